@@ -1,0 +1,4 @@
+//! lanescope shows which lanes a GPU wastes.
+
+pub mod record;
+pub mod units;

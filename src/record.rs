@@ -1,0 +1,353 @@
+//! The result format: what one invocation of lanescope measured, as written to disk.
+//!
+//! Input: finished measurements. Output: serde types whose documentation *is* the specification of
+//! the JSON. Nothing here computes: what can be derived (ratios between kernels, agreement,
+//! plausibility) is made by `analyze` and never written back.
+//!
+//! # Rules of the format
+//!
+//! - `schema` comes first; a file with another schema is refused, see [`SCHEMA`].
+//! - Every key of a physical quantity ends in its unit; `_ratio` means that 1.0 is 100 %.
+//! - What was not measured is `null` or absent, never zero.
+//! - Integers that may exceed 2^53 are still JSON numbers: read them as 64-bit integers.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{BlockId, Issues, Lanes, Nanoseconds, Ratio, Width};
+
+/// The number of the format that this version writes and reads.
+pub const SCHEMA: u32 = 1;
+
+/// One invocation: the whole content of a result file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The format's number, [`SCHEMA`].
+    pub schema: u32,
+    /// The program that wrote the file.
+    pub tool: Tool,
+    /// When the invocation started, RFC 3339 in UTC.
+    pub started_utc: String,
+    /// The arguments as typed, without the program's path.
+    pub argv: Vec<String>,
+    /// The machine.
+    pub host: Host,
+    /// Every device that was opened, in the order of use.
+    pub devices: Vec<Device>,
+    /// Every finished measurement, in the order in which it finished.
+    pub measurements: Vec<Measurement>,
+    /// Text of each source, by its SHA-256 in hexadecimal; stored once however often it is used.
+    #[serde(default)]
+    pub sources: BTreeMap<String, Source>,
+}
+
+/// A shader's text as it was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The name under which messages and tables show it, such as `five_patterns/uniform.wgsl`.
+    pub file: String,
+    /// The whole text.
+    pub text: String,
+}
+
+/// The program that wrote a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tool {
+    /// Always `lanescope`.
+    pub name: String,
+    /// The crate's version.
+    pub version: String,
+    /// The commit that the program's sources were at, where a git checkout told it.
+    pub git_sha: Option<String>,
+    /// Whether the sources differed from that commit.
+    pub git_dirty: Option<bool>,
+}
+
+/// The machine that ran the invocation.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Host {
+    /// Operating system, as Rust names it (`linux`, `windows`, `macos`).
+    pub os: String,
+    /// Processor architecture, as Rust names it (`x86_64`, `aarch64`).
+    pub arch: String,
+    /// Processors available to the program.
+    pub logical_cpus: u32,
+    /// The environment variables that change which driver runs and how, where they were set.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+}
+
+/// What kind of machine a device is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceKind {
+    /// The built-in SIMT interpreter.
+    Simulator,
+    /// An adapter that wgpu opened: Vulkan, Metal or DX12.
+    Wgpu,
+    /// An NVIDIA GPU through CUDA.
+    Cuda,
+}
+
+/// A device, and what was measured of the device itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Device {
+    /// The name by which measurements refer to it: `sim:32`, `wgpu:0`, `cuda:0`.
+    pub id: String,
+    /// What kind of machine it is.
+    pub kind: DeviceKind,
+    /// The name that the driver gives.
+    pub name: String,
+    /// The maker, in plain words, or the PCI number where it is unknown.
+    pub vendor: String,
+    /// The driver and its version.
+    pub driver: String,
+    /// The interface: `vulkan`, `metal`, `dx12`, `cuda`, `interpreter`.
+    pub backend: String,
+    /// Whether the processor does the work (lavapipe, SwiftShader, WARP).
+    pub cpu_driver: bool,
+    /// The least width that the driver reports, in lanes; `null` where it offers no subgroups.
+    pub subgroup_width_min: Option<Width>,
+    /// The largest width that the driver reports, in lanes.
+    pub subgroup_width_max: Option<Width>,
+    /// The width that a kernel found, in lanes: the one that counts.
+    pub subgroup_width_run: Option<Width>,
+    /// Whether lane = `local_invocation_index` mod W held for every invocation of a probe.
+    pub lane_is_local_index_mod_width: Option<bool>,
+    /// Nanoseconds for one tick of the timestamp counter; `null` where there are no timestamps.
+    pub timestamp_period_ns: Option<f64>,
+    /// The least nonzero difference between two timestamps that was seen.
+    pub timestamp_quantum_ns: Option<Nanoseconds>,
+    /// Fused multiply-adds a second, the best of independent chains over all lanes.
+    pub peak_fma_per_s: Option<f64>,
+    /// Bytes a second that a copy kernel moved, bytes read plus bytes written.
+    pub copy_bytes_per_s: Option<f64>,
+    /// Whether `fma()` rounds once.
+    pub fma_fused: Option<bool>,
+    /// After how many iterations the device leaves a loop by itself; `null`: not seen to do so.
+    pub loop_limit: Option<u64>,
+    /// What the driver was found to do otherwise than it says, a word each:
+    /// `subgroup_width_misreported`, `self_test_failed`, `no_subgroups`, `no_timestamps`.
+    #[serde(default)]
+    pub flags: Vec<String>,
+}
+
+/// How a measurement ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// Everything that was asked for was measured.
+    Ok,
+    /// The device, the time limit or the shader ended it: `error` says which.
+    Failed,
+}
+
+/// Whether the outputs were right.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Output {
+    /// Every element lay within the kernel's tolerance of the CPU reference.
+    Verified,
+    /// At least one element did not; `error` shows the first ones.
+    Mismatch,
+    /// There is no reference.
+    Unchecked,
+}
+
+/// How issues were obtained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IssuesMethod {
+    /// A leader was asked for at each execution of each block.
+    Executed,
+    /// Some blocks' issues follow from others' under maximal reconvergence.
+    Derived,
+}
+
+/// The value of a kernel's parameter at one point of a sweep.
+#[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// A whole number, such as an element count.
+    Integer(i64),
+    /// A real number, such as a probability.
+    Real(f64),
+    /// A name, such as a form.
+    Name(String),
+}
+
+impl std::fmt::Display for Value {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Integer(value) => write!(formatter, "{value}"),
+            Self::Real(value) => write!(formatter, "{value}"),
+            Self::Name(value) => formatter.write_str(value),
+        }
+    }
+}
+
+/// One kernel at one point of its parameters on one device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measurement {
+    /// The device's id, see [`Device::id`].
+    pub device: String,
+    /// `family/name` of the kernel, or the path of a user's shader.
+    pub kernel: String,
+    /// Every parameter with its value.
+    pub parameters: BTreeMap<String, Value>,
+    /// The seed of the generated inputs.
+    pub seed: u64,
+    /// How it ended.
+    pub status: Status,
+    /// Why it failed, or which outputs differ; `null` where nothing went wrong.
+    pub error: Option<String>,
+    /// The width at which the counts were taken, in lanes.
+    pub subgroup_width: Option<Width>,
+    /// Which modules were created with bounds, loop and division checks.
+    pub runtime_checks: RuntimeChecks,
+    /// Whether the outputs of what was timed (else of what was counted) were right.
+    pub output: Output,
+    /// SHA-256 of the shader's text, a key of [`Run::sources`].
+    pub source_sha256: String,
+    /// How issues were obtained; `null` where nothing was counted.
+    pub issues_method: Option<IssuesMethod>,
+    /// Σ ops·lanes / Σ ops·issues over every block, in lanes.
+    pub active_lanes_mean: Option<f64>,
+    /// [`Measurement::active_lanes_mean`] over the width.
+    pub efficiency_ratio: Option<Ratio>,
+    /// The dispatches, in the order of execution.
+    pub dispatches: Vec<Dispatch>,
+    /// Times, where the device was timed.
+    pub time: Option<Time>,
+    /// Hardware counters, by NVIDIA's names.
+    #[serde(default)]
+    pub counters: Vec<Counter>,
+    /// Findings about how it was measured, a word each: `width_not_known_when_timed`, `stop_rule_not_met`.
+    #[serde(default)]
+    pub flags: Vec<String>,
+}
+
+/// Whether modules ran with bounds, loop-bound and division checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RuntimeChecks {
+    /// Whether the timed module had them.
+    pub timed: bool,
+    /// Whether the counted module had them.
+    pub counted: bool,
+    /// Whether workgroup memory was zeroed before use.
+    pub workgroup_memory_zeroed: bool,
+}
+
+/// One dispatch of a launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dispatch {
+    /// The entry point.
+    pub entry_point: String,
+    /// Workgroups along x, y and z; `null` where the device computed them (indirect).
+    pub workgroups: Option<[u32; 3]>,
+    /// Invocations a workgroup along x, y and z.
+    pub workgroup_size: [u32; 3],
+    /// Counts of each block, in the order of block numbers; empty where nothing was counted.
+    pub blocks: Vec<Block>,
+    /// The same counts by source line.
+    pub lines: Vec<Line>,
+}
+
+/// Counts of one basic block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    /// Its number in the program.
+    pub id: BlockId,
+    /// The label that a marker comment gave it.
+    pub label: Option<String>,
+    /// The source file.
+    pub file: String,
+    /// Line of its first operation, from 1.
+    pub line: u32,
+    /// Column of its first operation, from 1.
+    pub column: u32,
+    /// Operations: expressions, stores, calls, atomics, barriers, subgroup operations, terminators.
+    pub ops: u64,
+    /// Executions by a subgroup with at least one active lane.
+    pub issues: Issues,
+    /// Active lanes, summed over those executions.
+    pub lanes: Lanes,
+    /// Element k: executions with k + 1 active lanes; absent where not taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<Vec<u64>>,
+    /// The mean active lanes that the kernel's author expects at this width, in lanes.
+    pub active_lanes_mean_expected: Option<f64>,
+}
+
+/// Counts of one source line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// The source file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// Operations on it, static.
+    pub ops: u64,
+    /// Σ ops·issues over its operations: the issue slots that it took.
+    pub issues: Issues,
+    /// Σ ops·lanes over its operations.
+    pub lanes: Lanes,
+}
+
+/// Times of one launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Time {
+    /// Median over the `ok` samples of the time of one launch (all its dispatches once).
+    pub median_ns: Nanoseconds,
+    /// 95 % bootstrap interval of the median, low and high.
+    pub ci95_ns: [Nanoseconds; 2],
+    /// Relative half-width of the interquartile range of the `ok` samples about the median.
+    pub noise_ratio: Ratio,
+    /// How often the launch is repeated between the two timestamps of a sample.
+    pub dispatches_per_sample: u32,
+    /// Whether the stop rule (samples, noise) was met before the time ran out.
+    pub stop_rule_met: bool,
+    /// Raw samples in the order taken.
+    pub samples: Vec<Sample>,
+}
+
+/// One timed pass.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// The round: samples of several kernels in one round were taken side by side.
+    pub round: u32,
+    /// Timestamp at the beginning of the pass, in ticks.
+    pub ticks_begin: u64,
+    /// Timestamp at its end, in ticks.
+    pub ticks_end: u64,
+    /// Whether the sample counts.
+    pub state: SampleState,
+}
+
+/// Whether a sample can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SampleState {
+    /// It counts.
+    Ok,
+    /// Both timestamps are the same.
+    Zero,
+    /// The end lies before the beginning.
+    Negative,
+    /// The difference is so near the timer's quantum that it says nothing.
+    Quantised,
+}
+
+/// A hardware counter's value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counter {
+    /// The vendor's name for it.
+    pub name: String,
+    /// The value.
+    pub value: f64,
+    /// The vendor's unit.
+    pub unit: String,
+    /// The vendor's description.
+    pub description: String,
+}
