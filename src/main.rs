@@ -1,1 +1,3 @@
-fn main(){}
+//! The lanescope command.
+
+fn main() {}

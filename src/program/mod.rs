@@ -1,0 +1,335 @@
+//! The only door to naga: text in, a validated program with numbered blocks out.
+//!
+//! Input: WGSL text and a file name for messages; then an entry point and override values. Output:
+//! [`Program`]: naga's module for one entry point with its overrides resolved, the tree of its
+//! basic blocks ([`structure`]), and the place of each in the source. It runs nothing and changes
+//! no code: `instrument` and `translate` do.
+//!
+//! The way through: [`Parsed::new`] blanks directives that naga does not know ([`source`]), parses
+//! and validates; [`Parsed::resolve`] picks the entry point, drops what it does not reach, puts the
+//! overrides in, validates again and numbers the blocks. Errors are naga's own diagnostics, shown
+//! against the text as it was written.
+
+pub mod source;
+pub mod structure;
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use naga::valid::{Capabilities, ModuleInfo, SubgroupOperationSet, ValidationFlags, Validator};
+use naga::{AddressSpace, Handle, Module, ShaderStage, TypeInner};
+
+pub use source::{Location, Text};
+pub use structure::{BlockInfo, Body, Case, Node, Straight, Structure};
+
+/// Override values by name or by number, as WebGPU's pipeline constants.
+pub type Overrides = BTreeMap<String, f64>;
+
+/// A module that parsed and validated, before an entry point is chosen.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    text: Arc<Text>,
+    module: Module,
+}
+
+/// One entry point's program, ready to run, to instrument or to translate.
+#[derive(Clone, Debug)]
+pub struct Program {
+    text: Arc<Text>,
+    module: Module,
+    info: ModuleInfo,
+    structure: Structure,
+}
+
+/// A global variable that the host must bind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The variable's name in the source.
+    pub name: String,
+    /// Bind group.
+    pub group: u32,
+    /// Binding in the group.
+    pub binding: u32,
+    /// Whether it is a uniform buffer; else a storage buffer.
+    pub uniform: bool,
+    /// Whether the shader may write it.
+    pub writable: bool,
+    /// The least size in bytes that holds it, with one element of a run-time array.
+    pub size_min: u64,
+    /// The variable in the module.
+    pub handle: Handle<naga::GlobalVariable>,
+}
+
+/// Why a shader cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    /// The text is no WGSL that naga knows; the message is naga's, with the place.
+    #[error("{file} is not valid WGSL:\n{diagnostic}")]
+    Parse {
+        /// The file's name.
+        file: String,
+        /// naga's diagnostic against the original text.
+        diagnostic: String,
+    },
+    /// The module breaks a rule of WGSL.
+    #[error("{file} does not validate:\n{diagnostic}")]
+    Validate {
+        /// The file's name.
+        file: String,
+        /// naga's diagnostic against the original text.
+        diagnostic: String,
+    },
+    /// There is no such compute entry point.
+    #[error("{file} has no compute entry point {name:?}; it has: {known}")]
+    EntryPoint {
+        /// The file's name.
+        file: String,
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// An override's value is missing or impossible.
+    #[error("{file}: overrides: {message}")]
+    Overrides {
+        /// The file's name.
+        file: String,
+        /// What naga says.
+        message: String,
+    },
+    /// A resource that lanescope cannot provide.
+    #[error("{file}:{line}: {name} is a {what}, which lanescope does not run (buffers only)")]
+    Resource {
+        /// The file's name.
+        file: String,
+        /// The line of the declaration.
+        line: u32,
+        /// The variable.
+        name: String,
+        /// What kind of resource it is.
+        what: &'static str,
+    },
+    /// naga itself failed.
+    #[error("naga panicked while it {stage} {file}: {message}; please report it to naga")]
+    Panicked {
+        /// The file's name.
+        file: String,
+        /// What it was doing.
+        stage: &'static str,
+        /// The panic's message.
+        message: String,
+    },
+}
+
+impl Parsed {
+    /// Parses and validates `text`; `file` is the name that messages show.
+    ///
+    /// # Errors
+    ///
+    /// [`ProgramError::Parse`] and [`ProgramError::Validate`] with naga's diagnostic, and
+    /// [`ProgramError::Panicked`] where naga itself failed.
+    pub fn new(file: &str, text: &str) -> Result<Self, ProgramError> {
+        let text = Text::new(file, text);
+        let parsed = guarded(file, "parsed", || naga::front::wgsl::parse_str(text.cleaned()))?;
+        let module = parsed.map_err(|error| ProgramError::Parse {
+            file: file.to_owned(),
+            diagnostic: error.emit_to_string_with_path(text.original(), file),
+        })?;
+        let text = Arc::new(text);
+        validate(&module, &text)?;
+        Ok(Self { text, module })
+    }
+
+    /// The names of the compute entry points.
+    pub fn entry_points(&self) -> Vec<&str> {
+        let compute = self.module.entry_points.iter().filter(|e| e.stage == ShaderStage::Compute);
+        compute.map(|entry| entry.name.as_str()).collect()
+    }
+
+    /// The text.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// The parsed module, with every entry point and unresolved overrides.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// Picks the compute entry point `name` and puts in override values.
+    ///
+    /// # Errors
+    ///
+    /// [`ProgramError::EntryPoint`] when there is none of that name, [`ProgramError::Overrides`]
+    /// when a value is missing, unknown or does not fit, [`ProgramError::Validate`] when the module
+    /// is no longer valid with these values.
+    pub fn resolve(&self, name: &str, overrides: &Overrides) -> Result<Program, ProgramError> {
+        let file = self.text.file();
+        if !self.entry_points().contains(&name) {
+            return Err(ProgramError::EntryPoint {
+                file: file.to_owned(),
+                name: name.to_owned(),
+                known: self.entry_points().join(", "),
+            });
+        }
+        let mut module = self.module.clone();
+        module.entry_points.retain(|e| e.stage == ShaderStage::Compute && e.name == name);
+        let module = guarded(file, "resolved overrides of", || {
+            naga::compact::compact(&mut module, naga::compact::KeepUnused::No);
+            let info = validate(&module, &self.text)?;
+            let constants = overrides.iter().map(|(key, value)| (key.clone(), *value)).collect();
+            naga::back::pipeline_constants::process_overrides(&module, &info, None, &constants)
+                .map(|(resolved, _)| resolved.into_owned())
+                .map_err(|error| ProgramError::Overrides {
+                    file: file.to_owned(),
+                    message: error.to_string(),
+                })
+        })??;
+        let info = validate(&module, &self.text)?;
+        let structure = structure::analyse(&module, &info, &self.text);
+        Ok(Program { text: Arc::clone(&self.text), module, info, structure })
+    }
+}
+
+impl Program {
+    /// The text.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// naga's module: one entry point, no overrides, nothing unreachable.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// naga's analysis of the module.
+    pub fn info(&self) -> &ModuleInfo {
+        &self.info
+    }
+
+    /// The trees of basic blocks.
+    pub fn structure(&self) -> &Structure {
+        &self.structure
+    }
+
+    /// Every block, by number.
+    pub fn blocks(&self) -> &[BlockInfo] {
+        &self.structure.blocks
+    }
+
+    /// The entry point.
+    pub fn entry_point(&self) -> &naga::EntryPoint {
+        &self.module.entry_points[0]
+    }
+
+    /// Invocations a workgroup along x, y and z.
+    pub fn workgroup_size(&self) -> [u32; 3] {
+        self.entry_point().workgroup_size
+    }
+
+    /// The buffers that the entry point uses, by group and binding.
+    ///
+    /// # Errors
+    ///
+    /// [`ProgramError::Resource`] for textures, samplers, binding arrays and acceleration
+    /// structures, naming the first with its line.
+    pub fn bindings(&self) -> Result<Vec<Binding>, ProgramError> {
+        let mut layouter = naga::proc::Layouter::default();
+        layouter.update(self.module.to_ctx()).map_err(|error| ProgramError::Validate {
+            file: self.text.file().to_owned(),
+            diagnostic: error.to_string(),
+        })?;
+        let mut bindings = Vec::new();
+        for (handle, variable) in self.module.global_variables.iter() {
+            let Some(place) = variable.binding else { continue };
+            let name = variable.name.clone().unwrap_or_default();
+            let writable = match variable.space {
+                AddressSpace::Storage { access } => access.contains(naga::StorageAccess::STORE),
+                AddressSpace::Uniform => false,
+                _ => {
+                    let span = self.module.global_variables.get_span(handle);
+                    let offset = span.to_range().map_or(0, |range| range.start);
+                    return Err(ProgramError::Resource {
+                        file: self.text.file().to_owned(),
+                        line: self.text.location(offset).line,
+                        name,
+                        what: resource(&self.module.types[variable.ty].inner),
+                    });
+                }
+            };
+            bindings.push(Binding {
+                name,
+                group: place.group,
+                binding: place.binding,
+                uniform: variable.space == AddressSpace::Uniform,
+                writable,
+                size_min: u64::from(layouter[variable.ty].size),
+                handle,
+            });
+        }
+        bindings.sort_by_key(|binding| (binding.group, binding.binding));
+        Ok(bindings)
+    }
+}
+
+/// What a user calls a resource of this type.
+fn resource(inner: &TypeInner) -> &'static str {
+    match *inner {
+        TypeInner::Image { .. } => "texture",
+        TypeInner::Sampler { .. } => "sampler",
+        TypeInner::AccelerationStructure { .. } => "acceleration structure",
+        TypeInner::BindingArray { .. } => "binding array",
+        TypeInner::Scalar(_)
+        | TypeInner::Vector { .. }
+        | TypeInner::Matrix { .. }
+        | TypeInner::CooperativeMatrix { .. }
+        | TypeInner::Atomic(_)
+        | TypeInner::Pointer { .. }
+        | TypeInner::ValuePointer { .. }
+        | TypeInner::Array { .. }
+        | TypeInner::Struct { .. }
+        | TypeInner::RayQuery { .. } => "resource outside buffers",
+    }
+}
+
+/// Validates a module with everything allowed that some device can run.
+///
+/// # Errors
+///
+/// [`ProgramError::Validate`] with naga's diagnostic against the original text.
+pub fn validate(module: &Module, text: &Text) -> Result<ModuleInfo, ProgramError> {
+    let validated = guarded(text.file(), "validated", || {
+        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
+        validator.subgroup_stages(naga::valid::ShaderStages::all());
+        validator.subgroup_operations(SubgroupOperationSet::all());
+        validator.validate(module).map_err(Box::new)
+    })?;
+    validated.map_err(|error| ProgramError::Validate {
+        file: text.file().to_owned(),
+        diagnostic: error.emit_to_string_with_path(text.original(), text.file()),
+    })
+}
+
+/// Runs a stage of naga and turns a panic into an error.
+///
+/// # Errors
+///
+/// [`ProgramError::Panicked`] with the panic's message.
+pub fn guarded<T>(
+    file: &str,
+    stage: &'static str,
+    work: impl FnOnce() -> T,
+) -> Result<T, ProgramError> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        let message = panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(|text| (*text).to_owned()))
+            .unwrap_or_else(|| "no message".to_owned());
+        ProgramError::Panicked { file: file.to_owned(), stage, message }
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,309 @@
+//! A shader's text: fixed up so that naga accepts it, and searched for what naga does not keep.
+//!
+//! Input: the text as the user wrote it. Output: [`Text`], which holds the original, a *cleaned*
+//! copy of the same length in bytes (so that every span holds for both), the directives that were
+//! blanked, and the marker comments. It knows comments and braces, no other syntax.
+
+use std::ops::Range;
+
+/// Directives that naga 30 does not know but whose features it has without being asked.
+const BLANKED: [&str; 3] = ["subgroups", "subgroup_id", "subgroup_uniformity"];
+
+/// The comment that labels blocks: `// block: NAME`.
+const MARKER: &str = "block:";
+
+/// A shader's text, original and cleaned.
+#[derive(Clone, Debug)]
+pub struct Text {
+    file: String,
+    original: String,
+    cleaned: String,
+    directives: Vec<String>,
+    line_starts: Vec<usize>,
+    scopes: Vec<LabelChange>,
+}
+
+/// From `offset` on, blocks carry `label`, until the next change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct LabelChange {
+    offset: usize,
+    label: Option<String>,
+}
+
+/// A place in a source file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Location {
+    /// Line, from 1.
+    pub line: u32,
+    /// Column in bytes, from 1.
+    pub column: u32,
+}
+
+impl Text {
+    /// Cleans `original`; `file` is the name that messages show.
+    pub fn new(file: &str, original: &str) -> Self {
+        let comments = comments(original);
+        let (cleaned, directives) = blank_directives(original, &comments);
+        let line_starts =
+            std::iter::once(0).chain(original.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        let scopes = label_changes(original, &comments);
+        Self {
+            file: file.to_owned(),
+            original: original.to_owned(),
+            cleaned,
+            directives,
+            line_starts,
+            scopes,
+        }
+    }
+
+    /// The name that messages show.
+    pub fn file(&self) -> &str {
+        &self.file
+    }
+
+    /// The text as the user wrote it.
+    pub fn original(&self) -> &str {
+        &self.original
+    }
+
+    /// The text that naga parses: the same length, blanked directives turned to spaces.
+    pub fn cleaned(&self) -> &str {
+        &self.cleaned
+    }
+
+    /// The directives that were blanked, as written, to be put back when WGSL is exported.
+    pub fn directives(&self) -> &[String] {
+        &self.directives
+    }
+
+    /// Line and column of a byte offset; offsets past the end give the end.
+    pub fn location(&self, offset: usize) -> Location {
+        let line = self.line_starts.partition_point(|&start| start <= offset) - 1;
+        let small = |value: usize| u32::try_from(value).unwrap_or(u32::MAX);
+        Location { line: small(line + 1), column: small(offset - self.line_starts[line] + 1) }
+    }
+
+    /// The label in force at a byte offset.
+    ///
+    /// A marker comment `// block: NAME` labels what follows it in its brace-enclosed scope, inner
+    /// scopes included, until the next marker or the scope's end; `// block: -` ends a label.
+    pub fn label(&self, offset: usize) -> Option<&str> {
+        let after = self.scopes.partition_point(|change| change.offset <= offset);
+        after.checked_sub(1).and_then(|index| self.scopes[index].label.as_deref())
+    }
+
+    /// Every label that a marker gives, in order and with repetitions, with the marker's line.
+    pub fn labels(&self) -> impl Iterator<Item = (&str, Location)> {
+        comments(&self.original).into_iter().filter_map(|range| {
+            let name = marker(&self.original[range.clone()])?;
+            Some((name, self.location(range.start)))
+        })
+    }
+
+    /// The offset of the brace that closes function `name`, or the text's end.
+    pub fn function_end(&self, name: &str) -> usize {
+        let code = without_comments(&self.original);
+        let mut words = 0;
+        while let Some(found) = code[words..].find("fn ") {
+            let start = words + found;
+            words = start + 3;
+            let rest = code[words..].trim_start();
+            let boundary = rest
+                .strip_prefix(name)
+                .is_some_and(|after| !after.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
+            if boundary {
+                return closing_brace(&code, words).unwrap_or(code.len());
+            }
+        }
+        code.len()
+    }
+}
+
+/// The offset of the brace that closes the first one opened after `from`.
+fn closing_brace(code: &str, from: usize) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, byte) in code.bytes().enumerate().skip(from) {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth == 1 => return Some(at),
+            b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The text with every comment turned to spaces, of the same length.
+fn without_comments(text: &str) -> String {
+    let mut bytes = text.as_bytes().to_vec();
+    for range in comments(text) {
+        blank(&mut bytes, range);
+    }
+    String::from_utf8(bytes).unwrap_or_default()
+}
+
+/// Turns a byte range to spaces, line ends kept.
+fn blank(bytes: &mut [u8], range: Range<usize>) {
+    for byte in &mut bytes[range] {
+        if *byte != b'\n' && *byte != b'\r' {
+            *byte = b' ';
+        }
+    }
+}
+
+/// The byte ranges of all comments; block comments nest in WGSL.
+fn comments(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at + 1 < bytes.len() {
+        match (bytes[at], bytes[at + 1]) {
+            (b'/', b'/') => {
+                let end = text[at..].find('\n').map_or(bytes.len(), |length| at + length);
+                found.push(at..end);
+                at = end;
+            }
+            (b'/', b'*') => {
+                let end = block_comment_end(bytes, at);
+                found.push(at..end);
+                at = end;
+            }
+            _ => at += 1,
+        }
+    }
+    found
+}
+
+fn block_comment_end(bytes: &[u8], start: usize) -> usize {
+    let mut depth = 0_usize;
+    let mut at = start;
+    while at + 1 < bytes.len() {
+        match (bytes[at], bytes[at + 1]) {
+            (b'/', b'*') => (depth, at) = (depth + 1, at + 2),
+            (b'*', b'/') if depth == 1 => return at + 2,
+            (b'*', b'/') => (depth, at) = (depth - 1, at + 2),
+            _ => at += 1,
+        }
+    }
+    bytes.len()
+}
+
+/// The name in a marker comment.
+fn marker(comment: &str) -> Option<&str> {
+    let name = comment.strip_prefix("//")?.trim().strip_prefix(MARKER)?.trim();
+    (!name.is_empty()).then_some(name)
+}
+
+/// Blanks the names in `enable` and `requires` directives that naga does not know.
+fn blank_directives(text: &str, comments: &[Range<usize>]) -> (String, Vec<String>) {
+    let mut code = text.as_bytes().to_vec();
+    for range in comments {
+        blank(&mut code, range.clone());
+    }
+    let code = String::from_utf8(code).unwrap_or_default();
+    let mut cleaned = text.as_bytes().to_vec();
+    let mut directives = Vec::new();
+    let mut at = 0;
+    loop {
+        at += code[at..].len() - code[at..].trim_start().len();
+        let Some(length) = code[at..].find(';') else { break };
+        let statement = &code[at..at + length];
+        let Some((keyword, names)) = statement.split_once(char::is_whitespace) else { break };
+        if keyword == "enable" || keyword == "requires" {
+            let all: Vec<&str> =
+                names.split(',').map(str::trim).filter(|n| !n.is_empty()).collect();
+            let unknown = |name: &&str| keyword == "requires" || BLANKED.contains(name);
+            if all.iter().any(unknown) {
+                directives.push(format!("{keyword} {};", all.join(", ")));
+                let kept: Vec<&str> = all.iter().filter(|n| !unknown(n)).copied().collect();
+                blank(&mut cleaned, at..at + length + 1);
+                if !kept.is_empty() {
+                    let line = format!("enable {};", kept.join(","));
+                    cleaned[at..at + line.len()].copy_from_slice(line.as_bytes());
+                }
+            }
+        } else if keyword != "diagnostic" && !keyword.starts_with("diagnostic(") {
+            break;
+        }
+        at += length + 1;
+    }
+    (String::from_utf8(cleaned).unwrap_or_default(), directives)
+}
+
+/// The label in force from each offset on.
+fn label_changes(text: &str, comments: &[Range<usize>]) -> Vec<LabelChange> {
+    let mut stack: Vec<Option<String>> = vec![None];
+    let mut changes = Vec::new();
+    let mut next_comment = comments.iter().peekable();
+    let mut at = 0;
+    let bytes = text.as_bytes();
+    while at < bytes.len() {
+        if let Some(range) = next_comment.next_if(|range| range.start == at) {
+            if let Some(name) = marker(&text[range.clone()]) {
+                let label = (name != "-").then(|| name.to_owned());
+                if let Some(top) = stack.last_mut() {
+                    top.clone_from(&label);
+                }
+                changes.push(LabelChange { offset: at, label });
+            }
+            at = range.end;
+            continue;
+        }
+        match bytes[at] {
+            b'{' => stack.push(stack.last().cloned().flatten()),
+            b'}' if stack.len() > 1 => {
+                stack.pop();
+                let label = stack.last().cloned().flatten();
+                changes.push(LabelChange { offset: at + 1, label });
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directives_that_naga_rejects_become_spaces() {
+        let text = "// hi\nenable f16, subgroups;\nrequires readonly_and_readwrite_storage_textures;\n\
+                    diagnostic(off, subgroup_uniformity);\nfn f() {}\n";
+        let cleaned = Text::new("a.wgsl", text);
+        assert_eq!(cleaned.cleaned().len(), text.len());
+        assert!(cleaned.cleaned().contains("enable f16;"));
+        assert!(!cleaned.cleaned().contains("subgroups;"));
+        assert!(!cleaned.cleaned().contains("requires"));
+        assert!(cleaned.cleaned().contains("diagnostic(off"));
+        assert_eq!(cleaned.directives()[0], "enable f16, subgroups;");
+    }
+
+    #[test]
+    fn a_label_holds_to_the_end_of_its_scope() {
+        let text = "fn f() { a; if x { // block: hot\n b; loop { c; } } d; /* block: no */ e; }";
+        let labelled = Text::new("a.wgsl", text);
+        let label = |word: &str| labelled.label(text.find(word).unwrap()).map(str::to_owned);
+        assert_eq!(label("a;"), None);
+        assert_eq!(label("b;").as_deref(), Some("hot"));
+        assert_eq!(label("c;").as_deref(), Some("hot"));
+        assert_eq!(label("d;"), None);
+        assert_eq!(label("e;"), None);
+    }
+
+    #[test]
+    fn locations_count_from_one() {
+        let text = Text::new("a.wgsl", "ab\ncd");
+        assert_eq!(text.location(0), Location { line: 1, column: 1 });
+        assert_eq!(text.location(4), Location { line: 2, column: 2 });
+    }
+
+    #[test]
+    fn a_functions_end_is_its_closing_brace() {
+        let text = Text::new("a.wgsl", "fn ab() { } fn a() { { // }\n } }");
+        assert_eq!(text.function_end("a"), 31);
+        assert_eq!(text.function_end("ab"), 10);
+    }
+}

@@ -1,0 +1,335 @@
+//! Basic blocks: the one place that numbers them.
+//!
+//! Input: a validated module with its overrides resolved. Output: for each function a [`Body`], a
+//! tree of straight-line [`Straight`] runs and structured control flow, and one [`BlockInfo`] a
+//! block. Simulator, instrumenter and CUDA translation all walk these trees, so that they cannot
+//! number blocks differently. Nothing is changed here.
+//!
+//! A block is a maximal straight-line run inside one structured body. `Statement::Block` is
+//! transparent, an empty body has no block, and a `Call` does not end one: a callee's lanes all
+//! come back, so what follows the call runs with the same lanes. `If`, `Switch` and `Loop` end a
+//! block and count no operation of their own; their conditions are emitted expressions, which do.
+//!
+//! Functions are numbered in the module's order (callees before callers), the entry point last.
+
+use std::collections::BTreeMap;
+
+use naga::{
+    BinaryOperator, Block, Expression, Function, Handle, MathFunction, Module, Span, Statement,
+    SwitchValue, TypeInner,
+};
+
+use super::source::{Location, Text};
+use crate::units::BlockId;
+
+/// A structured body as a tree.
+#[derive(Clone, Debug, Default)]
+pub struct Body {
+    /// What it consists of, in order.
+    pub nodes: Vec<Node>,
+}
+
+/// A part of a body.
+#[derive(Clone, Debug)]
+pub enum Node {
+    /// A basic block.
+    Straight(Straight),
+    /// A two-way branch.
+    If {
+        /// The boolean that chooses.
+        condition: Handle<Expression>,
+        /// What the lanes with `true` run; may be empty.
+        accept: Body,
+        /// What the others run; may be empty.
+        reject: Body,
+        /// The place in the source.
+        span: Span,
+    },
+    /// A branch of many ways.
+    Switch {
+        /// The integer that chooses.
+        selector: Handle<Expression>,
+        /// The cases in the source's order.
+        cases: Vec<Case>,
+        /// The place in the source.
+        span: Span,
+    },
+    /// A loop without a condition of its own: it ends by `break`, `break_if` or `return`.
+    Loop {
+        /// The part in which `continue` may stand.
+        body: Body,
+        /// The part that runs after it, `break_if`'s condition included.
+        continuing: Body,
+        /// Leaves the loop after `continuing` where true.
+        break_if: Option<Handle<Expression>>,
+        /// The place in the source.
+        span: Span,
+    },
+}
+
+/// A basic block: statements of which none is a branch.
+#[derive(Clone, Debug)]
+pub struct Straight {
+    /// Its number.
+    pub block: BlockId,
+    /// Its statements with their places; never `Block`, `If`, `Switch` or `Loop`; never empty.
+    pub statements: Vec<(Statement, Span)>,
+}
+
+/// A case of a switch.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The value that selects it.
+    pub value: SwitchValue,
+    /// What it runs.
+    pub body: Body,
+    /// Whether its lanes go on with the next case's body.
+    pub fall_through: bool,
+}
+
+/// What is known of a block without running it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockInfo {
+    /// Its number.
+    pub id: BlockId,
+    /// The function that it lies in.
+    pub function: String,
+    /// The label in force at its first operation.
+    pub label: Option<String>,
+    /// Where its first operation stands.
+    pub location: Location,
+    /// Operations: each emitted expression and each statement.
+    pub ops: u64,
+    /// Scalar fused multiply-adds a lane executes in it: each `fma` and each addition of a product
+    /// that stands in the same function, a vector's components each.
+    pub fma_ops: u64,
+    /// Operations by source line; their sum is `ops`.
+    pub lines: BTreeMap<u32, u64>,
+}
+
+/// The trees and tables of a module.
+#[derive(Clone, Debug)]
+pub struct Structure {
+    /// A body for each function, in the order of the module's arena.
+    pub functions: Vec<Body>,
+    /// The entry point's body.
+    pub entry_point: Body,
+    /// Every block, by number.
+    pub blocks: Vec<BlockInfo>,
+}
+
+/// Builds the trees of a module that holds one entry point.
+///
+/// # Panics
+///
+/// When the module has no entry point: callers choose it before.
+pub fn analyse(module: &Module, info: &naga::valid::ModuleInfo, text: &Text) -> Structure {
+    let mut blocks = Vec::new();
+    let mut functions = Vec::new();
+    for (handle, function) in module.functions.iter() {
+        let name = function.name.clone().unwrap_or_default();
+        let types = &info[handle];
+        functions.push(Walk::new(module, types, text, function, &name, &mut blocks).run());
+    }
+    let entry = &module.entry_points[0];
+    let types = info.get_entry_point(0);
+    let entry_point =
+        Walk::new(module, types, text, &entry.function, &entry.name, &mut blocks).run();
+    Structure { functions, entry_point, blocks }
+}
+
+/// One function's walk.
+struct Walk<'a> {
+    module: &'a Module,
+    types: &'a naga::valid::FunctionInfo,
+    text: &'a Text,
+    function: &'a Function,
+    name: &'a str,
+    end: usize,
+    /// The offset of the last operation seen: where something without a span is put.
+    last: usize,
+    blocks: &'a mut Vec<BlockInfo>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(
+        module: &'a Module,
+        types: &'a naga::valid::FunctionInfo,
+        text: &'a Text,
+        function: &'a Function,
+        name: &'a str,
+        blocks: &'a mut Vec<BlockInfo>,
+    ) -> Self {
+        let end = text.function_end(name);
+        Self { module, types, text, function, name, end, last: end, blocks }
+    }
+
+    fn run(mut self) -> Body {
+        let function = self.function;
+        self.body(&function.body, true)
+    }
+
+    fn body(&mut self, block: &Block, outermost: bool) -> Body {
+        let mut nodes = Vec::new();
+        let mut straight = Vec::new();
+        self.collect(block, outermost, &mut straight, &mut nodes);
+        self.close(&mut straight, &mut nodes, outermost, Span::UNDEFINED);
+        Body { nodes }
+    }
+
+    /// Appends a block's statements, seeing through nested plain blocks.
+    fn collect(
+        &mut self,
+        block: &Block,
+        outermost: bool,
+        straight: &mut Vec<(Statement, Span)>,
+        nodes: &mut Vec<Node>,
+    ) {
+        for (statement, &span) in block.span_iter() {
+            match *statement {
+                Statement::Emit(ref range) if range.clone().next().is_none() => {}
+                Statement::Block(ref inner) => self.collect(inner, outermost, straight, nodes),
+                Statement::If { condition, ref accept, ref reject } => {
+                    self.close(straight, nodes, outermost, span);
+                    let accept = self.body(accept, false);
+                    let reject = self.body(reject, false);
+                    nodes.push(Node::If { condition, accept, reject, span });
+                }
+                Statement::Switch { selector, ref cases } => {
+                    self.close(straight, nodes, outermost, span);
+                    let case = |case: &naga::SwitchCase| Case {
+                        value: case.value,
+                        body: self.body(&case.body, false),
+                        fall_through: case.fall_through,
+                    };
+                    let cases = cases.iter().map(case).collect();
+                    nodes.push(Node::Switch { selector, cases, span });
+                }
+                Statement::Loop { ref body, ref continuing, break_if } => {
+                    self.close(straight, nodes, outermost, span);
+                    let body = self.body(body, false);
+                    let continuing = self.body(continuing, false);
+                    nodes.push(Node::Loop { body, continuing, break_if, span });
+                }
+                Statement::Emit(_)
+                | Statement::Break
+                | Statement::Continue
+                | Statement::Return { .. }
+                | Statement::Kill
+                | Statement::ControlBarrier(_)
+                | Statement::MemoryBarrier(_)
+                | Statement::Store { .. }
+                | Statement::ImageStore { .. }
+                | Statement::Atomic { .. }
+                | Statement::ImageAtomic { .. }
+                | Statement::WorkGroupUniformLoad { .. }
+                | Statement::Call { .. }
+                | Statement::RayQuery { .. }
+                | Statement::RayPipelineFunction(_)
+                | Statement::SubgroupBallot { .. }
+                | Statement::SubgroupGather { .. }
+                | Statement::SubgroupCollectiveOperation { .. }
+                | Statement::CooperativeStore { .. } => straight.push((statement.clone(), span)),
+            }
+        }
+    }
+
+    /// Ends the run of statements collected so far and numbers it; `next` is the branch after it.
+    fn close(
+        &mut self,
+        straight: &mut Vec<(Statement, Span)>,
+        nodes: &mut Vec<Node>,
+        outermost: bool,
+        next: Span,
+    ) {
+        if straight.is_empty() {
+            self.last = known(next).unwrap_or(self.last);
+            return;
+        }
+        let statements = std::mem::take(straight);
+        let id = BlockId(u32::try_from(self.blocks.len()).unwrap_or(u32::MAX));
+        let mut offsets = Vec::new();
+        let mut fma_ops = 0;
+        for (statement, span) in &statements {
+            if let Statement::Emit(ref range) = *statement {
+                for handle in range.clone() {
+                    offsets.push(known(self.function.expressions.get_span(handle)));
+                    fma_ops += self.fma_ops(handle);
+                }
+            } else {
+                let implicit = matches!(statement, Statement::Return { value: None });
+                let end = (implicit && outermost).then_some(self.end);
+                offsets.push(known(*span).or(end));
+            }
+        }
+        let offsets = self.place(&offsets, next);
+        let mut lines = BTreeMap::new();
+        for &offset in &offsets {
+            *lines.entry(self.text.location(offset).line).or_insert(0) += 1;
+        }
+        let first = offsets[0];
+        self.blocks.push(BlockInfo {
+            id,
+            function: self.name.to_owned(),
+            label: self.text.label(first).map(str::to_owned),
+            location: self.text.location(first),
+            ops: offsets.len() as u64,
+            fma_ops,
+            lines,
+        });
+        nodes.push(Node::Straight(Straight { block: id, statements }));
+    }
+
+    /// Places operations that have no span of their own: loads of variables belong to what uses
+    /// them, the next operation that has one; what ends a block belongs to what stands before.
+    fn place(&mut self, offsets: &[Option<usize>], next: Span) -> Vec<usize> {
+        let mut following = known(next);
+        let mut placed = Vec::new();
+        let ahead: Vec<Option<usize>> = offsets
+            .iter()
+            .rev()
+            .map(|offset| {
+                following = offset.or(following);
+                following
+            })
+            .collect();
+        for offset in ahead.into_iter().rev() {
+            self.last = offset.unwrap_or(self.last);
+            placed.push(self.last);
+        }
+        placed
+    }
+
+    /// Scalar multiply-add pairs that an expression completes.
+    fn fma_ops(&self, handle: Handle<Expression>) -> u64 {
+        let product = |operand: Handle<Expression>| {
+            matches!(
+                self.function.expressions[operand],
+                Expression::Binary { op: BinaryOperator::Multiply, .. }
+            )
+        };
+        let is_fma = match self.function.expressions[handle] {
+            Expression::Math { fun: MathFunction::Fma, .. } => true,
+            Expression::Binary {
+                op: BinaryOperator::Add | BinaryOperator::Subtract,
+                left,
+                right,
+            } => product(left) || product(right),
+            _ => false,
+        };
+        match *self.types[handle].ty.inner_with(&self.module.types) {
+            TypeInner::Scalar(scalar) if is_fma && float(scalar) => 1,
+            TypeInner::Vector { size, scalar } if is_fma && float(scalar) => size as u64,
+            _ => 0,
+        }
+    }
+}
+
+fn float(scalar: naga::Scalar) -> bool {
+    scalar.kind == naga::ScalarKind::Float
+}
+
+/// The start of a span that the parser gave; generated code has none, or 0..0.
+fn known(span: Span) -> Option<usize> {
+    span.to_range().filter(|range| range.end > 0).map(|range| range.start)
+}

@@ -1,0 +1,86 @@
+//! Tests of loading and block numbering.
+
+use super::*;
+
+const LOOP: &str = "
+@group(0) @binding(0) var<storage, read_write> data: array<f32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var v = data[id.x];
+    if (id.x % 2u == 0u) {
+        // block: even
+        for (var i = 0u; i < 16u; i++) {
+            v = fma(v, 2.0, 1.0);
+        }
+    }
+    data[id.x] = v * 3.0 + 1.0;
+}
+";
+
+fn program(text: &str) -> Program {
+    Parsed::new("t.wgsl", text).unwrap().resolve("main", &Overrides::new()).unwrap()
+}
+
+#[test]
+fn blocks_have_lines_labels_and_operations() {
+    let program = program(LOOP);
+    let shown: Vec<String> = program
+        .blocks()
+        .iter()
+        .map(|b| {
+            let label = b.label.as_deref().unwrap_or("-");
+            let lines: Vec<String> = b.lines.iter().map(|(l, n)| format!("{l}×{n}")).collect();
+            format!(
+                "{} {label} {}:{} ops {} fma {} [{}]",
+                b.id,
+                b.location.line,
+                b.location.column,
+                b.ops,
+                b.fma_ops,
+                lines.join(" ")
+            )
+        })
+        .collect();
+    insta::assert_snapshot!(shown.join("\n"));
+}
+
+#[test]
+fn a_diagnostic_shows_the_original_text_and_line() {
+    let error = Parsed::new("bad.wgsl", "enable subgroups;\nfn main() { let x = y; }").unwrap_err();
+    let message = error.to_string();
+    assert!(message.contains("bad.wgsl:2:21"), "{message}");
+    assert!(message.contains("let x = y"), "{message}");
+}
+
+#[test]
+fn an_unknown_entry_point_lists_the_known_ones() {
+    let parsed = Parsed::new("t.wgsl", LOOP).unwrap();
+    let error = parsed.resolve("mian", &Overrides::new()).unwrap_err();
+    assert!(error.to_string().contains("it has: main"), "{error}");
+}
+
+#[test]
+fn overrides_are_put_in() {
+    let text = "override n: u32; @group(0) @binding(0) var<storage, read_write> o: array<u32>;
+        @compute @workgroup_size(n) fn main() { o[0] = n; }";
+    let parsed = Parsed::new("t.wgsl", text).unwrap();
+    let program = parsed.resolve("main", &Overrides::from([("n".into(), 48.0)])).unwrap();
+    assert_eq!(program.workgroup_size(), [48, 1, 1]);
+    assert!(parsed.resolve("main", &Overrides::new()).is_err());
+}
+
+#[test]
+fn a_texture_is_refused_with_its_line() {
+    let text = "\n@group(0) @binding(1) var image: texture_2d<f32>;
+        @compute @workgroup_size(1) fn main() { _ = textureLoad(image, vec2(0), 0); }";
+    let error = program(text).bindings().unwrap_err().to_string();
+    assert!(error.contains("t.wgsl:2: image is a texture"), "{error}");
+}
+
+#[test]
+fn bindings_are_reflected() {
+    let bindings = program(LOOP).bindings().unwrap();
+    assert_eq!(bindings.len(), 1);
+    assert_eq!((bindings[0].name.as_str(), bindings[0].writable), ("data", true));
+    assert_eq!(bindings[0].size_min, 4);
+}
