@@ -1,5 +1,6 @@
 //! lanescope shows which lanes a GPU wastes.
 
+pub mod kernel;
 pub mod program;
 pub mod record;
 pub mod units;

@@ -1,0 +1,221 @@
+//! The TOML beside each shader, as serde types; their documentation is the format's specification.
+//!
+//! Input: the text of a `.toml`. Output: [`Description`]. Unknown keys are refused. What the text
+//! means for one choice of parameters is worked out in `launch`, not here.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::record::Value;
+
+/// A kernel's description.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Description {
+    /// The question that the kernel asks, one sentence.
+    pub question: String,
+    /// Ids in the ledger of claims that it tests.
+    #[serde(default)]
+    pub claims: Vec<String>,
+    /// The kernel whose time is the divisor of time ratios, `family/name`.
+    pub baseline: Option<String>,
+    /// Whether it can be dispatched again and again without a reset.
+    pub repeatable: bool,
+    /// The CPU reference and how far outputs may lie from it.
+    pub reference: Option<Reference>,
+    /// A figure that an article gives for it.
+    pub published: Option<Published>,
+    /// Parameters by name.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, Parameter>,
+    /// Values of the shader's overrides, formulas over the parameters.
+    #[serde(default)]
+    pub overrides: BTreeMap<String, Formula>,
+    /// Buffers, named as the shader's variables.
+    #[serde(default)]
+    pub buffers: Vec<BufferDescription>,
+    /// Dispatches in order.
+    pub dispatches: Vec<DispatchDescription>,
+    /// What is expected of blocks, by the label that a marker comment gives them.
+    #[serde(default)]
+    pub blocks: BTreeMap<String, BlockDescription>,
+    /// Why its counts need not agree between devices; absent where they must.
+    pub exempt_from_agreement: Option<String>,
+}
+
+/// A number or a formula over the parameters.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Formula {
+    /// A whole number.
+    Integer(i64),
+    /// A real number.
+    Real(f64),
+    /// An expression over parameters, such as `ceil(n / 256)`.
+    Text(String),
+}
+
+/// The CPU reference.
+#[derive(Clone, Debug, PartialEq, Deserialize, serde::Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reference {
+    /// Its name in `kernel::reference`.
+    pub name: String,
+    /// Largest difference that is right, in the element's unit.
+    pub tolerance_absolute: f64,
+    /// Largest difference that is right, relative to the reference.
+    pub tolerance_relative: f64,
+    /// Why the tolerances are what they are.
+    pub reason: String,
+}
+
+/// A figure from an article.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// Mean active lanes, in lanes of a warp of 32.
+    pub active_lanes_mean: f64,
+    /// The machine that it was measured on.
+    pub hardware: String,
+    /// The claim that holds it.
+    pub claim: String,
+}
+
+/// A parameter.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Parameter {
+    /// What it is, one line.
+    pub description: String,
+    /// Its value where nothing else is asked for.
+    pub default: Default,
+    /// The values allowed; any where absent.
+    #[serde(default)]
+    pub values: Vec<Value>,
+    /// Further values that the default run shows beside the default.
+    #[serde(default)]
+    pub shown_beside: Vec<Value>,
+}
+
+/// A parameter's default.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Default {
+    /// The same everywhere.
+    Same(Value),
+    /// By the class of the device.
+    ByClass {
+        /// On GPUs.
+        gpu: Value,
+        /// On CPU drivers and the simulator.
+        cpu: Value,
+        /// Everywhere with `--quick`.
+        quick: Value,
+    },
+}
+
+/// A buffer.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferDescription {
+    /// The shader's variable that it is bound to, or a name of its own for indirect arguments.
+    pub name: String,
+    /// The scalar type of its elements: `f32`, `u32` or `i32`.
+    #[serde(rename = "type", default)]
+    pub scalar: Option<ScalarType>,
+    /// How many elements, a formula.
+    pub elements: Option<Formula>,
+    /// What it holds at first.
+    #[serde(default)]
+    pub fill: FillDescription,
+    /// Its scalars one by one, in place of `elements` and `fill`: small uniform structs.
+    #[serde(default)]
+    pub scalars: Vec<ScalarDescription>,
+    /// Whether it is compared with the reference.
+    #[serde(default)]
+    pub output: bool,
+}
+
+/// The type of a scalar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ScalarType {
+    /// 32-bit float.
+    F32,
+    /// 32-bit unsigned integer.
+    U32,
+    /// 32-bit signed integer.
+    I32,
+}
+
+/// One scalar of a small struct.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum ScalarDescription {
+    /// A 32-bit float.
+    F32(Formula),
+    /// A 32-bit unsigned integer.
+    U32(Formula),
+    /// A 32-bit signed integer.
+    I32(Formula),
+}
+
+/// How a buffer is filled.
+#[derive(Clone, Debug, PartialEq, Deserialize, std::default::Default)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+pub enum FillDescription {
+    /// Zeros.
+    #[default]
+    Zero,
+    /// Independent uniform values from the first, included, to the second, left out.
+    Uniform([Formula; 2]),
+    /// first + step · index.
+    Series {
+        /// The first element.
+        first: Formula,
+        /// The difference of neighbours.
+        step: Formula,
+    },
+}
+
+/// A dispatch.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DispatchDescription {
+    /// The entry point; `{name}` is replaced with that parameter's value.
+    pub entry_point: String,
+    /// Workgroups: one formula (a count, folded into two dimensions where it is large) or three.
+    pub workgroups: Option<WorkgroupsDescription>,
+    /// In place of `workgroups`: the buffer that holds the three counts.
+    pub indirect: Option<IndirectDescription>,
+}
+
+/// The number of workgroups.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum WorkgroupsDescription {
+    /// Along x, y and z.
+    Grid([Formula; 3]),
+    /// In all.
+    Count(Formula),
+}
+
+/// Where an indirect dispatch finds its three counts.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IndirectDescription {
+    /// The buffer's name.
+    pub buffer: String,
+    /// The offset in it, in bytes; a multiple of four.
+    #[serde(default)]
+    pub offset: u64,
+}
+
+/// What is expected of the blocks of one label.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BlockDescription {
+    /// Mean active lanes, a formula in `W` and the parameters.
+    pub active_lanes_mean: Formula,
+}

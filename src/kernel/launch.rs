@@ -1,0 +1,330 @@
+//! One point of a sweep, ready for any device: a list of dispatches over named buffers.
+//!
+//! Input: a kernel and a value for each parameter. Output: [`Launch`], plain data that can be sent
+//! to another process; contents of buffers are made where they are needed. It knows nothing of
+//! devices or of naga.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::format::{
+    BufferDescription, FillDescription, Formula, Reference, ScalarDescription, ScalarType,
+    WorkgroupsDescription,
+};
+use super::formula::{self, Names};
+use super::generate::{self, Fill};
+use super::{Kernel, KernelError};
+use crate::record::Value;
+use crate::units::Width;
+
+/// The most workgroups along one dimension that every device takes.
+pub const WORKGROUPS_PER_DIMENSION_MAX: u32 = 65_535;
+
+/// The most bytes of one buffer that lanescope makes.
+pub const BUFFER_BYTES_MAX: u64 = 1 << 34;
+
+/// One point of a sweep.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Launch {
+    /// `family/name` of the kernel, or the path of a user's shader.
+    pub kernel: String,
+    /// The shader's file name for messages.
+    pub file: String,
+    /// The shader's text.
+    pub source: String,
+    /// Every parameter with its value.
+    pub parameters: BTreeMap<String, Value>,
+    /// The seed of generated contents.
+    pub seed: u64,
+    /// Values of overrides.
+    pub overrides: BTreeMap<String, f64>,
+    /// Buffers.
+    pub buffers: Vec<Buffer>,
+    /// Dispatches in order.
+    pub dispatches: Vec<Dispatch>,
+    /// Whether the whole list can be repeated without making the buffers anew.
+    pub repeatable: bool,
+    /// Whether its modules may be created without run-time checks.
+    pub trusted: bool,
+    /// Bytes of the immediate address space.
+    pub immediates: Vec<u8>,
+    /// The CPU reference, where there is one.
+    pub reference: Option<Reference>,
+    /// Expected mean active lanes by block label: formulas in `W` and the parameters.
+    pub expected: BTreeMap<String, String>,
+    /// Why counts need not agree between devices; `None` where they must.
+    pub exempt_from_agreement: Option<String>,
+}
+
+/// A buffer of a launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Buffer {
+    /// The shader's variable that it is bound to.
+    pub name: String,
+    /// Its size in bytes, a multiple of four.
+    pub size: u64,
+    /// What it holds at first.
+    pub fill: Fill,
+    /// The type of its elements, for comparing outputs.
+    pub scalar: ScalarType,
+    /// Whether it is compared with the reference.
+    pub output: bool,
+}
+
+/// A dispatch of a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dispatch {
+    /// The entry point.
+    pub entry_point: String,
+    /// The number of workgroups.
+    pub workgroups: Workgroups,
+}
+
+/// The number of workgroups of a dispatch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Workgroups {
+    /// Along x, y and z.
+    Direct([u32; 3]),
+    /// Read from a buffer when the dispatch runs: three u32.
+    Indirect {
+        /// The buffer's name.
+        buffer: String,
+        /// The offset in it, in bytes.
+        offset: u64,
+    },
+}
+
+impl Launch {
+    /// The buffer `name`.
+    pub fn buffer(&self, name: &str) -> Option<&Buffer> {
+        self.buffers.iter().find(|buffer| buffer.name == name)
+    }
+
+    /// The first content of `buffer`.
+    pub fn contents(&self, buffer: &Buffer) -> Vec<u8> {
+        generate::contents(&buffer.fill, self.seed, &buffer.name, buffer.size)
+    }
+
+    /// The expected mean active lanes of the blocks labelled `label` at a width, where the kernel
+    /// says what it expects.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that quotes the formula, when it cannot be worked out.
+    pub fn active_lanes_mean_expected(
+        &self,
+        label: &str,
+        width: Width,
+    ) -> Result<Option<f64>, String> {
+        let Some(formula) = self.expected.get(label) else { return Ok(None) };
+        let mut names = numbers(&self.parameters);
+        names.insert("W".to_owned(), f64::from(width.lanes()));
+        formula::evaluate_text(formula, &names).map(Some)
+    }
+}
+
+/// The parameters that are numbers, by name.
+#[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
+fn numbers(parameters: &BTreeMap<String, Value>) -> Names {
+    parameters
+        .iter()
+        .filter_map(|(name, value)| match value {
+            Value::Integer(number) => Some((name.clone(), *number as f64)),
+            Value::Real(number) => Some((name.clone(), *number)),
+            Value::Name(_) => None,
+        })
+        .collect()
+}
+
+/// Folds a count of workgroups into two dimensions, exactly where a divisor allows it.
+///
+/// Kernels number workgroups as y · grid.x + x and skip what lies past their n, so that a grid may
+/// be larger than `count`.
+pub fn fold(count: u64) -> Option<[u32; 3]> {
+    let limit = u64::from(WORKGROUPS_PER_DIMENSION_MAX);
+    let rows_min = count.div_ceil(limit).max(1);
+    let rows = (rows_min..(rows_min + 4096).min(limit + 1))
+        .find(|rows| count.is_multiple_of(*rows))
+        .unwrap_or(rows_min);
+    let columns = count.div_ceil(rows);
+    Some([u32::try_from(columns).ok()?, u32::try_from(rows).ok()?, 1])
+        .filter(|_| columns <= limit && rows <= limit)
+}
+
+/// Works out a kernel's launch for one choice of parameters.
+///
+/// # Errors
+///
+/// [`KernelError::Description`] that names the kernel's file and what in it cannot be worked out.
+pub(super) fn build(
+    kernel: &Kernel,
+    parameters: BTreeMap<String, Value>,
+    seed: u64,
+) -> Result<Launch, KernelError> {
+    let names = numbers(&parameters);
+    let problem =
+        |message: String| KernelError::Description { file: format!("{}.toml", kernel.id), message };
+    let description = &kernel.description;
+    let buffers = description
+        .buffers
+        .iter()
+        .map(|buffer| build_buffer(buffer, &names))
+        .collect::<Result<_, _>>()
+        .map_err(problem)?;
+    let overrides = description
+        .overrides
+        .iter()
+        .map(|(name, formula)| Ok((name.clone(), formula::evaluate(formula, &names)?)))
+        .collect::<Result<_, String>>()
+        .map_err(problem)?;
+    let dispatches = description
+        .dispatches
+        .iter()
+        .map(|dispatch| {
+            let entry_point = interpolate(&dispatch.entry_point, &parameters)?;
+            let workgroups = match (&dispatch.workgroups, &dispatch.indirect) {
+                (Some(given), None) => Workgroups::Direct(grid(given, &names)?),
+                (None, Some(given)) => {
+                    Workgroups::Indirect { buffer: given.buffer.clone(), offset: given.offset }
+                }
+                _ => {
+                    return Err(format!(
+                        "the dispatch of `{entry_point}` needs either `workgroups` or `indirect`"
+                    ));
+                }
+            };
+            Ok(Dispatch { entry_point, workgroups })
+        })
+        .collect::<Result<_, String>>()
+        .map_err(problem)?;
+    let text = |formula: &Formula| match formula {
+        Formula::Integer(value) => value.to_string(),
+        Formula::Real(value) => value.to_string(),
+        Formula::Text(value) => value.clone(),
+    };
+    let expected = description
+        .blocks
+        .iter()
+        .map(|(label, block)| (label.clone(), text(&block.active_lanes_mean)))
+        .collect();
+    Ok(Launch {
+        kernel: kernel.id.clone(),
+        file: format!("{}.wgsl", kernel.id),
+        source: kernel.source.clone(),
+        parameters,
+        seed,
+        overrides,
+        buffers,
+        dispatches,
+        repeatable: description.repeatable,
+        trusted: true,
+        immediates: Vec::new(),
+        reference: description.reference.clone(),
+        expected,
+        exempt_from_agreement: description.exempt_from_agreement.clone(),
+    })
+}
+
+fn grid(given: &WorkgroupsDescription, names: &Names) -> Result<[u32; 3], String> {
+    match given {
+        WorkgroupsDescription::Count(formula) => {
+            let count = formula::evaluate_count(formula, names)?;
+            fold(count).ok_or_else(|| format!("{count} workgroups do not fit into 65535 × 65535"))
+        }
+        WorkgroupsDescription::Grid(formulas) => {
+            let mut counts = [0; 3];
+            for (count, formula) in counts.iter_mut().zip(formulas) {
+                let value = formula::evaluate_count(formula, names)?;
+                *count = u32::try_from(value)
+                    .ok()
+                    .filter(|count| *count <= WORKGROUPS_PER_DIMENSION_MAX)
+                    .ok_or_else(|| {
+                        format!("{value} workgroups are over the limit of 65535 a dimension")
+                    })?;
+            }
+            Ok(counts)
+        }
+    }
+}
+
+fn build_buffer(buffer: &BufferDescription, names: &Names) -> Result<Buffer, String> {
+    let name = &buffer.name;
+    if !buffer.scalars.is_empty() {
+        if buffer.elements.is_some() || buffer.fill != FillDescription::Zero {
+            return Err(format!("buffer `{name}` has `scalars`, so it takes no elements or fill"));
+        }
+        let words: Vec<u32> = buffer
+            .scalars
+            .iter()
+            .map(|scalar| {
+                let (kind, formula) = match scalar {
+                    ScalarDescription::F32(formula) => (ScalarType::F32, formula),
+                    ScalarDescription::U32(formula) => (ScalarType::U32, formula),
+                    ScalarDescription::I32(formula) => (ScalarType::I32, formula),
+                };
+                Ok(generate::encode(kind, formula::evaluate(formula, names)?))
+            })
+            .collect::<Result<_, String>>()?;
+        // Uniform structs are rounded up to 16 bytes by WGSL's layout rules.
+        let size = (words.len() as u64 * 4).next_multiple_of(16);
+        return Ok(Buffer {
+            name: name.clone(),
+            size,
+            fill: Fill::Words(words),
+            scalar: ScalarType::U32,
+            output: buffer.output,
+        });
+    }
+    let scalar = buffer.scalar.ok_or_else(|| format!("buffer `{name}` needs a `type`"))?;
+    let elements =
+        buffer.elements.as_ref().ok_or_else(|| format!("buffer `{name}` needs `elements`"))?;
+    let size = formula::evaluate_count(elements, names)?.saturating_mul(4);
+    if size > BUFFER_BYTES_MAX {
+        return Err(format!("buffer `{name}` would take {size} bytes; at most {BUFFER_BYTES_MAX}"));
+    }
+    let fill = match &buffer.fill {
+        FillDescription::Zero => Fill::Zero,
+        FillDescription::Uniform([low, high]) => Fill::Uniform {
+            scalar,
+            low: formula::evaluate(low, names)?,
+            high: formula::evaluate(high, names)?,
+        },
+        FillDescription::Series { first, step } => Fill::Series {
+            scalar,
+            first: formula::evaluate(first, names)?,
+            step: formula::evaluate(step, names)?,
+        },
+    };
+    // A binding may not be empty: n = 0 still binds one element, which nothing reads.
+    Ok(Buffer { name: name.clone(), size: size.max(4), fill, scalar, output: buffer.output })
+}
+
+/// Replaces `{name}` with the parameter's value.
+fn interpolate(text: &str, parameters: &BTreeMap<String, Value>) -> Result<String, String> {
+    let mut result = text.to_owned();
+    for (name, value) in parameters {
+        result = result.replace(&format!("{{{name}}}"), &value.to_string());
+    }
+    if result.contains('{') {
+        return Err(format!("`{text}` names a parameter that the kernel does not have"));
+    }
+    Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn large_counts_fold_exactly_where_they_can() {
+        assert_eq!(fold(0), Some([0, 1, 1]));
+        assert_eq!(fold(4096), Some([4096, 1, 1]));
+        assert_eq!(fold(65_536), Some([32_768, 2, 1]));
+        assert_eq!(fold(1 << 20), Some([65_536 / 2, 32, 1]));
+        let prime = fold(65_537).unwrap();
+        assert!(u64::from(prime[0]) * u64::from(prime[1]) >= 65_537);
+        assert_eq!(fold(1 << 40), None);
+    }
+}

@@ -1,0 +1,313 @@
+//! The catalogue: every kernel's shader and description, embedded in the program.
+//!
+//! Input: `shaders/<family>/<name>.wgsl` with `.toml` beside it, at compile time, or the same from
+//! a user's folder; then a choice of parameters. Output: [`Launch`], one point of a sweep: a list
+//! of dispatches over named buffers with seeded contents. It knows nothing of devices, and does not
+//! read the WGSL: `program` does.
+//!
+//! Adding a kernel is adding two files; Rust is written only for a CPU reference ([`reference`])
+//! that the existing ones cannot express.
+
+pub mod format;
+pub mod formula;
+pub mod generate;
+pub mod launch;
+pub mod reference;
+
+use std::collections::BTreeMap;
+
+use include_dir::{Dir, include_dir};
+
+pub use format::{Description, Published, ScalarType};
+pub use generate::Fill;
+pub use launch::{Buffer, Dispatch, Launch, Workgroups};
+
+use crate::record::Value;
+
+static SHADERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/shaders");
+
+/// The ledger of claims, as committed.
+const CLAIMS: &str = include_str!("../../shaders/claims.toml");
+
+/// The seed of generated inputs where none is given.
+pub const SEED: u64 = 1;
+
+/// A kernel: its shader and its description.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// `family/name`.
+    pub id: String,
+    /// The shader's text.
+    pub source: String,
+    /// What its TOML says.
+    pub description: Description,
+}
+
+/// Every kernel, in the order of their ids.
+#[derive(Clone, Debug)]
+pub struct Catalogue {
+    kernels: BTreeMap<String, Kernel>,
+}
+
+/// A statement of the ledger of claims.
+#[derive(Clone, Debug, serde::Deserialize)]
+pub struct Claim {
+    /// Its id.
+    pub id: String,
+    /// The article's short name.
+    pub source: String,
+    /// What is claimed.
+    pub statement: String,
+    /// The family of experiments.
+    pub family: String,
+    /// What counting, or other articles, say against it.
+    pub doubt: Option<String>,
+}
+
+#[derive(serde::Deserialize)]
+struct Ledger {
+    claim: Vec<Claim>,
+}
+
+/// What class a device is of, where defaults differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeviceClass {
+    /// A GPU.
+    Gpu,
+    /// A CPU driver or the simulator.
+    Cpu,
+    /// Any device with `--quick`.
+    Quick,
+}
+
+/// Why a kernel cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// The TOML does not parse, or has an unknown key; the message has line and key.
+    #[error("{file}: {message}")]
+    Toml {
+        /// The file.
+        file: String,
+        /// toml's message with line, column and the line itself.
+        message: String,
+    },
+    /// The description cannot be worked out.
+    #[error("{file}: {message}")]
+    Description {
+        /// The file.
+        file: String,
+        /// What is wrong.
+        message: String,
+    },
+    /// One of a kernel's two files is missing.
+    #[error("{present} has no {missing} beside it")]
+    Pair {
+        /// The file there is.
+        present: String,
+        /// The file there is not.
+        missing: String,
+    },
+    /// There is no kernel and no family of this name.
+    #[error("there is no kernel or family {name:?}{hint}; `lanescope list` shows all")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// Near matches, worded.
+        hint: String,
+    },
+    /// The kernel has no such parameter.
+    #[error("{kernel} has no parameter {name:?}; it has: {known}")]
+    Parameter {
+        /// The kernel.
+        kernel: String,
+        /// What was asked for.
+        name: String,
+        /// Its parameters.
+        known: String,
+    },
+    /// The parameter does not take this value.
+    #[error("{kernel}: {name} cannot be {value}; it takes: {known}")]
+    ParameterValue {
+        /// The kernel.
+        kernel: String,
+        /// The parameter.
+        name: String,
+        /// What was asked for.
+        value: String,
+        /// What it takes.
+        known: String,
+    },
+}
+
+impl Kernel {
+    /// Reads a kernel from its two texts; `id` is `family/name`.
+    ///
+    /// # Errors
+    ///
+    /// [`KernelError::Toml`] with file, line and key.
+    pub fn parse(id: &str, source: &str, description: &str) -> Result<Self, KernelError> {
+        let description = toml::from_str(description).map_err(|error| KernelError::Toml {
+            file: format!("{id}.toml"),
+            message: error.to_string(),
+        })?;
+        Ok(Self { id: id.to_owned(), source: source.to_owned(), description })
+    }
+
+    /// Its family.
+    pub fn family(&self) -> &str {
+        self.id.split('/').next().unwrap_or_default()
+    }
+
+    /// Its name within the family.
+    pub fn name(&self) -> &str {
+        self.id.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The default value of each parameter on a class of device.
+    pub fn defaults(&self, class: DeviceClass) -> BTreeMap<String, Value> {
+        let value = |parameter: &format::Parameter| match (&parameter.default, class) {
+            (format::Default::Same(value), _) => value.clone(),
+            (format::Default::ByClass { gpu, .. }, DeviceClass::Gpu) => gpu.clone(),
+            (format::Default::ByClass { cpu, .. }, DeviceClass::Cpu) => cpu.clone(),
+            (format::Default::ByClass { quick, .. }, DeviceClass::Quick) => quick.clone(),
+        };
+        let parameters = self.description.parameters.iter();
+        parameters.map(|(name, parameter)| (name.clone(), value(parameter))).collect()
+    }
+
+    /// The launch for the defaults of a class with `chosen` put over them.
+    ///
+    /// # Errors
+    ///
+    /// [`KernelError::Parameter`] and [`KernelError::ParameterValue`] for what the kernel does not
+    /// take, [`KernelError::Description`] for a formula that cannot be worked out.
+    pub fn launch(
+        &self,
+        class: DeviceClass,
+        chosen: &BTreeMap<String, Value>,
+        seed: u64,
+    ) -> Result<Launch, KernelError> {
+        let mut parameters = self.defaults(class);
+        for (name, value) in chosen {
+            let Some(parameter) = self.description.parameters.get(name) else {
+                let known: Vec<&str> = parameters.keys().map(String::as_str).collect();
+                return Err(KernelError::Parameter {
+                    kernel: self.id.clone(),
+                    name: name.clone(),
+                    known: known.join(", "),
+                });
+            };
+            if !parameter.values.is_empty() && !parameter.values.contains(value) {
+                let known: Vec<String> = parameter.values.iter().map(Value::to_string).collect();
+                return Err(KernelError::ParameterValue {
+                    kernel: self.id.clone(),
+                    name: name.clone(),
+                    value: value.to_string(),
+                    known: known.join(", "),
+                });
+            }
+            parameters.insert(name.clone(), value.clone());
+        }
+        launch::build(self, parameters, seed)
+    }
+}
+
+impl Catalogue {
+    /// The embedded catalogue.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with a file of it; a test shows that nothing is.
+    pub fn embedded() -> Result<Self, KernelError> {
+        let mut files = BTreeMap::new();
+        for family in SHADERS.dirs() {
+            for file in family.files() {
+                let text = file.contents_utf8().unwrap_or_default();
+                files.insert(file.path().to_string_lossy().replace('\\', "/"), text.to_owned());
+            }
+        }
+        Self::from_files(&files)
+    }
+
+    /// A catalogue from texts by path, `family/name.wgsl` and `family/name.toml`.
+    ///
+    /// # Errors
+    ///
+    /// [`KernelError::Pair`] where one of a pair is missing, and what [`Kernel::parse`] says.
+    pub fn from_files(files: &BTreeMap<String, String>) -> Result<Self, KernelError> {
+        let mut kernels = BTreeMap::new();
+        for (path, text) in files {
+            let (stem, other) = if let Some(stem) = path.strip_suffix(".wgsl") {
+                (stem, format!("{stem}.toml"))
+            } else if let Some(stem) = path.strip_suffix(".toml") {
+                (stem, format!("{stem}.wgsl"))
+            } else {
+                continue;
+            };
+            let Some(beside) = files.get(&other) else {
+                return Err(KernelError::Pair { present: path.clone(), missing: other });
+            };
+            if path.ends_with(".wgsl") {
+                kernels.insert(stem.to_owned(), Kernel::parse(stem, text, beside)?);
+            }
+        }
+        Ok(Self { kernels })
+    }
+
+    /// All kernels.
+    pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
+        self.kernels.values()
+    }
+
+    /// The kernel `id`.
+    pub fn kernel(&self, id: &str) -> Option<&Kernel> {
+        self.kernels.get(id)
+    }
+
+    /// The kernels that a word chooses: a family, `family/name`, or a name.
+    ///
+    /// # Errors
+    ///
+    /// [`KernelError::Unknown`] with near matches.
+    pub fn select(&self, word: &str) -> Result<Vec<&Kernel>, KernelError> {
+        let chosen: Vec<&Kernel> = self
+            .kernels()
+            .filter(|kernel| kernel.id == word || kernel.family() == word || kernel.name() == word)
+            .collect();
+        if !chosen.is_empty() {
+            return Ok(chosen);
+        }
+        let known = self.kernels().flat_map(|k| [k.id.as_str(), k.family(), k.name()]);
+        Err(KernelError::Unknown { name: word.to_owned(), hint: near_matches(word, known) })
+    }
+}
+
+/// The near matches of a word, worded as the end of a sentence, or nothing.
+pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let mut scored: Vec<(f64, &str)> = known
+        .into_iter()
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .filter(|(score, _)| *score > 0.7)
+        .collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    let mut names: Vec<&str> = scored.into_iter().map(|(_, name)| name).collect();
+    names.dedup();
+    names.truncate(3);
+    if names.is_empty() { String::new() } else { format!("; did you mean {}?", names.join(" or ")) }
+}
+
+/// The ledger of claims.
+///
+/// # Errors
+///
+/// toml's message, where the committed file is damaged; a test shows that it is not.
+pub fn claims() -> Result<Vec<Claim>, KernelError> {
+    let ledger: Ledger = toml::from_str(CLAIMS).map_err(|error| KernelError::Toml {
+        file: "claims.toml".to_owned(),
+        message: error.to_string(),
+    })?;
+    Ok(ledger.claim)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! Tests of the catalogue.
+
+use super::*;
+use crate::program::{Overrides, Parsed};
+use crate::units::Width;
+
+fn catalogue() -> Catalogue {
+    Catalogue::embedded().unwrap()
+}
+
+#[test]
+fn what_is_embedded_is_what_lies_on_disk() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders");
+    let mut on_disk = Vec::new();
+    for family in std::fs::read_dir(&root).unwrap().filter_map(Result::ok) {
+        if family.path().is_dir() {
+            let files = std::fs::read_dir(family.path()).unwrap().filter_map(Result::ok);
+            let wgsl =
+                files.map(|f| f.path()).filter(|p| p.extension().is_some_and(|e| e == "wgsl"));
+            for path in wgsl {
+                let stem = path.with_extension("");
+                let id = stem.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
+                assert_eq!(
+                    std::fs::read_to_string(&path).unwrap(),
+                    catalogue().kernel(&id).unwrap().source,
+                    "{id} is stale: build again"
+                );
+                on_disk.push(id);
+            }
+        }
+    }
+    on_disk.sort();
+    let embedded: Vec<String> = catalogue().kernels().map(|k| k.id.clone()).collect();
+    assert_eq!(embedded, on_disk);
+}
+
+#[test]
+fn every_kernel_names_known_claims_labels_references_and_baselines() {
+    let known: Vec<String> = claims().unwrap().into_iter().map(|claim| claim.id).collect();
+    let catalogue = catalogue();
+    for kernel in catalogue.kernels() {
+        let id = &kernel.id;
+        let description = &kernel.description;
+        assert!(kernel.source.starts_with(&format!("// {}\n", description.question)), "{id}");
+        for claim in &description.claims {
+            assert!(known.contains(claim), "{id}: {claim}");
+        }
+        if let Some(published) = &description.published {
+            assert!(known.contains(&published.claim), "{id}: {}", published.claim);
+        }
+        if let Some(baseline) = &description.baseline {
+            assert!(catalogue.kernel(baseline).is_some(), "{id}: {baseline}");
+        }
+        let parsed = Parsed::new(id, &kernel.source).unwrap();
+        for (label, place) in parsed.text().labels() {
+            assert!(description.blocks.contains_key(label), "{id}:{}: {label}", place.line);
+        }
+        for label in description.blocks.keys() {
+            assert!(parsed.text().labels().any(|(known, _)| known == label), "{id}: {label}");
+        }
+    }
+}
+
+/// Every launch that some value of an enumerated parameter gives.
+fn launches(kernel: &Kernel) -> Vec<Launch> {
+    let mut choices = vec![BTreeMap::new()];
+    for (name, parameter) in &kernel.description.parameters {
+        for value in &parameter.values {
+            choices.push(BTreeMap::from([(name.clone(), value.clone())]));
+        }
+    }
+    let launch = |c: &BTreeMap<String, Value>| kernel.launch(DeviceClass::Quick, c, SEED).unwrap();
+    choices.iter().map(launch).collect()
+}
+
+#[test]
+fn every_launch_fits_its_shader() {
+    for kernel in catalogue().kernels() {
+        for launch in launches(kernel) {
+            let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
+            for dispatch in &launch.dispatches {
+                let program = parsed.resolve(&dispatch.entry_point, &Overrides::new()).unwrap();
+                for binding in program.bindings().unwrap() {
+                    let buffer = launch.buffer(&binding.name).unwrap_or_else(|| {
+                        panic!("{} has no buffer {}", launch.kernel, binding.name)
+                    });
+                    assert!(buffer.size >= binding.size_min, "{} {}", kernel.id, binding.name);
+                    assert!(!buffer.output || binding.writable, "{} {}", kernel.id, binding.name);
+                }
+                for block in program.blocks() {
+                    if let Some(label) = &block.label {
+                        let width = Width::new(32).unwrap();
+                        let expected = launch.active_lanes_mean_expected(label, width).unwrap();
+                        assert!(expected.is_some_and(|e| e > 0.0 && e <= 32.0), "{label}");
+                    }
+                }
+            }
+            let expected = reference::expected(&launch).unwrap();
+            assert!(expected.is_some_and(|outputs| outputs.values().all(|v| !v.is_empty())));
+        }
+    }
+}
+
+#[test]
+fn an_unknown_key_is_refused_with_file_line_and_key() {
+    let text = "question = \"?\"\nrepeatable = true\ncolour = 3\ndispatches = []\n";
+    let message = Kernel::parse("f/k", "", text).unwrap_err().to_string();
+    assert!(message.contains("f/k.toml"), "{message}");
+    assert!(message.contains("line 3"), "{message}");
+    assert!(message.contains("colour"), "{message}");
+}
+
+#[test]
+fn an_unknown_kernel_gets_near_matches() {
+    let message = catalogue().select("brnch_by_lane").unwrap_err().to_string();
+    assert!(message.contains("did you mean branch_by_lane"), "{message}");
+    assert_eq!(catalogue().select("five_patterns").unwrap().len(), 5);
+    assert_eq!(catalogue().select("uniform").unwrap().len(), 1);
+}
+
+#[test]
+fn parameters_are_checked() {
+    let catalogue = catalogue();
+    let kernel = catalogue.kernel("five_patterns/uniform").unwrap();
+    let with = |name: &str, value: Value| {
+        kernel.launch(DeviceClass::Cpu, &BTreeMap::from([(name.to_owned(), value)]), SEED)
+    };
+    let message = with("m", Value::Integer(1)).unwrap_err().to_string();
+    assert!(message.contains("it has: form, n"), "{message}");
+    let message = with("form", Value::Name("x".into())).unwrap_err().to_string();
+    assert!(message.contains("sealed, published, opaque"), "{message}");
+    let message = with("n", Value::Real(0.5)).unwrap_err().to_string();
+    assert!(message.contains("uniform.toml"), "{message}");
+    let launch = with("n", Value::Integer(1 << 24)).unwrap();
+    assert_eq!(launch.dispatches[0].workgroups, Workgroups::Direct([32_768, 2, 1]));
+}
+
+#[test]
+fn a_kernel_without_its_pair_is_refused() {
+    let files = BTreeMap::from([("f/k.wgsl".to_owned(), String::new())]);
+    let message = Catalogue::from_files(&files).unwrap_err().to_string();
+    assert_eq!(message, "f/k.wgsl has no f/k.toml beside it");
+}
