@@ -1,0 +1,155 @@
+//! Tests of the pass that need no device: validity, every back-end, layout and decoding. That the
+//! counts are right is shown by running them, in `tests/`.
+
+use std::collections::BTreeMap;
+
+use super::*;
+use crate::kernel::{Catalogue, DeviceClass, SEED};
+use crate::program::{Overrides, Parsed};
+use crate::record::Value;
+
+const OPTIONS: Options =
+    Options { histogram: false, subgroup_width_max: 128, counter_bytes_max: 1 << 20 };
+
+fn program(text: &str) -> Program {
+    let parsed = Parsed::new("t.wgsl", text).unwrap();
+    let entry = parsed.entry_points()[0].to_owned();
+    parsed.resolve(&entry, &Overrides::new()).unwrap()
+}
+
+fn emits_everywhere(instrumented: &Instrumented) {
+    let (module, info) = (instrumented.module(), instrumented.info());
+    let options = naga::back::spv::Options { lang_version: (1, 3), ..Default::default() };
+    naga::back::spv::write_vec(module, info, &options, None).unwrap();
+    let options = naga::back::msl::Options {
+        lang_version: (2, 4),
+        fake_missing_bindings: true,
+        ..Default::default()
+    };
+    naga::back::msl::write_string(module, info, &options, &Default::default()).unwrap();
+    let options = naga::back::hlsl::Options {
+        shader_model: naga::back::hlsl::ShaderModel::V6_0,
+        fake_missing_bindings: true,
+        ..Default::default()
+    };
+    let mut text = String::new();
+    let pipeline = naga::back::hlsl::PipelineOptions::default();
+    naga::back::hlsl::Writer::new(&mut text, &options, &pipeline)
+        .write(module, info, None)
+        .unwrap();
+}
+
+const SHAPES: [&str; 6] = [
+    // No built-ins at all.
+    "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+     @compute @workgroup_size(1) fn main() { o[0] = 1u; }",
+    // Built-ins in a struct, one of them the one that is needed, and a 3D workgroup.
+    "struct In { @builtin(local_invocation_index) i: u32, @builtin(workgroup_id) w: vec3<u32> }
+     @group(2) @binding(5) var<storage, read_write> o: array<u32>;
+     @compute @workgroup_size(4, 4, 2) fn main(in: In) { o[in.i + in.w.x] = in.i; }",
+    // Nested calls with results, returns inside loops.
+    "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+     fn deep(x: u32) -> u32 { if (x > 3u) { return 1u; } return x; }
+     fn outer(x: u32) -> u32 { var s = 0u; loop { s += deep(x); if (s > 9u) { return s; } if (s == 77u) { break; } }
+       return 0u; }
+     @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+       o[i] = outer(i); }",
+    // Switch with several selectors, continue, break-if.
+    "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+     @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+       var n = 0u;
+       loop {
+         switch (n % 4u) { case 0u, 1u: { n += 1u; continue; } case 2u: { n += 2u; }
+           default: { n += 3u; } }
+         continuing { n += 1u; break if n > 40u; }
+       }
+       o[i] = n; }",
+    // Pointers, atomics and a barrier.
+    "var<workgroup> w: array<atomic<u32>, 4>;
+     @group(0) @binding(0) var<storage, read_write> o: array<u32>;
+     fn bump(p: ptr<function, u32>) { *p += 1u; }
+     @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {
+       var x = i; bump(&x); atomicAdd(&w[x % 4u], 1u); workgroupBarrier();
+       o[i] = atomicLoad(&w[0]); }",
+    // No bindings.
+    "var<workgroup> w: u32;
+     @compute @workgroup_size(64) fn main() { w = 1u; }",
+];
+
+#[test]
+fn every_shape_validates_and_emits_on_every_back_end() {
+    for shape in SHAPES {
+        let program = program(shape);
+        for histogram in [false, true] {
+            let options = Options { histogram, ..OPTIONS };
+            emits_everywhere(&Instrumented::new(&program, &options).unwrap());
+        }
+    }
+}
+
+#[test]
+fn the_catalogue_validates_and_emits_on_every_back_end() {
+    let catalogue = Catalogue::embedded().unwrap();
+    for kernel in catalogue.kernels() {
+        let launch = kernel.launch(DeviceClass::Quick, &BTreeMap::<String, Value>::new(), SEED);
+        let launch = launch.unwrap();
+        let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
+        for entry in parsed.entry_points() {
+            let program = parsed.resolve(entry, &Overrides::new()).unwrap();
+            emits_everywhere(&Instrumented::new(&program, &OPTIONS).unwrap());
+        }
+    }
+}
+
+#[test]
+fn the_counters_take_a_free_binding_of_a_group_in_use() {
+    let binding = |text| Instrumented::new(&program(text), &OPTIONS).unwrap().counters();
+    assert_eq!((binding(SHAPES[1]).group, binding(SHAPES[1]).binding), (2, 6));
+    assert_eq!((binding(SHAPES[5]).group, binding(SHAPES[5]).binding), (0, 0));
+}
+
+#[test]
+fn deep_loops_get_registers_first_and_the_rest_counts_in_memory() {
+    let mut arms = String::new();
+    for arm in 0..REGISTER_BLOCKS_MAX {
+        arms += &format!("if (i == {arm}u) {{ o[0] = {arm}u; }}\n");
+    }
+    let text = format!(
+        "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
+         @compute @workgroup_size(64) fn main(@builtin(local_invocation_index) i: u32) {{
+           {arms} for (var k = 0u; k < 9u; k++) {{ o[k] = k; }} }}"
+    );
+    let program = program(&text);
+    let places = places(&program, false);
+    assert!(program.blocks().len() > REGISTER_BLOCKS_MAX);
+    assert_eq!(places.iter().filter(|p| **p == Place::Registers).count(), REGISTER_BLOCKS_MAX);
+    let last_line = program.blocks().iter().map(|b| b.location.line).max();
+    for block in program.blocks().iter().filter(|b| Some(b.location.line) == last_line) {
+        let in_loop = block.ops > 1 && block.location.column > 20;
+        assert!(!in_loop || places[block.id.index()] == Place::Registers, "{block:?}");
+    }
+    emits_everywhere(&Instrumented::new(&program, &OPTIONS).unwrap());
+}
+
+#[test]
+fn counters_that_do_not_fit_are_refused_with_the_limit() {
+    let options = Options { counter_bytes_max: 8, ..OPTIONS };
+    let error = Instrumented::new(&program(SHAPES[0]), &options).unwrap_err().to_string();
+    assert!(error.contains("limit of 8"), "{error}");
+}
+
+#[test]
+fn stripes_add_up_and_words_make_64_bits() {
+    let options = Options { histogram: true, subgroup_width_max: 2, counter_bytes_max: 64 };
+    let instrumented = Instrumented::new(&program(SHAPES[0]), &options).unwrap();
+    assert_eq!(instrumented.counters().size, 64, "two stripes of four counters");
+    let words: [u32; 16] = [5, 1, 6, 0, 7, 0, 8, 0, 1, 0, 2, 0, 3, 0, 4, 2];
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let counts = instrumented.decode(&bytes);
+    let expected = Count {
+        issues: Issues(6 + (1 << 32)),
+        lanes: Lanes(8),
+        histogram: Some(vec![10, 12 + (2 << 32)]),
+    };
+    assert_eq!(counts, [expected]);
+}
