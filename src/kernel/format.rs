@@ -20,6 +20,9 @@ pub struct Description {
     pub claims: Vec<String>,
     /// The kernel whose time is the divisor of time ratios, `family/name`.
     pub baseline: Option<String>,
+    /// Whether `lanescope run` without names runs it; doctor's self-test kernels are not.
+    #[serde(default = "yes")]
+    pub in_default_set: bool,
     /// Whether it can be dispatched again and again without a reset.
     pub repeatable: bool,
     /// The CPU reference and how far outputs may lie from it.
@@ -42,6 +45,10 @@ pub struct Description {
     pub blocks: BTreeMap<String, BlockDescription>,
     /// Why its counts need not agree between devices; absent where they must.
     pub exempt_from_agreement: Option<String>,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A number or a formula over the parameters.
@@ -80,6 +87,16 @@ pub struct Published {
     pub hardware: String,
     /// The claim that holds it.
     pub claim: String,
+}
+
+impl std::fmt::Display for Formula {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Integer(value) => write!(formatter, "{value}"),
+            Self::Real(value) => write!(formatter, "{value}"),
+            Self::Text(value) => formatter.write_str(value),
+        }
+    }
 }
 
 /// A parameter.
@@ -218,4 +235,9 @@ pub struct IndirectDescription {
 pub struct BlockDescription {
     /// Mean active lanes, a formula in `W` and the parameters.
     pub active_lanes_mean: Formula,
+    /// Exact issues of each block of the label, a formula in `W` and the parameters; given where
+    /// they follow from the shader alone.
+    pub issues: Option<Formula>,
+    /// Exact active lanes, summed over the issues.
+    pub lanes: Option<Formula>,
 }

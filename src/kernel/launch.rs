@@ -51,8 +51,8 @@ pub struct Launch {
     pub immediates: Vec<u8>,
     /// The CPU reference, where there is one.
     pub reference: Option<Reference>,
-    /// Expected mean active lanes by block label: formulas in `W` and the parameters.
-    pub expected: BTreeMap<String, String>,
+    /// What is expected of blocks, by their label.
+    pub expected: BTreeMap<String, ExpectedBlock>,
     /// Why counts need not agree between devices; `None` where they must.
     pub exempt_from_agreement: Option<String>,
 }
@@ -70,6 +70,17 @@ pub struct Buffer {
     pub scalar: ScalarType,
     /// Whether it is compared with the reference.
     pub output: bool,
+}
+
+/// What is expected of a block: formulas in `W` and the parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExpectedBlock {
+    /// Mean active lanes, in lanes.
+    pub active_lanes_mean: String,
+    /// Exact issues, where the shader alone gives them.
+    pub issues: Option<String>,
+    /// Exact lanes summed over the issues.
+    pub lanes: Option<String>,
 }
 
 /// A dispatch of a launch.
@@ -118,10 +129,29 @@ impl Launch {
         label: &str,
         width: Width,
     ) -> Result<Option<f64>, String> {
-        let Some(formula) = self.expected.get(label) else { return Ok(None) };
+        let Some(block) = self.expected.get(label) else { return Ok(None) };
+        self.at_width(&block.active_lanes_mean, width).map(Some)
+    }
+
+    /// The exact issues and lanes of each block labelled `label` at a width, where the kernel's
+    /// description gives both.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that quotes the formula, when it cannot be worked out.
+    pub fn counts_expected(&self, label: &str, width: Width) -> Result<Option<(f64, f64)>, String> {
+        let Some(ExpectedBlock { issues: Some(issues), lanes: Some(lanes), .. }) =
+            self.expected.get(label)
+        else {
+            return Ok(None);
+        };
+        Ok(Some((self.at_width(issues, width)?, self.at_width(lanes, width)?)))
+    }
+
+    fn at_width(&self, formula: &str, width: Width) -> Result<f64, String> {
         let mut names = numbers(&self.parameters);
         names.insert("W".to_owned(), f64::from(width.lanes()));
-        formula::evaluate_text(formula, &names).map(Some)
+        formula::evaluate_text(formula, &names)
     }
 }
 
@@ -199,15 +229,17 @@ pub(super) fn build(
         })
         .collect::<Result<_, String>>()
         .map_err(problem)?;
-    let text = |formula: &Formula| match formula {
-        Formula::Integer(value) => value.to_string(),
-        Formula::Real(value) => value.to_string(),
-        Formula::Text(value) => value.clone(),
-    };
     let expected = description
         .blocks
         .iter()
-        .map(|(label, block)| (label.clone(), text(&block.active_lanes_mean)))
+        .map(|(label, block)| {
+            let block = ExpectedBlock {
+                active_lanes_mean: block.active_lanes_mean.to_string(),
+                issues: block.issues.as_ref().map(Formula::to_string),
+                lanes: block.lanes.as_ref().map(Formula::to_string),
+            };
+            (label.clone(), block)
+        })
         .collect();
     Ok(Launch {
         kernel: kernel.id.clone(),

@@ -96,7 +96,8 @@ fn every_launch_fits_its_shader() {
                 }
             }
             let expected = reference::expected(&launch).unwrap();
-            assert!(expected.is_some_and(|outputs| outputs.values().all(|v| !v.is_empty())));
+            let found = expected.is_some_and(|outputs| outputs.values().all(|v| !v.is_empty()));
+            assert!(found || !kernel.description.in_default_set, "{} has no reference", kernel.id);
         }
     }
 }

@@ -93,10 +93,11 @@ impl Text {
         after.checked_sub(1).and_then(|index| self.scopes[index].label.as_deref())
     }
 
-    /// Every label that a marker gives, in order and with repetitions, with the marker's line.
+    /// Every label that a marker gives, in order and with repetitions, with the marker's place;
+    /// markers that end a label are left out.
     pub fn labels(&self) -> impl Iterator<Item = (&str, Location)> {
         comments(&self.original).into_iter().filter_map(|range| {
-            let name = marker(&self.original[range.clone()])?;
+            let name = marker(&self.original[range.clone()]).filter(|name| *name != "-")?;
             Some((name, self.location(range.start)))
         })
     }
