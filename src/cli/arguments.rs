@@ -1,0 +1,146 @@
+//! The command line as clap reads it; nothing is resolved here.
+//!
+//! Input: the process's arguments. Output: [`Arguments`]. What a device id or an axis means is
+//! worked out in the commands, so that a wrong one gets near matches and the right exit code.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// Shows which lanes a GPU wastes.
+#[derive(Debug, Parser)]
+#[command(
+    name = "lanescope",
+    version,
+    about,
+    long_about = "Shows which lanes a GPU wastes: counts active lanes per source line and times \
+                  kernels on any GPU (Vulkan, Metal, DX12) and on a built-in SIMT simulator. \
+                  Without a command it runs the catalogue's default set.",
+    after_help = "Exit codes: 0 done; 1 a check failed; 2 usage or bad input; 3 no such device, or \
+                  none that works; 4 the driver lies or fails its self-test; 5 part of the run \
+                  failed, the rest is on disk."
+)]
+pub(crate) struct Arguments {
+    /// What to do; `run` where left out.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+    /// Arguments of the main job.
+    #[command(flatten)]
+    pub(crate) run: RunArguments,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Count, time and verify kernels of the catalogue (the main job)
+    Run(RunArguments),
+    /// Show devices, the widths they report and run, timers, and the self-test of counting
+    Doctor(DoctorArguments),
+    /// List the catalogue's kernels with their questions
+    List(ListArguments),
+    /// Make charts and the HTML page again from result files
+    Report(ReportArguments),
+    /// Compare two result files, measurement by measurement
+    Compare(CompareArguments),
+    /// Print a completion script for a shell
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page (troff)
+    #[command(hide = true)]
+    Man,
+    /// Own one device for a parent process; speaks JSON lines on standard input and output
+    #[command(hide = true)]
+    Worker {
+        /// The device's id
+        device: String,
+    },
+}
+
+/// Arguments of `run`.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct RunArguments {
+    /// Families or kernels; the default set where left out
+    #[arg(value_name = "FAMILY|KERNEL")]
+    pub(crate) kernels: Vec<String>,
+    /// Device: `sim:32`, `wgpu:0`, `wgpu:<part of the name>`, `all`; may be repeated
+    #[arg(short, long, value_name = "ID")]
+    pub(crate) device: Vec<String>,
+    /// Values of a parameter: `n=4096`, `form=[sealed,published]`, `n[pow2]=[16:24:4]`
+    #[arg(short, long, value_name = "AXIS=VALUES")]
+    pub(crate) axis: Vec<String>,
+    /// A small n, the same on every device, and a quarter of the time
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Seconds that timing may take in all; 40, or 8 with --quick
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) budget: Option<f64>,
+    /// Seed of generated inputs
+    #[arg(long, default_value_t = crate::kernel::SEED)]
+    pub(crate) seed: u64,
+    /// Count only; take no times
+    #[arg(long)]
+    pub(crate) no_timing: bool,
+    /// Count how many issues had 1, 2, … active lanes too
+    #[arg(long)]
+    pub(crate) histogram: bool,
+    /// Folder for the result file, charts and page, which must not hold a result yet; a new folder
+    /// under `lanescope-results` where left out
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the record as JSON here too; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_json: Option<PathBuf>,
+    /// Write the summary as CSV; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_csv: Option<PathBuf>,
+    /// Write the summary as Markdown; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_markdown: Option<PathBuf>,
+}
+
+/// Arguments of `doctor`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct DoctorArguments {
+    /// Device; every one that works where left out
+    #[arg(short, long, value_name = "ID")]
+    pub(crate) device: Vec<String>,
+    /// Machine-readable output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `list`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ListArguments {
+    /// Families or kernels; all where left out
+    #[arg(value_name = "FAMILY|KERNEL")]
+    pub(crate) kernels: Vec<String>,
+    /// Show parameters and the claims that each kernel tests
+    #[arg(short, long)]
+    pub(crate) long: bool,
+    /// Machine-readable output
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Arguments of `report`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// Result files; the newest under `lanescope-results` where left out
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Folder for charts and page; beside the result file where left out
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Arguments of `compare`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// The result file to compare with
+    pub(crate) a: PathBuf,
+    /// The result file compared
+    pub(crate) b: PathBuf,
+}

@@ -1,0 +1,169 @@
+//! Who may use whom: reads every `use` and path of the sources and fails on an edge that the
+//! architecture does not allow. Code under `#[cfg(test)]` may use anything.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use regex::Regex;
+
+/// What each module may use of the crate; `run` and `cli` stand beside what they may use.
+const ALLOWED: [(&str, &[&str]); 16] = [
+    ("units", &[]),
+    ("statistics", &["units"]),
+    ("record", &["units"]),
+    // `record::Value` is the type of parameters, which go from the catalogue into the record.
+    ("kernel", &["units", "record"]),
+    ("program", &["units", "kernel"]),
+    ("simulate", &["units", "program"]),
+    ("instrument", &["units", "program"]),
+    ("translate", &["units", "program"]),
+    (
+        "run",
+        &[
+            "units",
+            "statistics",
+            "kernel",
+            "program",
+            "simulate",
+            "instrument",
+            "translate",
+            "record",
+        ],
+    ),
+    ("algorithms", &["units"]),
+    ("store", &["record", "units"]),
+    ("analyze", &["record", "units", "statistics"]),
+    ("chart", &["analyze", "record", "units"]),
+    ("report", &["analyze", "record", "units", "chart"]),
+    (
+        "cli",
+        &[
+            "units",
+            "statistics",
+            "kernel",
+            "program",
+            "simulate",
+            "instrument",
+            "translate",
+            "record",
+            "run",
+            "algorithms",
+            "store",
+            "analyze",
+            "chart",
+            "report",
+        ],
+    ),
+    ("main", &["cli"]),
+];
+
+/// External crates that only these places may use.
+const ONLY_IN: [(&str, &[&str]); 6] = [
+    ("naga", &["program", "simulate", "instrument", "translate", "run/wgpu"]),
+    ("wgpu", &["run/wgpu", "algorithms"]),
+    ("plotters", &["chart"]),
+    ("minijinja", &["report"]),
+    ("clap", &["cli"]),
+    ("anyhow", &["cli"]),
+];
+
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// The text without what stands under `#[cfg(test)]` and without comments.
+fn shipped(text: &str) -> String {
+    let code = text.split("\n#[cfg(test)]").next().unwrap_or_default();
+    let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+/// Every forbidden edge, worded.
+fn violations(files: &BTreeMap<String, String>) -> BTreeSet<String> {
+    let edge = Regex::new(r"\bcrate::([a-z_]+)|\blanescope::([a-z_]+)").unwrap();
+    let group = Regex::new(r"(?s)\buse crate::\{(.*?)\};").unwrap();
+    let word = Regex::new(r"(?:^|[{,\s])([a-z_]+)(?:::|,|$|\s)").unwrap();
+    let allowed: BTreeMap<&str, &[&str]> = ALLOWED.into_iter().collect();
+    let mut found = BTreeSet::new();
+    for (path, text) in files {
+        let module = path.split(['/', '.']).next().unwrap_or_default();
+        if module == "lib" {
+            continue;
+        }
+        let Some(may) = allowed.get(module) else {
+            found.insert(format!("{path}: module `{module}` is not in the table"));
+            continue;
+        };
+        let direct = edge.captures_iter(text).filter_map(|c| c.get(1).or(c.get(2)));
+        let mut used: BTreeSet<&str> = direct.map(|found| found.as_str()).collect();
+        for list in group.captures_iter(text) {
+            let names = list.get(1).unwrap().as_str();
+            used.extend(word.captures_iter(names).map(|c| c.get(1).unwrap().as_str()));
+        }
+        for other in used {
+            if allowed.contains_key(other) && other != module && !may.contains(&other) {
+                found.insert(format!("{path} uses `{other}`"));
+            }
+        }
+        for (name, places) in ONLY_IN {
+            let uses = Regex::new(&format!(r"\b{name}::")).unwrap().is_match(text);
+            if uses && !places.iter().any(|place| path.starts_with(place)) {
+                found.insert(format!("{path} uses the crate `{name}`"));
+            }
+        }
+    }
+    found
+}
+
+/// Reads the crate's sources.
+fn files() -> BTreeMap<String, String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut paths = Vec::new();
+    sources(&root, &mut paths);
+    let mut files = BTreeMap::new();
+    for path in paths {
+        let name = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
+        if !name.ends_with("tests.rs") && !name.contains("/tests/") && name != "fixtures.rs" {
+            files.insert(name, shipped(&fs::read_to_string(&path).unwrap()));
+        }
+    }
+    files
+}
+
+/// The sources keep to the table.
+#[test]
+fn the_sources_keep_to_the_table() {
+    let files = files();
+    assert!(files.len() > 10, "the sources were not found");
+    let violations: Vec<String> = violations(&files).into_iter().collect();
+    assert!(violations.is_empty(), "{}", violations.join("\n"));
+}
+
+/// The check itself can fail.
+#[test]
+fn forbidden_edges_are_found() {
+    let planted = BTreeMap::from([
+        ("units.rs".to_owned(), "use crate::record::Run;".to_owned()),
+        ("chart/mod.rs".to_owned(), "use crate::{\n analyze, run::Runner};".to_owned()),
+        ("store.rs".to_owned(), "fn f() { wgpu::Instance::new(); }".to_owned()),
+        ("stray.rs".to_owned(), String::new()),
+    ]);
+    let found: Vec<String> = violations(&planted).into_iter().collect();
+    assert_eq!(
+        found,
+        [
+            "chart/mod.rs uses `run`",
+            "store.rs uses the crate `wgpu`",
+            "stray.rs: module `stray` is not in the table",
+            "units.rs uses `record`",
+        ]
+    );
+}
