@@ -1,4 +1,5 @@
 //! lanescope shows which lanes a GPU wastes.
 
 pub mod record;
+pub mod statistics;
 pub mod units;

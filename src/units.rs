@@ -156,7 +156,8 @@ mod tests {
 
     #[test]
     fn nanoseconds_scale_to_a_readable_unit() {
-        for (ns, text) in [(1.5, "1.50 ns"), (22_700.0, "22.7 µs"), (5e8, "500 ms"), (2e9, "2.00 s")]
+        for (ns, text) in
+            [(1.5, "1.50 ns"), (22_700.0, "22.7 µs"), (5e8, "500 ms"), (2e9, "2.00 s")]
         {
             assert_eq!(Nanoseconds(ns).to_string(), text);
         }
