@@ -1,5 +1,8 @@
 //! lanescope shows which lanes a GPU wastes.
 
+#[cfg(test)]
+mod fixtures;
 pub mod record;
 pub mod statistics;
+pub mod store;
 pub mod units;

@@ -8,17 +8,23 @@
 //! # How a file survives a kill
 //!
 //! Each save writes the whole record to a hidden file in the same folder, flushes it to the disk and
-//! renames it over the last one. A rename within a folder replaces the name at once, so a reader, or
+//! renames it over the last one. The parts are encoded once, when they are added: a save only joins
+//! them, one device, measurement or source a line. A rename within a folder replaces the name at once, so a reader, or
 //! whoever comes after a SIGKILL or a power cut, finds either the old record or the new one. What
 //! a kill may leave behind is the hidden file, named for the process; it is not a result.
 
+#[cfg(test)]
+mod tests;
+
 use std::{
+    collections::BTreeMap,
     fs::{self, File},
     io::{BufWriter, Write},
     path::{Path, PathBuf},
 };
 
-use serde::Deserialize;
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::record::{Device, Measurement, Run, SCHEMA, Source};
 
@@ -29,7 +35,7 @@ const FILE_BYTES_MAX: u64 = 4 << 30;
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The file, or the hidden one beside it, could not be written.
-    #[error("cannot write results to {}: {source}", path.display())]
+    #[error("cannot write results to {}", path.display())]
     Write {
         /// The result file.
         path: PathBuf,
@@ -37,7 +43,7 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// The record cannot be expressed in JSON.
-    #[error("cannot express the results for {} in JSON: {source}", path.display())]
+    #[error("cannot express the results for {} in JSON", path.display())]
     Encode {
         /// The result file.
         path: PathBuf,
@@ -45,7 +51,7 @@ pub enum StoreError {
         source: serde_json::Error,
     },
     /// A number that JSON has no form for, such as an infinite time.
-    #[error("the results for {} would not load again: {source}", path.display())]
+    #[error("the results for {} would not load again", path.display())]
     NotReadable {
         /// The result file.
         path: PathBuf,
@@ -53,7 +59,7 @@ pub enum StoreError {
         source: serde_json::Error,
     },
     /// The file could not be read.
-    #[error("cannot read {}: {source}", path.display())]
+    #[error("cannot read {}", path.display())]
     Read {
         /// The file.
         path: PathBuf,
@@ -69,7 +75,7 @@ pub enum StoreError {
         bytes: u64,
     },
     /// The file is no JSON, or not of the format's shape.
-    #[error("{}:{line}:{column}: not a lanescope result file: {source}", path.display())]
+    #[error("{}:{line}:{column}: not a lanescope result file", path.display())]
     Malformed {
         /// The file.
         path: PathBuf,
@@ -98,7 +104,7 @@ pub enum StoreError {
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
-    run: Run,
+    parts: Parts,
 }
 
 impl Store {
@@ -108,14 +114,14 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Write`] where the folder or file cannot be written, and the errors of a record
-    /// that would not load again.
+    /// [`StoreError::Write`] where the folder or file cannot be written, [`StoreError::NotReadable`]
+    /// for a value that would not load again.
     pub fn create(path: &Path, run: &Run) -> Result<Self, StoreError> {
         if let Some(folder) = folder(path) {
             fs::create_dir_all(folder)
                 .map_err(|source| StoreError::Write { path: path.to_owned(), source })?;
         }
-        let store = Self { path: path.to_owned(), run: run.clone() };
+        let store = Self { path: path.to_owned(), parts: Parts::of(run, path)? };
         store.save()?;
         Ok(store)
     }
@@ -124,12 +130,10 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// As [`Store::create`].
-    pub fn append_device(&mut self, device: Device) -> Result<(), StoreError> {
-        match self.run.devices.iter_mut().find(|known| known.id == device.id) {
-            Some(known) => *known = device,
-            None => self.run.devices.push(device),
-        }
+    /// As [`Store::create`]. A part that does not encode is not kept, so that one bad value does
+    /// not spoil what follows; one that could not be written is tried again with the next save.
+    pub fn append_device(&mut self, device: &Device) -> Result<(), StoreError> {
+        self.parts.devices.insert(device.id.clone(), encode_part(device, &self.path)?);
         self.save()
     }
 
@@ -137,33 +141,23 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// As [`Store::create`]; the measurement is not kept when it cannot be saved, so that one bad
-    /// value does not spoil what follows.
-    pub fn append(&mut self, measurement: Measurement) -> Result<(), StoreError> {
-        self.run.measurements.push(measurement);
-        let saved = self.save();
-        if saved.is_err() {
-            self.run.measurements.pop();
-        }
-        saved
+    /// As [`Store::append_device`].
+    pub fn append(&mut self, measurement: &Measurement) -> Result<(), StoreError> {
+        self.parts.measurements.push(encode_part(measurement, &self.path)?);
+        self.save()
     }
 
     /// Adds a source's text under its SHA-256 in hexadecimal, and saves where it is new.
     ///
     /// # Errors
     ///
-    /// As [`Store::create`].
-    pub fn add_source(&mut self, sha256: &str, source: Source) -> Result<(), StoreError> {
-        if self.run.sources.contains_key(sha256) {
+    /// As [`Store::append_device`].
+    pub fn add_source(&mut self, sha256: &str, source: &Source) -> Result<(), StoreError> {
+        if self.parts.sources.contains_key(sha256) {
             return Ok(());
         }
-        self.run.sources.insert(sha256.to_owned(), source);
+        self.parts.sources.insert(sha256.to_owned(), encode_part(source, &self.path)?);
         self.save()
-    }
-
-    /// Returns what the file holds.
-    pub fn run(&self) -> &Run {
-        &self.run
     }
 
     /// Returns where the file is.
@@ -173,9 +167,8 @@ impl Store {
 
     /// Writes the whole record beside the file, flushes it and renames it over the file.
     fn save(&self) -> Result<(), StoreError> {
-        let text = encode(&self.run, &self.path)?;
         let hidden = self.hidden();
-        let written = write_flushed(&hidden, &text)
+        let written = write_flushed(&hidden, &self.parts)
             .and_then(|()| fs::rename(&hidden, &self.path))
             .and_then(|()| flush_folder(&self.path));
         written.map_err(|source| {
@@ -190,6 +183,90 @@ impl Store {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         self.path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
     }
+}
+
+/// A record whose growing parts are already JSON.
+#[derive(Debug)]
+struct Parts {
+    /// The keys that do not grow, with their values.
+    head: String,
+    /// Devices by their ids, in the order of use.
+    devices: IndexMap<String, String>,
+    measurements: Vec<String>,
+    /// Sources by their SHA-256.
+    sources: BTreeMap<String, String>,
+}
+
+impl Parts {
+    /// Encodes each part of `run`; `path` is only named in errors.
+    fn of(run: &Run, path: &Path) -> Result<Self, StoreError> {
+        // In full, so that a new key of the record cannot be forgotten here.
+        let Run { schema, tool, started_utc, argv, host, devices, measurements, sources } = run;
+        let head = [
+            ("schema", encode_part(schema, path)?),
+            ("tool", encode_part(tool, path)?),
+            ("started_utc", encode_part(started_utc, path)?),
+            ("argv", encode_part(argv, path)?),
+            ("host", encode_part(host, path)?),
+        ]
+        .map(|(key, value)| format!("\"{key}\":{value},\n"))
+        .concat();
+        let devices = devices
+            .iter()
+            .map(|device| Ok((device.id.clone(), encode_part(device, path)?)))
+            .collect::<Result<_, StoreError>>()?;
+        let measurements =
+            measurements.iter().map(|one| encode_part(one, path)).collect::<Result<_, _>>()?;
+        let sources = sources
+            .iter()
+            .map(|(sha256, source)| Ok((sha256.clone(), encode_part(source, path)?)))
+            .collect::<Result<_, StoreError>>()?;
+        Ok(Self { head, devices, measurements, sources })
+    }
+
+    /// Writes the record: a line for each device, measurement and source, so that an error's line
+    /// says which it is in.
+    fn write(&self, writer: &mut impl Write) -> std::io::Result<()> {
+        write!(writer, "{{{}\"devices\":[", self.head)?;
+        write_joined(writer, self.devices.values())?;
+        write!(writer, "],\n\"measurements\":[")?;
+        write_joined(writer, &self.measurements)?;
+        write!(writer, "],\n\"sources\":{{")?;
+        let sources: Vec<String> =
+            self.sources.iter().map(|(key, source)| format!("{}:{source}", quoted(key))).collect();
+        write_joined(writer, &sources)?;
+        writeln!(writer, "}}}}")
+    }
+}
+
+/// Writes the parts with commas between them, each on a line of its own.
+fn write_joined<'a>(
+    writer: &mut impl Write,
+    parts: impl IntoIterator<Item = &'a String>,
+) -> std::io::Result<()> {
+    for (index, part) in parts.into_iter().enumerate() {
+        write!(writer, "{}\n{part}", if index == 0 { "" } else { "," })?;
+    }
+    Ok(())
+}
+
+/// Quotes a key as JSON does.
+fn quoted(key: &str) -> String {
+    serde_json::Value::from(key).to_string()
+}
+
+/// Encodes one part as JSON on one line, and makes sure that it loads again.
+fn encode_part<T: Serialize + DeserializeOwned>(
+    part: &T,
+    path: &Path,
+) -> Result<String, StoreError> {
+    let text = serde_json::to_string(part)
+        .map_err(|source| StoreError::Encode { path: path.to_owned(), source })?;
+    // JSON has no infinity and no NaN: the encoder writes null, which a plain number cannot be read
+    // from. Better to refuse the value now than the whole file later.
+    serde_json::from_str::<T>(&text)
+        .map_err(|source| StoreError::NotReadable { path: path.to_owned(), source })?;
+    Ok(text)
 }
 
 /// Reads a result file.
@@ -234,19 +311,16 @@ pub fn decode(text: &[u8], path: &Path) -> Result<Run, StoreError> {
     serde_json::from_slice(text).map_err(malformed)
 }
 
-/// Encodes a record as JSON, a line for each measurement's parts, and makes sure that it loads.
+/// Encodes a whole record as [`Store`] writes it; `path` is what messages call the result.
 ///
 /// # Errors
 ///
-/// [`StoreError::Encode`] and [`StoreError::NotReadable`]; `path` is only named in them.
+/// [`StoreError::Encode`] and [`StoreError::NotReadable`].
 pub fn encode(run: &Run, path: &Path) -> Result<Vec<u8>, StoreError> {
-    let mut text = serde_json::to_vec(run)
-        .map_err(|source| StoreError::Encode { path: path.to_owned(), source })?;
-    // JSON has no infinity and no NaN: the encoder writes null, which a plain number cannot be read
-    // from. Better to refuse the value now than the whole file later.
-    serde_json::from_slice::<Run>(&text)
-        .map_err(|source| StoreError::NotReadable { path: path.to_owned(), source })?;
-    text.push(b'\n');
+    let mut text = Vec::new();
+    Parts::of(run, path)?
+        .write(&mut text)
+        .map_err(|source| StoreError::Write { path: path.to_owned(), source })?;
     Ok(text)
 }
 
@@ -255,10 +329,10 @@ fn folder(path: &Path) -> Option<&Path> {
     path.parent().filter(|folder| !folder.as_os_str().is_empty())
 }
 
-/// Writes `text` to a new file at `path` and waits until it is on the disk.
-fn write_flushed(path: &Path, text: &[u8]) -> std::io::Result<()> {
+/// Writes the record to a new file at `path` and waits until it is on the disk.
+fn write_flushed(path: &Path, parts: &Parts) -> std::io::Result<()> {
     let mut writer = BufWriter::new(File::create(path)?);
-    writer.write_all(text)?;
+    parts.write(&mut writer)?;
     writer.flush()?;
     writer.get_ref().sync_all()
 }

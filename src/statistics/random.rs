@@ -1,4 +1,4 @@
-//! Seeded random bits for resampling: SplitMix64.
+//! Seeded random bits for resampling: `SplitMix64`.
 //!
 //! Input: a seed. Output: the same bits on every machine. Not for inputs of kernels, which have a
 //! generator of their own that devices can repeat, and not for secrets.
