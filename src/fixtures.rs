@@ -35,8 +35,8 @@ type Pattern = (&'static str, f64, fn(f64) -> f64);
 pub(crate) const PATTERNS: [Pattern; 5] = [
     ("uniform", 512.0, |w| w),
     ("branch_by_lane", 512.0, |w| w / 2.0),
-    ("branch_by_quad", 1024.0, |w| w / 4.0),
-    ("early_exit", 1024.0, |w| w * 0.5 / (1.0 - 0.5f64.powf(w))),
+    ("branch_by_quad", 256.0, |w| w / 4.0),
+    ("early_exit", 512.0, |w| w * 0.5 / (1.0 - 0.5f64.powf(w))),
     ("indirect_branch", 256.0, |w| w * 0.25 / (1.0 - 0.75f64.powf(w))),
 ];
 
@@ -58,7 +58,11 @@ fn device(id: &str, kind: DeviceKind, name: &str, backend: &str, width: u32) -> 
         lane_is_local_index_mod_width: Some(true),
         timestamp_period_ns: (!simulator).then_some(1.0),
         timestamp_quantum_ns: (!simulator).then_some(Nanoseconds(32.0)),
-        peak_fma_per_s: (!simulator).then_some(3.0e13),
+        peak_fma_per_s: (!simulator).then_some(if name.starts_with("llvmpipe") {
+            5.0e9
+        } else {
+            3.3e13
+        }),
         copy_bytes_per_s: (!simulator).then_some(4.2e12),
         fma_fused: Some(!name.starts_with("llvmpipe")),
         loop_limit: name.starts_with("llvmpipe").then_some(65_535),

@@ -1,5 +1,6 @@
 //! lanescope shows which lanes a GPU wastes.
 
+pub mod analyze;
 #[cfg(test)]
 mod fixtures;
 pub mod record;
