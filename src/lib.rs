@@ -1,6 +1,7 @@
 //! lanescope shows which lanes a GPU wastes.
 
 pub mod analyze;
+pub mod chart;
 #[cfg(test)]
 mod fixtures;
 pub mod record;

@@ -18,6 +18,7 @@ mod compare;
 mod findings;
 mod lines;
 mod merge;
+mod parts;
 mod plausibility;
 mod predictions;
 mod summary;
@@ -34,6 +35,7 @@ pub use compare::{Comparison, ComparisonRow, NotCompared, compare};
 pub use findings::{Finding, explain, findings};
 pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines};
 pub use merge::merge;
+pub use parts::{FORM, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
 pub use summary::{
