@@ -64,6 +64,8 @@ pub struct SummaryRow {
     pub efficiency: Option<Ratio>,
     /// Times, where it was timed.
     pub time: Option<TimeSummary>,
+    /// The kernel with which it is compared, by its full name, where that was measured too.
+    pub baseline: Option<String>,
     /// The time over the baseline kernel's.
     pub time_ratio: TimeRatio,
     /// The ratio that counting predicts: Σ ops·issues over the baseline kernel's.
@@ -157,6 +159,7 @@ fn row(run: &Run, measurement: &Measurement, catalogue: &Catalogue) -> SummaryRo
             noise: time.noise_ratio,
             stop_rule_met: time.stop_rule_met,
         }),
+        baseline: base.map(|base| base.kernel.clone()),
         time_ratio: base.map_or(TimeRatio::None, |base| time_ratio(run, measurement, base)),
         time_ratio_predicted: base
             .filter(|base| base.subgroup_width == width)

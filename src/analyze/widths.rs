@@ -4,7 +4,7 @@
 //! set of parameters other than size. Sizes are not told apart: the mean hardly depends on them.
 
 use super::{
-    SIZE, device_label, is_simulated, parameters_text,
+    FORM, SIZE, device_label, family, is_simulated, parameters_text,
     summary::{active_lanes_mean, active_lanes_mean_expected, efficiency},
 };
 use crate::{
@@ -27,6 +27,8 @@ pub struct WidthSeries {
     pub kernel: String,
     /// Its parameters but for size, as `form=sealed`; may be empty.
     pub parameters: String,
+    /// The form, where the kernel has several.
+    pub form: Option<String>,
     /// The figures, by width, then in the order of measurement.
     pub points: Vec<WidthPoint>,
 }
@@ -48,6 +50,19 @@ pub struct WidthPoint {
     pub active_lanes_mean_expected: Option<f64>,
 }
 
+impl WidthSweep {
+    /// Splits the series by family and form, as [`super::Summary::parts`] does.
+    pub fn parts(&self) -> Vec<Self> {
+        let mut parts: IndexMap<(&str, Option<&str>), Self> = IndexMap::new();
+        for series in &self.series {
+            let key = (family(&series.kernel), series.form.as_deref());
+            let part = parts.entry(key).or_insert_with(|| Self { series: Vec::new() });
+            part.series.push(series.clone());
+        }
+        parts.into_values().collect()
+    }
+}
+
 /// Collects every counted measurement by kernel and width.
 pub fn width_sweep(run: &Run) -> WidthSweep {
     let mut series: IndexMap<(String, String), WidthSeries> = IndexMap::new();
@@ -60,6 +75,7 @@ pub fn width_sweep(run: &Run) -> WidthSweep {
         let entry = series.entry(key).or_insert_with(|| WidthSeries {
             kernel: measurement.kernel.clone(),
             parameters,
+            form: measurement.parameters.get(FORM).map(ToString::to_string),
             points: Vec::new(),
         });
         entry.points.push(WidthPoint {

@@ -10,12 +10,16 @@ use super::{
 
 /// The sheet's width in pixels.
 pub(super) const WIDTH: i32 = 900;
-/// The sheet's least height in pixels.
+/// The sheet's height in pixels, where no more is needed.
 pub(super) const HEIGHT: i32 = 500;
 
 const MARGIN: i32 = 16;
-/// The room that a number beside a bar takes.
-const NUMBER_ROOM: i32 = 175;
+/// The distance of a number from its bar.
+const NUMBER_GAP: i32 = 9;
+/// The sheet's least height in pixels, for a figure of few bars.
+const HEIGHT_MIN: i32 = 240;
+/// More series than colours: bars and legend are numbered.
+const SERIES_UNNUMBERED_MAX: usize = 8;
 const BAR_MAX: i32 = 24;
 const BAR_MIN: i32 = 13;
 const GROUP_GAP: i32 = 12;
@@ -115,8 +119,9 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
     let bottom = top + gaps + count * bar;
     let reach = figure.groups.iter().flat_map(|group| &group.bars).map(Bar::reach);
     let x_max = reach.fold(figure.reference.unwrap_or(0.0), f64::max).max(f64::MIN_POSITIVE);
-    let frame = Frame { left, right: WIDTH - MARGIN - NUMBER_ROOM, top, bottom, bar, x_max };
-    draw((WIDTH, (bottom + 52).max(HEIGHT)), &figure.title, |canvas| {
+    let right = left + plot_width(figure, bar, left, x_max);
+    let frame = Frame { left, right, top, bottom, bar, x_max };
+    draw((WIDTH, (bottom + 52).max(HEIGHT_MIN)), &figure.title, |canvas| {
         canvas.text(&figure.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let subtitle = Font::plain(12).colour(GREY);
         canvas.text(&figure.subtitle, (MARGIN, 42), Anchor::Start, subtitle)?;
@@ -124,17 +129,50 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
         draw_axis(canvas, figure, &frame)?;
         let mut y = frame.top + GROUP_GAP / 2;
         for group in &figure.groups {
-            y = draw_group(canvas, group, &frame, y)?;
+            y = draw_group(canvas, figure, group, &frame, y)?;
         }
         Ok(())
     })
 }
 
+/// Returns the widest plot in which each number has room beside its bar, in pixels.
+#[expect(clippy::cast_possible_truncation, reason = "a length on a sheet of 900 pixels")]
+fn plot_width(figure: &BarFigure, bar_height: i32, left: i32, x_max: f64) -> i32 {
+    let room = WIDTH - MARGIN - left;
+    let widths = figure.groups.iter().flat_map(|group| &group.bars).map(|bar| {
+        let number = NUMBER_GAP + number_font(bar_height).width(&numbered(figure, bar));
+        let portion = (bar.reach() / x_max).max(0.01);
+        (f64::from(room - number) / portion) as i32
+    });
+    widths.min().unwrap_or(room).clamp(120, room)
+}
+
+/// Returns the font of the numbers beside bars of this height.
+fn number_font(bar_height: i32) -> Font {
+    Font::plain((bar_height - 2).clamp(10, 12))
+}
+
+/// Returns a bar's text, after its series' number where colours do not suffice.
+fn numbered(figure: &BarFigure, bar: &Bar) -> String {
+    if figure.series.len() > SERIES_UNNUMBERED_MAX {
+        format!("{}: {}", bar.series + 1, bar.text)
+    } else {
+        bar.text.clone()
+    }
+}
+
 /// Places the legend's entries in rows, and returns them with the height that they take.
 fn legend(figure: &BarFigure) -> (Vec<(Key, String, i32, i32)>, i32) {
+    let numbered_name = |index: usize, name: &String| {
+        if figure.series.len() > SERIES_UNNUMBERED_MAX {
+            format!("{}: {name}", index + 1)
+        } else {
+            name.clone()
+        }
+    };
     let series = figure.series.iter().enumerate();
     let mut entries: Vec<(Key, String)> =
-        series.map(|(index, name)| (Key::Series(index), name.clone())).collect();
+        series.map(|(index, name)| (Key::Series(index), numbered_name(index, name))).collect();
     let marks = [
         (Key::Tick, &figure.tick_label),
         (Key::Diamond, &figure.diamond_label),
@@ -202,6 +240,7 @@ fn draw_axis(canvas: &Canvas<'_>, figure: &BarFigure, frame: &Frame) -> Result<(
 /// Draws one group from `y` downwards and returns where the next one starts.
 fn draw_group(
     canvas: &Canvas<'_>,
+    figure: &BarFigure,
     group: &BarGroup,
     frame: &Frame,
     y: i32,
@@ -217,14 +256,20 @@ fn draw_group(
     }
     let mut top = y;
     for bar in &group.bars {
-        draw_bar(canvas, bar, frame, top)?;
+        draw_bar(canvas, bar, &numbered(figure, bar), frame, top)?;
         top += frame.bar;
     }
     Ok(end + GROUP_GAP)
 }
 
 /// Draws one bar with its marks and its number.
-fn draw_bar(canvas: &Canvas<'_>, bar: &Bar, frame: &Frame, top: i32) -> Result<(), ChartError> {
+fn draw_bar(
+    canvas: &Canvas<'_>,
+    bar: &Bar,
+    text: &str,
+    frame: &Frame,
+    top: i32,
+) -> Result<(), ChartError> {
     let middle = top + frame.bar / 2;
     if let Some(value) = bar.value {
         let end = (frame.x(value).max(frame.left + 1), top + frame.bar - 1);
@@ -233,19 +278,16 @@ fn draw_bar(canvas: &Canvas<'_>, bar: &Bar, frame: &Frame, top: i32) -> Result<(
     if let Some((low, high)) = bar.whisker {
         draw_whisker(canvas, (frame.x(low), frame.x(high)), middle)?;
     }
+    if let Some(diamond) = bar.diamond {
+        canvas.diamond((frame.x(diamond), middle), 4, INK)?;
+    }
+    // After the diamond, so that both are seen where they meet.
     if let Some(tick) = bar.tick {
         let x = frame.x(tick);
         canvas.line(vec![(x, top), (x, top + frame.bar)], INK, 3)?;
     }
-    if let Some(diamond) = bar.diamond {
-        canvas.diamond((frame.x(diamond), middle), 4, INK)?;
-    }
-    let size = (frame.bar - 2).clamp(10, 12);
-    let x = frame.x(bar.reach()) + 9;
-    // White under the number, so that no grid line runs through it.
-    let width = Font::plain(size).width(&bar.text);
-    canvas.fill((x - 2, top + 1), (x + width, top + frame.bar - 1), (255, 255, 255))?;
-    canvas.text(&bar.text, (x, middle), Anchor::Start, Font::plain(size))
+    let place = (frame.x(bar.reach()) + NUMBER_GAP, middle);
+    canvas.text(text, place, Anchor::Start, number_font(frame.bar))
 }
 
 /// Draws an interval as a line with ends.

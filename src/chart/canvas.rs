@@ -191,7 +191,9 @@ impl Canvas<'_> {
         };
         let weight = if font.bold { FontStyle::Bold } else { FontStyle::Normal };
         let colour = rgb(font.colour);
-        let style = TextStyle::from(("sans-serif", font.size, weight).into_font())
+        // plotters writes a font's size divided by 1.24; ours are the pixels that are seen.
+        let size = f64::from(font.size) * 1.24;
+        let style = TextStyle::from(("sans-serif", size, weight).into_font())
             .color(&colour)
             .pos(Pos::new(horizontal, VPos::Center));
         self.area.draw(&Text::new(text.to_owned(), (x, y), style)).map_err(failed)

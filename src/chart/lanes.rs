@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     analyze::{FORM, SIZE, SummaryPart, SummaryRow, parameters_text, short_name},
-    record::Status,
+    record::{DeviceKind, Status},
 };
 
 /// Draws mean active lanes by kernel and device, with the expected and the published figure.
@@ -21,8 +21,11 @@ use crate::{
 pub fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
     let figure = BarFigure {
         title: title("Mean active lanes", part),
-        subtitle: subtitle("measured / width (efficiency); a bar a device, top to bottom", part),
-        x_label: "mean active lanes (lanes)".to_owned(),
+        subtitle: subtitle(
+            "measured / width (efficiency), expected, published; a bar a device, top to bottom",
+            part,
+        ),
+        x_label: "mean active lanes per issue (lanes)".to_owned(),
         series: series(part, |_| true),
         tick_label: any(part, |row| row.active_lanes_mean_expected.is_some())
             .then(|| "expected".to_owned()),
@@ -39,7 +42,7 @@ pub fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
 
 /// Makes the bar of one row.
 fn bar(series: usize, row: &SummaryRow) -> Bar {
-    let text = match (row.active_lanes_mean, row.width, row.efficiency) {
+    let mut text = match (row.active_lanes_mean, row.width, row.efficiency) {
         (Some(mean), Some(width), Some(efficiency)) => {
             format!("{mean:.1} / {width} ({:.1} %)", efficiency.0 * 100.0)
         }
@@ -47,6 +50,12 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
         (None, _, _) if row.status == Status::Failed => "failed".to_owned(),
         (None, _, _) => "not counted".to_owned(),
     };
+    if let Some(expected) = row.active_lanes_mean_expected {
+        text += &format!(", exp. {expected:.1}");
+    }
+    if let Some(published) = &row.published {
+        text += &format!(", publ. {:.1}", published.active_lanes_mean);
+    }
     Bar {
         series,
         value: row.active_lanes_mean,
@@ -98,8 +107,10 @@ pub(super) fn series(part: &SummaryPart, shown: impl Fn(&SummaryRow) -> bool) ->
         .iter()
         .filter(|device| device.rows.iter().any(&shown))
         .map(|device| match device.width {
-            Some(width) => format!("{}, W = {width}", device.label),
-            None => device.label.clone(),
+            Some(width) if device.kind != DeviceKind::Simulator => {
+                format!("{}, W = {width}", device.label)
+            }
+            _ => device.label.clone(),
         })
         .collect()
 }

@@ -1,12 +1,14 @@
 //! The figure of time ratios: each kernel's time over its baseline's, against what counting predicts.
 
+use std::collections::BTreeSet;
+
 use super::{
     ChartError,
     bars::{Bar, BarFigure, bars},
     lanes::{any, groups, series, subtitle, title},
 };
 use crate::{
-    analyze::{SummaryPart, SummaryRow, TimeRatio, WithheldReason},
+    analyze::{SummaryPart, SummaryRow, TimeRatio, WithheldReason, short_name},
     statistics::Verdict,
 };
 
@@ -27,9 +29,9 @@ pub fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
     let whiskers = |row: &SummaryRow| matches!(row.time_ratio, TimeRatio::Measured(ratio) if ratio.interval.is_some());
     let predicted = any(part, |row| timed(row) && row.time_ratio_predicted.is_some());
     bars(&BarFigure {
-        title: title("Time over the baseline kernel's", part),
+        title: title(&format!("Time over that of {}", baseline(part)), part),
         subtitle: subtitle("measured (predicted from counted issues); a bar a device", part),
-        x_label: "time ratio to the baseline (1 = as long)".to_owned(),
+        x_label: format!("time / time of {} (1 = as long)", baseline(part)),
         series: series(part, timed),
         tick_label: predicted.then(|| "predicted: ratio of Σ ops·issues".to_owned()),
         diamond_label: None,
@@ -37,6 +39,20 @@ pub fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
         reference: Some(1.0),
         groups: groups(part, timed, bar),
     })
+}
+
+/// Names the baseline, where the rows share one.
+fn baseline(part: &SummaryPart) -> &str {
+    let names: BTreeSet<&str> = part
+        .devices
+        .iter()
+        .flat_map(|device| &device.rows)
+        .filter_map(|row| row.baseline.as_deref())
+        .collect();
+    match names.first() {
+        Some(name) if names.len() == 1 => short_name(name),
+        _ => "the baseline kernel",
+    }
 }
 
 /// Makes the bar of one row.

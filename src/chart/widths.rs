@@ -64,7 +64,9 @@ pub fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
     if least == most {
         return Err(ChartError::Empty("lanes at several widths"));
     }
-    let names: Vec<String> = sweep.series.iter().map(name).collect();
+    let shared = shared_parameters(sweep);
+    let names: Vec<String> =
+        sweep.series.iter().map(|series| name(series, shared.is_some())).collect();
     let room = names.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
     // Many kernels need a taller sheet for their names.
     let count = i32::try_from(names.len()).unwrap_or(i32::MAX / 64);
@@ -74,9 +76,12 @@ pub fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
         bottom: height - 60,
         logs: (least.ilog2(), most.ilog2()),
     };
-    let title = "Efficiency against subgroup width";
-    draw((WIDTH, height), title, |canvas| {
-        canvas.text(title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
+    let mut title = "Efficiency against subgroup width".to_owned();
+    if let Some(shared) = shared.filter(|shared| !shared.is_empty()) {
+        title = format!("{title} ({shared})");
+    }
+    draw((WIDTH, height), &title, |canvas| {
+        canvas.text(&title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let subtitle = "numbers at the marks: mean active lanes";
         canvas.text(subtitle, (MARGIN, 42), Anchor::Start, Font::plain(12).colour(GREY))?;
         draw_legend(canvas, sweep)?;
@@ -89,10 +94,16 @@ pub fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
     })
 }
 
-/// Returns a series' name: the kernel's, and its parameters where it has some.
-fn name(series: &WidthSeries) -> String {
+/// Returns the parameters of all series where they are the same.
+fn shared_parameters(sweep: &WidthSweep) -> Option<&str> {
+    let first = &sweep.series.first()?.parameters;
+    sweep.series.iter().all(|series| series.parameters == *first).then_some(first)
+}
+
+/// Returns a series' name: the kernel's, and its parameters where they tell it from others.
+fn name(series: &WidthSeries, shared: bool) -> String {
     let kernel = short_name(&series.kernel);
-    if series.parameters.is_empty() {
+    if shared || series.parameters.is_empty() {
         kernel.to_owned()
     } else {
         format!("{kernel} ({})", series.parameters)
