@@ -1,3 +1,7 @@
-//! The lanescope command.
+//! The program: everything is in the library's `cli`.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    lanescope::cli::main()
+}

@@ -1,0 +1,209 @@
+//! Two runs side by side: what changed between them.
+//!
+//! Input: two runs, such as before and after a change, or two machines. Output: a row for each launch
+//! that both measured, and a list of what has no counterpart. The runs were not interleaved, so a
+//! ratio's interval knows nothing of what differed between the runs as wholes.
+
+use std::collections::BTreeMap;
+
+use super::{
+    SIZE, Slots, device_label, median_time, parameters_text, plausibility, ratio,
+    summary::{active_lanes_mean, efficiency},
+    times_ns,
+};
+use crate::{
+    record::{Device, DeviceKind, Measurement, Run, Status, Value},
+    statistics::{UnpairedRatio, unpaired_ratio},
+    units::{Nanoseconds, Ratio, Width},
+};
+
+/// The seed of the intervals: any fixed number makes the same table from the same files.
+const SEED: u64 = 0x6c61_6e65;
+
+/// The comparison of a first run A with a second run B.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// Launches that both runs measured, in A's order.
+    pub rows: Vec<ComparisonRow>,
+    /// Launches without a counterpart, A's before B's.
+    pub not_compared: Vec<NotCompared>,
+}
+
+/// One launch in both runs; pairs are A, B.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparisonRow {
+    /// The kernel's full name.
+    pub kernel: String,
+    /// Every parameter with its value, the same in both.
+    pub parameters: BTreeMap<String, Value>,
+    /// The devices' names for people.
+    pub labels: [String; 2],
+    /// The widths, in lanes.
+    pub widths: [Option<Width>; 2],
+    /// Mean active lanes.
+    pub active_lanes_means: [Option<f64>; 2],
+    /// Mean active lanes over the width.
+    pub efficiencies: [Option<Ratio>; 2],
+    /// Median times of one launch.
+    pub medians: [Option<Nanoseconds>; 2],
+    /// B's median time over A's; nothing where one was not timed or is not plausible.
+    pub time_ratio: Option<UnpairedRatio>,
+    /// B's Σ ops·issues over A's; nothing where one was not counted.
+    pub slots_ratio: Option<f64>,
+    /// Findings, a word each; [`super::explain`] puts them in plain words.
+    pub flags: Vec<String>,
+}
+
+/// A measurement that has no counterpart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotCompared {
+    /// The run that has it: 0 is A, 1 is B.
+    pub side: usize,
+    /// The device's name for people.
+    pub label: String,
+    /// The kernel's full name.
+    pub kernel: String,
+    /// Every parameter with its value.
+    pub parameters: BTreeMap<String, Value>,
+    /// Why, in words for people.
+    pub reason: String,
+}
+
+/// Compares run `a` with run `b`.
+///
+/// Devices are matched by name and interface, else by id, else, where each run has one device that
+/// is no simulator, that one with that one. Kernels are matched by name with equal parameters.
+pub fn compare(a: &Run, b: &Run) -> Comparison {
+    let mut rows = Vec::new();
+    let mut not_compared = Vec::new();
+    let mut taken = vec![false; b.measurements.len()];
+    for left in &a.measurements {
+        let twin = twin(a, b, left, &taken);
+        if let Some(index) = twin {
+            taken[index] = true;
+            rows.push(row(a, b, left, &b.measurements[index]));
+        } else {
+            not_compared.push(missing(0, a, left, b));
+        }
+    }
+    for (right, _) in b.measurements.iter().zip(&taken).filter(|(_, taken)| !**taken) {
+        not_compared.push(missing(1, b, right, a));
+    }
+    Comparison { rows, not_compared }
+}
+
+/// Finds B's measurement of the same launch that is not taken yet.
+fn twin(a: &Run, b: &Run, left: &Measurement, taken: &[bool]) -> Option<usize> {
+    let device = counterpart(a, b, &left.device)?;
+    b.measurements.iter().zip(taken).position(|(right, taken)| {
+        !taken
+            && right.device == device.id
+            && right.kernel == left.kernel
+            && right.parameters == left.parameters
+    })
+}
+
+/// Finds the device of `to` that the device `id` of `from` is compared with.
+fn counterpart<'a>(from: &Run, to: &'a Run, id: &str) -> Option<&'a Device> {
+    let known = super::device(from, id)?;
+    let hardware = |run: &'a Run| -> Vec<&'a Device> {
+        run.devices.iter().filter(|device| device.kind != DeviceKind::Simulator).collect()
+    };
+    let only = || {
+        let many = from.devices.iter().filter(|one| one.kind != DeviceKind::Simulator).count();
+        let candidates = hardware(to);
+        (many == 1 && candidates.len() == 1 && known.kind != DeviceKind::Simulator)
+            .then(|| candidates[0])
+    };
+    // Several devices of the same name are told apart by id.
+    to.devices
+        .iter()
+        .find(|device| device.id == id && device.name == known.name)
+        .or_else(|| {
+            to.devices.iter().find(|device| {
+                known.kind != DeviceKind::Simulator
+                    && device.name == known.name
+                    && device.backend == known.backend
+            })
+        })
+        .or_else(only)
+        .or_else(|| to.devices.iter().find(|device| device.id == id && device.kind == known.kind))
+}
+
+/// Makes the row of two measurements of one launch.
+fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonRow {
+    let removed = plausibility(a, left).is_removed() || plausibility(b, right).is_removed();
+    let (before, after) = (Slots::of(left), Slots::of(right));
+    let mut flags: Vec<String> = Vec::new();
+    for flag in left.flags.iter().chain(&right.flags) {
+        if !flags.contains(flag) {
+            flags.push(flag.clone());
+        }
+    }
+    let differing = [
+        (removed, "work_removed_by_compiler"),
+        (left.subgroup_width != right.subgroup_width, "width_differs"),
+        (left.source_sha256 != right.source_sha256, "source_differs"),
+        (left.seed != right.seed, "seed_differs"),
+        (left.status == Status::Failed || right.status == Status::Failed, "failed"),
+        (left.runtime_checks.timed != right.runtime_checks.timed, "runtime_checks_differ"),
+    ];
+    flags.extend(
+        differing.iter().filter(|(differs, _)| *differs).map(|(_, word)| (*word).to_owned()),
+    );
+    let means = [left, right].map(active_lanes_mean);
+    let widths = [left.subgroup_width, right.subgroup_width];
+    ComparisonRow {
+        kernel: left.kernel.clone(),
+        parameters: left.parameters.clone(),
+        labels: [device_label(a, &left.device), device_label(b, &right.device)],
+        widths,
+        active_lanes_means: means,
+        efficiencies: [efficiency(means[0], widths[0]), efficiency(means[1], widths[1])],
+        medians: [median_time(left), median_time(right)],
+        time_ratio: (!removed)
+            .then(|| unpaired_ratio(&times_ns(b, right), &times_ns(a, left), SEED))
+            .flatten(),
+        slots_ratio: ratio(after.issues, before.issues).filter(|_| after.issues > 0),
+        flags,
+    }
+}
+
+/// Says why `measurement` of `run` has no counterpart in `other`.
+fn missing(side: usize, run: &Run, measurement: &Measurement, other: &Run) -> NotCompared {
+    let name = if side == 0 { "B" } else { "A" };
+    let device = counterpart(run, other, &measurement.device);
+    let elsewhere: Vec<&Measurement> = other
+        .measurements
+        .iter()
+        .filter(|one| {
+            one.kernel == measurement.kernel && device.is_some_and(|device| device.id == one.device)
+        })
+        .collect();
+    let reason = if device.is_none() {
+        format!("run {name} has no such device")
+    } else if let Some(first) = elsewhere.first() {
+        let same_but_size = elsewhere.iter().find(|one| {
+            parameters_text(&one.parameters, &[SIZE])
+                == parameters_text(&measurement.parameters, &[SIZE])
+        });
+        match same_but_size.and_then(|one| one.parameters.get(SIZE)) {
+            Some(size) if Some(size) != measurement.parameters.get(SIZE) => {
+                format!("run {name} has it at {SIZE} = {size}")
+            }
+            _ => format!(
+                "run {name} has it with other parameters ({})",
+                parameters_text(&first.parameters, &[])
+            ),
+        }
+    } else {
+        format!("run {name} did not measure this kernel on that device")
+    };
+    NotCompared {
+        side,
+        label: device_label(run, &measurement.device),
+        kernel: measurement.kernel.clone(),
+        parameters: measurement.parameters.clone(),
+        reason,
+    }
+}

@@ -1,0 +1,104 @@
+//! Flags put in plain words.
+//!
+//! Input: the words of records and of this module. Output: sentences for people who know GPUs but
+//! not lanescope. No figure is made here.
+
+use super::{Catalogue, device_label, parameters_text, summary};
+use crate::record::Run;
+
+/// A flag with where it was found and what it means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The flag's word.
+    pub flag: String,
+    /// What it means.
+    pub explanation: String,
+    /// Devices, or device and kernel, at which it was found, in the order of measurement.
+    pub places: Vec<String>,
+}
+
+/// Collects the flags of devices and measurements, each once, with every place.
+pub fn findings(run: &Run, catalogue: &Catalogue) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
+    let mut add =
+        |flag: &str, place: String| match found.iter_mut().find(|finding| finding.flag == flag) {
+            Some(finding) => finding.places.push(place),
+            None => found.push(Finding {
+                flag: flag.to_owned(),
+                explanation: explain(flag).to_owned(),
+                places: vec![place],
+            }),
+        };
+    for device in &run.devices {
+        for flag in &device.flags {
+            add(flag, device_label(run, &device.id));
+        }
+    }
+    for device in summary(run, catalogue).devices {
+        for row in device.rows {
+            let parameters = parameters_text(&row.parameters, &[]);
+            for flag in &row.flags {
+                let kernel = &row.kernel;
+                let parameters =
+                    if parameters.is_empty() { String::new() } else { format!(" ({parameters})") };
+                add(flag, format!("{kernel}{parameters} on {}", device.label));
+            }
+        }
+    }
+    found
+}
+
+/// Returns what a flag means, in one or two sentences.
+pub fn explain(flag: &str) -> &'static str {
+    match flag {
+        "subgroup_width_misreported" => {
+            "The driver reports another subgroup width than the device runs. Figures are for the \
+             width that was measured in a kernel."
+        }
+        "self_test_failed" => {
+            "The device's counts in a set of small kernels were not the expected ones: its counts \
+             elsewhere cannot be trusted either."
+        }
+        "no_subgroups" => {
+            "The adapter offers no subgroup operations: it was timed, and nothing was counted."
+        }
+        "no_timestamps" => {
+            "The adapter offers no timestamps: lanes were counted, and nothing was timed."
+        }
+        "width_not_known_when_timed" => {
+            "The device may run several widths, and which one it chose for the timed kernel is not \
+             known; it may differ from the width of the counts."
+        }
+        "stop_rule_not_met" => {
+            "The time ran out before the samples were quiet enough. The interval says how far the \
+             median can be trusted."
+        }
+        "work_removed_by_compiler" => {
+            "The multiply-adds that were counted cannot be done in the measured time at this \
+             device's calibrated peak: the compiler removed work from the timed kernel. Its time \
+             is no cost of divergence, so its ratio is not shown."
+        }
+        "baseline_work_removed" => {
+            "The compiler removed work from the kernel that this one is compared with, so the \
+             ratio is not shown."
+        }
+        "not_interleaved" => {
+            "The kernel and its baseline were not sampled side by side, so drift between them \
+             cannot be told from a difference, and the ratio is not shown."
+        }
+        "differs_from_simulator" => {
+            "Issues, lanes or histograms differ from the simulator's at the same width. Where only \
+             issues differ, the device brings lanes together again elsewhere than the simulator \
+             does."
+        }
+        "output_mismatch" => "Outputs differ from the CPU reference by more than the tolerance.",
+        "failed" => "The measurement did not finish; the reason stands under failures.",
+        "width_differs" => "The two were counted at different subgroup widths.",
+        "source_differs" => "The two ran different source texts.",
+        "seed_differs" => "The two ran on different generated inputs.",
+        "runtime_checks_differ" => {
+            "Only one of the two was timed with bounds, loop and division checks."
+        }
+        _ => "A word that this version of lanescope has no explanation for.",
+    }
+}

@@ -1,0 +1,229 @@
+//! A source text with each line's figures, a column a device.
+//!
+//! Input: a run. Output: a [`SourceView`] for each kernel at each set of parameters other than size,
+//! with every line of its source, those without counts too. Lines of other files than the stored
+//! source (none, as long as a kernel is one file) stand after it without text.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use super::{SIZE, Slots, device_label, parameters_text, ratio};
+use crate::{
+    record::{Block, IssuesMethod, Measurement, Run},
+    units::{BlockId, Ratio, Width},
+};
+
+/// One kernel's source with figures.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceView {
+    /// The kernel's full name.
+    pub kernel: String,
+    /// Its parameters but for size, as `form=sealed`; may be empty.
+    pub parameters: String,
+    /// The source's SHA-256 in hexadecimal.
+    pub source_sha256: String,
+    /// The source's file name; empty where the run does not hold the text.
+    pub file: String,
+    /// A column for each measurement that counted.
+    pub columns: Vec<SourceColumn>,
+    /// Every line, by file and number.
+    pub lines: Vec<SourceLine>,
+}
+
+/// One measurement's column.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceColumn {
+    /// The device's id.
+    pub device: String,
+    /// The device's name for people.
+    pub label: String,
+    /// The launch's size, where the kernel has one.
+    pub size: Option<String>,
+    /// The width, in lanes.
+    pub width: Option<Width>,
+    /// How issues were obtained.
+    pub issues_method: Option<IssuesMethod>,
+    /// Σ ops·issues and Σ ops·lanes over every line.
+    pub slots: Slots,
+}
+
+/// One line of source.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SourceLine {
+    /// The file.
+    pub file: String,
+    /// Its number, from 1.
+    pub number: u32,
+    /// Its text; nothing where the run does not hold it.
+    pub text: Option<String>,
+    /// A cell for each column; nothing where no operation of the line was counted.
+    pub cells: Vec<Option<LineCell>>,
+}
+
+/// One line's figures on one device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineCell {
+    /// Static operations on the line.
+    pub ops: u64,
+    /// Σ ops·issues and Σ ops·lanes of the line.
+    pub slots: Slots,
+    /// Mean active lanes; nothing where the line was never executed.
+    pub active_lanes_mean: Option<f64>,
+    /// Mean active lanes over the width.
+    pub efficiency: Option<Ratio>,
+    /// The line's part of all issue slots of the launch.
+    pub issues_share: Option<Ratio>,
+    /// The blocks whose first operation is on the line.
+    pub blocks: Vec<BlockCell>,
+}
+
+/// One block's figures on one device, all dispatches together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BlockCell {
+    /// Its number.
+    pub id: BlockId,
+    /// The label that a marker comment gave it.
+    pub label: Option<String>,
+    /// Executions by a subgroup.
+    pub issues: u64,
+    /// Active lanes over those executions.
+    pub lanes: u64,
+    /// Element k: executions with k + 1 active lanes.
+    pub histogram: Option<Vec<u64>>,
+    /// Mean active lanes that the kernel's author expects.
+    pub active_lanes_mean_expected: Option<f64>,
+}
+
+/// Cells of one column by file and line.
+type Cells = BTreeMap<(String, u32), LineCell>;
+
+/// Makes the source views of `run`, in the order of measurement.
+pub fn lines(run: &Run) -> Vec<SourceView> {
+    let mut groups: IndexMap<(&str, String, &str), Vec<&Measurement>> = IndexMap::new();
+    for measurement in &run.measurements {
+        if measurement.dispatches.iter().any(|dispatch| !dispatch.lines.is_empty()) {
+            let parameters = parameters_text(&measurement.parameters, &[SIZE]);
+            let key = (&*measurement.kernel, parameters, &*measurement.source_sha256);
+            groups.entry(key).or_default().push(measurement);
+        }
+    }
+    groups
+        .into_iter()
+        .map(|((kernel, parameters, source_sha256), measurements)| {
+            view(run, kernel, parameters, source_sha256, &measurements)
+        })
+        .collect()
+}
+
+/// Makes the view of one source.
+fn view(
+    run: &Run,
+    kernel: &str,
+    parameters: String,
+    source_sha256: &str,
+    measurements: &[&Measurement],
+) -> SourceView {
+    let columns: Vec<(SourceColumn, Cells)> =
+        measurements.iter().map(|measurement| column(run, measurement)).collect();
+    let source = run.sources.get(source_sha256);
+    let mut keys: BTreeMap<(String, u32), Option<String>> = BTreeMap::new();
+    if let Some(source) = source {
+        for (number, text) in (1u32..).zip(source.text.lines()) {
+            keys.insert((source.file.clone(), number), Some(text.to_owned()));
+        }
+    }
+    for key in columns.iter().flat_map(|(_, cells)| cells.keys()) {
+        keys.entry(key.clone()).or_insert(None);
+    }
+    let lines = keys
+        .into_iter()
+        .map(|(key, text)| SourceLine {
+            cells: columns.iter().map(|(_, cells)| cells.get(&key).cloned()).collect(),
+            file: key.0,
+            number: key.1,
+            text,
+        })
+        .collect();
+    SourceView {
+        kernel: kernel.to_owned(),
+        parameters,
+        source_sha256: source_sha256.to_owned(),
+        file: source.map(|source| source.file.clone()).unwrap_or_default(),
+        columns: columns.into_iter().map(|(column, _)| column).collect(),
+        lines,
+    }
+}
+
+/// Makes one measurement's column and its cells.
+fn column(run: &Run, measurement: &Measurement) -> (SourceColumn, Cells) {
+    let mut cells = Cells::new();
+    for line in measurement.dispatches.iter().flat_map(|dispatch| &dispatch.lines) {
+        let cell = cell(&mut cells, &line.file, line.line);
+        // The same line of several dispatches is the same code: its operations count once.
+        cell.ops = cell.ops.max(line.ops);
+        cell.slots.issues += u128::from(line.issues.0);
+        cell.slots.lanes += u128::from(line.lanes.0);
+    }
+    for block in super::blocks(measurement) {
+        add_block(cell(&mut cells, &block.file, block.line), block);
+    }
+    let slots = cells.values().fold(Slots::default(), |sum, cell| Slots {
+        issues: sum.issues + cell.slots.issues,
+        lanes: sum.lanes + cell.slots.lanes,
+    });
+    for cell in cells.values_mut() {
+        cell.active_lanes_mean = cell.slots.active_lanes_mean();
+        cell.efficiency =
+            super::summary::efficiency(cell.active_lanes_mean, measurement.subgroup_width);
+        cell.issues_share = ratio(cell.slots.issues, slots.issues).map(Ratio);
+    }
+    let column = SourceColumn {
+        device: measurement.device.clone(),
+        label: device_label(run, &measurement.device),
+        size: measurement.parameters.get(SIZE).map(ToString::to_string),
+        width: measurement.subgroup_width,
+        issues_method: measurement.issues_method,
+        slots,
+    };
+    (column, cells)
+}
+
+/// Returns the cell of a line, made empty where it is new.
+fn cell<'a>(cells: &'a mut Cells, file: &str, line: u32) -> &'a mut LineCell {
+    cells.entry((file.to_owned(), line)).or_insert_with(|| LineCell {
+        ops: 0,
+        slots: Slots::default(),
+        active_lanes_mean: None,
+        efficiency: None,
+        issues_share: None,
+        blocks: Vec::new(),
+    })
+}
+
+/// Adds one dispatch's counts of a block to those of the dispatches before.
+fn add_block(cell: &mut LineCell, block: &Block) {
+    let Some(known) = cell.blocks.iter_mut().find(|known| known.id == block.id) else {
+        cell.blocks.push(BlockCell {
+            id: block.id,
+            label: block.label.clone(),
+            issues: block.issues.0,
+            lanes: block.lanes.0,
+            histogram: block.histogram.clone(),
+            active_lanes_mean_expected: block.active_lanes_mean_expected,
+        });
+        return;
+    };
+    known.issues = known.issues.saturating_add(block.issues.0);
+    known.lanes = known.lanes.saturating_add(block.lanes.0);
+    match (&mut known.histogram, &block.histogram) {
+        (Some(bins), Some(more)) => {
+            bins.resize(bins.len().max(more.len()), 0);
+            for (bin, count) in bins.iter_mut().zip(more) {
+                *bin = bin.saturating_add(*count);
+            }
+        }
+        // A sum without one of its parts would be no histogram of the whole.
+        (histogram, _) => *histogram = None,
+    }
+}

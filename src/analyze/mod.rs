@@ -1,0 +1,223 @@
+//! Records made into typed tables: what the measurements say, computed again each time.
+//!
+//! Input: [`Run`]s as loaded or as they grow, and a [`Catalogue`] of what is known about kernels
+//! beside their measurements. Output: tables whose cells are numbers. No I/O, no formatting beyond
+//! names, and nothing derived here is ever written back into a record.
+//!
+//! # Words
+//!
+//! A kernel's **mean active lanes** is Σ ops·lanes / Σ ops·issues over its blocks, all dispatches
+//! together; its **efficiency** that over the width. Its **issue slots** are Σ ops·issues. Its
+//! **size** is the parameter [`SIZE`]; two measurements at different sizes still have comparable
+//! means, but not comparable counts or times.
+//!
+//! Bare `f64`s are means in lanes, or dimensionless ratios, as each field says.
+
+mod agreement;
+mod compare;
+mod findings;
+mod lines;
+mod merge;
+mod parts;
+mod plausibility;
+mod predictions;
+mod summary;
+#[cfg(test)]
+mod tests;
+mod widths;
+
+use std::collections::BTreeMap;
+
+pub use agreement::{
+    Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
+};
+pub use compare::{Comparison, ComparisonRow, NotCompared, compare};
+pub use findings::{Finding, explain, findings};
+pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines};
+pub use merge::merge;
+pub use parts::{FORM, SummaryPart};
+pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
+pub use predictions::{PredictionRow, predictions};
+pub use summary::{
+    DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, WithheldReason, summary,
+};
+pub use widths::{WidthPoint, WidthSeries, WidthSweep, width_sweep};
+
+use crate::{
+    record::{Block, Device, DeviceKind, Measurement, Run, SampleState, Value},
+    statistics,
+    units::{Nanoseconds, Width},
+};
+
+/// The parameter that holds a launch's element count.
+pub const SIZE: &str = "n";
+
+/// What is known about kernels and is no measurement.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Catalogue {
+    /// By the kernel's name as records have it, `family/name`; kernels may be missing.
+    pub kernels: BTreeMap<String, CatalogueKernel>,
+}
+
+/// What is known about one kernel.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CatalogueKernel {
+    /// A figure that somebody published for it.
+    pub published: Option<Published>,
+    /// The kernel, by its full name, whose time its own is divided by.
+    pub baseline: Option<String>,
+}
+
+/// A published figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Published {
+    /// Mean active lanes.
+    pub active_lanes_mean: f64,
+    /// The hardware that it was published for.
+    pub hardware: String,
+    /// That hardware's width where it is known: the figure is comparable at this width only.
+    pub subgroup_width: Option<Width>,
+}
+
+impl Catalogue {
+    /// Returns the figure published for `kernel` where it is comparable at `width`.
+    pub fn published(&self, kernel: &str, width: Option<Width>) -> Option<&Published> {
+        self.kernels.get(kernel)?.published.as_ref().filter(|published| {
+            published.subgroup_width.is_none() || published.subgroup_width == width
+        })
+    }
+
+    /// Returns the kernel that `kernel` is compared with.
+    pub fn baseline(&self, kernel: &str) -> Option<&str> {
+        self.kernels.get(kernel)?.baseline.as_deref()
+    }
+}
+
+/// Sums over all blocks of all dispatches of one measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Slots {
+    /// Σ ops·issues: subgroup-operations that were issued.
+    pub issues: u128,
+    /// Σ ops·lanes: lane-operations that did something.
+    pub lanes: u128,
+}
+
+impl Slots {
+    /// Sums over the blocks of `measurement`.
+    pub fn of(measurement: &Measurement) -> Self {
+        blocks(measurement).fold(Self::default(), |sum, block| Self {
+            issues: sum.issues + u128::from(block.ops) * u128::from(block.issues.0),
+            lanes: sum.lanes + u128::from(block.ops) * u128::from(block.lanes.0),
+        })
+    }
+
+    /// Returns the mean active lanes; nothing where nothing was issued.
+    pub fn active_lanes_mean(self) -> Option<f64> {
+        ratio(self.lanes, self.issues)
+    }
+}
+
+/// Divides two sums; nothing where the divisor is zero.
+#[expect(clippy::cast_precision_loss, reason = "a ratio of counts is shown to a few digits")]
+fn ratio(dividend: u128, divisor: u128) -> Option<f64> {
+    (divisor != 0).then(|| dividend as f64 / divisor as f64)
+}
+
+/// Returns every block of every dispatch.
+fn blocks(measurement: &Measurement) -> impl Iterator<Item = &Block> {
+    measurement.dispatches.iter().flat_map(|dispatch| &dispatch.blocks)
+}
+
+/// Returns the last part of a kernel's name, or of a shader's path.
+pub fn short_name(kernel: &str) -> &str {
+    kernel.rsplit_once('/').map_or(kernel, |(_, name)| name)
+}
+
+/// Returns all but the last part of a kernel's name; empty where it has one part.
+pub fn family(kernel: &str) -> &str {
+    kernel.rsplit_once('/').map_or("", |(family, _)| family)
+}
+
+/// Writes parameters as `form=sealed, n=65536`, leaving out those named in `without`.
+pub fn parameters_text(parameters: &BTreeMap<String, Value>, without: &[&str]) -> String {
+    let parts: Vec<String> = parameters
+        .iter()
+        .filter(|(name, _)| !without.contains(&name.as_str()))
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    parts.join(", ")
+}
+
+/// Names a device for people: what drivers call it, and the interface where it is hardware's.
+///
+/// Where several devices of `run` would get the same name, each gets its id too.
+pub fn device_label(run: &Run, id: &str) -> String {
+    let Some(device) = run.devices.iter().find(|device| device.id == id) else {
+        return id.to_owned();
+    };
+    let label = plain_label(device);
+    let alike = run.devices.iter().filter(|other| plain_label(other) == label).count();
+    if alike > 1 { format!("{label}, {id}") } else { label }
+}
+
+/// Names a device without regard to others.
+fn plain_label(device: &Device) -> String {
+    let interface = match device.backend.as_str() {
+        "vulkan" => "Vulkan",
+        "metal" => "Metal",
+        "dx12" => "DX12",
+        "cuda" => "CUDA",
+        other => other,
+    };
+    match device.kind {
+        DeviceKind::Simulator => device.id.clone(),
+        DeviceKind::Wgpu | DeviceKind::Cuda => format!("{} ({interface})", device.name),
+    }
+}
+
+/// Returns the device of `run` with this id.
+fn device<'a>(run: &'a Run, id: &str) -> Option<&'a Device> {
+    run.devices.iter().find(|device| device.id == id)
+}
+
+/// Whether a measurement was made by the simulator.
+fn is_simulated(run: &Run, measurement: &Measurement) -> bool {
+    device(run, &measurement.device).is_some_and(|device| device.kind == DeviceKind::Simulator)
+}
+
+/// Returns the time of one launch in each round, in ticks: the median of the round's `ok` samples.
+fn ticks_by_round(measurement: &Measurement) -> BTreeMap<u32, f64> {
+    let Some(time) = &measurement.time else { return BTreeMap::new() };
+    let mut rounds: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for sample in time.samples.iter().filter(|sample| sample.state == SampleState::Ok) {
+        #[expect(clippy::cast_precision_loss, reason = "ticks of one pass, far below 2^53")]
+        let ticks = sample.ticks_end.saturating_sub(sample.ticks_begin) as f64;
+        let launches = f64::from(time.dispatches_per_sample.max(1));
+        rounds.entry(sample.round).or_default().push(ticks / launches);
+    }
+    rounds
+        .into_iter()
+        .filter_map(|(round, ticks)| Some((round, statistics::median(&ticks)?)))
+        .collect()
+}
+
+/// Returns every `ok` sample's time of one launch in nanoseconds; empty without a tick's length.
+fn times_ns(run: &Run, measurement: &Measurement) -> Vec<f64> {
+    let period = device(run, &measurement.device).and_then(|device| device.timestamp_period_ns);
+    let (Some(period), Some(time)) = (period, &measurement.time) else { return Vec::new() };
+    let launches = f64::from(time.dispatches_per_sample.max(1));
+    time.samples
+        .iter()
+        .filter(|sample| sample.state == SampleState::Ok)
+        .map(|sample| {
+            #[expect(clippy::cast_precision_loss, reason = "ticks of one pass, far below 2^53")]
+            let ticks = sample.ticks_end.saturating_sub(sample.ticks_begin) as f64;
+            ticks * period / launches
+        })
+        .collect()
+}
+
+/// Returns the median time of one launch where the device was timed.
+fn median_time(measurement: &Measurement) -> Option<Nanoseconds> {
+    measurement.time.as_ref().map(|time| time.median_ns)
+}

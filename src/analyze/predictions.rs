@@ -1,0 +1,77 @@
+//! The simulator's figure beside each measured one.
+//!
+//! Input: a run that holds devices and `sim:W` measurements. Output: a row for each measurement of a
+//! device that is no simulator, with its twin where there is one. Whether every count agrees, block
+//! by block, is for `agreement`.
+
+use super::{Slots, device_label, is_simulated, summary::active_lanes_mean};
+use crate::{
+    record::{Measurement, Run, Status},
+    units::Width,
+};
+use std::collections::BTreeMap;
+
+/// A measured figure and the simulator's at the same width.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PredictionRow {
+    /// The device's id.
+    pub device: String,
+    /// The device's name for people.
+    pub label: String,
+    /// The kernel's full name.
+    pub kernel: String,
+    /// Every parameter with its value.
+    pub parameters: BTreeMap<String, crate::record::Value>,
+    /// The width of both, in lanes.
+    pub width: Option<Width>,
+    /// Mean active lanes, measured.
+    pub active_lanes_mean: Option<f64>,
+    /// Mean active lanes, simulated; nothing where the run has no simulator at that width and size.
+    pub active_lanes_mean_simulated: Option<f64>,
+    /// Σ ops·issues, measured; nothing where nothing was counted.
+    pub slots: Option<u128>,
+    /// Σ ops·issues, simulated.
+    pub slots_simulated: Option<u128>,
+    /// The simulator's id.
+    pub simulator: Option<String>,
+}
+
+/// Makes the table of measured beside simulated figures, in the order of measurement.
+pub fn predictions(run: &Run) -> Vec<PredictionRow> {
+    let slots = |measurement: &Measurement| {
+        Some(Slots::of(measurement).issues).filter(|issues| *issues > 0)
+    };
+    run.measurements
+        .iter()
+        .filter(|measurement| !is_simulated(run, measurement))
+        .map(|measurement| {
+            let twin = simulated(run, measurement);
+            PredictionRow {
+                device: measurement.device.clone(),
+                label: device_label(run, &measurement.device),
+                kernel: measurement.kernel.clone(),
+                parameters: measurement.parameters.clone(),
+                width: measurement.subgroup_width,
+                active_lanes_mean: active_lanes_mean(measurement),
+                active_lanes_mean_simulated: twin.and_then(active_lanes_mean),
+                slots: slots(measurement),
+                slots_simulated: twin.and_then(slots),
+                simulator: twin.map(|twin| twin.device.clone()),
+            }
+        })
+        .collect()
+}
+
+/// Finds the simulator's measurement of the same kernel, parameters, seed and width.
+pub(super) fn simulated<'a>(run: &'a Run, measurement: &Measurement) -> Option<&'a Measurement> {
+    measurement.subgroup_width?;
+    run.measurements.iter().find(|other| {
+        is_simulated(run, other)
+            && other.status == Status::Ok
+            && other.kernel == measurement.kernel
+            && other.parameters == measurement.parameters
+            && other.seed == measurement.seed
+            && other.source_sha256 == measurement.source_sha256
+            && other.subgroup_width == measurement.subgroup_width
+    })
+}

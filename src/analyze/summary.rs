@@ -1,0 +1,289 @@
+//! The main table: a row for each kernel at each point of its parameters, by device.
+//!
+//! Input: a run and the catalogue. Output: [`Summary`]. Ratios are to the baseline kernel of the same
+//! device at the same values of the parameters that both have.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Catalogue, Plausibility, Published, Slots, blocks, device_label, is_simulated, plausibility,
+    predictions::simulated, ratio, ticks_by_round,
+};
+use crate::{
+    record::{DeviceKind, Measurement, Output, Run, Status, Value},
+    statistics::{PairedRatio, paired_ratio},
+    units::{Nanoseconds, Ratio, Width},
+};
+
+/// The main table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Summary {
+    /// A part for each device, in the order of use; devices without measurements have no rows.
+    pub devices: Vec<DeviceSummary>,
+}
+
+/// The rows of one device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceSummary {
+    /// The device's id.
+    pub device: String,
+    /// Its name for people, distinct within the run.
+    pub label: String,
+    /// What kind of machine it is.
+    pub kind: DeviceKind,
+    /// The width that it runs, in lanes.
+    pub width: Option<Width>,
+    /// Its measurements in the order in which they finished.
+    pub rows: Vec<SummaryRow>,
+}
+
+/// One measurement, with what follows from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SummaryRow {
+    /// The kernel's full name.
+    pub kernel: String,
+    /// Every parameter with its value.
+    pub parameters: BTreeMap<String, Value>,
+    /// How it ended.
+    pub status: Status,
+    /// Why it failed, or which outputs differ.
+    pub error: Option<String>,
+    /// Whether the outputs were right.
+    pub output: Output,
+    /// The width at which it was counted, in lanes.
+    pub width: Option<Width>,
+    /// Mean active lanes, measured.
+    pub active_lanes_mean: Option<f64>,
+    /// Mean active lanes that the blocks' expectations give; nothing where none has one.
+    pub active_lanes_mean_expected: Option<f64>,
+    /// Mean active lanes on the simulator at the same width, where the run has it.
+    pub active_lanes_mean_simulated: Option<f64>,
+    /// A published figure that is comparable at this width.
+    pub published: Option<Published>,
+    /// Mean active lanes over the width.
+    pub efficiency: Option<Ratio>,
+    /// Times, where it was timed.
+    pub time: Option<TimeSummary>,
+    /// The kernel with which it is compared, by its full name, where that was measured too.
+    pub baseline: Option<String>,
+    /// The time over the baseline kernel's.
+    pub time_ratio: TimeRatio,
+    /// The ratio that counting predicts: Σ ops·issues over the baseline kernel's.
+    pub time_ratio_predicted: Option<f64>,
+    /// What the multiply-adds say about the time.
+    pub plausibility: Plausibility,
+    /// Findings, a word each, the record's own first; [`super::explain`] puts them in plain words.
+    pub flags: Vec<String>,
+}
+
+/// Times of one launch, without the samples.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TimeSummary {
+    /// The median.
+    pub median: Nanoseconds,
+    /// Its 95 % interval, low and high.
+    pub interval: [Nanoseconds; 2],
+    /// The noise of the samples.
+    pub noise: Ratio,
+    /// Whether the stop rule was met.
+    pub stop_rule_met: bool,
+}
+
+/// A kernel's time over its baseline's.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TimeRatio {
+    /// There is no baseline, or one of the two was not timed.
+    None,
+    /// The kernel is the baseline.
+    Baseline,
+    /// Taken pair by pair within rounds.
+    Measured(PairedRatio),
+    /// There is a figure, but it would mislead.
+    Withheld(WithheldReason),
+}
+
+/// Why a time ratio is not shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WithheldReason {
+    /// The kernel's own work was optimised away.
+    WorkRemoved,
+    /// The baseline's work was optimised away.
+    BaselineWorkRemoved,
+    /// The two were not sampled side by side: no round has samples of both.
+    NotInterleaved,
+}
+
+/// Makes the main table of `run`.
+pub fn summary(run: &Run, catalogue: &Catalogue) -> Summary {
+    let devices = run
+        .devices
+        .iter()
+        .map(|device| DeviceSummary {
+            device: device.id.clone(),
+            label: device_label(run, &device.id),
+            kind: device.kind,
+            width: device.subgroup_width_run,
+            rows: run
+                .measurements
+                .iter()
+                .filter(|measurement| measurement.device == device.id)
+                .map(|measurement| row(run, measurement, catalogue))
+                .collect(),
+        })
+        .collect();
+    Summary { devices }
+}
+
+/// Makes the row of one measurement.
+fn row(run: &Run, measurement: &Measurement, catalogue: &Catalogue) -> SummaryRow {
+    let active = active_lanes_mean(measurement);
+    let width = measurement.subgroup_width;
+    let simulated = simulated(run, measurement).filter(|_| !is_simulated(run, measurement));
+    let base = baseline(run, measurement, catalogue);
+    let judged = plausibility(run, measurement);
+    let mut row = SummaryRow {
+        kernel: measurement.kernel.clone(),
+        parameters: measurement.parameters.clone(),
+        status: measurement.status,
+        error: measurement.error.clone(),
+        output: measurement.output,
+        width,
+        active_lanes_mean: active,
+        active_lanes_mean_expected: active_lanes_mean_expected(measurement),
+        active_lanes_mean_simulated: simulated.and_then(active_lanes_mean),
+        published: catalogue.published(&measurement.kernel, width).cloned(),
+        efficiency: efficiency(active, width),
+        time: measurement.time.as_ref().map(|time| TimeSummary {
+            median: time.median_ns,
+            interval: time.ci95_ns,
+            noise: time.noise_ratio,
+            stop_rule_met: time.stop_rule_met,
+        }),
+        baseline: base.map(|base| base.kernel.clone()),
+        time_ratio: base.map_or(TimeRatio::None, |base| time_ratio(run, measurement, base)),
+        time_ratio_predicted: base
+            .filter(|base| base.subgroup_width == width)
+            .and_then(|base| ratio(Slots::of(measurement).issues, Slots::of(base).issues)),
+        plausibility: judged,
+        flags: Vec::new(),
+    };
+    row.flags = flags(measurement, &row, simulated);
+    row
+}
+
+/// Returns the mean active lanes from the blocks, else the figure that the record gives.
+pub(super) fn active_lanes_mean(measurement: &Measurement) -> Option<f64> {
+    Slots::of(measurement).active_lanes_mean().or(measurement.active_lanes_mean)
+}
+
+/// Divides mean active lanes by the width.
+pub(super) fn efficiency(active: Option<f64>, width: Option<Width>) -> Option<Ratio> {
+    Some(Ratio(active? / f64::from(width?.lanes())))
+}
+
+/// Returns the mean active lanes that follow from the blocks' expectations.
+///
+/// A block's expected issues are its lanes over its expected mean; a block without an expectation
+/// is expected to be full. So the figure is Σ ops·lanes / Σ ops·(lanes / expected).
+pub(super) fn active_lanes_mean_expected(measurement: &Measurement) -> Option<f64> {
+    let full = f64::from(measurement.subgroup_width?.lanes());
+    let (mut lanes_sum, mut issues_sum, mut any) = (0.0, 0.0, false);
+    for block in blocks(measurement) {
+        any |= block.active_lanes_mean_expected.is_some();
+        #[expect(clippy::cast_precision_loss, reason = "a mean is shown to a few digits")]
+        let lanes = block.ops as f64 * block.lanes.0 as f64;
+        lanes_sum += lanes;
+        issues_sum += lanes / block.active_lanes_mean_expected.unwrap_or(full);
+    }
+    (any && issues_sum > 0.0).then(|| lanes_sum / issues_sum)
+}
+
+/// Finds the baseline of `measurement`: same device, same values of the parameters of both.
+fn baseline<'a>(
+    run: &'a Run,
+    measurement: &Measurement,
+    catalogue: &Catalogue,
+) -> Option<&'a Measurement> {
+    let name = catalogue.baseline(&measurement.kernel)?;
+    run.measurements.iter().find(|other| {
+        other.kernel == name
+            && other.device == measurement.device
+            && other.status == Status::Ok
+            && measurement
+                .parameters
+                .iter()
+                .all(|(key, value)| other.parameters.get(key).is_none_or(|same| same == value))
+    })
+}
+
+/// Divides two kernels' times round by round, unless the figure would mislead.
+fn time_ratio(run: &Run, measurement: &Measurement, base: &Measurement) -> TimeRatio {
+    if measurement.kernel == base.kernel {
+        return TimeRatio::Baseline;
+    }
+    if measurement.time.is_none() || base.time.is_none() {
+        return TimeRatio::None;
+    }
+    if plausibility(run, measurement).is_removed() {
+        return TimeRatio::Withheld(WithheldReason::WorkRemoved);
+    }
+    if plausibility(run, base).is_removed() {
+        return TimeRatio::Withheld(WithheldReason::BaselineWorkRemoved);
+    }
+    let divisors = ticks_by_round(base);
+    let pairs: Vec<(f64, f64)> = ticks_by_round(measurement)
+        .into_iter()
+        .filter_map(|(round, dividend)| Some((dividend, *divisors.get(&round)?)))
+        .collect();
+    // Rounds of different groups may bear the same numbers: side by side means overlapping in time.
+    match paired_ratio(&pairs) {
+        Some(paired) if overlap(measurement, base) => TimeRatio::Measured(paired),
+        _ => TimeRatio::Withheld(WithheldReason::NotInterleaved),
+    }
+}
+
+/// Whether the samples of two measurements were taken in overlapping stretches of time.
+///
+/// A single sample of each cannot overlap, and is taken to be side by side where it shares a round.
+fn overlap(one: &Measurement, other: &Measurement) -> bool {
+    let stretch = |measurement: &Measurement| {
+        let samples = &measurement.time.as_ref()?.samples;
+        let begin = samples.iter().map(|sample| sample.ticks_begin).min()?;
+        let end = samples.iter().map(|sample| sample.ticks_end).max()?;
+        Some((begin, end, samples.len()))
+    };
+    match (stretch(one), stretch(other)) {
+        (Some(a), Some(b)) => (a.2 == 1 && b.2 == 1) || (a.0 <= b.1 && b.0 <= a.1),
+        _ => false,
+    }
+}
+
+/// Collects the findings of a row, a word each.
+fn flags(
+    measurement: &Measurement,
+    row: &SummaryRow,
+    simulated: Option<&Measurement>,
+) -> Vec<String> {
+    let mut flags = measurement.flags.clone();
+    let mut add = |found: bool, word: &str| {
+        if found && !flags.iter().any(|flag| flag == word) {
+            flags.push(word.to_owned());
+        }
+    };
+    add(measurement.status == Status::Failed, "failed");
+    add(measurement.output == Output::Mismatch, "output_mismatch");
+    add(row.plausibility.is_removed(), "work_removed_by_compiler");
+    add(
+        row.time_ratio == TimeRatio::Withheld(WithheldReason::BaselineWorkRemoved),
+        "baseline_work_removed",
+    );
+    add(row.time_ratio == TimeRatio::Withheld(WithheldReason::NotInterleaved), "not_interleaved");
+    add(row.time.is_some_and(|time| !time.stop_rule_met), "stop_rule_not_met");
+    add(
+        simulated.is_some_and(|twin| {
+            super::agreement(measurement, twin).is_ok_and(|found| !found.differences.is_empty())
+        }),
+        "differs_from_simulator",
+    );
+    flags
+}

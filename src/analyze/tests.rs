@@ -1,0 +1,290 @@
+//! Tests of the tables, on the synthetic run.
+
+use super::*;
+use crate::{
+    fixtures,
+    record::{Status, Value},
+    statistics::Verdict,
+    units::BlockId,
+};
+
+/// Returns a catalogue with the published figures' places filled with made-up ones.
+fn catalogue() -> Catalogue {
+    let kernels = fixtures::PATTERNS
+        .iter()
+        .map(|(name, _, mean)| {
+            let published = Published {
+                active_lanes_mean: mean(32.0) + 0.1,
+                hardware: "RTX 3090".to_owned(),
+                subgroup_width: Width::new(32).ok(),
+            };
+            let kernel = CatalogueKernel {
+                published: Some(published),
+                baseline: Some("five_patterns/uniform".to_owned()),
+            };
+            (format!("five_patterns/{name}"), kernel)
+        })
+        .collect();
+    Catalogue { kernels }
+}
+
+/// Finds a row of the summary.
+fn row(summary: &Summary, device: &str, kernel: &str, form: &str) -> SummaryRow {
+    let device = summary.devices.iter().find(|one| one.device == device).expect("the device");
+    let wanted = Value::Name(form.to_owned());
+    let found = device.rows.iter().find(|row| {
+        short_name(&row.kernel) == kernel && row.parameters.get("form") == Some(&wanted)
+    });
+    found.expect("the row").clone()
+}
+
+#[test]
+fn the_summary_reads_as_a_table() {
+    let summary = summary(&fixtures::run(), &catalogue());
+    let mut text = String::new();
+    for device in &summary.devices {
+        for row in &device.rows {
+            let number =
+                |value: Option<f64>| value.map_or("-".to_owned(), |value| format!("{value:.3}"));
+            let ratio = match row.time_ratio {
+                TimeRatio::None => "-".to_owned(),
+                TimeRatio::Baseline => "baseline".to_owned(),
+                TimeRatio::Measured(ratio) => {
+                    format!("{:.3} {:?}", ratio.median, ratio.verdict())
+                }
+                TimeRatio::Withheld(reason) => format!("{reason:?}"),
+            };
+            text += &format!(
+                "{} | {} {} | W {} | {} expected {} simulated {} published {} | {} | {ratio} \
+                 predicted {} | {}\n",
+                device.label,
+                short_name(&row.kernel),
+                parameters_text(&row.parameters, &[]),
+                row.width.map_or("-".to_owned(), |width| width.to_string()),
+                number(row.active_lanes_mean),
+                number(row.active_lanes_mean_expected),
+                number(row.active_lanes_mean_simulated),
+                number(row.published.as_ref().map(|published| published.active_lanes_mean)),
+                row.time.map_or("-".to_owned(), |time| time.median.to_string()),
+                number(row.time_ratio_predicted),
+                row.flags.join(" "),
+            );
+        }
+    }
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn a_mean_is_weighted_by_operations_and_an_unlabelled_block_is_expected_full() {
+    let mut one = fixtures::run().measurements[0].clone();
+    let blocks = &mut one.dispatches[0].blocks;
+    blocks.truncate(2);
+    // 2 ops, 10 issues of 32 lanes; 3 ops, 20 issues of 8 lanes.
+    (blocks[0].ops, blocks[0].issues.0, blocks[0].lanes.0) = (2, 10, 320);
+    (blocks[1].ops, blocks[1].issues.0, blocks[1].lanes.0) = (3, 20, 160);
+    blocks[1].active_lanes_mean_expected = Some(16.0);
+    assert_eq!(Slots::of(&one), Slots { issues: 80, lanes: 1120 });
+    assert_eq!(summary::active_lanes_mean(&one), Some(14.0));
+    // Expected issues: 320 / 32 = 10 and 160 / 16 = 10, so 2·10 + 3·10 = 50 slots.
+    assert_eq!(summary::active_lanes_mean_expected(&one), Some(1120.0 / 50.0));
+    one.dispatches[0].blocks[1].active_lanes_mean_expected = None;
+    assert_eq!(summary::active_lanes_mean_expected(&one), None);
+}
+
+#[test]
+fn a_time_below_what_the_multiply_adds_need_withholds_the_ratio() {
+    let summary = summary(&fixtures::run(), &catalogue());
+    let folded = row(&summary, "wgpu:0", "indirect_branch", "published");
+    assert!(folded.plausibility.is_removed());
+    assert_eq!(folded.time_ratio, TimeRatio::Withheld(WithheldReason::WorkRemoved));
+    assert!(folded.flags.iter().any(|flag| flag == "work_removed_by_compiler"));
+    let sealed = row(&summary, "wgpu:0", "indirect_branch", "sealed");
+    // 2^20 / 32 subgroups · 1024 iterations · 32 lanes in about 45 µs at 3.3e13 a second: 0.72.
+    let Plausibility::Possible { peak_ratio } = sealed.plausibility else { panic!("{sealed:?}") };
+    assert!((0.5..1.0).contains(&peak_ratio), "{peak_ratio}");
+    let TimeRatio::Measured(ratio) = sealed.time_ratio else { panic!("{sealed:?}") };
+    assert_eq!((ratio.verdict(), ratio.pairs), (Verdict::Different, 40));
+    let predicted = sealed.time_ratio_predicted.expect("both counted");
+    assert!((ratio.median / predicted - 1.0).abs() < 0.01, "{} {predicted}", ratio.median);
+}
+
+#[test]
+fn an_unknown_timed_width_is_judged_by_active_lanes_only() {
+    let run = fixtures::run();
+    let quad = |flags: &[&str]| {
+        let mut one = run
+            .measurements
+            .iter()
+            .find(|one| {
+                one.kernel.ends_with("branch_by_quad")
+                    && one.parameters["form"] == Value::Name("published".to_owned())
+            })
+            .expect("measured")
+            .clone();
+        one.flags = flags.iter().map(|flag| (*flag).to_owned()).collect();
+        plausibility(&run, &one)
+    };
+    assert!(quad(&[]).is_removed());
+    assert!(!quad(&["width_not_known_when_timed"]).is_removed());
+}
+
+#[test]
+fn kernels_that_were_not_sampled_side_by_side_have_no_ratio() {
+    let mut run = fixtures::run();
+    let uniform = run.measurements[0].time.as_mut().expect("timed");
+    for sample in &mut uniform.samples {
+        sample.ticks_begin += 1 << 40;
+        sample.ticks_end += 1 << 40;
+    }
+    let summary = summary(&run, &catalogue());
+    let lane = row(&summary, "wgpu:0", "branch_by_lane", "sealed");
+    assert_eq!(lane.time_ratio, TimeRatio::Withheld(WithheldReason::NotInterleaved));
+}
+
+#[test]
+fn agreement_is_exact_and_lists_every_difference() {
+    let run = fixtures::run();
+    let one = &run.measurements[0];
+    let mut other = one.clone();
+    let same = agreement(one, &other).expect("the same launch");
+    assert_eq!((same.blocks_compared, same.histograms_compared), (3, 3));
+    assert_eq!(same.differences, []);
+    let blocks = &mut other.dispatches[0].blocks;
+    blocks[1].issues.0 += 1;
+    let bins = blocks[1].histogram.as_mut().expect("a histogram");
+    bins[0] += 1;
+    blocks.remove(2);
+    let found = agreement(one, &other).expect("still the same launch");
+    let what: Vec<(BlockId, Quantity)> =
+        found.differences.iter().map(|one| (one.block, one.quantity)).collect();
+    assert_eq!(
+        what,
+        [
+            (BlockId(1), Quantity::Issues),
+            (BlockId(1), Quantity::Histogram(1)),
+            (BlockId(2), Quantity::Ops),
+            (BlockId(2), Quantity::Issues),
+            (BlockId(2), Quantity::Lanes),
+        ]
+    );
+    other.seed += 1;
+    assert_eq!(agreement(one, &other), Err(NotComparable::Differs("seed")));
+    other.seed -= 1;
+    other.dispatches.clear();
+    assert_eq!(agreement(one, &other), Err(NotComparable::NotCounted(other.device.clone())));
+}
+
+#[test]
+fn a_device_is_held_against_the_simulator_of_its_width_and_size() {
+    let mut run = fixtures::run();
+    // lavapipe at 8 and sim:8 share n; the GPU's n is another than sim:32's.
+    let rows = agreements(&run);
+    assert_eq!(rows.len(), 10);
+    assert!(
+        rows.iter().all(|row| row.simulator == "sim:8" && row.agreement.differences.is_empty())
+    );
+    let twins = predictions(&run);
+    assert_eq!(twins.iter().filter(|row| row.simulator.is_some()).count(), 10);
+    assert!(twins.iter().all(|row| row.slots_simulated.is_none_or(|it| Some(it) == row.slots)));
+    let changed = run.measurements.iter_mut().find(|one| one.device == "wgpu:1").expect("one");
+    changed.dispatches[0].blocks[0].issues.0 += 5;
+    let summary = summary(&run, &catalogue());
+    let flags = row(&summary, "wgpu:1", "uniform", "sealed").flags;
+    assert_eq!(flags, ["differs_from_simulator"]);
+}
+
+#[test]
+fn lines_keep_every_line_and_their_shares_add_up() {
+    let run = fixtures::run();
+    let views = lines(&run);
+    assert_eq!(views.len(), 10);
+    let view = &views[1];
+    assert_eq!((&*view.kernel, &*view.parameters), ("five_patterns/branch_by_lane", "form=sealed"));
+    assert_eq!((view.columns.len(), view.lines.len()), (5, 11));
+    assert_eq!(view.lines[0].text.as_deref(), Some("// branch_by_lane (synthetic)"));
+    for column in 0..view.columns.len() {
+        let cells: Vec<&LineCell> =
+            view.lines.iter().filter_map(|line| line.cells[column].as_ref()).collect();
+        let share: f64 = cells.iter().filter_map(|cell| cell.issues_share).map(|it| it.0).sum();
+        assert!((share - 1.0).abs() < 1e-12, "{share}");
+        assert_eq!(cells.len(), 3);
+    }
+    let cell = view.lines[7].cells[0].as_ref().expect("the loop's body");
+    assert_eq!((cell.active_lanes_mean, cell.blocks[0].id), (Some(16.0), BlockId(1)));
+    assert_eq!(cell.blocks[0].histogram.as_ref().expect("taken")[15], cell.blocks[0].issues);
+}
+
+#[test]
+fn several_dispatches_of_a_line_add_up() {
+    let mut run = fixtures::run();
+    let again = run.measurements[0].dispatches[0].clone();
+    let once = lines(&run)[0].lines[7].cells[0].clone().expect("counted");
+    run.measurements[0].dispatches.push(again);
+    let twice = lines(&run)[0].lines[7].cells[0].clone().expect("counted");
+    assert_eq!(twice.slots.issues, 2 * once.slots.issues);
+    assert_eq!((twice.ops, twice.blocks.len()), (once.ops, 1));
+    assert_eq!(twice.blocks[0].issues, 2 * once.blocks[0].issues);
+    assert_eq!(twice.active_lanes_mean, once.active_lanes_mean);
+}
+
+#[test]
+fn a_width_sweep_has_every_device_by_width() {
+    let sweep = width_sweep(&fixtures::run());
+    assert_eq!(sweep.series.len(), 10);
+    let widths: Vec<u32> = sweep.series[0].points.iter().map(|it| it.width.lanes()).collect();
+    assert_eq!(widths, [8, 8, 32, 32, 64]);
+    assert_eq!(sweep.series[0].points.iter().filter(|point| point.simulated).count(), 3);
+}
+
+#[test]
+fn a_run_compared_with_itself_has_ratios_of_one_and_other_sizes_are_not_compared() {
+    let a = fixtures::run();
+    let same = compare(&a, &a);
+    assert_eq!((same.rows.len(), same.not_compared.len()), (a.measurements.len(), 0));
+    for row in &same.rows {
+        assert!(row.time_ratio.is_none_or(|it| it.ratio == 1.0 && it.interval.contains(1.0)));
+        assert!(row.slots_ratio.is_none_or(|it| it == 1.0));
+    }
+    let mut b = a.clone();
+    b.measurements.truncate(2);
+    b.measurements[0].parameters.insert(SIZE.to_owned(), Value::Integer(7));
+    b.devices[0].id = "wgpu:3".to_owned();
+    b.devices[0].name = "Another GPU".to_owned();
+    b.devices.truncate(1);
+    b.measurements.iter_mut().for_each(|one| one.device = "wgpu:3".to_owned());
+    let mut first = a.clone();
+    first.devices.retain(|device| device.id != "wgpu:1");
+    first.measurements.retain(|one| one.device == "wgpu:0" && one.status == Status::Ok);
+    let other = compare(&first, &b);
+    assert_eq!(other.rows.len(), 1);
+    assert_eq!(other.rows[0].labels[1], "Another GPU (Vulkan)");
+    assert_eq!(other.not_compared[0].reason, "run B has it at n = 7");
+    let last = other.not_compared.last().expect("B's own");
+    assert_eq!((last.side, &*last.reason), (1, "run A has it at n = 1048576"));
+}
+
+#[test]
+fn merged_runs_keep_everything_under_names_of_their_own() {
+    let run = fixtures::run();
+    let joined = merge(&[run.clone(), run.clone()]).expect("two runs");
+    assert_eq!(joined.devices.len(), 2 * run.devices.len());
+    assert_eq!(joined.devices[5].id, "wgpu:0 (2)");
+    assert_eq!(joined.measurements[run.measurements.len()].device, "wgpu:0 (2)");
+    assert_eq!(device_label(&joined, "wgpu:0 (2)"), "NVIDIA H200 (Vulkan), wgpu:0 (2)");
+    assert_eq!(merge(&[]), None);
+}
+
+#[test]
+fn every_flag_that_is_made_here_is_explained() {
+    let run = fixtures::run();
+    let found = findings(&run, &catalogue());
+    let flags: Vec<&str> = found.iter().map(|finding| &*finding.flag).collect();
+    assert_eq!(flags, ["work_removed_by_compiler", "failed"]);
+    for finding in &found {
+        assert_ne!(finding.explanation, explain("no such flag"));
+    }
+    assert_eq!(
+        found[1].places[0],
+        "five_patterns/never_ends (form=sealed, n=1048576) on NVIDIA H200 (Vulkan)"
+    );
+}

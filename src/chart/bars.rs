@@ -1,0 +1,322 @@
+//! Grouped horizontal bars with a number beside each, and marks on them.
+//!
+//! Input: a [`BarFigure`]. Output: SVG. Bars lie, since names of kernels and numbers beside bars then
+//! have room whatever the number of devices; the sheet grows downwards when there are many.
+
+use super::{
+    ChartError,
+    canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour},
+};
+
+/// The sheet's width in pixels.
+pub(super) const WIDTH: i32 = 900;
+/// The sheet's height in pixels, where no more is needed.
+pub(super) const HEIGHT: i32 = 500;
+
+const MARGIN: i32 = 16;
+/// The distance of a number from its bar.
+const NUMBER_GAP: i32 = 9;
+/// The sheet's least height in pixels, for a figure of few bars.
+const HEIGHT_MIN: i32 = 240;
+/// More series than colours: bars and legend are numbered.
+const SERIES_UNNUMBERED_MAX: usize = 8;
+const BAR_MAX: i32 = 24;
+const BAR_MIN: i32 = 13;
+const GROUP_GAP: i32 = 12;
+
+/// A figure of grouped bars.
+#[derive(Clone, Debug)]
+pub(super) struct BarFigure {
+    pub(super) title: String,
+    pub(super) subtitle: String,
+    /// The x axis's quantity with its unit.
+    pub(super) x_label: String,
+    /// Names of the series, in the order of the bars in a group.
+    pub(super) series: Vec<String>,
+    /// What a black line across a bar means.
+    pub(super) tick_label: Option<String>,
+    /// What a diamond means.
+    pub(super) diamond_label: Option<String>,
+    /// What a whisker means.
+    pub(super) whisker_label: Option<String>,
+    /// A value that gets a line through the whole plot.
+    pub(super) reference: Option<f64>,
+    pub(super) groups: Vec<BarGroup>,
+}
+
+/// The bars of one kernel.
+#[derive(Clone, Debug)]
+pub(super) struct BarGroup {
+    pub(super) label: String,
+    /// A second line of the label; may be empty.
+    pub(super) detail: String,
+    pub(super) bars: Vec<Bar>,
+}
+
+/// One bar; values in the x axis's unit.
+#[derive(Clone, Debug)]
+pub(super) struct Bar {
+    pub(super) series: usize,
+    pub(super) value: Option<f64>,
+    pub(super) whisker: Option<(f64, f64)>,
+    pub(super) tick: Option<f64>,
+    pub(super) diamond: Option<f64>,
+    /// The number, or why there is none.
+    pub(super) text: String,
+}
+
+impl Bar {
+    /// Returns the largest value that the bar shows.
+    fn reach(&self) -> f64 {
+        [self.value, self.whisker.map(|whisker| whisker.1), self.tick, self.diamond]
+            .into_iter()
+            .flatten()
+            .fold(0.0, f64::max)
+    }
+}
+
+/// A mark of the legend.
+#[derive(Clone, Copy)]
+enum Key {
+    Series(usize),
+    Tick,
+    Diamond,
+    Whisker,
+}
+
+/// Where the plot lies on the sheet.
+struct Frame {
+    left: i32,
+    right: i32,
+    top: i32,
+    bottom: i32,
+    bar: i32,
+    x_max: f64,
+}
+
+impl Frame {
+    /// Returns the place of a value on the x axis.
+    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
+    fn x(&self, value: f64) -> i32 {
+        let portion = (value / self.x_max).clamp(0.0, 1.0);
+        self.left + (portion * f64::from(self.right - self.left)).round() as i32
+    }
+}
+
+/// Draws the figure.
+pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
+    let (legend, legend_height) = legend(figure);
+    let names = |group: &BarGroup| {
+        let label = Font::plain(13).bold().width(&group.label);
+        label.max(Font::plain(11).width(&group.detail))
+    };
+    let left = MARGIN + 10 + figure.groups.iter().map(names).max().unwrap_or(0).clamp(60, 320);
+    let count = figure.groups.iter().map(|group| group.bars.len()).sum::<usize>();
+    let count = i32::try_from(count.max(1)).unwrap_or(i32::MAX / 64);
+    let gaps = i32::try_from(figure.groups.len()).unwrap_or(i32::MAX / 64) * GROUP_GAP;
+    let top = 58 + legend_height;
+    let bar = ((HEIGHT - top - 52 - gaps) / count).clamp(BAR_MIN, BAR_MAX);
+    let bottom = top + gaps + count * bar;
+    let reach = figure.groups.iter().flat_map(|group| &group.bars).map(Bar::reach);
+    let x_max = reach.fold(figure.reference.unwrap_or(0.0), f64::max).max(f64::MIN_POSITIVE);
+    let right = left + plot_width(figure, bar, left, x_max);
+    let frame = Frame { left, right, top, bottom, bar, x_max };
+    draw((WIDTH, (bottom + 52).max(HEIGHT_MIN)), &figure.title, |canvas| {
+        canvas.text(&figure.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
+        let subtitle = Font::plain(12).colour(GREY);
+        canvas.text(&figure.subtitle, (MARGIN, 42), Anchor::Start, subtitle)?;
+        draw_legend(canvas, figure, &legend)?;
+        draw_axis(canvas, figure, &frame)?;
+        let mut y = frame.top + GROUP_GAP / 2;
+        for group in &figure.groups {
+            y = draw_group(canvas, figure, group, &frame, y)?;
+        }
+        Ok(())
+    })
+}
+
+/// Returns the widest plot in which each number has room beside its bar, in pixels.
+#[expect(clippy::cast_possible_truncation, reason = "a length on a sheet of 900 pixels")]
+fn plot_width(figure: &BarFigure, bar_height: i32, left: i32, x_max: f64) -> i32 {
+    let room = WIDTH - MARGIN - left;
+    let widths = figure.groups.iter().flat_map(|group| &group.bars).map(|bar| {
+        let number = NUMBER_GAP + number_font(bar_height).width(&numbered(figure, bar));
+        let portion = (bar.reach() / x_max).max(0.01);
+        (f64::from(room - number) / portion) as i32
+    });
+    widths.min().unwrap_or(room).clamp(120, room)
+}
+
+/// Returns the font of the numbers beside bars of this height.
+fn number_font(bar_height: i32) -> Font {
+    Font::plain((bar_height - 2).clamp(10, 12))
+}
+
+/// Returns a bar's text, after its series' number where colours do not suffice.
+fn numbered(figure: &BarFigure, bar: &Bar) -> String {
+    if figure.series.len() > SERIES_UNNUMBERED_MAX {
+        format!("{}: {}", bar.series + 1, bar.text)
+    } else {
+        bar.text.clone()
+    }
+}
+
+/// Places the legend's entries in rows, and returns them with the height that they take.
+fn legend(figure: &BarFigure) -> (Vec<(Key, String, i32, i32)>, i32) {
+    let numbered_name = |index: usize, name: &String| {
+        if figure.series.len() > SERIES_UNNUMBERED_MAX {
+            format!("{}: {name}", index + 1)
+        } else {
+            name.clone()
+        }
+    };
+    let series = figure.series.iter().enumerate();
+    let mut entries: Vec<(Key, String)> =
+        series.map(|(index, name)| (Key::Series(index), numbered_name(index, name))).collect();
+    let marks = [
+        (Key::Tick, &figure.tick_label),
+        (Key::Diamond, &figure.diamond_label),
+        (Key::Whisker, &figure.whisker_label),
+    ];
+    entries
+        .extend(marks.into_iter().filter_map(|(key, label)| Some((key, label.as_ref()?.clone()))));
+    let (mut x, mut y) = (MARGIN, 64);
+    let mut placed = Vec::new();
+    for (key, name) in entries {
+        let width = 22 + Font::plain(12).width(&name) + 18;
+        if x > MARGIN && x + width > WIDTH - MARGIN {
+            (x, y) = (MARGIN, y + 18);
+        }
+        placed.push((key, name, x, y));
+        x += width;
+    }
+    (placed, y + 14 - 58)
+}
+
+/// Draws the legend's entries.
+fn draw_legend(
+    canvas: &Canvas<'_>,
+    figure: &BarFigure,
+    entries: &[(Key, String, i32, i32)],
+) -> Result<(), ChartError> {
+    debug_assert!(entries.len() >= figure.series.len(), "every series has an entry");
+    for (key, name, x, y) in entries {
+        let (x, y) = (*x, *y);
+        match key {
+            Key::Series(index) => {
+                canvas.fill((x, y - 6), (x + 14, y + 6), series_colour(*index))?;
+            }
+            Key::Tick => canvas.line(vec![(x + 7, y - 7), (x + 7, y + 7)], INK, 3)?,
+            Key::Diamond => canvas.diamond((x + 7, y), 5, INK)?,
+            Key::Whisker => draw_whisker(canvas, (x, x + 14), y)?,
+        }
+        canvas.text(name, (x + 20, y), Anchor::Start, Font::plain(12))?;
+    }
+    Ok(())
+}
+
+/// Draws the x axis with grid lines, its numbers and its label.
+fn draw_axis(canvas: &Canvas<'_>, figure: &BarFigure, frame: &Frame) -> Result<(), ChartError> {
+    let step = nice_step(frame.x_max, 8.0);
+    let decimals = if step < 1.0 { 1 } else { 0 };
+    let mut value = 0.0;
+    while value <= frame.x_max * 1.0001 {
+        let x = frame.x(value);
+        canvas.line(vec![(x, frame.top), (x, frame.bottom)], PALE, 1)?;
+        let number = format!("{value:.decimals$}");
+        let font = Font::plain(12).colour(GREY);
+        canvas.text(&number, (x, frame.bottom + 14), Anchor::Middle, font)?;
+        value += step;
+    }
+    if let Some(reference) = figure.reference {
+        let x = frame.x(reference);
+        canvas.line(vec![(x, frame.top), (x, frame.bottom)], GREY, 1)?;
+    }
+    canvas.line(vec![(frame.left, frame.top), (frame.left, frame.bottom)], GREY, 1)?;
+    let middle = i32::midpoint(frame.left, frame.right);
+    canvas.text(&figure.x_label, (middle, frame.bottom + 36), Anchor::Middle, Font::plain(13))
+}
+
+/// Draws one group from `y` downwards and returns where the next one starts.
+fn draw_group(
+    canvas: &Canvas<'_>,
+    figure: &BarFigure,
+    group: &BarGroup,
+    frame: &Frame,
+    y: i32,
+) -> Result<i32, ChartError> {
+    let end = y + frame.bar * i32::try_from(group.bars.len()).unwrap_or(0);
+    let middle = i32::midpoint(y, end);
+    let shift = if group.detail.is_empty() { 0 } else { 7 };
+    let label = Font::plain(13).bold();
+    canvas.text(&group.label, (frame.left - 10, middle - shift), Anchor::End, label)?;
+    if !group.detail.is_empty() {
+        let detail = Font::plain(11).colour(GREY);
+        canvas.text(&group.detail, (frame.left - 10, middle + 8), Anchor::End, detail)?;
+    }
+    let mut top = y;
+    for bar in &group.bars {
+        draw_bar(canvas, bar, &numbered(figure, bar), frame, top)?;
+        top += frame.bar;
+    }
+    Ok(end + GROUP_GAP)
+}
+
+/// Draws one bar with its marks and its number.
+fn draw_bar(
+    canvas: &Canvas<'_>,
+    bar: &Bar,
+    text: &str,
+    frame: &Frame,
+    top: i32,
+) -> Result<(), ChartError> {
+    let middle = top + frame.bar / 2;
+    if let Some(value) = bar.value {
+        let end = (frame.x(value).max(frame.left + 1), top + frame.bar - 1);
+        canvas.fill((frame.left, top + 1), end, series_colour(bar.series))?;
+    }
+    if let Some((low, high)) = bar.whisker {
+        draw_whisker(canvas, (frame.x(low), frame.x(high)), middle)?;
+    }
+    if let Some(diamond) = bar.diamond {
+        canvas.diamond((frame.x(diamond), middle), 4, INK)?;
+    }
+    // After the diamond, so that both are seen where they meet.
+    if let Some(tick) = bar.tick {
+        let x = frame.x(tick);
+        canvas.line(vec![(x, top), (x, top + frame.bar)], INK, 3)?;
+    }
+    let place = (frame.x(bar.reach()) + NUMBER_GAP, middle);
+    canvas.text(text, place, Anchor::Start, number_font(frame.bar))
+}
+
+/// Draws an interval as a line with ends.
+fn draw_whisker(
+    canvas: &Canvas<'_>,
+    (low, high): (i32, i32),
+    middle: i32,
+) -> Result<(), ChartError> {
+    canvas.line(vec![(low, middle), (high, middle)], INK, 1)?;
+    canvas.line(vec![(low, middle - 4), (low, middle + 4)], INK, 1)?;
+    canvas.line(vec![(high, middle - 4), (high, middle + 4)], INK, 1)
+}
+
+/// Returns 1, 2 or 5 times a power of ten that divides `span` into at most `parts`.
+fn nice_step(span: f64, parts: f64) -> f64 {
+    let raw = span / parts;
+    let power = 10f64.powf(raw.log10().floor());
+    let factor = [1.0, 2.0, 5.0].into_iter().find(|factor| factor * power >= raw);
+    factor.unwrap_or(10.0) * power
+}
+
+#[cfg(test)]
+mod tests {
+    use super::nice_step;
+
+    #[test]
+    fn steps_are_round_and_few() {
+        for (span, step) in [(32.0, 5.0), (64.0, 10.0), (128.0, 20.0), (4.0, 0.5), (1.3, 0.2)] {
+            assert!((nice_step(span, 8.0) - step).abs() < 1e-9, "{span}");
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! A white sheet with lines, boxes, marks and text in pixels.
+//!
+//! Input: places and colours. Output: SVG text. The only file that names plotters.
+
+use plotters::{
+    backend::SVGBackend,
+    coord::Shift,
+    drawing::{DrawingArea, IntoDrawingArea},
+    element::{Circle, PathElement, Polygon, Rectangle, Text},
+    style::{
+        Color as _, FontStyle, IntoFont, RGBColor, ShapeStyle, TextStyle,
+        text_anchor::{HPos, Pos, VPos},
+    },
+};
+
+use super::ChartError;
+
+/// A colour, red, green and blue from 0 to 255.
+pub(super) type Colour = (u8, u8, u8);
+
+/// Text and marks.
+pub(super) const INK: Colour = (0x1a, 0x1a, 0x1a);
+/// Text of second rank.
+pub(super) const GREY: Colour = (0x55, 0x55, 0x55);
+/// Grid lines.
+pub(super) const PALE: Colour = (0xdd, 0xdd, 0xdd);
+/// The sheet.
+const WHITE: Colour = (0xff, 0xff, 0xff);
+
+/// Okabe and Ito's colours without black, which is for marks; a ninth series starts again.
+const SERIES: [Colour; 8] = [
+    (0x00, 0x72, 0xb2),
+    (0xe6, 0x9f, 0x00),
+    (0x00, 0x9e, 0x73),
+    (0xcc, 0x79, 0xa7),
+    (0x56, 0xb4, 0xe9),
+    (0xd5, 0x5e, 0x00),
+    (0xf0, 0xe4, 0x42),
+    (0x99, 0x99, 0x99),
+];
+
+/// Returns the colour of the series with this index.
+pub(super) fn series_colour(index: usize) -> Colour {
+    SERIES[index % SERIES.len()]
+}
+
+/// Where a text's place lies in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// How a text looks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Font {
+    pub(super) size: i32,
+    pub(super) bold: bool,
+    pub(super) colour: Colour,
+}
+
+impl Font {
+    /// Returns upright text of `size` pixels in ink.
+    pub(super) fn plain(size: i32) -> Self {
+        Self { size, bold: false, colour: INK }
+    }
+
+    /// Returns the same in bold.
+    pub(super) fn bold(self) -> Self {
+        Self { bold: true, ..self }
+    }
+
+    /// Returns the same in another colour.
+    pub(super) fn colour(self, colour: Colour) -> Self {
+        Self { colour, ..self }
+    }
+
+    /// Estimates the width of `text` in pixels, on the safe side for common sans-serif fonts.
+    ///
+    /// There are no font metrics: the viewer's fonts are not known.
+    #[expect(clippy::cast_possible_truncation, reason = "a label's length in pixels")]
+    pub(super) fn width(self, text: &str) -> i32 {
+        let per_mille = if self.bold { 620 } else { 575 };
+        (text.chars().count() as i64 * i64::from(self.size) * per_mille / 1000) as i32
+    }
+}
+
+/// A sheet that is drawn on.
+pub(super) struct Canvas<'a> {
+    area: DrawingArea<SVGBackend<'a>, Shift>,
+}
+
+/// Draws on a new sheet of `width` × `height` pixels and returns its SVG, titled for screen readers.
+pub(super) fn draw(
+    (width, height): (i32, i32),
+    title: &str,
+    paint: impl FnOnce(&Canvas<'_>) -> Result<(), ChartError>,
+) -> Result<String, ChartError> {
+    let mut svg = String::new();
+    {
+        let size = (width.unsigned_abs(), height.unsigned_abs());
+        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
+        area.fill(&rgb(WHITE)).map_err(failed)?;
+        let canvas = Canvas { area };
+        paint(&canvas)?;
+        canvas.area.present().map_err(failed)?;
+    }
+    let label: String = title
+        .chars()
+        .map(|letter| match letter {
+            '&' => "&amp;".to_owned(),
+            '<' => "&lt;".to_owned(),
+            '"' => "&quot;".to_owned(),
+            other => other.to_string(),
+        })
+        .collect();
+    Ok(svg.replacen("<svg ", &format!("<svg role=\"img\" aria-label=\"{label}\" "), 1))
+}
+
+impl Canvas<'_> {
+    /// Draws a line through `points`, `thick` pixels wide.
+    pub(super) fn line(
+        &self,
+        points: Vec<(i32, i32)>,
+        colour: Colour,
+        thick: u32,
+    ) -> Result<(), ChartError> {
+        let style = ShapeStyle::from(rgb(colour)).stroke_width(thick);
+        self.area.draw(&PathElement::new(points, style)).map_err(failed)
+    }
+
+    /// Fills the box between two corners.
+    pub(super) fn fill(
+        &self,
+        from: (i32, i32),
+        to: (i32, i32),
+        colour: Colour,
+    ) -> Result<(), ChartError> {
+        self.area.draw(&Rectangle::new([from, to], rgb(colour).filled())).map_err(failed)
+    }
+
+    /// Draws a diamond with a white rim about `centre`.
+    pub(super) fn diamond(
+        &self,
+        (x, y): (i32, i32),
+        radius: i32,
+        colour: Colour,
+    ) -> Result<(), ChartError> {
+        for (r, colour) in [(radius + 2, WHITE), (radius, colour)] {
+            let points = vec![(x, y - r), (x + r, y), (x, y + r), (x - r, y)];
+            self.area.draw(&Polygon::new(points, rgb(colour).filled())).map_err(failed)?;
+        }
+        Ok(())
+    }
+
+    /// Fills a disc about `centre`.
+    pub(super) fn disc(
+        &self,
+        centre: (i32, i32),
+        radius: i32,
+        colour: Colour,
+    ) -> Result<(), ChartError> {
+        self.area.draw(&Circle::new(centre, radius, rgb(colour).filled())).map_err(failed)
+    }
+
+    /// Draws a square's outline about `centre`.
+    pub(super) fn square(
+        &self,
+        (x, y): (i32, i32),
+        radius: i32,
+        colour: Colour,
+    ) -> Result<(), ChartError> {
+        let (left, right, top, bottom) = (x - radius, x + radius, y - radius, y + radius);
+        let corners = vec![(left, top), (right, top), (right, bottom), (left, bottom), (left, top)];
+        self.line(corners, colour, 2)
+    }
+
+    /// Writes `text`, centred on `y`.
+    pub(super) fn text(
+        &self,
+        text: &str,
+        (x, y): (i32, i32),
+        anchor: Anchor,
+        font: Font,
+    ) -> Result<(), ChartError> {
+        let horizontal = match anchor {
+            Anchor::Start => HPos::Left,
+            Anchor::Middle => HPos::Center,
+            Anchor::End => HPos::Right,
+        };
+        let weight = if font.bold { FontStyle::Bold } else { FontStyle::Normal };
+        let colour = rgb(font.colour);
+        // plotters writes a font's size divided by 1.24; ours are the pixels that are seen.
+        let size = f64::from(font.size) * 1.24;
+        let style = TextStyle::from(("sans-serif", size, weight).into_font())
+            .color(&colour)
+            .pos(Pos::new(horizontal, VPos::Center));
+        self.area.draw(&Text::new(text.to_owned(), (x, y), style)).map_err(failed)
+    }
+}
+
+/// Turns a colour into plotters'.
+fn rgb((red, green, blue): Colour) -> RGBColor {
+    RGBColor(red, green, blue)
+}
+
+/// Keeps the words of a drawing error, whose type names the backend.
+fn failed(error: impl std::fmt::Display) -> ChartError {
+    ChartError::Draw(error.to_string())
+}

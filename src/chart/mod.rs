@@ -1,0 +1,31 @@
+//! Figures as SVG: one figure a file, one function a figure.
+//!
+//! Input: a table of `analyze`. Output: the text of a self-contained SVG of 900 pixels' width, white
+//! background, text as `<text>`, legible without colour: every mark has its number, and the legend's
+//! order is the order of the marks. Nothing is computed here but places.
+//!
+//! Colours are the palette of Okabe and Ito, "Color Universal Design" (2008), made to be told apart
+//! with any kind of colour vision.
+
+mod bars;
+mod canvas;
+mod lanes;
+mod ratios;
+#[cfg(test)]
+mod tests;
+mod widths;
+
+pub use lanes::lanes;
+pub use ratios::ratios;
+pub use widths::widths;
+
+/// Why there is no figure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ChartError {
+    /// The table holds nothing that the figure shows.
+    #[error("no {0} to draw")]
+    Empty(&'static str),
+    /// The SVG backend failed.
+    #[error("cannot draw: {0}")]
+    Draw(String),
+}

@@ -1,0 +1,86 @@
+//! The figure of time ratios: each kernel's time over its baseline's, against what counting predicts.
+
+use std::collections::BTreeSet;
+
+use super::{
+    ChartError,
+    bars::{Bar, BarFigure, bars},
+    lanes::{any, groups, series, subtitle, title},
+};
+use crate::{
+    analyze::{SummaryPart, SummaryRow, TimeRatio, WithheldReason, short_name},
+    statistics::Verdict,
+};
+
+/// Draws the time ratios of every device that was timed, with their intervals.
+///
+/// A ratio that would mislead is not drawn: its place says why.
+///
+/// # Errors
+///
+/// [`ChartError::Empty`] where no two kernels were timed, [`ChartError::Draw`] where drawing fails.
+pub fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
+    let timed = |row: &SummaryRow| {
+        matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_))
+    };
+    if !any(part, timed) {
+        return Err(ChartError::Empty("time ratios"));
+    }
+    let whiskers = |row: &SummaryRow| matches!(row.time_ratio, TimeRatio::Measured(ratio) if ratio.interval.is_some());
+    let predicted = any(part, |row| timed(row) && row.time_ratio_predicted.is_some());
+    bars(&BarFigure {
+        title: title(&format!("Time over that of {}", baseline(part)), part),
+        subtitle: subtitle("measured (predicted from counted issues); a bar a device", part),
+        x_label: format!("time / time of {} (1 = as long)", baseline(part)),
+        series: series(part, timed),
+        tick_label: predicted.then(|| "predicted: ratio of Σ ops·issues".to_owned()),
+        diamond_label: None,
+        whisker_label: any(part, whiskers).then(|| "99 % interval".to_owned()),
+        reference: Some(1.0),
+        groups: groups(part, timed, bar),
+    })
+}
+
+/// Names the baseline, where the rows share one.
+fn baseline(part: &SummaryPart) -> &str {
+    let names: BTreeSet<&str> = part
+        .devices
+        .iter()
+        .flat_map(|device| &device.rows)
+        .filter_map(|row| row.baseline.as_deref())
+        .collect();
+    match names.first() {
+        Some(name) if names.len() == 1 => short_name(name),
+        _ => "the baseline kernel",
+    }
+}
+
+/// Makes the bar of one row.
+fn bar(series: usize, row: &SummaryRow) -> Bar {
+    let predicted = row
+        .time_ratio_predicted
+        .map_or(String::new(), |predicted| format!(" (predicted {predicted:.2})"));
+    let (value, whisker, text) = match row.time_ratio {
+        TimeRatio::Measured(ratio) => {
+            let doubt = match ratio.verdict() {
+                Verdict::Different => "",
+                Verdict::NotDistinguished => " ≈ 1",
+                Verdict::TooFewPairs => " few pairs",
+            };
+            let whisker = ratio.interval.map(|interval| (interval.low, interval.high));
+            (Some(ratio.median), whisker, format!("{:.2}{predicted}{doubt}", ratio.median))
+        }
+        TimeRatio::Withheld(reason) => (None, None, withheld(reason).to_owned()),
+        TimeRatio::None | TimeRatio::Baseline => (None, None, String::new()),
+    };
+    Bar { series, value, whisker, tick: row.time_ratio_predicted, diamond: None, text }
+}
+
+/// Says in a few words why a ratio is not shown.
+fn withheld(reason: WithheldReason) -> &'static str {
+    match reason {
+        WithheldReason::WorkRemoved => "work removed by compiler",
+        WithheldReason::BaselineWorkRemoved => "baseline's work removed",
+        WithheldReason::NotInterleaved => "not sampled side by side",
+    }
+}

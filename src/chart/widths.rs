@@ -1,0 +1,307 @@
+//! The figure of efficiency against width: what each kernel wastes from the narrowest to the widest.
+//!
+//! Lines join a kernel's points; where a device and the simulator give a width, the line runs
+//! through the simulator's. Where kernels lie on each other, their names and numbers are moved
+//! apart, so that each can be read.
+
+use std::collections::BTreeMap;
+
+use super::{
+    ChartError,
+    bars::{HEIGHT, WIDTH},
+    canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour},
+};
+use crate::analyze::{WidthPoint, WidthSeries, WidthSweep, short_name};
+
+const MARGIN: i32 = 16;
+const LEFT: i32 = 70;
+const TOP: i32 = 92;
+/// The least distance between two numbers, one above the other, in pixels.
+const NUMBER_STEP: i32 = 13;
+/// The same for the names at the lines' ends.
+const NAME_STEP: i32 = 16;
+
+/// Where the plot lies on the sheet.
+struct Frame {
+    right: i32,
+    bottom: i32,
+    /// Base-2 logarithms of the least and largest width.
+    logs: (u32, u32),
+}
+
+impl Frame {
+    /// Returns the place of a width on the x axis.
+    fn x(&self, lanes: u32) -> i32 {
+        let span = i32::try_from((self.logs.1 - self.logs.0).max(1)).unwrap_or(1);
+        let at = i32::try_from(lanes.ilog2() - self.logs.0).unwrap_or(0);
+        LEFT + 36 + (self.right - LEFT - 72) * at / span
+    }
+
+    /// Returns the place of an efficiency, 1.0 being 100 %, on the y axis.
+    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
+    fn y(&self, efficiency: f64) -> i32 {
+        let portion = efficiency.clamp(0.0, 1.05) / 1.05;
+        self.bottom - (portion * f64::from(self.bottom - TOP)).round() as i32
+    }
+}
+
+/// Draws efficiency against width for each kernel, with the mean active lanes at each mark.
+///
+/// # Errors
+///
+/// [`ChartError::Empty`] where nothing was counted at two widths or more, [`ChartError::Draw`] where
+/// drawing fails.
+pub fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
+    let lanes: Vec<u32> = sweep
+        .series
+        .iter()
+        .flat_map(|series| &series.points)
+        .map(|point| point.width.lanes())
+        .collect();
+    let (Some(least), Some(most)) = (lanes.iter().min(), lanes.iter().max()) else {
+        return Err(ChartError::Empty("counted lanes"));
+    };
+    if least == most {
+        return Err(ChartError::Empty("lanes at several widths"));
+    }
+    let shared = shared_parameters(sweep);
+    let names: Vec<String> =
+        sweep.series.iter().map(|series| name(series, shared.is_some())).collect();
+    let room = names.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
+    // Many kernels need a taller sheet for their names.
+    let count = i32::try_from(names.len()).unwrap_or(i32::MAX / 64);
+    let height = HEIGHT.max(TOP + 70 + count * NAME_STEP);
+    let frame = Frame {
+        right: WIDTH - MARGIN - room.clamp(60, 300) - 14,
+        bottom: height - 60,
+        logs: (least.ilog2(), most.ilog2()),
+    };
+    let mut title = "Efficiency against subgroup width".to_owned();
+    if let Some(shared) = shared.filter(|shared| !shared.is_empty()) {
+        title = format!("{title} ({shared})");
+    }
+    draw((WIDTH, height), &title, |canvas| {
+        canvas.text(&title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
+        let subtitle = "numbers at the marks: mean active lanes";
+        canvas.text(subtitle, (MARGIN, 42), Anchor::Start, Font::plain(12).colour(GREY))?;
+        draw_legend(canvas, sweep)?;
+        draw_axes(canvas, &frame)?;
+        for (index, series) in sweep.series.iter().enumerate() {
+            draw_series(canvas, series, &frame, index)?;
+        }
+        draw_numbers(canvas, sweep, &frame)?;
+        draw_names(canvas, sweep, &names, &frame)
+    })
+}
+
+/// Returns the parameters of all series where they are the same.
+fn shared_parameters(sweep: &WidthSweep) -> Option<&str> {
+    let first = &sweep.series.first()?.parameters;
+    sweep.series.iter().all(|series| series.parameters == *first).then_some(first)
+}
+
+/// Returns a series' name: the kernel's, and its parameters where they tell it from others.
+fn name(series: &WidthSeries, shared: bool) -> String {
+    let kernel = short_name(&series.kernel);
+    if shared || series.parameters.is_empty() {
+        kernel.to_owned()
+    } else {
+        format!("{kernel} ({})", series.parameters)
+    }
+}
+
+/// Returns the point of each width through which the line runs, by width.
+fn line_points(series: &WidthSeries) -> BTreeMap<u32, &WidthPoint> {
+    let mut points: BTreeMap<u32, &WidthPoint> = BTreeMap::new();
+    for point in &series.points {
+        let place = points.entry(point.width.lanes()).or_insert(point);
+        if point.simulated && !place.simulated {
+            *place = point;
+        }
+    }
+    points
+}
+
+/// Draws what the marks mean, and names the devices that were measured.
+fn draw_legend(canvas: &Canvas<'_>, sweep: &WidthSweep) -> Result<(), ChartError> {
+    let points = || sweep.series.iter().flat_map(|series| &series.points);
+    let mut x = MARGIN;
+    if points().any(|point| point.simulated) {
+        canvas.disc((x + 7, 64), 4, GREY)?;
+        canvas.text("simulated", (x + 20, 64), Anchor::Start, Font::plain(12))?;
+        x += 110;
+    }
+    let mut devices: Vec<String> = Vec::new();
+    for point in points().filter(|point| !point.simulated) {
+        let device = format!("{} at {}", point.label, point.width);
+        if !devices.contains(&device) {
+            devices.push(device);
+        }
+    }
+    if devices.is_empty() {
+        return Ok(());
+    }
+    canvas.square((x + 7, 64), 6, GREY)?;
+    // As many names as fit; the others are counted, and the report's table has them all.
+    let font = Font::plain(12);
+    let mut text = "measured: ".to_owned();
+    for (index, device) in devices.iter().enumerate() {
+        let rest = devices.len() - index;
+        let longer = format!("{text}{}{device}", if index == 0 { "" } else { "; " });
+        if index > 0 && x + 20 + font.width(&longer) > WIDTH - MARGIN - 60 {
+            text = format!("{text}; and {rest} more");
+            break;
+        }
+        text = longer;
+    }
+    canvas.text(&text, (x + 20, 64), Anchor::Start, font)
+}
+
+/// Draws both axes with grid lines, numbers and labels.
+fn draw_axes(canvas: &Canvas<'_>, frame: &Frame) -> Result<(), ChartError> {
+    let font = Font::plain(12).colour(GREY);
+    for percent in [0u32, 25, 50, 75, 100] {
+        let y = frame.y(f64::from(percent) / 100.0);
+        canvas.line(vec![(LEFT, y), (frame.right, y)], PALE, 1)?;
+        canvas.text(&format!("{percent} %"), (LEFT - 8, y), Anchor::End, font)?;
+    }
+    for log in frame.logs.0..=frame.logs.1 {
+        let x = frame.x(1 << log);
+        canvas.line(vec![(x, TOP), (x, frame.bottom)], PALE, 1)?;
+        let width = (1u32 << log).to_string();
+        canvas.text(&width, (x, frame.bottom + 16), Anchor::Middle, font)?;
+    }
+    let middle = i32::midpoint(LEFT, frame.right);
+    let label = "subgroup width W (lanes, logarithmic)";
+    canvas.text(label, (middle, frame.bottom + 40), Anchor::Middle, Font::plain(13))?;
+    canvas.text(
+        "efficiency (mean active lanes / W)",
+        (MARGIN, TOP - 8),
+        Anchor::Start,
+        Font::plain(13),
+    )
+}
+
+/// Draws one kernel's line and marks.
+fn draw_series(
+    canvas: &Canvas<'_>,
+    series: &WidthSeries,
+    frame: &Frame,
+    index: usize,
+) -> Result<(), ChartError> {
+    let colour = series_colour(index);
+    let place = |point: &WidthPoint| (frame.x(point.width.lanes()), frame.y(point.efficiency.0));
+    let line = line_points(series).values().map(|point| place(point)).collect();
+    canvas.line(line, colour, 2)?;
+    for point in &series.points {
+        if point.simulated {
+            canvas.disc(place(point), 4, colour)?;
+        } else {
+            canvas.square(place(point), 6, colour)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes the mean active lanes beside the marks, each once a width, moved apart.
+fn draw_numbers(canvas: &Canvas<'_>, sweep: &WidthSweep, frame: &Frame) -> Result<(), ChartError> {
+    let mut columns: BTreeMap<u32, Vec<(i32, String)>> = BTreeMap::new();
+    for series in &sweep.series {
+        for (width, point) in line_points(series) {
+            let number = format!("{:.1}", point.active_lanes_mean);
+            let column = columns.entry(width).or_default();
+            if !column.iter().any(|(_, known)| *known == number) {
+                column.push((frame.y(point.efficiency.0) - 11, number));
+            }
+        }
+    }
+    for (width, mut column) in columns {
+        column.sort();
+        let wanted: Vec<i32> = column.iter().map(|(y, _)| *y).collect();
+        let places = spread(&wanted, NUMBER_STEP, TOP, frame.bottom);
+        for ((_, number), y) in column.iter().zip(places) {
+            let font = Font::plain(11);
+            canvas.text(number, (frame.x(width) + 8, y), Anchor::Start, font)?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes each kernel's name at its line's right end, with a thin line to it, moved apart.
+fn draw_names(
+    canvas: &Canvas<'_>,
+    sweep: &WidthSweep,
+    names: &[String],
+    frame: &Frame,
+) -> Result<(), ChartError> {
+    let mut ends: Vec<(i32, i32, usize)> = sweep
+        .series
+        .iter()
+        .enumerate()
+        .filter_map(|(index, series)| {
+            let (width, point) = line_points(series).pop_last()?;
+            Some((frame.y(point.efficiency.0), frame.x(width), index))
+        })
+        .collect();
+    ends.sort_unstable();
+    let wanted: Vec<i32> = ends.iter().map(|(y, _, _)| *y).collect();
+    let places = spread(&wanted, NAME_STEP, TOP, frame.bottom);
+    for ((end, x, index), y) in ends.into_iter().zip(places) {
+        let colour = series_colour(index);
+        canvas.line(vec![(x + 36, end), (frame.right + 8, y)], colour, 1)?;
+        canvas.fill((frame.right + 8, y - 5), (frame.right + 12, y + 5), colour)?;
+        let font = Font::plain(12).bold();
+        canvas.text(&names[index], (frame.right + 17, y), Anchor::Start, font)?;
+    }
+    Ok(())
+}
+
+/// Moves ascending places apart to at least `step`, as little as may be, within `low` to `high`.
+///
+/// Neighbours that are too near form a cluster that is centred on where its members want to be;
+/// clusters that then meet become one. Where the room is too small, `high` gives way.
+fn spread(wanted: &[i32], step: i32, low: i32, high: i32) -> Vec<i32> {
+    // A cluster: first place, members, sum of (wanted − offset within the cluster).
+    let mut clusters: Vec<(i32, i32, i32)> = Vec::new();
+    for &want in wanted {
+        let mut cluster = (want, 1, want);
+        while let Some(&(first, members, sum)) = clusters.last() {
+            if first + members * step <= cluster.0 {
+                break;
+            }
+            let together = members + cluster.1;
+            let total = sum + cluster.2 - cluster.1 * members * step;
+            cluster = (total / together, together, total);
+            clusters.pop();
+        }
+        let last = high - (cluster.1 - 1) * step;
+        cluster.0 = cluster.0.min(last).max(low);
+        clusters.push(cluster);
+    }
+    let mut places: Vec<i32> = clusters
+        .iter()
+        .flat_map(|(first, members, _)| (0..*members).map(move |member| first + member * step))
+        .collect();
+    // Clusters at an edge may still meet: push down.
+    for index in 1..places.len() {
+        places[index] = places[index].max(places[index - 1] + step);
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spread;
+
+    #[test]
+    fn places_are_moved_apart_and_no_more_than_needed() {
+        assert_eq!(spread(&[], 10, 0, 100), Vec::<i32>::new());
+        assert_eq!(spread(&[20, 60], 10, 0, 100), [20, 60]);
+        assert_eq!(spread(&[50, 50], 10, 0, 100), [45, 55]);
+        assert_eq!(spread(&[50, 50, 50, 75], 10, 0, 100), [40, 50, 60, 75]);
+        assert_eq!(spread(&[0, 0], 10, 0, 100), [0, 10]);
+        assert_eq!(spread(&[100, 100], 10, 0, 100), [90, 100]);
+        let crowded = spread(&[5; 30], 10, 0, 100);
+        assert!(crowded.windows(2).all(|pair| pair[1] - pair[0] >= 10));
+    }
+}

@@ -1,0 +1,57 @@
+//! Errors at the edge: a chain of reasons and the exit code that it earns.
+//!
+//! Input: the typed errors of the modules. Output: [`Failure`], which `main` renders once.
+
+use std::fmt::Display;
+use std::process::ExitCode;
+
+/// The exit codes, as README lists them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Everything was done.
+    Done = 0,
+    /// A check failed: outputs differ from the reference, `--fail-on`.
+    CheckFailed = 1,
+    /// Usage, or input that cannot be used.
+    BadInput = 2,
+    /// No such device, or none that works.
+    NoDevice = 3,
+    /// The driver reports what it does not do, or fails its self-test.
+    DriverLies = 4,
+    /// Part of the run failed; the rest is on disk.
+    PartFailed = 5,
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit as u8)
+    }
+}
+
+/// An error and the exit code that it earns.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// The code.
+    pub(crate) exit: Exit,
+    /// The chain of reasons.
+    pub(crate) error: anyhow::Error,
+}
+
+impl Failure {
+    /// Input that cannot be used.
+    pub(crate) fn bad_input(error: impl Into<anyhow::Error>) -> Self {
+        Self { exit: Exit::BadInput, error: error.into() }
+    }
+
+    /// A message of the command line's own.
+    pub(crate) fn message(exit: Exit, message: impl Display) -> Self {
+        Self { exit, error: anyhow::anyhow!("{message}") }
+    }
+}
+
+/// What cannot be written to disk or to a pipe is the user's to mend: bad input.
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::bad_input(error)
+    }
+}

@@ -1,0 +1,79 @@
+//! `lanescope list`: the catalogue.
+
+use std::io::Write;
+
+use serde_json::json;
+
+use super::arguments::ListArguments;
+use super::failure::{Exit, Failure};
+use crate::kernel::{Catalogue, Kernel, format};
+
+/// Prints the kernels that the arguments choose.
+pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Exit, Failure> {
+    let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
+    let kernels = chosen(&catalogue, &arguments.kernels)?;
+    if arguments.json {
+        let kernels: Vec<_> = kernels.iter().map(|kernel| describe(kernel)).collect();
+        serde_json::to_writer_pretty(&mut *out, &kernels).map_err(Failure::bad_input)?;
+        writeln!(out)?;
+        return Ok(Exit::Done);
+    }
+    for kernel in kernels {
+        let description = &kernel.description;
+        let beside = if description.in_default_set { "" } else { " (not in the default set)" };
+        writeln!(out, "{}{beside}\n    {}", kernel.id, description.question)?;
+        if arguments.long {
+            for (name, parameter) in &description.parameters {
+                writeln!(out, "    {name}: {}; {}", parameter.description, values(parameter))?;
+            }
+            if !description.claims.is_empty() {
+                writeln!(out, "    tests the claims {}", description.claims.join(", "))?;
+            }
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// The kernels that words choose, each once, in the catalogue's order; all where there are none.
+pub(crate) fn chosen<'a>(
+    catalogue: &'a Catalogue,
+    words: &[String],
+) -> Result<Vec<&'a Kernel>, Failure> {
+    if words.is_empty() {
+        return Ok(catalogue.kernels().collect());
+    }
+    let mut ids = std::collections::BTreeSet::new();
+    for word in words {
+        let kernels = catalogue.select(word).map_err(Failure::bad_input)?;
+        ids.extend(kernels.into_iter().map(|kernel| kernel.id.clone()));
+    }
+    Ok(catalogue.kernels().filter(|kernel| ids.contains(&kernel.id)).collect())
+}
+
+fn values(parameter: &format::Parameter) -> String {
+    let default = match &parameter.default {
+        format::Default::Same(value) => format!("default {value}"),
+        format::Default::ByClass { gpu, cpu, quick } => {
+            format!("default {gpu} on GPUs, {cpu} on the processor, {quick} with --quick")
+        }
+    };
+    if parameter.values.is_empty() {
+        return default;
+    }
+    let values: Vec<String> = parameter.values.iter().map(ToString::to_string).collect();
+    format!("one of {}; {default}", values.join(", "))
+}
+
+fn describe(kernel: &Kernel) -> serde_json::Value {
+    let description = &kernel.description;
+    json!({
+        "kernel": kernel.id,
+        "question": description.question,
+        "in_default_set": description.in_default_set,
+        "parameters": description.parameters.iter().map(|(name, parameter)| (name.clone(), json!({
+            "description": parameter.description,
+            "values": parameter.values,
+        }))).collect::<serde_json::Map<_, _>>(),
+        "claims": description.claims,
+    })
+}

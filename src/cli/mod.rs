@@ -1,0 +1,76 @@
+//! The command line: the only place that prints.
+//!
+//! Input: the process's arguments. Output: tables and machine-readable data on standard output,
+//! progress and messages on standard error, files where the user asked for them, an exit code.
+//! What is measured and what it means is decided elsewhere.
+
+mod arguments;
+mod axis;
+mod failure;
+mod list;
+mod table;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use arguments::{Arguments, Command};
+use failure::{Exit, Failure};
+
+/// Runs the program on the process's arguments.
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    match dispatch(arguments) {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            if broken_pipe(&failure.error) {
+                return Exit::Done.into();
+            }
+            let mut stderr = anstream::stderr();
+            // Nothing is left to tell it to when standard error is closed.
+            let _ = writeln!(stderr, "lanescope: {}", chain(&failure.error));
+            failure.exit.into()
+        }
+    }
+}
+
+fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
+    let mut out = io::stdout().lock();
+    match arguments.command {
+        Some(Command::List(arguments)) => list::list(&arguments, &mut out),
+        Some(Command::Completions { shell }) => {
+            clap_complete::generate(shell, &mut Arguments::command(), "lanescope", &mut out);
+            Ok(Exit::Done)
+        }
+        Some(Command::Man) => {
+            clap_mangen::Man::new(Arguments::command()).render(&mut out)?;
+            Ok(Exit::Done)
+        }
+        _ => Err(Failure::message(Exit::BadInput, "not there yet")),
+    }
+}
+
+/// The reasons of an error, outermost first; a reason that repeats its cause is said once.
+fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            if !text.is_empty() {
+                text += ": ";
+            }
+            text += &cause;
+        }
+    }
+    text
+}
+
+/// Whether the reader of standard output went away, which is no failure of ours.
+fn broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<io::Error>()
+            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
+    })
+}

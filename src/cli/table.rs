@@ -1,0 +1,230 @@
+//! Terminal tables of what `analyze` made.
+//!
+//! Input: typed tables. Output: text. Nothing is worked out here but the form of a figure; every
+//! figure that is missing is shown as `–`, never as zero.
+
+use comfy_table::presets::{ASCII_MARKDOWN, UTF8_HORIZONTAL_ONLY};
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
+
+use crate::analyze::{
+    Comparison, DeviceSummary, SummaryRow, TimeRatio, WithheldReason, parameters_text,
+};
+use crate::record::{Device, Output, Status};
+
+/// What stands where there is no figure.
+const NONE: &str = "–";
+
+/// How a table is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// For a terminal of the current width.
+    Terminal,
+    /// For a Markdown page.
+    Markdown,
+}
+
+impl Style {
+    fn table(self, header: &[&str]) -> Table {
+        let mut table = Table::new();
+        match self {
+            Self::Terminal => {
+                table
+                    .load_preset(UTF8_HORIZONTAL_ONLY)
+                    .set_content_arrangement(ContentArrangement::Dynamic);
+            }
+            Self::Markdown => {
+                table.load_preset(ASCII_MARKDOWN);
+            }
+        }
+        table.set_header(header.iter().copied());
+        table
+    }
+}
+
+/// The summary of one device.
+pub(crate) fn summary(device: &DeviceSummary, style: Style) -> String {
+    let header = [
+        "kernel",
+        "parameters",
+        "W",
+        "active lanes",
+        "expected",
+        "simulated",
+        "published",
+        "efficiency",
+        "time",
+        "ratio",
+        "predicted",
+        "flags",
+    ];
+    let mut table = style.table(&header);
+    for row in &device.rows {
+        table.add_row(summary_cells(row));
+    }
+    for column in 2..11 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.to_string()
+}
+
+fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
+    let lanes = |value: Option<f64>| value.map_or(NONE.to_owned(), |lanes| format!("{lanes:.2}"));
+    let time = row.time.map_or(NONE.to_owned(), |time| time.median.to_string());
+    let mut flags = Vec::new();
+    if row.status == Status::Failed {
+        flags.push("failed".to_owned());
+    }
+    match row.output {
+        Output::Mismatch => flags.push("output_mismatch".to_owned()),
+        Output::Unchecked => flags.push("output_unchecked".to_owned()),
+        Output::Verified => {}
+    }
+    flags.extend(row.flags.iter().cloned());
+    flags.dedup();
+    let published = row.published.as_ref().map(|published| published.active_lanes_mean);
+    let published = published.map_or(NONE.to_owned(), |lanes| format!("{lanes:.1}"));
+    let cells = [
+        row.kernel.clone(),
+        parameters_text(&row.parameters, &[]),
+        row.width.map_or(NONE.to_owned(), |width| width.to_string()),
+        lanes(row.active_lanes_mean),
+        lanes(row.active_lanes_mean_expected),
+        lanes(row.active_lanes_mean_simulated),
+        published,
+        row.efficiency.map_or(NONE.to_owned(), |ratio| format!("{:.1} %", ratio.0 * 100.0)),
+        time,
+        time_ratio(&row.time_ratio),
+        row.time_ratio_predicted.map_or(NONE.to_owned(), |ratio| format!("{ratio:.2}×")),
+        flags.join(", "),
+    ];
+    cells.into_iter().map(Cell::new).collect()
+}
+
+fn time_ratio(ratio: &TimeRatio) -> String {
+    match ratio {
+        TimeRatio::None => NONE.to_owned(),
+        TimeRatio::Baseline => "1 (baseline)".to_owned(),
+        TimeRatio::Measured(ratio) => {
+            let interval = ratio.interval.map(|interval| (interval.high - interval.low) / 2.0);
+            let half = interval.map_or(String::new(), |half| format!(" ± {half:.2}"));
+            format!("{:.2}×{half}", ratio.median)
+        }
+        TimeRatio::Withheld(WithheldReason::WorkRemoved) => "withheld: work removed".to_owned(),
+        TimeRatio::Withheld(WithheldReason::BaselineWorkRemoved) => {
+            "withheld: baseline's work removed".to_owned()
+        }
+        TimeRatio::Withheld(WithheldReason::NotInterleaved) => {
+            "withheld: not interleaved".to_owned()
+        }
+    }
+}
+
+/// The devices, a row each.
+pub(crate) fn devices(devices: &[Device], style: Style) -> String {
+    let header = [
+        "device",
+        "name",
+        "driver",
+        "backend",
+        "W reported",
+        "W run",
+        "timer",
+        "quantum",
+        "fma/s",
+        "copy",
+        "fma()",
+        "loop limit",
+        "flags",
+    ];
+    let mut table = style.table(&header);
+    for device in devices {
+        table.add_row(device_cells(device));
+    }
+    table.to_string()
+}
+
+fn device_cells(device: &Device) -> Vec<Cell> {
+    let none = || NONE.to_owned();
+    let reported = match (device.subgroup_width_min, device.subgroup_width_max) {
+        (Some(min), Some(max)) if min == max => min.to_string(),
+        (Some(min), Some(max)) => format!("{min}–{max}"),
+        _ => none(),
+    };
+    let fused = device.fma_fused.map(|fused| if fused { "fused" } else { "not fused" });
+    let cpu = if device.cpu_driver { " (on the processor)" } else { "" };
+    let cells = [
+        device.id.clone(),
+        format!("{}{cpu}", device.name),
+        device.driver.clone(),
+        device.backend.clone(),
+        reported,
+        device.subgroup_width_run.map_or_else(none, |width| width.to_string()),
+        device.timestamp_period_ns.map_or_else(none, |period| format!("{period} ns")),
+        device.timestamp_quantum_ns.map_or_else(none, |quantum| quantum.to_string()),
+        device.peak_fma_per_s.map_or_else(none, |rate| scaled(rate, "")),
+        device.copy_bytes_per_s.map_or_else(none, |rate| scaled(rate, "B/s")),
+        fused.map_or_else(none, str::to_owned),
+        device.loop_limit.map_or_else(none, |limit| limit.to_string()),
+        device.flags.join(", "),
+    ];
+    cells.into_iter().map(Cell::new).collect()
+}
+
+/// A rate with a decimal prefix.
+pub(crate) fn scaled(value: f64, unit: &str) -> String {
+    let (value, prefix) = match value {
+        v if v >= 1e12 => (v / 1e12, "T"),
+        v if v >= 1e9 => (v / 1e9, "G"),
+        v if v >= 1e6 => (v / 1e6, "M"),
+        v => (v, ""),
+    };
+    format!("{value:.2} {prefix}{unit}").trim_end().to_owned()
+}
+
+/// The comparison of two runs.
+pub(crate) fn comparison(comparison: &Comparison, style: Style) -> String {
+    let header = [
+        "kernel",
+        "parameters",
+        "device A",
+        "device B",
+        "W A",
+        "W B",
+        "lanes A",
+        "lanes B",
+        "time A",
+        "time B",
+        "time B / A",
+        "issue slots B / A",
+        "flags",
+    ];
+    let mut table = style.table(&header);
+    for row in &comparison.rows {
+        let lanes = |side: usize| {
+            row.active_lanes_means[side].map_or(NONE.to_owned(), |lanes| format!("{lanes:.2}"))
+        };
+        let width = |side: usize| row.widths[side].map_or(NONE.to_owned(), |w| w.to_string());
+        let time = |side: usize| row.medians[side].map_or(NONE.to_owned(), |t| t.to_string());
+        let ratio = row.time_ratio.as_ref().map_or(NONE.to_owned(), |ratio| {
+            format!("{:.3}× [{:.3}, {:.3}]", ratio.ratio, ratio.interval.low, ratio.interval.high)
+        });
+        table.add_row([
+            row.kernel.clone(),
+            parameters_text(&row.parameters, &[]),
+            row.labels[0].clone(),
+            row.labels[1].clone(),
+            width(0),
+            width(1),
+            lanes(0),
+            lanes(1),
+            time(0),
+            time(1),
+            ratio,
+            row.slots_ratio.map_or(NONE.to_owned(), |ratio| format!("{ratio:.3}×")),
+            row.flags.join(", "),
+        ]);
+    }
+    table.to_string()
+}

@@ -1,0 +1,254 @@
+//! Synthetic records for tests: plausible in shape, measured by nobody.
+//!
+//! Input: nothing. Output: a [`Run`] with four devices that look like a GPU, a CPU driver and two
+//! simulators, and the five patterns in two forms. The figures are made up by formula.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    record::{
+        Block, Device, DeviceKind, Dispatch, Host, IssuesMethod, Line, Measurement, Output, Run,
+        RuntimeChecks, SCHEMA, Sample, SampleState, Source, Status, Time, Tool, Value,
+    },
+    statistics,
+    units::{BlockId, Issues, Lanes, Nanoseconds, Ratio, Width},
+};
+
+/// A synthetic source, the same for every kernel but for its first line.
+const SOURCE: &str = "\
+@group(0) @binding(0) var<storage, read_write> values: array<f32>;
+
+@compute @workgroup_size(256)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    var v = values[id.x];
+    for (var i = 0u; i < TRIPS; i++) {
+        v = fma(v, a, b); // <synthetic>
+    }
+    values[id.x] = v;
+}
+";
+
+/// A pattern: name, relative work of the loop, and the mean active lanes of its block at a width.
+type Pattern = (&'static str, f64, fn(f64) -> f64);
+
+/// The patterns.
+pub(crate) const PATTERNS: [Pattern; 5] = [
+    ("uniform", 512.0, |w| w),
+    ("branch_by_lane", 512.0, |w| w / 2.0),
+    ("branch_by_quad", 256.0, |w| w / 4.0),
+    ("early_exit", 512.0, |w| w * 0.5 / (1.0 - 0.5f64.powf(w))),
+    ("indirect_branch", 256.0, |w| w * 0.25 / (1.0 - 0.75f64.powf(w))),
+];
+
+/// Returns a device; `width` is what it runs.
+fn device(id: &str, kind: DeviceKind, name: &str, backend: &str, width: u32) -> Device {
+    let width = Width::new(width).ok();
+    let simulator = kind == DeviceKind::Simulator;
+    Device {
+        id: id.to_owned(),
+        kind,
+        name: name.to_owned(),
+        vendor: if simulator { "lanescope" } else { "Synthetic" }.to_owned(),
+        driver: if simulator { "0.1.0" } else { "Synthetic 580.159.04" }.to_owned(),
+        backend: backend.to_owned(),
+        cpu_driver: name.starts_with("llvmpipe"),
+        subgroup_width_min: width,
+        subgroup_width_max: width,
+        subgroup_width_run: width,
+        lane_is_local_index_mod_width: Some(true),
+        timestamp_period_ns: (!simulator).then_some(1.0),
+        timestamp_quantum_ns: (!simulator).then_some(Nanoseconds(32.0)),
+        peak_fma_per_s: (!simulator).then_some(if name.starts_with("llvmpipe") {
+            5.0e9
+        } else {
+            3.3e13
+        }),
+        copy_bytes_per_s: (!simulator).then_some(4.2e12),
+        fma_fused: Some(!name.starts_with("llvmpipe")),
+        loop_limit: name.starts_with("llvmpipe").then_some(65_535),
+        flags: Vec::new(),
+    }
+}
+
+/// Rounds a figure that is known not to be negative.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "made-up figures")]
+fn whole(value: f64) -> u64 {
+    value.round() as u64
+}
+
+/// Returns a block; its histogram has all its issues at the rounded mean.
+fn block(id: u32, line: u32, ops: u64, issues: f64, mean: f64, width: u32) -> Block {
+    let mut histogram = vec![0; width as usize];
+    let issues = whole(issues);
+    #[expect(clippy::cast_precision_loss, reason = "made-up figures")]
+    let lanes = whole(issues as f64 * mean);
+    let bin = usize::try_from(whole(mean)).expect("a width").clamp(1, histogram.len()) - 1;
+    histogram[bin] = issues;
+    Block {
+        id: BlockId(id),
+        label: (line == 8).then(|| "body".to_owned()),
+        file: "synthetic.wgsl".to_owned(),
+        line,
+        column: 5,
+        ops,
+        fma_ops: Some(u64::from(line == 8)),
+        issues: Issues(issues),
+        lanes: Lanes(lanes),
+        histogram: Some(histogram),
+        active_lanes_mean_expected: None,
+    }
+}
+
+/// Returns the counts of one pattern at `width` for `n` invocations.
+fn dispatch(work: f64, mean: fn(f64) -> f64, width: u32, n: f64, skew: f64) -> Dispatch {
+    let w = f64::from(width);
+    let subgroups = n / w;
+    let mean_exact = mean(w);
+    // The loop's lanes are the same at every width; its issues follow from the mean.
+    let mut body = block(1, 8, 4, subgroups * work * (w / mean_exact), mean_exact * skew, width);
+    body.active_lanes_mean_expected = Some(mean_exact);
+    let blocks =
+        vec![block(0, 6, 6, subgroups, w, width), body, block(2, 10, 3, subgroups, w, width)];
+    let lines = blocks
+        .iter()
+        .map(|block| Line {
+            file: block.file.clone(),
+            line: block.line,
+            ops: block.ops,
+            issues: Issues(block.ops * block.issues.0),
+            lanes: Lanes(block.ops * block.lanes.0),
+        })
+        .collect();
+    Dispatch {
+        entry_point: "main".to_owned(),
+        workgroups: Some([4096, 1, 1]),
+        workgroup_size: [256, 1, 1],
+        blocks,
+        lines,
+    }
+}
+
+/// Returns 40 rounds of samples about `median_ns`, with a scatter of about 0.3 %.
+pub(crate) fn time(median_ns: f64, offset: u64) -> Time {
+    let mut begin = 1_000_000 + offset;
+    let samples: Vec<Sample> = (0..40u32)
+        .map(|round| {
+            let wobble = f64::from(round * 7919 % 13) / 13.0 - 0.5;
+            let ticks_begin = begin;
+            let ticks_end = begin + whole(median_ns * (1.0 + 0.006 * wobble));
+            begin += 10_000_000;
+            Sample { round, ticks_begin, ticks_end, state: SampleState::Ok }
+        })
+        .collect();
+    #[expect(clippy::cast_precision_loss, reason = "made-up figures")]
+    let times: Vec<f64> =
+        samples.iter().map(|sample| (sample.ticks_end - sample.ticks_begin) as f64).collect();
+    let interval = statistics::median_interval(&times, 0).expect("samples");
+    Time {
+        median_ns: Nanoseconds(statistics::median(&times).expect("samples")),
+        ci95_ns: [Nanoseconds(interval.low), Nanoseconds(interval.high)],
+        noise_ratio: statistics::noise(&times).unwrap_or(Ratio(0.0)),
+        dispatches_per_sample: 1,
+        stop_rule_met: true,
+        samples,
+    }
+}
+
+/// Returns one pattern's measurement on a device.
+fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measurement {
+    let (name, work, mean) = PATTERNS[pattern];
+    let width = device.subgroup_width_run.expect("set above");
+    let skew = if pattern == 3 { 1.01 } else { 1.0 };
+    let dispatch = dispatch(work, mean, width.lanes(), f64::from(n), skew);
+    let issues: u64 = dispatch.blocks.iter().map(|block| block.ops * block.issues.0).sum();
+    let lanes: u64 = dispatch.blocks.iter().map(|block| block.ops * block.lanes.0).sum();
+    let active = Ratio::of(lanes, issues).map(|ratio| ratio.0);
+    // About 22.7 µs for the uniform kernel of the GPU; the published form is folded away.
+    #[expect(clippy::cast_precision_loss, reason = "made-up figures")]
+    let cost = issues as f64 * f64::from(width.lanes()) / f64::from(1u32 << 20) / 2057.0;
+    let folded = form == "published" && pattern > 1;
+    let slow = if device.cpu_driver { 20_000.0 } else { 1.0 };
+    let median = 22_700.0 * slow * if folded { 0.33 } else { cost };
+    Measurement {
+        device: device.id.clone(),
+        kernel: format!("five_patterns/{name}"),
+        parameters: BTreeMap::from([
+            ("form".to_owned(), Value::Name(form.to_owned())),
+            ("n".to_owned(), Value::Integer(i64::from(n))),
+        ]),
+        seed: 1,
+        status: Status::Ok,
+        error: None,
+        subgroup_width: Some(width),
+        runtime_checks: RuntimeChecks {
+            timed: false,
+            counted: false,
+            workgroup_memory_zeroed: false,
+        },
+        output: Output::Verified,
+        source_sha256: format!("{pattern:064x}"),
+        issues_method: Some(IssuesMethod::Executed),
+        active_lanes_mean: active,
+        efficiency_ratio: active.map(|lanes| Ratio(lanes / f64::from(width.lanes()))),
+        dispatches: vec![dispatch],
+        time: (device.kind != DeviceKind::Simulator).then(|| time(median, pattern as u64 * 50_000)),
+        counters: Vec::new(),
+        flags: Vec::new(),
+    }
+}
+
+/// Returns the synthetic run.
+pub(crate) fn run() -> Run {
+    let devices = vec![
+        device("wgpu:0", DeviceKind::Wgpu, "NVIDIA H200", "vulkan", 32),
+        device("wgpu:1", DeviceKind::Wgpu, "llvmpipe (LLVM 15.0.6, 256 bits)", "vulkan", 8),
+        device("sim:8", DeviceKind::Simulator, "SIMT simulator", "interpreter", 8),
+        device("sim:32", DeviceKind::Simulator, "SIMT simulator", "interpreter", 32),
+        device("sim:64", DeviceKind::Simulator, "SIMT simulator", "interpreter", 64),
+    ];
+    let mut measurements = Vec::new();
+    for device in &devices {
+        let n = if device.cpu_driver || device.kind == DeviceKind::Simulator { 16 } else { 20 };
+        for form in ["sealed", "published"] {
+            for pattern in 0..PATTERNS.len() {
+                measurements.push(measurement(device, pattern, form, 1 << n));
+            }
+        }
+    }
+    let mut failed = measurements[0].clone();
+    failed.kernel = "five_patterns/never_ends".to_owned();
+    failed.status = Status::Failed;
+    failed.error = Some("no answer within its time limit of 10 s; <device lost>".to_owned());
+    failed.output = Output::Unchecked;
+    failed.dispatches.clear();
+    failed.time = None;
+    failed.active_lanes_mean = None;
+    failed.efficiency_ratio = None;
+    measurements.push(failed);
+    let sources = (0..PATTERNS.len())
+        .map(|pattern| {
+            let text = format!("// {} (synthetic)\n{SOURCE}", PATTERNS[pattern].0);
+            (format!("{pattern:064x}"), Source { file: "synthetic.wgsl".to_owned(), text })
+        })
+        .collect();
+    Run {
+        schema: SCHEMA,
+        tool: Tool {
+            name: "lanescope".to_owned(),
+            version: "0.0.0-synthetic".to_owned(),
+            git_sha: Some("0123456789abcdef".to_owned()),
+            git_dirty: Some(true),
+        },
+        started_utc: "2000-01-01T00:00:00Z".to_owned(),
+        argv: vec!["run".to_owned(), "five_patterns".to_owned()],
+        host: Host {
+            os: "linux".to_owned(),
+            arch: "x86_64".to_owned(),
+            logical_cpus: 2,
+            environment: BTreeMap::new(),
+        },
+        devices,
+        measurements,
+        sources,
+    }
+}

@@ -1,0 +1,350 @@
+//! Results on disk: one file an invocation, whole after every measurement.
+//!
+//! Input: a [`Run`] and what is added to it while it goes on. Output: a JSON file that, at every
+//! moment, loads and holds everything that was added before. Nothing is computed here, and raw
+//! results are never edited: a store only appends. `-` for standard input or output is the command
+//! line's affair.
+//!
+//! # How a file survives a kill
+//!
+//! Each save writes the whole record to a hidden file in the same folder, flushes it to the disk and
+//! renames it over the last one. The parts are encoded once, when they are added: a save only joins
+//! them, one device, measurement or source a line. A rename within a folder replaces the name at once, so a reader, or
+//! whoever comes after a SIGKILL or a power cut, finds either the old record or the new one. What
+//! a kill may leave behind is the hidden file, named for the process; it is not a result.
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{BufWriter, Write},
+    path::{Path, PathBuf},
+};
+
+use indexmap::IndexMap;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+
+use crate::record::{Device, Measurement, Run, SCHEMA, Source};
+
+/// The largest file that [`load`] reads, in bytes: a limit against reading something else whole.
+const FILE_BYTES_MAX: u64 = 4 << 30;
+
+/// Why results could not be written or read.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The file, or the hidden one beside it, could not be written.
+    #[error("cannot write results to {}", path.display())]
+    Write {
+        /// The result file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The record cannot be expressed in JSON.
+    #[error("cannot express the results for {} in JSON", path.display())]
+    Encode {
+        /// The result file.
+        path: PathBuf,
+        /// What the encoder said.
+        source: serde_json::Error,
+    },
+    /// A number that JSON has no form for, such as an infinite time.
+    #[error("the results for {} would not load again", path.display())]
+    NotReadable {
+        /// The result file.
+        path: PathBuf,
+        /// What the decoder said.
+        source: serde_json::Error,
+    },
+    /// The file could not be read.
+    #[error("cannot read {}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The file is larger than any result file.
+    #[error("{} has {bytes} bytes; a result file has at most {FILE_BYTES_MAX}", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size in bytes.
+        bytes: u64,
+    },
+    /// The file is no JSON, or not of the format's shape.
+    #[error("{}:{line}:{column}: not a lanescope result file", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What the decoder said.
+        source: serde_json::Error,
+    },
+    /// The file has a format that this version does not know.
+    #[error(
+        "{} has results schema {found}, and this lanescope reads schema {SCHEMA} only: use the \
+         version that wrote it",
+        path.display()
+    )]
+    UnknownSchema {
+        /// The file.
+        path: PathBuf,
+        /// The schema that it names.
+        found: u64,
+    },
+}
+
+/// A result file that grows while an invocation goes on.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    parts: Parts,
+}
+
+impl Store {
+    /// Writes `run` to `path`, in whose folder it also keeps a hidden file while it saves.
+    ///
+    /// Missing folders are made; a file that is already there is replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Write`] where the folder or file cannot be written, [`StoreError::NotReadable`]
+    /// for a value that would not load again.
+    pub fn create(path: &Path, run: &Run) -> Result<Self, StoreError> {
+        if let Some(folder) = folder(path) {
+            fs::create_dir_all(folder)
+                .map_err(|source| StoreError::Write { path: path.to_owned(), source })?;
+        }
+        let store = Self { path: path.to_owned(), parts: Parts::of(run, path)? };
+        store.save()?;
+        Ok(store)
+    }
+
+    /// Adds a device, or replaces the one of the same id, and saves.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::create`]. A part that does not encode is not kept, so that one bad value does
+    /// not spoil what follows; one that could not be written is tried again with the next save.
+    pub fn append_device(&mut self, device: &Device) -> Result<(), StoreError> {
+        self.parts.devices.insert(device.id.clone(), encode_part(device, &self.path)?);
+        self.save()
+    }
+
+    /// Adds a finished measurement and saves.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::append_device`].
+    pub fn append(&mut self, measurement: &Measurement) -> Result<(), StoreError> {
+        self.parts.measurements.push(encode_part(measurement, &self.path)?);
+        self.save()
+    }
+
+    /// Adds a source's text under its SHA-256 in hexadecimal, and saves where it is new.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::append_device`].
+    pub fn add_source(&mut self, sha256: &str, source: &Source) -> Result<(), StoreError> {
+        if self.parts.sources.contains_key(sha256) {
+            return Ok(());
+        }
+        self.parts.sources.insert(sha256.to_owned(), encode_part(source, &self.path)?);
+        self.save()
+    }
+
+    /// Returns where the file is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Writes the whole record beside the file, flushes it and renames it over the file.
+    fn save(&self) -> Result<(), StoreError> {
+        let hidden = self.hidden();
+        let written = write_flushed(&hidden, &self.parts)
+            .and_then(|()| fs::rename(&hidden, &self.path))
+            .and_then(|()| flush_folder(&self.path));
+        written.map_err(|source| {
+            // The write failed and is reported; that its remains may stay is the lesser evil.
+            drop(fs::remove_file(&hidden));
+            StoreError::Write { path: self.path.clone(), source }
+        })
+    }
+
+    /// Names the hidden file: in the same folder, so that the rename cannot cross file systems.
+    fn hidden(&self) -> PathBuf {
+        let name = self.path.file_name().unwrap_or_default().to_string_lossy();
+        self.path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
+    }
+}
+
+/// A record whose growing parts are already JSON.
+#[derive(Debug)]
+struct Parts {
+    /// The keys that do not grow, with their values.
+    head: String,
+    /// Devices by their ids, in the order of use.
+    devices: IndexMap<String, String>,
+    measurements: Vec<String>,
+    /// Sources by their SHA-256.
+    sources: BTreeMap<String, String>,
+}
+
+impl Parts {
+    /// Encodes each part of `run`; `path` is only named in errors.
+    fn of(run: &Run, path: &Path) -> Result<Self, StoreError> {
+        // In full, so that a new key of the record cannot be forgotten here.
+        let Run { schema, tool, started_utc, argv, host, devices, measurements, sources } = run;
+        let head = [
+            ("schema", encode_part(schema, path)?),
+            ("tool", encode_part(tool, path)?),
+            ("started_utc", encode_part(started_utc, path)?),
+            ("argv", encode_part(argv, path)?),
+            ("host", encode_part(host, path)?),
+        ]
+        .map(|(key, value)| format!("\"{key}\":{value},\n"))
+        .concat();
+        let devices = devices
+            .iter()
+            .map(|device| Ok((device.id.clone(), encode_part(device, path)?)))
+            .collect::<Result<_, StoreError>>()?;
+        let measurements =
+            measurements.iter().map(|one| encode_part(one, path)).collect::<Result<_, _>>()?;
+        let sources = sources
+            .iter()
+            .map(|(sha256, source)| Ok((sha256.clone(), encode_part(source, path)?)))
+            .collect::<Result<_, StoreError>>()?;
+        Ok(Self { head, devices, measurements, sources })
+    }
+
+    /// Writes the record: a line for each device, measurement and source, so that an error's line
+    /// says which it is in.
+    fn write(&self, writer: &mut impl Write) -> std::io::Result<()> {
+        write!(writer, "{{{}\"devices\":[", self.head)?;
+        write_joined(writer, self.devices.values())?;
+        write!(writer, "],\n\"measurements\":[")?;
+        write_joined(writer, &self.measurements)?;
+        write!(writer, "],\n\"sources\":{{")?;
+        let sources: Vec<String> =
+            self.sources.iter().map(|(key, source)| format!("{}:{source}", quoted(key))).collect();
+        write_joined(writer, &sources)?;
+        writeln!(writer, "}}}}")
+    }
+}
+
+/// Writes the parts with commas between them, each on a line of its own.
+fn write_joined<'a>(
+    writer: &mut impl Write,
+    parts: impl IntoIterator<Item = &'a String>,
+) -> std::io::Result<()> {
+    for (index, part) in parts.into_iter().enumerate() {
+        write!(writer, "{}\n{part}", if index == 0 { "" } else { "," })?;
+    }
+    Ok(())
+}
+
+/// Quotes a key as JSON does.
+fn quoted(key: &str) -> String {
+    serde_json::Value::from(key).to_string()
+}
+
+/// Encodes one part as JSON on one line, and makes sure that it loads again.
+fn encode_part<T: Serialize + DeserializeOwned>(
+    part: &T,
+    path: &Path,
+) -> Result<String, StoreError> {
+    let text = serde_json::to_string(part)
+        .map_err(|source| StoreError::Encode { path: path.to_owned(), source })?;
+    // JSON has no infinity and no NaN: the encoder writes null, which a plain number cannot be read
+    // from. Better to refuse the value now than the whole file later.
+    serde_json::from_str::<T>(&text)
+        .map_err(|source| StoreError::NotReadable { path: path.to_owned(), source })?;
+    Ok(text)
+}
+
+/// Reads a result file.
+///
+/// # Errors
+///
+/// [`StoreError::Read`] and [`StoreError::TooLarge`] where there is nothing readable,
+/// [`StoreError::UnknownSchema`] where another version wrote it, [`StoreError::Malformed`] with line
+/// and column otherwise.
+pub fn load(path: &Path) -> Result<Run, StoreError> {
+    let unreadable = |source| StoreError::Read { path: path.to_owned(), source };
+    let bytes = fs::metadata(path).map_err(unreadable)?.len();
+    if bytes > FILE_BYTES_MAX {
+        return Err(StoreError::TooLarge { path: path.to_owned(), bytes });
+    }
+    let text = fs::read(path).map_err(unreadable)?;
+    decode(&text, path)
+}
+
+/// Reads a record from `text`; `path` is what messages call it, such as `standard input`.
+///
+/// # Errors
+///
+/// As [`load`], without those of reading.
+pub fn decode(text: &[u8], path: &Path) -> Result<Run, StoreError> {
+    /// The one key that every schema has.
+    #[derive(Deserialize)]
+    struct Head {
+        schema: u64,
+    }
+    let malformed = |source: serde_json::Error| StoreError::Malformed {
+        path: path.to_owned(),
+        line: source.line(),
+        column: source.column(),
+        source,
+    };
+    // The schema first: a file of another version is refused as that, not for a key it lacks.
+    let head: Head = serde_json::from_slice(text).map_err(malformed)?;
+    if head.schema != u64::from(SCHEMA) {
+        return Err(StoreError::UnknownSchema { path: path.to_owned(), found: head.schema });
+    }
+    serde_json::from_slice(text).map_err(malformed)
+}
+
+/// Encodes a whole record as [`Store`] writes it; `path` is what messages call the result.
+///
+/// # Errors
+///
+/// [`StoreError::Encode`] and [`StoreError::NotReadable`].
+pub fn encode(run: &Run, path: &Path) -> Result<Vec<u8>, StoreError> {
+    let mut text = Vec::new();
+    Parts::of(run, path)?
+        .write(&mut text)
+        .map_err(|source| StoreError::Write { path: path.to_owned(), source })?;
+    Ok(text)
+}
+
+/// Returns the folder of `path` where it names one.
+fn folder(path: &Path) -> Option<&Path> {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty())
+}
+
+/// Writes the record to a new file at `path` and waits until it is on the disk.
+fn write_flushed(path: &Path, parts: &Parts) -> std::io::Result<()> {
+    let mut writer = BufWriter::new(File::create(path)?);
+    parts.write(&mut writer)?;
+    writer.flush()?;
+    writer.get_ref().sync_all()
+}
+
+/// Waits until the folder's entry for `path` is on the disk, where the system can do so.
+#[cfg(unix)]
+fn flush_folder(path: &Path) -> std::io::Result<()> {
+    File::open(folder(path).unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Does nothing: elsewhere a folder cannot be opened as a file, and renames are journalled.
+#[cfg(not(unix))]
+fn flush_folder(_path: &Path) -> std::io::Result<()> {
+    Ok(())
+}

@@ -1,0 +1,126 @@
+//! Tests of the store: round trips, refusals, and a writer that is killed again and again.
+
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+};
+
+use super::*;
+use crate::fixtures;
+
+/// Names the file that a child process of the kill test writes.
+const VICTIM: &str = "LANESCOPE_TEST_STORE_VICTIM";
+
+#[test]
+fn what_was_added_is_loaded() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("new/deeper/run.json");
+    let full = fixtures::run();
+    let mut empty = full.clone();
+    empty.devices.clear();
+    empty.measurements.clear();
+    empty.sources.clear();
+    let mut store = Store::create(&path, &empty).expect("a writable folder");
+    assert_eq!(load(&path).expect("loads"), empty);
+    for device in &full.devices {
+        store.append_device(device).expect("saves");
+        store.append_device(device).expect("the same device again is no second one");
+    }
+    for (sha256, source) in &full.sources {
+        store.add_source(sha256, source).expect("saves");
+    }
+    for measurement in &full.measurements {
+        store.append(measurement).expect("saves");
+    }
+    assert_eq!(load(&path).expect("loads"), full);
+    assert_eq!(fs::read(&path).expect("reads"), encode(&full, &path).expect("encodes"));
+    let names: Vec<_> = fs::read_dir(path.parent().expect("a parent")).expect("lists").collect();
+    assert_eq!(names.len(), 1, "the hidden file is gone");
+}
+
+#[test]
+fn a_value_that_json_cannot_hold_is_refused_and_the_file_stays_whole() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.json");
+    let run = fixtures::run();
+    let mut store = Store::create(&path, &run).expect("saves");
+    let mut bad =
+        run.measurements.iter().find(|one| one.time.is_some()).expect("a timed one").clone();
+    if let Some(time) = &mut bad.time {
+        time.median_ns.0 = f64::INFINITY;
+    }
+    assert!(matches!(store.append(&bad), Err(StoreError::NotReadable { .. })));
+    store.append(&run.measurements[0]).expect("a good one still saves");
+    assert_eq!(load(&path).expect("loads").measurements.len(), run.measurements.len() + 1);
+}
+
+/// Decodes `text` as the file `bad.json` and returns the error with its causes.
+fn refusal(text: &str) -> String {
+    let error = decode(text.as_bytes(), Path::new("bad.json")).expect_err("refused");
+    format!("{:#}", anyhow::Error::from(error))
+}
+
+#[test]
+fn bad_files_are_refused_by_name_and_line() {
+    insta::assert_snapshot!(refusal("{\"schema\": 7, \"future\": true}"), @"bad.json has results schema 7, and this lanescope reads schema 1 only: use the version that wrote it");
+    insta::assert_snapshot!(refusal("{\n\"schema\": 1,\n\"tool\": oops}"), @"bad.json:3:9: not a lanescope result file: expected value at line 3 column 9");
+    insta::assert_snapshot!(refusal("{\"schema\": 1}"), @"bad.json:1:13: not a lanescope result file: missing field `tool` at line 1 column 13");
+    insta::assert_snapshot!(refusal(""), @"bad.json:1:0: not a lanescope result file: EOF while parsing a value at line 1 column 0");
+    assert!(matches!(load(Path::new("/nonexistent.json")), Err(StoreError::Read { .. })));
+}
+
+#[test]
+fn an_unwritable_place_is_said_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // A folder stands where the file should be.
+    let error = Store::create(folder.path(), &fixtures::run()).expect_err("refused");
+    assert!(matches!(error, StoreError::Write { .. }), "{error}");
+    assert!(error.to_string().contains(&folder.path().display().to_string()));
+}
+
+/// Appends measurements for ever, saying each on standard output once it is saved.
+fn append_for_ever(path: &Path) {
+    let run = fixtures::run();
+    let mut store = Store::create(path, &run).expect("saves");
+    for number in 1u64.. {
+        let mut measurement = run.measurements[0].clone();
+        measurement.seed = number;
+        store.append(&measurement).expect("saves");
+        println!("saved {number}");
+    }
+}
+
+#[test]
+fn a_killed_writer_leaves_every_finished_measurement() {
+    if let Some(path) = std::env::var_os(VICTIM) {
+        append_for_ever(Path::new(&path));
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let before = fixtures::run().measurements.len();
+    for kill in 0..20u32 {
+        let path = folder.path().join(format!("run{kill}.json"));
+        let mut child = Command::new(std::env::current_exe().expect("the test's own path"))
+            .args(["--exact", "--nocapture"])
+            .arg("store::tests::a_killed_writer_leaves_every_finished_measurement")
+            .env(VICTIM, &path)
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("starts itself again");
+        let mut lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+        let saved = |line: std::io::Result<String>| -> Option<u64> {
+            // The harness's own words may stand before the first one.
+            line.ok()?.rsplit_once("saved ")?.1.parse().ok()
+        };
+        let mut last = lines.by_ref().find_map(saved).expect("at least one measurement");
+        // Somewhere within a save, at another moment each time.
+        std::thread::sleep(std::time::Duration::from_micros(u64::from(kill * 7919 % 20_000)));
+        child.kill().expect("kills");
+        child.wait().expect("ends");
+        last = lines.filter_map(saved).last().unwrap_or(last);
+        let run = load(&path).expect("a killed writer's file loads");
+        let seeds: Vec<u64> = run.measurements[before..].iter().map(|one| one.seed).collect();
+        let held = seeds.len() as u64;
+        assert!(held >= last, "saved {last}, holds {held}");
+        assert_eq!(seeds, (1..=held).collect::<Vec<_>>());
+    }
+}
