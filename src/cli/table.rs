@@ -29,11 +29,11 @@ impl Style {
         match self {
             Self::Terminal => {
                 table
-                    .load_preset(UTF8_HORIZONTAL_ONLY)
+                    .load_style(UTF8_HORIZONTAL_ONLY)
                     .set_content_arrangement(ContentArrangement::Dynamic);
             }
             Self::Markdown => {
-                table.load_preset(ASCII_MARKDOWN);
+                table.load_style(ASCII_MARKDOWN);
             }
         }
         table.set_header(header.iter().copied());
