@@ -6,6 +6,8 @@
 
 mod arguments;
 mod axis;
+mod compare;
+mod export;
 mod failure;
 mod list;
 mod table;
@@ -39,6 +41,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     let mut out = io::stdout().lock();
     match arguments.command {
         Some(Command::List(arguments)) => list::list(&arguments, &mut out),
+        Some(Command::Compare(arguments)) => compare::compare(&arguments, &mut out),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Arguments::command(), "lanescope", &mut out);
             Ok(Exit::Done)

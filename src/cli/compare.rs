@@ -1,0 +1,29 @@
+//! `lanescope compare A.json B.json`.
+
+use std::io::Write;
+
+use super::arguments::CompareArguments;
+use super::failure::{Exit, Failure};
+use super::table::{self, Style};
+use crate::analyze::{self, parameters_text};
+use crate::store;
+
+/// Prints what two runs have in common, side by side, and what only one has.
+pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Result<Exit, Failure> {
+    let a = store::load(&arguments.a).map_err(Failure::bad_input)?;
+    let b = store::load(&arguments.b).map_err(Failure::bad_input)?;
+    let comparison = analyze::compare(&a, &b);
+    writeln!(out, "A is {}, B is {}", arguments.a.display(), arguments.b.display())?;
+    if comparison.rows.is_empty() {
+        writeln!(out, "The two have no launch in common.")?;
+    } else {
+        writeln!(out, "{}", table::comparison(&comparison, Style::Terminal))?;
+    }
+    for missing in &comparison.not_compared {
+        let side = if missing.side == 0 { "A" } else { "B" };
+        let parameters = parameters_text(&missing.parameters, &[]);
+        let (label, kernel, reason) = (&missing.label, &missing.kernel, &missing.reason);
+        writeln!(out, "only in {side}: {kernel} {parameters} on {label}: {reason}")?;
+    }
+    Ok(Exit::Done)
+}
