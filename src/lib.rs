@@ -5,6 +5,7 @@ pub mod chart;
 #[cfg(test)]
 mod fixtures;
 pub mod record;
+pub mod report;
 pub mod statistics;
 pub mod store;
 pub mod units;
