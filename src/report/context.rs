@@ -78,6 +78,7 @@ struct RowText {
     expected: String,
     simulated: String,
     published: String,
+    published_for: String,
     efficiency: String,
     time: String,
     interval: String,
@@ -209,9 +210,7 @@ fn device(run: &Run, device: &Device) -> DeviceText {
 
 /// Writes one row of a summary.
 fn row(row: &SummaryRow) -> RowText {
-    let published = row.published.as_ref().map_or(format::NONE.to_owned(), |published| {
-        format!("{:.1} ({})", published.active_lanes_mean, published.hardware)
-    });
+    let published = row.published.as_ref();
     let (ratio, ratio_interval) = ratio(row);
     RowText {
         kernel: row.kernel.clone(),
@@ -220,12 +219,13 @@ fn row(row: &SummaryRow) -> RowText {
         lanes: format::lanes(row.active_lanes_mean),
         expected: format::lanes(row.active_lanes_mean_expected),
         simulated: format::lanes(row.active_lanes_mean_simulated),
-        published,
+        published: published.map_or(format::NONE.to_owned(), |published| {
+            format!("{:.1}", published.active_lanes_mean)
+        }),
+        published_for: published.map_or(String::new(), |published| published.hardware.clone()),
         efficiency: format::percent(row.efficiency),
         time: format::time(row.time.map(|time| time.median)),
-        interval: row
-            .time
-            .map_or(String::new(), |time| format!("{} to {}", time.interval[0], time.interval[1])),
+        interval: row.time.map_or(String::new(), |time| format::interval(time.interval)),
         noise: row
             .time
             .map_or(String::new(), |time| format!("noise {:.2} %", time.noise.0 * 100.0)),
