@@ -9,6 +9,7 @@ pub mod instrument;
 pub mod kernel;
 pub mod program;
 pub mod record;
+pub mod report;
 pub mod statistics;
 pub mod store;
 pub mod units;

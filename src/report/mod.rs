@@ -1,0 +1,52 @@
+//! One HTML page that holds everything a run says, figures included.
+//!
+//! Input: runs and the catalogue. Output: the text of a page that needs no other file, no network and
+//! no script, reads on a phone and on paper, and follows the reader's light or dark setting. Each
+//! number is text; bars and colours only repeat it. Nothing is computed here: `analyze` makes the
+//! tables, `chart` the figures, the template their places.
+
+mod context;
+mod format;
+mod sources;
+#[cfg(test)]
+mod tests;
+
+use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
+
+use crate::{
+    analyze::{Catalogue, merge},
+    chart::ChartError,
+    record::Run,
+};
+
+/// The template's name; its ending turns HTML escaping on.
+const TEMPLATE: &str = "report.html";
+
+/// Why there is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// There is nothing to report on.
+    #[error("no run was given to report on")]
+    NoRuns,
+    /// A figure could not be drawn, for another reason than that there is nothing in it.
+    #[error("cannot draw a figure of the report")]
+    Chart(#[from] ChartError),
+    /// The embedded template failed: a fault of lanescope's.
+    #[error("cannot fill the report's template")]
+    Template(#[from] minijinja::Error),
+}
+
+/// Makes the page for one or more runs; several are shown side by side, as [`merge`] joins them.
+///
+/// # Errors
+///
+/// [`ReportError::NoRuns`] for an empty list; the others are faults of lanescope's own.
+pub fn html(runs: &[Run], catalogue: &Catalogue) -> Result<String, ReportError> {
+    let joined = merge(runs).ok_or(ReportError::NoRuns)?;
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.add_template(TEMPLATE, include_str!("template.html"))?;
+    let context = context::context(runs, &joined, catalogue)?;
+    Ok(environment.get_template(TEMPLATE)?.render(Serde(context))?)
+}

@@ -1,0 +1,179 @@
+//! The source views of the page: each line with its figures, a column a device.
+//!
+//! Input: a run. Output: text and the lengths of bars in percent.
+
+use serde::Serialize;
+
+use super::format;
+use crate::{
+    analyze::{self, BlockCell, LineCell, SourceColumn, SourceView},
+    record::{IssuesMethod, Run},
+};
+
+/// One source.
+#[derive(Debug, Serialize)]
+pub(super) struct SourceText {
+    title: String,
+    file: String,
+    columns: Vec<ColumnText>,
+    lines: Vec<LineText>,
+}
+
+/// One device's column head.
+#[derive(Debug, Serialize)]
+struct ColumnText {
+    label: String,
+    detail: String,
+}
+
+/// One line.
+#[derive(Debug, Serialize)]
+struct LineText {
+    number: u32,
+    text: String,
+    cells: Vec<Option<CellText>>,
+}
+
+/// One line's figures on one device.
+#[derive(Debug, Serialize)]
+struct CellText {
+    lanes: String,
+    /// The bar's length in percent.
+    bar: String,
+    share: String,
+    detail: String,
+    blocks: Vec<BlockText>,
+}
+
+/// One block that starts on the line.
+#[derive(Debug, Serialize)]
+struct BlockText {
+    title: String,
+    /// One for each number of active lanes, from 1 to the width.
+    bins: Vec<BinText>,
+    /// The counts above zero, in words.
+    counts: Vec<String>,
+}
+
+/// One bar of a histogram.
+#[derive(Debug, Serialize)]
+struct BinText {
+    /// Its height in percent of the largest.
+    height: String,
+    title: String,
+}
+
+/// Makes the views of every source that was counted.
+pub(super) fn sources(run: &Run) -> Vec<SourceText> {
+    analyze::lines(run).iter().map(source).collect()
+}
+
+/// Makes one view.
+fn source(view: &SourceView) -> SourceText {
+    let parameters =
+        if view.parameters.is_empty() { String::new() } else { format!(" ({})", view.parameters) };
+    let hash: String = view.source_sha256.chars().take(12).collect();
+    let file = if view.file.is_empty() { "text not recorded" } else { &view.file };
+    SourceText {
+        title: format!("{}{parameters}", view.kernel),
+        file: format!("{file}, SHA-256 {hash}…"),
+        columns: view.columns.iter().map(column).collect(),
+        lines: view
+            .lines
+            .iter()
+            .map(|line| LineText {
+                number: line.number,
+                text: line.text.clone().unwrap_or_else(|| format!("({})", line.file)),
+                cells: line
+                    .cells
+                    .iter()
+                    .zip(&view.columns)
+                    .map(|(cell, column)| cell.as_ref().map(|cell| cell_text(cell, column)))
+                    .collect(),
+            })
+            .collect(),
+    }
+}
+
+/// Makes a column's head.
+fn column(column: &SourceColumn) -> ColumnText {
+    let method = match column.issues_method {
+        Some(IssuesMethod::Executed) => "executed",
+        Some(IssuesMethod::Derived) => "derived",
+        None => "method not known",
+    };
+    let size = column.size.as_ref().map_or(String::new(), |size| format!(", n = {size}"));
+    ColumnText {
+        label: column.label.clone(),
+        detail: format!(
+            "W = {}{size}; mean {} lanes; {method} counts",
+            format::width(column.width),
+            format::lanes(column.slots.active_lanes_mean())
+        ),
+    }
+}
+
+/// Makes a cell.
+fn cell_text(cell: &LineCell, column: &SourceColumn) -> CellText {
+    let lanes = match (cell.active_lanes_mean, column.width) {
+        (Some(mean), Some(width)) => {
+            format!("{mean:.1} / {width} ({})", format::percent(cell.efficiency))
+        }
+        (Some(mean), None) => format!("{mean:.1}"),
+        (None, _) => "never executed".to_owned(),
+    };
+    let portion = cell.efficiency.map_or(0.0, |efficiency| efficiency.0.clamp(0.0, 1.0));
+    CellText {
+        lanes,
+        bar: format!("{:.1}", portion * 100.0),
+        share: format!("{} of issue slots", format::percent(cell.issues_share)),
+        detail: format!(
+            "{} operations on the line, {} issue slots, {} lane-operations",
+            cell.ops,
+            format::count(cell.slots.issues),
+            format::count(cell.slots.lanes)
+        ),
+        blocks: cell.blocks.iter().map(block).collect(),
+    }
+}
+
+/// Makes a block's histogram.
+fn block(block: &BlockCell) -> BlockText {
+    let label = block.label.as_ref().map_or(String::new(), |label| format!(" “{label}”"));
+    let mean = crate::units::Ratio::of(block.lanes, block.issues).map(|ratio| ratio.0);
+    let expected = block
+        .active_lanes_mean_expected
+        .map_or(String::new(), |expected| format!(", expected {expected:.2}"));
+    let title = format!(
+        "block {}{label}: {} issues, mean {} lanes{expected}",
+        block.id,
+        format::count(block.issues.into()),
+        format::lanes(mean)
+    );
+    let bins = block.histogram.as_deref().unwrap_or(&[]);
+    let most = bins.iter().copied().max().unwrap_or(0);
+    let portion = |part: u64, whole: u64| {
+        crate::units::Ratio::of(part, whole).map_or(0.0, |ratio| ratio.0 * 100.0)
+    };
+    let says = |lanes: usize, count: u64| {
+        format!(
+            "{lanes} lanes: {} issues ({:.1} %)",
+            format::count(count.into()),
+            portion(count, block.issues)
+        )
+    };
+    let numbered = || (1usize..).zip(bins.iter().copied());
+    BlockText {
+        title,
+        bins: numbered()
+            .map(|(lanes, count)| BinText {
+                height: format!("{:.1}", portion(count, most)),
+                title: says(lanes, count),
+            })
+            .collect(),
+        counts: numbered()
+            .filter(|(_, count)| *count > 0)
+            .map(|(lanes, count)| says(lanes, count))
+            .collect(),
+    }
+}

@@ -1,0 +1,73 @@
+//! Tests of the page, on the synthetic run.
+
+use super::*;
+use crate::{analyze::CatalogueKernel, fixtures};
+
+/// Returns the page of the synthetic run.
+fn page() -> String {
+    let kernels = fixtures::PATTERNS.iter().map(|(name, _, _)| {
+        let baseline = Some("five_patterns/uniform".to_owned());
+        (format!("five_patterns/{name}"), CatalogueKernel { published: None, baseline })
+    });
+    let catalogue = Catalogue { kernels: kernels.collect() };
+    html(&[fixtures::run()], &catalogue).expect("a page")
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_escapes_what_it_shows() {
+    let page = page();
+    for outside in ["<script", "<link", "<img", "src=", "url(", "@import", "https://"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    // The only address is the SVG name space, which nobody fetches.
+    let addresses = page.matches("http://").count();
+    assert_eq!(addresses, page.matches("http://www.w3.org/2000/svg").count());
+    assert!(page.contains("v = fma(v, a, b); &#x2f;&#x2f; &lt;synthetic&gt;"), "source is escaped");
+    assert!(page.contains("&lt;device lost&gt;") && !page.contains("<device lost>"));
+    assert!(!page.contains("<synthetic>") && !page.contains("<storage"));
+}
+
+#[test]
+fn the_page_has_every_device_kernel_figure_and_finding() {
+    let run = fixtures::run();
+    let page = page();
+    for device in &run.devices {
+        assert!(page.contains(&crate::analyze::device_label(&run, &device.id)), "{}", device.id);
+    }
+    for (name, _, _) in fixtures::PATTERNS {
+        assert!(page.contains(name), "{name}");
+    }
+    // Lanes, ratios and widths, sealed and published.
+    assert_eq!(page.matches("<svg ").count(), 6);
+    assert_eq!(page.matches("<details class=\"source\"").count(), 10);
+    for text in [
+        "16.0 &#x2f; 32 (50.0 %)",
+        "work_removed_by_compiler",
+        "not shown",
+        "did not finish",
+        "0123456789abcdef with changes",
+        "16 lanes: 33\u{202f}554\u{202f}432 issues (100.0 %)",
+    ] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn an_empty_run_still_makes_a_page_and_no_run_makes_none() {
+    let mut run = fixtures::run();
+    run.devices.clear();
+    run.measurements.clear();
+    let page = html(&[run], &Catalogue::default()).expect("a page");
+    for text in ["No device was opened", "Nothing was measured", "No flag was raised"] {
+        assert!(page.contains(text), "{text}");
+    }
+    assert!(matches!(html(&[], &Catalogue::default()), Err(ReportError::NoRuns)));
+}
+
+#[test]
+fn several_runs_stand_side_by_side() {
+    let run = fixtures::run();
+    let page = html(&[run.clone(), run], &Catalogue::default()).expect("a page");
+    assert!(page.contains("wgpu:0 (2)"));
+    assert_eq!(page.matches("Started</th>").count(), 2);
+}
