@@ -2,4 +2,5 @@
 
 pub mod program;
 pub mod record;
+pub mod simulate;
 pub mod units;
