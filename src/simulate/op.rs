@@ -114,7 +114,6 @@ macro_rules! define_enum {
     ({ $($u:ident)* } { $($b:ident)* } { $($t:ident)* } $($others:tt)*) => {
         /// One instruction. The destination comes first.
         #[derive(Clone, Copy, Debug)]
-        #[expect(missing_docs, reason = "the list of pure operations says what each computes")]
         pub(super) enum Op {
             $($u(Reg, Reg),)*
             $($b(Reg, Reg, Reg),)*

@@ -21,7 +21,7 @@ macro_rules! float_functions {
     ($($name:ident($($arg:ident),+) -> $body:expr;)*) => {
         /// Functions of `f32`.
         pub(in crate::simulate) mod single {
-            #![allow(missing_docs, reason = "each name is the WGSL function's")]
+            #![allow(dead_code, reason = "some functions of f32 are instructions of their own")]
             type Float = f32;
             $(pub(in crate::simulate) fn $name($($arg: u32),+) -> u32 {
                 $(let $arg = Float::from_bits($arg);)+
@@ -31,7 +31,6 @@ macro_rules! float_functions {
         }
         /// Functions of `f64`.
         pub(in crate::simulate) mod double {
-            #![allow(missing_docs, reason = "each name is the WGSL function's")]
             type Float = f64;
             $(pub(in crate::simulate) fn $name($($arg: u64),+) -> u64 {
                 $(let $arg = Float::from_bits($arg);)+

@@ -229,7 +229,7 @@ fn partial_subgroups_and_three_dimensions() {
              @builtin(workgroup_id) wg: vec3<u32>, @builtin(global_invocation_id) g: vec3<u32>,
              @builtin(num_workgroups) n: vec3<u32>) {{
              let flat = (wg.z * n.y + wg.y) * n.x + wg.x;
-             {{ // block: body
+             if i < 48u {{ // block: body
                  output[flat * 48u + i] = id.x + 10u * id.y + 100u * id.z + 1000u * g.y;
              }}
          }}"
