@@ -10,6 +10,8 @@ pub mod kernel;
 pub mod program;
 pub mod record;
 pub mod report;
+pub mod run;
+pub mod simulate;
 pub mod statistics;
 pub mod store;
 pub mod units;

@@ -50,12 +50,9 @@ pub(crate) enum Command {
     /// Print the manual page (troff)
     #[command(hide = true)]
     Man,
-    /// Own one device for a parent process; speaks JSON lines on standard input and output
+    /// Own a device for a parent process; speaks JSON lines on standard input and output
     #[command(hide = true)]
-    Worker {
-        /// The device's id
-        device: String,
-    },
+    Worker,
 }
 
 /// Arguments of `run`.
@@ -76,6 +73,12 @@ pub(crate) struct RunArguments {
     /// Seconds that timing may take in all; 40, or 8 with --quick
     #[arg(long, value_name = "SECONDS")]
     pub(crate) budget: Option<f64>,
+    /// Operations that a simulated subgroup may execute before it is stopped
+    #[arg(long, default_value_t = crate::run::simulator::STEPS_MAX, value_name = "N")]
+    pub(crate) steps: u64,
+    /// Seconds without a word from a device after which its process is ended
+    #[arg(long, default_value_t = crate::run::worker::SILENCE_MAX.as_secs(), value_name = "SECONDS")]
+    pub(crate) time_limit: u64,
     /// Seed of generated inputs
     #[arg(long, default_value_t = crate::kernel::SEED)]
     pub(crate) seed: u64,

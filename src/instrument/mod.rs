@@ -84,7 +84,7 @@ pub struct CounterBinding {
 }
 
 /// The counts of a block.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Count {
     /// Executions with at least one active lane.
     pub issues: Issues,

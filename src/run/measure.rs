@@ -1,0 +1,190 @@
+//! Puts counts and times together into a record's measurement.
+//!
+//! Input: a launch and what a runner gave for it. Output: `record::Measurement`. Every figure of the
+//! record that follows from counts is worked out here and nowhere else in `run`.
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed};
+use crate::kernel::Launch;
+use crate::program::{Parsed, Program};
+use crate::record::{
+    Block, Dispatch, IssuesMethod, Line, Measurement, Output, RuntimeChecks, Source, Status,
+};
+use crate::units::{Issues, Lanes, Ratio, Width};
+
+/// What a runner gave for a launch.
+#[derive(Clone, Debug, Default)]
+pub struct Results {
+    /// Counting's result, where it was asked for.
+    pub counted: Option<Counted>,
+    /// Timing's result, where the device was timed.
+    pub timed: Option<Timed>,
+    /// What went wrong.
+    pub error: Option<RunError>,
+}
+
+/// SHA-256 of a text, in hexadecimal.
+pub fn sha256(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The source of a launch as the record stores it, with its hash.
+pub fn source(launch: &Launch) -> (String, Source) {
+    let source = Source { file: launch.file.clone(), text: launch.source.clone() };
+    (sha256(&launch.source), source)
+}
+
+/// The program of each dispatch of a launch.
+///
+/// # Errors
+///
+/// [`RunErrorKind::BadInput`] with naga's diagnostic.
+pub fn programs(launch: &Launch) -> Result<Vec<Program>, RunError> {
+    let bad = |error: crate::program::ProgramError| {
+        RunError::new(RunErrorKind::BadInput, error.to_string())
+    };
+    let parsed = Parsed::new(&launch.file, &launch.source).map_err(bad)?;
+    launch
+        .dispatches
+        .iter()
+        .map(|dispatch| {
+            // Each entry point may read a subset of the overrides; naga refuses unknown ones.
+            parsed.resolve(&dispatch.entry_point, &launch.overrides).map_err(bad)
+        })
+        .collect()
+}
+
+/// Makes the measurement of `launch` on `device`.
+///
+/// # Errors
+///
+/// [`RunErrorKind::BadInput`] where the launch's shader or formulas cannot be worked out.
+pub fn measurement(
+    device: &str,
+    launch: &Launch,
+    results: Results,
+) -> Result<Measurement, RunError> {
+    let Results { counted, timed, error } = results;
+    let programs = programs(launch)?;
+    let width = counted.as_ref().and_then(|counted| counted.width);
+    let mut dispatches = Vec::new();
+    for (index, program) in programs.iter().enumerate() {
+        let counts = counted.as_ref().and_then(|counted| counted.dispatches.get(index));
+        dispatches.push(dispatch(launch, index, program, counts, width)?);
+    }
+    let blocks = || dispatches.iter().flat_map(|dispatch: &Dispatch| &dispatch.blocks);
+    let slots = blocks().map(|block| u128::from(block.ops) * u128::from(block.issues.0)).sum();
+    let lanes = blocks().map(|block| u128::from(block.ops) * u128::from(block.lanes.0)).sum();
+    let active_lanes_mean = mean(lanes, slots);
+    let efficiency_ratio =
+        active_lanes_mean.zip(width).map(|(mean, width)| Ratio(mean / f64::from(width.lanes())));
+    let checked = timed
+        .as_ref()
+        .map(|timed| &timed.checked)
+        .or(counted.as_ref().map(|counted| &counted.checked));
+    let counted_mismatch = counted.as_ref().and_then(|counted| counted.checked.mismatch.clone());
+    let mismatch = checked.and_then(|checked| checked.mismatch.clone()).or(counted_mismatch);
+    let output = match (&mismatch, checked) {
+        (Some(_), _) => Output::Mismatch,
+        (None, Some(checked)) => checked.output,
+        (None, None) => Output::Unchecked,
+    };
+    let mut flags = Vec::new();
+    flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
+    flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
+    flags.sort();
+    flags.dedup();
+    let has_counts = blocks().next().is_some();
+    Ok(Measurement {
+        device: device.to_owned(),
+        kernel: launch.kernel.clone(),
+        parameters: launch.parameters.clone(),
+        seed: launch.seed,
+        status: if error.is_some() { Status::Failed } else { Status::Ok },
+        error: error.map(|error| error.message).or(mismatch),
+        subgroup_width: width,
+        runtime_checks: RuntimeChecks {
+            timed: timed.as_ref().is_some_and(|timed| timed.runtime_checks),
+            counted: counted.as_ref().is_some_and(|counted| counted.runtime_checks),
+            workgroup_memory_zeroed: true,
+        },
+        output,
+        source_sha256: sha256(&launch.source),
+        issues_method: has_counts.then_some(IssuesMethod::Executed),
+        active_lanes_mean,
+        efficiency_ratio,
+        dispatches,
+        time: timed.and_then(|timed| timed.time),
+        counters: Vec::new(),
+        flags,
+    })
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
+fn mean(lanes: u128, slots: u128) -> Option<f64> {
+    (slots != 0).then(|| lanes as f64 / slots as f64)
+}
+
+fn dispatch(
+    launch: &Launch,
+    index: usize,
+    program: &Program,
+    counted: Option<&CountedDispatch>,
+    width: Option<Width>,
+) -> Result<Dispatch, RunError> {
+    let file = program.text().file();
+    let counts = counted.map_or(&[][..], |counted| &counted.counts);
+    let mut blocks = Vec::new();
+    let mut lines: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
+    for (info, count) in program.blocks().iter().zip(counts) {
+        let expected = match (&info.label, width) {
+            (Some(label), Some(width)) => launch
+                .active_lanes_mean_expected(label, width)
+                .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?,
+            _ => None,
+        };
+        blocks.push(Block {
+            id: info.id,
+            label: info.label.clone(),
+            file: file.to_owned(),
+            line: info.location.line,
+            column: info.location.column,
+            ops: info.ops,
+            fma_ops: Some(info.fma_ops),
+            issues: count.issues,
+            lanes: count.lanes,
+            histogram: count.histogram.clone().map(|mut histogram| {
+                histogram.truncate(width.map_or(usize::MAX, Width::index));
+                histogram
+            }),
+            active_lanes_mean_expected: expected,
+        });
+        for (line, ops) in &info.lines {
+            let entry = lines.entry(*line).or_default();
+            entry.0 += ops;
+            entry.1 += ops * count.issues.0;
+            entry.2 += ops * count.lanes.0;
+        }
+    }
+    let line = |(line, (ops, issues, lanes)): (u32, (u64, u64, u64))| Line {
+        file: file.to_owned(),
+        line,
+        ops,
+        issues: Issues(issues),
+        lanes: Lanes(lanes),
+    };
+    let direct = match launch.dispatches[index].workgroups {
+        crate::kernel::Workgroups::Direct(workgroups) => Some(workgroups),
+        crate::kernel::Workgroups::Indirect { .. } => None,
+    };
+    Ok(Dispatch {
+        entry_point: launch.dispatches[index].entry_point.clone(),
+        workgroups: counted.and_then(|counted| counted.workgroups).or(direct),
+        workgroup_size: program.workgroup_size(),
+        blocks,
+        lines: lines.into_iter().map(line).collect(),
+    })
+}

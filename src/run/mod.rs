@@ -1,0 +1,192 @@
+//! Running launches on devices: counting, timing, verifying.
+//!
+//! Input: [`Launch`]es and a device's id. Output: counts, times and verdicts, which [`measure`] puts
+//! together into records. A GPU's driver is only ever opened in a child process ([`worker`]); the
+//! simulator runs here. Nothing is printed or written to disk.
+//!
+//! | file | what it does |
+//! |---|---|
+//! | [`measure`] | counts and times → `record::Measurement` |
+//! | [`sampling`] | which sample next, how often, until when |
+//! | [`session`] | device by device, launch by launch; failures; fresh children |
+//! | [`self_test`] | doctor's checks of counting |
+//! | [`simulator`] | the `Runner` of `sim:W` |
+//! | [`wgpu`] | the only place that sees wgpu |
+//! | [`worker`] | the child process that owns a device, and the `Runner` that speaks to it |
+
+pub mod measure;
+pub mod sampling;
+pub mod self_test;
+pub mod session;
+pub mod simulator;
+pub mod wgpu;
+pub mod worker;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::instrument::Count;
+use crate::kernel::Launch;
+use crate::kernel::reference::Verdict;
+use crate::record::{Device, Output, Time};
+use crate::units::Width;
+
+/// A device that runs launches.
+pub trait Runner {
+    /// What is known of the device.
+    fn device(&self) -> &Device;
+
+    /// Runs a launch once with counters and checks its outputs.
+    ///
+    /// # Errors
+    ///
+    /// [`RunError`]: the shader is not usable, the device cannot run it, or it did not end well.
+    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError>;
+
+    /// Times launches side by side, then checks the outputs of each; one result a launch, in order.
+    /// `notice` hears of each sample as it is taken: the launch's index.
+    ///
+    /// The devices without timestamps, the simulator among them, give `Ok(None)`.
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        options: &TimeOptions,
+        notice: &mut dyn FnMut(usize),
+    ) -> Vec<Result<Option<Timed>, RunError>>;
+}
+
+/// How to count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountOptions {
+    /// Whether to count issues by number of active lanes too.
+    pub histogram: bool,
+}
+
+/// How to time.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TimeOptions {
+    /// How long sampling may take for all launches together.
+    pub budget: Duration,
+    /// The fewest usable samples of each launch that the stop rule asks for.
+    pub samples_min: u32,
+    /// The noise at or below which the stop rule is met, 1.0 being 100 %.
+    pub noise_ratio_max: f64,
+}
+
+/// What counting gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counted {
+    /// The width that ran the counted modules; nothing where it is not known.
+    pub width: Option<Width>,
+    /// Counts of each dispatch, in order.
+    pub dispatches: Vec<CountedDispatch>,
+    /// Whether the outputs were right.
+    pub checked: Checked,
+    /// Whether the counted modules had bounds, loop and division checks.
+    pub runtime_checks: bool,
+    /// Findings, a word each.
+    pub flags: Vec<String>,
+}
+
+/// Counts of one dispatch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CountedDispatch {
+    /// Workgroups along x, y and z; nothing where the device worked them out.
+    pub workgroups: Option<[u32; 3]>,
+    /// A count for each block, by number; empty on devices that cannot count.
+    pub counts: Vec<Count>,
+}
+
+/// What timing gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Timed {
+    /// The samples and what follows from them; nothing where no sample was usable.
+    pub time: Option<Time>,
+    /// Whether the outputs of what was timed were right.
+    pub checked: Checked,
+    /// Whether the timed modules had bounds, loop and division checks.
+    pub runtime_checks: bool,
+    /// Findings, a word each.
+    pub flags: Vec<String>,
+}
+
+/// A verdict on outputs, with the mismatch in words.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checked {
+    /// The verdict.
+    pub output: Output,
+    /// The first elements that differ.
+    pub mismatch: Option<String>,
+}
+
+impl From<Verdict> for Checked {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Verified => Self { output: Output::Verified, mismatch: None },
+            Verdict::Unchecked => Self { output: Output::Unchecked, mismatch: None },
+            Verdict::Mismatch(mismatch) => {
+                Self { output: Output::Mismatch, mismatch: Some(mismatch.to_string()) }
+            }
+        }
+    }
+}
+
+/// Why a launch did not run to its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message}")]
+pub struct RunError {
+    /// What kind of failure it is.
+    pub kind: RunErrorKind,
+    /// What happened and what to do, in words.
+    pub message: String,
+}
+
+/// The kinds of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunErrorKind {
+    /// The shader or its description cannot be used: the user's to mend.
+    BadInput,
+    /// There is no such device, or it cannot be opened.
+    NoDevice,
+    /// The device lacks what the shader needs.
+    Unsupported,
+    /// The driver or wgpu refused something.
+    Driver,
+    /// The device ran out of memory.
+    OutOfMemory,
+    /// The device was lost, or its process died.
+    DeviceLost,
+    /// Nothing came back within the time limit.
+    TimeLimit,
+    /// Another launch, timed beside it, took the device along.
+    Interrupted,
+    /// The simulator's step limit.
+    StepLimit,
+    /// The shader did what it must not.
+    Trap,
+}
+
+impl RunErrorKind {
+    /// Whether the device may not be used any more and its process must be made anew.
+    pub fn ends_device(self) -> bool {
+        match self {
+            Self::OutOfMemory | Self::DeviceLost | Self::TimeLimit => true,
+            Self::BadInput
+            | Self::NoDevice
+            | Self::Unsupported
+            | Self::Driver
+            | Self::Interrupted
+            | Self::StepLimit
+            | Self::Trap => false,
+        }
+    }
+}
+
+impl RunError {
+    /// An error of a kind.
+    pub fn new(kind: RunErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into() }
+    }
+}

@@ -1,0 +1,178 @@
+//! Device by device, launch by launch: what is run in which order, and what happens on failure.
+//!
+//! Input: a way to open a device, and launches in groups that will be compared. Output: devices and
+//! finished measurements, handed over one by one. All launches are counted first, then each group is
+//! timed side by side. A failure that takes the device with it is recorded, and the rest goes on in
+//! a device opened anew. Nothing is printed or written to disk.
+
+use std::time::Duration;
+
+use super::measure::{Results, measurement, source};
+use super::{CountOptions, RunError, RunErrorKind, Runner, TimeOptions};
+use crate::kernel::Launch;
+use crate::record::{Device, Measurement, Source};
+
+/// What to do with each launch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SessionOptions {
+    /// How to count.
+    pub count: CountOptions,
+    /// How long timing may take in all on this device; nothing for no timing.
+    pub timing: Option<Duration>,
+    /// The fewest usable samples that the stop rule asks for.
+    pub samples_min: u32,
+    /// The noise at which the stop rule is met, 1.0 being 100 %.
+    pub noise_ratio_max: f64,
+}
+
+/// Who hears what happens.
+pub trait Listener {
+    /// A device was opened, or opened anew.
+    fn device(&mut self, device: &Device);
+    /// A launch is being counted or timed.
+    fn progress(&mut self, device: &str, phase: Phase, launch: &Launch);
+    /// A measurement is finished.
+    fn measurement(&mut self, measurement: Measurement, source: (String, Source));
+}
+
+/// What is being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Counting, with counters in the shader.
+    Counting,
+    /// Timing, without.
+    Timing,
+}
+
+/// Opens a device; called again after a failure that takes the device with it.
+pub type Open<'a> = dyn FnMut() -> Result<Box<dyn Runner>, RunError> + 'a;
+
+/// Runs groups of launches on one device.
+///
+/// # Errors
+///
+/// What opening the device for the first time gives. Later failures are recorded in measurements.
+pub fn run_device(
+    open: &mut Open<'_>,
+    groups: &[Vec<Launch>],
+    options: &SessionOptions,
+    listener: &mut dyn Listener,
+) -> Result<(), RunError> {
+    let runner = open()?;
+    listener.device(runner.device());
+    let id = runner.device().id.clone();
+    let mut session = Session { id, open, runner: Some(runner), listener, options };
+    let counted: Vec<Vec<Results>> = groups
+        .iter()
+        .map(|group| group.iter().map(|launch| session.count(launch)).collect())
+        .collect();
+    let total: usize = groups.iter().map(Vec::len).sum();
+    for (group, mut results) in groups.iter().zip(counted) {
+        if let Some(budget) = options.timing {
+            let share = group.len() as f64 / total.max(1) as f64;
+            session.time(group, &mut results, budget.mul_f64(share));
+        }
+        for (launch, results) in group.iter().zip(results) {
+            session.finish(launch, results);
+        }
+    }
+    Ok(())
+}
+
+struct Session<'a, 'b> {
+    id: String,
+    open: &'a mut Open<'b>,
+    /// Nothing after a failure that took the device with it.
+    runner: Option<Box<dyn Runner>>,
+    listener: &'a mut dyn Listener,
+    options: &'a SessionOptions,
+}
+
+impl Session<'_, '_> {
+    /// The device, opened anew where the last launch took it along.
+    fn runner(&mut self) -> Result<&mut Box<dyn Runner>, RunError> {
+        if self.runner.is_none() {
+            self.runner = Some((self.open)()?);
+        }
+        self.runner
+            .as_mut()
+            .ok_or_else(|| RunError::new(RunErrorKind::NoDevice, "the device is gone"))
+    }
+
+    fn count(&mut self, launch: &Launch) -> Results {
+        self.listener.progress(&self.id, Phase::Counting, launch);
+        let options = self.options.count;
+        match self.runner().and_then(|runner| runner.count(launch, &options)) {
+            Ok(counted) => Results { counted: Some(counted), ..Results::default() },
+            Err(error) => {
+                if error.kind.ends_device() {
+                    self.runner = None;
+                }
+                Results { error: Some(error), ..Results::default() }
+            }
+        }
+    }
+
+    /// Times the launches that could be counted; those that a neighbour's failure interrupted are
+    /// timed again without it, so that each round of this loop settles at least one launch.
+    fn time(&mut self, launches: &[Launch], results: &mut [Results], budget: Duration) {
+        let mut left: Vec<usize> =
+            (0..launches.len()).filter(|index| results[*index].error.is_none()).collect();
+        let options = TimeOptions {
+            budget,
+            samples_min: self.options.samples_min,
+            noise_ratio_max: self.options.noise_ratio_max,
+        };
+        while !left.is_empty() {
+            let chosen: Vec<Launch> = left.iter().map(|index| launches[*index].clone()).collect();
+            if let Err(error) = self.runner() {
+                for index in left {
+                    results[index].error = Some(error.clone());
+                }
+                return;
+            }
+            let Self { id, runner: Some(runner), listener, .. } = self else { return };
+            let mut notice = |index: usize| listener.progress(id, Phase::Timing, &chosen[index]);
+            let timed = runner.time(&chosen, &options, &mut notice);
+            let mut interrupted = Vec::new();
+            for (index, timed) in left.iter().zip(timed) {
+                match timed {
+                    Ok(timed) => results[*index].timed = timed,
+                    Err(error) if error.kind == RunErrorKind::Interrupted => {
+                        interrupted.push(*index);
+                    }
+                    Err(error) => {
+                        if error.kind.ends_device() {
+                            self.runner = None;
+                        }
+                        results[*index].error = Some(error);
+                    }
+                }
+            }
+            if interrupted.len() == left.len() {
+                let error = RunError::new(RunErrorKind::DeviceLost, "timing was interrupted");
+                for index in interrupted {
+                    results[index].error = Some(error.clone());
+                }
+                return;
+            }
+            left = interrupted;
+        }
+    }
+
+    fn finish(&mut self, launch: &Launch, results: Results) {
+        let error = results.error.clone();
+        let made = measurement(&self.id, launch, results).or_else(|mishap| {
+            // The shader itself cannot be read: what is left is that it failed, and why.
+            let error = error.unwrap_or(mishap);
+            let empty = Launch { dispatches: Vec::new(), ..launch.clone() };
+            measurement(&self.id, &empty, Results { error: Some(error), ..Results::default() })
+        });
+        if let Ok(measurement) = made {
+            self.listener.measurement(measurement, source(launch));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,1 @@
+//! Tests of the session with a device that is none.

@@ -1,0 +1,189 @@
+//! `sim:W`: the simulator as a device.
+//!
+//! Input: launches. Output: counts, histograms and verdicts. It takes no time: a simulator's speed
+//! says nothing of a GPU's.
+
+use std::collections::BTreeMap;
+
+use super::measure::programs;
+use super::{
+    Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
+    Timed,
+};
+use crate::instrument::Count;
+use crate::kernel::{Launch, Workgroups, reference};
+use crate::program::Program;
+use crate::record::{Device, DeviceKind};
+use crate::simulate::{
+    Compiled, Config, Fma, Memory, Outcome, Reconvergence, Schedule, SimulateError, Taken, Trap,
+};
+use crate::units::Width;
+
+/// Operations that one subgroup may execute where nothing else is asked for.
+pub const STEPS_MAX: u64 = 1 << 32;
+
+/// The simulator at one width.
+#[derive(Debug)]
+pub struct SimulatorRunner {
+    device: Device,
+    config: Config,
+}
+
+impl SimulatorRunner {
+    /// A simulator of subgroups of `width` lanes: maximal reconvergence, fused multiply-adds,
+    /// workgroups in dispatch order, at most `steps_max` operations a subgroup.
+    pub fn new(width: Width, steps_max: u64) -> Self {
+        let device = Device {
+            id: format!("sim:{width}"),
+            kind: DeviceKind::Simulator,
+            name: format!("SIMT simulator, {width} lanes"),
+            vendor: "lanescope".to_owned(),
+            driver: env!("CARGO_PKG_VERSION").to_owned(),
+            backend: "interpreter".to_owned(),
+            cpu_driver: false,
+            subgroup_width_min: Some(width),
+            subgroup_width_max: Some(width),
+            subgroup_width_run: Some(width),
+            lane_is_local_index_mod_width: Some(true),
+            timestamp_period_ns: None,
+            timestamp_quantum_ns: None,
+            peak_fma_per_s: None,
+            copy_bytes_per_s: None,
+            fma_fused: Some(true),
+            loop_limit: None,
+            flags: Vec::new(),
+        };
+        let config = Config {
+            width,
+            reconvergence: Reconvergence::Maximal,
+            fma: Fma::Fused,
+            steps_max,
+            schedule: Schedule::InOrder,
+            strict: false,
+            threads: None,
+            zero_workgroup_memory: true,
+        };
+        Self { device, config }
+    }
+}
+
+/// A launch's buffers by name, on their way from dispatch to dispatch.
+type Buffers = BTreeMap<String, Taken>;
+
+impl Runner for SimulatorRunner {
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+        let programs = programs(launch)?;
+        let mut buffers: Buffers = launch
+            .buffers
+            .iter()
+            .map(|buffer| (buffer.name.clone(), Taken::new(&launch.contents(buffer))))
+            .collect();
+        let mut dispatches = Vec::new();
+        let mut flags = Vec::new();
+        for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
+            let workgroups = match &dispatch.workgroups {
+                Workgroups::Direct(workgroups) => *workgroups,
+                Workgroups::Indirect { buffer, offset } => indirect(&buffers, buffer, *offset)?,
+            };
+            let outcome = self.dispatch(launch, program, workgroups, &mut buffers)?;
+            flags.extend(outcome.reports.iter().map(|report| {
+                let text = report.kind.to_string().replace(' ', "_");
+                format!("{text}_line_{}", report.location.line)
+            }));
+            let count = |block: crate::simulate::BlockCounts| Count {
+                issues: block.issues,
+                lanes: block.lanes,
+                histogram: options.histogram.then_some(block.histogram),
+            };
+            let counts = outcome.blocks.into_iter().map(count).collect();
+            dispatches.push(CountedDispatch { workgroups: Some(workgroups), counts });
+        }
+        let outputs = launch
+            .buffers
+            .iter()
+            .filter(|buffer| buffer.output)
+            .filter_map(|buffer| {
+                buffers.get(&buffer.name).map(|taken| (buffer.name.clone(), taken.to_bytes()))
+            })
+            .collect();
+        let checked = reference::check(launch, &outputs)
+            .map(Checked::from)
+            .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
+        Ok(Counted {
+            width: Some(self.config.width),
+            dispatches,
+            checked,
+            runtime_checks: true,
+            flags,
+        })
+    }
+
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        _options: &TimeOptions,
+        _notice: &mut dyn FnMut(usize),
+    ) -> Vec<Result<Option<Timed>, RunError>> {
+        launches.iter().map(|_| Ok(None)).collect()
+    }
+}
+
+impl SimulatorRunner {
+    /// Runs one dispatch over the launch's buffers.
+    fn dispatch(
+        &self,
+        launch: &Launch,
+        program: &Program,
+        workgroups: [u32; 3],
+        buffers: &mut Buffers,
+    ) -> Result<Outcome, RunError> {
+        let unsupported =
+            |error: SimulateError| RunError::new(RunErrorKind::Unsupported, error.to_string());
+        let compiled = Compiled::new(program).map_err(unsupported)?;
+        let bindings = program
+            .bindings()
+            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
+        let mut memory = Memory::new();
+        memory.set_immediates(&launch.immediates);
+        for binding in &bindings {
+            let taken = buffers.remove(&binding.name).ok_or_else(|| {
+                let message = format!("{} describes no buffer `{}`", launch.kernel, binding.name);
+                RunError::new(RunErrorKind::BadInput, message)
+            })?;
+            memory.put(binding.group, binding.binding, taken);
+        }
+        let outcome = compiled.run(workgroups, &mut memory, &self.config);
+        for binding in bindings {
+            if let Some(taken) = memory.take(binding.group, binding.binding) {
+                buffers.insert(binding.name, taken);
+            }
+        }
+        outcome.map_err(|trap| {
+            let kind = match trap {
+                Trap::Refused(_) => RunErrorKind::Unsupported,
+                Trap::Steps { .. } => RunErrorKind::StepLimit,
+                Trap::OutOfBounds { .. } => RunErrorKind::Trap,
+            };
+            let hint = if kind == RunErrorKind::StepLimit { " (--steps raises it)" } else { "" };
+            RunError::new(kind, format!("{trap}{hint}"))
+        })
+    }
+}
+
+/// The three counts of an indirect dispatch.
+fn indirect(buffers: &Buffers, name: &str, offset: u64) -> Result<[u32; 3], RunError> {
+    let bytes = buffers.get(name).map(Taken::to_bytes).unwrap_or_default();
+    let start = usize::try_from(offset).unwrap_or(usize::MAX);
+    let words = bytes.get(start..start.saturating_add(12)).unwrap_or_default().as_chunks::<4>().0;
+    match words {
+        [x, y, z] => Ok([x, y, z].map(|word| u32::from_le_bytes(*word))),
+        _ => Err(RunError::new(
+            RunErrorKind::BadInput,
+            format!("buffer `{name}` does not hold three counts at byte {offset}"),
+        )),
+    }
+}

@@ -1,0 +1,356 @@
+//! An open device: buffers, pipelines, dispatches and timestamps, with every error as a value.
+//!
+//! Input: an adapter; naga modules with bindings. Output: bytes and ticks. It knows nothing of
+//! kernels.
+
+use std::borrow::Cow;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use wgpu::{
+    Adapter, BindGroup, BindGroupDescriptor, BindGroupEntry, BindGroupLayoutDescriptor,
+    BindGroupLayoutEntry, BindingType, Buffer, BufferBindingType, BufferDescriptor, BufferUsages,
+    CommandEncoder, ComputePass, ComputePassDescriptor, ComputePassTimestampWrites,
+    ComputePipeline, ComputePipelineDescriptor, Device, DeviceDescriptor, ExperimentalFeatures,
+    Features, MapMode, PipelineCompilationOptions, PipelineLayoutDescriptor, PollType,
+    QuerySetDescriptor, QueryType, Queue, ShaderModuleDescriptor, ShaderSource, ShaderStages,
+};
+
+use super::super::sampling::Ticks;
+use super::super::{RunError, RunErrorKind};
+use super::trusted;
+use crate::program::guarded;
+
+/// Optional features that are asked for where the adapter has them.
+const FEATURES: Features = Features::SUBGROUP
+    .union(Features::SUBGROUP_BARRIER)
+    .union(Features::TIMESTAMP_QUERY)
+    .union(Features::SHADER_F16)
+    .union(Features::SHADER_F64)
+    .union(Features::SHADER_INT64)
+    .union(Features::SHADER_INT64_ATOMIC_MIN_MAX)
+    .union(Features::SHADER_INT64_ATOMIC_ALL_OPS)
+    .union(Features::SHADER_FLOAT32_ATOMIC)
+    .union(Features::IMMEDIATES);
+
+/// How long a submission may take before this process says that it hangs. The parent's own limit is
+/// what holds where the driver does not come back from waiting at all.
+pub(super) const SUBMISSION_LIMIT: Duration = Duration::from_secs(30);
+
+/// What went wrong outside a call that could say so.
+#[derive(Clone, Debug, Default)]
+struct Mishaps {
+    error: Option<(RunErrorKind, String)>,
+    lost: Option<String>,
+}
+
+/// An open device.
+pub(super) struct Gpu {
+    pub(super) device: Device,
+    pub(super) queue: Queue,
+    mishaps: Arc<Mutex<Mishaps>>,
+}
+
+/// A resource that a pipeline binds.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slot<'a> {
+    pub(super) group: u32,
+    pub(super) binding: u32,
+    pub(super) kind: SlotKind,
+    pub(super) buffer: &'a Buffer,
+}
+
+/// How a buffer is bound.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SlotKind {
+    Uniform,
+    ReadOnly,
+    ReadWrite,
+}
+
+/// A pipeline with its buffers bound.
+pub(super) struct Bound {
+    pipeline: ComputePipeline,
+    groups: Vec<(u32, BindGroup)>,
+    immediates: Vec<u8>,
+}
+
+/// The grid of a dispatch.
+#[derive(Clone, Debug)]
+pub(super) enum Grid {
+    Direct([u32; 3]),
+    Indirect(Buffer, u64),
+}
+
+/// What to make a pipeline from.
+pub(super) struct Shader<'a> {
+    pub(super) file: &'a str,
+    pub(super) module: &'a naga::Module,
+    pub(super) entry_point: &'a str,
+    /// Whether the module goes without run-time checks.
+    pub(super) trusted: bool,
+    pub(super) immediates: &'a [u8],
+}
+
+impl Gpu {
+    /// Opens a device with every optional feature that the adapter has and its own limits.
+    pub(super) fn open(adapter: &Adapter) -> Result<Self, RunError> {
+        let descriptor = DeviceDescriptor {
+            label: Some("lanescope"),
+            required_features: adapter.features() & FEATURES,
+            required_limits: adapter.limits(),
+            experimental_features: ExperimentalFeatures::disabled(),
+            ..DeviceDescriptor::default()
+        };
+        let opened = pollster::block_on(adapter.request_device(&descriptor));
+        let (device, queue) =
+            opened.map_err(|error| RunError::new(RunErrorKind::NoDevice, error.to_string()))?;
+        let mishaps = Arc::new(Mutex::new(Mishaps::default()));
+        let noted = Arc::clone(&mishaps);
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            let kind = match &error {
+                wgpu::Error::OutOfMemory { .. } => RunErrorKind::OutOfMemory,
+                wgpu::Error::Validation { .. } | wgpu::Error::Internal { .. } => {
+                    RunErrorKind::Driver
+                }
+            };
+            let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
+            noted.error.get_or_insert((kind, error.to_string()));
+        }));
+        let noted = Arc::clone(&mishaps);
+        device.set_device_lost_callback(move |reason, message| {
+            let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
+            noted.lost.get_or_insert(format!("{reason:?}: {message}"));
+        });
+        Ok(Self { device, queue, mishaps })
+    }
+
+    /// Fails with what went wrong since the last call, if anything did.
+    pub(super) fn check(&self, doing: &str) -> Result<(), RunError> {
+        let mut mishaps = self.mishaps.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(reason) = &mishaps.lost {
+            let message = format!("the device was lost while {doing}: {reason}");
+            return Err(RunError::new(RunErrorKind::DeviceLost, message));
+        }
+        match mishaps.error.take() {
+            Some((kind, message)) => Err(RunError::new(kind, format!("{doing} failed: {message}"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes a buffer that shaders use, with its content.
+    pub(super) fn buffer(&self, label: &str, usage: BufferUsages, size: u64) -> Buffer {
+        self.device.create_buffer(&BufferDescriptor {
+            label: Some(label),
+            size: size.next_multiple_of(4).max(4),
+            usage: usage | BufferUsages::COPY_DST | BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        })
+    }
+
+    /// Makes a pipeline and binds its buffers.
+    pub(super) fn bind(&self, shader: &Shader<'_>, slots: &[Slot<'_>]) -> Result<Bound, RunError> {
+        let descriptor = ShaderModuleDescriptor {
+            label: Some(shader.file),
+            source: ShaderSource::Naga(Cow::Owned(shader.module.clone())),
+        };
+        let made = guarded(shader.file, "translated for the driver", || {
+            let module = if shader.trusted {
+                trusted::shader_module(&self.device, descriptor)
+            } else {
+                self.device.create_shader_module(descriptor)
+            };
+            self.pipeline(&module, shader, slots)
+        });
+        let bound = made.map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string()))?;
+        self.check(&format!("making a pipeline of {}", shader.file))?;
+        Ok(bound)
+    }
+
+    fn pipeline(
+        &self,
+        module: &wgpu::ShaderModule,
+        shader: &Shader<'_>,
+        slots: &[Slot<'_>],
+    ) -> Bound {
+        let count = slots.iter().map(|slot| slot.group + 1).max().unwrap_or(0);
+        let mut layouts = Vec::new();
+        let mut groups = Vec::new();
+        for group in 0..count {
+            let members = || slots.iter().filter(move |slot| slot.group == group);
+            let entries: Vec<BindGroupLayoutEntry> = members().map(layout_entry).collect();
+            let layout = self.device.create_bind_group_layout(&BindGroupLayoutDescriptor {
+                label: None,
+                entries: &entries,
+            });
+            let entries: Vec<BindGroupEntry<'_>> = members()
+                .map(|slot| BindGroupEntry {
+                    binding: slot.binding,
+                    resource: slot.buffer.as_entire_binding(),
+                })
+                .collect();
+            let descriptor =
+                BindGroupDescriptor { label: None, layout: &layout, entries: &entries };
+            groups.push((group, self.device.create_bind_group(&descriptor)));
+            layouts.push(layout);
+        }
+        let layouts: Vec<Option<&wgpu::BindGroupLayout>> = layouts.iter().map(Some).collect();
+        let layout = self.device.create_pipeline_layout(&PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &layouts,
+            immediate_size: u32::try_from(shader.immediates.len()).unwrap_or(u32::MAX),
+        });
+        let pipeline = self.device.create_compute_pipeline(&ComputePipelineDescriptor {
+            label: Some(shader.entry_point),
+            layout: Some(&layout),
+            module,
+            entry_point: Some(shader.entry_point),
+            compilation_options: PipelineCompilationOptions {
+                zero_initialize_workgroup_memory: true,
+                ..PipelineCompilationOptions::default()
+            },
+            cache: None,
+        });
+        Bound { pipeline, groups, immediates: shader.immediates.to_vec() }
+    }
+
+    /// Runs dispatches once, in one pass, and waits.
+    pub(super) fn run(&self, doing: &str, work: &[(&Bound, &Grid)]) -> Result<(), RunError> {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        {
+            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
+            for (bound, grid) in work {
+                dispatch(&mut pass, bound, grid);
+            }
+        }
+        self.submit(encoder, doing)
+    }
+
+    /// Runs dispatches `repeats` times between two timestamps at a pass's boundaries.
+    pub(super) fn run_timed(
+        &self,
+        doing: &str,
+        work: &[(&Bound, &Grid)],
+        repeats: u32,
+    ) -> Result<Ticks, RunError> {
+        let queries = self.device.create_query_set(&QuerySetDescriptor {
+            label: None,
+            ty: QueryType::Timestamp,
+            count: 2,
+        });
+        let resolved = self.buffer("timestamps", BufferUsages::QUERY_RESOLVE, 16);
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        {
+            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor {
+                label: None,
+                timestamp_writes: Some(ComputePassTimestampWrites {
+                    query_set: &queries,
+                    beginning_of_pass_write_index: Some(0),
+                    end_of_pass_write_index: Some(1),
+                }),
+            });
+            for _ in 0..repeats {
+                for (bound, grid) in work {
+                    dispatch(&mut pass, bound, grid);
+                }
+            }
+        }
+        encoder.resolve_query_set(&queries, 0..2, &resolved, 0);
+        self.submit(encoder, doing)?;
+        let bytes = self.read(&resolved, 16)?;
+        let words = bytes.as_chunks::<8>().0;
+        match words {
+            [begin, end] => {
+                Ok(Ticks { begin: u64::from_le_bytes(*begin), end: u64::from_le_bytes(*end) })
+            }
+            _ => Err(RunError::new(RunErrorKind::Driver, "two timestamps were not read back")),
+        }
+    }
+
+    fn submit(&self, encoder: CommandEncoder, doing: &str) -> Result<(), RunError> {
+        let submitted = catch_unwind(AssertUnwindSafe(|| self.queue.submit([encoder.finish()])));
+        self.check(doing)?;
+        let Ok(index) = submitted else {
+            return Err(RunError::new(RunErrorKind::Driver, format!("{doing}: wgpu panicked")));
+        };
+        self.wait(index, doing)
+    }
+
+    fn wait(&self, index: wgpu::SubmissionIndex, doing: &str) -> Result<(), RunError> {
+        let wait =
+            PollType::Wait { submission_index: Some(index), timeout: Some(SUBMISSION_LIMIT) };
+        let waited = self.device.poll(wait);
+        self.check(doing)?;
+        waited.map(drop).map_err(|error| {
+            let message =
+                format!("{doing} did not return within {} s ({error})", SUBMISSION_LIMIT.as_secs());
+            RunError::new(RunErrorKind::TimeLimit, message)
+        })
+    }
+
+    /// Reads the first `size` bytes of a buffer.
+    pub(super) fn read(&self, buffer: &Buffer, size: u64) -> Result<Vec<u8>, RunError> {
+        let staging = self.device.create_buffer(&BufferDescriptor {
+            label: Some("read back"),
+            size,
+            usage: BufferUsages::MAP_READ | BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, size);
+        self.submit(encoder, "reading back")?;
+        let outcome = Arc::new(Mutex::new(None));
+        let told = Arc::clone(&outcome);
+        staging.slice(..).map_async(MapMode::Read, move |result| {
+            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(result);
+        });
+        let wait = PollType::Wait { submission_index: None, timeout: Some(SUBMISSION_LIMIT) };
+        let waited = self.device.poll(wait);
+        self.check("reading back")?;
+        let mapped = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match (waited, mapped) {
+            (Ok(_), Some(Ok(()))) => {}
+            (waited, mapped) => {
+                let message = format!("a buffer cannot be read back: {waited:?}, {mapped:?}");
+                return Err(RunError::new(RunErrorKind::Driver, message));
+            }
+        }
+        let view = staging
+            .slice(..)
+            .get_mapped_range()
+            .map_err(|error| RunError::new(RunErrorKind::Driver, format!("{error:?}")))?;
+        let bytes = view.to_vec();
+        drop(view);
+        staging.unmap();
+        Ok(bytes)
+    }
+}
+
+fn layout_entry(slot: &Slot<'_>) -> BindGroupLayoutEntry {
+    let ty = match slot.kind {
+        SlotKind::Uniform => BufferBindingType::Uniform,
+        SlotKind::ReadOnly => BufferBindingType::Storage { read_only: true },
+        SlotKind::ReadWrite => BufferBindingType::Storage { read_only: false },
+    };
+    BindGroupLayoutEntry {
+        binding: slot.binding,
+        visibility: ShaderStages::COMPUTE,
+        ty: BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        count: None,
+    }
+}
+
+fn dispatch(pass: &mut ComputePass<'_>, bound: &Bound, grid: &Grid) {
+    pass.set_pipeline(&bound.pipeline);
+    for (index, group) in &bound.groups {
+        pass.set_bind_group(*index, group, &[]);
+    }
+    if !bound.immediates.is_empty() {
+        pass.set_immediates(0, &bound.immediates);
+    }
+    match grid {
+        Grid::Direct([x, y, z]) => pass.dispatch_workgroups(*x, *y, *z),
+        Grid::Indirect(buffer, offset) => pass.dispatch_workgroups_indirect(buffer, *offset),
+    }
+}

@@ -1,0 +1,363 @@
+//! Counting and timing of launches on an open adapter.
+//!
+//! Input: launches. Output: counts, times and verdicts. The measured facts of the device come from
+//! `probe`.
+
+use std::collections::BTreeMap;
+
+use wgpu::{Buffer, BufferUsages, DeviceType, Features};
+
+use super::adapters;
+use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
+use super::probe;
+use crate::instrument::{Instrumented, Options};
+use crate::kernel::{Launch, Workgroups, reference};
+use crate::program::Program;
+use crate::record::{Device, DeviceKind};
+use crate::run::measure::programs;
+use crate::run::sampling::{Timer, sample_all};
+use crate::run::{
+    Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
+    Timed,
+};
+use crate::units::{Nanoseconds, Width};
+
+/// The most bytes that counters may take: the least that any device binds is 128 MiB.
+const COUNTER_BYTES_MAX: u64 = 16 << 20;
+
+/// A GPU or CPU driver through wgpu.
+pub struct WgpuRunner {
+    gpu: Gpu,
+    device: Device,
+    timer: Option<Timer>,
+}
+
+impl std::fmt::Debug for WgpuRunner {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("WgpuRunner").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
+/// A launch's buffers on the device.
+struct Buffers {
+    buffers: BTreeMap<String, Buffer>,
+}
+
+impl WgpuRunner {
+    /// Opens adapter `wgpu:<number>` and finds the width that it runs and its timer; with
+    /// `calibrate`, its rates, fusion and loop limit too.
+    ///
+    /// # Errors
+    ///
+    /// [`RunErrorKind::NoDevice`] where there is no such adapter or it gives no device, and what
+    /// its driver says where a probe fails.
+    pub fn open(number: usize, calibrate: bool) -> Result<Self, RunError> {
+        let (listed, adapter) = adapters::open(number).ok_or_else(|| {
+            RunError::new(RunErrorKind::NoDevice, format!("there is no adapter wgpu:{number}"))
+        })?;
+        let info = adapter.get_info();
+        let gpu = Gpu::open(&adapter)?;
+        let subgroups = gpu.device.features().contains(Features::SUBGROUP);
+        let timestamps = gpu.device.features().contains(Features::TIMESTAMP_QUERY);
+        let width = |lanes: u32| subgroups.then(|| Width::new(lanes).ok()).flatten();
+        let period = f64::from(gpu.queue.get_timestamp_period());
+        let mut device = Device {
+            id: listed.id.unwrap_or_default(),
+            kind: DeviceKind::Wgpu,
+            name: info.name.clone(),
+            vendor: vendor(info.vendor),
+            driver: [info.driver.as_str(), info.driver_info.as_str()].join(" ").trim().to_owned(),
+            backend: info.backend.to_str().to_owned(),
+            cpu_driver: info.device_type == DeviceType::Cpu,
+            subgroup_width_min: width(info.subgroup_min_size),
+            subgroup_width_max: width(info.subgroup_max_size),
+            subgroup_width_run: None,
+            lane_is_local_index_mod_width: None,
+            timestamp_period_ns: timestamps.then_some(period),
+            timestamp_quantum_ns: None,
+            peak_fma_per_s: None,
+            copy_bytes_per_s: None,
+            fma_fused: None,
+            loop_limit: None,
+            flags: Vec::new(),
+        };
+        if subgroups {
+            probe::width(&gpu, &mut device)?;
+        } else {
+            device.flags.push("no_subgroups".to_owned());
+        }
+        let timer = if timestamps { probe::timer(&gpu, period)? } else { None };
+        device.timestamp_quantum_ns = timer.map(|timer| Nanoseconds(timer.quantum_ns));
+        if timer.is_none() {
+            device.flags.push("no_timestamps".to_owned());
+        }
+        if calibrate {
+            probe::calibrate(&gpu, timer, &mut device)?;
+        }
+        Ok(Self { gpu, device, timer })
+    }
+
+    /// Makes a launch's buffers and fills them.
+    fn buffers(&self, launch: &Launch, programs: &[Program]) -> Result<Buffers, RunError> {
+        let indirect = |name: &str| {
+            launch.dispatches.iter().any(|dispatch| match &dispatch.workgroups {
+                Workgroups::Indirect { buffer, .. } => buffer == name,
+                Workgroups::Direct(_) => false,
+            })
+        };
+        let mut uniform = std::collections::BTreeSet::new();
+        for program in programs {
+            for binding in bindings(program)? {
+                if binding.uniform {
+                    uniform.insert(binding.name);
+                }
+            }
+        }
+        let mut buffers = BTreeMap::new();
+        for buffer in &launch.buffers {
+            let mut usage = BufferUsages::STORAGE;
+            if uniform.contains(&buffer.name) {
+                usage = BufferUsages::UNIFORM;
+            }
+            if indirect(&buffer.name) {
+                usage |= BufferUsages::INDIRECT;
+            }
+            let made = self.gpu.buffer(&buffer.name, usage, buffer.size);
+            self.gpu.queue.write_buffer(&made, 0, &launch.contents(buffer));
+            buffers.insert(buffer.name.clone(), made);
+        }
+        self.gpu.check(&format!("making the buffers of {}", launch.kernel))?;
+        Ok(Buffers { buffers })
+    }
+
+    /// Compares a launch's outputs with the reference.
+    fn verify(&self, launch: &Launch, buffers: &Buffers) -> Result<Checked, RunError> {
+        let mut outputs = BTreeMap::new();
+        for buffer in launch.buffers.iter().filter(|buffer| buffer.output) {
+            let bytes = self.gpu.read(&buffers.buffers[&buffer.name], buffer.size)?;
+            outputs.insert(buffer.name.clone(), bytes);
+        }
+        reference::check(launch, &outputs)
+            .map(Checked::from)
+            .map_err(|message| RunError::new(RunErrorKind::BadInput, message))
+    }
+
+    /// Plain pipelines of a launch, with their grids.
+    fn plain(
+        &self,
+        launch: &Launch,
+        programs: &[Program],
+        buffers: &Buffers,
+    ) -> Result<Vec<(Bound, Grid)>, RunError> {
+        let mut work = Vec::new();
+        for (dispatch, program) in launch.dispatches.iter().zip(programs) {
+            let slots = buffers.slots(launch, program)?;
+            let shader = Shader {
+                file: &launch.file,
+                module: program.module(),
+                entry_point: &dispatch.entry_point,
+                trusted: launch.trusted,
+                immediates: &launch.immediates,
+            };
+            let bound = self.gpu.bind(&shader, &slots)?;
+            work.push((bound, buffers.grid(&dispatch.workgroups)?));
+        }
+        Ok(work)
+    }
+
+    /// A launch made ready to be timed.
+    fn ready(&self, launch: &Launch) -> Result<Ready, RunError> {
+        let programs = programs(launch)?;
+        let buffers = self.buffers(launch, &programs)?;
+        let work = self.plain(launch, &programs, &buffers)?;
+        Ok(Ready { buffers, work })
+    }
+
+    /// Takes one sample.
+    fn sample(&self, launch: &Launch, ready: &Ready, repeats: u32) -> Result<Ticks, RunError> {
+        if !launch.repeatable {
+            for buffer in &launch.buffers {
+                let made = &ready.buffers.buffers[&buffer.name];
+                self.gpu.queue.write_buffer(made, 0, &launch.contents(buffer));
+            }
+        }
+        let work: Vec<(&Bound, &Grid)> = ready.work.iter().map(|(b, g)| (b, g)).collect();
+        self.gpu.run_timed(&format!("timing {}", launch.kernel), &work, repeats)
+    }
+}
+
+use crate::run::sampling::Ticks;
+
+/// Buffers and pipelines of a launch.
+struct Ready {
+    buffers: Buffers,
+    work: Vec<(Bound, Grid)>,
+}
+
+impl Buffers {
+    /// The bindings of a program, each with its buffer.
+    fn slots(&self, launch: &Launch, program: &Program) -> Result<Vec<Slot<'_>>, RunError> {
+        bindings(program)?
+            .into_iter()
+            .map(|binding| {
+                let buffer = self.buffers.get(&binding.name).ok_or_else(|| {
+                    let message =
+                        format!("{} describes no buffer `{}`", launch.kernel, binding.name);
+                    RunError::new(RunErrorKind::BadInput, message)
+                })?;
+                let kind = match (binding.uniform, binding.writable) {
+                    (true, _) => SlotKind::Uniform,
+                    (false, false) => SlotKind::ReadOnly,
+                    (false, true) => SlotKind::ReadWrite,
+                };
+                Ok(Slot { group: binding.group, binding: binding.binding, kind, buffer })
+            })
+            .collect()
+    }
+
+    fn grid(&self, workgroups: &Workgroups) -> Result<Grid, RunError> {
+        match workgroups {
+            Workgroups::Direct(grid) => Ok(Grid::Direct(*grid)),
+            Workgroups::Indirect { buffer, offset } => {
+                let found = self.buffers.get(buffer).ok_or_else(|| {
+                    let message = format!("there is no buffer `{buffer}` for an indirect dispatch");
+                    RunError::new(RunErrorKind::BadInput, message)
+                })?;
+                Ok(Grid::Indirect(found.clone(), *offset))
+            }
+        }
+    }
+}
+
+fn bindings(program: &Program) -> Result<Vec<crate::program::Binding>, RunError> {
+    program.bindings().map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))
+}
+
+impl Runner for WgpuRunner {
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+        let programs = programs(launch)?;
+        let buffers = self.buffers(launch, &programs)?;
+        let Some(width) = self.device.subgroup_width_run else {
+            // Without subgroups nothing can be counted, but outputs can be checked.
+            let work = self.plain(launch, &programs, &buffers)?;
+            let work: Vec<(&Bound, &Grid)> = work.iter().map(|(b, g)| (b, g)).collect();
+            self.gpu.run(&format!("running {}", launch.kernel), &work)?;
+            return Ok(Counted {
+                width: None,
+                dispatches: Vec::new(),
+                checked: self.verify(launch, &buffers)?,
+                runtime_checks: !launch.trusted,
+                flags: vec!["not_counted_no_subgroups".to_owned()],
+            });
+        };
+        let widest = self.device.subgroup_width_max.map_or(width.lanes(), Width::lanes);
+        let options = Options {
+            histogram: options.histogram,
+            subgroup_width_max: widest.max(width.lanes()),
+            counter_bytes_max: COUNTER_BYTES_MAX,
+        };
+        let mut dispatches = Vec::new();
+        for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
+            let instrumented = Instrumented::new(program, &options)
+                .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
+            let place = instrumented.counters();
+            let counters = self.gpu.buffer("counters", BufferUsages::STORAGE, place.size);
+            let mut slots = buffers.slots(launch, program)?;
+            slots.push(Slot {
+                group: place.group,
+                binding: place.binding,
+                kind: SlotKind::ReadWrite,
+                buffer: &counters,
+            });
+            let shader = Shader {
+                file: &launch.file,
+                module: instrumented.module(),
+                entry_point: &dispatch.entry_point,
+                trusted: launch.trusted,
+                immediates: &launch.immediates,
+            };
+            let bound = self.gpu.bind(&shader, &slots)?;
+            let grid = buffers.grid(&dispatch.workgroups)?;
+            self.gpu.run(&format!("counting {}", launch.kernel), &[(&bound, &grid)])?;
+            let counts = instrumented.decode(&self.gpu.read(&counters, place.size)?);
+            let workgroups = match &grid {
+                Grid::Direct(workgroups) => Some(*workgroups),
+                Grid::Indirect(..) => None,
+            };
+            dispatches.push(CountedDispatch { workgroups, counts });
+        }
+        Ok(Counted {
+            width: Some(width),
+            dispatches,
+            checked: self.verify(launch, &buffers)?,
+            runtime_checks: !launch.trusted,
+            flags: Vec::new(),
+        })
+    }
+
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        options: &TimeOptions,
+        notice: &mut dyn FnMut(usize),
+    ) -> Vec<Result<Option<Timed>, RunError>> {
+        let Some(timer) = self.timer else {
+            return launches.iter().map(|_| Ok(None)).collect();
+        };
+        let ready: Vec<Result<Ready, RunError>> =
+            launches.iter().map(|launch| self.ready(launch)).collect();
+        let repeatable: Vec<bool> = launches.iter().map(|launch| launch.repeatable).collect();
+        let times = sample_all(timer, &repeatable, options, |index, repeats| {
+            notice(index);
+            match &ready[index] {
+                Ok(ready) => self.sample(&launches[index], ready, repeats),
+                Err(error) => Err(error.clone()),
+            }
+        });
+        let mut results = Vec::new();
+        for ((launch, ready), time) in launches.iter().zip(&ready).zip(times) {
+            let timed = |ready: &Ready, time: Option<crate::record::Time>| {
+                let mut flags = Vec::new();
+                if time.is_none() {
+                    flags.push("no_usable_samples".to_owned());
+                }
+                if time.as_ref().is_some_and(|time| !time.stop_rule_met) {
+                    flags.push("stop_rule_not_met".to_owned());
+                }
+                if self.device.subgroup_width_min != self.device.subgroup_width_max {
+                    flags.push("width_not_known_when_timed".to_owned());
+                }
+                let checked = self.verify(launch, &ready.buffers)?;
+                Ok(Timed { time, checked, runtime_checks: !launch.trusted, flags })
+            };
+            results.push(match (ready, time) {
+                (Ok(ready), Ok(time)) => timed(ready, time).map(Some),
+                (_, Err(error)) => Err(error),
+                (Err(error), _) => Err(error.clone()),
+            });
+        }
+        results
+    }
+}
+
+/// The maker of a PCI vendor number.
+fn vendor(number: u32) -> String {
+    match number {
+        0x1002 | 0x1022 => "AMD".to_owned(),
+        0x10de => "NVIDIA".to_owned(),
+        0x8086 => "Intel".to_owned(),
+        0x106b => "Apple".to_owned(),
+        0x13b5 => "Arm".to_owned(),
+        0x5143 => "Qualcomm".to_owned(),
+        0x1010 => "Imagination".to_owned(),
+        0x1414 => "Microsoft".to_owned(),
+        // Khronos's number for Mesa's software drivers, and Google's for SwiftShader.
+        0x10005 => "Mesa".to_owned(),
+        0x1ae0 => "Google".to_owned(),
+        other => format!("PCI vendor 0x{other:04x}"),
+    }
+}

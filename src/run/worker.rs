@@ -1,0 +1,341 @@
+//! The child process that owns a device, and the parent's end of the conversation.
+//!
+//! Input, of the child: [`Request`]s as JSON lines on standard input. Output: [`Reply`]s as JSON
+//! lines on standard output. The child ends when its input does. [`WorkerRunner`] is the parent's
+//! end, a [`Runner`]: it waits for each line up to a limit, and where the child hangs or dies it
+//! ends it and says so. Nothing that a driver does can reach the process that holds the results.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::wgpu::{Listed, WgpuRunner, list};
+use super::{CountOptions, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed};
+use crate::kernel::Launch;
+use crate::record::Device;
+
+/// How long nothing may be heard of a launch.
+pub const SILENCE_MAX: Duration = Duration::from_secs(40);
+
+/// How long opening and calibrating a device may take.
+const OPENING_MAX: Duration = Duration::from_secs(90);
+
+/// Lines of the child's standard error that a failure quotes.
+const STDERR_LINES: usize = 6;
+
+/// What the parent asks for.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Request {
+    /// List the adapters: answered with [`Reply::Adapters`].
+    List,
+    /// Open adapter number `number`: answered with [`Reply::Opened`] or [`Reply::Failed`].
+    Open {
+        /// The N of `wgpu:N`.
+        number: usize,
+        /// Whether to measure rates, fusion and the loop limit.
+        calibrate: bool,
+    },
+    /// Count: answered with [`Reply::Counted`] or [`Reply::Failed`].
+    Count {
+        /// What to run.
+        launch: Box<Launch>,
+        /// How.
+        options: CountOptions,
+    },
+    /// Time: answered with any number of [`Reply::Sampling`], then [`Reply::Timed`].
+    Time {
+        /// What to run, side by side.
+        launches: Vec<Launch>,
+        /// How.
+        options: TimeOptions,
+    },
+}
+
+/// What the child answers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reply {
+    /// The adapters.
+    Adapters(Vec<Listed>),
+    /// The device is open.
+    Opened(Box<Device>),
+    /// Counting's result.
+    Counted(Counted),
+    /// A sample of this launch begins.
+    Sampling(usize),
+    /// Timing's results, one a launch.
+    Timed(Vec<Result<Option<Timed>, RunError>>),
+    /// The request failed.
+    Failed(RunError),
+}
+
+/// Answers requests until the input ends: the child's main.
+///
+/// # Errors
+///
+/// What reading or writing the two streams gives; the parent is then gone.
+pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()> {
+    let mut runner: Option<WgpuRunner> = None;
+    let mut line = String::new();
+    loop {
+        line.clear();
+        if input.read_line(&mut line)? == 0 {
+            return Ok(());
+        }
+        let request: Request = serde_json::from_str(&line)?;
+        let reply = answer(request, &mut runner, output)?;
+        send(output, &reply)?;
+    }
+}
+
+fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
+    serde_json::to_writer(&mut *output, reply)?;
+    output.write_all(b"\n")?;
+    output.flush()
+}
+
+fn answer(
+    request: Request,
+    runner: &mut Option<WgpuRunner>,
+    output: &mut impl Write,
+) -> io::Result<Reply> {
+    let closed = || RunError::new(RunErrorKind::NoDevice, "no device is open");
+    Ok(match request {
+        Request::List => Reply::Adapters(list()),
+        Request::Open { number, calibrate } => match WgpuRunner::open(number, calibrate) {
+            Ok(opened) => {
+                let device = Box::new(opened.device().clone());
+                *runner = Some(opened);
+                Reply::Opened(device)
+            }
+            Err(error) => Reply::Failed(error),
+        },
+        Request::Count { launch, options } => {
+            let counted =
+                runner.as_mut().ok_or_else(closed).and_then(|r| r.count(&launch, &options));
+            counted.map_or_else(Reply::Failed, Reply::Counted)
+        }
+        Request::Time { launches, options } => match runner.as_mut() {
+            None => Reply::Failed(closed()),
+            Some(runner) => {
+                let mut broken = None;
+                let timed = runner.time(&launches, &options, &mut |index| {
+                    if let Err(error) = send(output, &Reply::Sampling(index)) {
+                        broken = Some(error);
+                    }
+                });
+                if let Some(error) = broken {
+                    return Err(error);
+                }
+                Reply::Timed(timed)
+            }
+        },
+    })
+}
+
+/// The parent's end of a child.
+#[derive(Debug)]
+struct Worker {
+    child: Child,
+    requests: Option<ChildStdin>,
+    replies: Receiver<String>,
+    complaints: Arc<Mutex<Vec<String>>>,
+}
+
+impl Worker {
+    fn start() -> Result<Self, RunError> {
+        let internal = |error: io::Error| {
+            RunError::new(RunErrorKind::NoDevice, format!("the worker cannot be started: {error}"))
+        };
+        // Tests and embedding programs are not the lanescope binary themselves.
+        let program = match std::env::var_os("LANESCOPE_WORKER") {
+            Some(program) => program.into(),
+            None => std::env::current_exe().map_err(internal)?,
+        };
+        let mut child = Command::new(program)
+            .arg("worker")
+            // Mesa's cache is shared by all widths and hands a kernel of one to another.
+            .env("MESA_SHADER_CACHE_DISABLE", "true")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(internal)?;
+        let (sender, replies) = channel();
+        let complaints = Arc::new(Mutex::new(Vec::new()));
+        if let Some(stdout) = child.stdout.take() {
+            thread::spawn(move || {
+                for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                    if sender.send(line).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        if let Some(stderr) = child.stderr.take() {
+            let complaints = Arc::clone(&complaints);
+            thread::spawn(move || {
+                for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+                    let mut kept = complaints.lock().unwrap_or_else(PoisonError::into_inner);
+                    kept.push(line);
+                    let surplus = kept.len().saturating_sub(STDERR_LINES);
+                    kept.drain(..surplus);
+                }
+            });
+        }
+        let requests = child.stdin.take();
+        Ok(Self { child, requests, replies, complaints })
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<(), RunError> {
+        let mut line = serde_json::to_vec(request)
+            .map_err(|error| RunError::new(RunErrorKind::BadInput, error.to_string()))?;
+        line.push(b'\n');
+        let requests = self.requests.as_mut();
+        let sent = requests.is_some_and(|r| r.write_all(&line).and_then(|()| r.flush()).is_ok());
+        if sent { Ok(()) } else { Err(self.died()) }
+    }
+
+    fn hear(&mut self, limit: Duration, doing: &str) -> Result<Reply, RunError> {
+        match self.replies.recv_timeout(limit) {
+            Ok(line) => serde_json::from_str(&line).map_err(|error| {
+                let message = format!("the worker answered something else: {error}");
+                RunError::new(RunErrorKind::DeviceLost, message)
+            }),
+            Err(RecvTimeoutError::Timeout) => {
+                self.end();
+                let message = format!(
+                    "{doing}: nothing was heard for {} s; its process was ended",
+                    limit.as_secs()
+                );
+                Err(RunError::new(RunErrorKind::TimeLimit, message))
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(self.died()),
+        }
+    }
+
+    /// What became of a child that is gone.
+    fn died(&mut self) -> RunError {
+        self.end();
+        let status = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
+        let complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner).join("; ");
+        let said = if complaints.is_empty() { String::new() } else { format!(": {complaints}") };
+        RunError::new(
+            RunErrorKind::DeviceLost,
+            format!("the device's process ended ({status}){said}"),
+        )
+    }
+
+    /// Ends the child, which may hang inside the driver.
+    fn end(&mut self) {
+        self.requests = None;
+        // It may be gone already, which is what is wanted.
+        let _ = self.child.kill();
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.end();
+        let _ = self.child.wait();
+    }
+}
+
+/// Lists the adapters, in a child of their own.
+///
+/// # Errors
+///
+/// [`RunErrorKind::DeviceLost`] and [`RunErrorKind::TimeLimit`] where a driver brings the child down.
+pub fn adapters() -> Result<Vec<Listed>, RunError> {
+    let mut worker = Worker::start()?;
+    worker.ask(&Request::List)?;
+    match worker.hear(OPENING_MAX, "listing the adapters")? {
+        Reply::Adapters(adapters) => Ok(adapters),
+        Reply::Failed(error) => Err(error),
+        other => Err(unexpected(&other)),
+    }
+}
+
+fn unexpected(reply: &Reply) -> RunError {
+    RunError::new(RunErrorKind::DeviceLost, format!("the worker answered out of turn: {reply:?}"))
+}
+
+/// A device in a child process.
+#[derive(Debug)]
+pub struct WorkerRunner {
+    worker: Worker,
+    device: Device,
+    silence_max: Duration,
+}
+
+impl WorkerRunner {
+    /// Opens `wgpu:<number>` in a fresh child.
+    ///
+    /// # Errors
+    ///
+    /// What opening or calibrating gives, and what ends the child.
+    pub fn open(number: usize, calibrate: bool, silence_max: Duration) -> Result<Self, RunError> {
+        let mut worker = Worker::start()?;
+        worker.ask(&Request::Open { number, calibrate })?;
+        match worker.hear(OPENING_MAX, &format!("opening wgpu:{number}"))? {
+            Reply::Opened(device) => Ok(Self { worker, device: *device, silence_max }),
+            Reply::Failed(error) => Err(error),
+            other => Err(unexpected(&other)),
+        }
+    }
+}
+
+impl Runner for WorkerRunner {
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+        self.worker.ask(&Request::Count { launch: Box::new(launch.clone()), options: *options })?;
+        match self.worker.hear(self.silence_max, &format!("counting {}", launch.kernel))? {
+            Reply::Counted(counted) => Ok(counted),
+            Reply::Failed(error) => Err(error),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        options: &TimeOptions,
+        notice: &mut dyn FnMut(usize),
+    ) -> Vec<Result<Option<Timed>, RunError>> {
+        let all = |error: &RunError, culprit: usize| {
+            let innocent = RunError::new(
+                RunErrorKind::Interrupted,
+                format!("timed beside {}, which failed", launches[culprit].kernel),
+            );
+            (0..launches.len())
+                .map(|i| Err(if i == culprit { error.clone() } else { innocent.clone() }))
+                .collect()
+        };
+        let mut current = 0;
+        let request = Request::Time { launches: launches.to_vec(), options: *options };
+        if let Err(error) = self.worker.ask(&request) {
+            return all(&error, current);
+        }
+        loop {
+            let doing = format!("timing {}", launches[current].kernel);
+            match self.worker.hear(self.silence_max, &doing) {
+                Ok(Reply::Sampling(index)) => {
+                    current = index.min(launches.len() - 1);
+                    notice(current);
+                }
+                Ok(Reply::Timed(results)) => return results,
+                Ok(Reply::Failed(error)) | Err(error) => return all(&error, current),
+                Ok(other) => return all(&unexpected(&other), current),
+            }
+        }
+    }
+}

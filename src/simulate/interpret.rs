@@ -1,0 +1,500 @@
+//! The interpreter: runs one strand of a subgroup until it ends or has to wait.
+//!
+//! Input: the code, the memories and a [`Strand`], whose state is all explicit. Output: an
+//! [`Event`] that says why it stopped; the strand can be resumed. Inner loops run over all lanes
+//! of a register with a constant trip count, so that they vectorise for the features that the
+//! caller dispatched to; what is not a loop over lanes is out of line (`access`, `subgroup`). It
+//! does not choose who runs next: `schedule` does.
+
+#![expect(clippy::inline_always, reason = "code must be inlined to get the dispatched features")]
+
+use super::access;
+use super::observe::Observer;
+use super::op::{Op, Reg, SiteId, Slot, with_pure};
+use super::report::Tally;
+use super::scalar;
+use super::{subgroup, table::Context};
+
+/// Lanes as bits.
+pub(super) type Mask = u128;
+
+/// Lanes of a subgroup that share a program counter, with all their state. Under maximal
+/// reconvergence a subgroup is one strand.
+#[derive(Clone, Debug)]
+pub(super) struct Strand<const N: usize> {
+    /// The next instruction.
+    pub(super) pc: usize,
+    /// The active mask.
+    pub(super) exec: Mask,
+    /// The lanes that this strand owns, waiting ones included.
+    pub(super) lanes: Mask,
+    /// The lanes that the subgroup was launched with.
+    pub(super) launched: Mask,
+    /// Lanes that wait, by slot.
+    pub(super) slots: Vec<Mask>,
+    /// The registers, `[registers × lanes]`.
+    pub(super) registers: Vec<[u32; N]>,
+    /// The loops that this strand is in, late reconvergence only.
+    pub(super) loops: Vec<usize>,
+    /// Linear index of the workgroup, number of the subgroup.
+    pub(super) place: Place,
+}
+
+/// Which subgroup it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The workgroup's number in dispatch order: x runs fastest.
+    pub workgroup: u64,
+    /// The subgroup's number in its workgroup.
+    pub subgroup: u32,
+}
+
+/// Why a strand stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Event {
+    /// It ended.
+    Done,
+    /// It waits at a barrier.
+    Barrier { site: SiteId },
+    /// Its slice is used up, at a loop.
+    Yield { site: SiteId },
+    /// An out-of-bounds access, in strict mode.
+    OutOfBounds { site: SiteId },
+    /// Late reconvergence: these lanes take the other arm of the branch at `pc`.
+    Split { others: Mask },
+    /// Late reconvergence: the arms of a switch part.
+    SplitArms { first: Slot, arms: u16 },
+    /// Late reconvergence: a loop begins.
+    LoopEnter,
+    /// Late reconvergence: a loop ends; without lanes it goes on at `target`.
+    LoopLeave { target: usize },
+}
+
+/// What a strand may use while it runs.
+pub(super) struct Surroundings<'a> {
+    pub(super) context: &'a Context<'a>,
+    pub(super) group: &'a mut super::schedule::Shared,
+    pub(super) tally: &'a mut Tally,
+    pub(super) observer: Option<&'a mut dyn Observer>,
+    /// Operations that may still run before the strand yields at a loop; may go below zero.
+    pub(super) fuel: i64,
+}
+
+/// A boolean of the register file.
+#[inline(always)]
+fn b(value: bool) -> u32 {
+    u32::from(value)
+}
+
+/// A word as `f32`.
+#[inline(always)]
+fn f(word: u32) -> f32 {
+    f32::from_bits(word)
+}
+
+/// A word as `i32`.
+#[inline(always)]
+fn s(word: u32) -> i32 {
+    word.cast_signed()
+}
+
+/// The destination and what lies below it; operands always do.
+#[inline(always)]
+fn split<const N: usize>(file: &mut [[u32; N]], d: Reg) -> (&[[u32; N]], &mut [u32; N]) {
+    let (low, high) = file.split_at_mut(usize::from(d));
+    (low, &mut high[0])
+}
+
+#[inline(always)]
+fn unary<const N: usize>(file: &mut [[u32; N]], d: Reg, a: Reg, f: impl Fn(u32) -> u32) {
+    #[inline(always)]
+    fn lanes<const N: usize>(d: &mut [u32; N], a: &[u32; N], f: impl Fn(u32) -> u32) {
+        for lane in 0..N {
+            d[lane] = f(a[lane]);
+        }
+    }
+    let (low, d) = split(file, d);
+    lanes(d, &low[usize::from(a)], f);
+}
+
+#[inline(always)]
+fn binary<const N: usize>(
+    file: &mut [[u32; N]],
+    d: Reg,
+    [a, c]: [Reg; 2],
+    f: impl Fn(u32, u32) -> u32,
+) {
+    #[inline(always)]
+    fn lanes<const N: usize>(
+        d: &mut [u32; N],
+        a: &[u32; N],
+        c: &[u32; N],
+        f: impl Fn(u32, u32) -> u32,
+    ) {
+        for lane in 0..N {
+            d[lane] = f(a[lane], c[lane]);
+        }
+    }
+    let (low, d) = split(file, d);
+    lanes(d, &low[usize::from(a)], &low[usize::from(c)], f);
+}
+
+#[inline(always)]
+fn ternary<const N: usize>(
+    file: &mut [[u32; N]],
+    d: Reg,
+    [a, c, e]: [Reg; 3],
+    f: impl Fn(u32, u32, u32) -> u32,
+) {
+    #[inline(always)]
+    fn lanes<const N: usize>(
+        d: &mut [u32; N],
+        [a, c, e]: [&[u32; N]; 3],
+        f: impl Fn(u32, u32, u32) -> u32,
+    ) {
+        for lane in 0..N {
+            d[lane] = f(a[lane], c[lane], e[lane]);
+        }
+    }
+    let (low, d) = split(file, d);
+    lanes(d, [&low[usize::from(a)], &low[usize::from(c)], &low[usize::from(e)]], f);
+}
+
+/// Two different registers, the first to write.
+#[inline(always)]
+fn pair<const N: usize>(file: &mut [[u32; N]], d: Reg, a: Reg) -> (&mut [u32; N], &[u32; N]) {
+    let (d, a) = (usize::from(d), usize::from(a));
+    if d < a {
+        let (low, high) = file.split_at_mut(a);
+        (&mut low[d], &high[0])
+    } else {
+        let (low, high) = file.split_at_mut(d);
+        (&mut high[0], &low[a])
+    }
+}
+
+/// Copies the lanes of `exec`.
+#[inline(always)]
+fn blend<const N: usize>(d: &mut [u32; N], a: &[u32; N], exec: Mask) {
+    let mut rest = exec;
+    for (d, a) in d.as_chunks_mut::<8>().0.iter_mut().zip(a.as_chunks::<8>().0) {
+        #[expect(clippy::cast_possible_truncation, reason = "eight lanes at a time")]
+        let bits = rest as u8;
+        rest >>= 8;
+        for lane in 0..8 {
+            let keep = u32::from((bits >> lane) & 1).wrapping_sub(1);
+            d[lane] = (d[lane] & keep) | (a[lane] & !keep);
+        }
+    }
+}
+
+/// The lanes whose boolean is set, inactive ones included.
+#[inline(always)]
+pub(super) fn bits<const N: usize>(values: &[u32; N]) -> Mask {
+    let mut mask = 0;
+    for (index, chunk) in values.as_chunks::<8>().0.iter().enumerate() {
+        let mut part = 0u32;
+        for lane in 0..8 {
+            part |= (chunk[lane] & 1) << lane;
+        }
+        mask |= Mask::from(part) << (8 * index);
+    }
+    mask
+}
+
+/// Runs a scalar function for the active lanes only; the others keep what they had.
+#[inline(always)]
+pub(super) fn each(mut exec: Mask, mut f: impl FnMut(usize)) {
+    while exec != 0 {
+        f(exec.trailing_zeros() as usize);
+        exec &= exec - 1;
+    }
+}
+
+/// Runs `strand` until it stops.
+#[inline(always)]
+#[expect(clippy::too_many_lines, reason = "the interpreter's match, one arm an instruction")]
+pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundings<'_>) -> Event {
+    let context = around.context;
+    let code = context.code;
+    let mut pc = strand.pc;
+    let mut exec = strand.exec;
+    let event = loop {
+        let op = code[pc];
+        pc += 1;
+        macro_rules! execute {
+            (
+                unary { $($u:ident($uf:expr);)* }
+                binary { $($b:ident($bf:expr);)* }
+                ternary { $($t:ident($tf:expr);)* }
+                $($arms:tt)*
+            ) => {
+                match op {
+                    $(Op::$u(d, a) => unary(&mut strand.registers, d, a, $uf),)*
+                    $(Op::$b(d, a, c) => binary(&mut strand.registers, d, [a, c], $bf),)*
+                    $(Op::$t(d, a, c, e) => ternary(&mut strand.registers, d, [a, c, e], $tf),)*
+                    $($arms)*
+                }
+            };
+        }
+        with_pure! { execute
+            // Variables
+            Op::Copy(d, a) => {
+                let (d, a) = pair(&mut strand.registers, d, a);
+                *d = *a;
+            }
+            Op::Store(d, a) => {
+                let (d, a) = pair(&mut strand.registers, d, a);
+                if exec == strand.launched {
+                    *d = *a;
+                } else {
+                    blend(d, a, exec);
+                }
+            }
+            Op::Fill { dst, count, src } => {
+                let value = strand.registers[usize::from(src)];
+                let dst = usize::from(dst);
+                strand.registers[dst..dst + usize::from(count)].fill(value);
+            }
+            Op::Index { dst, base, index, length, stride } => {
+                ternary(&mut strand.registers, dst, [base, index, length], |base, index, length| {
+                    let offset = base.wrapping_add(index.wrapping_mul(stride));
+                    let valid = (index < length) & (base != u32::MAX);
+                    if valid { offset } else { u32::MAX }
+                });
+            }
+            // Basic blocks and observers
+            Op::Block { block, ops } => {
+                around.fuel -= i64::from(ops);
+                around.tally.block(block, exec);
+                if let Some(observer) = around.observer.as_deref_mut() {
+                    observer.block(strand.place, block, exec);
+                }
+            }
+            // If
+            Op::If { condition, slot, invert, splits, target } => {
+                let set = bits(&strand.registers[usize::from(condition)]);
+                let set = if invert { !set } else { set };
+                let (accept, reject) = (exec & set, exec & !set);
+                if splits && context.late && accept != 0 && reject != 0 {
+                    pc -= 1;
+                    break Event::Split { others: reject };
+                }
+                strand.slots[usize::from(slot)] = reject;
+                exec = accept;
+                if exec == 0 {
+                    pc = target as usize;
+                }
+            }
+            Op::Else { slot, target } => {
+                std::mem::swap(&mut exec, &mut strand.slots[usize::from(slot)]);
+                if exec == 0 {
+                    pc = target as usize;
+                }
+            }
+            Op::Join { slot, target } => {
+                exec |= strand.slots[usize::from(slot)];
+                if exec == 0 {
+                    pc = target as usize;
+                }
+            }
+            // Break, Continue, Return
+            Op::BreakIf { condition, slot, invert, block, target } => {
+                let set = bits(&strand.registers[usize::from(condition)]);
+                let leaving = exec & if invert { !set } else { set };
+                if leaving != 0 {
+                    around.fuel -= 1;
+                    around.tally.block(block, leaving);
+                    if let Some(observer) = around.observer.as_deref_mut() {
+                        observer.block(strand.place, block, leaving);
+                    }
+                    strand.slots[usize::from(slot)] |= leaving;
+                    exec &= !leaving;
+                    if exec == 0 {
+                        pc = target as usize;
+                    }
+                }
+            }
+            Op::Leave { slot, target } => {
+                strand.slots[usize::from(slot)] |= exec;
+                exec = 0;
+                pc = target as usize;
+            }
+            // Switch
+            Op::Switch { rest, exits } => {
+                strand.slots[usize::from(rest)] = exec;
+                strand.slots[usize::from(exits)] = 0;
+                exec = 0;
+            }
+            Op::Case { selector, value, rest, slot } => {
+                let file = &strand.registers;
+                let rest = usize::from(rest);
+                let (selector, value) = (&file[usize::from(selector)], &file[usize::from(value)]);
+                let waiting = strand.slots[rest];
+                let taken = waiting & equal(selector, value);
+                strand.slots[rest] = waiting & !taken;
+                strand.slots[usize::from(slot)] |= taken;
+            }
+            Op::CaseDefault { rest, slot } => {
+                let waiting = strand.slots[usize::from(rest)];
+                strand.slots[usize::from(slot)] |= waiting;
+            }
+            Op::SwitchSplit { first, arms } => {
+                if context.late {
+                    break Event::SplitArms { first, arms };
+                }
+            }
+            Op::CaseBegin { slot, target } => {
+                exec |= strand.slots[usize::from(slot)];
+                if exec == 0 {
+                    pc = target as usize;
+                }
+            }
+            // Loop
+            Op::LoopBegin { exits } => {
+                strand.slots[usize::from(exits)] = 0;
+                if context.late {
+                    break Event::LoopEnter;
+                }
+            }
+            Op::LoopHead { continued } => strand.slots[usize::from(continued)] = 0,
+            Op::LoopBack { head, site } => {
+                if exec != 0 {
+                    pc = head as usize;
+                    around.fuel -= 1;
+                    if around.fuel <= 0 {
+                        break Event::Yield { site };
+                    }
+                }
+            }
+            Op::LoopBackUnless { condition, exits, head, site } => {
+                let leaving = exec & bits(&strand.registers[usize::from(condition)]);
+                strand.slots[usize::from(exits)] |= leaving;
+                exec &= !leaving;
+                if exec != 0 {
+                    pc = head as usize;
+                    around.fuel -= 1;
+                    if around.fuel <= 0 {
+                        break Event::Yield { site };
+                    }
+                }
+            }
+            Op::LoopEnd { exits, target } => {
+                exec = strand.slots[usize::from(exits)];
+                if context.late {
+                    break Event::LoopLeave { target: target as usize };
+                }
+                if exec == 0 {
+                    pc = target as usize;
+                }
+            }
+            Op::Clear { slot } => strand.slots[usize::from(slot)] = 0,
+            // Barriers
+            Op::Barrier { site } => break Event::Barrier { site },
+            Op::CheckUniform { offset, key, site } => {
+                access::check_uniform(strand, around, exec, offset, key, site);
+            }
+            // Memory
+            Op::Gather { dst, count, base, offset, site } => {
+                if !access::gather(strand, around, exec, [dst, base, offset], count, site) {
+                    break Event::OutOfBounds { site };
+                }
+            }
+            Op::Scatter { base, offset, src, count, site } => {
+                if !access::scatter(strand, around, exec, [base, offset, src], count, site) {
+                    break Event::OutOfBounds { site };
+                }
+            }
+            Op::LoadUniform { dst, count, root, offset, site } => {
+                if !access::load_uniform(strand, around, exec, (dst, count), root, offset, site) {
+                    break Event::OutOfBounds { site };
+                }
+            }
+            Op::Load { dst, dynamic, at } => {
+                let at = &context.accesses[at as usize];
+                if !access::load(strand, around, exec, dst, dynamic, at) {
+                    break Event::OutOfBounds { site: at.site };
+                }
+            }
+            Op::MemoryStore { src, dynamic, at } => {
+                let at = &context.accesses[at as usize];
+                if !access::store(strand, around, exec, src, dynamic, at) {
+                    break Event::OutOfBounds { site: at.site };
+                }
+            }
+            Op::Atomic { dynamic, with } => {
+                let atomic = &context.atomics[with as usize];
+                if !access::atomic(strand, around, exec, dynamic, atomic) {
+                    break Event::OutOfBounds { site: atomic.at.site };
+                }
+            }
+            // Subgroup operations
+            Op::Ballot { dst, predicate } => {
+                subgroup::ballot(&mut strand.registers, exec, dst, predicate);
+            }
+            Op::Collective { fold, dst, src, identity, scan } => {
+                subgroup::collective(&mut strand.registers, exec, fold, [dst, src, identity], scan);
+            }
+            Op::CollectiveWide { fold, dst, src, identity, scan } => {
+                let registers = [dst, src, identity];
+                subgroup::collective_wide(&mut strand.registers, exec, fold, registers, scan);
+            }
+            Op::Shuffle { mode, dst, src, index, count, site } => {
+                subgroup::shuffle(strand, around, exec, mode, [dst, src, index], count, site);
+            }
+            // Functions of one lane
+            Op::Map1(f, d, a) => {
+                let (low, d) = split(&mut strand.registers, d);
+                let a = &low[usize::from(a)];
+                each(exec, |lane| d[lane] = f(a[lane]));
+            }
+            Op::Map2(f, d, [a, c]) => {
+                let (low, d) = split(&mut strand.registers, d);
+                let [a, c] = [a, c].map(|register| &low[usize::from(register)]);
+                each(exec, |lane| d[lane] = f(a[lane], c[lane]));
+            }
+            Op::Map3(f, d, [a, c, e]) => {
+                let (low, d) = split(&mut strand.registers, d);
+                let [a, c, e] = [a, c, e].map(|register| &low[usize::from(register)]);
+                each(exec, |lane| d[lane] = f(a[lane], c[lane], e[lane]));
+            }
+            Op::Map4(f, d, [a, c, e, g]) => {
+                let (low, d) = split(&mut strand.registers, d);
+                let [a, c, e, g] = [a, c, e, g].map(|register| &low[usize::from(register)]);
+                each(exec, |lane| d[lane] = f(a[lane], c[lane], e[lane], g[lane]));
+            }
+            Op::FmaHalf(d, operands) => {
+                let fma = if context.fused { scalar::fma_half } else { scalar::mul_add_half };
+                let (low, d) = split(&mut strand.registers, d);
+                let [a, c, e] = operands.map(|register| &low[usize::from(register)]);
+                each(exec, |lane| d[lane] = fma(a[lane], c[lane], e[lane]));
+            }
+            Op::FmaDouble(d, operands) => {
+                subgroup::fma_double(&mut strand.registers, exec, d, operands, context.fused);
+            }
+            Op::Wide1(f, d, a) => subgroup::wide1(&mut strand.registers, exec, f, d, a),
+            Op::Wide2(f, d, operands) => {
+                subgroup::wide2(&mut strand.registers, exec, f, d, operands);
+            }
+            Op::WideTest(f, d, operands) => {
+                subgroup::wide_test(&mut strand.registers, exec, f, d, operands);
+            }
+            Op::Widen(f, d, a) => subgroup::widen(&mut strand.registers, exec, f, d, a),
+            Op::Narrow(f, d, a) => subgroup::narrow(&mut strand.registers, exec, f, d, a),
+            Op::End => break Event::Done,
+        }
+    };
+    strand.pc = pc;
+    strand.exec = exec;
+    event
+}
+
+/// The lanes whose words are equal, inactive ones included.
+#[inline(always)]
+fn equal<const N: usize>(left: &[u32; N], right: &[u32; N]) -> Mask {
+    let mut same = [0; N];
+    for lane in 0..N {
+        same[lane] = u32::from(left[lane] == right[lane]);
+    }
+    bits(&same)
+}

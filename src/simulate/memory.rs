@@ -1,0 +1,103 @@
+//! The memory that a launch works on: buffers by group and binding, and immediates.
+//!
+//! Input: bytes from the caller. Output: the same buffers after a launch. Words are atomics with
+//! relaxed order, which is what WGSL promises between invocations, so that worker threads can share
+//! a buffer without `unsafe`. It knows nothing of types.
+
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Buffers and immediates of a launch.
+#[derive(Debug, Default)]
+pub struct Memory {
+    buffers: BTreeMap<(u32, u32), Buffer>,
+    immediates: Buffer,
+    /// Taken for every 64-bit atomic operation.
+    lock: Mutex<()>,
+}
+
+/// Bytes as words that threads may share.
+#[derive(Debug, Default)]
+pub(super) struct Buffer {
+    pub(super) words: Vec<AtomicU32>,
+    pub(super) bytes: usize,
+}
+
+impl Memory {
+    /// Makes a memory without buffers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Binds a buffer with these bytes; one that was bound there before is dropped.
+    pub fn bind(&mut self, group: u32, binding: u32, bytes: &[u8]) {
+        self.buffers.insert((group, binding), Buffer::new(bytes));
+    }
+
+    /// Sets the immediates.
+    pub fn set_immediates(&mut self, bytes: &[u8]) {
+        self.immediates = Buffer::new(bytes);
+    }
+
+    /// The bytes of a buffer, or nothing where none is bound.
+    pub fn bytes(&self, group: u32, binding: u32) -> Option<Vec<u8>> {
+        self.buffers.get(&(group, binding)).map(Buffer::to_bytes)
+    }
+
+    /// Takes a buffer out, to be bound elsewhere with [`Memory::put`] and no copy.
+    pub fn take(&mut self, group: u32, binding: u32) -> Option<Taken> {
+        self.buffers.remove(&(group, binding)).map(Taken)
+    }
+
+    /// Binds a buffer that was taken from another memory or another binding.
+    pub fn put(&mut self, group: u32, binding: u32, buffer: Taken) {
+        self.buffers.insert((group, binding), buffer.0);
+    }
+
+    pub(super) fn buffer(&self, group: u32, binding: u32) -> Option<&Buffer> {
+        self.buffers.get(&(group, binding))
+    }
+
+    pub(super) fn immediates(&self) -> &Buffer {
+        &self.immediates
+    }
+
+    pub(super) fn lock(&self) -> &Mutex<()> {
+        &self.lock
+    }
+}
+
+/// A buffer on its way from one binding to another: how several dispatches share one.
+#[derive(Debug)]
+pub struct Taken(Buffer);
+
+impl Taken {
+    /// Makes a buffer of these bytes.
+    pub fn new(bytes: &[u8]) -> Self {
+        Self(Buffer::new(bytes))
+    }
+
+    /// Its bytes.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        self.0.to_bytes()
+    }
+}
+
+impl Buffer {
+    pub(super) fn new(bytes: &[u8]) -> Self {
+        let words = bytes.chunks(4).map(|chunk| {
+            let mut word = [0; 4];
+            word[..chunk.len()].copy_from_slice(chunk);
+            AtomicU32::new(u32::from_le_bytes(word))
+        });
+        Self { words: words.collect(), bytes: bytes.len() }
+    }
+
+    fn to_bytes(&self) -> Vec<u8> {
+        let words = self.words.iter().flat_map(|word| word.load(Ordering::Relaxed).to_le_bytes());
+        let mut bytes: Vec<u8> = words.collect();
+        bytes.truncate(self.bytes);
+        bytes
+    }
+}

@@ -1,0 +1,447 @@
+//! The SIMT simulator: what an execution is, at any subgroup width.
+//!
+//! Input: a [`Program`], buffers, a [`Config`]. Output: the buffers changed, and an [`Outcome`] with
+//! the issues, lanes and histogram of every basic block. It measures no time and reads no file.
+//!
+//! # Semantics
+//!
+//! ## Subgroups
+//! The invocation with local index i is lane i mod W of subgroup i ÷ W of its workgroup, whatever
+//! the workgroup's dimensions. A last subgroup may be partial: its other lanes never exist. A
+//! subgroup has one program counter and an *active mask*; an instruction is executed for the lanes
+//! in the mask. A [`block`](crate::program::structure) is *issued* when a subgroup executes it with
+//! at least one active lane, and never with none. (`schedule`: `builtins`; `interpret`: Block)
+//!
+//! ## If
+//! Lanes with a true condition run `accept`, then the others run `reject`; an empty mask skips the
+//! arm. All lanes that reach the end of their arm go on together. (`compile/flow`, `interpret`: If)
+//!
+//! ## Switch
+//! Cases run in the order of the source, each with the lanes whose selector names it and, where the
+//! case before it falls through, with the lanes that come from there. Empty cases that fall through
+//! name the next one's arm: lanes of `case 1, 2:` run it together. `break` leaves the switch; all
+//! lanes go on together after it. (Switch)
+//!
+//! ## Loop
+//! Lanes that `continue` wait at the start of `continuing`, which all lanes still in the loop run
+//! together, and so they begin the next iteration together. `break_if` is asked after `continuing`.
+//! Lanes that `break` wait at the loop's end until no lane is left inside. (Loop)
+//!
+//! ## Break, Continue, Return
+//! Lanes that leave wait where they go: `break` at the end of the innermost loop or switch,
+//! `continue` at the innermost loop's `continuing`, even from inside a switch, `return` at the end
+//! of the function. Lanes that return from a function called under a mask go on with the caller's
+//! other active lanes at the call. (Break, Continue, Return)
+//!
+//! ## Call
+//! A callee runs with the lanes that are active at the call, for each call anew; its blocks have the
+//! same numbers wherever it is called. (`compile/flow`: Call)
+//!
+//! ## Reconvergence
+//! All the above is *maximal* reconvergence. Under *late* reconvergence, a model of independent
+//! thread scheduling, lanes that part at an `if` or `switch` inside a loop do not meet again at its
+//! end but at the end of the innermost loop: each such set of lanes is a *strand* with its own
+//! program counter and mask, and issues blocks by itself. Lanes that merely leave the loop early
+//! wait at its end as before. Outside loops nothing changes. Subgroup operations see the lanes of
+//! the strand. (`schedule`: Late reconvergence)
+//!
+//! ## Barriers
+//! A subgroup, or a strand, that reaches a barrier waits until every other of the workgroup waits at
+//! a barrier or has ended; then all go on. Invocations that do not wait at the same barrier then are
+//! reported, as [`ReportKind::DivergentBarrier`]: WGSL forbids it, but nothing hangs. A barrier is
+//! part of `workgroupUniformLoad`, before and after the load; pointers that differ are reported.
+//! `subgroupBarrier` orders nothing more than program order does. (`schedule`: `release`)
+//!
+//! ## Subgroup operations
+//! They combine the active lanes, from the lowest up: a sum of floats is ((l0 + l1) + l2) + …, an
+//! exclusive scan gives the first lane the identity. A lane that shuffles from an inactive lane, or
+//! from outside the subgroup, gets its own value and is reported. Quads are four lanes in a row.
+//! (`subgroup`)
+//!
+//! ## Memory
+//! Buffers, workgroup memory and immediates have naga's layouts. An instruction accesses memory lane
+//! by lane from the lowest up; accesses are relaxed. Workgroup memory begins as zeros or, by
+//! [`Config::zero_workgroup_memory`], as the word `0xdeadbeef`. (`access`)
+//!
+//! ## Atomics
+//! Each lane's operation is one step, relaxed, from the lowest lane up; `atomicCompareExchangeWeak`
+//! never fails spuriously. (`access`: `atomic`)
+//!
+//! ## Bounds
+//! An index is checked against its own array, vector or matrix, and an access against its buffer. A
+//! read out of bounds gives zero, a write or atomic is skipped, and both are reported by line; in
+//! strict mode they stop the launch. (`access`)
+//!
+//! ## Integers
+//! They wrap; `x / 0` is x, `x % 0` is 0, the most negative number divided by −1 is itself; shifts
+//! take the amount modulo the width; conversions from floats saturate. (`scalar`)
+//!
+//! ## Floats
+//! `f32` +, −, ×, ÷ and square root round as IEEE 754 says, subnormal numbers included; `f16` is
+//! computed in `f32` and rounded after each operation. `fma` rounds once or twice, by [`Fma`]; no
+//! other pair of operations is ever fused. (`op`, `scalar`)
+//!
+//! ## Workgroups
+//! They begin in dispatch order, x fastest. Progress is promised in that order: one that has begun
+//! gets its turn again and again until it ends, so it may wait for an earlier one, not for a later.
+//! Which runs when is the [`Schedule`]'s choice. (`schedule`)
+//!
+//! ## Limits
+//! A subgroup may execute [`Config::steps_max`] operations; one over that is stopped at the back
+//! edge of its loop. Memory for registers exists for the subgroups in flight.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+mod access;
+mod compile;
+mod error;
+mod interpret;
+mod memory;
+mod observe;
+mod op;
+mod report;
+mod scalar;
+mod schedule;
+mod subgroup;
+mod table;
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+pub use error::{Limit, SimulateError, Trap};
+pub use interpret::Place;
+pub use memory::{Memory, Taken};
+pub use observe::{Access, AccessKind, Observer, Space, Split};
+pub use report::{BlockCounts, Outcome, Report, ReportKind};
+
+use self::op::{Op, ROOT_WORKGROUP};
+use self::report::Tally;
+use self::schedule::{Launch, Queue, work};
+use self::table::{Code, Context, Root};
+use crate::program::Program;
+use crate::units::Width;
+
+/// Workgroups along a dimension at most: WebGPU's limit.
+const WORKGROUPS_MAX: u32 = 65_535;
+
+/// Invocations a workgroup at most: what the largest GPUs run.
+const INVOCATIONS_MAX: u64 = 1024;
+
+/// Bytes of a buffer at most: offsets are 32 bits, and the last is none.
+const BUFFER_BYTES_MAX: u32 = u32::MAX - 15;
+
+/// A program, compiled for the simulator.
+#[derive(Debug)]
+pub struct Compiled {
+    code: Code,
+    file: String,
+    blocks: usize,
+    workgroup_size: [u32; 3],
+}
+
+/// How to execute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Lanes a subgroup.
+    pub width: Width,
+    /// When lanes that parted meet again.
+    pub reconvergence: Reconvergence,
+    /// How `fma` rounds.
+    pub fma: Fma,
+    /// Operations that one subgroup may execute (as blocks count them, and one for each iteration)
+    /// before the launch is stopped. A lane's operations are never more than its subgroup's.
+    pub steps_max: u64,
+    /// Which workgroup runs when.
+    pub schedule: Schedule,
+    /// Whether an access out of bounds stops the launch.
+    pub strict: bool,
+    /// Worker threads; nothing means as many as rayon's global pool has.
+    pub threads: Option<usize>,
+    /// Whether workgroup memory begins as zeros.
+    pub zero_workgroup_memory: bool,
+}
+
+/// When lanes that parted meet again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reconvergence {
+    /// At the end of the `if` or `switch`, and at each iteration of a loop.
+    Maximal,
+    /// At the end of the innermost loop; outside loops as `Maximal`.
+    Late,
+}
+
+/// How `fma` rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fma {
+    /// Once.
+    Fused,
+    /// After the multiplication and after the addition.
+    Unfused,
+}
+
+/// Which workgroup runs when. With one thread a schedule repeats exactly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// In dispatch order; one begins when nobody in flight can use the worker.
+    InOrder,
+    /// Random slices of random workgroups and subgroups; fair in the long run.
+    Shuffled {
+        /// Of the random numbers.
+        seed: u64,
+    },
+    /// The youngest workgroup and the last subgroup first; the oldest gets one turn in eight.
+    Unfair {
+        /// Of the random numbers.
+        seed: u64,
+    },
+}
+
+impl Compiled {
+    /// Compiles a program.
+    ///
+    /// # Errors
+    ///
+    /// [`SimulateError::Unsupported`] with the expression and its line where the program uses what
+    /// the simulator does not run, [`SimulateError::Limit`] and [`SimulateError::Invocations`]
+    /// where it is too large.
+    pub fn new(program: &Program) -> Result<Self, SimulateError> {
+        let workgroup_size = program.workgroup_size();
+        let invocations = workgroup_size.iter().map(|&size| u64::from(size)).product();
+        if invocations > INVOCATIONS_MAX {
+            return Err(SimulateError::Invocations { invocations, max: INVOCATIONS_MAX });
+        }
+        Ok(Self {
+            code: compile::compile(program)?,
+            file: program.text().file().to_owned(),
+            blocks: program.blocks().len(),
+            workgroup_size,
+        })
+    }
+
+    /// Instructions of the register program.
+    pub fn instructions(&self) -> usize {
+        self.code.ops.len()
+    }
+
+    /// Registers of a subgroup: words of each lane.
+    pub fn registers(&self) -> usize {
+        self.code.registers
+    }
+
+    /// Whether the program has a barrier.
+    pub fn has_barriers(&self) -> bool {
+        self.code.barriers
+    }
+
+    /// Executes a dispatch of `workgroups` over `memory`.
+    ///
+    /// # Errors
+    ///
+    /// [`Trap::Refused`] where a buffer is missing or of a wrong size or the dispatch is too large,
+    /// [`Trap::Steps`] where a subgroup does not end, [`Trap::OutOfBounds`] in strict mode. Buffers
+    /// then hold what was written until then.
+    pub fn run(
+        &self,
+        workgroups: [u32; 3],
+        memory: &mut Memory,
+        config: &Config,
+    ) -> Result<Outcome, Trap> {
+        self.launch(workgroups, memory, config, threads(config), &mut [])
+    }
+
+    /// Executes as [`Compiled::run`] does, and shows everything to `observer`.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compiled::run`]; the observer then has what was seen until then.
+    pub fn run_observed<O: Split>(
+        &self,
+        workgroups: [u32; 3],
+        memory: &mut Memory,
+        config: &Config,
+        observer: &mut O,
+    ) -> Result<Outcome, Trap> {
+        let count = threads(config);
+        let mut observers: Vec<O> = (0..count).map(|_| observer.fresh()).collect();
+        let mut hooks: Vec<&mut dyn Observer> = Vec::new();
+        for own in &mut observers {
+            hooks.push(own);
+        }
+        let outcome = self.launch(workgroups, memory, config, count, &mut hooks);
+        for own in observers {
+            observer.merge(own);
+        }
+        outcome
+    }
+
+    fn launch(
+        &self,
+        workgroups: [u32; 3],
+        memory: &Memory,
+        config: &Config,
+        threads: usize,
+        observers: &mut [&mut dyn Observer],
+    ) -> Result<Outcome, Trap> {
+        if workgroups.iter().any(|&count| count > WORKGROUPS_MAX) {
+            return Err(SimulateError::Workgroups { workgroups, max: WORKGROUPS_MAX }.into());
+        }
+        let ops: Vec<Op> = self.code.ops.iter().map(|&op| by_policy(op, config.fma)).collect();
+        let context = self.context(&ops, memory, config)?;
+        let launch = Launch {
+            code: &self.code,
+            constants: self.constants(&context),
+            context,
+            file: &self.file,
+            blocks: self.blocks,
+            width: config.width,
+            workgroups,
+            workgroup_size: self.workgroup_size,
+            zero_workgroup_memory: config.zero_workgroup_memory,
+            steps_max: config.steps_max,
+            schedule: config.schedule,
+            stop: AtomicBool::new(false),
+            trap: Mutex::new(None),
+        };
+        // Narrow subgroups use the first lanes of eight.
+        let tally = match config.width.lanes() {
+            0..=8 => spread::<8>(&launch, config, threads, observers)?,
+            16 => spread::<16>(&launch, config, threads, observers)?,
+            32 => spread::<32>(&launch, config, threads, observers)?,
+            64 => spread::<64>(&launch, config, threads, observers)?,
+            _ => spread::<128>(&launch, config, threads, observers)?,
+        };
+        match launch.trap.into_inner() {
+            Ok(Some((_, trap))) => Err(trap),
+            _ => Ok(tally.outcome(&self.code.sites, workgroups)),
+        }
+    }
+
+    /// Binds the buffers.
+    fn context<'a>(
+        &'a self,
+        ops: &'a [Op],
+        memory: &'a Memory,
+        config: &Config,
+    ) -> Result<Context<'a>, SimulateError> {
+        let mut words = Vec::new();
+        let mut sizes = Vec::new();
+        for root in &self.code.roots {
+            let (buffer, size_min, what) = match *root {
+                Root::Workgroup => {
+                    words.push([].as_slice());
+                    sizes.push(0);
+                    continue;
+                }
+                Root::Buffer { group, binding, size_min, .. } => {
+                    let unbound = SimulateError::Unbound { group, binding };
+                    let buffer = memory.buffer(group, binding).ok_or(unbound)?;
+                    let what = format!("the buffer at @group({group}) @binding({binding})");
+                    (buffer, size_min, what)
+                }
+                Root::Immediates { size_min } => {
+                    (memory.immediates(), size_min, "the immediate data".to_owned())
+                }
+            };
+            let bytes = buffer.bytes;
+            if bytes < size_min as usize {
+                return Err(SimulateError::TooSmall { what, bytes, bytes_min: size_min });
+            }
+            match u32::try_from(bytes) {
+                Ok(size) if size <= BUFFER_BYTES_MAX => sizes.push(size),
+                _ => {
+                    let bytes_max = BUFFER_BYTES_MAX;
+                    return Err(SimulateError::TooLarge { what, bytes, bytes_max });
+                }
+            }
+            words.push(buffer.words.as_slice());
+        }
+        Ok(Context {
+            code: ops,
+            accesses: &self.code.accesses,
+            atomics: &self.code.atomics,
+            roots: &self.code.roots,
+            words,
+            sizes,
+            lock: memory.lock(),
+            width: config.width.lanes(),
+            late: config.reconvergence == Reconvergence::Late,
+            fused: config.fma == Fma::Fused,
+            strict: config.strict,
+        })
+    }
+
+    /// The words of the registers that are the same everywhere, array lengths included.
+    fn constants(&self, context: &Context<'_>) -> Vec<u32> {
+        let mut constants = self.code.constants.clone();
+        for length in &self.code.lengths {
+            debug_assert_ne!(length.root, ROOT_WORKGROUP, "run-time arrays are in buffers");
+            let size = context.sizes[usize::from(length.root)];
+            let elements = size.saturating_sub(length.offset).checked_div(length.stride);
+            constants[usize::from(length.register)] = elements.unwrap_or(0);
+        }
+        constants
+    }
+}
+
+/// Worker threads.
+fn threads(config: &Config) -> usize {
+    config.threads.unwrap_or_else(rayon::current_num_threads).max(1)
+}
+
+/// An instruction as the policy wants it.
+fn by_policy(op: Op, fma: Fma) -> Op {
+    match (op, fma) {
+        (Op::FmaF(d, a, b, c), Fma::Unfused) => Op::MulAddF(d, a, b, c),
+        (op, _) => op,
+    }
+}
+
+/// Runs the launch on all workers and adds their tallies up.
+fn spread<const N: usize>(
+    launch: &Launch<'_>,
+    config: &Config,
+    threads: usize,
+    observers: &mut [&mut dyn Observer],
+) -> Result<Tally, SimulateError> {
+    let queue = Mutex::new(Queue::<N>::new(launch));
+    let mut slots = observers.iter_mut().map(|observer| &mut **observer);
+    if threads == 1 {
+        return Ok(work(launch, &queue, slots.next().map(|observer| observer as _)));
+    }
+    let mut tallies: Vec<Option<Tally>> = Vec::new();
+    tallies.resize_with(threads, || None);
+    let queue = &queue;
+    let all = |tallies: &mut [Option<Tally>]| {
+        rayon::scope(|scope| {
+            for tally in tallies {
+                let observer = slots.next();
+                scope.spawn(move |_| {
+                    *tally = Some(work(launch, queue, observer.map(|observer| observer as _)));
+                });
+            }
+        });
+    };
+    match config.threads {
+        None => {
+            let mut all = all;
+            all(&mut tallies);
+        }
+        Some(threads) => {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+            let pool = pool.map_err(|error| {
+                let message = error.to_string();
+                SimulateError::Threads { threads, message }
+            })?;
+            let mut all = all;
+            pool.install(|| all(&mut tallies));
+        }
+    }
+    let mut sum = Tally::new(launch.blocks, launch.width);
+    for tally in tallies.iter().flatten() {
+        sum.merge(tally);
+    }
+    Ok(sum)
+}
+
+#[cfg(test)]
+mod tests;

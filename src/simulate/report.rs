@@ -1,0 +1,165 @@
+//! What a launch gives back beside its buffers: counts, reports, and how it failed.
+//!
+//! Input: what the workers tallied. Output: [`Outcome`]. It judges nothing: whether a report is an
+//! error is the caller's choice.
+
+use std::collections::BTreeMap;
+
+use super::interpret::{Mask, Place};
+use super::op::{SITE_NONE, SiteId};
+use crate::program::Location;
+use crate::units::{BlockId, Issues, Lanes, Width};
+
+/// What a launch did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Outcome {
+    /// Counts of every block, by number.
+    pub blocks: Vec<BlockCounts>,
+    /// What went wrong without ending the launch, by kind and place.
+    pub reports: Vec<Report>,
+    /// Operations that subgroups executed, with at least one active lane.
+    pub steps: u64,
+}
+
+/// How often a block was executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockCounts {
+    /// Executions by a subgroup with at least one active lane.
+    pub issues: Issues,
+    /// The active lanes of those, summed.
+    pub lanes: Lanes,
+    /// Executions by their number of active lanes, `[W]`: the first entry counts those with one.
+    pub histogram: Vec<u64>,
+}
+
+/// Something that a shader should not do, at one place of its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Report {
+    /// What.
+    pub kind: ReportKind,
+    /// Where in the source.
+    pub location: Location,
+    /// How often, each lane by itself.
+    pub count: u64,
+    /// The first workgroup, in dispatch order, that did it: its coordinates.
+    pub workgroup: [u32; 3],
+    /// The subgroup of that workgroup.
+    pub subgroup: u32,
+    /// The lowest lane.
+    pub lane: u32,
+}
+
+/// What is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ReportKind {
+    /// A read out of bounds; it gave zero.
+    ReadOutOfBounds,
+    /// A write or an atomic operation out of bounds; it was skipped.
+    WriteOutOfBounds,
+    /// A barrier that not all invocations of the workgroup reached together.
+    DivergentBarrier,
+    /// A `workgroupUniformLoad` whose pointer differs between invocations.
+    DivergentUniformLoad,
+    /// A shuffle or broadcast from a lane that is inactive or outside the subgroup.
+    InactiveSource,
+}
+
+impl std::fmt::Display for ReportKind {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::ReadOutOfBounds => "read out of bounds",
+            Self::WriteOutOfBounds => "write out of bounds",
+            Self::DivergentBarrier => "barrier in divergent control flow",
+            Self::DivergentUniformLoad => "workgroupUniformLoad of different pointers",
+            Self::InactiveSource => "value taken from an inactive lane",
+        })
+    }
+}
+
+/// What one worker saw.
+#[derive(Debug)]
+pub(super) struct Tally {
+    /// Executions by block and active lanes, `[blocks × (W + 1)]`; the first of each row stays 0.
+    histogram: Vec<u64>,
+    row: usize,
+    reports: BTreeMap<(ReportKind, SiteId), Entry>,
+    pub(super) steps: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    count: u64,
+    first: (Place, u32),
+}
+
+impl Tally {
+    pub(super) fn new(blocks: usize, width: Width) -> Self {
+        let row = width.index() + 1;
+        Self { histogram: vec![0; blocks * row], row, reports: BTreeMap::new(), steps: 0 }
+    }
+
+    /// Counts an execution of `block`.
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "one of the interpreter's instructions")]
+    pub(super) fn block(&mut self, block: BlockId, exec: Mask) {
+        self.histogram[block.index() * self.row + exec.count_ones() as usize] += 1;
+    }
+
+    /// Notes that the lanes `mask` did something; lanes are those of a subgroup of `width`.
+    #[cold]
+    pub(super) fn report(
+        &mut self,
+        kind: ReportKind,
+        site: SiteId,
+        place: Place,
+        mask: Mask,
+        width: usize,
+    ) {
+        debug_assert!(width >= 128 || mask >> width == 0, "only lanes of the subgroup");
+        if site == SITE_NONE {
+            return;
+        }
+        let count = u64::from(mask.count_ones());
+        let first = (place, mask.trailing_zeros());
+        let entry = self.reports.entry((kind, site)).or_insert(Entry { count: 0, first });
+        entry.count += count;
+        entry.first = entry.first.min(first);
+    }
+
+    pub(super) fn merge(&mut self, other: &Self) {
+        for (sum, part) in self.histogram.iter_mut().zip(&other.histogram) {
+            *sum += part;
+        }
+        for (&key, part) in &other.reports {
+            let entry = self.reports.entry(key).or_insert(Entry { count: 0, first: part.first });
+            entry.count += part.count;
+            entry.first = entry.first.min(part.first);
+        }
+        self.steps += other.steps;
+    }
+
+    /// Turns the sums into what the caller sees.
+    pub(super) fn outcome(&self, sites: &[Location], workgroups: [u32; 3]) -> Outcome {
+        let blocks = self.histogram.chunks_exact(self.row).map(|row| BlockCounts {
+            issues: Issues(row.iter().sum()),
+            lanes: Lanes(row.iter().zip(0..).map(|(count, lanes)| count * lanes).sum()),
+            histogram: row[1..].to_vec(),
+        });
+        let reports = self.reports.iter().map(|(&(kind, site), entry)| Report {
+            kind,
+            location: sites[site as usize],
+            count: entry.count,
+            workgroup: coordinates(entry.first.0.workgroup, workgroups),
+            subgroup: entry.first.0.subgroup,
+            lane: entry.first.1,
+        });
+        Outcome { blocks: blocks.collect(), reports: reports.collect(), steps: self.steps }
+    }
+}
+
+/// The coordinates of a workgroup from its number in dispatch order: x runs fastest.
+#[expect(clippy::cast_possible_truncation, reason = "each is below its dimension")]
+pub(super) fn coordinates(index: u64, workgroups: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = workgroups.map(|count| u64::from(count).max(1));
+    [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
+}

@@ -1,0 +1,576 @@
+//! Who runs when: workgroups, their subgroups, and the strands of those.
+//!
+//! Input: a launch. Output: the workers' tallies, or the trap that stopped it. Workers take
+//! workgroups from a common queue; one that has used its slice goes back, so that a workgroup which
+//! waits for an earlier one cannot keep it from running. It executes no instruction itself.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use naga::BuiltIn;
+use pulp::{Arch, Simd, WithSimd};
+
+use super::Schedule;
+use super::error::{Trap, line};
+use super::interpret::{Event, Mask, Place, Strand, Surroundings, each, run};
+use super::observe::Observer;
+use super::op::{SiteId, Slot};
+use super::report::{ReportKind, Tally, coordinates};
+use super::table::{Code, Context};
+use crate::units::Width;
+
+/// What a launch is, for all workers.
+pub(super) struct Launch<'a> {
+    pub(super) code: &'a Code,
+    pub(super) context: Context<'a>,
+    pub(super) file: &'a str,
+    pub(super) blocks: usize,
+    pub(super) width: Width,
+    pub(super) workgroups: [u32; 3],
+    pub(super) workgroup_size: [u32; 3],
+    pub(super) zero_workgroup_memory: bool,
+    pub(super) steps_max: u64,
+    pub(super) schedule: Schedule,
+    /// The words of registers that are the same in all subgroups.
+    pub(super) constants: Vec<u32>,
+    pub(super) stop: AtomicBool,
+    pub(super) trap: Mutex<Option<(u64, Trap)>>,
+}
+
+/// What the subgroups of a workgroup share.
+#[derive(Debug, Default)]
+pub(super) struct Shared {
+    /// Workgroup memory.
+    pub(super) memory: Vec<AtomicU32>,
+    /// The pointer of each `workgroupUniformLoad` since the last barrier.
+    pub(super) uniform: BTreeMap<u32, u32>,
+}
+
+/// A workgroup in flight.
+struct Group<const N: usize> {
+    index: u64,
+    shared: Shared,
+    subgroups: Vec<Subgroup<N>>,
+    random: Random,
+}
+
+/// A subgroup in flight.
+struct Subgroup<const N: usize> {
+    started: bool,
+    launched: Mask,
+    strands: Vec<Live<N>>,
+    /// The loops that its strands are in, late reconvergence only.
+    loops: Vec<Reunion<N>>,
+    steps: u64,
+}
+
+struct Live<const N: usize> {
+    strand: Strand<N>,
+    /// The barrier that it waits at: the instruction after it, and its place.
+    waits: Option<(usize, SiteId)>,
+}
+
+/// Where the strands of a loop come together again.
+struct Reunion<const N: usize> {
+    expected: Mask,
+    arrived: Mask,
+    /// The lanes that the strand had when it came.
+    outer: Mask,
+    merged: Option<Strand<N>>,
+}
+
+/// The workgroups that wait for a worker.
+pub(super) struct Queue<const N: usize> {
+    next: u64,
+    count: u64,
+    waiting: Vec<Box<Group<N>>>,
+    random: Random,
+    picks: u64,
+}
+
+/// A sequence of random numbers (SplitMix64).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, count: usize) -> usize {
+        let random = self.next() >> 11;
+        usize::try_from(random).map_or(0, |random| random % count.max(1))
+    }
+}
+
+/// Workgroups in flight at most, where the schedule starts more than it must.
+const IN_FLIGHT_MAX: usize = 16;
+
+/// Operations a strand may execute before others get their turn.
+const SLICE: i64 = 1 << 16;
+
+impl<const N: usize> Queue<N> {
+    pub(super) fn new(launch: &Launch<'_>) -> Self {
+        let count = launch.workgroups.iter().map(|&count| u64::from(count)).product();
+        let random = match launch.schedule {
+            Schedule::InOrder => Random(0),
+            Schedule::Shuffled { seed } | Schedule::Unfair { seed } => Random(seed),
+        };
+        Self { next: 0, count, waiting: Vec::new(), random, picks: 0 }
+    }
+
+    /// Chooses the workgroup that runs next. The oldest in flight always gets its turn again.
+    fn take(&mut self, launch: &Launch<'_>, pool: &mut Pool<N>) -> Option<Box<Group<N>>> {
+        let waiting = self.waiting.len();
+        self.picks += 1;
+        let start = match launch.schedule {
+            Schedule::InOrder => waiting == 0,
+            Schedule::Shuffled { .. } => {
+                waiting == 0 || waiting < IN_FLIGHT_MAX && self.random.next().is_multiple_of(2)
+            }
+            Schedule::Unfair { .. } => waiting < IN_FLIGHT_MAX,
+        };
+        if start && self.next < self.count {
+            let index = self.next;
+            self.next += 1;
+            return Some(Box::new(pool.group(launch, index)));
+        }
+        if waiting == 0 {
+            return None;
+        }
+        let by_age = |order: fn(u64, u64) -> bool, groups: &[Box<Group<N>>]| {
+            (0..groups.len()).fold(0, |best, other| {
+                if order(groups[other].index, groups[best].index) { other } else { best }
+            })
+        };
+        let chosen = match launch.schedule {
+            Schedule::InOrder => by_age(|a, b| a < b, &self.waiting),
+            Schedule::Shuffled { .. } => self.random.below(waiting),
+            // The oldest only now and then, else the youngest.
+            Schedule::Unfair { .. } if self.picks.is_multiple_of(8) => {
+                by_age(|a, b| a < b, &self.waiting)
+            }
+            Schedule::Unfair { .. } => by_age(|a, b| a > b, &self.waiting),
+        };
+        Some(self.waiting.swap_remove(chosen))
+    }
+}
+
+/// What a worker keeps to use again.
+struct Pool<const N: usize> {
+    strands: Vec<Strand<N>>,
+    shared: Vec<Shared>,
+}
+
+impl<const N: usize> Pool<N> {
+    fn group(&mut self, launch: &Launch<'_>, index: u64) -> Group<N> {
+        let mut shared = self.shared.pop().unwrap_or_default();
+        // What is not zeroed is recognisably nothing.
+        let first = if launch.zero_workgroup_memory { 0 } else { 0xdead_beef };
+        let words = launch.code.workgroup_bytes.div_ceil(4) as usize;
+        shared.memory.resize_with(words, || AtomicU32::new(first));
+        for word in &shared.memory {
+            word.store(first, Ordering::Relaxed);
+        }
+        shared.uniform.clear();
+        let invocations = launch.workgroup_size.iter().product::<u32>();
+        let width = launch.width.lanes();
+        let subgroups = (0..invocations.div_ceil(width)).map(|number| {
+            let lanes = (invocations - number * width).min(width);
+            let launched = if lanes == 128 { Mask::MAX } else { (1 << lanes) - 1 };
+            let (strands, loops) = (Vec::new(), Vec::new());
+            Subgroup { started: false, launched, strands, loops, steps: 0 }
+        });
+        let seed = match launch.schedule {
+            Schedule::InOrder => 0,
+            Schedule::Shuffled { seed } | Schedule::Unfair { seed } => seed ^ index << 20,
+        };
+        Group { index, shared, subgroups: subgroups.collect(), random: Random(seed) }
+    }
+
+    /// A strand at the program's start.
+    fn strand(&mut self, launch: &Launch<'_>, place: Place, launched: Mask) -> Strand<N> {
+        let mut strand = self.strands.pop().unwrap_or_else(|| {
+            let mut registers = vec![[0; N]; launch.code.registers];
+            for (register, &word) in registers.iter_mut().zip(&launch.constants) {
+                *register = [word; N];
+            }
+            Strand {
+                pc: 0,
+                exec: 0,
+                lanes: 0,
+                launched: 0,
+                slots: vec![0; launch.code.slots],
+                registers,
+                loops: Vec::new(),
+                place,
+            }
+        });
+        strand.pc = 0;
+        strand.exec = launched;
+        strand.lanes = launched;
+        strand.launched = launched;
+        strand.loops.clear();
+        strand.place = place;
+        launch.builtins(&mut strand);
+        strand
+    }
+}
+
+/// Whether the simulator provides a built-in value.
+pub(super) fn knows(builtin: BuiltIn) -> bool {
+    matches!(
+        builtin,
+        BuiltIn::GlobalInvocationId
+            | BuiltIn::LocalInvocationId
+            | BuiltIn::LocalInvocationIndex
+            | BuiltIn::WorkGroupId
+            | BuiltIn::WorkGroupSize
+            | BuiltIn::NumWorkGroups
+            | BuiltIn::NumSubgroups
+            | BuiltIn::SubgroupId
+            | BuiltIn::SubgroupSize
+            | BuiltIn::SubgroupInvocationId
+    )
+}
+
+impl Launch<'_> {
+    /// Sets the registers of built-in values. Lane l of subgroup s is the invocation whose local
+    /// index is s · W + l.
+    fn builtins<const N: usize>(&self, strand: &mut Strand<N>) {
+        let [x, y, _] = self.workgroup_size;
+        let workgroup = coordinates(strand.place.workgroup, self.workgroups);
+        let subgroup = strand.place.subgroup;
+        let width = self.width.lanes();
+        let invocations = self.workgroup_size.iter().product::<u32>();
+        for &(builtin, component, register) in &self.code.builtins {
+            let axis = usize::from(component).min(2);
+            let values = &mut strand.registers[usize::from(register)];
+            let lanes = values.iter_mut().zip(0..);
+            let local = |lane: u32| {
+                let index = subgroup * width + lane;
+                [index % x, index / x % y, index / x / y][axis]
+            };
+            match builtin {
+                BuiltIn::LocalInvocationId => lanes.for_each(|(value, lane)| *value = local(lane)),
+                BuiltIn::GlobalInvocationId => lanes.for_each(|(value, lane)| {
+                    let origin = workgroup[axis].wrapping_mul(self.workgroup_size[axis]);
+                    *value = origin.wrapping_add(local(lane));
+                }),
+                BuiltIn::LocalInvocationIndex => {
+                    lanes.for_each(|(value, lane)| *value = subgroup * width + lane);
+                }
+                BuiltIn::SubgroupInvocationId => lanes.for_each(|(value, lane)| *value = lane),
+                BuiltIn::WorkGroupId => values.fill(workgroup[axis]),
+                BuiltIn::WorkGroupSize => values.fill(self.workgroup_size[axis]),
+                BuiltIn::NumWorkGroups => values.fill(self.workgroups[axis]),
+                BuiltIn::NumSubgroups => values.fill(invocations.div_ceil(width)),
+                BuiltIn::SubgroupId => values.fill(subgroup),
+                BuiltIn::SubgroupSize => values.fill(width),
+                #[expect(clippy::wildcard_enum_match_arm, reason = "`knows` refused the others")]
+                _ => {}
+            }
+        }
+    }
+
+    /// Stops the launch; the earliest workgroup's trap is the one that is told.
+    fn trapped(&self, index: u64, trap: Trap) {
+        let mut first = locked(&self.trap);
+        if first.as_ref().is_none_or(|&(other, _)| index < other) {
+            *first = Some((index, trap));
+        }
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Takes a lock; nothing that holds one panics halfway through a change.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs workgroups until none is left.
+pub(super) fn work<const N: usize>(
+    launch: &Launch<'_>,
+    queue: &Mutex<Queue<N>>,
+    observer: Option<&mut dyn Observer>,
+) -> Tally {
+    let tally = Tally::new(launch.blocks, launch.width);
+    let pool = Pool { strands: Vec::new(), shared: Vec::new() };
+    let mut worker = Worker { launch, arch: Arch::new(), tally, pool, observer };
+    while !launch.stop.load(Ordering::Relaxed) {
+        let Some(mut group) = locked(queue).take(launch, &mut worker.pool) else { break };
+        match worker.group(&mut group) {
+            Ok(true) => worker.pool.shared.push(group.shared),
+            Ok(false) => locked(queue).waiting.push(group),
+            Err(trap) => launch.trapped(group.index, trap),
+        }
+    }
+    worker.tally
+}
+
+struct Worker<'a, 'o, const N: usize> {
+    launch: &'a Launch<'a>,
+    arch: Arch,
+    tally: Tally,
+    pool: Pool<N>,
+    observer: Option<&'o mut (dyn Observer + 'o)>,
+}
+
+/// The interpreter, to be compiled for each set of features.
+struct Dispatched<'a, 'b, const N: usize> {
+    strand: &'a mut Strand<N>,
+    around: &'a mut Surroundings<'b>,
+}
+
+impl<const N: usize> WithSimd for Dispatched<'_, '_, N> {
+    type Output = Event;
+
+    #[inline(always)]
+    #[expect(clippy::inline_always, reason = "must get the features of its caller")]
+    fn with_simd<S: Simd>(self, _: S) -> Event {
+        run(self.strand, self.around)
+    }
+}
+
+impl<const N: usize> Worker<'_, '_, N> {
+    /// Runs a workgroup until it ends, or everything in it has used its slice or waits.
+    fn group(&mut self, group: &mut Group<N>) -> Result<bool, Trap> {
+        loop {
+            let mut yielded = false;
+            let mut order: Vec<usize> = (0..group.subgroups.len()).collect();
+            match self.launch.schedule {
+                Schedule::InOrder => {}
+                Schedule::Shuffled { .. } => {
+                    for last in (1..order.len()).rev() {
+                        order.swap(last, group.random.below(last + 1));
+                    }
+                }
+                Schedule::Unfair { .. } => order.reverse(),
+            }
+            for number in order {
+                yielded |= self.subgroup(group, number)?;
+            }
+            if yielded {
+                return Ok(false);
+            }
+            if group.subgroups.iter().all(|subgroup| subgroup.strands.is_empty()) {
+                return Ok(true);
+            }
+            self.release(group);
+        }
+    }
+
+    /// Runs each strand of a subgroup; says whether one has used its slice.
+    fn subgroup(&mut self, group: &mut Group<N>, number: usize) -> Result<bool, Trap> {
+        let place =
+            Place { workgroup: group.index, subgroup: u32::try_from(number).unwrap_or(u32::MAX) };
+        let subgroup = &mut group.subgroups[number];
+        if !subgroup.started {
+            subgroup.started = true;
+            let strand = self.pool.strand(self.launch, place, subgroup.launched);
+            subgroup.strands.push(Live { strand, waits: None });
+        }
+        let mut yielded = false;
+        let mut index = 0;
+        while index < subgroup.strands.len() {
+            if subgroup.strands[index].waits.is_some() {
+                index += 1;
+                continue;
+            }
+            let slice = match self.launch.schedule {
+                Schedule::InOrder => SLICE,
+                Schedule::Shuffled { .. } | Schedule::Unfair { .. } => {
+                    1 + i64::try_from(group.random.below(4096)).unwrap_or(0)
+                }
+            };
+            let event = self.strand(&mut group.shared, subgroup, index, slice);
+            match event {
+                Event::Done => {
+                    let done = subgroup.strands.swap_remove(index);
+                    self.tally.steps += std::mem::take(&mut subgroup.steps);
+                    self.pool.strands.push(done.strand);
+                }
+                Event::Barrier { site } => {
+                    let live = &mut subgroup.strands[index];
+                    live.waits = Some((live.strand.pc, site));
+                    index += 1;
+                }
+                Event::Yield { site } => {
+                    if subgroup.steps >= self.launch.steps_max {
+                        return Err(self.steps(group.index, site));
+                    }
+                    yielded = true;
+                    index += 1;
+                }
+                Event::OutOfBounds { site } => return Err(self.out_of_bounds(group.index, site)),
+                Event::Split { others } => subgroup.split(index, others),
+                Event::SplitArms { first, arms } => subgroup.split_arms(index, first, arms),
+                Event::LoopEnter => subgroup.enter(index),
+                Event::LoopLeave { target } => subgroup.leave(index, target),
+            }
+        }
+        Ok(yielded)
+    }
+
+    fn strand(
+        &mut self,
+        shared: &mut Shared,
+        subgroup: &mut Subgroup<N>,
+        index: usize,
+        slice: i64,
+    ) -> Event {
+        let left = self.launch.steps_max.saturating_sub(subgroup.steps);
+        let fuel = slice.min(i64::try_from(left).unwrap_or(i64::MAX));
+        // Two `match` arms, since a reborrow inside `map` would live too long.
+        let observer: Option<&mut dyn Observer> = match self.observer {
+            Some(ref mut observer) => Some(&mut **observer),
+            None => None,
+        };
+        let mut around = Surroundings {
+            context: &self.launch.context,
+            group: shared,
+            tally: &mut self.tally,
+            observer,
+            fuel,
+        };
+        let strand = &mut subgroup.strands[index].strand;
+        let event = self.arch.dispatch(Dispatched { strand, around: &mut around });
+        subgroup.steps += u64::try_from(fuel - around.fuel).unwrap_or(0);
+        event
+    }
+
+    /// Lets everything go on that waits at a barrier, and reports those that are not there.
+    fn release(&mut self, group: &mut Group<N>) {
+        let mut barriers: BTreeMap<usize, SiteId> = BTreeMap::new();
+        for live in group.subgroups.iter().flat_map(|subgroup| &subgroup.strands) {
+            barriers.extend(live.waits);
+        }
+        for (&pc, &site) in &barriers {
+            for (subgroup, number) in group.subgroups.iter().zip(0..) {
+                let here = subgroup.strands.iter().filter(|live| live.waits == Some((pc, site)));
+                let arrived = here.fold(0, |mask, live| mask | live.strand.exec);
+                let missing = subgroup.launched & !arrived;
+                if missing != 0 {
+                    let place = Place { workgroup: group.index, subgroup: number };
+                    let kind = ReportKind::DivergentBarrier;
+                    self.tally.report(kind, site, place, missing, self.launch.width.index());
+                }
+            }
+        }
+        group.shared.uniform.clear();
+        for subgroup in &mut group.subgroups {
+            for live in &mut subgroup.strands {
+                live.waits = None;
+            }
+        }
+    }
+
+    fn steps(&self, index: u64, site: SiteId) -> Trap {
+        Trap::Steps {
+            file: self.launch.file.to_owned(),
+            line: line(self.launch.code.sites.get(site as usize)),
+            workgroup: coordinates(index, self.launch.workgroups),
+            steps: self.launch.steps_max,
+        }
+    }
+
+    fn out_of_bounds(&self, index: u64, site: SiteId) -> Trap {
+        Trap::OutOfBounds {
+            file: self.launch.file.to_owned(),
+            line: line(self.launch.code.sites.get(site as usize)),
+            workgroup: coordinates(index, self.launch.workgroups),
+        }
+    }
+}
+
+// Late reconvergence
+
+impl<const N: usize> Subgroup<N> {
+    /// Makes a strand of the lanes `others`, at the same branch.
+    fn split(&mut self, index: usize, others: Mask) {
+        let strand = &mut self.strands[index].strand;
+        let mut child = strand.clone();
+        child.slots.fill(0);
+        child.exec = others;
+        child.lanes = others;
+        strand.exec &= !others;
+        strand.lanes &= !others;
+        self.strands.push(Live { strand: child, waits: None });
+    }
+
+    /// Gives each arm of a switch but the first a strand of its own.
+    fn split_arms(&mut self, index: usize, first: Slot, arms: u16) {
+        let mut kept = false;
+        for slot in (first..first + arms).map(usize::from) {
+            let strand = &mut self.strands[index].strand;
+            let lanes = strand.slots[slot];
+            if lanes == 0 || !std::mem::replace(&mut kept, true) {
+                continue;
+            }
+            let mut child = strand.clone();
+            child.slots.fill(0);
+            child.slots[slot] = lanes;
+            child.lanes = lanes;
+            strand.slots[slot] = 0;
+            strand.lanes &= !lanes;
+            self.strands.push(Live { strand: child, waits: None });
+        }
+    }
+
+    fn enter(&mut self, index: usize) {
+        let strand = &mut self.strands[index].strand;
+        strand.loops.push(self.loops.len());
+        let (expected, outer) = (strand.exec, strand.lanes);
+        self.loops.push(Reunion { expected, arrived: 0, outer, merged: None });
+        strand.lanes = expected;
+    }
+
+    /// Ends a strand at its loop's end; the last to come goes on for all.
+    fn leave(&mut self, index: usize, target: usize) {
+        let mut live = self.strands.swap_remove(index);
+        let strand = &mut live.strand;
+        let Some(reunion) = strand.loops.pop().and_then(|number| self.loops.get_mut(number)) else {
+            self.strands.push(live);
+            return;
+        };
+        reunion.arrived |= strand.lanes;
+        if let Some(merged) = reunion.merged.take() {
+            strand.join(&merged);
+        }
+        if reunion.arrived != reunion.expected {
+            reunion.merged = Some(live.strand);
+            return;
+        }
+        strand.lanes = reunion.outer;
+        if strand.exec == 0 {
+            strand.pc = target;
+        }
+        while self.loops.last().is_some_and(|last| last.arrived == last.expected) {
+            self.loops.pop();
+        }
+        self.strands.push(live);
+        let last = self.strands.len() - 1;
+        if index < last {
+            self.strands.swap(index, last);
+        }
+    }
+}
+
+impl<const N: usize> Strand<N> {
+    /// Takes over the lanes of another strand that waits at the same place.
+    fn join(&mut self, other: &Self) {
+        for (own, others) in self.registers.iter_mut().zip(&other.registers) {
+            each(other.lanes, |lane| own[lane] = others[lane]);
+        }
+        for (own, others) in self.slots.iter_mut().zip(&other.slots) {
+            *own |= others;
+        }
+        self.exec |= other.exec;
+        self.lanes |= other.lanes;
+    }
+}

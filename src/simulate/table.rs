@@ -1,0 +1,80 @@
+//! What the compiler hands to the interpreter: the code and its tables.
+//!
+//! Input: what `compile` found. Output: [`Code`], fixed for a program, and [`Context`], the view of
+//! it for one launch. Nothing here changes while a launch runs, except the words of the buffers.
+
+use std::sync::Mutex;
+use std::sync::atomic::AtomicU32;
+
+use naga::BuiltIn;
+
+use super::op::{At, AtomicOp, Op, Reg};
+use crate::program::Location;
+
+/// A compiled program.
+#[derive(Debug)]
+pub(super) struct Code {
+    /// The instructions.
+    pub(super) ops: Vec<Op>,
+    /// Accesses to memory, static parts.
+    pub(super) accesses: Vec<At>,
+    /// Atomic operations, static parts.
+    pub(super) atomics: Vec<AtomicOp>,
+    /// Source places.
+    pub(super) sites: Vec<Location>,
+    /// The words of the first registers: constants.
+    pub(super) constants: Vec<u32>,
+    /// Registers that hold a built-in value, one a component.
+    pub(super) builtins: Vec<(BuiltIn, u8, Reg)>,
+    /// Registers that hold the number of elements of a run-time array.
+    pub(super) lengths: Vec<Length>,
+    /// Registers in all.
+    pub(super) registers: usize,
+    /// Mask slots in all.
+    pub(super) slots: usize,
+    /// Memories: the workgroup's, then buffers, then immediates.
+    pub(super) roots: Vec<Root>,
+    /// Bytes of workgroup memory.
+    pub(super) workgroup_bytes: u32,
+    /// Initial words of workgroup memory are zero; whether there is any barrier.
+    pub(super) barriers: bool,
+}
+
+/// A memory that the program uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Root {
+    /// The workgroup's own.
+    Workgroup,
+    /// A buffer.
+    Buffer { group: u32, binding: u32, size_min: u32, writable: bool },
+    /// The immediates.
+    Immediates { size_min: u32 },
+}
+
+/// How to compute a run-time array's number of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Length {
+    pub(super) register: Reg,
+    pub(super) root: u16,
+    pub(super) offset: u32,
+    pub(super) stride: u32,
+}
+
+/// A launch's view of the program.
+pub(super) struct Context<'a> {
+    pub(super) code: &'a [Op],
+    pub(super) accesses: &'a [At],
+    pub(super) atomics: &'a [AtomicOp],
+    pub(super) roots: &'a [Root],
+    /// The words of each root; the workgroup's are empty here.
+    pub(super) words: Vec<&'a [AtomicU32]>,
+    /// The size of each root in bytes.
+    pub(super) sizes: Vec<u32>,
+    /// Taken for every 64-bit atomic.
+    pub(super) lock: &'a Mutex<()>,
+    /// Lanes a subgroup.
+    pub(super) width: u32,
+    pub(super) late: bool,
+    pub(super) fused: bool,
+    pub(super) strict: bool,
+}
