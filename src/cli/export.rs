@@ -13,16 +13,22 @@ use super::table::{self, Style};
 use crate::analyze::{Summary, TimeRatio, parameters_text};
 use crate::record::{Run, Status};
 
-/// Opens a file for writing, or standard output for `-`.
-fn target(path: &Path) -> Result<Box<dyn Write>, Failure> {
+/// Hands a file, or standard output for `-`, to `write`.
+fn to(
+    path: &Path,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
-        return Ok(Box::new(io::stdout().lock()));
+        return write(out);
     }
     let file = File::create(path).map_err(|error| {
         let message = format!("{} cannot be written: {error}", path.display());
         Failure::bad_input(io::Error::new(error.kind(), message))
     })?;
-    Ok(Box::new(io::BufWriter::new(file)))
+    let mut file = io::BufWriter::new(file);
+    write(&mut file)?;
+    Ok(file.flush()?)
 }
 
 /// Whether an export goes to standard output, where tables must not mix with it.
@@ -31,16 +37,20 @@ pub(crate) fn is_stdout(path: Option<&Path>) -> bool {
 }
 
 /// Writes the record.
-pub(crate) fn json(run: &Run, path: &Path) -> Result<(), Failure> {
-    let mut out = target(path)?;
-    serde_json::to_writer_pretty(&mut out, run).map_err(Failure::bad_input)?;
-    writeln!(out)?;
-    Ok(out.flush()?)
+pub(crate) fn json(run: &Run, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
+    to(path, out, |out| {
+        serde_json::to_writer_pretty(&mut *out, run).map_err(Failure::bad_input)?;
+        Ok(writeln!(out)?)
+    })
 }
 
 /// Writes the summary as CSV, a row a measurement; what was not measured is empty.
-pub(crate) fn csv(summary: &Summary, path: &Path) -> Result<(), Failure> {
-    let mut out = csv::Writer::from_writer(target(path)?);
+pub(crate) fn csv(summary: &Summary, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
+    to(path, out, |out| csv_rows(summary, out))
+}
+
+fn csv_rows(summary: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut out = csv::Writer::from_writer(out);
     let header = [
         "device",
         "device_name",
@@ -105,11 +115,12 @@ pub(crate) fn csv(summary: &Summary, path: &Path) -> Result<(), Failure> {
 }
 
 /// Writes the summary as Markdown, a table a device.
-pub(crate) fn markdown(summary: &Summary, path: &Path) -> Result<(), Failure> {
-    let mut out = target(path)?;
-    for device in &summary.devices {
-        writeln!(out, "### {} ({})\n", device.label, device.device)?;
-        writeln!(out, "{}\n", table::summary(device, Style::Markdown))?;
-    }
-    Ok(out.flush()?)
+pub(crate) fn markdown(summary: &Summary, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
+    to(path, out, |out| {
+        for device in &summary.devices {
+            writeln!(out, "### {} ({})\n", device.label, device.device)?;
+            writeln!(out, "{}\n", table::summary(device, Style::Markdown))?;
+        }
+        Ok(())
+    })
 }

@@ -7,9 +7,14 @@
 mod arguments;
 mod axis;
 mod compare;
+mod devices;
+mod doctor;
 mod export;
 mod failure;
 mod list;
+mod render;
+mod report;
+mod run;
 mod table;
 
 use std::io::{self, Write};
@@ -19,6 +24,8 @@ use clap::{CommandFactory, Parser};
 
 use arguments::{Arguments, Command};
 use failure::{Exit, Failure};
+
+use crate::run::worker;
 
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
@@ -40,7 +47,11 @@ pub fn main() -> ExitCode {
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     let mut out = io::stdout().lock();
     match arguments.command {
+        None => run::run(&arguments.run, &mut out),
+        Some(Command::Run(arguments)) => run::run(&arguments, &mut out),
+        Some(Command::Doctor(arguments)) => doctor::doctor(&arguments, &mut out),
         Some(Command::List(arguments)) => list::list(&arguments, &mut out),
+        Some(Command::Report(arguments)) => report::report(&arguments, &mut out),
         Some(Command::Compare(arguments)) => compare::compare(&arguments, &mut out),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Arguments::command(), "lanescope", &mut out);
@@ -50,7 +61,10 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             clap_mangen::Man::new(Arguments::command()).render(&mut out)?;
             Ok(Exit::Done)
         }
-        _ => Err(Failure::message(Exit::BadInput, "not there yet")),
+        Some(Command::Worker) => {
+            worker::serve(&mut io::stdin().lock(), &mut out)?;
+            Ok(Exit::Done)
+        }
     }
 }
 

@@ -190,3 +190,8 @@ impl RunError {
         Self { kind, message: message.into() }
     }
 }
+
+/// The time of day, RFC 3339 in UTC, to the second: when an invocation started.
+pub fn now_utc() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+}

@@ -173,6 +173,3 @@ impl Session<'_, '_> {
         }
     }
 }
-
-#[cfg(test)]
-mod tests;

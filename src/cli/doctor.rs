@@ -1,0 +1,139 @@
+//! `lanescope doctor`: what the devices are, and whether they do what they say.
+
+use std::io::Write;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::arguments::DoctorArguments;
+use super::devices::{self, Available, Choice};
+use super::failure::{Exit, Failure};
+use super::table::{self, Style};
+use crate::analyze;
+use crate::kernel::Catalogue;
+use crate::record::Device;
+use crate::run::self_test::{self, CaseResult};
+use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
+use crate::run::worker::{SILENCE_MAX, WorkerRunner};
+use crate::run::{RunError, Runner};
+
+/// What was found of one device.
+struct Examined {
+    id: String,
+    device: Option<Device>,
+    self_test: Result<Vec<CaseResult>, RunError>,
+}
+
+impl Examined {
+    /// Whether the device did as it says and as every width must.
+    fn sound(&self) -> bool {
+        let honest = self.device.as_ref().is_some_and(|device| {
+            !device.flags.iter().any(|flag| flag == "subgroup_width_misreported")
+        });
+        let counts = match &self.self_test {
+            Ok(cases) => cases.iter().all(|case| case.differences.is_empty()),
+            // What cannot be tested has not failed: no subgroups, for one.
+            Err(error) => error.kind == crate::run::RunErrorKind::Unsupported,
+        };
+        honest && counts
+    }
+}
+
+/// Examines devices.
+pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Result<Exit, Failure> {
+    let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
+    let available = if devices::needs_adapters(&arguments.device) {
+        Available::ask()
+    } else {
+        Available { listed: Vec::new(), trouble: None }
+    };
+    let ids =
+        if arguments.device.is_empty() { vec!["all".to_owned()] } else { arguments.device.clone() };
+    let choices = devices::choose(&ids, &available)?;
+    let examined: Vec<Examined> = choices.iter().map(|c| examine(c, &catalogue)).collect();
+    if arguments.json {
+        let all: Vec<_> = examined.iter().map(describe).collect();
+        let document = json!({ "adapters": available.listed, "devices": all });
+        serde_json::to_writer_pretty(&mut *out, &document).map_err(Failure::bad_input)?;
+        writeln!(out)?;
+    } else {
+        show(&available, &examined, out)?;
+    }
+    if examined.iter().all(|examined| examined.device.is_none()) {
+        return Ok(Exit::NoDevice);
+    }
+    if examined.iter().any(|examined| examined.device.is_some() && !examined.sound()) {
+        return Ok(Exit::DriverLies);
+    }
+    let unopened = examined.iter().any(|examined| examined.device.is_none());
+    Ok(if unopened { Exit::PartFailed } else { Exit::Done })
+}
+
+fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
+    let id = choice.id();
+    // Nothing is left to tell it to when standard error is closed.
+    let _ = writeln!(anstream::stderr(), "examining {id} …");
+    let opened: Result<Box<dyn Runner>, RunError> = match choice {
+        Choice::Simulator(width) => Ok(Box::new(SimulatorRunner::new(*width, STEPS_MAX))),
+        Choice::Wgpu { number, .. } => {
+            let silence: Duration = SILENCE_MAX;
+            WorkerRunner::open(*number, true, silence).map(|runner| Box::new(runner) as _)
+        }
+    };
+    match opened {
+        Ok(mut runner) => {
+            let self_test = self_test::run(&mut *runner, catalogue);
+            Examined { id, device: Some(runner.device().clone()), self_test }
+        }
+        Err(error) => Examined { id, device: None, self_test: Err(error) },
+    }
+}
+
+fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> Result<(), Failure> {
+    writeln!(out, "Adapters:\n{}", devices::list(available))?;
+    let devices: Vec<Device> = examined.iter().filter_map(|e| e.device.clone()).collect();
+    writeln!(out, "{}", table::devices(&devices, Style::Terminal))?;
+    for Examined { id, device, self_test } in examined {
+        writeln!(out, "\n{id}")?;
+        if let Some(device) = device {
+            let mapping = match device.lane_is_local_index_mod_width {
+                Some(true) => "lane = local_invocation_index mod W",
+                Some(false) => "lanes are numbered otherwise than local_invocation_index mod W",
+                None => "how lanes are numbered is not known",
+            };
+            writeln!(out, "  {mapping}")?;
+            for flag in &device.flags {
+                writeln!(out, "  {flag}: {}", analyze::explain(flag))?;
+            }
+        }
+        match self_test {
+            Err(error) if device.is_none() => writeln!(out, "  cannot be opened: {error}")?,
+            Err(error) => writeln!(out, "  self-test of counting not possible: {error}")?,
+            Ok(cases) => {
+                for case in cases {
+                    let verdict = if case.differences.is_empty() { "ok  " } else { "FAIL" };
+                    writeln!(out, "  {verdict} {:16} {}", case.name, case.question)?;
+                    for difference in &case.differences {
+                        writeln!(out, "         {difference}")?;
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+fn describe(examined: &Examined) -> serde_json::Value {
+    let self_test = match &examined.self_test {
+        Ok(cases) => json!({
+            "passed": cases.iter().all(|case| case.differences.is_empty()),
+            "cases": cases.iter().map(|case| json!({
+                "name": case.name,
+                "blocks_compared": case.blocks_compared,
+                "differences": case.differences,
+            })).collect::<Vec<_>>(),
+        }),
+        Err(error) => json!({ "passed": null, "error": error.message }),
+    };
+    json!({ "id": examined.id, "device": examined.device, "self_test": self_test })
+}

@@ -1,0 +1,78 @@
+//! Charts and the page, from records to files.
+//!
+//! Input: runs and the catalogue. Output: one SVG a figure and `report.html`, in a folder. It can
+//! be done again from the result files at any time.
+
+use std::path::{Path, PathBuf};
+
+use super::failure::{Exit, Failure};
+use crate::analyze::{self, CatalogueKernel};
+use crate::kernel::Catalogue;
+use crate::record::Run;
+use crate::units::Width;
+use crate::{chart, report};
+
+/// The page's name in its folder.
+pub(crate) const PAGE: &str = "report.html";
+
+/// The width of the warps that the published figures were measured on.
+const PUBLISHED_WIDTH: u32 = 32;
+
+/// What `analyze` needs to know of the catalogue.
+pub(crate) fn catalogue(catalogue: &Catalogue) -> analyze::Catalogue {
+    let kernels = catalogue
+        .kernels()
+        .map(|kernel| {
+            let published = kernel.description.published.as_ref();
+            let known = CatalogueKernel {
+                published: published.map(|published| analyze::Published {
+                    active_lanes_mean: published.active_lanes_mean,
+                    hardware: published.hardware.clone(),
+                    subgroup_width: Width::new(PUBLISHED_WIDTH).ok(),
+                }),
+                baseline: kernel.description.baseline.clone(),
+            };
+            (kernel.id.clone(), known)
+        })
+        .collect();
+    analyze::Catalogue { kernels }
+}
+
+/// Writes every chart and the page, and gives the page's path.
+pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result<PathBuf, Failure> {
+    let known = catalogue(embedded);
+    let Some(run) = analyze::merge(runs) else {
+        return Err(Failure::message(Exit::BadInput, "there is no run to make charts of"));
+    };
+    let mut figures = Vec::new();
+    let summary = analyze::summary(&run, &known);
+    for part in summary.parts() {
+        let words = [Some(part.family.as_str()), part.form.as_deref()];
+        let name = words.into_iter().flatten().collect::<Vec<_>>().join("-");
+        if part.devices.iter().flat_map(|d| &d.rows).any(|row| row.active_lanes_mean.is_some()) {
+            figures.push((format!("lanes-{name}.svg"), chart::lanes(&part)));
+        }
+        let measured =
+            |row: &analyze::SummaryRow| matches!(row.time_ratio, analyze::TimeRatio::Measured(_));
+        if part.devices.iter().flat_map(|d| &d.rows).any(measured) {
+            figures.push((format!("time-{name}.svg"), chart::ratios(&part)));
+        }
+    }
+    let sweep = analyze::width_sweep(&run);
+    if sweep.series.iter().any(|series| series.points.len() > 1) {
+        figures.push(("widths.svg".to_owned(), chart::widths(&sweep)));
+    }
+    for (name, figure) in figures {
+        save(&folder.join(name), &figure.map_err(Failure::bad_input)?)?;
+    }
+    let page = folder.join(PAGE);
+    save(&page, &report::html(runs, &known).map_err(Failure::bad_input)?)?;
+    Ok(page)
+}
+
+#[expect(clippy::disallowed_methods, reason = "`cli` writes the files that the user asked for")]
+fn save(path: &Path, text: &str) -> Result<(), Failure> {
+    std::fs::write(path, text).map_err(|error| {
+        Failure::message(Exit::BadInput, format!("{} cannot be written: {error}", path.display()))
+    })
+}

@@ -1,0 +1,47 @@
+//! `lanescope report`: charts and page again, from result files.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::arguments::ReportArguments;
+use super::failure::{Exit, Failure};
+use super::render;
+use super::run::{RESULT_FILE, RESULTS, write_tables};
+use crate::analyze;
+use crate::kernel::Catalogue;
+use crate::store;
+
+/// Makes tables, charts and page of the files that the arguments name.
+pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Result<Exit, Failure> {
+    let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
+    let files = if arguments.files.is_empty() { vec![newest()?] } else { arguments.files.clone() };
+    let runs = files
+        .iter()
+        .map(|file| store::load(file).map_err(Failure::bad_input))
+        .collect::<Result<Vec<_>, _>>()?;
+    let beside = files[0].parent().filter(|folder| !folder.as_os_str().is_empty());
+    let folder = match &arguments.out {
+        Some(folder) => folder.clone(),
+        None => beside.unwrap_or(Path::new(".")).to_owned(),
+    };
+    std::fs::create_dir_all(&folder)?;
+    if let Some(run) = analyze::merge(&runs) {
+        write_tables(&run, &analyze::summary(&run, &render::catalogue(&catalogue)), out)?;
+    }
+    let page = render::write(&folder, &runs, &catalogue)?;
+    writeln!(anstream::stderr(), "Page: {}", page.display())?;
+    Ok(Exit::Done)
+}
+
+/// The newest result under the default folder; folders are named by the time.
+fn newest() -> Result<PathBuf, Failure> {
+    let entries = std::fs::read_dir(RESULTS).into_iter().flatten().filter_map(Result::ok);
+    let mut found: Vec<PathBuf> =
+        entries.map(|entry| entry.path().join(RESULT_FILE)).filter(|file| file.exists()).collect();
+    found.sort();
+    found.pop().ok_or_else(|| {
+        let message =
+            format!("there is no result under {RESULTS}/; run `lanescope` first, or name a file");
+        Failure::message(Exit::BadInput, message)
+    })
+}

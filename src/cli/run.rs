@@ -1,0 +1,421 @@
+//! `lanescope run`: the main job.
+//!
+//! Input: kernels, devices, axes. Output: a result file that grows with each finished measurement,
+//! then a terminal table, charts and a page made from it.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::arguments::RunArguments;
+use super::devices::{self, Available, Choice};
+use super::failure::{Exit, Failure};
+use super::table::{self, Style};
+use super::{axis, export, list, render};
+use crate::analyze;
+use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
+use crate::record::{
+    Device, DeviceKind, Host, Measurement, Output, Run, SCHEMA, Source, Status, Tool, Value,
+};
+use crate::run::session::{Listener, Open, Phase, SessionOptions, run_device};
+use crate::run::simulator::SimulatorRunner;
+use crate::run::worker::WorkerRunner;
+use crate::run::{CountOptions, RunError, Runner, now_utc};
+use crate::statistics::StopRule;
+use crate::store::Store;
+use crate::units::Width;
+
+/// Folder of results where no other is asked for.
+pub(crate) const RESULTS: &str = "lanescope-results";
+
+/// The result file's name in its folder.
+pub(crate) const RESULT_FILE: &str = "result.json";
+
+/// Seconds that timing may take, without and with `--quick`.
+const BUDGET_S: [f64; 2] = [30.0, 6.0];
+
+/// The fewest samples that the stop rule asks for: paired ratios need eight pairs.
+const SAMPLES_MIN: u32 = 12;
+
+/// The environment variables that change which driver runs, and how.
+const ENVIRONMENT: [&str; 8] = [
+    "VK_DRIVER_FILES",
+    "VK_ICD_FILENAMES",
+    "VK_LOADER_DRIVERS_SELECT",
+    "LP_NATIVE_VECTOR_WIDTH",
+    "RADV_FORCE_FAMILY",
+    "MESA_VK_DEVICE_SELECT",
+    "WGPU_BACKEND",
+    "WGPU_ADAPTER_NAME",
+];
+
+/// Runs the main job.
+pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit, Failure> {
+    let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
+    let kernels = chosen(&catalogue, arguments)?;
+    let points = axis::points(&arguments.axis).map_err(Failure::bad_input)?;
+    let budget = arguments.budget.unwrap_or(BUDGET_S[usize::from(arguments.quick)]);
+    let budget = Duration::try_from_secs_f64(budget)
+        .map_err(|error| Failure::message(Exit::BadInput, format!("--budget: {error}")))?;
+    // Launches are worked out before any device is opened: bad input costs nothing.
+    groups(&kernels, &points, DeviceClass::Quick, arguments.seed)?;
+    let available = if devices::needs_adapters(&arguments.device) {
+        Available::ask()
+    } else {
+        Available { listed: Vec::new(), trouble: None }
+    };
+    let devices = devices::choose(&arguments.device, &available)?;
+    let mut job = Job::new(arguments, &available, &devices)?;
+    let timed = devices.iter().filter(|d| matches!(d, Choice::Wgpu { .. })).count();
+    let options = SessionOptions {
+        count: CountOptions { histogram: arguments.histogram },
+        timing: (!arguments.no_timing)
+            .then(|| budget.div_f64(u32::try_from(timed.max(1)).map_or(1.0, f64::from))),
+        samples_min: SAMPLES_MIN,
+        noise_ratio_max: StopRule::NOISE_MAX.0,
+    };
+    let gpu = devices.iter().any(|d| d.class(false) == DeviceClass::Gpu);
+    let mut queue: std::collections::VecDeque<Choice> = devices.into();
+    while let Some(device) = queue.pop_front() {
+        let class = match (&device, arguments.quick, gpu) {
+            // Beside a GPU the simulator runs the GPU's sizes, or nothing could be compared.
+            (Choice::Simulator(_), false, true) => DeviceClass::Gpu,
+            (device, quick, _) => device.class(quick),
+        };
+        let groups = groups(&kernels, &points, class, arguments.seed)?;
+        job.device(&device, &groups, arguments, &options)?;
+        if arguments.device.is_empty() {
+            job.add_simulator_beside(&device, &mut queue);
+        }
+    }
+    job.finish(arguments, &catalogue, out)
+}
+
+/// The kernels that the arguments name, or the default set.
+fn chosen<'a>(
+    catalogue: &'a Catalogue,
+    arguments: &RunArguments,
+) -> Result<Vec<&'a Kernel>, Failure> {
+    let kernels = list::chosen(catalogue, &arguments.kernels)?;
+    if !arguments.kernels.is_empty() {
+        return Ok(kernels);
+    }
+    Ok(kernels.into_iter().filter(|kernel| kernel.description.in_default_set).collect())
+}
+
+/// The launches, in groups that are compared: same family, same point of the sweep.
+fn groups(
+    kernels: &[&Kernel],
+    points: &[BTreeMap<String, Value>],
+    class: DeviceClass,
+    seed: u64,
+) -> Result<Vec<Vec<Launch>>, Failure> {
+    let mut groups: indexmap::IndexMap<String, Vec<Launch>> = indexmap::IndexMap::new();
+    for point in points {
+        for kernel in kernels {
+            for chosen in beside(kernel, point) {
+                let launch = kernel.launch(class, &chosen, seed).map_err(Failure::bad_input)?;
+                let names: Vec<String> =
+                    chosen.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                let key = format!("{} {}", kernel.family(), names.join(" "));
+                groups.entry(key).or_default().push(launch);
+            }
+        }
+    }
+    Ok(groups.into_values().collect())
+}
+
+/// A point, and the further values that the kernel shows beside its defaults.
+fn beside(kernel: &Kernel, point: &BTreeMap<String, Value>) -> Vec<BTreeMap<String, Value>> {
+    let mut points = vec![point.clone()];
+    for (name, parameter) in &kernel.description.parameters {
+        if !point.contains_key(name) {
+            for value in &parameter.shown_beside {
+                let mut more = point.clone();
+                more.insert(name.clone(), value.clone());
+                points.push(more);
+            }
+        }
+    }
+    points
+}
+
+/// The run so far: on disk and in memory.
+struct Job {
+    folder: PathBuf,
+    store: Store,
+    run: Run,
+    progress: ProgressBar,
+    /// What to say on standard error when the bar is gone.
+    trouble: Option<Failure>,
+    unopened: usize,
+    opened: usize,
+}
+
+impl Job {
+    fn new(
+        arguments: &RunArguments,
+        available: &Available,
+        devices: &[Choice],
+    ) -> Result<Self, Failure> {
+        let run = Run {
+            schema: SCHEMA,
+            tool: Tool {
+                name: "lanescope".to_owned(),
+                version: env!("CARGO_PKG_VERSION").to_owned(),
+                git_sha: option_env!("LANESCOPE_GIT_SHA").map(str::to_owned),
+                git_dirty: option_env!("LANESCOPE_GIT_DIRTY").map(|dirty| dirty == "true"),
+            },
+            started_utc: now_utc(),
+            argv: std::env::args().skip(1).collect(),
+            host: host(),
+            devices: Vec::new(),
+            measurements: Vec::new(),
+            sources: BTreeMap::new(),
+        };
+        let folder = arguments.out.clone().unwrap_or_else(|| fresh_folder(&run.started_utc));
+        let file = folder.join(RESULT_FILE);
+        if file.exists() {
+            return Err(Failure::message(
+                Exit::BadInput,
+                format!(
+                    "{} is there already, and a run is never written over; name another --out",
+                    file.display()
+                ),
+            ));
+        }
+        let store = Store::create(&file, &run).map_err(Failure::bad_input)?;
+        let progress = ProgressBar::new_spinner();
+        if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {msg}") {
+            progress.set_style(style);
+        }
+        for listed in available.listed.iter().filter(|listed| listed.left_out.is_some()) {
+            let why = listed.left_out.clone().unwrap_or_default();
+            note(&progress, &format!("{} ({}) is left out: {why}", listed.name, listed.backend));
+        }
+        if let Some(trouble) = &available.trouble {
+            note(&progress, &format!("the adapters could not be listed: {trouble}"));
+        }
+        if !devices.iter().any(|device| matches!(device, Choice::Wgpu { .. })) {
+            let message =
+                "no adapter is used: counts come from the simulator, and there are no times";
+            note(&progress, message);
+            if available.listed.is_empty() && arguments.device.is_empty() {
+                note(&progress, devices::INSTALL);
+            }
+        }
+        Ok(Self { folder, store, run, progress, trouble: None, unopened: 0, opened: 0 })
+    }
+
+    /// Runs everything on one device.
+    fn device(
+        &mut self,
+        device: &Choice,
+        groups: &[Vec<Launch>],
+        arguments: &RunArguments,
+        options: &SessionOptions,
+    ) -> Result<(), Failure> {
+        self.progress.set_message(format!("{}: opening", device.id()));
+        self.progress.enable_steady_tick(Duration::from_millis(120));
+        let silence_max = Duration::from_secs(arguments.time_limit);
+        let mut calibrate = true;
+        let mut open = || -> Result<Box<dyn Runner>, RunError> {
+            Ok(match device {
+                Choice::Simulator(width) => Box::new(SimulatorRunner::new(*width, arguments.steps)),
+                Choice::Wgpu { number, .. } => {
+                    let runner = WorkerRunner::open(*number, calibrate, silence_max)?;
+                    calibrate = false;
+                    Box::new(runner)
+                }
+            })
+        };
+        let open: &mut Open<'_> = &mut open;
+        match run_device(open, groups, options, self) {
+            Ok(()) => self.opened += 1,
+            Err(error) => {
+                self.unopened += 1;
+                note(&self.progress, &format!("{} cannot be used: {error}", device.id()));
+            }
+        }
+        self.trouble.take().map_or(Ok(()), Err)
+    }
+
+    /// Puts the simulator at the device's own width into the queue, where it is not there yet.
+    fn add_simulator_beside(
+        &self,
+        device: &Choice,
+        queue: &mut std::collections::VecDeque<Choice>,
+    ) {
+        let id = device.id();
+        let opened = self.run.devices.iter().find(|known| known.id == id);
+        let width: Option<Width> = opened
+            .filter(|device| device.kind != DeviceKind::Simulator)
+            .and_then(|device| device.subgroup_width_run);
+        if let Some(width) = width {
+            let simulator = Choice::Simulator(width);
+            if !queue.contains(&simulator) {
+                queue.push_front(simulator);
+            }
+        }
+    }
+
+    /// Tables, exports, charts, page; then the exit code.
+    fn finish(
+        self,
+        arguments: &RunArguments,
+        catalogue: &Catalogue,
+        out: &mut impl Write,
+    ) -> Result<Exit, Failure> {
+        self.progress.finish_and_clear();
+        let Self { folder, run, unopened, opened, .. } = self;
+        let known = render::catalogue(catalogue);
+        let summary = analyze::summary(&run, &known);
+        let exports = [&arguments.export_json, &arguments.export_csv, &arguments.export_markdown];
+        let quiet = exports.iter().any(|path| export::is_stdout(path.as_deref()));
+        if !quiet {
+            write_tables(&run, &summary, out)?;
+        }
+        // Machine output begins only when everything that locks standard output is done.
+        out.flush()?;
+        if let Some(path) = &arguments.export_json {
+            export::json(&run, path, out)?;
+        }
+        if let Some(path) = &arguments.export_csv {
+            export::csv(&summary, path, out)?;
+        }
+        if let Some(path) = &arguments.export_markdown {
+            export::markdown(&summary, path, out)?;
+        }
+        let page = render::write(&folder, std::slice::from_ref(&run), catalogue)?;
+        let stderr = &mut anstream::stderr();
+        writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
+        writeln!(stderr, "Page:    {}", page.display())?;
+        for measurement in &run.measurements {
+            complain(measurement, stderr)?;
+        }
+        Ok(exit(&run, unopened, opened))
+    }
+}
+
+/// Says what went wrong with a measurement, where something did.
+fn complain(measurement: &Measurement, stderr: &mut impl Write) -> Result<(), Failure> {
+    let what = match (measurement.status, measurement.output) {
+        (Status::Failed, _) => "failed",
+        (Status::Ok, Output::Mismatch) => "wrong output",
+        (Status::Ok, Output::Verified | Output::Unchecked) => return Ok(()),
+    };
+    let why = measurement.error.as_deref().unwrap_or("no reason was given");
+    let parameters = analyze::parameters_text(&measurement.parameters, &[]);
+    let (kernel, device) = (&measurement.kernel, &measurement.device);
+    writeln!(stderr, "{what}: {kernel} ({parameters}) on {device}: {why}")?;
+    Ok(())
+}
+
+/// The exit code that a run earns.
+fn exit(run: &Run, unopened: usize, opened: usize) -> Exit {
+    if opened == 0 {
+        Exit::NoDevice
+    } else if run.measurements.iter().any(|m| m.output == Output::Mismatch) {
+        Exit::CheckFailed
+    } else if unopened > 0 || run.measurements.iter().any(|m| m.status == Status::Failed) {
+        Exit::PartFailed
+    } else {
+        Exit::Done
+    }
+}
+
+/// The devices and the summary of each.
+pub(crate) fn write_tables(
+    run: &Run,
+    summary: &analyze::Summary,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    writeln!(out, "{}", table::devices(&run.devices, Style::Terminal))?;
+    for device in summary.devices.iter().filter(|device| !device.rows.is_empty()) {
+        let width = device.width.map_or(String::new(), |w| format!(", subgroups of {w} lanes"));
+        writeln!(out, "\n{} ({}{width})", device.label, device.device)?;
+        writeln!(out, "{}", table::summary(device, Style::Terminal))?;
+    }
+    let agreements = analyze::agreements(run);
+    if !agreements.is_empty() {
+        let differing: usize =
+            agreements.iter().filter(|row| !row.agreement.differences.is_empty()).count();
+        let blocks: usize = agreements.iter().map(|row| row.agreement.blocks_compared).sum();
+        let count = agreements.len();
+        let verdict = if differing == 0 {
+            "issues and lanes equal the simulator's in every block".to_owned()
+        } else {
+            format!("{differing} of them differ from the simulator")
+        };
+        writeln!(out, "\nAgreement: {count} launches, {blocks} blocks compared: {verdict}.")?;
+    }
+    Ok(())
+}
+
+impl Listener for Job {
+    fn device(&mut self, device: &Device) {
+        let saved = self.store.append_device(device);
+        self.note_failure(saved);
+        for flag in &device.flags {
+            let text = analyze::explain(flag);
+            note(&self.progress, &format!("{}: {flag}: {text}", device.id));
+        }
+        self.run.devices.push(device.clone());
+    }
+
+    fn progress(&mut self, device: &str, phase: Phase, launch: &Launch) {
+        let doing = match phase {
+            Phase::Counting => "counting",
+            Phase::Timing => "timing",
+        };
+        self.progress.set_message(format!("{device}: {doing} {}", launch.kernel));
+    }
+
+    fn measurement(&mut self, measurement: Measurement, (sha256, source): (String, Source)) {
+        let saved =
+            self.store.add_source(&sha256, &source).and_then(|()| self.store.append(&measurement));
+        self.note_failure(saved);
+        self.run.sources.insert(sha256, source);
+        self.run.measurements.push(measurement);
+    }
+}
+
+impl Job {
+    fn note_failure(&mut self, saved: Result<(), crate::store::StoreError>) {
+        if let Err(error) = saved {
+            self.trouble.get_or_insert(Failure::bad_input(error));
+        }
+    }
+}
+
+/// A line on standard error that does not break the progress display.
+fn note(progress: &ProgressBar, text: &str) {
+    progress.suspend(|| {
+        // Nothing is left to tell it to when standard error is closed.
+        let _ = writeln!(anstream::stderr(), "{text}");
+    });
+}
+
+/// A folder named by the time, with a number where two runs start within a second.
+fn fresh_folder(started_utc: &str) -> PathBuf {
+    let name = started_utc.replace(':', "-");
+    let numbered = |number: u32| {
+        let suffix = if number == 0 { String::new() } else { format!("-{number}") };
+        Path::new(RESULTS).join(format!("{name}{suffix}"))
+    };
+    (0..).map(numbered).find(|folder| !folder.exists()).unwrap_or_else(|| numbered(0))
+}
+
+fn host() -> Host {
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let set = |name: &&str| std::env::var(name).ok().map(|value| ((*name).to_owned(), value));
+    Host {
+        os: std::env::consts::OS.to_owned(),
+        arch: std::env::consts::ARCH.to_owned(),
+        logical_cpus: u32::try_from(cpus).unwrap_or(u32::MAX),
+        environment: ENVIRONMENT.iter().filter_map(set).collect(),
+    }
+}
