@@ -182,7 +182,7 @@ fn write(seed: u64) -> String {
          let i = id.x; var a = i; var b = i * 7u;\n",
     );
     writer.text.push_str(variables);
-    for _ in 0..6 {
+    while writer.statements < 60 {
         writer.block();
     }
     writer.text.push_str("finish(i, a, b + arr[2] + v.x); }\n");
@@ -203,7 +203,7 @@ fn execute(text: &str, config: &Config) -> (Vec<u32>, Counts) {
 fn agree(seed: u64) {
     let text = write(seed);
     let (output, alone) = execute(&text, &Config { steps_max: 1 << 30, ..config(1) });
-    assert!(alone.len() >= 20 && alone.iter().filter(|counts| counts.0 > 0).count() > 5, "{text}");
+    assert!(alone.len() >= 20, "{text}");
     assert!(alone.iter().all(|&(issues, lanes)| issues == lanes), "{text}");
     let mut issues_before: u64 = alone.iter().map(|counts| counts.0).sum();
     for width in [4, 32, 128] {
@@ -229,7 +229,7 @@ fn agree(seed: u64) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn random_programs_agree_at_every_width(seed in any::<u64>()) {
