@@ -5,8 +5,6 @@
 //! subgroup-instructions, those operations times issues. One thread, so that the figures are a
 //! core's.
 
-#![expect(missing_docs, reason = "criterion's macros write functions without documentation")]
-
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use lanescope::program::{Overrides, Parsed};
 use lanescope::simulate::{Compiled, Config, Fma, Memory, Reconvergence, Schedule};
@@ -27,7 +25,7 @@ fn sealed(@builtin(global_invocation_id) id: vec3<u32>) {
     output[id.x] = v;
 }";
 
-/// Invocations of a run; LANESCOPE_BENCH_N sets another number, 2^20 for the speed goal.
+/// Invocations of a run; `LANESCOPE_BENCH_N` sets another number, 2^20 for the speed goal.
 const N: u32 = 1 << 16;
 
 fn simulate(criterion: &mut Criterion) {

@@ -194,8 +194,8 @@ pub(super) fn bits<const N: usize>(values: &[u32; N]) -> Mask {
     let mut mask = 0;
     for (index, chunk) in values.as_chunks::<8>().0.iter().enumerate() {
         let mut part = 0u32;
-        for lane in 0..8 {
-            part |= (chunk[lane] & 1) << lane;
+        for (lane, value) in chunk.iter().enumerate() {
+            part |= (value & 1) << lane;
         }
         mask |= Mask::from(part) << (8 * index);
     }

@@ -84,12 +84,12 @@ struct Reunion<const N: usize> {
 pub(super) struct Queue<const N: usize> {
     next: u64,
     count: u64,
-    waiting: Vec<Box<Group<N>>>,
+    waiting: Vec<Group<N>>,
     random: Random,
     picks: u64,
 }
 
-/// A sequence of random numbers (SplitMix64).
+/// A sequence of random numbers (`SplitMix64`).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Random(u64);
 
@@ -125,7 +125,7 @@ impl<const N: usize> Queue<N> {
     }
 
     /// Chooses the workgroup that runs next. The oldest in flight always gets its turn again.
-    fn take(&mut self, launch: &Launch<'_>, pool: &mut Pool<N>) -> Option<Box<Group<N>>> {
+    fn take(&mut self, launch: &Launch<'_>, pool: &mut Pool<N>) -> Option<Group<N>> {
         let waiting = self.waiting.len();
         self.picks += 1;
         let start = match launch.schedule {
@@ -138,12 +138,12 @@ impl<const N: usize> Queue<N> {
         if start && self.next < self.count {
             let index = self.next;
             self.next += 1;
-            return Some(Box::new(pool.group(launch, index)));
+            return Some(pool.group(launch, index));
         }
         if waiting == 0 {
             return None;
         }
-        let by_age = |order: fn(u64, u64) -> bool, groups: &[Box<Group<N>>]| {
+        let by_age = |order: fn(u64, u64) -> bool, groups: &[Group<N>]| {
             (0..groups.len()).fold(0, |best, other| {
                 if order(groups[other].index, groups[best].index) { other } else { best }
             })
@@ -242,6 +242,7 @@ pub(super) fn knows(builtin: BuiltIn) -> bool {
 impl Launch<'_> {
     /// Sets the registers of built-in values. Lane l of subgroup s is the invocation whose local
     /// index is s · W + l.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "`knows` refused the others")]
     fn builtins<const N: usize>(&self, strand: &mut Strand<N>) {
         let [x, y, _] = self.workgroup_size;
         let workgroup = coordinates(strand.place.workgroup, self.workgroups);
@@ -272,8 +273,7 @@ impl Launch<'_> {
                 BuiltIn::NumSubgroups => values.fill(invocations.div_ceil(width)),
                 BuiltIn::SubgroupId => values.fill(subgroup),
                 BuiltIn::SubgroupSize => values.fill(width),
-                #[expect(clippy::wildcard_enum_match_arm, reason = "`knows` refused the others")]
-                _ => {}
+                _ => debug_assert!(!knows(builtin), "every built-in value that is known is set"),
             }
         }
     }

@@ -36,7 +36,7 @@ pub(super) struct Code {
     pub(super) roots: Vec<Root>,
     /// Bytes of workgroup memory.
     pub(super) workgroup_bytes: u32,
-    /// Initial words of workgroup memory are zero; whether there is any barrier.
+    /// Whether there is any barrier.
     pub(super) barriers: bool,
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Root {
     /// The workgroup's own.
     Workgroup,
     /// A buffer.
-    Buffer { group: u32, binding: u32, size_min: u32, writable: bool },
+    Buffer { group: u32, binding: u32, size_min: u32 },
     /// The immediates.
     Immediates { size_min: u32 },
 }

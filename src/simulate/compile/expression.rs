@@ -104,6 +104,7 @@ impl<'a> Builder<'a> {
         }
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm an expression of naga's")]
     fn expression(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>) -> Result<Value> {
         let span = self.span_of(frame, handle);
         let function = frame.function;

@@ -3,6 +3,8 @@
 //! Input: naga's `Math` expressions. Output: instructions. Functions that WGSL defines by a formula
 //! are that formula, each step rounded; the others are Rust's, well within WGSL's accuracy.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "`family` is total; its parts match their own")]
+
 use naga::{BinaryOperator, Expression, Handle, MathFunction, Span, TypeInner};
 
 use super::expression::Product;
@@ -47,11 +49,14 @@ impl<'a> Builder<'a> {
                 builder.float2(kind, f, parts[0], parts[1])
             });
         }
-        match (ty, fun) {
-            (&TypeInner::Matrix { columns, rows, .. }, _) => {
+        match family(fun) {
+            Family::Matrix => {
+                let &TypeInner::Matrix { columns, rows, .. } = ty else {
+                    return Err(self.unsupported(format!("{fun:?} of no matrix"), span));
+                };
                 self.matrix(fun, kind, &operands[0], (columns as usize, rows as usize), span)
             }
-            (_, MathFunction::Outer) => {
+            Family::Outer => {
                 let columns = match second {
                     Some(TypeInner::Vector { size, .. }) => *size as usize,
                     _ => 1,
@@ -60,12 +65,12 @@ impl<'a> Builder<'a> {
                 let shape = Product { rows, inner: 1, columns };
                 self.matrix_product(kind, &operands, shape, span)
             }
-            (_, MathFunction::Ldexp) => self.ldexp(kind, &operands),
-            _ if is_packing(fun) => self.packing(fun, kind, &operands[0], &operands, span),
-            _ if is_geometry(fun) => self.geometry(fun, kind, &operands, span),
-            (_, MathFunction::Modf | MathFunction::Frexp) => self.parts(fun, kind, &operands[0]),
-            _ if is_bits(fun) => self.bits(fun, kind, &operands, span),
-            _ => self.each(kind, &operands, |builder, kind, parts| {
+            Family::Ldexp => self.ldexp(kind, &operands),
+            Family::Packing => self.packing(fun, kind, &operands[0], &operands, span),
+            Family::Geometry => self.geometry(fun, kind, &operands, span),
+            Family::Parts => self.parts(fun, kind, &operands[0]),
+            Family::Bits => self.bits(fun, kind, &operands, span),
+            Family::Components => self.each(kind, &operands, |builder, kind, parts| {
                 builder.common(fun, kind, parts, span)
             }),
         }
@@ -574,7 +579,6 @@ fn lanes1(fun: MathFunction) -> Option<fn(Reg, Reg) -> Op> {
         MathFunction::Ceil => Some(Op::CeilF),
         MathFunction::Trunc => Some(Op::TruncF),
         MathFunction::Round => Some(Op::RoundF),
-        #[expect(clippy::wildcard_enum_match_arm, reason = "the rest goes lane by lane")]
         _ => None,
     }
 }
@@ -585,7 +589,6 @@ fn float1(fun: MathFunction) -> Option<Float1> {
         ($($variant:ident => $name:ident,)*) => {
             match fun {
                 $(M::$variant => Some((single::$name, double::$name)),)*
-                #[expect(clippy::wildcard_enum_match_arm, reason = "the rest is matched by `math`")]
                 _ => None,
             }
         };
@@ -604,59 +607,109 @@ fn float2(fun: MathFunction) -> Option<Float2> {
         MathFunction::Atan2 => Some((single::atan2, double::atan2)),
         MathFunction::Pow => Some((single::pow, double::pow)),
         MathFunction::Step => Some((single::step, double::step)),
-        #[expect(clippy::wildcard_enum_match_arm, reason = "the rest is matched by `math`")]
         _ => None,
     }
 }
 
-fn is_geometry(fun: MathFunction) -> bool {
-    matches!(
-        fun,
-        MathFunction::Dot
-            | MathFunction::Cross
-            | MathFunction::Distance
-            | MathFunction::Length
-            | MathFunction::Normalize
-            | MathFunction::FaceForward
-            | MathFunction::Reflect
-            | MathFunction::Refract
-    )
+/// How a function is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Family {
+    /// Component by component.
+    Components,
+    /// On whole vectors.
+    Geometry,
+    /// On matrices.
+    Matrix,
+    /// On the bits of integers.
+    Bits,
+    /// To and from packed words.
+    Packing,
+    /// A structure of two values.
+    Parts,
+    Outer,
+    Ldexp,
 }
 
-fn is_bits(fun: MathFunction) -> bool {
-    matches!(
-        fun,
-        MathFunction::CountTrailingZeros
-            | MathFunction::CountLeadingZeros
-            | MathFunction::CountOneBits
-            | MathFunction::ReverseBits
-            | MathFunction::ExtractBits
-            | MathFunction::InsertBits
-            | MathFunction::FirstTrailingBit
-            | MathFunction::FirstLeadingBit
-    )
-}
-
-fn is_packing(fun: MathFunction) -> bool {
-    matches!(
-        fun,
-        MathFunction::Dot4I8Packed
-            | MathFunction::Dot4U8Packed
-            | MathFunction::Pack4x8snorm
-            | MathFunction::Pack4x8unorm
-            | MathFunction::Pack2x16snorm
-            | MathFunction::Pack2x16unorm
-            | MathFunction::Pack2x16float
-            | MathFunction::Pack4xI8
-            | MathFunction::Pack4xU8
-            | MathFunction::Pack4xI8Clamp
-            | MathFunction::Pack4xU8Clamp
-            | MathFunction::Unpack4x8snorm
-            | MathFunction::Unpack4x8unorm
-            | MathFunction::Unpack2x16snorm
-            | MathFunction::Unpack2x16unorm
-            | MathFunction::Unpack2x16float
-            | MathFunction::Unpack4xI8
-            | MathFunction::Unpack4xU8
-    )
+/// Every function of naga has its place.
+#[expect(clippy::too_many_lines, reason = "a list of all of naga's functions")]
+fn family(fun: MathFunction) -> Family {
+    use MathFunction as M;
+    match fun {
+        M::Abs
+        | M::Min
+        | M::Max
+        | M::Clamp
+        | M::Saturate
+        | M::Cos
+        | M::Cosh
+        | M::Sin
+        | M::Sinh
+        | M::Tan
+        | M::Tanh
+        | M::Acos
+        | M::Asin
+        | M::Atan
+        | M::Atan2
+        | M::Asinh
+        | M::Acosh
+        | M::Atanh
+        | M::Radians
+        | M::Degrees
+        | M::Ceil
+        | M::Floor
+        | M::Round
+        | M::Fract
+        | M::Trunc
+        | M::Exp
+        | M::Exp2
+        | M::Log
+        | M::Log2
+        | M::Pow
+        | M::Sign
+        | M::Fma
+        | M::Mix
+        | M::Step
+        | M::SmoothStep
+        | M::Sqrt
+        | M::InverseSqrt
+        | M::QuantizeToF16 => Family::Components,
+        M::Modf | M::Frexp => Family::Parts,
+        M::Ldexp => Family::Ldexp,
+        M::Outer => Family::Outer,
+        M::Dot
+        | M::Cross
+        | M::Distance
+        | M::Length
+        | M::Normalize
+        | M::FaceForward
+        | M::Reflect
+        | M::Refract => Family::Geometry,
+        M::Inverse | M::Transpose | M::Determinant => Family::Matrix,
+        M::CountTrailingZeros
+        | M::CountLeadingZeros
+        | M::CountOneBits
+        | M::ReverseBits
+        | M::ExtractBits
+        | M::InsertBits
+        | M::FirstTrailingBit
+        | M::FirstLeadingBit => Family::Bits,
+        M::Dot4I8Packed
+        | M::Dot4U8Packed
+        | M::Pack4x8snorm
+        | M::Pack4x8unorm
+        | M::Pack2x16snorm
+        | M::Pack2x16unorm
+        | M::Pack2x16float
+        | M::Pack4xI8
+        | M::Pack4xU8
+        | M::Pack4xI8Clamp
+        | M::Pack4xU8Clamp
+        | M::Unpack4x8snorm
+        | M::Unpack4x8unorm
+        | M::Unpack2x16snorm
+        | M::Unpack2x16unorm
+        | M::Unpack2x16float
+        | M::Unpack4xI8
+        | M::Unpack4xU8 => Family::Packing,
+    }
 }

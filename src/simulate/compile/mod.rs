@@ -266,15 +266,10 @@ impl<'a> Builder<'a> {
                 if let TypeInner::BindingArray { .. } = self.module.types[variable.ty].inner {
                     return Err(self.unsupported("a binding array".to_owned(), span));
                 }
-                let writable = match variable.space {
-                    AddressSpace::Storage { access } => access.contains(naga::StorageAccess::STORE),
-                    _ => false,
-                };
                 self.roots.push(Root::Buffer {
                     group: binding.group,
                     binding: binding.binding,
                     size_min: layout.size,
-                    writable,
                 });
                 Ok(memory(next?, 0))
             }
@@ -432,7 +427,37 @@ impl<'a> Builder<'a> {
                 let value = self.constant(arena, value, span)?;
                 Ok(value.repeat(size as usize))
             }
-            ref other => Err(self.unsupported(format!("the constant expression {other:?}"), span)),
+            ref other @ (Expression::Override(_)
+            | Expression::Access { .. }
+            | Expression::AccessIndex { .. }
+            | Expression::Swizzle { .. }
+            | Expression::FunctionArgument(_)
+            | Expression::GlobalVariable(_)
+            | Expression::LocalVariable(_)
+            | Expression::Load { .. }
+            | Expression::ImageSample { .. }
+            | Expression::ImageLoad { .. }
+            | Expression::ImageQuery { .. }
+            | Expression::Unary { .. }
+            | Expression::Binary { .. }
+            | Expression::Select { .. }
+            | Expression::Derivative { .. }
+            | Expression::Relational { .. }
+            | Expression::Math { .. }
+            | Expression::As { .. }
+            | Expression::CallResult(_)
+            | Expression::AtomicResult { .. }
+            | Expression::WorkGroupUniformLoadResult { .. }
+            | Expression::ArrayLength(_)
+            | Expression::RayQueryVertexPositions { .. }
+            | Expression::RayQueryProceedResult
+            | Expression::RayQueryGetIntersection { .. }
+            | Expression::SubgroupBallotResult
+            | Expression::SubgroupOperationResult { .. }
+            | Expression::CooperativeLoad { .. }
+            | Expression::CooperativeMultiplyAdd { .. }) => {
+                Err(self.unsupported(format!("the constant expression {other:?}"), span))
+            }
         }
     }
 
@@ -541,17 +566,16 @@ fn index(value: usize) -> u32 {
 
 /// Turns a label into the index that it stands for.
 fn link(op: &mut Op, labels: &[u32]) {
-    match op {
-        Op::If { target, .. }
-        | Op::Else { target, .. }
-        | Op::Join { target, .. }
-        | Op::BreakIf { target, .. }
-        | Op::Leave { target, .. }
-        | Op::CaseBegin { target, .. }
-        | Op::LoopBack { head: target, .. }
-        | Op::LoopBackUnless { head: target, .. }
-        | Op::LoopEnd { target, .. } => *target = labels[*target as usize],
-        #[expect(clippy::wildcard_enum_match_arm, reason = "no other instruction has a label")]
-        _ => {}
+    if let Op::If { target, .. }
+    | Op::Else { target, .. }
+    | Op::Join { target, .. }
+    | Op::BreakIf { target, .. }
+    | Op::Leave { target, .. }
+    | Op::CaseBegin { target, .. }
+    | Op::LoopBack { head: target, .. }
+    | Op::LoopBackUnless { head: target, .. }
+    | Op::LoopEnd { target, .. } = op
+    {
+        *target = labels[*target as usize];
     }
 }

@@ -87,8 +87,18 @@ impl Builder<'_> {
                 let slots = self.slots_of(element, span).map_or(0, index);
                 Step { shape: Shape::Type(base), count, bytes: stride, slots }
             }
-            ref other => {
-                return Err(self.unsupported(format!("an index into {other:?}"), span));
+            TypeInner::Scalar(_)
+            | TypeInner::CooperativeMatrix { .. }
+            | TypeInner::Atomic(_)
+            | TypeInner::Pointer { .. }
+            | TypeInner::ValuePointer { .. }
+            | TypeInner::Struct { .. }
+            | TypeInner::Image { .. }
+            | TypeInner::Sampler { .. }
+            | TypeInner::AccelerationStructure { .. }
+            | TypeInner::RayQuery { .. }
+            | TypeInner::BindingArray { .. } => {
+                return Err(self.unsupported(format!("an index into {inner:?}"), span));
             }
         })
     }

@@ -176,10 +176,12 @@ impl Builder<'_> {
         b: Reg,
         span: Span,
     ) -> Result<Vec<Reg>> {
-        let (op, a, b) = match op {
-            BinaryOperator::Greater => (BinaryOperator::Less, b, a),
-            BinaryOperator::GreaterEqual => (BinaryOperator::LessEqual, b, a),
-            same => (same, a, b),
+        let (op, a, b) = if op == BinaryOperator::Greater {
+            (BinaryOperator::Less, b, a)
+        } else if op == BinaryOperator::GreaterEqual {
+            (BinaryOperator::LessEqual, b, a)
+        } else {
+            (op, a, b)
         };
         let done = match kind {
             Kind::F16 | Kind::F32 => self.binary_float(op, kind, a, b)?,
@@ -319,12 +321,11 @@ impl Builder<'_> {
         let compare = |builder: &mut Self, op| Ok(Some(vec![builder.op2(op, a, b)?]));
         let shift = |builder: &mut Self, op| {
             // 16-bit types shift by the amount modulo 16; the instruction takes 32.
-            let amount = match kind {
-                Kind::I16 | Kind::U16 => {
-                    let mask = builder.word(15)?;
-                    builder.op2(Op::AndI, b, mask)?
-                }
-                _ => b,
+            let amount = if matches!(kind, Kind::I16 | Kind::U16) {
+                let mask = builder.word(15)?;
+                builder.op2(Op::AndI, b, mask)?
+            } else {
+                b
             };
             builder.op2(op, a, amount)
         };
@@ -397,12 +398,12 @@ impl Builder<'_> {
             | Kind::U32
             | Kind::I64
             | Kind::U64
-            | Kind::Bool => return self.from_bits(target, part),
+            | Kind::Bool => return self.of_bits(target, part),
         };
-        self.from_bits(target, &[bits])
+        self.of_bits(target, &[bits])
     }
 
-    fn from_bits(&mut self, target: Kind, part: &[Reg]) -> Result<Vec<Reg>> {
+    fn of_bits(&mut self, target: Kind, part: &[Reg]) -> Result<Vec<Reg>> {
         match target {
             Kind::F16 => Ok(vec![self.map1(scalar::half_to_float, part[0])?]),
             Kind::I16 => Ok(vec![self.map1(scalar::sign_extend_short, part[0])?]),

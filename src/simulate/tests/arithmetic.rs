@@ -22,7 +22,7 @@ fn integer_edges() {
         "sign(i - 9)",
         "clamp(i + 5, 7, 9)",
     ]);
-    let min = i32::MIN as u32;
+    let min = i32::MIN.cast_unsigned();
     let expected = [
         7,
         0,
@@ -30,10 +30,10 @@ fn integer_edges() {
         0,
         7,
         0,
-        -3i32 as u32,
-        -1i32 as u32,
+        (-3i32).cast_unsigned(),
+        (-1i32).cast_unsigned(),
         2,
-        -4i32 as u32,
+        (-4i32).cast_unsigned(),
         u32::MAX,
         0,
         min,
@@ -60,10 +60,10 @@ fn conversions_saturate() {
     ]);
     let expected = [
         2_147_483_520,
-        i32::MIN as u32,
+        i32::MIN.cast_unsigned(),
         4_294_967_040,
         0,
-        -2i32 as u32,
+        (-2i32).cast_unsigned(),
         16_777_216f32.to_bits(),
         (-3f32).to_bits(),
         0,

@@ -6,6 +6,7 @@
 mod arithmetic;
 mod flow;
 mod memory;
+mod random;
 
 use super::{Compiled, Config, Fma, Memory, Outcome, Reconvergence, ReportKind, Schedule, Trap};
 use crate::program::{Parsed, Program};
