@@ -82,6 +82,7 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
         Output::Verified => {}
     }
     flags.extend(row.flags.iter().cloned());
+    flags.sort();
     flags.dedup();
     let published = row.published.as_ref().map(|published| published.active_lanes_mean);
     let published = published.map_or(NONE.to_owned(), |lanes| format!("{lanes:.1}"));

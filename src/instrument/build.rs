@@ -101,7 +101,8 @@ impl Globals {
             };
             module.global_variables.append(variable, Span::UNDEFINED)
         };
-        let access = StorageAccess::LOAD | StorageAccess::STORE | StorageAccess::ATOMIC;
+        // As naga's front end has it: wgpu compares the access with the layout's, atomics or not.
+        let access = StorageAccess::LOAD | StorageAccess::STORE;
         let place = ResourceBinding { group: binding.group, binding: binding.binding };
         let space = AddressSpace::Storage { access };
         let slots = add("lanescope_slots".into(), space, Some(place), types.slots, None);

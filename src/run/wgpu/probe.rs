@@ -25,7 +25,7 @@ const WIDTH_WORKGROUPS: u32 = 4;
 const RATE_RUNS: u32 = 5;
 
 const WIDTH: &str = "
-struct Seen { size: u32, lane: u32, active: u32, first: u32 }
+struct Seen { size: u32, lane: u32, active_lanes: u32, first: u32 }
 @group(0) @binding(0) var<storage, read_write> seen: array<Seen>;
 @compute @workgroup_size(256)
 fn main(
@@ -35,9 +35,9 @@ fn main(
     @builtin(subgroup_invocation_id) lane: u32,
 ) {
     let bits = countOneBits(subgroupBallot(true));
-    let active = bits.x + bits.y + bits.z + bits.w;
+    let active_lanes = bits.x + bits.y + bits.z + bits.w;
     let first = subgroupBroadcastFirst(local_index);
-    seen[workgroup.x * 256u + local_index] = Seen(size, lane, active, first);
+    seen[workgroup.x * 256u + local_index] = Seen(size, lane, active_lanes, first);
 }";
 
 const FUSED: &str = "
