@@ -269,9 +269,9 @@ pub struct Block {
     pub column: u32,
     /// Operations: expressions, stores, calls, atomics, barriers, subgroup operations, terminators.
     pub ops: u64,
-    /// Those of [`Block::ops`] that are a fused multiply-add, or the multiplication of a
-    /// multiply-add pair: what each issue costs a full subgroup in multiply-adds. `null` or absent
-    /// where they were not told apart.
+    /// What the block costs each lane's multiply-add unit at least: each `fma`, and each addition,
+    /// subtraction or multiplication of floats, a product and the sum that takes it together one; a
+    /// vector's components each. `null` or absent where they were not told apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fma_ops: Option<u64>,
     /// Executions by a subgroup with at least one active lane.

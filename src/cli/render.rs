@@ -59,7 +59,10 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
         }
     }
     let sweep = analyze::width_sweep(&run);
-    if sweep.series.iter().any(|series| series.points.len() > 1) {
+    let several = |series: &analyze::WidthSeries| {
+        series.points.iter().any(|point| point.width != series.points[0].width)
+    };
+    if sweep.series.iter().any(several) {
         figures.push(("widths.svg".to_owned(), chart::widths(&sweep)));
     }
     for (name, figure) in figures {

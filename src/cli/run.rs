@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
             (device, quick, _) => device.class(quick),
         };
         let groups = groups(&kernels, &points, class, arguments.seed)?;
-        job.device(&device, &groups, arguments, &options)?;
+        job.device(&device, &groups, arguments, &options, &catalogue)?;
         if arguments.device.is_empty() {
             job.add_simulator_beside(&device, &mut queue);
         }
@@ -217,6 +217,7 @@ impl Job {
         groups: &[Vec<Launch>],
         arguments: &RunArguments,
         options: &SessionOptions,
+        catalogue: &Catalogue,
     ) -> Result<(), Failure> {
         self.progress.set_message(format!("{}: opening", device.id()));
         self.progress.enable_steady_tick(Duration::from_millis(120));
@@ -226,8 +227,11 @@ impl Job {
             Ok(match device {
                 Choice::Simulator(width) => Box::new(SimulatorRunner::new(*width, arguments.steps)),
                 Choice::Wgpu { number, .. } => {
-                    let runner = WorkerRunner::open(*number, calibrate, silence_max)?;
-                    calibrate = false;
+                    let mut runner = WorkerRunner::open(*number, calibrate, silence_max)?;
+                    if calibrate {
+                        runner.test_counting(catalogue)?;
+                        calibrate = false;
+                    }
                     Box::new(runner)
                 }
             })

@@ -12,7 +12,7 @@
 //!
 //! Functions are numbered in the module's order (callees before callers), the entry point last.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use naga::{
     BinaryOperator, Block, Expression, Function, Handle, MathFunction, Module, Span, Statement,
@@ -100,8 +100,9 @@ pub struct BlockInfo {
     pub location: Location,
     /// Operations: each emitted expression and each statement.
     pub ops: u64,
-    /// Scalar fused multiply-adds a lane executes in it: each `fma` and each addition of a product
-    /// that stands in the same function, a vector's components each.
+    /// What it costs a lane's multiply-add unit at least, in scalar operations: each `fma`, each
+    /// addition, subtraction and multiplication of floats, a product and the sum that takes it
+    /// together one; a vector's components each. Units add and multiply no faster than they fuse.
     pub fma_ops: u64,
     /// Operations by source line; their sum is `ops`.
     pub lines: BTreeMap<u32, u64>,
@@ -146,6 +147,7 @@ struct Walk<'a> {
     function: &'a Function,
     name: &'a str,
     end: usize,
+    products_added: BTreeSet<Handle<Expression>>,
     /// The offset of the last operation seen: where something without a span is put.
     last: usize,
     blocks: &'a mut Vec<BlockInfo>,
@@ -161,7 +163,8 @@ impl<'a> Walk<'a> {
         blocks: &'a mut Vec<BlockInfo>,
     ) -> Self {
         let end = text.function_end(name);
-        Self { module, types, text, function, name, end, last: end, blocks }
+        let products_added = products_added(function);
+        Self { module, types, text, function, name, end, products_added, last: end, blocks }
     }
 
     fn run(mut self) -> Body {
@@ -300,29 +303,44 @@ impl<'a> Walk<'a> {
         placed
     }
 
-    /// Scalar multiply-add pairs that an expression completes.
+    /// Multiply-adds, in scalars, that an expression costs at least: see [`BlockInfo::fma_ops`].
     fn fma_ops(&self, handle: Handle<Expression>) -> u64 {
-        let product = |operand: Handle<Expression>| {
-            matches!(
-                self.function.expressions[operand],
-                Expression::Binary { op: BinaryOperator::Multiply, .. }
-            )
-        };
-        let is_fma = match self.function.expressions[handle] {
-            Expression::Math { fun: MathFunction::Fma, .. } => true,
-            Expression::Binary {
-                op: BinaryOperator::Add | BinaryOperator::Subtract,
-                left,
-                right,
-            } => product(left) || product(right),
+        let costs = match self.function.expressions[handle] {
+            Expression::Math { fun: MathFunction::Fma, .. }
+            | Expression::Binary { op: BinaryOperator::Add | BinaryOperator::Subtract, .. } => true,
+            Expression::Binary { op: BinaryOperator::Multiply, .. } => {
+                !self.products_added.contains(&handle)
+            }
             _ => false,
         };
         match *self.types[handle].ty.inner_with(&self.module.types) {
-            TypeInner::Scalar(scalar) if is_fma && float(scalar) => 1,
-            TypeInner::Vector { size, scalar } if is_fma && float(scalar) => size as u64,
+            TypeInner::Scalar(scalar) if costs && float(scalar) => 1,
+            TypeInner::Vector { size, scalar } if costs && float(scalar) => size as u64,
             _ => 0,
         }
     }
+}
+
+/// The products that a sum or difference of the same function takes: one multiply-add with it.
+fn products_added(function: &Function) -> BTreeSet<Handle<Expression>> {
+    let product = |operand: &Handle<Expression>| {
+        matches!(
+            function.expressions[*operand],
+            Expression::Binary { op: BinaryOperator::Multiply, .. }
+        )
+    };
+    let mut added = BTreeSet::new();
+    for (_, expression) in function.expressions.iter() {
+        if let Expression::Binary {
+            op: BinaryOperator::Add | BinaryOperator::Subtract,
+            left,
+            right,
+        } = expression
+        {
+            added.extend([*left, *right].into_iter().filter(product));
+        }
+    }
+    added
 }
 
 fn float(scalar: naga::Scalar) -> bool {

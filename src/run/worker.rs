@@ -14,9 +14,10 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::self_test;
 use super::wgpu::{Listed, WgpuRunner, list};
 use super::{CountOptions, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed};
-use crate::kernel::Launch;
+use crate::kernel::{Catalogue, Launch};
 use crate::record::Device;
 
 /// How long nothing may be heard of a launch.
@@ -287,6 +288,24 @@ impl WorkerRunner {
             Reply::Opened(device) => Ok(Self { worker, device: *device, silence_max }),
             Reply::Failed(error) => Err(error),
             other => Err(unexpected(&other)),
+        }
+    }
+
+    /// Runs doctor's self-test and flags the device `self_test_failed` where a count is not the
+    /// expected one; a test that cannot be run flags nothing.
+    ///
+    /// # Errors
+    ///
+    /// What running gives, where the device is not usable after it.
+    pub fn test_counting(&mut self, catalogue: &Catalogue) -> Result<(), RunError> {
+        match self_test::run(self, catalogue) {
+            Ok(cases) if cases.iter().all(|case| case.differences.is_empty()) => Ok(()),
+            Ok(_) => {
+                self.device.flags.push("self_test_failed".to_owned());
+                Ok(())
+            }
+            Err(error) if error.kind.ends_device() => Err(error),
+            Err(_) => Ok(()),
         }
     }
 }
