@@ -6,6 +6,7 @@
 //! ends it and says so. Nothing that a driver does can reach the process that holds the results.
 
 use std::io::{self, BufRead, BufReader, Write};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -149,20 +150,38 @@ struct Worker {
     complaints: Arc<Mutex<Vec<String>>>,
 }
 
+/// How a child is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerOptions {
+    /// The lanescope program; nothing for the running one.
+    pub program: Option<PathBuf>,
+    /// Environment variables that the child has beside its parent's.
+    pub environment: Vec<(String, String)>,
+    /// How long nothing may be heard of a launch.
+    pub silence_max: Duration,
+}
+
+impl WorkerOptions {
+    /// The running program in its own environment.
+    pub fn new(silence_max: Duration) -> Self {
+        Self { program: None, environment: Vec::new(), silence_max }
+    }
+}
+
 impl Worker {
-    fn start() -> Result<Self, RunError> {
+    fn start(options: &WorkerOptions) -> Result<Self, RunError> {
         let internal = |error: io::Error| {
             RunError::new(RunErrorKind::NoDevice, format!("the worker cannot be started: {error}"))
         };
-        // Tests and embedding programs are not the lanescope binary themselves.
-        let program = match std::env::var_os("LANESCOPE_WORKER") {
-            Some(program) => program.into(),
+        let program = match &options.program {
+            Some(program) => program.clone(),
             None => std::env::current_exe().map_err(internal)?,
         };
         let mut child = Command::new(program)
             .arg("worker")
             // Mesa's cache is shared by all widths and hands a kernel of one to another.
             .env("MESA_SHADER_CACHE_DISABLE", "true")
+            .envs(options.environment.iter().map(|(name, value)| (name, value)))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -254,7 +273,7 @@ impl Drop for Worker {
 ///
 /// [`RunErrorKind::DeviceLost`] and [`RunErrorKind::TimeLimit`] where a driver brings the child down.
 pub fn adapters() -> Result<Vec<Listed>, RunError> {
-    let mut worker = Worker::start()?;
+    let mut worker = Worker::start(&WorkerOptions::new(OPENING_MAX))?;
     worker.ask(&Request::List)?;
     match worker.hear(OPENING_MAX, "listing the adapters")? {
         Reply::Adapters(adapters) => Ok(adapters),
@@ -282,7 +301,21 @@ impl WorkerRunner {
     ///
     /// What opening or calibrating gives, and what ends the child.
     pub fn open(number: usize, calibrate: bool, silence_max: Duration) -> Result<Self, RunError> {
-        let mut worker = Worker::start()?;
+        Self::open_with(number, calibrate, &WorkerOptions::new(silence_max))
+    }
+
+    /// Opens `wgpu:<number>` in a fresh child that is started as `options` says.
+    ///
+    /// # Errors
+    ///
+    /// As [`WorkerRunner::open`].
+    pub fn open_with(
+        number: usize,
+        calibrate: bool,
+        options: &WorkerOptions,
+    ) -> Result<Self, RunError> {
+        let silence_max = options.silence_max;
+        let mut worker = Worker::start(options)?;
         worker.ask(&Request::Open { number, calibrate })?;
         match worker.hear(OPENING_MAX, &format!("opening wgpu:{number}"))? {
             Reply::Opened(device) => Ok(Self { worker, device: *device, silence_max }),

@@ -6,7 +6,7 @@
 //! elements by hand.
 
 /// Issues and lanes of one block.
-pub type Counts = (u64, u64);
+pub(crate) type Counts = (u64, u64);
 
 /// How many subgroups have a lane for which `takes` holds, and how many lanes there are.
 fn arm(elements: &[f32], width: usize, takes: impl Fn(usize, f32) -> bool) -> Counts {
@@ -30,7 +30,7 @@ fn for_loop(arm: Counts, trips: u64) -> [Counts; 4] {
 ///
 /// `input` has n elements; workgroups are of 256 invocations, so that invocations past n sit in the
 /// last workgroup.
-pub fn five_patterns(kernel: &str, input: &[f32], width: usize) -> Vec<Counts> {
+pub(crate) fn five_patterns(kernel: &str, input: &[f32], width: usize) -> Vec<Counts> {
     let n = input.len();
     let mut padded = input.to_vec();
     padded.resize(n.next_multiple_of(256), f32::NAN);

@@ -1,0 +1,196 @@
+//! What must hold of the program without any driver.
+
+use std::time::Duration;
+
+use lanescope::record::{DeviceKind, Status};
+use libtest_mimic::Trial;
+use tempfile::TempDir;
+
+use crate::devices::check_against_model;
+use crate::support::program;
+
+/// Every check as a trial.
+pub(crate) fn trials() -> Vec<Trial> {
+    let checks: [(&str, fn()); 9] = [
+        ("without_a_driver_the_simulator_runs", without_a_driver),
+        ("every_width_counts_what_the_data_say", every_width),
+        ("bad_input_exits_with_two", bad_input),
+        ("unknown_devices_exit_with_three", unknown_devices),
+        ("a_run_is_never_written_over", never_written_over),
+        ("exports_are_clean_on_standard_output", exports),
+        ("report_and_compare_read_what_run_wrote", report_and_compare),
+        ("killed_at_any_moment_what_is_finished_is_on_disk", killed),
+        ("completions_and_the_manual_are_there", completions),
+    ];
+    let trial = |(name, check): (&str, fn())| {
+        Trial::test(format!("command::{name}"), move || {
+            check();
+            Ok(())
+        })
+    };
+    checks.into_iter().map(trial).collect()
+}
+
+fn without_a_driver() {
+    let folder = TempDir::new().unwrap();
+    let (code, run, stderr) = program::record(&folder, &[], &["--quick"]);
+    assert_eq!(code, 0, "{stderr}");
+    let ids: Vec<&str> = run.devices.iter().map(|device| device.id.as_str()).collect();
+    assert_eq!(ids, ["sim:32", "sim:64"]);
+    assert!(run.devices.iter().all(|device| device.kind == DeviceKind::Simulator));
+    assert_eq!(run.measurements.len(), 2 * 2 * 5);
+    run.measurements.iter().for_each(check_against_model);
+    assert!(stderr.contains("apt install mesa-vulkan-drivers"), "{stderr}");
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains("five_patterns") && !page.contains("src=\"http"));
+}
+
+fn every_width() {
+    let folder = TempDir::new().unwrap();
+    let widths = [1, 2, 4, 8, 16, 32, 64, 128].map(|width| format!("sim:{width}"));
+    let mut arguments = vec!["five_patterns", "-a", "n=1000", "-a", "form=[sealed,published]"];
+    for width in &widths {
+        arguments.extend(["--device", width]);
+    }
+    let (code, run, stderr) = program::record(&folder, &[], &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(run.measurements.len(), 8 * 2 * 5);
+    run.measurements.iter().for_each(check_against_model);
+}
+
+/// Runs with arguments that must fail, and checks the code and a part of the message.
+fn refused(arguments: &[&str], code: i32, part: &str) {
+    let folder = TempDir::new().unwrap();
+    let (found, _, stderr) = program::parts(&program::run(&folder, &[], arguments));
+    assert_eq!(found, code, "{arguments:?}: {stderr}");
+    assert!(stderr.contains(part), "{arguments:?}: {stderr}");
+}
+
+fn bad_input() {
+    refused(&["run", "unifrm"], 2, "did you mean uniform");
+    refused(&["-a", "n"], 2, "name=values");
+    refused(&["-a", "m=1"], 2, "it has: form, n");
+    refused(&["-a", "form=fast"], 2, "sealed, published, opaque");
+    refused(&["--budget", "-1"], 2, "--budget");
+    refused(&["--no-such-option"], 2, "--no-such-option");
+    refused(&["report", "missing.json"], 2, "missing.json");
+    refused(&["report"], 2, "run `lanescope` first");
+}
+
+fn unknown_devices() {
+    refused(&["--device", "wgpu:0"], 3, "apt install");
+    refused(&["--device", "sim:33"], 3, "power of two");
+    refused(&["--device", "smi:32"], 3, "did you mean sim:32");
+    refused(&["--device", "cuda:0"], 3, "no CUDA path");
+    refused(&["doctor", "--device", "metal"], 3, "no device");
+}
+
+fn never_written_over() {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["uniform", "-a", "n=256", "--device", "sim:4", "--out", "here"];
+    let (code, ..) = program::parts(&program::run(&folder, &[], &arguments));
+    assert_eq!(code, 0);
+    let (code, _, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+    assert_eq!(code, 2);
+    assert!(stderr.contains("never written over"), "{stderr}");
+}
+
+fn exports() {
+    let folder = TempDir::new().unwrap();
+    let run = |option: &str, out: &str| {
+        let arguments = ["uniform", "-a", "n=256", "--device", "sim:8", option, "-", "--out", out];
+        let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+        assert_eq!(code, 0, "{stderr}");
+        stdout
+    };
+    let json: serde_json::Value = serde_json::from_str(&run("--export-json", "a")).unwrap();
+    assert_eq!(json["schema"], 1);
+    let table = run("--export-csv", "b");
+    let mut csv = csv::Reader::from_reader(table.as_bytes());
+    let mean = csv.headers().unwrap().iter().position(|h| h == "active_lanes_mean").unwrap();
+    let rows: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
+    assert_eq!(rows.len(), 2, "sealed and published");
+    assert_eq!(&rows[0][mean], "8");
+    assert!(run("--export-markdown", "c").starts_with("### SIMT simulator"));
+}
+
+fn report_and_compare() {
+    let folder = TempDir::new().unwrap();
+    let (code, run, _) = program::record(&folder, &[], &["five_patterns", "-a", "n=512"]);
+    assert_eq!((code, run.measurements.len()), (0, 20));
+    let file = "out/result.json";
+    let before = std::fs::read(folder.path().join(file)).unwrap();
+    let output = program::run(&folder, &[], &["report", file, "--out", "again"]);
+    assert_eq!(program::parts(&output).0, 0);
+    for name in ["report.html", "lanes-five_patterns-sealed.svg", "widths.svg"] {
+        let read = |part: &str| std::fs::read(folder.path().join(part).join(name)).unwrap();
+        assert_eq!(read("out"), read("again"), "{name}");
+    }
+    assert_eq!(before, std::fs::read(folder.path().join(file)).unwrap(), "the record is unchanged");
+    let (code, stdout, stderr) =
+        program::parts(&program::run(&folder, &[], &["compare", file, file]));
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("1.000×"), "{stdout}");
+    let text = std::fs::read_to_string(folder.path().join(file)).unwrap();
+    let newer = text.replacen("\"schema\": 1", "\"schema\": 99", 1).replacen(
+        "\"schema\":1",
+        "\"schema\":99",
+        1,
+    );
+    #[expect(clippy::disallowed_methods, reason = "a test makes its own input")]
+    std::fs::write(folder.path().join("newer.json"), newer).unwrap();
+    let (code, _, stderr) = program::parts(&program::run(&folder, &[], &["report", "newer.json"]));
+    assert_eq!(code, 2);
+    assert!(stderr.contains("schema 99"), "{stderr}");
+}
+
+/// Twenty kills at moments spread over a run; every file that is left loads, and what it holds is
+/// finished. At least one must have been killed with some but not all measurements on disk.
+fn killed() {
+    let mut partial = 0;
+    for attempt in 0..20_u64 {
+        let folder = TempDir::new().unwrap();
+        let arguments = [
+            "five_patterns",
+            "--device",
+            "sim:32",
+            "--device",
+            "sim:64",
+            "--device",
+            "sim:8",
+            "-a",
+            "n=[512,1024,2048,4096]",
+            "--out",
+            "out",
+        ];
+        let mut child = program::command(folder.path(), &[])
+            .args(arguments)
+            .stdout(std::process::Stdio::null())
+            .stderr(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        let moment = 5 + lanescope::kernel::generate::mix(attempt) % 400;
+        std::thread::sleep(Duration::from_millis(moment));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let file = folder.path().join("out/result.json");
+        if file.exists() {
+            let run = lanescope::store::load(&file).unwrap();
+            assert!(run.measurements.iter().all(|m| m.status == Status::Ok));
+            partial += u32::from((1..120).contains(&run.measurements.len()));
+        }
+    }
+    assert!(partial > 0, "no kill hit a run in its middle");
+}
+
+fn completions() {
+    let folder = TempDir::new().unwrap();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let (code, stdout, _) =
+            program::parts(&program::run(&folder, &[], &["completions", shell]));
+        assert_eq!(code, 0);
+        assert!(stdout.contains("export-json"), "{shell}");
+    }
+    let (code, stdout, _) = program::parts(&program::run(&folder, &[], &["man"]));
+    assert!(code == 0 && stdout.contains(".TH lanescope"));
+}

@@ -1,0 +1,257 @@
+//! What must hold on every driver.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED, Workgroups};
+use lanescope::record::{Measurement, Output, Status, Value};
+use lanescope::run::session::{Listener, Open, Phase, SessionOptions, run_device};
+use lanescope::run::worker::{WorkerOptions, WorkerRunner};
+use lanescope::run::{CountOptions, RunError, Runner, self_test};
+use tempfile::TempDir;
+
+use crate::support::drivers::Driver;
+use crate::support::{model, program};
+
+/// A check of one driver.
+type Check = fn(&Driver);
+
+/// Every check by name.
+pub(crate) const CHECKS: [(&str, Check); 6] = [
+    ("counts_equal_the_model_and_the_simulator", counts),
+    ("times_are_taken_and_outputs_verified", times),
+    ("self_test_of_counting", self_test_of_counting),
+    ("histograms_add_up", histograms),
+    ("misreported_width_is_flagged", misreported_width),
+    ("endless_loop_costs_its_process_only", endless_loop),
+];
+
+/// The input elements of a measurement's launch.
+fn input(measurement: &Measurement) -> Vec<f32> {
+    let catalogue = Catalogue::embedded().unwrap();
+    let kernel = catalogue.kernel(&measurement.kernel).unwrap();
+    let launch =
+        kernel.launch(DeviceClass::Quick, &measurement.parameters, measurement.seed).unwrap();
+    let bytes = launch.contents(launch.buffer("input").unwrap());
+    let words = bytes.as_chunks::<4>().0;
+    let Some(Value::Integer(n)) = measurement.parameters.get("n") else { panic!("no n") };
+    words.iter().take(usize::try_from(*n).unwrap()).map(|w| f32::from_le_bytes(*w)).collect()
+}
+
+/// Checks a measurement's counts against the model, block by block.
+pub(crate) fn check_against_model(measurement: &Measurement) {
+    let name =
+        format!("{} {:?} {}", measurement.kernel, measurement.parameters, measurement.device);
+    assert_eq!(measurement.status, Status::Ok, "{name}: {:?}", measurement.error);
+    assert_eq!(measurement.output, Output::Verified, "{name}: {:?}", measurement.error);
+    let width = measurement.subgroup_width.unwrap().index();
+    let expected = model::five_patterns(&measurement.kernel, &input(measurement), width);
+    let found: Vec<model::Counts> = measurement.dispatches[0]
+        .blocks
+        .iter()
+        .map(|block| (block.issues.0, block.lanes.0))
+        .collect();
+    assert_eq!(found, expected, "{name}");
+}
+
+/// Issues and lanes of the five patterns, in every form, at sizes that fill workgroups and that do
+/// not, equal what the data say, on the device and on the simulator at its width.
+fn counts(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let simulator = format!("sim:{}", driver.width);
+    let arguments = [
+        "five_patterns",
+        "--no-timing",
+        "--device",
+        "wgpu:0",
+        "--device",
+        &simulator,
+        "-a",
+        "n=[1,300,8192]",
+        "-a",
+        "form=[sealed,published,opaque]",
+    ];
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(run.devices[0].subgroup_width_run.unwrap().lanes(), driver.width);
+    assert_eq!(run.measurements.len(), 2 * 3 * 3 * 5);
+    for measurement in &run.measurements {
+        check_against_model(measurement);
+    }
+    let agreements = lanescope::analyze::agreements(&run);
+    assert_eq!(agreements.len(), 3 * 3 * 5);
+    for row in agreements {
+        assert!(row.agreement.blocks_compared >= 8, "{}", row.kernel);
+        assert_eq!(row.agreement.differences, [], "{} {:?}", row.kernel, row.parameters);
+    }
+}
+
+/// The default forms are timed; samples are usable, ratios are there, outputs right.
+fn times(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["--quick", "--budget", "3", "--device", "wgpu:0", "-a", "n=16384"];
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(run.measurements.len(), 10);
+    for measurement in &run.measurements {
+        assert_eq!(measurement.output, Output::Verified, "{:?}", measurement.error);
+        let time = measurement.time.as_ref().unwrap();
+        assert!(time.median_ns.0 > 0.0 && time.samples.len() >= 2, "{}", measurement.kernel);
+        assert!(time.ci95_ns[0] <= time.median_ns && time.median_ns <= time.ci95_ns[1]);
+        let flagged = measurement.flags.iter().any(|flag| flag == "stop_rule_not_met");
+        assert_eq!(flagged, !time.stop_rule_met);
+        assert!(!measurement.runtime_checks.timed);
+    }
+    let device = &run.devices[0];
+    assert!(device.cpu_driver && device.peak_fma_per_s.unwrap() > 1e8, "{device:?}");
+    assert!(device.copy_bytes_per_s.unwrap() > 1e8);
+    for file in
+        ["report.html", "lanes-five_patterns-sealed.svg", "lanes-five_patterns-published.svg"]
+    {
+        assert!(folder.path().join("out").join(file).exists(), "{file}");
+    }
+}
+
+/// Opens a driver's only adapter in a child.
+fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunError> {
+    let options = WorkerOptions {
+        program: Some(program::path()),
+        environment: driver.environment(),
+        silence_max: Duration::from_secs(silence_s),
+    };
+    WorkerRunner::open_with(0, false, &options)
+}
+
+/// lavapipe counts as every width must. SwiftShader runs what stands before a `break` once all
+/// lanes have left the loop: the one difference that is known, and shown by doctor.
+fn self_test_of_counting(driver: &Driver) {
+    let mut runner = open(driver, 60).unwrap();
+    let cases = self_test::run(&mut runner, &Catalogue::embedded().unwrap()).unwrap();
+    assert_eq!(cases.len(), 7);
+    for case in cases {
+        assert!(case.blocks_compared > 0, "{}", case.name);
+        let known = driver.family == "swiftshader" && case.name == "elect_loop";
+        if known {
+            assert_eq!(case.differences.len(), 1, "{:?}", case.differences);
+            assert!(case.differences[0].contains("128 issues with 512 lanes"));
+        } else {
+            assert!(case.differences.is_empty(), "{}: {:?}", case.name, case.differences);
+        }
+    }
+}
+
+/// Histograms are taken in another way than issues and lanes, and say the same.
+fn histograms(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let simulator = format!("sim:{}", driver.width);
+    let arguments = [
+        "five_patterns",
+        "--no-timing",
+        "--histogram",
+        "--device",
+        "wgpu:0",
+        "--device",
+        &simulator,
+        "-a",
+        "n=2048",
+        "-a",
+        "form=sealed",
+    ];
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    for measurement in &run.measurements {
+        check_against_model(measurement);
+        for block in &measurement.dispatches[0].blocks {
+            let histogram = block.histogram.as_ref().unwrap();
+            assert_eq!(histogram.len() as u64, u64::from(driver.width));
+            assert_eq!(histogram.iter().sum::<u64>(), block.issues.0);
+            let lanes: u64 = (1..).zip(histogram).map(|(lanes, issues)| lanes * issues).sum();
+            assert_eq!(lanes, block.lanes.0);
+        }
+    }
+    for row in lanescope::analyze::agreements(&run) {
+        assert!(row.agreement.histograms_compared >= 8);
+        assert_eq!(row.agreement.differences, [], "{}", row.kernel);
+    }
+}
+
+/// A driver that reports 32 lanes and runs 16 is flagged in the record, and doctor exits with 4.
+fn misreported_width(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["uniform", "--no-timing", "--device", "wgpu:0", "-a", "n=1024"];
+    let (code, run, _) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!(code, 0);
+    let device = &run.devices[0];
+    assert_eq!(device.subgroup_width_max.unwrap().lanes(), 32);
+    assert_eq!(device.subgroup_width_run.unwrap().lanes(), 16);
+    assert!(device.flags.contains(&"subgroup_width_misreported".to_owned()), "{device:?}");
+    let output = program::run(&folder, &driver.environment(), &["doctor", "--device", "wgpu:0"]);
+    let (code, stdout, _) = program::parts(&output);
+    assert_eq!(code, 4, "{stdout}");
+    assert!(stdout.contains("subgroup_width_misreported"), "{stdout}");
+}
+
+/// Collects what a session hands over.
+#[derive(Default)]
+struct Collected {
+    devices: usize,
+    measurements: Vec<Measurement>,
+}
+
+impl Listener for Collected {
+    fn device(&mut self, _: &lanescope::record::Device) {
+        self.devices += 1;
+    }
+    fn progress(&mut self, _: &str, _: Phase, _: &Launch) {}
+    fn measurement(&mut self, measurement: Measurement, _: (String, lanescope::record::Source)) {
+        self.measurements.push(measurement);
+    }
+}
+
+/// A launch that never ends.
+fn endless() -> Launch {
+    let source = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(4)
+fn main() {
+    loop {
+        output[0] = output[0] + 1u;
+        if (output[1] == 7u) { break; }
+    }
+}";
+    let catalogue = Catalogue::embedded().unwrap();
+    let kernel = catalogue.kernel("self_test/if_else").unwrap();
+    let mut launch = kernel.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap();
+    launch.kernel = "test/endless".to_owned();
+    launch.file = "endless.wgsl".to_owned();
+    launch.source = source.to_owned();
+    launch.dispatches[0].workgroups = Workgroups::Direct([1, 1, 1]);
+    launch
+}
+
+/// A dispatch that does not return is recorded as failed; the next launch runs in a fresh child.
+fn endless_loop(driver: &Driver) {
+    let catalogue = Catalogue::embedded().unwrap();
+    let next = catalogue.kernel("self_test/if_else").unwrap();
+    let next = next.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap();
+    let groups = [vec![endless(), next]];
+    let options = SessionOptions {
+        count: CountOptions { histogram: false },
+        timing: None,
+        samples_min: 8,
+        noise_ratio_max: 0.005,
+    };
+    let mut collected = Collected::default();
+    let mut opened = 0;
+    let mut fresh = || -> Result<Box<dyn Runner>, RunError> {
+        opened += 1;
+        Ok(Box::new(open(driver, 6)?))
+    };
+    let start: &mut Open<'_> = &mut fresh;
+    run_device(start, &groups, &options, &mut collected).unwrap();
+    assert_eq!(opened, 2, "the next launch needs a fresh child");
+    let statuses: Vec<Status> = collected.measurements.iter().map(|m| m.status).collect();
+    assert_eq!(statuses, [Status::Failed, Status::Ok]);
+    let why = collected.measurements[0].error.clone().unwrap();
+    assert!(why.contains("nothing was heard for 6 s"), "{why}");
+    assert_eq!(collected.devices, 1);
+}

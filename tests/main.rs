@@ -1,0 +1,43 @@
+//! The tests that run devices, and the guide to all tests.
+//!
+//! | where | what it shows |
+//! |---|---|
+//! | `src/**` | units: each module against hand-made values, snapshots, properties |
+//! | `tests/architecture.rs` | who may use whom |
+//! | `tests/main.rs`, here | the program and the devices from outside, driver by driver |
+//! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
+//!
+//! A driver that is not installed makes its tests *ignored*, with the reason in their names;
+//! `LANESCOPE_REQUIRE=lavapipe,swiftshader` turns that into failures.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+mod command;
+mod devices;
+mod support;
+
+use libtest_mimic::{Arguments, Trial};
+use support::drivers::Driver;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let mut trials = command::trials();
+    for driver in Driver::all() {
+        for (name, check) in devices::CHECKS {
+            if !driver.takes(name) {
+                continue;
+            }
+            let title = format!("{}::{name}", driver.name);
+            trials.push(match (driver.missing(), driver.required()) {
+                (None, _) => Trial::test(title, move || {
+                    check(&driver);
+                    Ok(())
+                }),
+                (Some(why), true) => Trial::test(title, move || Err(why.into())),
+                (Some(why), false) => Trial::test(format!("{title} (skipped: {why})"), || Ok(()))
+                    .with_ignored_flag(true),
+            });
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit();
+}

@@ -1,0 +1,5 @@
+//! What the tests share.
+
+pub(crate) mod drivers;
+pub(crate) mod model;
+pub(crate) mod program;
