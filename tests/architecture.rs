@@ -116,7 +116,7 @@ fn violations(files: &BTreeMap<String, String>) -> BTreeSet<String> {
             }
         }
         for (name, places) in ONLY_IN {
-            let uses = Regex::new(&format!(r"\b{name}::")).unwrap().is_match(text);
+            let uses = Regex::new(&format!(r"(^|[^:\w]){name}::")).unwrap().is_match(text);
             if uses && !places.iter().any(|place| path.starts_with(place)) {
                 found.insert(format!("{path} uses the crate `{name}`"));
             }

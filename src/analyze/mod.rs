@@ -43,6 +43,8 @@ pub use summary::{
 };
 pub use widths::{WidthPoint, WidthSeries, WidthSweep, width_sweep};
 
+pub use crate::statistics::{PairedRatio, Verdict};
+
 use crate::{
     record::{Block, Device, DeviceKind, Measurement, Run, SampleState, Value},
     statistics,

@@ -7,10 +7,7 @@ use super::{
     bars::{Bar, BarFigure, bars},
     lanes::{any, groups, series, subtitle, title},
 };
-use crate::{
-    analyze::{SummaryPart, SummaryRow, TimeRatio, WithheldReason, short_name},
-    statistics::Verdict,
-};
+use crate::analyze::{SummaryPart, SummaryRow, TimeRatio, Verdict, WithheldReason, short_name};
 
 /// Draws the time ratios of every device that was timed, with their intervals.
 ///

@@ -62,8 +62,10 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
     let several = |series: &analyze::WidthSeries| {
         series.points.iter().any(|point| point.width != series.points[0].width)
     };
-    if sweep.series.iter().any(several) {
-        figures.push(("widths.svg".to_owned(), chart::widths(&sweep)));
+    for part in sweep.parts().into_iter().filter(|part| part.series.iter().any(several)) {
+        let form = part.series.first().and_then(|series| series.form.clone());
+        let name = form.map_or("widths.svg".to_owned(), |form| format!("widths-{form}.svg"));
+        figures.push((name, chart::widths(&part)));
     }
     for (name, figure) in figures {
         save(&folder.join(name), &figure.map_err(Failure::bad_input)?)?;

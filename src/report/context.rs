@@ -10,12 +10,11 @@ use super::{
 };
 use crate::{
     analyze::{
-        self, AgreementRow, Catalogue, Quantity, Summary, SummaryRow, TimeRatio, WithheldReason,
-        parameters_text,
+        self, AgreementRow, Catalogue, Quantity, Summary, SummaryRow, TimeRatio, Verdict,
+        WithheldReason, parameters_text,
     },
     chart::{self, ChartError},
     record::{Device, Output, Run, Status},
-    statistics::Verdict,
 };
 
 /// Everything on the page.

@@ -173,3 +173,6 @@ impl Session<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

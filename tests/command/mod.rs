@@ -71,7 +71,7 @@ fn bad_input() {
     refused(&["-a", "n"], 2, "name=values");
     refused(&["-a", "m=1"], 2, "it has: form, n");
     refused(&["-a", "form=fast"], 2, "sealed, published, opaque");
-    refused(&["--budget", "-1"], 2, "--budget");
+    refused(&["--budget=-1"], 2, "--budget");
     refused(&["--no-such-option"], 2, "--no-such-option");
     refused(&["report", "missing.json"], 2, "missing.json");
     refused(&["report"], 2, "run `lanescope` first");
@@ -111,7 +111,7 @@ fn exports() {
     let rows: Vec<csv::StringRecord> = csv.records().map(Result::unwrap).collect();
     assert_eq!(rows.len(), 2, "sealed and published");
     assert_eq!(&rows[0][mean], "8");
-    assert!(run("--export-markdown", "c").starts_with("### SIMT simulator"));
+    assert!(run("--export-markdown", "c").starts_with("### sim:8"));
 }
 
 fn report_and_compare() {
@@ -122,7 +122,7 @@ fn report_and_compare() {
     let before = std::fs::read(folder.path().join(file)).unwrap();
     let output = program::run(&folder, &[], &["report", file, "--out", "again"]);
     assert_eq!(program::parts(&output).0, 0);
-    for name in ["report.html", "lanes-five_patterns-sealed.svg", "widths.svg"] {
+    for name in ["report.html", "lanes-five_patterns-sealed.svg", "widths-sealed.svg"] {
         let read = |part: &str| std::fs::read(folder.path().join(part).join(name)).unwrap();
         assert_eq!(read("out"), read("again"), "{name}");
     }

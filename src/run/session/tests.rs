@@ -1,1 +1,173 @@
-//! Tests of the session with a device that is none.
+//! Tests of the session with a device that is none: its script says what fails and how.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use super::super::simulator::SimulatorRunner;
+use super::super::{Checked, Counted, Timed};
+use super::*;
+use crate::kernel::{Catalogue, DeviceClass, SEED};
+use crate::record::{DeviceKind, Output, Status};
+use crate::units::Width;
+
+/// What happened, in order.
+type Log = Rc<RefCell<Vec<String>>>;
+
+/// A device whose launches fail as its script says: by name, while counting or while timing.
+struct Scripted {
+    device: Device,
+    log: Log,
+    counting: BTreeMap<String, RunErrorKind>,
+    timing: BTreeMap<String, RunErrorKind>,
+}
+
+impl Runner for Scripted {
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn count(&mut self, launch: &Launch, _: &CountOptions) -> Result<Counted, RunError> {
+        self.log.borrow_mut().push(format!("count {}", launch.kernel));
+        match self.counting.get(&launch.kernel) {
+            Some(kind) => Err(RunError::new(*kind, format!("{} failed", launch.kernel))),
+            None => Ok(Counted {
+                width: Width::new(8).ok(),
+                dispatches: Vec::new(),
+                checked: Checked { output: Output::Verified, mismatch: None },
+                runtime_checks: false,
+                flags: Vec::new(),
+            }),
+        }
+    }
+
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        _: &TimeOptions,
+        notice: &mut dyn FnMut(usize),
+    ) -> Vec<Result<Option<Timed>, RunError>> {
+        let names: Vec<&str> = launches.iter().map(|launch| launch.kernel.as_str()).collect();
+        self.log.borrow_mut().push(format!("time {}", names.join(" ")));
+        notice(0);
+        let failing = launches.iter().position(|launch| self.timing.contains_key(&launch.kernel));
+        let result = |index: usize| match failing {
+            Some(culprit) if culprit == index => {
+                let kind = self.timing[&launches[index].kernel];
+                Err(RunError::new(kind, format!("{} failed", launches[index].kernel)))
+            }
+            Some(_) => Err(RunError::new(RunErrorKind::Interrupted, "beside")),
+            None => Ok(None),
+        };
+        (0..launches.len()).map(result).collect()
+    }
+}
+
+#[derive(Default)]
+struct Heard {
+    devices: usize,
+    measurements: Vec<Measurement>,
+}
+
+impl Listener for Heard {
+    fn device(&mut self, _: &Device) {
+        self.devices += 1;
+    }
+    fn progress(&mut self, _: &str, _: Phase, _: &Launch) {}
+    fn measurement(&mut self, measurement: Measurement, (sha256, source): (String, Source)) {
+        assert_eq!(measurement.source_sha256, sha256);
+        assert!(!source.text.is_empty());
+        self.measurements.push(measurement);
+    }
+}
+
+fn launches() -> Vec<Launch> {
+    let catalogue = Catalogue::embedded().unwrap();
+    ["a", "b", "c"]
+        .iter()
+        .map(|name| {
+            let kernel = catalogue.kernel("five_patterns/uniform").unwrap();
+            let mut launch = kernel.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap();
+            launch.kernel = (*name).to_owned();
+            launch
+        })
+        .collect()
+}
+
+/// Runs a, b, c on scripted devices; gives what happened, how often a device was opened, and what
+/// was heard.
+fn session(
+    counting: &[(&str, RunErrorKind)],
+    timing: &[(&str, RunErrorKind)],
+) -> (Vec<String>, u32, Heard) {
+    let log = Log::default();
+    let mut opened = 0;
+    let script = |entries: &[(&str, RunErrorKind)]| {
+        entries.iter().map(|(name, kind)| ((*name).to_owned(), *kind)).collect()
+    };
+    let mut open = || -> Result<Box<dyn Runner>, RunError> {
+        opened += 1;
+        let simulator = SimulatorRunner::new(Width::new(8).unwrap(), 1);
+        let device = Device { kind: DeviceKind::Wgpu, ..simulator.device().clone() };
+        Ok(Box::new(Scripted {
+            device,
+            log: Rc::clone(&log),
+            counting: script(counting),
+            timing: script(timing),
+        }))
+    };
+    let options = SessionOptions {
+        count: CountOptions { histogram: false },
+        timing: Some(Duration::from_secs(1)),
+        samples_min: 8,
+        noise_ratio_max: 0.005,
+    };
+    let mut heard = Heard::default();
+    let open_device: &mut Open<'_> = &mut open;
+    run_device(open_device, &[launches()], &options, &mut heard).unwrap();
+    let happened = log.borrow().clone();
+    (happened, opened, heard)
+}
+
+fn statuses(heard: &Heard) -> Vec<(String, Status)> {
+    heard.measurements.iter().map(|m| (m.kernel.clone(), m.status)).collect()
+}
+
+fn named(statuses: [Status; 3]) -> Vec<(String, Status)> {
+    ["a", "b", "c"].map(str::to_owned).into_iter().zip(statuses).collect()
+}
+
+#[test]
+fn everything_is_counted_first_and_then_timed_side_by_side() {
+    let (happened, opened, heard) = session(&[], &[]);
+    assert_eq!(happened, ["count a", "count b", "count c", "time a b c"]);
+    assert_eq!((opened, heard.devices), (1, 1));
+    assert_eq!(statuses(&heard), named([Status::Ok; 3]));
+}
+
+#[test]
+fn a_failure_that_takes_the_device_goes_on_in_a_fresh_one() {
+    for kind in [RunErrorKind::DeviceLost, RunErrorKind::TimeLimit, RunErrorKind::OutOfMemory] {
+        let (happened, opened, heard) = session(&[("b", kind)], &[]);
+        assert_eq!(happened, ["count a", "count b", "count c", "time a c"]);
+        assert_eq!((opened, heard.devices), (2, 1));
+        assert_eq!(statuses(&heard), named([Status::Ok, Status::Failed, Status::Ok]));
+        assert_eq!(heard.measurements[1].error.as_deref(), Some("b failed"));
+    }
+}
+
+#[test]
+fn a_refused_shader_keeps_the_device() {
+    let (happened, opened, heard) = session(&[("a", RunErrorKind::Driver)], &[]);
+    assert_eq!(happened, ["count a", "count b", "count c", "time b c"]);
+    assert_eq!(opened, 1);
+    assert_eq!(statuses(&heard), named([Status::Failed, Status::Ok, Status::Ok]));
+}
+
+#[test]
+fn those_that_a_neighbour_interrupted_are_timed_again_without_it() {
+    let (happened, opened, heard) = session(&[], &[("b", RunErrorKind::TimeLimit)]);
+    assert_eq!(happened[3..], ["time a b c", "time a c"]);
+    assert_eq!(opened, 2);
+    assert_eq!(statuses(&heard), named([Status::Ok, Status::Failed, Status::Ok]));
+}
