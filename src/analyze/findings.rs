@@ -60,7 +60,8 @@ pub fn explain(flag: &str) -> &'static str {
              elsewhere cannot be trusted either."
         }
         "no_subgroups" => {
-            "The adapter offers no subgroup operations: it was timed, and nothing was counted."
+            "The adapter offers no subgroup operations: it was timed, and nothing was counted. On \
+             DX12 they need the DXC compiler: put dxcompiler.dll beside the program (FXC has none)."
         }
         "no_timestamps" => {
             "The adapter offers no timestamps: lanes were counted, and nothing was timed."

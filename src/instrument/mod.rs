@@ -11,7 +11,7 @@
 //! one issue, every lane counts itself. Nothing is inferred from the program's structure, so the
 //! counts say what the device does, reconvergence included.
 //!
-//! A block's counters live in one of two [`Place`]s. *Registers*: two private scalars an invocation,
+//! A block's counters live in one of two places. *Registers*: two private scalars an invocation,
 //! summed over the subgroup once, when the entry point is done. *Memory*: the leader adds to the
 //! buffer at once. Registers are faster but a shader has few: blocks in the deepest loops get them
 //! first, at most [`REGISTER_BLOCKS_MAX`] blocks. With a histogram every block counts in memory,

@@ -5,7 +5,7 @@
 //! of dispatches over named buffers with seeded contents. It knows nothing of devices, and does not
 //! read the WGSL: `program` does.
 //!
-//! Adding a kernel is adding two files; Rust is written only for a CPU reference ([`reference`])
+//! Adding a kernel is adding two files; Rust is written only for a CPU reference ([`mod@reference`])
 //! that the existing ones cannot express.
 
 pub mod format;

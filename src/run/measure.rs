@@ -11,7 +11,7 @@ use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed};
 use crate::kernel::Launch;
 use crate::program::{Parsed, Program};
 use crate::record::{
-    Block, Dispatch, IssuesMethod, Line, Measurement, Output, RuntimeChecks, Source, Status,
+    Block, Device, Dispatch, IssuesMethod, Line, Measurement, Output, RuntimeChecks, Source, Status,
 };
 use crate::units::{Issues, Lanes, Ratio, Width};
 
@@ -59,11 +59,14 @@ pub fn programs(launch: &Launch) -> Result<Vec<Program>, RunError> {
 
 /// Makes the measurement of `launch` on `device`.
 ///
+/// What a kernel expects of its blocks is put beside the counts only where the device numbers lanes
+/// by `local_invocation_index`, as the expectations assume.
+///
 /// # Errors
 ///
 /// [`RunErrorKind::BadInput`] where the launch's shader or formulas cannot be worked out.
 pub fn measurement(
-    device: &str,
+    device: &Device,
     launch: &Launch,
     results: Results,
 ) -> Result<Measurement, RunError> {
@@ -73,7 +76,8 @@ pub fn measurement(
     let mut dispatches = Vec::new();
     for (index, program) in programs.iter().enumerate() {
         let counts = counted.as_ref().and_then(|counted| counted.dispatches.get(index));
-        dispatches.push(dispatch(launch, index, program, counts, width)?);
+        let linear = device.lane_is_local_index_mod_width == Some(true);
+        dispatches.push(dispatch(launch, index, program, counts, width.filter(|_| linear))?);
     }
     let blocks = || dispatches.iter().flat_map(|dispatch: &Dispatch| &dispatch.blocks);
     let slots = blocks().map(|block| u128::from(block.ops) * u128::from(block.issues.0)).sum();
@@ -99,7 +103,7 @@ pub fn measurement(
     flags.dedup();
     let has_counts = blocks().next().is_some();
     Ok(Measurement {
-        device: device.to_owned(),
+        device: device.id.clone(),
         kernel: launch.kernel.clone(),
         parameters: launch.parameters.clone(),
         seed: launch.seed,
@@ -133,14 +137,14 @@ fn dispatch(
     index: usize,
     program: &Program,
     counted: Option<&CountedDispatch>,
-    width: Option<Width>,
+    width_expected: Option<Width>,
 ) -> Result<Dispatch, RunError> {
     let file = program.text().file();
     let counts = counted.map_or(&[][..], |counted| &counted.counts);
     let mut blocks = Vec::new();
     let mut lines: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
     for (info, count) in program.blocks().iter().zip(counts) {
-        let expected = match (&info.label, width) {
+        let expected = match (&info.label, width_expected) {
             (Some(label), Some(width)) => launch
                 .active_lanes_mean_expected(label, width)
                 .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?,
@@ -156,10 +160,7 @@ fn dispatch(
             fma_ops: Some(info.fma_ops),
             issues: count.issues,
             lanes: count.lanes,
-            histogram: count.histogram.clone().map(|mut histogram| {
-                histogram.truncate(width.map_or(usize::MAX, Width::index));
-                histogram
-            }),
+            histogram: count.histogram.clone(),
             active_lanes_mean_expected: expected,
         });
         for (line, ops) in &info.lines {

@@ -60,8 +60,8 @@ pub fn run_device(
 ) -> Result<(), RunError> {
     let runner = open()?;
     listener.device(runner.device());
-    let id = runner.device().id.clone();
-    let mut session = Session { id, open, runner: Some(runner), listener, options };
+    let device = runner.device().clone();
+    let mut session = Session { device, open, runner: Some(runner), listener, options };
     let counted: Vec<Vec<Results>> = groups
         .iter()
         .map(|group| group.iter().map(|launch| session.count(launch)).collect())
@@ -80,7 +80,7 @@ pub fn run_device(
 }
 
 struct Session<'a, 'b> {
-    id: String,
+    device: Device,
     open: &'a mut Open<'b>,
     /// Nothing after a failure that took the device with it.
     runner: Option<Box<dyn Runner>>,
@@ -100,7 +100,7 @@ impl Session<'_, '_> {
     }
 
     fn count(&mut self, launch: &Launch) -> Results {
-        self.listener.progress(&self.id, Phase::Counting, launch);
+        self.listener.progress(&self.device.id, Phase::Counting, launch);
         let options = self.options.count;
         match self.runner().and_then(|runner| runner.count(launch, &options)) {
             Ok(counted) => Results { counted: Some(counted), ..Results::default() },
@@ -131,8 +131,9 @@ impl Session<'_, '_> {
                 }
                 return;
             }
-            let Self { id, runner: Some(runner), listener, .. } = self else { return };
-            let mut notice = |index: usize| listener.progress(id, Phase::Timing, &chosen[index]);
+            let Self { device, runner: Some(runner), listener, .. } = self else { return };
+            let mut notice =
+                |index: usize| listener.progress(&device.id, Phase::Timing, &chosen[index]);
             let timed = runner.time(&chosen, &options, &mut notice);
             let mut interrupted = Vec::new();
             for (index, timed) in left.iter().zip(timed) {
@@ -162,11 +163,11 @@ impl Session<'_, '_> {
 
     fn finish(&mut self, launch: &Launch, results: Results) {
         let error = results.error.clone();
-        let made = measurement(&self.id, launch, results).or_else(|mishap| {
+        let made = measurement(&self.device, launch, results).or_else(|mishap| {
             // The shader itself cannot be read: what is left is that it failed, and why.
             let error = error.unwrap_or(mishap);
             let empty = Launch { dispatches: Vec::new(), ..launch.clone() };
-            measurement(&self.id, &empty, Results { error: Some(error), ..Results::default() })
+            measurement(&self.device, &empty, Results { error: Some(error), ..Results::default() })
         });
         if let Ok(measurement) = made {
             self.listener.measurement(measurement, source(launch));

@@ -1,13 +1,13 @@
 //! GPUs through wgpu: Vulkan, Metal, DX12. The only place that sees the crate `wgpu`.
 //!
-//! Input: an adapter's number and launches. Output: a [`Runner`]. Everything here runs in the
+//! Input: an adapter's number and launches. Output: a [`Runner`](super::Runner). Everything here runs in the
 //! process that owns the device, which `worker` keeps apart from the one that holds the results.
 //!
 //! - [`adapters`]: what there is, and what is left out and why;
-//! - [`gpu`]: an open device: buffers, pipelines, dispatches, timestamps, errors as values;
-//! - [`probe`]: what is measured of the device itself: width, timer, rates, fusion, loop limit;
-//! - [`runner`]: counting and timing of launches;
-//! - [`trusted`]: the one call that is `unsafe`.
+//! - `gpu`: an open device: buffers, pipelines, dispatches, timestamps, errors as values;
+//! - `probe`: what is measured of the device itself: width, timer, rates, fusion, loop limit;
+//! - `runner`: counting and timing of launches;
+//! - `trusted`: the one call that is `unsafe`.
 
 pub mod adapters;
 mod gpu;

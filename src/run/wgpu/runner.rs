@@ -257,6 +257,7 @@ impl Runner for WgpuRunner {
         let widest = self.device.subgroup_width_max.map_or(width.lanes(), Width::lanes);
         let options = Options {
             histogram: options.histogram,
+            // A driver that reports too narrow a width must not write past the histogram's end.
             subgroup_width_max: widest.max(width.lanes()),
             counter_bytes_max: COUNTER_BYTES_MAX,
         };
@@ -283,7 +284,10 @@ impl Runner for WgpuRunner {
             let bound = self.gpu.bind(&shader, &slots)?;
             let grid = buffers.grid(&dispatch.workgroups)?;
             self.gpu.run(&format!("counting {}", launch.kernel), &[(&bound, &grid)])?;
-            let counts = instrumented.decode(&self.gpu.read(&counters, place.size)?);
+            let mut counts = instrumented.decode(&self.gpu.read(&counters, place.size)?);
+            for histogram in counts.iter_mut().filter_map(|count| count.histogram.as_mut()) {
+                histogram.truncate(width.index());
+            }
             let workgroups = match &grid {
                 Grid::Direct(workgroups) => Some(*workgroups),
                 Grid::Indirect(..) => None,
