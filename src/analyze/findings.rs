@@ -56,8 +56,9 @@ pub fn explain(flag: &str) -> &'static str {
              width that was measured in a kernel."
         }
         "self_test_failed" => {
-            "The device's counts in a set of small kernels were not the expected ones: its counts \
-             elsewhere cannot be trusted either."
+            "In at least one small kernel the device's issues were not those of maximal \
+             reconvergence; doctor says in which form of control flow. Counts show what the device \
+             did, and may differ from the simulator's where that form is used."
         }
         "no_subgroups" => {
             "The adapter offers no subgroup operations: it was timed, and nothing was counted. On \
