@@ -67,6 +67,10 @@ pub fn explain(flag: &str) -> &'static str {
         "no_timestamps" => {
             "The adapter offers no timestamps: lanes were counted, and nothing was timed."
         }
+        "width_not_known_when_counted" => {
+            "The driver may choose another subgroup width for each module, and the counted one's is \
+             not known: efficiency is over the width that a probe found."
+        }
         "width_not_known_when_timed" => {
             "The device may run several widths, and which one it chose for the timed kernel is not \
              known; it may differ from the width of the counts."

@@ -43,6 +43,9 @@ pub fn source(launch: &Launch) -> (String, Source) {
 ///
 /// [`RunErrorKind::BadInput`] with naga's diagnostic.
 pub fn programs(launch: &Launch) -> Result<Vec<Program>, RunError> {
+    if launch.dispatches.is_empty() {
+        return Ok(Vec::new());
+    }
     let bad = |error: crate::program::ProgramError| {
         RunError::new(RunErrorKind::BadInput, error.to_string())
     };

@@ -8,7 +8,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::{RunError, TimeOptions};
+use super::{RunError, RunErrorKind, TimeOptions};
 use crate::record::{Sample, SampleState, Time};
 use crate::statistics::{self, Decision, StopRule};
 use crate::units::{Nanoseconds, Ratio};
@@ -87,8 +87,8 @@ struct Launch {
 /// budget is spent.
 ///
 /// `sample(launch, repeats)` runs a launch `repeats` times between two timestamps. A launch whose
-/// sample fails is left out from then on, and gives the failure; a failure that ends the device
-/// fails the launches after it too, as their samples do.
+/// sample fails is left out from then on, and gives the failure. A failure that ends the device ends
+/// sampling: the launches beside it give [`RunErrorKind::Interrupted`].
 pub fn sample_all(
     timer: Timer,
     repeatable: &[bool],
@@ -97,22 +97,23 @@ pub fn sample_all(
 ) -> Vec<Result<Option<Time>, RunError>> {
     #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
     let start = Instant::now();
-    let mut launches: Vec<Launch> = repeatable
-        .iter()
-        .enumerate()
-        .map(|(index, repeatable)| calibrate(timer, index, *repeatable, &mut sample))
-        .collect();
+    let mut launches: Vec<Launch> = repeatable.iter().map(|_| Launch::new()).collect();
+    for (index, repeatable) in repeatable.iter().enumerate() {
+        if !ended(&launches) {
+            launches[index].calibrate(timer, index, *repeatable, &mut sample);
+        }
+    }
     let mut round = 0;
-    loop {
+    while !ended(&launches) {
         let mut order: Vec<usize> = (0..launches.len()).collect();
         if round % 2 == 1 {
             order.reverse();
         }
         for index in order {
-            let launch = &mut launches[index];
-            if launch.failure.is_some() {
+            if launches[index].failure.is_some() || ended(&launches) {
                 continue;
             }
+            let launch = &mut launches[index];
             match sample(index, launch.repeats) {
                 Ok(ticks) if round >= WARM_UP_ROUNDS => {
                     launch.add(timer, ticks, round - WARM_UP_ROUNDS);
@@ -126,38 +127,18 @@ pub fn sample_all(
             break;
         }
     }
+    if ended(&launches) {
+        for launch in launches.iter_mut().filter(|launch| launch.failure.is_none()) {
+            let message = "another launch, timed beside it, took the device along";
+            launch.failure = Some(RunError::new(RunErrorKind::Interrupted, message));
+        }
+    }
     launches.into_iter().map(Launch::finish).collect()
 }
 
-/// Finds how often a launch must be repeated for a sample to be long enough.
-fn calibrate(
-    timer: Timer,
-    index: usize,
-    repeatable: bool,
-    sample: &mut impl FnMut(usize, u32) -> Result<Ticks, RunError>,
-) -> Launch {
-    let wanted = SAMPLE_NS_MIN.max(QUANTA_PER_SAMPLE * timer.quantum_ns);
-    let mut launch = Launch {
-        repeats: 1,
-        samples: Vec::new(),
-        usable_ns: Vec::new(),
-        failure: None,
-        met: false,
-    };
-    loop {
-        let ticks = match sample(index, launch.repeats) {
-            Ok(ticks) => ticks,
-            Err(error) => {
-                launch.failure = Some(error);
-                return launch;
-            }
-        };
-        let enough = timer.duration_ns(ticks) >= wanted;
-        if enough || !repeatable || launch.repeats >= REPEATS_MAX {
-            return launch;
-        }
-        launch.repeats *= 2;
-    }
+/// Whether a launch took the device along.
+fn ended(launches: &[Launch]) -> bool {
+    launches.iter().any(|launch| launch.failure.as_ref().is_some_and(|f| f.kind.ends_device()))
 }
 
 /// Whether every launch has met the stop rule, or has failed, or the time is up.
@@ -179,6 +160,36 @@ fn finished(launches: &mut [Launch], options: &TimeOptions, elapsed: Duration) -
 }
 
 impl Launch {
+    fn new() -> Self {
+        Self { repeats: 1, samples: Vec::new(), usable_ns: Vec::new(), failure: None, met: false }
+    }
+
+    /// Finds how often the launch must be repeated for a sample to be long enough.
+    fn calibrate(
+        &mut self,
+        timer: Timer,
+        index: usize,
+        repeatable: bool,
+        sample: &mut impl FnMut(usize, u32) -> Result<Ticks, RunError>,
+    ) {
+        let wanted = SAMPLE_NS_MIN.max(QUANTA_PER_SAMPLE * timer.quantum_ns);
+        loop {
+            match sample(index, self.repeats) {
+                Ok(ticks) => {
+                    let enough = timer.duration_ns(ticks) >= wanted;
+                    if enough || !repeatable || self.repeats >= REPEATS_MAX {
+                        return;
+                    }
+                    self.repeats *= 2;
+                }
+                Err(error) => {
+                    self.failure = Some(error);
+                    return;
+                }
+            }
+        }
+    }
+
     fn add(&mut self, timer: Timer, ticks: Ticks, round: u32) {
         let state = timer.state(ticks);
         if state == SampleState::Ok {
@@ -212,7 +223,6 @@ impl Launch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::RunErrorKind;
     use super::*;
     use crate::statistics::{Verdict, paired_ratio};
 
@@ -291,6 +301,25 @@ mod tests {
         });
         assert_eq!(times[0].as_ref().unwrap_err().message, "gone");
         assert!(times[1].as_ref().unwrap().is_some());
+    }
+
+    #[test]
+    fn a_lost_device_interrupts_the_others_and_is_not_used_again() {
+        let mut base = device(|_, _| 300_000.0);
+        let (mut taken, mut after) = (0, 0);
+        let times = sample_all(TIMER, &[true; 3], &options(50), |index, repeats| {
+            taken += 1;
+            after += u32::from(taken > 20);
+            if taken == 20 {
+                return Err(RunError::new(RunErrorKind::TimeLimit, format!("launch {index}")));
+            }
+            base(index, repeats)
+        });
+        assert_eq!(after, 0);
+        let kinds: Vec<RunErrorKind> =
+            times.iter().map(|time| time.as_ref().unwrap_err().kind).collect();
+        assert_eq!(kinds.iter().filter(|kind| **kind == RunErrorKind::TimeLimit).count(), 1);
+        assert_eq!(kinds.iter().filter(|kind| **kind == RunErrorKind::Interrupted).count(), 2);
     }
 
     #[test]

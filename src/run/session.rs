@@ -5,7 +5,7 @@
 //! timed side by side. A failure that takes the device with it is recorded, and the rest goes on in
 //! a device opened anew. Nothing is printed or written to disk.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::measure::{Results, measurement, source};
 use super::{CountOptions, RunError, RunErrorKind, Runner, TimeOptions};
@@ -118,12 +118,14 @@ impl Session<'_, '_> {
     fn time(&mut self, launches: &[Launch], results: &mut [Results], budget: Duration) {
         let mut left: Vec<usize> =
             (0..launches.len()).filter(|index| results[*index].error.is_none()).collect();
-        let options = TimeOptions {
-            budget,
-            samples_min: self.options.samples_min,
-            noise_ratio_max: self.options.noise_ratio_max,
-        };
+        #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
+        let start = Instant::now();
         while !left.is_empty() {
+            let options = TimeOptions {
+                budget: budget.saturating_sub(start.elapsed()),
+                samples_min: self.options.samples_min,
+                noise_ratio_max: self.options.noise_ratio_max,
+            };
             let chosen: Vec<Launch> = left.iter().map(|index| launches[*index].clone()).collect();
             if let Err(error) = self.runner() {
                 for index in left {

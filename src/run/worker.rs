@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -148,6 +148,7 @@ struct Worker {
     requests: Option<ChildStdin>,
     replies: Receiver<String>,
     complaints: Arc<Mutex<Vec<String>>>,
+    listening: Option<JoinHandle<()>>,
 }
 
 /// How a child is started.
@@ -198,7 +199,7 @@ impl Worker {
                 }
             });
         }
-        if let Some(stderr) = child.stderr.take() {
+        let listening = child.stderr.take().map(|stderr| {
             let complaints = Arc::clone(&complaints);
             thread::spawn(move || {
                 for line in BufReader::new(stderr).lines().map_while(Result::ok) {
@@ -207,10 +208,10 @@ impl Worker {
                     let surplus = kept.len().saturating_sub(STDERR_LINES);
                     kept.drain(..surplus);
                 }
-            });
-        }
+            })
+        });
         let requests = child.stdin.take();
-        Ok(Self { child, requests, replies, complaints })
+        Ok(Self { child, requests, replies, complaints, listening })
     }
 
     fn ask(&mut self, request: &Request) -> Result<(), RunError> {
@@ -244,6 +245,10 @@ impl Worker {
     fn died(&mut self) -> RunError {
         self.end();
         let status = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
+        // The child's last words are the useful ones: they are all read once its end is closed.
+        if let Some(listening) = self.listening.take() {
+            let _ = listening.join();
+        }
         let complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner).join("; ");
         let said = if complaints.is_empty() { String::new() } else { format!(": {complaints}") };
         RunError::new(

@@ -90,6 +90,8 @@ fn unusable(adapter: &Adapter) -> Option<String> {
         return Some("it has no compute shaders".to_owned());
     }
     // "Null hardware" drivers compile and enumerate, and fail only here.
-    let device = pollster::block_on(adapter.request_device(&DeviceDescriptor::default()));
+    let descriptor =
+        DeviceDescriptor { required_limits: adapter.limits(), ..DeviceDescriptor::default() };
+    let device = pollster::block_on(adapter.request_device(&descriptor));
     device.err().map(|error| format!("it gives no device: {error}"))
 }

@@ -117,7 +117,7 @@ impl WgpuRunner {
         for buffer in &launch.buffers {
             let mut usage = BufferUsages::STORAGE;
             if uniform.contains(&buffer.name) {
-                usage = BufferUsages::UNIFORM;
+                usage |= BufferUsages::UNIFORM;
             }
             if indirect(&buffer.name) {
                 usage |= BufferUsages::INDIRECT;
@@ -299,7 +299,12 @@ impl Runner for WgpuRunner {
             dispatches,
             checked: self.verify(launch, &buffers)?,
             runtime_checks: !launch.trusted,
-            flags: Vec::new(),
+            // The width is the probe's: such a driver may have chosen another for this module.
+            flags: self
+                .width_varies()
+                .then(|| "width_not_known_when_counted".to_owned())
+                .into_iter()
+                .collect(),
         })
     }
 
@@ -312,39 +317,69 @@ impl Runner for WgpuRunner {
         let Some(timer) = self.timer else {
             return launches.iter().map(|_| Ok(None)).collect();
         };
-        let ready: Vec<Result<Ready, RunError>> =
-            launches.iter().map(|launch| self.ready(launch)).collect();
+        let mut lost = false;
+        let mut ready: Vec<Result<Ready, RunError>> = Vec::new();
+        for (index, launch) in launches.iter().enumerate() {
+            notice(index);
+            let made = if lost { Err(interrupted()) } else { self.ready(launch) };
+            lost |= made.as_ref().is_err_and(|error| error.kind.ends_device());
+            ready.push(made);
+        }
         let repeatable: Vec<bool> = launches.iter().map(|launch| launch.repeatable).collect();
         let times = sample_all(timer, &repeatable, options, |index, repeats| {
             notice(index);
             match &ready[index] {
+                Ok(_) if lost => Err(interrupted()),
                 Ok(ready) => self.sample(&launches[index], ready, repeats),
                 Err(error) => Err(error.clone()),
             }
         });
         let mut results = Vec::new();
-        for ((launch, ready), time) in launches.iter().zip(&ready).zip(times) {
-            let timed = |ready: &Ready, time: Option<crate::record::Time>| {
-                let mut flags = Vec::new();
-                if time.is_none() {
-                    flags.push("no_usable_samples".to_owned());
-                }
-                if time.as_ref().is_some_and(|time| !time.stop_rule_met) {
-                    flags.push("stop_rule_not_met".to_owned());
-                }
-                if self.device.subgroup_width_min != self.device.subgroup_width_max {
-                    flags.push("width_not_known_when_timed".to_owned());
-                }
-                let checked = self.verify(launch, &ready.buffers)?;
-                Ok(Timed { time, checked, runtime_checks: !launch.trusted, flags })
-            };
-            results.push(match (ready, time) {
-                (Ok(ready), Ok(time)) => timed(ready, time).map(Some),
+        for (index, (ready, time)) in ready.iter().zip(times).enumerate() {
+            notice(index);
+            let result = match (ready, time) {
+                (Ok(_), Ok(_)) if lost => Err(interrupted()),
+                (Ok(ready), Ok(time)) => self.timed(&launches[index], ready, time).map(Some),
                 (_, Err(error)) => Err(error),
                 (Err(error), _) => Err(error.clone()),
-            });
+            };
+            lost |= result.as_ref().is_err_and(|error| error.kind.ends_device());
+            results.push(result);
         }
         results
+    }
+}
+
+/// What launches beside one that took the device along are told.
+fn interrupted() -> RunError {
+    RunError::new(RunErrorKind::Interrupted, "another launch took the device along")
+}
+
+impl WgpuRunner {
+    /// What sampling gave, with the outputs checked.
+    fn timed(
+        &self,
+        launch: &Launch,
+        ready: &Ready,
+        time: Option<crate::record::Time>,
+    ) -> Result<Timed, RunError> {
+        let mut flags = Vec::new();
+        if time.is_none() {
+            flags.push("no_usable_samples".to_owned());
+        }
+        if time.as_ref().is_some_and(|time| !time.stop_rule_met) {
+            flags.push("stop_rule_not_met".to_owned());
+        }
+        if self.width_varies() {
+            flags.push("width_not_known_when_timed".to_owned());
+        }
+        let checked = self.verify(launch, &ready.buffers)?;
+        Ok(Timed { time, checked, runtime_checks: !launch.trusted, flags })
+    }
+
+    /// Whether the driver may choose another width for each module.
+    fn width_varies(&self) -> bool {
+        self.device.subgroup_width_min != self.device.subgroup_width_max
     }
 }
 
