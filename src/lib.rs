@@ -1,53 +1,103 @@
-//! lanescope shows which lanes a GPU wastes.
+//! lanescope shows which lanes a GPU wastes; this page is the map of its code.
 //!
-//! Threads of a GPU run in lockstep groups, *subgroups* (warps, wavefronts). Where the lanes of one
-//! branch apart, the group runs every path, and the masked lanes are wasted. lanescope runs WGSL
-//! compute kernels on any GPU and on a built-in simulator of any width, counts for each basic block
-//! how often it was issued and with how many active lanes, and times the same kernels without
-//! counters.
+//! Input: nothing, it has only modules. Output: the library that the program of the same name is
+//! made of. What a user does with it stands in README.md.
 //!
-//! # The way of a run
+//! # From above
+//!
+//! Threads of a GPU run in lockstep groups, *subgroups* (warps, wavefronts) of *W* lanes. Where the
+//! lanes of one subgroup branch apart, it runs every path, and the lanes that are masked out are
+//! wasted. lanescope runs WGSL compute kernels and counts, for each *basic block*, its *issues*
+//! (how often a subgroup executed it) and its *lanes* (how many were active, summed over the
+//! issues). It times the same kernels without counters, and runs them on a simulator of any width,
+//! so that a device can be held against a definition, and a time against a prediction.
+//!
+//! # How data flow
 //!
 //! ```text
-//! shaders/<family>/<name>.{wgsl,toml} ─ kernel ─ Launch ─┬─ simulate ─────────────┐
-//!                                                         └─ instrument ─ run/wgpu ┼─ Measurement
-//!                                                                                  │
-//!            tables · charts · report.html ◄─ analyze ◄─ store (result.json) ◄─────┘
+//!   shaders/<family>/<name>.toml + .wgsl                                    child process
+//!          │                                                            ┌───────────────────┐
+//!       kernel ── Launch ──► run::session ── run::worker ══ JSON lines ═╡ run::wgpu         │
+//!          (one point of     │    ▲                                     │  program          │
+//!           a sweep)         │    │ counts, times, verdicts             │  instrument       │
+//!                            ▼    │                                     │  run::sampling    │
+//!              run::simulator ────┤                                     │  a GPU's driver   │
+//!               program           │                                     └───────────────────┘
+//!               simulate          ▼
+//!                            run::measure ── record::Measurement ──► store ──► result.json
+//!                                                                                 │
+//!                        terminal ◄── cli ◄──┬── analyze (typed tables) ◄── record::Run
+//!                        *.svg    ◄── chart ─┤
+//!                        *.html   ◄── report ┘
 //! ```
+//!
+//! [`cli`] begins and ends it: it chooses kernels and devices, hears of each finished measurement,
+//! gives it to [`store`], and at the end has tables, charts and page made from the record. `report`
+//! and `compare` enter at the record, and need no device.
 //!
 //! # The map
 //!
-//! | module | what it is |
-//! |---|---|
-//! | [`units`] | newtypes: width, block number, issues, lanes, nanoseconds, ratio |
-//! | [`statistics`] | median, noise, intervals, paired ratio, stop rule: pure functions |
-//! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] |
-//! | [`program`] | the only door to naga's front end: text in, numbered basic blocks out |
-//! | [`simulate`] | the SIMT interpreter; its module page is the semantics |
-//! | [`instrument`] | the pass that adds counters |
-//! | [`run`] | devices, their child processes, sampling, sessions, doctor's self-test |
-//! | [`record`] | the result format: the types' documentation is its specification |
-//! | [`store`] | results on disk, whole at every moment |
-//! | [`analyze`] | records to typed tables; no I/O |
-//! | [`chart`], [`report`] | SVG figures, one HTML page |
-//! | [`cli`] | the command line |
+//! | module | what it is | may use |
+//! |---|---|---|
+//! | [`units`] | newtypes: width, block number, issues, lanes, nanoseconds, ratio | – |
+//! | [`statistics`] | median, noise, intervals, paired ratio, stop rule: pure functions | units |
+//! | [`record`] | the result format; the types' documentation is its specification | units |
+//! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, record |
+//! | [`program`] | the only door to naga's front end: text in, numbered basic blocks out | units, kernel; naga |
+//! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, program; naga |
+//! | [`instrument`] | IR → IR: adds counters of issues and lanes | units, program; naga |
+//! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone |
+//! | [`store`] | results on disk, whole at every moment | record, units |
+//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison | record, units, statistics |
+//! | [`chart`] | tables → SVG | analyze, record, units; plotters |
+//! | [`report`] | records → one HTML page | analyze, chart, record, units; minijinja |
+//! | [`cli`] | the command line; what prints | everything; clap, anyhow |
+//!
+//! `tests/architecture.rs` holds this table as data, reads every `use` and path of the sources, and
+//! fails on any other edge. It has room for parts that are not there yet.
+//!
+//! Outside `src`: `shaders` holds every kernel, and the ledger of the claims that they test;
+//! `results/reference` holds committed runs, and `results/README.md` what was found in them;
+//! `benches` measures the simulator.
 //!
 //! # Invariants
 //!
-//! - Who may use whom is a table in `tests/architecture.rs`, which reads every `use` and fails on
-//!   any other edge.
-//! - Blocks are numbered in one place, [`program::structure`]; whoever walks a program walks its
-//!   tree, so that no two modules can number differently.
-//! - A GPU's driver is opened in a child process only ([`run::worker`]): a hung or lost device
-//!   costs that process, and never a result.
-//! - What is timed has no counters, and what is counted is never timed.
-//! - `analyze` never writes into a record: every table, chart and page can be made again.
-//! - There is no clock outside `run`, no file is written outside `store` and `cli`, nothing but
-//!   `cli` prints, and there is no global state.
-//! - `unsafe` stands in one file, `run/wgpu/trusted.rs`: wgpu's call for modules without run-time
-//!   checks.
+//! Many say what is *not* there.
 //!
-//! `tests/main.rs` is the guide to the tests.
+//! - **No driver in the parent.** A GPU's driver is opened in a child process only
+//!   ([`run::worker`]). A device that hangs or is lost costs that process, and never a result.
+//! - **No wgpu outside [`run::wgpu`].** Everyone else speaks to [`run::Runner`].
+//! - **No second numbering.** Blocks are numbered in [`program::structure`]; simulator and
+//!   instrumenter walk its tree, so that they cannot number differently.
+//! - **No counters in what is timed**, and no times of what is counted. A kernel with counters
+//!   gives the same outputs as without.
+//! - **No inference in counts.** A device is asked at each execution of a block which lanes are
+//!   there; reconvergence is measured and never assumed.
+//! - **No way back from [`analyze`].** A record holds a measurement and what follows from it alone.
+//!   Ratios between kernels, agreement and plausibility are made anew each time, so that old
+//!   records profit from better analysis.
+//! - **No zero for what is missing.** What was not measured is `null` or absent.
+//! - **No clock outside [`run`]**, no file written outside [`store`] and [`cli`], nothing printed
+//!   outside [`cli`].
+//! - **No global state**, and no random thing without a recorded or fixed seed. The maps that are
+//!   walked have an order: the same input gives the same bytes.
+//! - **No endless waiting.** Children have a limit of silence, simulated subgroups a limit of
+//!   operations, sampling a budget. Reaching one is an error that says so.
+//! - **No `unsafe`** but in one file, `run/wgpu/trusted.rs`: wgpu's call for modules without
+//!   run-time checks.
+//!
+//! # Where the tests are
+//!
+//! | where | what it shows |
+//! |---|---|
+//! | `src/**/tests.rs`, `src/simulate/tests/`, `mod tests` | each module against values worked out by hand, snapshots, properties, random programs |
+//! | `src/fixtures.rs` | the synthetic run that table, chart and page tests share |
+//! | `tests/architecture.rs` | who may use whom |
+//! | `tests/main.rs` | the program and the drivers from outside; the guide to all tests |
+//! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
+//!
+//! `.ci/run` runs them all with lavapipe and SwiftShader installed, where a skipped test is a
+//! failure.
 
 pub mod analyze;
 pub mod chart;

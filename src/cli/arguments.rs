@@ -67,10 +67,10 @@ pub(crate) struct RunArguments {
     /// Values of a parameter: `n=4096`, `form=[sealed,published]`, `n[pow2]=[16:24:4]`
     #[arg(short, long, value_name = "AXIS=VALUES")]
     pub(crate) axis: Vec<String>,
-    /// A small n, the same on every device, and a quarter of the time
+    /// A small n, the same on every device, and a fifth of the time
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Seconds that timing may take in all; 40, or 8 with --quick
+    /// Seconds that timing may take in all; 30, or 6 with --quick
     #[arg(long, value_name = "SECONDS")]
     pub(crate) budget: Option<f64>,
     /// Operations that a simulated subgroup may execute before it is stopped

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub(crate) enum Exit {
     /// Everything was done.
     Done = 0,
-    /// A check failed: outputs differ from the reference, `--fail-on`.
+    /// A check failed: outputs differ from the reference.
     CheckFailed = 1,
     /// Usage, or input that cannot be used.
     BadInput = 2,
