@@ -423,3 +423,30 @@ fn host() -> Host {
         environment: ENVIRONMENT.iter().filter_map(set).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_is_the_worst_that_happened() {
+        let run = crate::fixtures::run();
+        let with = |change: &dyn Fn(&mut Measurement)| {
+            let mut run = run.clone();
+            run.measurements.iter_mut().for_each(|measurement| {
+                measurement.status = Status::Ok;
+                measurement.output = Output::Verified;
+            });
+            change(&mut run.measurements[0]);
+            run
+        };
+        let fine = with(&|_| {});
+        assert_eq!(exit(&fine, 0, 1), Exit::Done);
+        assert_eq!(exit(&fine, 1, 1), Exit::PartFailed);
+        assert_eq!(exit(&fine, 1, 0), Exit::NoDevice);
+        let wrong = with(&|measurement| measurement.output = Output::Mismatch);
+        assert_eq!(exit(&wrong, 1, 1), Exit::CheckFailed);
+        let failed = with(&|measurement| measurement.status = Status::Failed);
+        assert_eq!(exit(&failed, 0, 1), Exit::PartFailed);
+    }
+}

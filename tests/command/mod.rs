@@ -11,11 +11,12 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 9] = [
+    let checks: [(&str, fn()); 10] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
         ("unknown_devices_exit_with_three", unknown_devices),
+        ("the_step_limit_fails_its_kernel_only", step_limit),
         ("a_run_is_never_written_over", never_written_over),
         ("exports_are_clean_on_standard_output", exports),
         ("report_and_compare_read_what_run_wrote", report_and_compare),
@@ -83,6 +84,35 @@ fn unknown_devices() {
     refused(&["--device", "smi:32"], 3, "did you mean sim:32");
     refused(&["--device", "cuda:0"], 3, "no CUDA path");
     refused(&["doctor", "--device", "metal"], 3, "no device");
+}
+
+/// The limit is below what the long loops need and above what the short one does.
+fn step_limit() {
+    let folder = TempDir::new().unwrap();
+    let arguments = [
+        "five_patterns",
+        "-a",
+        "n=256",
+        "-a",
+        "form=sealed",
+        "--device",
+        "sim:8",
+        "--steps",
+        "6000",
+    ];
+    let (code, run, stderr) = program::record(&folder, &[], &arguments);
+    assert_eq!(code, 5, "{stderr}");
+    let status = |name: &str| {
+        let wanted = |m: &&lanescope::record::Measurement| m.kernel.ends_with(name);
+        run.measurements.iter().find(wanted).unwrap()
+    };
+    assert_eq!(status("uniform").status, Status::Ok);
+    let failed = status("branch_by_quad");
+    assert_eq!(failed.status, Status::Failed);
+    let why = failed.error.clone().unwrap();
+    assert!(why.contains("branch_by_quad.wgsl:") && why.contains("--steps"), "{why}");
+    assert!(failed.active_lanes_mean.is_none() && failed.dispatches[0].blocks.is_empty());
+    assert!(stderr.contains("failed: five_patterns/branch_by_quad"), "{stderr}");
 }
 
 fn never_written_over() {

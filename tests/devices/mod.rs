@@ -6,8 +6,9 @@ use std::time::Duration;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED, Workgroups};
 use lanescope::record::{Measurement, Output, Status, Value};
 use lanescope::run::session::{Listener, Open, Phase, SessionOptions, run_device};
+use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::worker::{WorkerOptions, WorkerRunner};
-use lanescope::run::{CountOptions, RunError, Runner, self_test};
+use lanescope::run::{CountOptions, RunError, Runner, TimeOptions, self_test};
 use tempfile::TempDir;
 
 use crate::support::drivers::Driver;
@@ -17,11 +18,12 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 6] = [
+pub(crate) const CHECKS: [(&str, Check); 7] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("times_are_taken_and_outputs_verified", times),
     ("self_test_of_counting", self_test_of_counting),
     ("histograms_add_up", histograms),
+    ("several_and_indirect_dispatches_run", indirect),
     ("misreported_width_is_flagged", misreported_width),
     ("endless_loop_costs_its_process_only", endless_loop),
 ];
@@ -173,6 +175,71 @@ fn histograms(driver: &Driver) {
         assert!(row.agreement.histograms_compared >= 8);
         assert_eq!(row.agreement.differences, [], "{}", row.kernel);
     }
+}
+
+/// Two dispatches over shared buffers: the first works out how many workgroups the second has.
+fn indirect_launch() -> Launch {
+    let source = "@group(0) @binding(0) var<storage, read_write> grid: array<u32>;
+@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(1)
+fn prepare() {
+    grid[0] = 5u;
+    grid[1] = 1u;
+    grid[2] = 1u;
+}
+@compute @workgroup_size(64)
+fn work(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (id.x % 2u == 0u) {
+        output[id.x] = id.x + 1u;
+    }
+}";
+    let catalogue = Catalogue::embedded().unwrap();
+    let kernel = catalogue.kernel("self_test/if_else").unwrap();
+    let mut launch = kernel.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap();
+    launch.kernel = "test/indirect".to_owned();
+    launch.file = "indirect.wgsl".to_owned();
+    launch.source = source.to_owned();
+    let mut grid = launch.buffers[0].clone();
+    grid.name = "grid".to_owned();
+    grid.size = 16;
+    grid.output = false;
+    launch.buffers.push(grid);
+    let dispatch = |entry_point: &str, workgroups| lanescope::kernel::Dispatch {
+        entry_point: entry_point.to_owned(),
+        workgroups,
+    };
+    launch.dispatches = vec![
+        dispatch("prepare", Workgroups::Direct([1, 1, 1])),
+        dispatch("work", Workgroups::Indirect { buffer: "grid".to_owned(), offset: 0 }),
+    ];
+    launch
+}
+
+/// Issues of each block of both dispatches, on the device and on the simulator: 5 workgroups of 64,
+/// of which every other lane takes the arm.
+fn indirect(driver: &Driver) {
+    let launch = indirect_launch();
+    let options = CountOptions { histogram: false };
+    let mut device = open(driver, 60).unwrap();
+    let width = lanescope::units::Width::new(driver.width).unwrap();
+    let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
+    let timing =
+        TimeOptions { budget: Duration::from_secs(1), samples_min: 3, noise_ratio_max: 1.0 };
+    let counted = [device.count(&launch, &options), simulator.count(&launch, &options)];
+    for counted in counted.map(Result::unwrap) {
+        let counts: Vec<Vec<(u64, u64)>> = counted
+            .dispatches
+            .iter()
+            .map(|d| d.counts.iter().map(|count| (count.issues.0, count.lanes.0)).collect())
+            .collect();
+        let subgroups = u64::from(5 * 64 / driver.width);
+        assert_eq!(counts[0], [(1, 1)]);
+        assert_eq!(counts[1][0], (subgroups, 320));
+        assert_eq!(counts[1][1], (subgroups, 160));
+    }
+    let timed = device.time(&[launch], &timing, &mut |_| {});
+    let timed = timed[0].as_ref().unwrap().as_ref().unwrap();
+    assert!(timed.time.as_ref().unwrap().median_ns.0 > 0.0);
 }
 
 /// A driver that reports 32 lanes and runs 16 is flagged in the record, and doctor exits with 4.
