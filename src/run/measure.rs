@@ -28,7 +28,16 @@ pub struct Results {
 
 /// SHA-256 of a text, in hexadecimal.
 pub fn sha256(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    sha256_bytes(text.as_bytes())
+}
+
+fn sha256_bytes(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// SHA-256 of each of a launch's outputs, in hexadecimal, by name.
+pub fn outputs_sha256(outputs: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, String> {
+    outputs.iter().map(|(name, bytes)| (name.clone(), sha256_bytes(bytes))).collect()
 }
 
 /// The source of a launch as the record stores it, with its hash.

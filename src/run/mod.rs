@@ -22,6 +22,7 @@ pub mod simulator;
 pub mod wgpu;
 pub mod worker;
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -81,6 +82,8 @@ pub struct Counted {
     pub width: Option<Width>,
     /// Counts of each dispatch, in order.
     pub dispatches: Vec<CountedDispatch>,
+    /// SHA-256 of each output buffer after the last dispatch, in hexadecimal, by name.
+    pub outputs_sha256: BTreeMap<String, String>,
     /// Whether the outputs were right.
     pub checked: Checked,
     /// Whether the counted modules had bounds, loop and division checks.

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::measure::programs;
+use super::measure::{outputs_sha256, programs};
 use super::{
     Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
     Timed,
@@ -102,7 +102,7 @@ impl Runner for SimulatorRunner {
             let counts = outcome.blocks.into_iter().map(count).collect();
             dispatches.push(CountedDispatch { workgroups: Some(workgroups), counts });
         }
-        let outputs = launch
+        let outputs: BTreeMap<String, Vec<u8>> = launch
             .buffers
             .iter()
             .filter(|buffer| buffer.output)
@@ -116,6 +116,7 @@ impl Runner for SimulatorRunner {
         Ok(Counted {
             width: Some(self.config.width),
             dispatches,
+            outputs_sha256: outputs_sha256(&outputs),
             checked,
             runtime_checks: true,
             flags,

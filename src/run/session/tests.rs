@@ -34,6 +34,7 @@ impl Runner for Scripted {
             None => Ok(Counted {
                 width: Width::new(8).ok(),
                 dispatches: Vec::new(),
+                outputs_sha256: BTreeMap::new(),
                 checked: Checked { output: Output::Verified, mismatch: None },
                 runtime_checks: false,
                 flags: Vec::new(),

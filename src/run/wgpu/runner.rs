@@ -14,7 +14,7 @@ use crate::instrument::{Instrumented, Options};
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind};
-use crate::run::measure::programs;
+use crate::run::measure::{outputs_sha256, programs};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{
     Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
@@ -130,16 +130,14 @@ impl WgpuRunner {
         Ok(Buffers { buffers })
     }
 
-    /// Compares a launch's outputs with the reference.
-    fn verify(&self, launch: &Launch, buffers: &Buffers) -> Result<Checked, RunError> {
+    /// Reads a launch's outputs.
+    fn outputs(&self, launch: &Launch, buffers: &Buffers) -> Result<Outputs, RunError> {
         let mut outputs = BTreeMap::new();
         for buffer in launch.buffers.iter().filter(|buffer| buffer.output) {
             let bytes = self.gpu.read(&buffers.buffers[&buffer.name], buffer.size)?;
             outputs.insert(buffer.name.clone(), bytes);
         }
-        reference::check(launch, &outputs)
-            .map(Checked::from)
-            .map_err(|message| RunError::new(RunErrorKind::BadInput, message))
+        Ok(outputs)
     }
 
     /// Plain pipelines of a launch, with their grids.
@@ -187,6 +185,16 @@ impl WgpuRunner {
 }
 
 use crate::run::sampling::Ticks;
+
+/// Output buffers' bytes by name.
+type Outputs = BTreeMap<String, Vec<u8>>;
+
+/// Compares a launch's outputs with the reference.
+fn verify(launch: &Launch, outputs: &Outputs) -> Result<Checked, RunError> {
+    reference::check(launch, outputs)
+        .map(Checked::from)
+        .map_err(|message| RunError::new(RunErrorKind::BadInput, message))
+}
 
 /// Buffers and pipelines of a launch.
 struct Ready {
@@ -246,10 +254,12 @@ impl Runner for WgpuRunner {
             let work = self.plain(launch, &programs, &buffers)?;
             let work: Vec<(&Bound, &Grid)> = work.iter().map(|(b, g)| (b, g)).collect();
             self.gpu.run(&format!("running {}", launch.kernel), &work)?;
+            let outputs = self.outputs(launch, &buffers)?;
             return Ok(Counted {
                 width: None,
                 dispatches: Vec::new(),
-                checked: self.verify(launch, &buffers)?,
+                outputs_sha256: outputs_sha256(&outputs),
+                checked: verify(launch, &outputs)?,
                 runtime_checks: !launch.trusted,
                 flags: vec!["not_counted_no_subgroups".to_owned()],
             });
@@ -294,10 +304,12 @@ impl Runner for WgpuRunner {
             };
             dispatches.push(CountedDispatch { workgroups, counts });
         }
+        let outputs = self.outputs(launch, &buffers)?;
         Ok(Counted {
             width: Some(width),
             dispatches,
-            checked: self.verify(launch, &buffers)?,
+            outputs_sha256: outputs_sha256(&outputs),
+            checked: verify(launch, &outputs)?,
             runtime_checks: !launch.trusted,
             // The width is the probe's: such a driver may have chosen another for this module.
             flags: self
@@ -373,7 +385,7 @@ impl WgpuRunner {
         if self.width_varies() {
             flags.push("width_not_known_when_timed".to_owned());
         }
-        let checked = self.verify(launch, &ready.buffers)?;
+        let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
         Ok(Timed { time, checked, runtime_checks: !launch.trusted, flags })
     }
 
