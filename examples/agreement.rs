@@ -96,7 +96,7 @@ fn run(arguments: &Arguments, options: Options) -> anyhow::Result<ExitCode> {
     for seed in arguments.seed..arguments.seed + arguments.count {
         let program = Program::new(seed, options);
         let comparison = compare(&program, seed, &mut device, &mut simulator)
-            .with_context(|| format!("seed {seed}\n{}", numbered(&program)))?;
+            .with_context(|| format!("seed {seed}"))?;
         totals.add(&program, &comparison);
         if !comparison.differences.is_empty() {
             println!("seed {seed}: {}", comparison.differences.join("\n  "));

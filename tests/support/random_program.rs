@@ -18,6 +18,9 @@ pub(crate) const TOTALS: u64 = 6;
 /// The most iterations of all loops of an invocation: lavapipe leaves loops after 65,535.
 const ITERATIONS_MAX: u64 = 8_000;
 
+/// Bodies of statements that give at least 20 basic blocks, with those that hold them.
+const BODIES_MIN: u32 = 14;
+
 /// What programs may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Options {
@@ -177,6 +180,10 @@ struct Writer {
     iterations: u64,
     /// Iterations that a call of the inner and of the outer function may take.
     costs: [u64; 2],
+    /// Bodies of statements written so far.
+    bodies: u32,
+    /// Calls still allowed in this function: drivers put the callee in each one's place.
+    calls: u32,
     /// Numbers for the names of variables.
     names: u32,
     /// Forms of conditions of the statement being written.
@@ -196,6 +203,8 @@ impl Writer {
             room: 0,
             iterations: 0,
             costs: [0; 2],
+            calls: 0,
+            bodies: 0,
             names: 0,
             noted: Vec::new(),
         }
@@ -233,11 +242,11 @@ impl Writer {
     fn module(&mut self, size: u32) -> Statement {
         let mut pieces = vec![Piece::Text(head(self.options.subgroups, size))];
         let functions = [
-            (Function::Inner, "fn inner(p: ptr<function, u32>, i: u32) -> u32 {", 12, 60),
-            (Function::Outer, "fn outer(p: ptr<function, u32>, i: u32) -> u32 {", 14, 400),
+            (Function::Inner, "fn inner(p: ptr<function, u32>, i: u32) -> u32 {", 3, 60),
+            (Function::Outer, "fn outer(p: ptr<function, u32>, i: u32) -> u32 {", 3, 400),
         ];
         for (index, (function, head, room, iterations)) in functions.into_iter().enumerate() {
-            (self.room, self.iterations) = (room, iterations);
+            (self.room, self.iterations, self.calls) = (room, iterations, 1);
             let opening = format!("{head}\nvar a = i;\nvar b = *p;\n{VARIABLES}");
             let place = Place {
                 function,
@@ -271,28 +280,30 @@ impl Writer {
             returns: false,
             visits: 1,
         };
-        self.iterations = ITERATIONS_MAX;
+        (self.iterations, self.calls) = (ITERATIONS_MAX, 2);
         let mut body = Vec::new();
-        for _ in 0..1 + self.choose(2) {
-            self.room = 8;
+        // Barriers make drivers for CPUs slow to compile, so one program in four has them.
+        if self.choose(4) == 0 {
+            self.room = 3;
             body.extend(self.body(place, 3));
             body.push(self.exchange(place));
         }
-        self.room = 22;
         let place = Place { returns: true, ..place };
-        while self.room > 0 {
-            body.extend(self.body(place, 4));
+        while self.bodies < BODIES_MIN {
+            self.room = 4;
+            body.extend(self.body(place, 3));
         }
         body
     }
 
     /// One to `count` statements.
     fn body(&mut self, place: Place, count: u64) -> Vec<Statement> {
-        (0..=self.choose(count)).map(|_| self.statement(place)).collect()
+        (0..1 + self.choose(count)).map(|_| self.statement(place)).collect()
     }
 
     fn arm(&mut self, place: Place) -> Piece {
-        Piece::Body(self.body(Place { depth: place.depth + 1, ..place }, 3))
+        self.bodies += 1;
+        Piece::Body(self.body(Place { depth: place.depth + 1, ..place }, 2))
     }
 
     fn statement(&mut self, place: Place) -> Statement {
@@ -316,7 +327,8 @@ impl Writer {
 
     fn value(&mut self) -> String {
         match self.choose(9) {
-            0 => format!("{}u", self.choose(7)),
+            // A number that nobody folds: naga refuses divisions by a constant zero.
+            0 => format!("(nought + {}u)", self.choose(7)),
             1 | 2 => "i".to_owned(),
             3 => "a".to_owned(),
             4 => "b".to_owned(),
@@ -565,10 +577,11 @@ impl Writer {
             (Function::Outer, _) | (Function::Entry, _) => ("inner", self.costs[0]),
         };
         let cost = cost * place.visits;
-        if cost > self.iterations {
+        if cost > self.iterations || self.calls == 0 {
             return self.assign();
         }
         self.iterations -= cost;
+        self.calls -= 1;
         let pointer = if self.choose(2) == 0 { ("&a", "b") } else { ("&b", "a") };
         let text = format!("{} += {name}({}, {value});", pointer.1, pointer.0);
         self.line("call with a pointer", text)
@@ -659,7 +672,7 @@ fn head(subgroups: bool, size: u32) -> String {
          @group(0) @binding(1) var<storage, read_write> totals: array<atomic<u32>, {TOTALS}>;\n\
          const workgroup_size = {size}u;\n\
          var<workgroup> words: array<u32, workgroup_size>;\n\
-         var<private> lane_of_workgroup: u32;\n{lanes}\
+         var<private> lane_of_workgroup: u32;\nvar<private> nought: u32;\n{lanes}\
          fn finish(i: u32, a: u32, b: u32) {{\n    output[i] = a * 31u + b;\n}}"
     )
 }
