@@ -219,7 +219,7 @@ impl Writer {
 
     /// An index below `count`.
     fn pick(&mut self, count: u32) -> usize {
-        self.choose(u64::from(count)) as usize
+        usize::try_from(self.choose(u64::from(count))).unwrap_or(usize::MAX)
     }
 
     fn name(&mut self, letter: char) -> String {
