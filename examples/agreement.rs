@@ -14,8 +14,11 @@ mod agreement;
 mod random_program;
 
 use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::io;
 use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -24,7 +27,7 @@ use lanescope::run::Runner;
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::worker::{WorkerRunner, serve};
 
-use agreement::{compare, numbered, shrink};
+use agreement::{compare, program, smallest};
 use random_program::{Options, Program};
 
 /// Runs random programs on a device and on the simulator, side by side.
@@ -39,6 +42,9 @@ struct Arguments {
     /// The device, `wgpu:N`.
     #[arg(long, default_value = "wgpu:0")]
     device: String,
+    /// How many programs run at a time, each in a device process of its own.
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
     /// Leave out statements before a `break`, `continue` or `return` in the same `if`.
     #[arg(long)]
     plain_exits: bool,
@@ -75,48 +81,96 @@ fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     let options = Options { subgroups: true, busy_exits: !arguments.plain_exits };
     if arguments.print {
-        print!("{}", numbered(&Program::new(arguments.seed, options)));
+        print!("{}", numbered(&program(arguments.seed, options)));
         return Ok(ExitCode::SUCCESS);
     }
     run(&arguments, options)
 }
 
+/// What all jobs share.
+#[derive(Debug)]
+struct Shared {
+    next: AtomicU64,
+    end: u64,
+    totals: Mutex<Totals>,
+}
+
 #[expect(clippy::disallowed_methods, reason = "throughput is part of what it prints")]
 fn run(arguments: &Arguments, options: Options) -> anyhow::Result<ExitCode> {
     let number = arguments.device.strip_prefix("wgpu:").and_then(|number| number.parse().ok());
-    let number = number.with_context(|| format!("`{}` is no wgpu:N", arguments.device))?;
+    let number: usize = number.with_context(|| format!("`{}` is no wgpu:N", arguments.device))?;
+    let shared = Shared {
+        next: AtomicU64::new(arguments.seed),
+        end: arguments.seed + arguments.count,
+        totals: Mutex::default(),
+    };
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        let jobs: Vec<_> = (0..arguments.jobs.max(1))
+            .map(|job| {
+                scope.spawn({
+                    let shared = &shared;
+                    move || {
+                        let result = work(arguments, options, number, shared, job == 0);
+                        if result.is_err() {
+                            shared.next.store(shared.end, Ordering::Relaxed);
+                        }
+                        result
+                    }
+                })
+            })
+            .collect();
+        jobs.into_iter().try_for_each(|job| match job.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    })?;
+    let totals = shared.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    totals.print(started.elapsed());
+    Ok(if totals.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// Runs seeds on a device process of its own until there are no more.
+fn work(
+    arguments: &Arguments,
+    options: Options,
+    number: usize,
+    shared: &Shared,
+    first: bool,
+) -> anyhow::Result<()> {
     let mut device = WorkerRunner::open(number, false, SILENCE_MAX)?;
     let Some(width) = device.device().subgroup_width_run else {
         bail!("{} has no subgroups, so nothing can be counted on it", device.device().name)
     };
-    println!("{} ({}), {width} lanes", device.device().name, device.device().driver);
+    if first {
+        println!("{} ({}), {width} lanes", device.device().name, device.device().driver);
+    }
     let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
-    let started = Instant::now();
-    let mut totals = Totals::default();
-    for seed in arguments.seed..arguments.seed + arguments.count {
-        let program = Program::new(seed, options);
+    loop {
+        let seed = shared.next.fetch_add(1, Ordering::Relaxed);
+        if seed >= shared.end {
+            return Ok(());
+        }
+        let program = program(seed, options);
         let comparison = compare(&program, seed, &mut device, &mut simulator)
             .with_context(|| format!("seed {seed}"))?;
-        totals.add(&program, &comparison);
+        {
+            let mut totals = shared.totals.lock().unwrap_or_else(PoisonError::into_inner);
+            totals.add(&program, &comparison);
+            if totals.programs.is_multiple_of(100) {
+                eprintln!("{} programs, {} differ", totals.programs, totals.failures);
+            }
+        }
         if !comparison.differences.is_empty() {
             println!("seed {seed}: {}", comparison.differences.join("\n  "));
             if !arguments.keep_going {
-                let mut again =
-                    |program: &Program| compare(program, seed, &mut device, &mut simulator);
-                let smallest = shrink(&program, &mut |program| {
-                    again(program).is_ok_and(|comparison| !comparison.differences.is_empty())
-                });
-                let differences = again(&smallest)?.differences.join("\n  ");
-                println!("shrunk: {differences}\n{}", numbered(&smallest));
-                break;
+                shared.next.store(shared.end, Ordering::Relaxed);
+                let (smallest, differences) =
+                    smallest(&program, seed, &mut device, &mut simulator)?;
+                println!("shrunk: {}\n{}", differences.join("\n  "), numbered(&smallest));
             }
         }
-        if totals.programs.is_multiple_of(100) {
-            eprintln!("{} programs, {} differ", totals.programs, totals.failures);
-        }
     }
-    totals.print(started.elapsed());
-    Ok(if totals.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 impl Totals {
@@ -153,4 +207,14 @@ impl Totals {
             self.lanes
         );
     }
+}
+
+/// A program's text with line numbers, as differences name them.
+fn numbered(program: &Program) -> String {
+    let mut text = String::new();
+    for (number, line) in (1..).zip(program.to_string().lines()) {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{number:4}  {line}");
+    }
+    text
 }

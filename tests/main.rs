@@ -5,6 +5,7 @@
 //! | `src/**` | units: each module against hand-made values, snapshots, properties |
 //! | `tests/architecture.rs` | who may use whom |
 //! | `tests/main.rs`, here | the program and the devices from outside, driver by driver |
+//! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! A driver that is not installed makes its tests *ignored*, with the reason in their names;
@@ -14,6 +15,7 @@
 
 mod command;
 mod devices;
+mod random;
 mod support;
 
 use libtest_mimic::{Arguments, Trial};
@@ -22,6 +24,7 @@ use support::drivers::Driver;
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = command::trials();
+    trials.extend(random::trials());
     for driver in Driver::all() {
         for (name, check) in devices::CHECKS {
             if !driver.takes(name) {

@@ -298,14 +298,16 @@ fn count_function(
             let zero = builder.literal(0);
             let one = builder.literal(1);
             let two = builder.literal(2);
-            builder.call(add, vec![word, one, zero]);
-            let lanes_word = builder.binary(BinaryOperator::Add, word, two);
-            builder.call(add, vec![lanes_word, lanes, zero]);
             if histogram {
-                // Counter 2 + (k − 1) for k lanes, two words each: word + 2 + 2k.
-                let twice = builder.binary(BinaryOperator::Multiply, lanes, two);
-                let bin = builder.binary(BinaryOperator::Add, lanes_word, twice);
+                // Bin k − 1 for k lanes, two words each.
+                let below = builder.binary(BinaryOperator::Subtract, lanes, one);
+                let offset = builder.binary(BinaryOperator::Multiply, below, two);
+                let bin = builder.binary(BinaryOperator::Add, word, offset);
                 builder.call(add, vec![bin, one, zero]);
+            } else {
+                builder.call(add, vec![word, one, zero]);
+                let lanes_word = builder.binary(BinaryOperator::Add, word, two);
+                builder.call(add, vec![lanes_word, lanes, zero]);
             }
         });
     })
@@ -442,11 +444,12 @@ fn entry_function(
     body: Handle<Function>,
     context: &Context<'_>,
 ) -> Function {
-    let Context { types, globals, layout, flush, .. } = context;
+    let Context { types, globals, layout, .. } = context;
     let mut arguments = entry.function.arguments.clone();
     let index_source = builtin(module, &mut arguments, BuiltIn::LocalInvocationIndex, types.u32);
     let workgroup_source = builtin(module, &mut arguments, BuiltIn::WorkGroupId, types.vec3_u32);
     let mut expressions = Arena::new();
+    let mut locals = Arena::new();
     let mut builder = Builder { expressions: &mut expressions, block: Block::new() };
     let passed: Vec<Handle<Expression>> = (0_u32..)
         .zip(&arguments)
@@ -458,15 +461,15 @@ fn entry_function(
     store_stripe(&mut builder, globals, *layout, workgroup);
     let own = entry.function.arguments.len();
     builder.call(body, passed[..own].to_vec());
-    for (block, registers) in (0_u32..).zip(&globals.registers) {
-        if let Some(registers) = registers {
-            for (offset, variable) in [0, 2].into_iter().zip(registers) {
-                let word = builder.literal(layout.word(BlockId(block)) + offset);
-                let value = builder.load(*variable);
-                builder.call(*flush, vec![word, value]);
-            }
-        }
-    }
+    let counted: Vec<(u32, Handle<GlobalVariable>)> = (0_u32..)
+        .zip(&globals.registers)
+        .filter_map(|(block, registers)| registers.map(|registers| (block, registers)))
+        .flat_map(|(block, [issues, lanes])| {
+            let word = layout.word(BlockId(block));
+            [(word, issues), (word + 2, lanes)]
+        })
+        .collect();
+    flush_all(&mut builder, &mut locals, &counted, context);
     builder.push(Statement::Return { value: None });
     let block = builder.block;
     Function {
@@ -474,9 +477,68 @@ fn entry_function(
         arguments,
         expressions,
         body: block,
-        local_variables: Arena::<LocalVariable>::new(),
+        local_variables: locals,
         ..Function::default()
     }
+}
+
+/// Sums each register and adds the sum to its word, in a loop: a driver that puts every callee in
+/// its call's place then compiles one flush, not two for each block.
+fn flush_all(
+    builder: &mut Builder<'_>,
+    locals: &mut Arena<LocalVariable>,
+    counted: &[(u32, Handle<GlobalVariable>)],
+    context: &Context<'_>,
+) {
+    let Context { types, flush, .. } = context;
+    let total = counted.len();
+    if total == 0 {
+        return;
+    }
+    let mut local = |name: &str| {
+        let variable = LocalVariable { name: Some(name.to_owned()), ty: types.u32, init: None };
+        locals.append(variable, Span::UNDEFINED)
+    };
+    let [number, word, value] =
+        ["lanescope_number", "lanescope_word", "lanescope_value"].map(&mut local);
+    let [number, word, value] =
+        [number, word, value].map(|variable| builder.plain(Expression::LocalVariable(variable)));
+    let zero = builder.literal(0);
+    let one = builder.literal(1);
+    let end = builder.literal(u32::try_from(counted.len()).unwrap_or(u32::MAX));
+    builder.push(Statement::Store { pointer: number, value: zero });
+    let outer = std::mem::take(&mut builder.block);
+    let current = builder.emit(Expression::Load { pointer: number });
+    let mut cases = Vec::new();
+    let loop_start = std::mem::take(&mut builder.block);
+    for (index, (at, variable)) in (0_u32..).zip(counted) {
+        let at = builder.literal(*at);
+        builder.push(Statement::Store { pointer: word, value: at });
+        let counted = builder.load(*variable);
+        builder.push(Statement::Store { pointer: value, value: counted });
+        let value = if index as usize + 1 == total {
+            naga::SwitchValue::Default
+        } else {
+            naga::SwitchValue::U32(index)
+        };
+        cases.push(naga::SwitchCase {
+            value,
+            body: std::mem::take(&mut builder.block),
+            fall_through: false,
+        });
+    }
+    builder.block = loop_start;
+    builder.push(Statement::Switch { selector: current, cases });
+    let at = builder.emit(Expression::Load { pointer: word });
+    let sum = builder.emit(Expression::Load { pointer: value });
+    builder.call(*flush, vec![at, sum]);
+    let body = std::mem::take(&mut builder.block);
+    let now = builder.emit(Expression::Load { pointer: number });
+    let next = builder.binary(BinaryOperator::Add, now, one);
+    builder.push(Statement::Store { pointer: number, value: next });
+    let done = builder.binary(BinaryOperator::GreaterEqual, next, end);
+    let continuing = std::mem::replace(&mut builder.block, outer);
+    builder.push(Statement::Loop { body, continuing, break_if: Some(done) });
 }
 
 /// The first word of the workgroup's stripe: neighbours in the grid get different ones.

@@ -15,7 +15,8 @@
 //! summed over the subgroup once, when the entry point is done. *Memory*: the leader adds to the
 //! buffer at once. Registers are faster but a shader has few: blocks in the deepest loops get them
 //! first, at most [`REGISTER_BLOCKS_MAX`] blocks. With a histogram every block counts in memory,
-//! because the number of active lanes must be known at each execution.
+//! because the number of active lanes must be known at each execution: the leader counts one in the
+//! bin of that number, and issues and lanes are the bins' sums.
 //!
 //! # Shape of the instrumented module
 //!
@@ -129,13 +130,16 @@ enum Place {
 struct Layout {
     blocks: u32,
     stripes: u32,
-    /// Counters of a block: issues, lanes, and the histogram's.
+    /// Whether a block's counters are its histogram, in place of issues and lanes.
+    histogram: bool,
+    /// Counters of a block.
     counters: u32,
 }
 
 impl Layout {
     fn new(program: &Program, options: &Options) -> Result<Self, InstrumentError> {
-        let counters = 2 + if options.histogram { options.subgroup_width_max } else { 0 };
+        let Options { histogram, subgroup_width_max, .. } = *options;
+        let counters = if histogram { subgroup_width_max } else { 2 };
         let blocks = program.blocks().len();
         let bytes = (blocks as u64).max(1) * u64::from(counters) * COUNTER_WORDS * 4;
         let room = options.counter_bytes_max / bytes;
@@ -148,7 +152,8 @@ impl Layout {
             });
         }
         let stripes = 1 << room.min(STRIPES_MAX).ilog2();
-        Ok(Self { blocks: u32::try_from(blocks).unwrap_or(u32::MAX).max(1), stripes, counters })
+        let blocks = u32::try_from(blocks).unwrap_or(u32::MAX).max(1);
+        Ok(Self { blocks, stripes, histogram, counters })
     }
 
     /// Words of one stripe.
@@ -214,13 +219,18 @@ impl Instrumented {
                 *total += pair[0] | (pair[1] << 32);
             }
         }
-        let counters = self.layout.counters as usize;
-        let count = |block: &[u64]| Count {
-            issues: Issues(block[0]),
-            lanes: Lanes(block[1]),
-            histogram: (counters > 2).then(|| block[2..].to_vec()),
+        let count = |block: &[u64]| {
+            if !self.layout.histogram {
+                let (issues, lanes) = (Issues(block[0]), Lanes(block[1]));
+                return Count { issues, lanes, histogram: None };
+            }
+            Count {
+                issues: Issues(block.iter().sum()),
+                lanes: Lanes((1..).zip(block).map(|(lanes, issues)| lanes * issues).sum()),
+                histogram: Some(block.to_vec()),
+            }
         };
-        totals.chunks_exact(counters).map(count).collect()
+        totals.chunks_exact(self.layout.counters as usize).map(count).collect()
     }
 }
 

@@ -140,16 +140,23 @@ fn counters_that_do_not_fit_are_refused_with_the_limit() {
 
 #[test]
 fn stripes_add_up_and_words_make_64_bits() {
-    let options = Options { histogram: true, subgroup_width_max: 2, counter_bytes_max: 64 };
-    let instrumented = Instrumented::new(&program(SHAPES[0]), &options).unwrap();
-    assert_eq!(instrumented.counters().size, 64, "two stripes of four counters");
-    let words: [u32; 16] = [5, 1, 6, 0, 7, 0, 8, 0, 1, 0, 2, 0, 3, 0, 4, 2];
+    let words: [u32; 8] = [5, 1, 6, 0, 1, 0, 2, 3];
     let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
-    let counts = instrumented.decode(&bytes);
+    let options = Options { counter_bytes_max: 32, ..OPTIONS };
+    let instrumented = Instrumented::new(&program(SHAPES[0]), &options).unwrap();
+    assert_eq!(instrumented.counters().size, 32, "two stripes of two counters");
+    let (issues, lanes) = (Issues(6 + (1 << 32)), Lanes(8 + (3 << 32)));
+    assert_eq!(instrumented.decode(&bytes), [Count { issues, lanes, histogram: None }]);
+
+    // Two bins: issues with one lane, issues with two.
+    let options = Options { histogram: true, subgroup_width_max: 2, ..options };
+    let instrumented = Instrumented::new(&program(SHAPES[0]), &options).unwrap();
+    assert_eq!(instrumented.counters().size, 32, "two stripes of two counters");
+    let histogram = vec![issues.0, lanes.0];
     let expected = Count {
-        issues: Issues(6 + (1 << 32)),
-        lanes: Lanes(8),
-        histogram: Some(vec![10, 12 + (2 << 32)]),
+        issues: Issues(histogram[0] + histogram[1]),
+        lanes: Lanes(histogram[0] + 2 * histogram[1]),
+        histogram: Some(histogram),
     };
-    assert_eq!(counts, [expected]);
+    assert_eq!(instrumented.decode(&bytes), [expected]);
 }

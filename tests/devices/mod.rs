@@ -18,13 +18,14 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 7] = [
+pub(crate) const CHECKS: [(&str, Check); 8] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("times_are_taken_and_outputs_verified", times),
     ("self_test_of_counting", self_test_of_counting),
     ("histograms_add_up", histograms),
     ("several_and_indirect_dispatches_run", indirect),
     ("misreported_width_is_flagged", misreported_width),
+    ("random_programs_agree", crate::random::agree),
     ("endless_loop_costs_its_process_only", endless_loop),
 ];
 

@@ -4,13 +4,12 @@
 //! smaller program that still shows it. It opens no device and prints nothing.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use lanescope::kernel::{Buffer, Dispatch, Fill, Launch, ScalarType, Workgroups};
 use lanescope::program::Parsed;
 use lanescope::run::{CountOptions, Counted, RunError, RunErrorKind, Runner};
 
-use super::random_program::{Program, TOTALS};
+use super::random_program::{Options, Program, TOTALS};
 
 /// What a program's run gave on both.
 #[derive(Debug)]
@@ -25,6 +24,19 @@ pub(crate) struct Comparison {
     pub(crate) lanes: u64,
     /// What differs, a line each; empty where they agree.
     pub(crate) differences: Vec<String>,
+}
+
+/// The program of a seed.
+///
+/// # Panics
+///
+/// When a generated program is no valid WGSL: a fault of the generator's.
+#[expect(clippy::expect_used, reason = "the generator promises a valid program")]
+pub(crate) fn program(seed: u64, options: Options) -> Program {
+    Program::new(seed, options, &|text| {
+        let parsed = Parsed::new("random.wgsl", text).expect("a valid module");
+        parsed.resolve("main", &BTreeMap::new()).expect("an entry point").blocks().len()
+    })
 }
 
 /// A launch of a program, checked, without a reference.
@@ -75,8 +87,9 @@ pub(crate) fn compare(
     simulator: &mut dyn Runner,
 ) -> Result<Comparison, RunError> {
     let launch = launch(program, seed);
-    // A histogram keeps all counters in memory; without one most are in registers.
-    let options = CountOptions { histogram: seed.is_multiple_of(4) };
+    // A histogram keeps all counters in memory; without one most are in registers. lavapipe takes
+    // three times as long to compile the former.
+    let options = CountOptions { histogram: seed.is_multiple_of(8) };
     let predicted = simulator.count(&launch, &options)?;
     let counted = device.count(&launch, &options)?;
     let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);
@@ -132,8 +145,27 @@ fn counts(counted: &Counted) -> &[lanescope::instrument::Count] {
     counted.dispatches.first().map_or(&[], |dispatch| &dispatch.counts)
 }
 
+/// A smaller program that two runners still disagree on, and how.
+///
+/// # Errors
+///
+/// What running gives on either.
+pub(crate) fn smallest(
+    program: &Program,
+    seed: u64,
+    device: &mut dyn Runner,
+    simulator: &mut dyn Runner,
+) -> Result<(Program, Vec<String>), RunError> {
+    let mut again = |program: &Program| compare(program, seed, device, simulator);
+    let smallest = shrink(program, &mut |program| {
+        again(program).is_ok_and(|comparison| !comparison.differences.is_empty())
+    });
+    let differences = again(&smallest)?.differences;
+    Ok((smallest, differences))
+}
+
 /// A program that still fails, from which no statement can be taken without losing the failure.
-pub(crate) fn shrink(program: &Program, fails: &mut dyn FnMut(&Program) -> bool) -> Program {
+fn shrink(program: &Program, fails: &mut dyn FnMut(&Program) -> bool) -> Program {
     let mut smallest = program.clone();
     loop {
         let before = smallest.len();
@@ -149,14 +181,4 @@ pub(crate) fn shrink(program: &Program, fails: &mut dyn FnMut(&Program) -> bool)
             return smallest;
         }
     }
-}
-
-/// A program's text with line numbers, as differences name them.
-pub(crate) fn numbered(program: &Program) -> String {
-    let mut text = String::new();
-    for (number, line) in (1..).zip(program.to_string().lines()) {
-        // Writing to a string cannot fail.
-        let _ = writeln!(text, "{number:4}  {line}");
-    }
-    text
 }

@@ -1,5 +1,7 @@
 //! What the tests share.
 
+pub(crate) mod agreement;
 pub(crate) mod drivers;
 pub(crate) mod model;
 pub(crate) mod program;
+pub(crate) mod random_program;

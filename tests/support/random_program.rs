@@ -18,8 +18,8 @@ pub(crate) const TOTALS: u64 = 6;
 /// The most iterations of all loops of an invocation: lavapipe leaves loops after 65,535.
 const ITERATIONS_MAX: u64 = 8_000;
 
-/// Bodies of statements that give at least 20 basic blocks, with those that hold them.
-const BODIES_MIN: u32 = 14;
+/// The fewest basic blocks of a program.
+pub(crate) const BLOCKS_MIN: usize = 20;
 
 /// What programs may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,11 +54,23 @@ enum Piece {
 }
 
 impl Program {
-    /// The program of a seed.
-    pub(crate) fn new(seed: u64, options: Options) -> Self {
+    /// The program of a seed: the shortest in a series of growing ones that has [`BLOCKS_MIN`]
+    /// basic blocks, of which `blocks` tells the number in a text.
+    pub(crate) fn new(seed: u64, options: Options, blocks: &dyn Fn(&str) -> usize) -> Self {
+        for bodies in (6..).step_by(2) {
+            let program = Self::of_bodies(seed, options, bodies);
+            if blocks(&program.to_string()) >= BLOCKS_MIN {
+                return program;
+            }
+        }
+        unreachable!("a program grows with its bodies")
+    }
+
+    /// The program of a seed with at least so many bodies of statements.
+    fn of_bodies(seed: u64, options: Options, bodies: u32) -> Self {
         let mut writer = Writer::new(seed, options);
         let workgroup_size = [24, 32, 48, 64, 100][writer.pick(5)];
-        let module = writer.module(workgroup_size);
+        let module = writer.module(workgroup_size, bodies);
         Self { workgroup_size, workgroups: 2, module }
     }
 
@@ -239,7 +251,7 @@ impl Writer {
     }
 
     /// The whole module.
-    fn module(&mut self, size: u32) -> Statement {
+    fn module(&mut self, size: u32, bodies: u32) -> Statement {
         let mut pieces = vec![Piece::Text(head(self.options.subgroups, size))];
         let functions = [
             (Function::Inner, "fn inner(p: ptr<function, u32>, i: u32) -> u32 {", 3, 60),
@@ -265,13 +277,13 @@ impl Writer {
             ]);
         }
         pieces.push(Piece::Text(entry(self.options.subgroups, size)));
-        pieces.push(Piece::Body(self.entry_body()));
+        pieces.push(Piece::Body(self.entry_body(bodies)));
         pieces.push(Piece::Text("finish(i, a, b + arr[2] + v.x + u32(s));\n}".to_owned()));
         Statement { forms: Vec::new(), pieces }
     }
 
     /// The entry point: uniform flow with barriers first, then a part that may return early.
-    fn entry_body(&mut self) -> Vec<Statement> {
+    fn entry_body(&mut self, bodies: u32) -> Vec<Statement> {
         let place = Place {
             function: Function::Entry,
             depth: 0,
@@ -288,8 +300,10 @@ impl Writer {
             body.extend(self.body(place, 3));
             body.push(self.exchange(place));
         }
+        // The functions are in the program only where somebody calls them.
+        body.push(self.call(place));
         let place = Place { returns: true, ..place };
-        while self.bodies < BODIES_MIN {
+        while self.bodies < bodies {
             self.room = 4;
             body.extend(self.body(place, 3));
         }

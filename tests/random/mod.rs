@@ -1,0 +1,191 @@
+//! Random programs: the generator, agreement with each driver, and that a disagreement is found.
+//!
+//! A thousand programs a driver run in `.ci/run`, through `examples/agreement.rs`; here some.
+
+use std::time::Duration;
+
+use lanescope::kernel::Launch;
+use lanescope::record::Device;
+use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
+use lanescope::run::worker::{WorkerOptions, WorkerRunner};
+use lanescope::run::{CountOptions, Counted, RunError, Runner, TimeOptions, Timed};
+use lanescope::units::Width;
+use libtest_mimic::Trial;
+
+use crate::support::agreement::{compare, program, smallest};
+use crate::support::drivers::Driver;
+use crate::support::program::path;
+use crate::support::random_program::Options;
+
+const OPTIONS: Options = Options { subgroups: true, busy_exits: true };
+
+/// How many programs run on each driver here.
+const PROGRAMS: u64 = 40;
+
+/// Checks that need no driver.
+pub(crate) fn trials() -> Vec<Trial> {
+    let checks: [(&str, fn()); 3] = [
+        ("random::every_form_is_written", every_form),
+        ("random::planted_disagreements_are_found_and_shrunk", planted),
+        ("random::a_simulator_agrees_with_itself", honest),
+    ];
+    let trial = |(name, check): (&str, fn())| {
+        Trial::test(name, move || {
+            check();
+            Ok(())
+        })
+    };
+    checks.into_iter().map(trial).collect()
+}
+
+/// Simulator and device agree on outputs, issues, lanes and histograms.
+pub(crate) fn agree(driver: &Driver) {
+    let options = WorkerOptions {
+        program: Some(path()),
+        environment: driver.environment(),
+        silence_max: Duration::from_secs(60),
+    };
+    let mut device = WorkerRunner::open_with(0, false, &options).unwrap();
+    let width = device.device().subgroup_width_run.unwrap();
+    assert_eq!(width.lanes(), driver.width);
+    let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
+    // Other seeds than `.ci/run` takes.
+    for seed in 1_000_000..1_000_000 + PROGRAMS {
+        let program = program(seed, OPTIONS);
+        let comparison = compare(&program, seed, &mut device, &mut simulator).unwrap();
+        assert!(comparison.blocks >= 20, "seed {seed}: {} blocks", comparison.blocks);
+        assert!(comparison.blocks_idle < comparison.blocks, "seed {seed} executed nothing");
+        assert!(comparison.lanes >= comparison.issues, "seed {seed}: an issue without lanes");
+        assert!(
+            comparison.differences.is_empty(),
+            "seed {seed}: {:#?}\n{program}",
+            comparison.differences
+        );
+    }
+}
+
+/// Over a hundred programs each statement form that the issue of divergence knows is written.
+fn every_form() {
+    let mut forms = std::collections::BTreeMap::new();
+    for seed in 0..100 {
+        for (form, count) in program(seed, OPTIONS).forms() {
+            *forms.entry(form).or_insert(0) += count;
+        }
+    }
+    for form in [
+        "if",
+        "if else",
+        "if else if else",
+        "switch over u32",
+        "switch over i32",
+        "for",
+        "while",
+        "loop",
+        "loop with continuing and break if",
+        "loop that ends in break",
+        "if in continuing",
+        "break",
+        "continue",
+        "return",
+        "call with a pointer",
+        "atomic",
+        "barriers",
+        "barriers in a uniform loop",
+        "subgroupAdd",
+        "subgroupBallot",
+        "subgroupShuffle",
+        "subgroupShuffleXor",
+        "subgroupShuffleUp",
+        "subgroupShuffleDown",
+        "condition with subgroupAny",
+        "condition with &&",
+    ] {
+        assert!(forms.get(form).is_some_and(|count| *count > 0), "no `{form}` in {forms:#?}");
+    }
+}
+
+/// What is changed in honest counts.
+type Lie = fn(&mut Counted);
+
+/// A simulator that reports something else for programs whose text contains a word.
+#[derive(Debug)]
+struct Liar {
+    honest: SimulatorRunner,
+    word: &'static str,
+    lie: Lie,
+}
+
+impl Runner for Liar {
+    fn device(&self) -> &Device {
+        self.honest.device()
+    }
+
+    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+        let mut counted = self.honest.count(launch, options)?;
+        if launch.source.contains(self.word) {
+            (self.lie)(&mut counted);
+        }
+        Ok(counted)
+    }
+
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        options: &TimeOptions,
+        done: &mut dyn FnMut(usize),
+    ) -> Vec<Result<Option<Timed>, RunError>> {
+        self.honest.time(launches, options, done)
+    }
+}
+
+fn pair(word: &'static str, lie: Lie) -> (Liar, SimulatorRunner) {
+    let simulator = || SimulatorRunner::new(Width::new(8).unwrap(), STEPS_MAX);
+    (Liar { honest: simulator(), word, lie }, simulator())
+}
+
+/// One issue, one lane, one bin, one word of the outputs: each is noticed, and what is left of the
+/// program still has the statement that brought it about and little else.
+fn planted() {
+    let lies: [(&str, &str, u64, Lie); 4] = [
+        ("    continue;", " issues and ", 1, |counted| {
+            counted.dispatches[0].counts[0].issues.0 += 1;
+        }),
+        ("subgroupShuffleXor(", " lanes, simulated ", 1, |counted| {
+            let last = counted.dispatches[0].counts.last_mut().unwrap();
+            last.lanes.0 += 1;
+        }),
+        ("while ", "buffer `output` differs", 1, |counted| {
+            counted.outputs_sha256.insert("output".to_owned(), "0".to_owned());
+        }),
+        // Histograms are counted for every eighth seed.
+        ("switch ", "histogram", 8, |counted| {
+            let bins = counted.dispatches[0].counts[0].histogram.as_mut().unwrap();
+            bins.rotate_left(1);
+        }),
+    ];
+    for (word, message, step, lie) in lies {
+        let (mut liar, mut simulator) = pair(word, lie);
+        let seed = (1..)
+            .map(|number| number * step)
+            .find(|seed| program(*seed, OPTIONS).to_string().contains(word))
+            .unwrap();
+        let program = program(seed, OPTIONS);
+        let found = compare(&program, seed, &mut liar, &mut simulator).unwrap();
+        assert_eq!(found.differences.len(), 1, "{word}: {:#?}", found.differences);
+        assert!(found.differences[0].contains(message), "{word}: {:?}", found.differences);
+        let (small, differences) = smallest(&program, seed, &mut liar, &mut simulator).unwrap();
+        let text = small.to_string();
+        assert!(text.contains(word), "{text}");
+        assert_eq!(differences.len(), 1, "{differences:#?}");
+        assert!(small.len() * 3 < program.len(), "{} of {}: {text}", small.len(), program.len());
+    }
+}
+
+/// Without a lie nothing differs.
+fn honest() {
+    let (mut liar, mut simulator) = pair("no such word", |_| {});
+    for seed in 1..40 {
+        let found = compare(&program(seed, OPTIONS), seed, &mut liar, &mut simulator).unwrap();
+        assert_eq!(found.differences, [""; 0], "seed {seed}");
+    }
+}
