@@ -48,6 +48,9 @@ struct Arguments {
     /// Leave out statements before a `break`, `continue` or `return` in the same `if`.
     #[arg(long)]
     plain_exits: bool,
+    /// Write no `switch`: NVIDIA's driver issues a case once for each way that leads to it.
+    #[arg(long)]
+    without_switch: bool,
     /// Go on after a disagreement and shrink nothing; the exit code is still 1.
     #[arg(long)]
     keep_going: bool,
@@ -79,7 +82,11 @@ fn main() -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let arguments = Arguments::parse();
-    let options = Options { subgroups: true, busy_exits: !arguments.plain_exits };
+    let options = Options {
+        busy_exits: !arguments.plain_exits,
+        switches: !arguments.without_switch,
+        ..Options::ALL
+    };
     if arguments.print {
         print!("{}", numbered(&program(arguments.seed, options)));
         return Ok(ExitCode::SUCCESS);
@@ -104,6 +111,13 @@ fn run(arguments: &Arguments, options: Options) -> anyhow::Result<ExitCode> {
         end: arguments.seed + arguments.count,
         totals: Mutex::default(),
     };
+    println!(
+        "lanescope {} ({}), seeds {} to {}, {options:?}",
+        env!("CARGO_PKG_VERSION"),
+        option_env!("LANESCOPE_GIT_SHA").unwrap_or("no git checkout"),
+        arguments.seed,
+        shared.end - 1
+    );
     let started = Instant::now();
     std::thread::scope(|scope| {
         let jobs: Vec<_> = (0..arguments.jobs.max(1))

@@ -17,7 +17,7 @@ use crate::support::drivers::Driver;
 use crate::support::program::path;
 use crate::support::random_program::Options;
 
-const OPTIONS: Options = Options { subgroups: true, busy_exits: true };
+const OPTIONS: Options = Options::ALL;
 
 /// How many programs run on each driver here.
 const PROGRAMS: u64 = 40;

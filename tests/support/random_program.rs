@@ -28,6 +28,13 @@ pub(crate) struct Options {
     pub(crate) subgroups: bool,
     /// Whether an `if` that leaves a loop or a function does anything else before it leaves.
     pub(crate) busy_exits: bool,
+    /// Whether there is any `switch`.
+    pub(crate) switches: bool,
+}
+
+impl Options {
+    /// Everything.
+    pub(crate) const ALL: Self = Self { subgroups: true, busy_exits: true, switches: true };
 }
 
 /// A program.
@@ -328,7 +335,7 @@ impl Writer {
         match self.choose(16) {
             0..=2 => self.assign(),
             3 | 4 => self.branch(place),
-            5 => self.switch(place),
+            5 if self.options.switches => self.switch(place),
             6..=8 => self.repeat(place),
             9 | 10 => self.leave(place),
             11 => self.atomic(),
@@ -442,13 +449,15 @@ impl Writer {
         let selector = self.value();
         let signed = self.choose(3) == 0;
         let place = Place { breaks: true, ..place };
-        let (head, labels) = if signed {
-            (
-                format!("switch i32({selector} % 6u) - 2 {{"),
-                ["-2, 1", "-1", "0, 2, default", "7", "3"],
-            )
+        let head = if signed {
+            format!("switch i32({selector} % 6u) - 2 {{")
         } else {
-            (format!("switch {selector} % 6u {{"), ["0, 3", "1", "default", "2, 4", "9"])
+            format!("switch {selector} % 6u {{")
+        };
+        let labels = if signed {
+            ["-2, 1", "-1", "0, 2, default", "7", "3"]
+        } else {
+            ["0, 3", "1", "default", "2, 4", "9"]
         };
         let mut pieces = vec![Piece::Text(head)];
         let first = self.pick(3);
