@@ -71,7 +71,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
     let mut job = Job::new(arguments, &available, &devices)?;
     let timed = devices.iter().filter(|d| matches!(d, Choice::Wgpu { .. })).count();
     let options = SessionOptions {
-        count: CountOptions { histogram: arguments.histogram },
+        count: CountOptions { histogram: arguments.histogram, derived: false },
         timing: (!arguments.no_timing)
             .then(|| budget.div_f64(u32::try_from(timed.max(1)).map_or(1.0, f64::from))),
         samples_min: SAMPLES_MIN,

@@ -6,40 +6,44 @@ use naga::{
     AddressSpace, Arena, ArraySize, AtomicFunction, BinaryOperator, Binding, Block, BuiltIn,
     EntryPoint, Expression, Function, FunctionArgument, GatherMode, GlobalVariable, Handle,
     Literal, LocalVariable, MathFunction, Module, Range, ResourceBinding, Scalar, Span, Statement,
-    StorageAccess, SubgroupOperation, Type, TypeInner, VectorSize,
+    StorageAccess, SubgroupOperation, SwitchValue, Type, TypeInner, VectorSize,
 };
 
-use super::{CounterBinding, Layout, Place};
-use crate::program::{Body, Case, Node, Program};
-use crate::units::BlockId;
+use super::plan::{Act, Plan, Planned, Var, Vote};
+use super::{CounterBinding, Layout, flush};
+use crate::program::{Body, Node, Program};
 
 /// Makes the instrumented module.
 pub(super) fn instrument(
     program: &Program,
     layout: Layout,
     binding: CounterBinding,
-    places: &[Place],
+    plan: &Plan,
     histogram: bool,
 ) -> Module {
     let mut module = program.module().clone();
     let old_functions = std::mem::replace(&mut module.functions, Arena::new());
     let types = Types::new(&mut module);
-    let globals = Globals::new(&mut module, &types, layout, binding, places);
+    let globals = Globals::new(&mut module, &types, binding, plan);
     let add = module.functions.append(add_function(&types, &globals), Span::UNDEFINED);
     let count =
         module.functions.append(count_function(&types, &globals, add, histogram), Span::UNDEFINED);
-    let flush = module.functions.append(flush_function(&types, &globals, add), Span::UNDEFINED);
-    let context = Context { types, globals, layout, count, flush, places };
+    let flush =
+        module.functions.append(flush::flush_function(&types, &globals, add), Span::UNDEFINED);
+    let context = Context { types, globals, layout, add, count, flush, plan };
 
     let mut moved = Vec::new();
     let structure = program.structure();
-    for ((handle, function), body) in old_functions.iter().zip(&structure.functions) {
+    let bodies = structure.functions.iter().zip(&plan.functions).zip(&plan.leads);
+    for ((handle, function), ((body, planned), leads)) in old_functions.iter().zip(bodies) {
         let span = old_functions.get_span(handle);
-        let function = rewrite(function.clone(), body, &context, &moved);
+        let function = rewrite(function.clone(), (body, planned), *leads, &context, &moved);
         moved.push(module.functions.append(function, span));
     }
     let entry = module.entry_points[0].clone();
-    let mut body = rewrite(entry.function.clone(), &structure.entry_point, &context, &moved);
+    let leads = plan.leads.last().copied().unwrap_or_default();
+    let planned = (&structure.entry_point, &plan.entry_point);
+    let mut body = rewrite(entry.function.clone(), planned, leads, &context, &moved);
     for argument in &mut body.arguments {
         argument.binding = None;
     }
@@ -51,8 +55,9 @@ pub(super) fn instrument(
 }
 
 /// The types that counters need.
-struct Types {
-    u32: Handle<Type>,
+pub(super) struct Types {
+    pub(super) u32: Handle<Type>,
+    bool: Handle<Type>,
     vec3_u32: Handle<Type>,
     slots: Handle<Type>,
 }
@@ -61,33 +66,28 @@ impl Types {
     fn new(module: &mut Module) -> Self {
         let mut add = |inner| module.types.insert(Type { name: None, inner }, Span::UNDEFINED);
         let u32 = add(TypeInner::Scalar(Scalar::U32));
+        let bool = add(TypeInner::Scalar(Scalar::BOOL));
         let vec3_u32 = add(TypeInner::Vector { size: VectorSize::Tri, scalar: Scalar::U32 });
         let atomic = add(TypeInner::Atomic(Scalar::U32));
         let slots = add(TypeInner::Array { base: atomic, size: ArraySize::Dynamic, stride: 4 });
-        Self { u32, vec3_u32, slots }
+        Self { u32, bool, vec3_u32, slots }
     }
 }
 
 /// The module's new variables.
-struct Globals {
+pub(super) struct Globals {
     /// The counters' buffer.
     slots: Handle<GlobalVariable>,
     /// The invocation's `local_invocation_index`.
     local_index: Handle<GlobalVariable>,
     /// The first word of the workgroup's stripe.
     stripe: Handle<GlobalVariable>,
-    /// Private issues and lanes, by block number, where the block counts in registers.
-    registers: Vec<Option<[Handle<GlobalVariable>; 2]>>,
+    /// The plan's private variables.
+    pub(super) vars: Vec<Handle<GlobalVariable>>,
 }
 
 impl Globals {
-    fn new(
-        module: &mut Module,
-        types: &Types,
-        layout: Layout,
-        binding: CounterBinding,
-        places: &[Place],
-    ) -> Self {
+    fn new(module: &mut Module, types: &Types, binding: CounterBinding, plan: &Plan) -> Self {
         let zero =
             module.global_expressions.append(Expression::Literal(Literal::U32(0)), Span::UNDEFINED);
         let mut add = |name: String, space, binding, ty, init| {
@@ -110,57 +110,49 @@ impl Globals {
             |name: String| add(name, AddressSpace::Private, None, types.u32, Some(zero));
         let local_index = private("lanescope_local_index".into());
         let stripe = private("lanescope_stripe".into());
-        let mut registers = Vec::new();
-        for (block, place) in places.iter().enumerate() {
-            registers.push((*place == Place::Registers).then(|| {
-                [
-                    private(format!("lanescope_issues_{block}")),
-                    private(format!("lanescope_lanes_{block}")),
-                ]
-            }));
-        }
-        debug_assert_eq!(registers.len(), places.len().min(layout.blocks as usize));
-        Self { slots, local_index, stripe, registers }
+        let vars = (0..plan.vars).map(|var| private(format!("lanescope_counter_{var}"))).collect();
+        Self { slots, local_index, stripe, vars }
     }
 }
 
 /// What rewriting a body needs.
-struct Context<'a> {
-    types: Types,
-    globals: Globals,
+pub(super) struct Context<'a> {
+    pub(super) types: Types,
+    pub(super) globals: Globals,
     layout: Layout,
+    pub(super) add: Handle<Function>,
     count: Handle<Function>,
-    flush: Handle<Function>,
-    places: &'a [Place],
+    pub(super) flush: Handle<Function>,
+    pub(super) plan: &'a Plan,
 }
 
 /// Appends expressions and statements to a function.
-struct Builder<'a> {
-    expressions: &'a mut Arena<Expression>,
-    block: Block,
+pub(super) struct Builder<'a> {
+    pub(super) expressions: &'a mut Arena<Expression>,
+    pub(super) block: Block,
 }
 
 impl Builder<'_> {
-    fn push(&mut self, statement: Statement) {
+    pub(super) fn push(&mut self, statement: Statement) {
         self.block.push(statement, Span::UNDEFINED);
     }
 
     /// An expression that needs no `Emit`: a literal, a variable, an argument, a result.
-    fn plain(&mut self, expression: Expression) -> Handle<Expression> {
+    pub(super) fn plain(&mut self, expression: Expression) -> Handle<Expression> {
         self.expressions.append(expression, Span::UNDEFINED)
     }
 
-    fn emit(&mut self, expression: Expression) -> Handle<Expression> {
+    pub(super) fn emit(&mut self, expression: Expression) -> Handle<Expression> {
         let handle = self.expressions.append(expression, Span::UNDEFINED);
         self.push(Statement::Emit(Range::new_from_bounds(handle, handle)));
         handle
     }
 
-    fn literal(&mut self, value: u32) -> Handle<Expression> {
+    pub(super) fn literal(&mut self, value: u32) -> Handle<Expression> {
         self.plain(Expression::Literal(Literal::U32(value)))
     }
 
-    fn binary(
+    pub(super) fn binary(
         &mut self,
         op: BinaryOperator,
         left: Handle<Expression>,
@@ -169,29 +161,56 @@ impl Builder<'_> {
         self.emit(Expression::Binary { op, left, right })
     }
 
-    fn load(&mut self, variable: Handle<GlobalVariable>) -> Handle<Expression> {
+    pub(super) fn load(&mut self, variable: Handle<GlobalVariable>) -> Handle<Expression> {
         let pointer = self.plain(Expression::GlobalVariable(variable));
         self.emit(Expression::Load { pointer })
     }
 
-    fn store(&mut self, variable: Handle<GlobalVariable>, value: Handle<Expression>) {
+    pub(super) fn store(&mut self, variable: Handle<GlobalVariable>, value: Handle<Expression>) {
         let pointer = self.plain(Expression::GlobalVariable(variable));
         self.push(Statement::Store { pointer, value });
     }
 
-    fn increment(&mut self, variable: Handle<GlobalVariable>) {
+    /// A call of a subgroup operation over the active lanes.
+    pub(super) fn collective(
+        &mut self,
+        op: SubgroupOperation,
+        argument: Handle<Expression>,
+        ty: Handle<Type>,
+    ) -> Handle<Expression> {
+        let result = self.plain(Expression::SubgroupOperationResult { ty });
+        let collective_op = naga::CollectiveOperation::Reduce;
+        self.push(Statement::SubgroupCollectiveOperation { op, collective_op, argument, result });
+        result
+    }
+
+    /// One where `condition` holds, else zero.
+    pub(super) fn number(&mut self, condition: Handle<Expression>) -> Handle<Expression> {
+        let zero = self.literal(0);
+        let one = self.literal(1);
+        self.emit(Expression::Select { condition, accept: one, reject: zero })
+    }
+
+    /// Adds to a private variable.
+    fn add_to(&mut self, variable: Handle<GlobalVariable>, more: Handle<Expression>) {
+        let old = self.load(variable);
+        let new = self.binary(BinaryOperator::Add, old, more);
+        self.store(variable, new);
+    }
+
+    pub(super) fn increment(&mut self, variable: Handle<GlobalVariable>) {
         let old = self.load(variable);
         let one = self.literal(1);
         let new = self.binary(BinaryOperator::Add, old, one);
         self.store(variable, new);
     }
 
-    fn call(&mut self, function: Handle<Function>, arguments: Vec<Handle<Expression>>) {
+    pub(super) fn call(&mut self, function: Handle<Function>, arguments: Vec<Handle<Expression>>) {
         self.push(Statement::Call { function, arguments, result: None });
     }
 
     /// True in one of the active lanes of each subgroup.
-    fn leads(&mut self, types: &Types, globals: &Globals) -> Handle<Expression> {
+    pub(super) fn leads(&mut self, types: &Types, globals: &Globals) -> Handle<Expression> {
         let own = self.load(globals.local_index);
         let first = self.plain(Expression::SubgroupOperationResult { ty: types.u32 });
         let mode = GatherMode::BroadcastFirst;
@@ -200,7 +219,7 @@ impl Builder<'_> {
     }
 
     /// Runs `accept` where `condition` holds.
-    fn when(&mut self, condition: Handle<Expression>, accept: impl FnOnce(&mut Self)) {
+    pub(super) fn when(&mut self, condition: Handle<Expression>, accept: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.block);
         accept(self);
         let accept = std::mem::replace(&mut self.block, outer);
@@ -208,7 +227,7 @@ impl Builder<'_> {
     }
 
     /// Adds to a word of the counters and gives what it held.
-    fn atomic_add(
+    pub(super) fn atomic_add(
         &mut self,
         globals: &Globals,
         types: &Types,
@@ -225,7 +244,7 @@ impl Builder<'_> {
 }
 
 /// Builds a function of u32 arguments without a result.
-fn function(
+pub(super) fn function(
     name: &str,
     arguments: &[&str],
     u32: Handle<Type>,
@@ -313,47 +332,11 @@ fn count_function(
     })
 }
 
-/// `lanescope_flush(word, value)`: sums `value` over the lanes that are there and adds the sum.
-fn flush_function(types: &Types, globals: &Globals, add: Handle<Function>) -> Function {
-    function("lanescope_flush", &["word", "value"], types.u32, |builder, arguments| {
-        let [word, value] = *arguments else { return };
-        let half = builder.literal(16);
-        let mask = builder.literal(0xffff);
-        let low_half = builder.binary(BinaryOperator::And, value, mask);
-        let high_half = builder.binary(BinaryOperator::ShiftRight, value, half);
-        let sum = |builder: &mut Builder<'_>, argument| {
-            let result = builder.plain(Expression::SubgroupOperationResult { ty: types.u32 });
-            builder.push(Statement::SubgroupCollectiveOperation {
-                op: SubgroupOperation::Add,
-                collective_op: naga::CollectiveOperation::Reduce,
-                argument,
-                result,
-            });
-            result
-        };
-        let low_sum = sum(builder, low_half);
-        let high_sum = sum(builder, high_half);
-        let shifted = builder.binary(BinaryOperator::ShiftLeft, high_sum, half);
-        let low = builder.binary(BinaryOperator::Add, low_sum, shifted);
-        let wrapped = builder.binary(BinaryOperator::Less, low, low_sum);
-        let zero = builder.literal(0);
-        let one = builder.literal(1);
-        let carry =
-            builder.emit(Expression::Select { condition: wrapped, accept: one, reject: zero });
-        let upper = builder.binary(BinaryOperator::ShiftRight, high_sum, half);
-        let high = builder.binary(BinaryOperator::Add, upper, carry);
-        let leads = builder.leads(types, globals);
-        let any = builder.binary(BinaryOperator::InclusiveOr, low, high);
-        let some = builder.binary(BinaryOperator::NotEqual, any, zero);
-        let adds = builder.binary(BinaryOperator::LogicalAnd, leads, some);
-        builder.when(adds, |builder| builder.call(add, vec![word, low, high]));
-    })
-}
-
-/// Rewrites a function: its blocks count, its calls reach the moved functions.
+/// Rewrites a function: its places count, its calls reach the moved functions.
 fn rewrite(
     mut function: Function,
-    body: &Body,
+    (body, planned): (&Body, &Planned),
+    leads: usize,
     context: &Context<'_>,
     moved: &[Handle<Function>],
 ) -> Function {
@@ -362,66 +345,130 @@ fn rewrite(
             *callee = moved[callee.index()];
         }
     }
-    let mut rewriter = Rewriter { context, moved, expressions: &mut function.expressions };
-    function.body = rewriter.body(body);
+    let lead = |number| LocalVariable {
+        name: Some(format!("lanescope_lead_{number}")),
+        ty: context.types.bool,
+        init: None,
+    };
+    let leads = (0..leads)
+        .map(|number| function.local_variables.append(lead(number), Span::UNDEFINED))
+        .collect();
+    let mut rewriter = Rewriter { context, moved, leads, expressions: &mut function.expressions };
+    function.body = rewriter.body(body, planned);
     function
 }
 
 struct Rewriter<'a> {
     context: &'a Context<'a>,
     moved: &'a [Handle<Function>],
+    leads: Vec<Handle<LocalVariable>>,
     expressions: &'a mut Arena<Expression>,
 }
 
 impl Rewriter<'_> {
-    fn body(&mut self, body: &Body) -> Block {
+    fn body(&mut self, body: &Body, planned: &Planned) -> Block {
         let mut block = Block::new();
-        for node in &body.nodes {
+        let mut before = planned.before.iter();
+        for (node, nested) in body.nodes.iter().zip(&planned.nested) {
+            let mut acts = self.acts(before.next().map_or(&[], Vec::as_slice));
+            block.append(&mut acts);
+            let mut inner = Vec::new();
+            for (body, planned) in super::plan::bodies(node).zip(nested) {
+                inner.push(self.body(body, planned));
+            }
+            let mut inner = inner.into_iter();
+            let mut next = || inner.next().unwrap_or_default();
             match *node {
                 Node::Straight(ref straight) => {
-                    let mut counting = self.counting(straight.block);
-                    block.append(&mut counting);
                     for (statement, span) in &straight.statements {
                         block.push(self.statement(statement), *span);
                     }
                 }
-                Node::If { condition, ref accept, ref reject, span } => {
-                    let accept = self.body(accept);
-                    let reject = self.body(reject);
+                Node::If { condition, span, .. } => {
+                    let (accept, reject) = (next(), next());
                     block.push(Statement::If { condition, accept, reject }, span);
                 }
                 Node::Switch { selector, ref cases, span } => {
-                    let case = |case: &Case| naga::SwitchCase {
-                        value: case.value,
-                        body: self.body(&case.body),
-                        fall_through: case.fall_through,
-                    };
-                    let cases = cases.iter().map(case).collect();
+                    let cases = cases
+                        .iter()
+                        .map(|case| naga::SwitchCase {
+                            value: case.value,
+                            body: next(),
+                            fall_through: case.fall_through,
+                        })
+                        .collect();
                     block.push(Statement::Switch { selector, cases }, span);
                 }
-                Node::Loop { ref body, ref continuing, break_if, span } => {
-                    let body = self.body(body);
-                    let continuing = self.body(continuing);
+                Node::Loop { break_if, span, .. } => {
+                    let (body, continuing) = (next(), next());
                     block.push(Statement::Loop { body, continuing, break_if }, span);
                 }
             }
         }
+        let mut acts = self.acts(before.next().map_or(&[], Vec::as_slice));
+        block.append(&mut acts);
         block
     }
 
-    /// The statements that count one execution of a block.
-    fn counting(&mut self, block: BlockId) -> Block {
-        let Context { types, globals, layout, count, places, .. } = self.context;
+    /// The statements of actions.
+    fn acts(&mut self, acts: &[Act]) -> Block {
+        let Context { types, globals, count, .. } = self.context;
         let mut builder = Builder { expressions: self.expressions, block: Block::new() };
-        match (places[block.index()], globals.registers[block.index()]) {
-            (Place::Registers, Some([issues, lanes])) => {
-                let leads = builder.leads(types, globals);
-                builder.when(leads, |builder| builder.increment(issues));
-                builder.increment(lanes);
-            }
-            (Place::Registers | Place::Memory, _) => {
-                let word = builder.literal(layout.word(block));
-                builder.call(*count, vec![word]);
+        let var = |var: &Var| globals.vars[var.0];
+        let leads = &self.leads;
+        let led = |builder: &mut Builder<'_>, lead: &super::plan::Lead| {
+            let pointer = builder.plain(Expression::LocalVariable(leads[lead.0]));
+            builder.emit(Expression::Load { pointer })
+        };
+        for act in acts {
+            match act {
+                Act::Step(step) => builder.increment(var(step)),
+                Act::Executed { issues, lanes } => {
+                    let leads = builder.leads(types, globals);
+                    builder.when(leads, |builder| builder.increment(var(issues)));
+                    builder.increment(var(lanes));
+                }
+                Act::Memory { first } => {
+                    let word = builder.literal(first.0 * 2);
+                    builder.call(*count, vec![word]);
+                }
+                Act::Lead(lead) => {
+                    let value = builder.leads(types, globals);
+                    let pointer = builder.plain(Expression::LocalVariable(leads[lead.0]));
+                    builder.push(Statement::Store { pointer, value });
+                }
+                Act::Led(issues, lead) => {
+                    let leads = led(&mut builder, lead);
+                    let one = builder.number(leads);
+                    builder.add_to(var(issues), one);
+                }
+                Act::Vote(issues, vote, lead) => {
+                    let mut yes = cast_vote(&mut builder, vote, types);
+                    if let Some(lead) = lead {
+                        let leads = led(&mut builder, lead);
+                        yes = builder.binary(BinaryOperator::LogicalAnd, yes, leads);
+                    }
+                    let one = builder.number(yes);
+                    builder.add_to(var(issues), one);
+                }
+                Act::Fold { from, lanes, into, lead } => {
+                    let own = builder.load(var(from));
+                    if let Some(lanes) = lanes {
+                        builder.add_to(var(lanes), own);
+                    }
+                    let mut most = builder.collective(SubgroupOperation::Max, own, types.u32);
+                    let zero = builder.literal(0);
+                    if let Some(lead) = lead {
+                        let condition = led(&mut builder, lead);
+                        most = builder.emit(Expression::Select {
+                            condition,
+                            accept: most,
+                            reject: zero,
+                        });
+                    }
+                    builder.add_to(var(into), most);
+                    builder.store(var(from), zero);
+                }
             }
         }
         builder.block
@@ -434,6 +481,44 @@ impl Rewriter<'_> {
             *function = self.moved[function.index()];
         }
         statement
+    }
+}
+
+/// What the active lanes find out about a branch.
+fn cast_vote(builder: &mut Builder<'_>, vote: &Vote, types: &Types) -> Handle<Expression> {
+    // False before anything is compared with.
+    let equals_one_of = |builder: &mut Builder<'_>, selector, values: &[SwitchValue]| {
+        let mut any = None;
+        for value in values {
+            let literal = match *value {
+                SwitchValue::I32(value) => Literal::I32(value),
+                SwitchValue::U32(value) => Literal::U32(value),
+                SwitchValue::Default => continue,
+            };
+            let right = builder.plain(Expression::Literal(literal));
+            let equal = builder.binary(BinaryOperator::Equal, selector, right);
+            any = Some(match any {
+                Some(any) => builder.binary(BinaryOperator::LogicalOr, any, equal),
+                None => equal,
+            });
+        }
+        any.unwrap_or_else(|| builder.plain(Expression::Literal(Literal::Bool(false))))
+    };
+    let (op, argument, negate) = match vote {
+        Vote::Any(condition) => (SubgroupOperation::Any, *condition, false),
+        Vote::NotAll(condition) => (SubgroupOperation::All, *condition, true),
+        Vote::Equal(selector, values) => {
+            (SubgroupOperation::Any, equals_one_of(builder, *selector, values), false)
+        }
+        Vote::Other(selector, values) => {
+            (SubgroupOperation::All, equals_one_of(builder, *selector, values), true)
+        }
+    };
+    let result = builder.collective(op, argument, types.bool);
+    if negate {
+        builder.emit(Expression::Unary { op: naga::UnaryOperator::LogicalNot, expr: result })
+    } else {
+        result
     }
 }
 
@@ -461,15 +546,7 @@ fn entry_function(
     store_stripe(&mut builder, globals, *layout, workgroup);
     let own = entry.function.arguments.len();
     builder.call(body, passed[..own].to_vec());
-    let counted: Vec<(u32, Handle<GlobalVariable>)> = (0_u32..)
-        .zip(&globals.registers)
-        .filter_map(|(block, registers)| registers.map(|registers| (block, registers)))
-        .flat_map(|(block, [issues, lanes])| {
-            let word = layout.word(BlockId(block));
-            [(word, issues), (word + 2, lanes)]
-        })
-        .collect();
-    flush_all(&mut builder, &mut locals, &counted, context);
+    flush::flush_all(&mut builder, &mut locals, context);
     builder.push(Statement::Return { value: None });
     let block = builder.block;
     Function {
@@ -480,65 +557,6 @@ fn entry_function(
         local_variables: locals,
         ..Function::default()
     }
-}
-
-/// Sums each register and adds the sum to its word, in a loop: a driver that puts every callee in
-/// its call's place then compiles one flush, not two for each block.
-fn flush_all(
-    builder: &mut Builder<'_>,
-    locals: &mut Arena<LocalVariable>,
-    counted: &[(u32, Handle<GlobalVariable>)],
-    context: &Context<'_>,
-) {
-    let Context { types, flush, .. } = context;
-    let total = counted.len();
-    if total == 0 {
-        return;
-    }
-    let mut local = |name: &str| {
-        let variable = LocalVariable { name: Some(name.to_owned()), ty: types.u32, init: None };
-        locals.append(variable, Span::UNDEFINED)
-    };
-    let [number, word, value] =
-        ["lanescope_number", "lanescope_word", "lanescope_value"].map(&mut local);
-    let [number, word, value] =
-        [number, word, value].map(|variable| builder.plain(Expression::LocalVariable(variable)));
-    let zero = builder.literal(0);
-    let one = builder.literal(1);
-    let end = builder.literal(u32::try_from(counted.len()).unwrap_or(u32::MAX));
-    builder.push(Statement::Store { pointer: number, value: zero });
-    let outer = std::mem::take(&mut builder.block);
-    let current = builder.emit(Expression::Load { pointer: number });
-    let mut cases = Vec::new();
-    let loop_start = std::mem::take(&mut builder.block);
-    for (index, (at, variable)) in (0_u32..).zip(counted) {
-        let at = builder.literal(*at);
-        builder.push(Statement::Store { pointer: word, value: at });
-        let counted = builder.load(*variable);
-        builder.push(Statement::Store { pointer: value, value: counted });
-        let value = if index as usize + 1 == total {
-            naga::SwitchValue::Default
-        } else {
-            naga::SwitchValue::U32(index)
-        };
-        cases.push(naga::SwitchCase {
-            value,
-            body: std::mem::take(&mut builder.block),
-            fall_through: false,
-        });
-    }
-    builder.block = loop_start;
-    builder.push(Statement::Switch { selector: current, cases });
-    let at = builder.emit(Expression::Load { pointer: word });
-    let sum = builder.emit(Expression::Load { pointer: value });
-    builder.call(*flush, vec![at, sum]);
-    let body = std::mem::take(&mut builder.block);
-    let now = builder.emit(Expression::Load { pointer: number });
-    let next = builder.binary(BinaryOperator::Add, now, one);
-    builder.push(Statement::Store { pointer: number, value: next });
-    let done = builder.binary(BinaryOperator::GreaterEqual, next, end);
-    let continuing = std::mem::replace(&mut builder.block, outer);
-    builder.push(Statement::Loop { body, continuing, break_if: Some(done) });
 }
 
 /// The first word of the workgroup's stripe: neighbours in the grid get different ones.

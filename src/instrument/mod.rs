@@ -35,14 +35,16 @@
 //! spare contention; the stripes are as many as fit into [`Options::counter_bytes_max`].
 
 mod build;
-
-use std::collections::BTreeMap;
+mod derive;
+mod flush;
+mod plan;
 
 use naga::Module;
 use naga::valid::ModuleInfo;
 
-use crate::program::{Body, Node, Program, ProgramError, validate};
-use crate::units::{BlockId, Issues, Lanes};
+use crate::program::{Program, ProgramError, validate};
+use crate::units::{Issues, Lanes};
+use plan::{Form, Plan, Reading};
 
 /// The most blocks whose counters are kept in registers: two private scalars each.
 pub const REGISTER_BLOCKS_MAX: usize = 64;
@@ -56,12 +58,23 @@ const COUNTER_WORDS: u64 = 2;
 /// How to instrument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// Whether to count, for each block, how many issues had 1, 2, … active lanes.
-    pub histogram: bool,
+    /// What is counted and how.
+    pub method: Method,
     /// The widest subgroup that may run the module, in lanes; sizes the histogram.
     pub subgroup_width_max: u32,
     /// The most bytes that the counters' buffer may take.
     pub counter_bytes_max: u64,
+}
+
+/// What is counted and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Each execution of a block is seen: what the device does.
+    Executed,
+    /// As [`Method::Executed`], and for each block how many issues had 1, 2, … active lanes.
+    Histogram,
+    /// As few counters as the rest follows from under maximal reconvergence.
+    Derived,
 }
 
 /// An instrumented module.
@@ -71,6 +84,7 @@ pub struct Instrumented {
     info: ModuleInfo,
     binding: CounterBinding,
     layout: Layout,
+    readings: Vec<Reading>,
 }
 
 /// The buffer that the host must bind, filled with zeros, and read back.
@@ -118,52 +132,33 @@ pub enum InstrumentError {
     Invalid(#[from] ProgramError),
 }
 
-/// Where a block's counters are kept while the shader runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    Registers,
-    Memory,
-}
-
 /// How the buffer is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
-    blocks: u32,
+    /// Counters of a stripe.
+    items: u32,
     stripes: u32,
-    /// Whether a block's counters are its histogram, in place of issues and lanes.
-    histogram: bool,
-    /// Counters of a block.
-    counters: u32,
 }
 
 impl Layout {
-    fn new(program: &Program, options: &Options) -> Result<Self, InstrumentError> {
-        let Options { histogram, subgroup_width_max, .. } = *options;
-        let counters = if histogram { subgroup_width_max } else { 2 };
-        let blocks = program.blocks().len();
-        let bytes = (blocks as u64).max(1) * u64::from(counters) * COUNTER_WORDS * 4;
+    fn new(program: &Program, plan: &Plan, options: &Options) -> Result<Self, InstrumentError> {
+        let items = plan.items.max(1);
+        let bytes = u64::from(items) * COUNTER_WORDS * 4;
         let room = options.counter_bytes_max / bytes;
         if room == 0 {
             return Err(InstrumentError::TooLarge {
                 file: program.text().file().to_owned(),
-                blocks,
+                blocks: program.blocks().len(),
                 bytes,
                 limit: options.counter_bytes_max,
             });
         }
-        let stripes = 1 << room.min(STRIPES_MAX).ilog2();
-        let blocks = u32::try_from(blocks).unwrap_or(u32::MAX).max(1);
-        Ok(Self { blocks, stripes, histogram, counters })
+        Ok(Self { items, stripes: 1 << room.min(STRIPES_MAX).ilog2() })
     }
 
     /// Words of one stripe.
     fn stripe_words(self) -> u32 {
-        self.blocks * self.counters * 2
-    }
-
-    /// The word of a block's first counter in its stripe.
-    fn word(self, block: BlockId) -> u32 {
-        block.0 * self.counters * 2
+        self.items * 2
     }
 
     fn size(self) -> u64 {
@@ -179,13 +174,19 @@ impl Instrumented {
     /// [`InstrumentError::TooLarge`] when not even one stripe of counters fits, and
     /// [`InstrumentError::Invalid`] when the result does not validate, which is lanescope's fault.
     pub fn new(program: &Program, options: &Options) -> Result<Self, InstrumentError> {
-        let layout = Layout::new(program, options)?;
+        let registers_max = 2 * REGISTER_BLOCKS_MAX;
+        let plan = match options.method {
+            Method::Executed => Plan::executed(program, REGISTER_BLOCKS_MAX),
+            Method::Histogram => Plan::histograms(program, options.subgroup_width_max),
+            Method::Derived => derive::derived(program, registers_max),
+        };
+        let layout = Layout::new(program, &plan, options)?;
         let (group, binding) = free_binding(program.module());
         let binding = CounterBinding { group, binding, size: layout.size() };
-        let places = places(program, options.histogram);
-        let module = build::instrument(program, layout, binding, &places, options.histogram);
+        let histogram = options.method == Method::Histogram;
+        let module = build::instrument(program, layout, binding, &plan, histogram);
         let info = validate(&module, program.text())?;
-        Ok(Self { module, info, binding, layout })
+        Ok(Self { module, info, binding, layout, readings: plan.readings })
     }
 
     /// The module: the entry point has the program's name.
@@ -203,12 +204,14 @@ impl Instrumented {
         self.binding
     }
 
-    /// Reads the counts of each block, by number, from the buffer's bytes after the dispatch.
+    /// Reads the counts of each block, by number, from the buffer's bytes after the dispatch;
+    /// nothing where counters contradict one another, which derived counting can show of a device
+    /// whose lanes do not reconverge.
     ///
     /// # Panics
     ///
     /// When `bytes` is shorter than [`CounterBinding::size`].
-    pub fn decode(&self, bytes: &[u8]) -> Vec<Count> {
+    pub fn decode(&self, bytes: &[u8]) -> Option<Vec<Count>> {
         let words: Vec<u64> =
             bytes.as_chunks::<4>().0.iter().map(|w| u64::from(u32::from_le_bytes(*w))).collect();
         let stripe_words = self.layout.stripe_words() as usize;
@@ -219,18 +222,33 @@ impl Instrumented {
                 *total += pair[0] | (pair[1] << 32);
             }
         }
-        let count = |block: &[u64]| {
-            if !self.layout.histogram {
-                let (issues, lanes) = (Issues(block[0]), Lanes(block[1]));
-                return Count { issues, lanes, histogram: None };
-            }
-            Count {
-                issues: Issues(block.iter().sum()),
-                lanes: Lanes((1..).zip(block).map(|(lanes, issues)| lanes * issues).sum()),
-                histogram: Some(block.to_vec()),
-            }
-        };
-        totals.chunks_exact(self.layout.counters as usize).map(count).collect()
+        self.readings.iter().map(|reading| read(reading, &totals)).collect()
+    }
+}
+
+/// A block's counts from the counters' totals.
+fn read(reading: &Reading, totals: &[u64]) -> Option<Count> {
+    let value = |form: &Form| {
+        let terms = form
+            .iter()
+            .map(|(item, factor)| i128::from(*factor) * i128::from(totals[item.0 as usize]));
+        u64::try_from(terms.sum::<i128>()).ok()
+    };
+    match reading {
+        Reading::Bins { first, count } => {
+            let first = first.0 as usize;
+            let bins = &totals[first..first + *count as usize];
+            Some(Count {
+                issues: Issues(bins.iter().sum()),
+                lanes: Lanes((1..).zip(bins).map(|(lanes, issues)| lanes * issues).sum()),
+                histogram: Some(bins.to_vec()),
+            })
+        }
+        Reading::Sums { issues, lanes } => Some(Count {
+            issues: Issues(value(issues)?),
+            lanes: Lanes(value(lanes)?),
+            histogram: None,
+        }),
     }
 }
 
@@ -241,50 +259,6 @@ fn free_binding(module: &Module) -> (u32, u32) {
     let group = used().map(|place| place.group).min().unwrap_or(0);
     let last = used().filter(|place| place.group == group).map(|place| place.binding).max();
     (group, last.map_or(0, |binding| binding + 1))
-}
-
-/// Where each block's counters are kept, by block number.
-fn places(program: &Program, histogram: bool) -> Vec<Place> {
-    let count = program.blocks().len();
-    if histogram {
-        return vec![Place::Memory; count];
-    }
-    let mut depths = BTreeMap::new();
-    let structure = program.structure();
-    for body in structure.functions.iter().chain([&structure.entry_point]) {
-        loop_depths(body, 0, &mut depths);
-    }
-    let mut order: Vec<(u32, BlockId)> = depths.into_iter().map(|(id, d)| (d, id)).collect();
-    order.sort_by_key(|(depth, id)| (std::cmp::Reverse(*depth), *id));
-    let mut places = vec![Place::Memory; count];
-    for (_, id) in order.into_iter().take(REGISTER_BLOCKS_MAX) {
-        places[id.index()] = Place::Registers;
-    }
-    places
-}
-
-/// The number of loops around each block, within its function.
-fn loop_depths(body: &Body, depth: u32, depths: &mut BTreeMap<BlockId, u32>) {
-    for node in &body.nodes {
-        match node {
-            Node::Straight(straight) => {
-                depths.insert(straight.block, depth);
-            }
-            Node::If { accept, reject, .. } => {
-                loop_depths(accept, depth, depths);
-                loop_depths(reject, depth, depths);
-            }
-            Node::Switch { cases, .. } => {
-                for case in cases {
-                    loop_depths(&case.body, depth, depths);
-                }
-            }
-            Node::Loop { body, continuing, .. } => {
-                loop_depths(body, depth + 1, depths);
-                loop_depths(continuing, depth + 1, depths);
-            }
-        }
-    }
 }
 
 #[cfg(test)]

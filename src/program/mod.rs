@@ -193,6 +193,13 @@ impl Parsed {
 }
 
 impl Program {
+    /// A program of a module made by an IR pass, to run it on the simulator.
+    #[cfg(test)]
+    pub(crate) fn of_module(&self, module: Module, info: ModuleInfo) -> Self {
+        let structure = structure::analyse(&module, &info, &self.text);
+        Self { text: Arc::clone(&self.text), module, info, structure }
+    }
+
     /// The text.
     pub fn text(&self) -> &Text {
         &self.text

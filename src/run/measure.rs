@@ -11,7 +11,7 @@ use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed};
 use crate::kernel::Launch;
 use crate::program::{Parsed, Program};
 use crate::record::{
-    Block, Device, Dispatch, IssuesMethod, Line, Measurement, Output, RuntimeChecks, Source, Status,
+    Block, Device, Dispatch, Line, Measurement, Output, RuntimeChecks, Source, Status,
 };
 use crate::units::{Issues, Lanes, Ratio, Width};
 
@@ -84,6 +84,7 @@ pub fn measurement(
 ) -> Result<Measurement, RunError> {
     let Results { counted, timed, error } = results;
     let programs = programs(launch)?;
+    let method = counted.as_ref().map(|counted| counted.method);
     let width = counted.as_ref().and_then(|counted| counted.width);
     let mut dispatches = Vec::new();
     for (index, program) in programs.iter().enumerate() {
@@ -129,7 +130,7 @@ pub fn measurement(
         },
         output,
         source_sha256: sha256(&launch.source),
-        issues_method: has_counts.then_some(IssuesMethod::Executed),
+        issues_method: method.filter(|_| has_counts),
         active_lanes_mean,
         efficiency_ratio,
         dispatches,

@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use crate::instrument::Count;
 use crate::kernel::Launch;
 use crate::kernel::reference::Verdict;
-use crate::record::{Device, Output, Time};
+use crate::record::{Device, IssuesMethod, Output, Time};
 use crate::units::Width;
 
 /// A device that runs launches.
@@ -62,6 +62,9 @@ pub trait Runner {
 pub struct CountOptions {
     /// Whether to count issues by number of active lanes too.
     pub histogram: bool,
+    /// Whether to derive counts from as few counters as can be: fast, and what maximal reconvergence
+    /// would give. Histograms are never derived, and a simulator counts what it executes.
+    pub derived: bool,
 }
 
 /// How to time.
@@ -80,6 +83,8 @@ pub struct TimeOptions {
 pub struct Counted {
     /// The width that ran the counted modules; nothing where it is not known.
     pub width: Option<Width>,
+    /// How issues were counted.
+    pub method: IssuesMethod,
     /// Counts of each dispatch, in order.
     pub dispatches: Vec<CountedDispatch>,
     /// SHA-256 of each output buffer after the last dispatch, in hexadecimal, by name.

@@ -63,7 +63,7 @@ fn case(
     name: &str,
     question: String,
 ) -> Result<CaseResult, RunError> {
-    let counted = runner.count(launch, &CountOptions { histogram: false })?;
+    let counted = runner.count(launch, &CountOptions { histogram: false, derived: false })?;
     let programs = programs(launch)?;
     let mut result =
         CaseResult { name: name.to_owned(), question, differences: Vec::new(), blocks_compared: 0 };

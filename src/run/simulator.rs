@@ -13,7 +13,7 @@ use super::{
 use crate::instrument::Count;
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
-use crate::record::{Device, DeviceKind};
+use crate::record::{Device, DeviceKind, IssuesMethod};
 use crate::simulate::{
     Compiled, Config, Fma, Memory, Outcome, Reconvergence, Schedule, SimulateError, Taken, Trap,
 };
@@ -115,6 +115,7 @@ impl Runner for SimulatorRunner {
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
         Ok(Counted {
             width: Some(self.config.width),
+            method: IssuesMethod::Executed,
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
             checked,

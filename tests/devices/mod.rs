@@ -220,7 +220,7 @@ fn work(@builtin(global_invocation_id) id: vec3<u32>) {
 /// of which every other lane takes the arm.
 fn indirect(driver: &Driver) {
     let launch = indirect_launch();
-    let options = CountOptions { histogram: false };
+    let options = CountOptions { histogram: false, derived: false };
     let mut device = open(driver, 60).unwrap();
     let width = lanescope::units::Width::new(driver.width).unwrap();
     let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
@@ -303,7 +303,7 @@ fn endless_loop(driver: &Driver) {
     let next = next.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap();
     let groups = [vec![endless(), next]];
     let options = SessionOptions {
-        count: CountOptions { histogram: false },
+        count: CountOptions { histogram: false, derived: false },
         timing: None,
         samples_min: 8,
         noise_ratio_max: 0.005,

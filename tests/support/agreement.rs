@@ -89,7 +89,7 @@ pub(crate) fn compare(
     let launch = launch(program, seed);
     // A histogram keeps all counters in memory; without one most are in registers. lavapipe takes
     // three times as long to compile the former.
-    let options = CountOptions { histogram: seed.is_multiple_of(8) };
+    let options = CountOptions { histogram: seed.is_multiple_of(8), derived: false };
     let predicted = simulator.count(&launch, &options)?;
     let counted = device.count(&launch, &options)?;
     let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);

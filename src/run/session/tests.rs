@@ -33,6 +33,7 @@ impl Runner for Scripted {
             Some(kind) => Err(RunError::new(*kind, format!("{} failed", launch.kernel))),
             None => Ok(Counted {
                 width: Width::new(8).ok(),
+                method: crate::record::IssuesMethod::Executed,
                 dispatches: Vec::new(),
                 outputs_sha256: BTreeMap::new(),
                 checked: Checked { output: Output::Verified, mismatch: None },
@@ -118,7 +119,7 @@ fn session(
         }))
     };
     let options = SessionOptions {
-        count: CountOptions { histogram: false },
+        count: CountOptions { histogram: false, derived: false },
         timing: Some(Duration::from_secs(1)),
         samples_min: 8,
         noise_ratio_max: 0.005,

@@ -10,10 +10,10 @@ use wgpu::{Buffer, BufferUsages, DeviceType, Features};
 use super::adapters;
 use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
 use super::probe;
-use crate::instrument::{Instrumented, Options};
+use crate::instrument::{Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
-use crate::record::{Device, DeviceKind};
+use crate::record::{Device, DeviceKind, IssuesMethod};
 use crate::run::measure::{outputs_sha256, programs};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{
@@ -257,6 +257,7 @@ impl Runner for WgpuRunner {
             let outputs = self.outputs(launch, &buffers)?;
             return Ok(Counted {
                 width: None,
+                method: IssuesMethod::Executed,
                 dispatches: Vec::new(),
                 outputs_sha256: outputs_sha256(&outputs),
                 checked: verify(launch, &outputs)?,
@@ -265,8 +266,13 @@ impl Runner for WgpuRunner {
             });
         };
         let widest = self.device.subgroup_width_max.map_or(width.lanes(), Width::lanes);
+        let method = match (options.histogram, options.derived) {
+            (true, _) => Method::Histogram,
+            (false, true) => Method::Derived,
+            (false, false) => Method::Executed,
+        };
         let options = Options {
-            histogram: options.histogram,
+            method,
             // A driver that reports too narrow a width must not write past the histogram's end.
             subgroup_width_max: widest.max(width.lanes()),
             counter_bytes_max: COUNTER_BYTES_MAX,
@@ -294,7 +300,14 @@ impl Runner for WgpuRunner {
             let bound = self.gpu.bind(&shader, &slots)?;
             let grid = buffers.grid(&dispatch.workgroups)?;
             self.gpu.run(&format!("counting {}", launch.kernel), &[(&bound, &grid)])?;
-            let mut counts = instrumented.decode(&self.gpu.read(&counters, place.size)?);
+            let counts = instrumented.decode(&self.gpu.read(&counters, place.size)?);
+            let mut counts = counts.ok_or_else(|| {
+                RunError::new(
+                    RunErrorKind::Driver,
+                    "derived counts contradict one another: this device's lanes do not meet again \
+                     where they should; count each execution with --exact",
+                )
+            })?;
             for histogram in counts.iter_mut().filter_map(|count| count.histogram.as_mut()) {
                 histogram.truncate(width.index());
             }
@@ -307,6 +320,10 @@ impl Runner for WgpuRunner {
         let outputs = self.outputs(launch, &buffers)?;
         Ok(Counted {
             width: Some(width),
+            method: match method {
+                Method::Executed | Method::Histogram => IssuesMethod::Executed,
+                Method::Derived => IssuesMethod::Derived,
+            },
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
             checked: verify(launch, &outputs)?,

@@ -1,0 +1,127 @@
+//! Derived counting gives what executed counting gives, on the simulator at many widths.
+//!
+//! The simulator runs the instrumented modules themselves, and counts the plain ones by itself: both
+//! must agree block by block, for each method, and outputs must be the same.
+
+#[path = "../../../tests/support/random_program.rs"]
+#[expect(dead_code, reason = "shrinking is for the side-by-side runs")]
+mod random_program;
+
+use super::*;
+use crate::simulate::{Compiled, Config, Fma, Memory, Reconvergence, Schedule};
+use crate::units::Width;
+
+const WIDTHS: [u32; 5] = [1, 4, 16, 32, 128];
+
+fn config(width: u32) -> Config {
+    Config {
+        width: Width::new(width).unwrap(),
+        reconvergence: Reconvergence::Maximal,
+        fma: Fma::Fused,
+        steps_max: 1 << 28,
+        schedule: Schedule::InOrder,
+        strict: false,
+        threads: Some(1),
+        zero_workgroup_memory: true,
+    }
+}
+
+/// A buffer's place and bytes.
+type Bound = (u32, u32, Vec<u8>);
+
+/// Checks one entry point with every method and width.
+fn agrees(name: &str, program: &Program, workgroups: [u32; 3], buffers: &[Bound]) {
+    let plain = Compiled::new(program).unwrap();
+    for method in METHODS {
+        let options = Options { method, ..OPTIONS };
+        let instrumented = Instrumented::new(program, &options).unwrap();
+        let (module, info) = (instrumented.module().clone(), instrumented.info().clone());
+        let counting = program.of_module(module, info);
+        let counting = Compiled::new(&counting).unwrap();
+        for width in WIDTHS {
+            let title = format!("{name}, {method:?}, width {width}");
+            let bind = || {
+                let mut memory = Memory::new();
+                for (group, binding, bytes) in buffers {
+                    memory.bind(*group, *binding, bytes);
+                }
+                memory
+            };
+            let (mut expected, mut found) = (bind(), bind());
+            let outcome = plain.run(workgroups, &mut expected, &config(width)).unwrap();
+            let place = instrumented.counters();
+            let zeros = vec![0; usize::try_from(place.size).unwrap()];
+            found.bind(place.group, place.binding, &zeros);
+            counting.run(workgroups, &mut found, &config(width)).unwrap();
+            for (group, binding, _) in buffers {
+                let same = expected.bytes(*group, *binding) == found.bytes(*group, *binding);
+                assert!(same, "{title}: other outputs");
+            }
+            let counts = instrumented.decode(&found.bytes(place.group, place.binding).unwrap());
+            let counts = counts.unwrap_or_else(|| panic!("{title}: counters contradict"));
+            for (block, (count, info)) in
+                outcome.blocks.iter().zip(counts.iter().zip(program.blocks()))
+            {
+                assert_eq!(
+                    (count.issues, count.lanes),
+                    (block.issues, block.lanes),
+                    "{title}: {info:?}\n{}",
+                    program.text().original()
+                );
+            }
+        }
+    }
+}
+
+/// As [`agrees`], for a text; it may leave some of the buffers unused.
+fn text_agrees(name: &str, text: &str, workgroups: [u32; 3], buffers: &[Bound]) {
+    let program = program(text);
+    let used = program.bindings().unwrap();
+    let is_used = |bound: &&Bound| used.iter().any(|b| (b.group, b.binding) == (bound.0, bound.1));
+    let buffers: Vec<Bound> = buffers.iter().filter(is_used).cloned().collect();
+    agrees(name, &program, workgroups, &buffers);
+}
+
+#[test]
+fn random_programs() {
+    let options = random_program::Options::ALL;
+    for seed in 0..150 {
+        let random =
+            random_program::Program::new(seed, options, &|text| program(text).blocks().len());
+        let invocations = random.workgroup_size * random.workgroups;
+        let words = [0, 0, 0, 0, u32::MAX, u32::MAX];
+        let totals = words.iter().flat_map(|word: &u32| word.to_le_bytes()).collect();
+        let buffers = [(0, 0, vec![0; invocations as usize * 4]), (0, 1, totals)];
+        let text = random.to_string();
+        text_agrees(&format!("seed {seed}"), &text, [random.workgroups, 1, 1], &buffers);
+    }
+}
+
+#[test]
+fn the_catalogue() {
+    let catalogue = Catalogue::embedded().unwrap();
+    for kernel in catalogue.kernels() {
+        let mut chosen = BTreeMap::<String, Value>::new();
+        if kernel.defaults(DeviceClass::Quick).contains_key("n") {
+            chosen.insert("n".to_owned(), Value::Integer(500));
+        }
+        let launch = kernel.launch(DeviceClass::Quick, &chosen, SEED).unwrap();
+        let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
+        for dispatch in &launch.dispatches {
+            let crate::kernel::Workgroups::Direct(workgroups) = dispatch.workgroups else {
+                continue;
+            };
+            let program = parsed.resolve(&dispatch.entry_point, &launch.overrides).unwrap();
+            let buffers: Vec<Bound> = program
+                .bindings()
+                .unwrap()
+                .iter()
+                .map(|binding| {
+                    let buffer = launch.buffer(&binding.name).unwrap();
+                    (binding.group, binding.binding, launch.contents(buffer))
+                })
+                .collect();
+            agrees(&launch.kernel, &program, workgroups, &buffers);
+        }
+    }
+}
