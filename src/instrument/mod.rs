@@ -67,7 +67,8 @@ pub struct Options {
 }
 
 /// What is counted and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Method {
     /// Each execution of a block is seen: what the device does.
     Executed,

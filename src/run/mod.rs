@@ -27,7 +27,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::instrument::Count;
+use crate::instrument::{Count, Method};
 use crate::kernel::Launch;
 use crate::kernel::reference::Verdict;
 use crate::record::{Device, IssuesMethod, Output, Time};
@@ -76,6 +76,9 @@ pub struct TimeOptions {
     pub samples_min: u32,
     /// The noise at or below which the stop rule is met, 1.0 being 100 %.
     pub noise_ratio_max: f64,
+    /// Times the modules that count so, in place of the plain ones: what counting costs. Never a
+    /// kernel's time.
+    pub counting: Option<Method>,
 }
 
 /// What counting gave.

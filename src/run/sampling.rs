@@ -229,7 +229,12 @@ mod tests {
     const TIMER: Timer = Timer { period_ns: 1.0, quantum_ns: 32.0 };
 
     fn options(samples_min: u32) -> TimeOptions {
-        TimeOptions { budget: Duration::from_secs(60), samples_min, noise_ratio_max: 0.005 }
+        TimeOptions {
+            budget: Duration::from_secs(60),
+            samples_min,
+            noise_ratio_max: 0.005,
+            counting: None,
+        }
     }
 
     /// A device whose launches take what `duration_ns` says, one after the other.

@@ -125,6 +125,7 @@ impl Session<'_, '_> {
                 budget: budget.saturating_sub(start.elapsed()),
                 samples_min: self.options.samples_min,
                 noise_ratio_max: self.options.noise_ratio_max,
+                counting: None,
             };
             let chosen: Vec<Launch> = left.iter().map(|index| launches[*index].clone()).collect();
             if let Err(error) = self.runner() {

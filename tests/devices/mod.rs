@@ -224,8 +224,12 @@ fn indirect(driver: &Driver) {
     let mut device = open(driver, 60).unwrap();
     let width = lanescope::units::Width::new(driver.width).unwrap();
     let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
-    let timing =
-        TimeOptions { budget: Duration::from_secs(1), samples_min: 3, noise_ratio_max: 1.0 };
+    let timing = TimeOptions {
+        budget: Duration::from_secs(1),
+        samples_min: 3,
+        noise_ratio_max: 1.0,
+        counting: None,
+    };
     let counted = [device.count(&launch, &options), simulator.count(&launch, &options)];
     for counted in counted.map(Result::unwrap) {
         let counts: Vec<Vec<(u64, u64)>> = counted

@@ -140,19 +140,50 @@ impl WgpuRunner {
         Ok(outputs)
     }
 
-    /// Plain pipelines of a launch, with their grids.
-    fn plain(
+    /// A program that counts, with its counters' buffer.
+    fn counting(
+        &self,
+        program: &Program,
+        method: Method,
+    ) -> Result<(Instrumented, Buffer), RunError> {
+        let widest = [self.device.subgroup_width_max, self.device.subgroup_width_run];
+        let options = Options {
+            method,
+            // A driver that reports too narrow a width must not write past the histogram's end.
+            subgroup_width_max: widest
+                .iter()
+                .flatten()
+                .map(|width| width.lanes())
+                .max()
+                .unwrap_or(1),
+            counter_bytes_max: COUNTER_BYTES_MAX,
+        };
+        let instrumented = Instrumented::new(program, &options)
+            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
+        let size = instrumented.counters().size;
+        let counters = self.gpu.buffer("counters", BufferUsages::STORAGE, size);
+        Ok((instrumented, counters))
+    }
+
+    /// Pipelines of a launch, plain or counting, with their grids.
+    fn pipelines(
         &self,
         launch: &Launch,
         programs: &[Program],
         buffers: &Buffers,
+        counting: Option<Method>,
     ) -> Result<Vec<(Bound, Grid)>, RunError> {
         let mut work = Vec::new();
         for (dispatch, program) in launch.dispatches.iter().zip(programs) {
-            let slots = buffers.slots(launch, program)?;
+            let mut slots = buffers.slots(launch, program)?;
+            let counting = counting.map(|method| self.counting(program, method)).transpose()?;
+            if let Some((instrumented, counters)) = &counting {
+                slots.push(counter_slot(instrumented, counters));
+            }
+            let module = counting.as_ref().map_or(program.module(), |(made, _)| made.module());
             let shader = Shader {
                 file: &launch.file,
-                module: program.module(),
+                module,
                 entry_point: &dispatch.entry_point,
                 trusted: launch.trusted,
                 immediates: &launch.immediates,
@@ -164,10 +195,10 @@ impl WgpuRunner {
     }
 
     /// A launch made ready to be timed.
-    fn ready(&self, launch: &Launch) -> Result<Ready, RunError> {
+    fn ready(&self, launch: &Launch, counting: Option<Method>) -> Result<Ready, RunError> {
         let programs = programs(launch)?;
         let buffers = self.buffers(launch, &programs)?;
-        let work = self.plain(launch, &programs, &buffers)?;
+        let work = self.pipelines(launch, &programs, &buffers, counting)?;
         Ok(Ready { buffers, work })
     }
 
@@ -194,6 +225,12 @@ fn verify(launch: &Launch, outputs: &Outputs) -> Result<Checked, RunError> {
     reference::check(launch, outputs)
         .map(Checked::from)
         .map_err(|message| RunError::new(RunErrorKind::BadInput, message))
+}
+
+/// Where a counting module's counters are bound.
+fn counter_slot<'a>(instrumented: &Instrumented, buffer: &'a Buffer) -> Slot<'a> {
+    let place = instrumented.counters();
+    Slot { group: place.group, binding: place.binding, kind: SlotKind::ReadWrite, buffer }
 }
 
 /// Buffers and pipelines of a launch.
@@ -251,7 +288,7 @@ impl Runner for WgpuRunner {
         let buffers = self.buffers(launch, &programs)?;
         let Some(width) = self.device.subgroup_width_run else {
             // Without subgroups nothing can be counted, but outputs can be checked.
-            let work = self.plain(launch, &programs, &buffers)?;
+            let work = self.pipelines(launch, &programs, &buffers, None)?;
             let work: Vec<(&Bound, &Grid)> = work.iter().map(|(b, g)| (b, g)).collect();
             self.gpu.run(&format!("running {}", launch.kernel), &work)?;
             let outputs = self.outputs(launch, &buffers)?;
@@ -265,31 +302,16 @@ impl Runner for WgpuRunner {
                 flags: vec!["not_counted_no_subgroups".to_owned()],
             });
         };
-        let widest = self.device.subgroup_width_max.map_or(width.lanes(), Width::lanes);
         let method = match (options.histogram, options.derived) {
             (true, _) => Method::Histogram,
             (false, true) => Method::Derived,
             (false, false) => Method::Executed,
         };
-        let options = Options {
-            method,
-            // A driver that reports too narrow a width must not write past the histogram's end.
-            subgroup_width_max: widest.max(width.lanes()),
-            counter_bytes_max: COUNTER_BYTES_MAX,
-        };
         let mut dispatches = Vec::new();
         for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
-            let instrumented = Instrumented::new(program, &options)
-                .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
-            let place = instrumented.counters();
-            let counters = self.gpu.buffer("counters", BufferUsages::STORAGE, place.size);
+            let (instrumented, counters) = self.counting(program, method)?;
             let mut slots = buffers.slots(launch, program)?;
-            slots.push(Slot {
-                group: place.group,
-                binding: place.binding,
-                kind: SlotKind::ReadWrite,
-                buffer: &counters,
-            });
+            slots.push(counter_slot(&instrumented, &counters));
             let shader = Shader {
                 file: &launch.file,
                 module: instrumented.module(),
@@ -300,7 +322,8 @@ impl Runner for WgpuRunner {
             let bound = self.gpu.bind(&shader, &slots)?;
             let grid = buffers.grid(&dispatch.workgroups)?;
             self.gpu.run(&format!("counting {}", launch.kernel), &[(&bound, &grid)])?;
-            let counts = instrumented.decode(&self.gpu.read(&counters, place.size)?);
+            let counts =
+                instrumented.decode(&self.gpu.read(&counters, instrumented.counters().size)?);
             let mut counts = counts.ok_or_else(|| {
                 RunError::new(
                     RunErrorKind::Driver,
@@ -350,7 +373,7 @@ impl Runner for WgpuRunner {
         let mut ready: Vec<Result<Ready, RunError>> = Vec::new();
         for (index, launch) in launches.iter().enumerate() {
             notice(index);
-            let made = if lost { Err(interrupted()) } else { self.ready(launch) };
+            let made = if lost { Err(interrupted()) } else { self.ready(launch, options.counting) };
             lost |= made.as_ref().is_err_and(|error| error.kind.ends_device());
             ready.push(made);
         }
