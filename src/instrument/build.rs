@@ -9,7 +9,7 @@ use naga::{
     StorageAccess, SubgroupOperation, SwitchValue, Type, TypeInner, VectorSize,
 };
 
-use super::plan::{Act, Plan, Planned, Var, Vote};
+use super::plan::{Act, Plan, Planned, Reduction, Var, Vote};
 use super::{CounterBinding, Layout, flush};
 use crate::program::{Body, Node, Program};
 
@@ -353,7 +353,13 @@ fn rewrite(
     let leads = (0..leads)
         .map(|number| function.local_variables.append(lead(number), Span::UNDEFINED))
         .collect();
-    let mut rewriter = Rewriter { context, moved, leads, expressions: &mut function.expressions };
+    let mut rewriter = Rewriter {
+        context,
+        moved,
+        leads,
+        expressions: &mut function.expressions,
+        locals: &mut function.local_variables,
+    };
     function.body = rewriter.body(body, planned);
     function
 }
@@ -363,6 +369,7 @@ struct Rewriter<'a> {
     moved: &'a [Handle<Function>],
     leads: Vec<Handle<LocalVariable>>,
     expressions: &'a mut Arena<Expression>,
+    locals: &'a mut Arena<LocalVariable>,
 }
 
 impl Rewriter<'_> {
@@ -442,22 +449,47 @@ impl Rewriter<'_> {
                     let one = builder.number(leads);
                     builder.add_to(var(issues), one);
                 }
-                Act::Vote(issues, vote, lead) => {
-                    let mut yes = cast_vote(&mut builder, vote, types);
+                Act::Vote { vote, issues, lead, lanes } => {
+                    let (own, mut yes) = cast_vote(&mut builder, vote, types);
                     if let Some(lead) = lead {
                         let leads = led(&mut builder, lead);
                         yes = builder.binary(BinaryOperator::LogicalAnd, yes, leads);
                     }
                     let one = builder.number(yes);
                     builder.add_to(var(issues), one);
-                }
-                Act::Fold { from, lanes, into, lead } => {
-                    let own = builder.load(var(from));
                     if let Some(lanes) = lanes {
-                        builder.add_to(var(lanes), own);
+                        let one = builder.number(own);
+                        builder.add_to(var(lanes), one);
                     }
-                    let mut most = builder.collective(SubgroupOperation::Max, own, types.u32);
+                }
+                Act::Mark { into, turn } => {
+                    let Some(turn) = &self.context.plan.turns[*turn] else { continue };
+                    let turns = builder.load(var(turn));
+                    let one = builder.literal(1);
+                    let from_one = builder.binary(BinaryOperator::Add, turns, one);
+                    builder.store(var(into), from_one);
+                }
+                Act::Clear(counter) => {
                     let zero = builder.literal(0);
+                    builder.store(var(counter), zero);
+                }
+                Act::Fold { from, reduction, lanes, into, lead } => {
+                    let own = builder.load(var(from));
+                    let zero = builder.literal(0);
+                    if let Some(lanes) = lanes {
+                        let added = if *reduction == Reduction::Distinct {
+                            let noted = builder.binary(BinaryOperator::NotEqual, own, zero);
+                            builder.number(noted)
+                        } else {
+                            own
+                        };
+                        builder.add_to(var(lanes), added);
+                    }
+                    let mut most = if *reduction == Reduction::Distinct {
+                        flush::distinct(&mut builder, self.locals, types, own)
+                    } else {
+                        builder.collective(SubgroupOperation::Max, own, types.u32)
+                    };
                     if let Some(lead) = lead {
                         let condition = led(&mut builder, lead);
                         most = builder.emit(Expression::Select {
@@ -484,8 +516,12 @@ impl Rewriter<'_> {
     }
 }
 
-/// What the active lanes find out about a branch.
-fn cast_vote(builder: &mut Builder<'_>, vote: &Vote, types: &Types) -> Handle<Expression> {
+/// A lane's own answer to a vote, and what the active lanes find out together.
+fn cast_vote(
+    builder: &mut Builder<'_>,
+    vote: &Vote,
+    types: &Types,
+) -> (Handle<Expression>, Handle<Expression>) {
     // False before anything is compared with.
     let equals_one_of = |builder: &mut Builder<'_>, selector, values: &[SwitchValue]| {
         let mut any = None;
@@ -515,11 +551,11 @@ fn cast_vote(builder: &mut Builder<'_>, vote: &Vote, types: &Types) -> Handle<Ex
         }
     };
     let result = builder.collective(op, argument, types.bool);
-    if negate {
-        builder.emit(Expression::Unary { op: naga::UnaryOperator::LogicalNot, expr: result })
-    } else {
-        result
-    }
+    let mut answer = |expr| {
+        let op = naga::UnaryOperator::LogicalNot;
+        if negate { builder.emit(Expression::Unary { op, expr }) } else { expr }
+    };
+    (answer(argument), answer(result))
 }
 
 /// The new entry point: notes where it is, calls the old body, flushes.

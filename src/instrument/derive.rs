@@ -22,6 +22,9 @@
 //! - An arm of a branch in a loop is not nested: even lanes may take it in even turns and odd lanes
 //!   in odd ones. There the lanes in front of the branch vote (`subgroupAny(condition)`), and the
 //!   vote is counted in front, where masks are nested.
+//! - An arm that leaves a loop is come to once by each lane: it notes in which turn, and outside the
+//!   loop the different turns are counted, as many as the arm was executed. The loop itself is left
+//!   as cheap as it was.
 //! - Where neither holds ([`Flow::Led`]: branches inside arms in loops, what follows a `continue`,
 //!   bodies of functions called from several places or in loops, loops inside those that are left by
 //!   `return`), the lanes ask who leads them, once a body; the leader alone adds.
@@ -160,6 +163,18 @@ struct Calls {
     once: bool,
 }
 
+/// A loop or switch around a place.
+#[derive(Clone, Copy, Debug)]
+enum Around {
+    Switch,
+    Loop {
+        /// Its place in [`Plan::turns`].
+        turn: usize,
+        /// Over what its masks are nested, if they are.
+        inside: Option<Flow>,
+    },
+}
+
 #[derive(Debug)]
 struct Planner {
     plan: Plan,
@@ -170,6 +185,10 @@ struct Planner {
     calls: BTreeMap<usize, Calls>,
     /// Leaders noted in the function at hand, and whether anybody needs them.
     leads: Vec<bool>,
+    /// What `break`, or only `return`, leaves at the place at hand, innermost last.
+    around: Vec<Around>,
+    /// Variables that count the executions of a class by each lane, in its loop, by class.
+    counters: BTreeMap<usize, Var>,
     registers_max: usize,
     once_in_memory: bool,
 }
@@ -183,6 +202,8 @@ impl Planner {
             blocks: vec![None; program.blocks().len()],
             calls: BTreeMap::new(),
             leads: Vec::new(),
+            around: Vec::new(),
+            counters: BTreeMap::new(),
             registers_max,
             once_in_memory,
         }
@@ -286,7 +307,9 @@ impl Planner {
             Flow::Once | Flow::Nested(None) => (var, self.plan.flush(var, Reduction::Max), None),
             Flow::Nested(Some(window)) => {
                 let (into, item, lead) = self.issues(self.windows[window.0].flow);
-                self.windows[window.0].folds.push(Act::Fold { from: var, lanes: None, into, lead });
+                let reduction = Reduction::Max;
+                let fold = Act::Fold { from: var, reduction, lanes: None, into, lead };
+                self.windows[window.0].folds.push(fold);
                 (var, item, None)
             }
             Flow::Led(lead) => {
@@ -323,7 +346,11 @@ impl Planner {
                 self.plan.flush(var, Reduction::Sum)
             }
         };
-        self.class(Source::Counter(issues), Source::Counter(lanes))
+        let class = self.class(Source::Counter(issues), Source::Counter(lanes));
+        if lead.is_none() {
+            self.counters.insert(class.0, var);
+        }
+        class
     }
 
     /// A class whose issues the lanes in front vote on. Its lanes count themselves, or are what
@@ -334,19 +361,57 @@ impl Planner {
         front: Flow,
         before: &mut Vec<Act>,
         lanes: Option<Vec<(Class, i64)>>,
-        inside: &mut Vec<Act>,
     ) -> Class {
-        let (var, issues, lead) = self.issues(front);
-        before.push(Act::Vote(var, vote, lead));
-        let lanes = match lanes {
-            Some(classes) => Source::Classes(classes),
+        let (issues, item, lead) = self.issues(front);
+        let (lanes, source) = match lanes {
+            Some(classes) => (None, Source::Classes(classes)),
             None => {
                 let lanes = self.plan.var();
-                inside.push(Act::Step(lanes));
-                Source::Counter(self.plan.flush(lanes, Reduction::Sum))
+                (Some(lanes), Source::Counter(self.plan.flush(lanes, Reduction::Sum)))
             }
         };
-        self.class(Source::Counter(issues), lanes)
+        before.push(Act::Vote { vote, issues, lead, lanes });
+        self.class(Source::Counter(item), source)
+    }
+
+    /// The loop that lanes leave for good by such exits from here, where its turns tell when.
+    fn left_loop(&self, out: Exits) -> Option<(usize, Option<Window>)> {
+        if out.falls || out.continues {
+            return None;
+        }
+        let around = match self.around.last() {
+            Some(Around::Switch) if !out.breaks => {
+                self.around.iter().rev().find(|around| matches!(around, Around::Loop { .. }))
+            }
+            other => other,
+        };
+        match around {
+            Some(Around::Loop { turn, inside: Some(Flow::Nested(window)) }) => {
+                Some((*turn, *window))
+            }
+            _ => None,
+        }
+    }
+
+    /// A class of an arm that leaves a loop.
+    fn marked(&mut self, turn: usize, window: Option<Window>, acts: &mut Vec<Act>) -> Class {
+        let mark = self.plan.var();
+        acts.push(Act::Mark { into: mark, turn });
+        let (issues, lanes) = match window {
+            None => (
+                self.plan.flush(mark, Reduction::Distinct),
+                self.plan.flush(mark, Reduction::Present),
+            ),
+            Some(window) => {
+                let (into, item, lead) = self.issues(self.windows[window.0].flow);
+                let lanes = self.plan.var();
+                let reduction = Reduction::Distinct;
+                let fold = Act::Fold { from: mark, reduction, lanes: Some(lanes), into, lead };
+                self.windows[window.0].folds.push(fold);
+                (item, self.plan.flush(lanes, Reduction::Sum))
+            }
+        };
+        self.class(Source::Counter(issues), Source::Counter(lanes))
     }
 
     /// Plans a body that starts with the counts of `class`; gives class and flow of its end.
@@ -374,13 +439,9 @@ impl Planner {
                         if body.nodes.is_empty() {
                             continue;
                         }
-                        // Each lane comes at most once to an arm that leaves the loop: to ask
-                        // there is cheaper than to vote at every turn.
-                        let out = exits(body);
-                        let vote = (out.falls || out.continues).then_some(vote);
                         // What does not go one way goes the other.
                         let rest = accepted.map(|accepted| vec![(class, 1), (accepted, -1)]);
-                        accepted = Some(self.arm(body, arm, vote, flow, before, rest));
+                        accepted = Some(self.arm(body, arm, Some(vote), flow, before, rest));
                     }
                 }
                 Node::Switch { selector, cases, .. } => {
@@ -418,14 +479,20 @@ impl Planner {
         lanes: Option<Vec<(Class, i64)>>,
     ) -> Class {
         let mut acts = Vec::new();
+        let leaves = self.left_loop(exits(body)).filter(|_| !self.full(2));
         let (class, flow) = match (front, vote) {
             (Flow::Once, _) => (self.measured(Flow::Once, &mut acts), Flow::Once),
+            (Flow::Nested(_) | Flow::Led(_), _) if leaves.is_some() => {
+                let (turn, window) = leaves.unwrap_or_default();
+                let flow = self.led(&mut acts);
+                (self.marked(turn, window, &mut acts), flow)
+            }
             (Flow::Nested(_) | Flow::Led(_), Some(vote)) => {
                 let flow = self.led(&mut acts);
                 let class = if self.full(2) {
                     self.measured(flow, &mut acts)
                 } else {
-                    self.voted(vote, front, before, lanes, &mut acts)
+                    self.voted(vote, front, before, lanes)
                 };
                 (class, flow)
             }
@@ -467,6 +534,7 @@ impl Planner {
         let falls = |case: &Case| case.fall_through && !case.body.nodes.is_empty();
         let arms = cases.iter().filter(|case| !case.body.nodes.is_empty()).count();
         let votes = arms <= VOTED_ARMS_MAX && !cases.iter().any(falls);
+        self.around.push(Around::Switch);
         for ((case, values), planned) in cases.iter().zip(groups).zip(nested) {
             if case.body.nodes.is_empty() {
                 continue;
@@ -479,6 +547,7 @@ impl Planner {
             };
             self.arm(&case.body, planned, votes.then_some(vote), flow, before, None);
         }
+        self.around.pop();
     }
 
     fn repeat(
@@ -515,7 +584,11 @@ impl Planner {
             self.measured(head_flow, &mut acts)
         };
         in_body.before[0].append(&mut acts);
+        let number = self.plan.turns.len();
+        self.plan.turns.push(None);
+        self.around.push(Around::Loop { turn: number, inside });
         let (end, _) = self.body(body, in_body, head, head_flow);
+        self.around.pop();
         let turn = if !left.any() {
             Some(head)
         } else if left.continues {
@@ -529,6 +602,7 @@ impl Planner {
         let mut acts = Vec::new();
         let flow = inside.unwrap_or_else(|| self.led(&mut acts));
         let turn = turn.unwrap_or_else(|| self.measured(flow, &mut acts));
+        self.plan.turns[number] = Some(self.turn_counter(turn, window, &mut acts));
         in_continuing.before[0].append(&mut acts);
         self.body(continuing, in_continuing, turn, flow);
         if relates {
@@ -538,6 +612,21 @@ impl Planner {
         if let Some(window) = window {
             after.append(&mut self.windows[window.0].folds);
         }
+    }
+
+    /// The variable that counts the turns of a loop: that of the class that comes round, where it
+    /// has one of its own, else a new one.
+    fn turn_counter(&mut self, turn: Class, window: Option<Window>, acts: &mut Vec<Act>) -> Var {
+        if let Some(var) = self.counters.get(&turn.0) {
+            return *var;
+        }
+        let var = self.plan.var();
+        acts.push(Act::Step(var));
+        if let Some(window) = window {
+            // Nobody needs what it comes to, but it starts from zero again.
+            self.windows[window.0].folds.push(Act::Clear(var));
+        }
+        var
     }
 
     /// Class and flow behind a node that some lanes left otherwise than at its end.
@@ -570,7 +659,7 @@ impl Planner {
             Node::Straight(_) | Node::Switch { .. } | Node::Loop { .. } => None,
         };
         let next = match rest {
-            Some(vote) if !self.full(2) => self.voted(vote, flow, before, None, after),
+            Some(vote) if !self.full(2) => self.voted(vote, flow, before, None),
             _ => self.measured(behind, after),
         };
         (next, behind)

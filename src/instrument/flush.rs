@@ -55,6 +55,40 @@ fn sum(
     [low, builder.binary(BinaryOperator::Add, upper, carry)]
 }
 
+/// How many different values other than zero the active lanes have: in each turn of a loop, the
+/// lanes that have the first one's leave it.
+pub(super) fn distinct(
+    builder: &mut Builder<'_>,
+    locals: &mut Arena<LocalVariable>,
+    types: &Types,
+    value: Handle<Expression>,
+) -> Handle<Expression> {
+    let turns = local(builder, locals, types, "lanescope_distinct");
+    let kept = local(builder, locals, types, "lanescope_first");
+    let zero = builder.literal(0);
+    builder.push(Statement::Store { pointer: turns, value: zero });
+    let there = builder.binary(BinaryOperator::NotEqual, value, zero);
+    builder.when(there, |builder| {
+        let outer = std::mem::take(&mut builder.block);
+        let old = builder.emit(Expression::Load { pointer: turns });
+        let one = builder.literal(1);
+        let new = builder.binary(BinaryOperator::Add, old, one);
+        builder.push(Statement::Store { pointer: turns, value: new });
+        let first = builder.plain(Expression::SubgroupOperationResult { ty: types.u32 });
+        let mode = naga::GatherMode::BroadcastFirst;
+        builder.push(Statement::SubgroupGather { mode, argument: value, result: first });
+        // What a body computes is not in scope in `continuing` everywhere.
+        builder.push(Statement::Store { pointer: kept, value: first });
+        let body = std::mem::take(&mut builder.block);
+        let first = builder.emit(Expression::Load { pointer: kept });
+        let done = builder.binary(BinaryOperator::Equal, value, first);
+        let continuing = std::mem::replace(&mut builder.block, outer);
+        builder.push(Statement::Loop { body, continuing, break_if: Some(done) });
+    });
+    let turns = builder.emit(Expression::Load { pointer: turns });
+    builder.collective(SubgroupOperation::Max, turns, types.u32)
+}
+
 /// Adds every variable of the plan to its counter.
 pub(super) fn flush_all(
     builder: &mut Builder<'_>,
@@ -166,6 +200,12 @@ fn flush_together(
                 Reduction::Sum => sum(builder, types, value),
                 Reduction::Max => {
                     [builder.collective(SubgroupOperation::Max, value, types.u32), zero]
+                }
+                Reduction::Distinct => [distinct(builder, locals, types, value), zero],
+                Reduction::Present => {
+                    let there = builder.binary(BinaryOperator::NotEqual, value, zero);
+                    let one = builder.number(there);
+                    [builder.collective(SubgroupOperation::Add, one, types.u32), zero]
                 }
             };
             let word = builder.literal(item.0 * 2);

@@ -29,6 +29,10 @@ pub(super) enum Reduction {
     Sum,
     /// The greatest of the subgroup.
     Max,
+    /// How many different values there are, zero aside.
+    Distinct,
+    /// How many lanes have another value than zero.
+    Present,
 }
 
 /// What a subgroup finds out about a branch before it branches.
@@ -65,16 +69,36 @@ pub(super) enum Act {
     Lead(Lead),
     /// The leader noted before adds one.
     Led(Var, Lead),
-    /// Each lane, or only the leader noted before, adds one where the vote says yes.
-    Vote(Var, Vote, Option<Lead>),
-    /// A loop is done: its greatest count goes on to the variable outside, and its count is zero
-    /// again.
+    /// The lanes in front of a branch vote on it.
+    Vote {
+        /// What is voted on.
+        vote: Vote,
+        /// Each lane, or only the leader noted before, adds one here where the vote says yes.
+        issues: Var,
+        /// Who adds to `issues`, if not all.
+        lead: Option<Lead>,
+        /// Each lane whose own answer is yes adds one here.
+        lanes: Option<Var>,
+    },
+    /// A lane leaves a loop: it notes in which turn, counted from one.
+    Mark {
+        /// Where.
+        into: Var,
+        /// Which of [`Plan::turns`] counts the loop's turns.
+        turn: usize,
+    },
+    /// Zero again.
+    Clear(Var),
+    /// A loop is done: what its count comes to goes on to the variable outside, and its count is
+    /// zero again.
     Fold {
         /// The loop's own variable.
         from: Var,
-        /// Where each lane's own count goes too.
+        /// The greatest count, or how many different turns were noted.
+        reduction: Reduction,
+        /// Where each lane's own count goes too: the count, or one where a turn was noted.
         lanes: Option<Var>,
-        /// Where the greatest goes.
+        /// Where the result goes.
         into: Var,
         /// Who adds it: all, or the leader noted before.
         lead: Option<Lead>,
@@ -145,6 +169,8 @@ pub(super) struct Plan {
     pub(super) functions: Vec<Planned>,
     /// Actions of the entry point.
     pub(super) entry_point: Planned,
+    /// Variables that count the turns of a loop in which lanes are, for [`Act::Mark`].
+    pub(super) turns: Vec<Option<Var>>,
     /// How many leaders are noted in each function, the entry point's last.
     pub(super) leads: Vec<usize>,
     /// How each block is read, by number.
