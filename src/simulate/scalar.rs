@@ -511,8 +511,8 @@ pub(super) fn double_frexp_fract(a: u64) -> u64 {
     frexp(f64::from_bits(a)).0.to_bits()
 }
 
-pub(super) fn double_frexp_exp(a: u64) -> u32 {
-    frexp(f64::from_bits(a)).1.cast_unsigned()
+pub(super) fn double_frexp_exp(a: u64) -> u64 {
+    i64::from(frexp(f64::from_bits(a)).1).cast_unsigned()
 }
 
 /// `x · 2^e` in steps that neither overflow nor lose bits early.

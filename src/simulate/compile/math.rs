@@ -243,9 +243,8 @@ impl<'a> Builder<'a> {
                 return builder.float1(kind, (single::trunc, double::trunc), parts[0]);
             }
             if kind.is_wide() {
-                let dst = builder.fresh(1)?;
-                builder.push(Op::Narrow(scalar::double_frexp_exp, dst, parts[0]))?;
-                return Ok(vec![dst]);
+                // naga gives the exponent the width of the fraction.
+                return builder.wide1(scalar::double_frexp_exp, parts[0]);
             }
             Ok(vec![builder.map1(scalar::frexp_exp, parts[0])?])
         })?);

@@ -6,6 +6,8 @@
 mod arithmetic;
 mod flow;
 mod memory;
+mod numbers;
+mod packing;
 mod random;
 
 use super::{Compiled, Config, Fma, Memory, Outcome, Reconvergence, ReportKind, Schedule, Trap};
