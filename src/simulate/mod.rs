@@ -93,6 +93,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod access;
+mod bits;
 mod compile;
 mod error;
 mod interpret;

@@ -7,6 +7,7 @@
 //! operands, the interpreter needs no copy to write it. Nothing is optimised beyond that: each
 //! operation that naga emits is executed.
 
+mod bits;
 mod expression;
 mod flow;
 mod math;

@@ -9,6 +9,8 @@ mod memory;
 mod numbers;
 mod packing;
 mod random;
+mod spaces;
+mod subgroups;
 
 use super::{Compiled, Config, Fma, Memory, Outcome, Reconvergence, ReportKind, Schedule, Trap};
 use crate::program::{Parsed, Program};

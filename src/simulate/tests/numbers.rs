@@ -101,7 +101,8 @@ fn unsigned_integers_of_64_bits() {
 
 #[test]
 fn conversions_of_64_bits() {
-    let variables = "var o = i64(z); var f = f32(z); var d = f64(f); var w = u64(z) + 0x8000000180000000lu;";
+    let variables =
+        "var o = i64(z); var f = f32(z); var d = f64(f); var w = u64(z) + 0x8000000180000000lu;";
     let longs: [(&str, u64); 10] = [
         ("u64(f + 3.9)", 3),
         ("u64(f - 3.9)", 0),
@@ -242,7 +243,8 @@ fn floats_of_16_bits_round_after_each_operation() {
 #[test]
 fn integers_of_16_bits_wrap_at_16() {
     let head = "enable wgpu_int16;";
-    let variables = "var a = i16(z) + i16(7); var b = i16(z) - i16(3); var m = i16(z) + i16(-32768);
+    let variables =
+        "var a = i16(z) + i16(7); var b = i16(z) - i16(3); var m = i16(z) + i16(-32768);
          var p = u16(z) + u16(65535); var o = u16(z);";
     let signed = |value: i32| value.cast_unsigned();
     let cases = [
@@ -330,4 +332,59 @@ fn modf_and_frexp_of_vectors_and_edges() {
         ("bitcast<u32>(frexp(o + 8.0).exp)", 4),
     ];
     check_words("", variables, &cases);
+}
+
+#[test]
+fn bit_functions_of_64_bits() {
+    let a = 0x0123_4567_89ab_cdefu64;
+    let cases: [(&str, u64); 22] = [
+        ("countOneBits(a)", 32),
+        ("countOneBits(o - 1lu)", 64),
+        ("countLeadingZeros(a)", 7),
+        ("countLeadingZeros(o)", 64),
+        ("countTrailingZeros(a << 12u)", 12),
+        ("countTrailingZeros(o)", 64),
+        ("reverseBits(a)", 0xf7b3_d591_e6a2_c480),
+        ("firstLeadingBit(a)", 56),
+        ("firstLeadingBit(o)", u64::MAX),
+        ("firstTrailingBit(a << 33u)", 33),
+        ("firstTrailingBit(o)", u64::MAX),
+        ("bitcast<u64>(firstLeadingBit(bitcast<i64>(~a)))", 56),
+        ("bitcast<u64>(firstLeadingBit(bitcast<i64>(o - 1lu)))", u64::MAX),
+        ("extractBits(a, z + 28u, 16u)", 0x5678),
+        ("extractBits(a, z + 60u, 16u)", 0),
+        ("extractBits(a, z + 52u, 64u)", 0x012),
+        ("extractBits(a, z, 64u)", a),
+        ("extractBits(a, z + 80u, 3u)", 0),
+        ("bitcast<u64>(extractBits(bitcast<i64>(a), z + 8u, 16u))", 0xffff_ffff_ffff_abcd),
+        ("insertBits(a, o - 1lu, z + 28u, 8u)", 0x0123_456f_f9ab_cdef),
+        ("insertBits(a, o, z + 32u, 64u)", 0x89ab_cdef),
+        ("insertBits(a, o, z + 64u, 1u)", a),
+    ];
+    check_longs("var o = u64(z); var a = o + 0x0123456789abcdeflu;", "u64", &cases);
+}
+
+#[test]
+fn bit_functions_of_16_bits() {
+    let variables = "var a = u16(z + 0x12f0u); var o = u16(z); var b = i16(z) - i16(9);";
+    let cases = [
+        ("u32(countOneBits(a))", 6),
+        ("u32(countLeadingZeros(a))", 3),
+        ("u32(countLeadingZeros(o))", 16),
+        ("u32(countTrailingZeros(a))", 4),
+        ("u32(countTrailingZeros(o))", 16),
+        ("u32(reverseBits(a))", 0x0f48),
+        ("u32(firstLeadingBit(a))", 12),
+        ("u32(firstLeadingBit(o))", 0xffff),
+        ("u32(firstTrailingBit(a))", 4),
+        ("u32(extractBits(a, z + 4u, 8u))", 0x2f),
+        ("u32(extractBits(a, z + 12u, 32u))", 1),
+        ("u32(insertBits(a, u16(z + 0xabcu), z + 8u, 32u))", 0xbcf0),
+        ("bitcast<u32>(i32(countOneBits(b)))", 15),
+        ("bitcast<u32>(i32(firstLeadingBit(b)))", 3),
+        ("bitcast<u32>(i32(reverseBits(b)))", 0xffff_efff),
+        ("bitcast<u32>(i32(extractBits(b, z, 4u)))", 7),
+        ("bitcast<u32>(i32(extractBits(b, z + 3u, 5u)))", (-2i32).cast_unsigned()),
+    ];
+    check_words("enable wgpu_int16;", variables, &cases);
 }

@@ -73,7 +73,8 @@ fn integers_are_packed() {
 
 #[test]
 fn words_are_unpacked() {
-    let input = [0, u32::MAX, 0x8000_8081, 0x7fff_017f, 0x3c00_c000, 0x0102_0304, 0xff00_ff00, 0x80ff_7f01];
+    let input =
+        [0, u32::MAX, 0x8000_8081, 0x7fff_017f, 0x3c00_c000, 0x0102_0304, 0xff00_ff00, 0x80ff_7f01];
     let bytes = |word: u32, part: usize| word.to_le_bytes()[part];
     let shorts = |word: u32, part: usize| {
         let bytes = word.to_le_bytes();
@@ -84,9 +85,18 @@ fn words_are_unpacked() {
         for (part, name) in ["x", "y", "z", "w"].into_iter().enumerate() {
             let byte = bytes(word, part);
             let mut cases = vec![
-                (format!("bitcast<u32>(unpack4x8snorm(a).{name})"), (signed(byte) / 127.0).max(-1.0).to_bits()),
-                (format!("bitcast<u32>(unpack4x8unorm(a).{name})"), (f32::from(byte) / 255.0).to_bits()),
-                (format!("bitcast<u32>(unpack4xI8(a).{name})"), i32::from(byte.cast_signed()).cast_unsigned()),
+                (
+                    format!("bitcast<u32>(unpack4x8snorm(a).{name})"),
+                    (signed(byte) / 127.0).max(-1.0).to_bits(),
+                ),
+                (
+                    format!("bitcast<u32>(unpack4x8unorm(a).{name})"),
+                    (f32::from(byte) / 255.0).to_bits(),
+                ),
+                (
+                    format!("bitcast<u32>(unpack4xI8(a).{name})"),
+                    i32::from(byte.cast_signed()).cast_unsigned(),
+                ),
                 (format!("unpack4xU8(a).{name}"), u32::from(byte)),
             ];
             if part < 2 {
@@ -94,12 +104,22 @@ fn words_are_unpacked() {
                 let snorm = (f32::from(short.cast_signed()) / 32767.0).max(-1.0);
                 cases.extend([
                     (format!("bitcast<u32>(unpack2x16snorm(a).{name})"), snorm.to_bits()),
-                    (format!("bitcast<u32>(unpack2x16unorm(a).{name})"), (f32::from(short) / 65535.0).to_bits()),
-                    (format!("u32(unpack2x16float(a).{name} == {})", literal(short)), u32::from(!f16::from_bits(short).is_nan())),
+                    (
+                        format!("bitcast<u32>(unpack2x16unorm(a).{name})"),
+                        (f32::from(short) / 65535.0).to_bits(),
+                    ),
+                    (
+                        format!("u32(unpack2x16float(a).{name} == {})", literal(short)),
+                        u32::from(!f16::from_bits(short).is_nan()),
+                    ),
                 ]);
             }
             for (expression, expected) in cases {
-                assert_eq!(each("u32", &expression, &input)[lane], expected, "{expression} of {word:#x}");
+                assert_eq!(
+                    each("u32", &expression, &input)[lane],
+                    expected,
+                    "{expression} of {word:#x}"
+                );
             }
         }
     }
