@@ -245,7 +245,7 @@ pub(super) fn index_from_long(a: u64) -> u32 {
     u32::try_from(a).unwrap_or(u32::MAX)
 }
 
-// Integers of 32 bits
+// Integers
 
 pub(super) fn div_s(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { s(a).wrapping_div(s(b)).cast_unsigned() }
