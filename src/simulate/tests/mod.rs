@@ -10,6 +10,7 @@ mod numbers;
 mod packing;
 mod prose;
 mod random;
+mod robust;
 mod spaces;
 mod strict;
 mod subgroups;
