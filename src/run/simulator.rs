@@ -232,3 +232,6 @@ fn indirect(buffers: &Buffers, name: &str, offset: u64) -> Result<[u32; 3], RunE
         )),
     }
 }
+
+#[cfg(test)]
+mod tests;
