@@ -143,6 +143,6 @@ fn textures_are_refused_with_their_line() {
     let textured = launch(source, &[("output", 8)], &[("main", Workgroups::Direct([1, 1, 1]))]);
     let refused = count(&mut runner(STEPS_MAX), &textured).unwrap_err();
     assert_eq!(refused.kind, RunErrorKind::Unsupported);
-    assert!(refused.message.contains("launch.wgsl:3: "), "{refused}");
-    assert!(refused.message.contains("does not run a texture"), "{refused}");
+    assert!(refused.message.contains("launch.wgsl:5: "), "{refused}");
+    assert!(refused.message.contains("does not run the expression ImageLoad"), "{refused}");
 }
