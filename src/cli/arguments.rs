@@ -76,6 +76,18 @@ pub(crate) struct RunArguments {
     /// Operations that a simulated subgroup may execute before it is stopped
     #[arg(long, default_value_t = crate::run::simulator::STEPS_MAX, value_name = "N")]
     pub(crate) steps: u64,
+    /// Mebibytes that a kernel's buffers may take on simulators before it is refused
+    #[arg(
+        long,
+        default_value_t = crate::run::simulator::MEMORY_BYTES_MAX >> 20,
+        value_name = "MIB"
+    )]
+    pub(crate) memory_max: u64,
+    /// On simulators, fail a kernel that accesses memory out of bounds, has a barrier or a
+    /// `workgroupUniformLoad` in divergent flow, or reads an inactive lane; each is flagged where
+    /// left out
+    #[arg(long)]
+    pub(crate) strict: bool,
     /// Seconds without a word from a device after which its process is ended
     #[arg(long, default_value_t = crate::run::worker::SILENCE_MAX.as_secs(), value_name = "SECONDS")]
     pub(crate) time_limit: u64,

@@ -225,7 +225,11 @@ impl Job {
         let mut calibrate = true;
         let mut open = || -> Result<Box<dyn Runner>, RunError> {
             Ok(match device {
-                Choice::Simulator(width) => Box::new(SimulatorRunner::new(*width, arguments.steps)),
+                Choice::Simulator(width) => Box::new(
+                    SimulatorRunner::new(*width, arguments.steps)
+                        .strict(arguments.strict)
+                        .memory_bytes_max(arguments.memory_max.saturating_mul(1 << 20)),
+                ),
                 Choice::Wgpu { number, .. } => {
                     let mut runner = WorkerRunner::open(*number, calibrate, silence_max)?;
                     if calibrate {

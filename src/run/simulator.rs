@@ -15,18 +15,24 @@ use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind, IssuesMethod};
 use crate::simulate::{
-    Compiled, Config, Fma, Memory, Outcome, Reconvergence, Schedule, SimulateError, Taken, Trap,
+    BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Schedule,
+    SimulateError, Taken, Trap,
 };
 use crate::units::Width;
 
 /// Operations that one subgroup may execute where nothing else is asked for.
 pub const STEPS_MAX: u64 = 1 << 32;
 
+/// Bytes of a launch's buffers, all together, where nothing else is asked for: 4 GiB. While a
+/// launch is prepared and checked, up to three times as much may be in use.
+pub const MEMORY_BYTES_MAX: u64 = 4 << 30;
+
 /// The simulator at one width.
 #[derive(Debug)]
 pub struct SimulatorRunner {
     device: Device,
     config: Config,
+    memory_bytes_max: u64,
 }
 
 impl SimulatorRunner {
@@ -63,7 +69,44 @@ impl SimulatorRunner {
             threads: None,
             zero_workgroup_memory: true,
         };
-        Self { device, config }
+        Self { device, config, memory_bytes_max: MEMORY_BYTES_MAX }
+    }
+
+    /// Makes what a shader must not do (see [`ReportKind`](crate::simulate::ReportKind)) fail its
+    /// launch, with the line, where it would only be flagged.
+    #[must_use]
+    pub fn strict(mut self, strict: bool) -> Self {
+        self.config.strict = strict;
+        self
+    }
+
+    /// Sets how many bytes a launch's buffers may take in all, in place of [`MEMORY_BYTES_MAX`].
+    #[must_use]
+    pub fn memory_bytes_max(mut self, bytes: u64) -> Self {
+        self.memory_bytes_max = bytes;
+        self
+    }
+
+    /// Refuses a launch whose buffers are too large, before any is made.
+    fn check_memory(&self, launch: &Launch) -> Result<(), RunError> {
+        let refused = |message| Err(RunError::new(RunErrorKind::Unsupported, message));
+        let bytes_max = u64::from(BUFFER_BYTES_MAX);
+        if let Some(buffer) = launch.buffers.iter().find(|buffer| buffer.size > bytes_max) {
+            return refused(format!(
+                "buffer `{}` has {} bytes; the simulator's offsets hold at most {bytes_max}; \
+                 choose a smaller launch",
+                buffer.name, buffer.size
+            ));
+        }
+        let bytes: u64 = launch.buffers.iter().map(|buffer| buffer.size).sum();
+        let bytes_max = self.memory_bytes_max;
+        if bytes > bytes_max {
+            return refused(format!(
+                "the buffers take {bytes} bytes; the simulator takes at most {bytes_max} \
+                 (--memory-max raises it); choose a smaller launch"
+            ));
+        }
+        Ok(())
     }
 }
 
@@ -76,6 +119,7 @@ impl Runner for SimulatorRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+        self.check_memory(launch)?;
         let programs = programs(launch)?;
         let mut buffers: Buffers = launch
             .buffers
@@ -168,7 +212,7 @@ impl SimulatorRunner {
             let kind = match trap {
                 Trap::Refused(_) => RunErrorKind::Unsupported,
                 Trap::Steps { .. } => RunErrorKind::StepLimit,
-                Trap::OutOfBounds { .. } => RunErrorKind::Trap,
+                Trap::Fault { .. } => RunErrorKind::Trap,
             };
             let hint = if kind == RunErrorKind::StepLimit { " (--steps raises it)" } else { "" };
             RunError::new(kind, format!("{trap}{hint}"))
@@ -189,3 +233,6 @@ fn indirect(buffers: &Buffers, name: &str, offset: u64) -> Result<[u32; 3], RunE
         )),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,7 +3,7 @@
 //! Input: a strand's offset registers and the static part of the access. Output: loaded registers
 //! or changed memory. A lane whose access would not lie wholly inside its variable or buffer reads
 //! zero or writes nothing, and is reported; each function says whether the launch may go on, which
-//! in strict mode it may not after such a lane.
+//! in strict mode it may not after such a lane: the error is what the report would be.
 
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -31,6 +31,8 @@ fn memory<'a>(
         (context.words[usize::from(root)], context.sizes[usize::from(root)])
     }
 }
+
+// Bounds
 
 /// The lanes of `exec` whose access lies inside, and the offsets of their first byte.
 fn inside<const N: usize>(dynamic: &[u32; N], exec: Mask, at: &At, size: u32) -> (Mask, [u32; N]) {
@@ -72,21 +74,25 @@ fn observe<const N: usize>(
     }
 }
 
-/// Reports the lanes `missed` and says whether to go on.
-fn go_on<const N: usize>(
+// Strict mode
+
+/// Reports the lanes `missed`; in strict mode what they did is an error.
+pub(super) fn go_on<const N: usize>(
     strand: &Strand<N>,
     around: &mut Surroundings<'_>,
     kind: ReportKind,
     site: SiteId,
     missed: Mask,
-) -> bool {
+) -> Result<(), ReportKind> {
     if missed == 0 {
-        return true;
+        return Ok(());
     }
     let width = around.context.width as usize;
     around.tally.report(kind, site, strand.place, missed, width);
-    !around.context.strict || site == SITE_NONE
+    if around.context.strict && site != SITE_NONE { Err(kind) } else { Ok(()) }
 }
+
+// Memory
 
 /// Loads of addresses that differ by lane.
 #[inline(never)]
@@ -97,7 +103,7 @@ pub(super) fn load<const N: usize>(
     dst: Reg,
     dynamic: Reg,
     at: &At,
-) -> bool {
+) -> Result<(), ReportKind> {
     let (words, size) = memory(around.context, &around.group.memory, at.root);
     let (valid, offsets) = inside(&strand.registers[usize::from(dynamic)], exec, at, size);
     let guard =
@@ -159,7 +165,7 @@ pub(super) fn load_uniform<const N: usize>(
     root: u16,
     offset: u32,
     site: SiteId,
-) -> bool {
+) -> Result<(), ReportKind> {
     let (words, size) = memory(around.context, &around.group.memory, root);
     let end = u64::from(offset) + u64::from(count) * 4;
     let valid = end <= u64::from(size);
@@ -187,7 +193,7 @@ pub(super) fn store<const N: usize>(
     src: Reg,
     dynamic: Reg,
     at: &At,
-) -> bool {
+) -> Result<(), ReportKind> {
     let (words, size) = memory(around.context, &around.group.memory, at.root);
     let (valid, offsets) = inside(&strand.registers[usize::from(dynamic)], exec, at, size);
     let guard =
@@ -210,6 +216,8 @@ pub(super) fn store<const N: usize>(
     go_on(strand, around, ReportKind::WriteOutOfBounds, at.site, exec & !valid)
 }
 
+// Atomics
+
 /// Atomic operations, lane by lane from the lowest up.
 #[inline(never)]
 pub(super) fn atomic<const N: usize>(
@@ -218,7 +226,7 @@ pub(super) fn atomic<const N: usize>(
     exec: Mask,
     dynamic: Reg,
     atomic: &AtomicOp,
-) -> bool {
+) -> Result<(), ReportKind> {
     let AtomicOp { ref at, change, value, compare, result } = *atomic;
     let (words, size) = memory(around.context, &around.group.memory, at.root);
     let (valid, offsets) = inside(&strand.registers[usize::from(dynamic)], exec, at, size);
@@ -307,6 +315,8 @@ fn change_wide(
     (old, true)
 }
 
+// Variables in registers
+
 /// Reads a variable in registers at an offset that differs by lane.
 #[inline(never)]
 pub(super) fn gather<const N: usize>(
@@ -316,7 +326,7 @@ pub(super) fn gather<const N: usize>(
     [dst, base, offset]: [Reg; 3],
     count: u16,
     site: SiteId,
-) -> bool {
+) -> Result<(), ReportKind> {
     let [dst, base, offset] = [dst, base, offset].map(usize::from);
     let file = &mut strand.registers;
     let mut missed = 0;
@@ -343,7 +353,7 @@ pub(super) fn scatter<const N: usize>(
     [base, offset, src]: [Reg; 3],
     count: u16,
     site: SiteId,
-) -> bool {
+) -> Result<(), ReportKind> {
     let [base, offset, src] = [base, offset, src].map(usize::from);
     let file = &mut strand.registers;
     let mut missed = 0;
@@ -360,6 +370,8 @@ pub(super) fn scatter<const N: usize>(
     go_on(strand, around, ReportKind::WriteOutOfBounds, site, missed)
 }
 
+// Uniform loads
+
 /// Reports a `workgroupUniformLoad` whose pointer differs from another invocation's.
 #[inline(never)]
 pub(super) fn check_uniform<const N: usize>(
@@ -369,7 +381,7 @@ pub(super) fn check_uniform<const N: usize>(
     offset: Reg,
     key: u32,
     site: SiteId,
-) {
+) -> Result<(), ReportKind> {
     let offsets = &strand.registers[usize::from(offset)];
     let own = offsets[exec.trailing_zeros() as usize % N];
     let common = *around.group.uniform.entry(key).or_insert(own);
@@ -379,9 +391,5 @@ pub(super) fn check_uniform<const N: usize>(
             different |= 1 << lane;
         }
     });
-    if different != 0 {
-        let width = around.context.width as usize;
-        let kind = ReportKind::DivergentUniformLoad;
-        around.tally.report(kind, site, strand.place, different, width);
-    }
+    go_on(strand, around, ReportKind::DivergentUniformLoad, site, different)
 }

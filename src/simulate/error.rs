@@ -3,6 +3,7 @@
 //! Input: nothing. Output: the module's error types. A shader's own fault while it runs is a
 //! [`Trap`]; everything that can be said before is a [`SimulateError`].
 
+use super::report::ReportKind;
 use crate::program::Location;
 
 /// Why a program cannot be simulated, or a launch cannot begin.
@@ -142,15 +143,16 @@ pub enum Trap {
         /// The limit.
         steps: u64,
     },
-    /// An access out of bounds, in strict mode.
+    /// Something that is reported otherwise, in strict mode.
     #[error(
-        "{file}:{line}: access out of bounds in workgroup {}, {}, {}",
-        workgroup[0], workgroup[1], workgroup[2]
+        "{file}:{line}: {kind} in workgroup {}, {}, {}", workgroup[0], workgroup[1], workgroup[2]
     )]
-    OutOfBounds {
+    Fault {
+        /// What.
+        kind: ReportKind,
         /// The file's name.
         file: String,
-        /// Line and column.
+        /// The line.
         line: u32,
         /// The workgroup's coordinates.
         workgroup: [u32; 3],
@@ -162,7 +164,7 @@ impl Trap {
     pub fn line(&self) -> Option<u32> {
         match *self {
             Self::Refused(_) => None,
-            Self::Steps { line, .. } | Self::OutOfBounds { line, .. } => Some(line),
+            Self::Steps { line, .. } | Self::Fault { line, .. } => Some(line),
         }
     }
 }

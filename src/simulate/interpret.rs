@@ -11,7 +11,7 @@
 use super::access;
 use super::observe::Observer;
 use super::op::{Op, Reg, SiteId, Slot, with_pure};
-use super::report::Tally;
+use super::report::{ReportKind, Tally};
 use super::scalar;
 use super::{subgroup, table::Context};
 
@@ -58,8 +58,8 @@ pub(super) enum Event {
     Barrier { site: SiteId },
     /// Its slice is used up, at a loop.
     Yield { site: SiteId },
-    /// An out-of-bounds access, in strict mode.
-    OutOfBounds { site: SiteId },
+    /// In strict mode: what is reported otherwise.
+    Fault { kind: ReportKind, site: SiteId },
     /// Late reconvergence: these lanes take the other arm of the branch at `pc`.
     Split { others: Mask },
     /// Late reconvergence: the arms of a switch part.
@@ -263,7 +263,7 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
                     if valid { offset } else { u32::MAX }
                 });
             }
-            // Basic blocks and observers
+            // Subgroups
             Op::Block { block, ops } => {
                 around.fuel -= i64::from(ops);
                 around.tally.block(block, exec);
@@ -392,40 +392,42 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
             // Barriers
             Op::Barrier { site } => break Event::Barrier { site },
             Op::CheckUniform { offset, key, site } => {
-                access::check_uniform(strand, around, exec, offset, key, site);
+                if let Err(kind) = access::check_uniform(strand, around, exec, offset, key, site) {
+                    break Event::Fault { kind, site };
+                }
             }
             // Memory
             Op::Gather { dst, count, base, offset, site } => {
-                if !access::gather(strand, around, exec, [dst, base, offset], count, site) {
-                    break Event::OutOfBounds { site };
+                if let Err(kind) = access::gather(strand, around, exec, [dst, base, offset], count, site) {
+                    break Event::Fault { kind, site };
                 }
             }
             Op::Scatter { base, offset, src, count, site } => {
-                if !access::scatter(strand, around, exec, [base, offset, src], count, site) {
-                    break Event::OutOfBounds { site };
+                if let Err(kind) = access::scatter(strand, around, exec, [base, offset, src], count, site) {
+                    break Event::Fault { kind, site };
                 }
             }
             Op::LoadUniform { dst, count, root, offset, site } => {
-                if !access::load_uniform(strand, around, exec, (dst, count), root, offset, site) {
-                    break Event::OutOfBounds { site };
+                if let Err(kind) = access::load_uniform(strand, around, exec, (dst, count), root, offset, site) {
+                    break Event::Fault { kind, site };
                 }
             }
             Op::Load { dst, dynamic, at } => {
                 let at = &context.accesses[at as usize];
-                if !access::load(strand, around, exec, dst, dynamic, at) {
-                    break Event::OutOfBounds { site: at.site };
+                if let Err(kind) = access::load(strand, around, exec, dst, dynamic, at) {
+                    break Event::Fault { kind, site: at.site };
                 }
             }
             Op::MemoryStore { src, dynamic, at } => {
                 let at = &context.accesses[at as usize];
-                if !access::store(strand, around, exec, src, dynamic, at) {
-                    break Event::OutOfBounds { site: at.site };
+                if let Err(kind) = access::store(strand, around, exec, src, dynamic, at) {
+                    break Event::Fault { kind, site: at.site };
                 }
             }
             Op::Atomic { dynamic, with } => {
                 let atomic = &context.atomics[with as usize];
-                if !access::atomic(strand, around, exec, dynamic, atomic) {
-                    break Event::OutOfBounds { site: atomic.at.site };
+                if let Err(kind) = access::atomic(strand, around, exec, dynamic, atomic) {
+                    break Event::Fault { kind, site: atomic.at.site };
                 }
             }
             // Subgroup operations
@@ -440,7 +442,11 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
                 subgroup::collective_wide(&mut strand.registers, exec, fold, registers, scan);
             }
             Op::Shuffle { mode, dst, src, index, count, site } => {
-                subgroup::shuffle(strand, around, exec, mode, [dst, src, index], count, site);
+                let registers = [dst, src, index];
+                let done = subgroup::shuffle(strand, around, exec, mode, registers, count, site);
+                if let Err(kind) = done {
+                    break Event::Fault { kind, site };
+                }
             }
             // Functions of one lane
             Op::Map1(f, d, a) => {

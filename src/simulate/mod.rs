@@ -10,32 +10,33 @@
 //! the workgroup's dimensions. A last subgroup may be partial: its other lanes never exist. A
 //! subgroup has one program counter and an *active mask*; an instruction is executed for the lanes
 //! in the mask. A [`block`](crate::program::structure) is *issued* when a subgroup executes it with
-//! at least one active lane, and never with none. (`schedule`: `builtins`; `interpret`: Block)
+//! at least one active lane, and never with none. (`schedule`, `interpret`)
 //!
 //! ## If
 //! Lanes with a true condition run `accept`, then the others run `reject`; an empty mask skips the
-//! arm. All lanes that reach the end of their arm go on together. (`compile/flow`, `interpret`: If)
+//! arm. All lanes that reach the end of their arm go on together. (`compile/flow`, `interpret`)
 //!
 //! ## Switch
 //! Cases run in the order of the source, each with the lanes whose selector names it and, where the
 //! case before it falls through, with the lanes that come from there. Empty cases that fall through
 //! name the next one's arm: lanes of `case 1, 2:` run it together. `break` leaves the switch; all
-//! lanes go on together after it. (Switch)
+//! lanes go on together after it. (`compile/flow`, `interpret`)
 //!
 //! ## Loop
 //! Lanes that `continue` wait at the start of `continuing`, which all lanes still in the loop run
 //! together, and so they begin the next iteration together. `break_if` is asked after `continuing`.
-//! Lanes that `break` wait at the loop's end until no lane is left inside. (Loop)
+//! Lanes that `break` wait at the loop's end until no lane is left inside. (`compile/flow`,
+//! `interpret`)
 //!
 //! ## Break, Continue, Return
 //! Lanes that leave wait where they go: `break` at the end of the innermost loop or switch,
 //! `continue` at the innermost loop's `continuing`, even from inside a switch, `return` at the end
 //! of the function. Lanes that return from a function called under a mask go on with the caller's
-//! other active lanes at the call. (Break, Continue, Return)
+//! other active lanes at the call. (`compile/flow`, `interpret`)
 //!
 //! ## Call
 //! A callee runs with the lanes that are active at the call, for each call anew; its blocks have the
-//! same numbers wherever it is called. (`compile/flow`: Call)
+//! same numbers wherever it is called. (`compile/flow`)
 //!
 //! ## Reconvergence
 //! All the above is *maximal* reconvergence. Under *late* reconvergence, a model of independent
@@ -43,34 +44,39 @@
 //! end but at the end of the innermost loop: each such set of lanes is a *strand* with its own
 //! program counter and mask, and issues blocks by itself. Lanes that merely leave the loop early
 //! wait at its end as before. Outside loops nothing changes. Subgroup operations see the lanes of
-//! the strand. (`schedule`: Late reconvergence)
+//! the strand. (`schedule`)
 //!
 //! ## Barriers
 //! A subgroup, or a strand, that reaches a barrier waits until every other of the workgroup waits at
 //! a barrier or has ended; then all go on. Invocations that do not wait at the same barrier then are
 //! reported, as [`ReportKind::DivergentBarrier`]: WGSL forbids it, but nothing hangs. A barrier is
 //! part of `workgroupUniformLoad`, before and after the load; pointers that differ are reported.
-//! `subgroupBarrier` orders nothing more than program order does. (`schedule`: `release`)
+//! `subgroupBarrier` orders nothing more than program order does. (`compile/statement`,
+//! `interpret`, `schedule`)
 //!
 //! ## Subgroup operations
 //! They combine the active lanes, from the lowest up: a sum of floats is ((l0 + l1) + l2) + …, an
 //! exclusive scan gives the first lane the identity. A lane that shuffles from an inactive lane, or
 //! from outside the subgroup, gets its own value and is reported. Quads are four lanes in a row.
-//! (`subgroup`)
+//! (`compile/statement`, `interpret`, `subgroup`)
 //!
 //! ## Memory
 //! Buffers, workgroup memory and immediates have naga's layouts. An instruction accesses memory lane
 //! by lane from the lowest up; accesses are relaxed. Workgroup memory begins as zeros or, by
-//! [`Config::zero_workgroup_memory`], as the word `0xdeadbeef`. (`access`)
+//! [`Config::zero_workgroup_memory`], as the word `0xdeadbeef`. (`interpret`, `access`)
 //!
 //! ## Atomics
 //! Each lane's operation is one step, relaxed, from the lowest lane up; `atomicCompareExchangeWeak`
-//! never fails spuriously. (`access`: `atomic`)
+//! never fails spuriously. (`compile/statement`, `access`)
 //!
 //! ## Bounds
 //! An index is checked against its own array, vector or matrix, and an access against its buffer. A
-//! read out of bounds gives zero, a write or atomic is skipped, and both are reported by line; in
-//! strict mode they stop the launch. (`access`)
+//! read out of bounds gives zero, a write or atomic is skipped, and both are reported by line.
+//! (`compile/place`, `access`)
+//!
+//! ## Strict mode
+//! With [`Config::strict`] whatever is reported otherwise (see [`ReportKind`]) stops the launch: a
+//! [`Trap::Fault`] with its line and workgroup. (`access`, `schedule`)
 //!
 //! ## Integers
 //! They wrap; `x / 0` is x, `x % 0` is 0, the most negative number divided by −1 is itself; shifts
@@ -88,11 +94,12 @@
 //!
 //! ## Limits
 //! A subgroup may execute [`Config::steps_max`] operations; one over that is stopped at the back
-//! edge of its loop. Memory for registers exists for the subgroups in flight.
+//! edge of its loop. Memory for registers exists for the subgroups in flight. (`schedule`)
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod access;
+mod bits;
 mod compile;
 mod error;
 mod interpret;
@@ -128,7 +135,7 @@ const WORKGROUPS_MAX: u32 = 65_535;
 const INVOCATIONS_MAX: u64 = 1024;
 
 /// Bytes of a buffer at most: offsets are 32 bits, and the last is none.
-const BUFFER_BYTES_MAX: u32 = u32::MAX - 15;
+pub const BUFFER_BYTES_MAX: u32 = u32::MAX - 15;
 
 /// A program, compiled for the simulator.
 #[derive(Debug)]
@@ -153,7 +160,7 @@ pub struct Config {
     pub steps_max: u64,
     /// Which workgroup runs when.
     pub schedule: Schedule,
-    /// Whether an access out of bounds stops the launch.
+    /// Whether what would be reported (see [`ReportKind`]) stops the launch instead.
     pub strict: bool,
     /// Worker threads; nothing means as many as rayon's global pool has.
     pub threads: Option<usize>,
@@ -238,7 +245,7 @@ impl Compiled {
     /// # Errors
     ///
     /// [`Trap::Refused`] where a buffer is missing or of a wrong size or the dispatch is too large,
-    /// [`Trap::Steps`] where a subgroup does not end, [`Trap::OutOfBounds`] in strict mode. Buffers
+    /// [`Trap::Steps`] where a subgroup does not end, [`Trap::Fault`] in strict mode. Buffers
     /// then hold what was written until then.
     pub fn run(
         &self,

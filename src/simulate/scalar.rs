@@ -245,7 +245,7 @@ pub(super) fn index_from_long(a: u64) -> u32 {
     u32::try_from(a).unwrap_or(u32::MAX)
 }
 
-// Integers of 32 bits
+// Integers
 
 pub(super) fn div_s(a: u32, b: u32) -> u32 {
     if b == 0 { a } else { s(a).wrapping_div(s(b)).cast_unsigned() }
@@ -265,60 +265,6 @@ pub(super) fn rem_u(a: u32, b: u32) -> u32 {
 
 pub(super) fn sign_s(a: u32) -> u32 {
     s(a).signum().cast_unsigned()
-}
-
-pub(super) fn trailing_zeros(a: u32) -> u32 {
-    a.trailing_zeros()
-}
-
-pub(super) fn leading_zeros(a: u32) -> u32 {
-    a.leading_zeros()
-}
-
-pub(super) fn count_ones(a: u32) -> u32 {
-    a.count_ones()
-}
-
-pub(super) fn reverse_bits(a: u32) -> u32 {
-    a.reverse_bits()
-}
-
-pub(super) fn first_trailing(a: u32) -> u32 {
-    if a == 0 { u32::MAX } else { a.trailing_zeros() }
-}
-
-pub(super) fn first_leading_u(a: u32) -> u32 {
-    if a == 0 { u32::MAX } else { 31 - a.leading_zeros() }
-}
-
-/// The highest bit that differs from the sign.
-pub(super) fn first_leading_s(a: u32) -> u32 {
-    first_leading_u(if s(a) < 0 { !a } else { a })
-}
-
-/// Offset and count as WGSL clamps them.
-fn field(offset: u32, count: u32) -> (u32, u32) {
-    let offset = offset.min(32);
-    (offset, count.min(32 - offset))
-}
-
-pub(super) fn extract_u(a: u32, offset: u32, count: u32) -> u32 {
-    let (offset, count) = field(offset, count);
-    if count == 0 { 0 } else { a << (32 - offset - count) >> (32 - count) }
-}
-
-pub(super) fn extract_s(a: u32, offset: u32, count: u32) -> u32 {
-    let (offset, count) = field(offset, count);
-    if count == 0 { 0 } else { (s(a << (32 - offset - count)) >> (32 - count)).cast_unsigned() }
-}
-
-pub(super) fn insert(a: u32, new: u32, offset: u32, count: u32) -> u32 {
-    let (offset, count) = field(offset, count);
-    if count == 0 {
-        return a;
-    }
-    let mask = (u32::MAX >> (32 - count)) << offset;
-    a & !mask | (new << offset) & mask
 }
 
 pub(super) fn dot4_s(a: u32, b: u32) -> u32 {
@@ -511,8 +457,8 @@ pub(super) fn double_frexp_fract(a: u64) -> u64 {
     frexp(f64::from_bits(a)).0.to_bits()
 }
 
-pub(super) fn double_frexp_exp(a: u64) -> u32 {
-    frexp(f64::from_bits(a)).1.cast_unsigned()
+pub(super) fn double_frexp_exp(a: u64) -> u64 {
+    i64::from(frexp(f64::from_bits(a)).1).cast_unsigned()
 }
 
 /// `x · 2^e` in steps that neither overflow nor lose bits early.

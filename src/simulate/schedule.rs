@@ -124,6 +124,8 @@ impl<const N: usize> Queue<N> {
         Self { next: 0, count, waiting: Vec::new(), random, picks: 0 }
     }
 
+    // Workgroups
+
     /// Chooses the workgroup that runs next. The oldest in flight always gets its turn again.
     fn take(&mut self, launch: &Launch<'_>, pool: &mut Pool<N>) -> Option<Group<N>> {
         let waiting = self.waiting.len();
@@ -240,6 +242,8 @@ pub(super) fn knows(builtin: BuiltIn) -> bool {
 }
 
 impl Launch<'_> {
+    // Subgroups
+
     /// Sets the registers of built-in values. Lane l of subgroup s is the invocation whose local
     /// index is s · W + l.
     #[expect(clippy::wildcard_enum_match_arm, reason = "`knows` refused the others")]
@@ -361,7 +365,7 @@ impl<const N: usize> Worker<'_, '_, N> {
             if group.subgroups.iter().all(|subgroup| subgroup.strands.is_empty()) {
                 return Ok(true);
             }
-            self.release(group);
+            self.release(group)?;
         }
     }
 
@@ -407,7 +411,7 @@ impl<const N: usize> Worker<'_, '_, N> {
                     yielded = true;
                     index += 1;
                 }
-                Event::OutOfBounds { site } => return Err(self.out_of_bounds(group.index, site)),
+                Event::Fault { kind, site } => return Err(self.fault(group.index, kind, site)),
                 Event::Split { others } => subgroup.split(index, others),
                 Event::SplitArms { first, arms } => subgroup.split_arms(index, first, arms),
                 Event::LoopEnter => subgroup.enter(index),
@@ -444,8 +448,11 @@ impl<const N: usize> Worker<'_, '_, N> {
         event
     }
 
-    /// Lets everything go on that waits at a barrier, and reports those that are not there.
-    fn release(&mut self, group: &mut Group<N>) {
+    // Barriers
+
+    /// Lets everything go on that waits at a barrier, and reports those that are not there, which
+    /// in strict mode stops the launch.
+    fn release(&mut self, group: &mut Group<N>) -> Result<(), Trap> {
         let mut barriers: BTreeMap<usize, SiteId> = BTreeMap::new();
         for live in group.subgroups.iter().flat_map(|subgroup| &subgroup.strands) {
             barriers.extend(live.waits);
@@ -459,6 +466,9 @@ impl<const N: usize> Worker<'_, '_, N> {
                     let place = Place { workgroup: group.index, subgroup: number };
                     let kind = ReportKind::DivergentBarrier;
                     self.tally.report(kind, site, place, missing, self.launch.width.index());
+                    if self.launch.context.strict {
+                        return Err(self.fault(group.index, kind, site));
+                    }
                 }
             }
         }
@@ -468,7 +478,10 @@ impl<const N: usize> Worker<'_, '_, N> {
                 live.waits = None;
             }
         }
+        Ok(())
     }
+
+    // Limits
 
     fn steps(&self, index: u64, site: SiteId) -> Trap {
         Trap::Steps {
@@ -479,8 +492,11 @@ impl<const N: usize> Worker<'_, '_, N> {
         }
     }
 
-    fn out_of_bounds(&self, index: u64, site: SiteId) -> Trap {
-        Trap::OutOfBounds {
+    // Strict mode
+
+    fn fault(&self, index: u64, kind: ReportKind, site: SiteId) -> Trap {
+        Trap::Fault {
+            kind,
             file: self.launch.file.to_owned(),
             line: line(self.launch.code.sites.get(site as usize)),
             workgroup: coordinates(index, self.launch.workgroups),
@@ -488,7 +504,7 @@ impl<const N: usize> Worker<'_, '_, N> {
     }
 }
 
-// Late reconvergence
+// Reconvergence
 
 impl<const N: usize> Subgroup<N> {
     /// Makes a strand of the lanes `others`, at the same branch.

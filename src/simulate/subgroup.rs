@@ -4,6 +4,7 @@
 //! lanes. Everything here goes lane by lane, from the lowest up; it is out of the interpreter's
 //! match because none of it vectorises.
 
+use super::access::go_on;
 use super::interpret::{Mask, Strand, Surroundings, bits, each};
 use super::op::{Reg, Scan, Shuffle, SiteId};
 use super::report::ReportKind;
@@ -19,6 +20,8 @@ fn set_wide<const N: usize>(file: &mut [[u32; N]], register: Reg, lane: usize, v
     file[register][lane] = value as u32;
     file[register + 1][lane] = (value >> 32) as u32;
 }
+
+// Subgroup operations
 
 /// `subgroupBallot`: bit i of the four words is set where lane i is active and its predicate holds.
 #[inline(never)]
@@ -95,7 +98,7 @@ pub(super) fn shuffle<const N: usize>(
     [dst, src, index]: [Reg; 3],
     count: u16,
     site: SiteId,
-) {
+) -> Result<(), ReportKind> {
     let width = around.context.width as usize;
     let (dst, src, index) = (usize::from(dst), usize::from(src), usize::from(index));
     let file = &mut strand.registers;
@@ -121,10 +124,10 @@ pub(super) fn shuffle<const N: usize>(
             file[dst + part][lane] = file[src + part][source];
         }
     });
-    if missed != 0 {
-        around.tally.report(ReportKind::InactiveSource, site, strand.place, missed, width);
-    }
+    go_on(strand, around, ReportKind::InactiveSource, site, missed)
 }
+
+// Functions of 64-bit scalars
 
 #[inline(never)]
 pub(super) fn wide1<const N: usize>(

@@ -11,12 +11,13 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 10] = [
+    let checks: [(&str, fn()); 11] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
         ("unknown_devices_exit_with_three", unknown_devices),
         ("the_step_limit_fails_its_kernel_only", step_limit),
+        ("what_is_too_large_is_refused_with_its_limit", too_large),
         ("a_run_is_never_written_over", never_written_over),
         ("exports_are_clean_on_standard_output", exports),
         ("report_and_compare_read_what_run_wrote", report_and_compare),
@@ -113,6 +114,21 @@ fn step_limit() {
     assert!(why.contains("branch_by_quad.wgsl:") && why.contains("--steps"), "{why}");
     assert!(failed.active_lanes_mean.is_none() && failed.dispatches[0].blocks.is_empty());
     assert!(stderr.contains("failed: five_patterns/branch_by_quad"), "{stderr}");
+}
+
+/// Nothing of these sizes may be allocated: the last would not fit into any machine.
+fn too_large() {
+    let sizes = [
+        (&["-a", "n=67108864", "--memory-max", "100"][..], 5, "at most 104857600 (--memory-max"),
+        (&["-a", "n=1073741824"], 5, "4294967296 bytes; the simulator's offsets hold at most"),
+        (&["-a", "n=8589934592"], 2, "34359738368 bytes; at most 17179869184"),
+        (&["-a", "n=1000000000000000"], 2, "at most 17179869184"),
+    ];
+    for (arguments, code, part) in sizes {
+        let mut all = vec!["uniform", "--device", "sim:32"];
+        all.extend(arguments);
+        refused(&all, code, part);
+    }
 }
 
 fn never_written_over() {

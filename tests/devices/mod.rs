@@ -24,6 +24,7 @@ pub(crate) const CHECKS: [(&str, Check); 8] = [
     ("self_test_of_counting", self_test_of_counting),
     ("histograms_add_up", histograms),
     ("several_and_indirect_dispatches_run", indirect),
+    ("what_is_too_large_is_refused_with_its_limit", too_large),
     ("misreported_width_is_flagged", misreported_width),
     ("random_programs_agree", crate::random::agree),
     ("endless_loop_costs_its_process_only", endless_loop),
@@ -261,6 +262,17 @@ fn misreported_width(driver: &Driver) {
     let (code, stdout, _) = program::parts(&output);
     assert_eq!(code, 4, "{stdout}");
     assert!(stdout.contains("subgroup_width_misreported"), "{stdout}");
+}
+
+/// A buffer over what the CPU drivers bind fails its kernel with both figures, and makes no buffer.
+fn too_large(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["uniform", "--device", "wgpu:0", "-a", "n=1073741824"];
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!(code, 5, "{stderr}");
+    assert!(run.measurements.iter().all(|m| m.status == Status::Failed));
+    let why = run.measurements[0].error.clone().unwrap();
+    assert!(why.contains("has 4294967296 bytes; wgpu:0 binds at most"), "{why}");
 }
 
 /// Collects what a session hands over.

@@ -3,7 +3,7 @@
 //! Input: launches. Output: counts, times and verdicts. The measured facts of the device come from
 //! `probe`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use wgpu::{Buffer, BufferUsages, DeviceType, Features};
 
@@ -105,7 +105,7 @@ impl WgpuRunner {
                 Workgroups::Direct(_) => false,
             })
         };
-        let mut uniform = std::collections::BTreeSet::new();
+        let mut uniform = BTreeSet::new();
         for program in programs {
             for binding in bindings(program)? {
                 if binding.uniform {
@@ -113,6 +113,7 @@ impl WgpuRunner {
                 }
             }
         }
+        self.check_limits(launch, &uniform)?;
         let mut buffers = BTreeMap::new();
         for buffer in &launch.buffers {
             let mut usage = BufferUsages::STORAGE;
@@ -128,6 +129,38 @@ impl WgpuRunner {
         }
         self.gpu.check(&format!("making the buffers of {}", launch.kernel))?;
         Ok(Buffers { buffers })
+    }
+
+    /// Refuses what the device cannot hold or dispatch, before any buffer is made.
+    fn check_limits(&self, launch: &Launch, uniform: &BTreeSet<String>) -> Result<(), RunError> {
+        let limits = self.gpu.device.limits();
+        let refused = |message| Err(RunError::new(RunErrorKind::Unsupported, message));
+        for buffer in &launch.buffers {
+            let binding_max = if uniform.contains(&buffer.name) {
+                limits.max_uniform_buffer_binding_size
+            } else {
+                limits.max_storage_buffer_binding_size
+            };
+            let bytes_max = binding_max.min(limits.max_buffer_size);
+            if buffer.size > bytes_max {
+                return refused(format!(
+                    "buffer `{}` has {} bytes; {} binds at most {bytes_max}; choose a smaller launch",
+                    buffer.name, buffer.size, self.device.id
+                ));
+            }
+        }
+        let max = limits.max_compute_workgroups_per_dimension;
+        for dispatch in &launch.dispatches {
+            if let Workgroups::Direct([x, y, z]) = dispatch.workgroups
+                && x.max(y).max(z) > max
+            {
+                return refused(format!(
+                    "`{}` has {x}×{y}×{z} workgroups; {} takes at most {max} along a dimension",
+                    dispatch.entry_point, self.device.id
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Reads a launch's outputs.

@@ -118,7 +118,12 @@ impl<'a> Builder<'a> {
             Expression::GlobalVariable(variable) => {
                 return match self.globals.get(variable.index()) {
                     Some(Some(place)) => Ok(Value::Place(place.clone())),
-                    _ => Err(self.unsupported("a variable before its place".to_owned(), span)),
+                    _ => {
+                        let name = self.module.global_variables[variable].name.as_deref();
+                        let name = name.unwrap_or_default();
+                        let what = "texture, sampler, acceleration structure or binding array";
+                        Err(self.unsupported(format!("`{name}`, a {what}"), span))
+                    }
                 };
             }
             Expression::LocalVariable(variable) => {

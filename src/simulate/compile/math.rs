@@ -243,9 +243,8 @@ impl<'a> Builder<'a> {
                 return builder.float1(kind, (single::trunc, double::trunc), parts[0]);
             }
             if kind.is_wide() {
-                let dst = builder.fresh(1)?;
-                builder.push(Op::Narrow(scalar::double_frexp_exp, dst, parts[0]))?;
-                return Ok(vec![dst]);
+                // naga gives the exponent the width of the fraction.
+                return builder.wide1(scalar::double_frexp_exp, parts[0]);
             }
             Ok(vec![builder.map1(scalar::frexp_exp, parts[0])?])
         })?);
@@ -452,44 +451,6 @@ impl<'a> Builder<'a> {
             }
         }
         Ok(result)
-    }
-
-    // Bits
-
-    fn bits(
-        &mut self,
-        fun: MathFunction,
-        kind: Kind,
-        operands: &[Vec<Reg>],
-        span: Span,
-    ) -> Result<Vec<Reg>> {
-        if kind != Kind::I32 && kind != Kind::U32 {
-            return Err(self.unsupported(format!("{fun:?} of {kind:?}"), span));
-        }
-        let signed = kind.is_signed();
-        let one: Option<fn(u32) -> u32> = match fun {
-            MathFunction::CountTrailingZeros => Some(scalar::trailing_zeros),
-            MathFunction::CountLeadingZeros => Some(scalar::leading_zeros),
-            MathFunction::CountOneBits => Some(scalar::count_ones),
-            MathFunction::ReverseBits => Some(scalar::reverse_bits),
-            MathFunction::FirstTrailingBit => Some(scalar::first_trailing),
-            MathFunction::FirstLeadingBit if signed => Some(scalar::first_leading_s),
-            MathFunction::FirstLeadingBit => Some(scalar::first_leading_u),
-            _ => None,
-        };
-        self.each(kind, operands, |builder, _, parts| {
-            let dst = builder.fresh(1)?;
-            builder.push(match (one, parts) {
-                (Some(f), _) => Op::Map1(f, dst, parts[0]),
-                (None, &[a, b, c]) => {
-                    let f = if signed { scalar::extract_s } else { scalar::extract_u };
-                    Op::Map3(f, dst, [a, b, c])
-                }
-                (None, &[a, b, c, d]) => Op::Map4(scalar::insert, dst, [a, b, c, d]),
-                (None, _) => return Err(builder.unsupported(format!("{fun:?}"), span)),
-            })?;
-            Ok(vec![dst])
-        })
     }
 
     // Packing

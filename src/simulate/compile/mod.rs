@@ -7,6 +7,7 @@
 //! operands, the interpreter needs no copy to write it. Nothing is optimised beyond that: each
 //! operation that naga emits is executed.
 
+mod bits;
 mod expression;
 mod flow;
 mod math;
@@ -211,12 +212,13 @@ impl<'a> Builder<'a> {
         })
     }
 
-    /// Gives every global variable its place, and private ones their first values.
+    /// Gives every global variable its place, and private ones their first values. What has no place
+    /// (textures, samplers, acceleration structures, binding arrays) is refused where it is used.
     fn globals(&mut self) -> Result<()> {
         for (handle, variable) in self.module.global_variables.iter() {
             let place = self.global(handle, variable)?;
             debug_assert_eq!(self.globals.len(), handle.index(), "arenas are dense");
-            self.globals.push(Some(place));
+            self.globals.push(place);
         }
         Ok(())
     }
@@ -225,7 +227,7 @@ impl<'a> Builder<'a> {
         &mut self,
         handle: Handle<GlobalVariable>,
         variable: &GlobalVariable,
-    ) -> Result<Place> {
+    ) -> Result<Option<Place>> {
         let span = self.module.global_variables.get_span(handle);
         let layout = self.layouter[variable.ty];
         let memory = |root, offset| Place {
@@ -238,7 +240,7 @@ impl<'a> Builder<'a> {
         match variable.space {
             AddressSpace::Private => {
                 let place = self.variable(variable.ty, span)?;
-                let PlaceRoot::Registers(base) = place.root else { return Ok(place) };
+                let PlaceRoot::Registers(base) = place.root else { return Ok(Some(place)) };
                 self.initialise(base, variable.ty, span)?;
                 if let Some(init) = variable.init {
                     let value = self.constant(&self.module.global_expressions, init, span)?;
@@ -246,7 +248,7 @@ impl<'a> Builder<'a> {
                         self.push(Op::Copy(register, source))?;
                     }
                 }
-                Ok(place)
+                Ok(Some(place))
             }
             AddressSpace::WorkGroup => {
                 let offset = layout.alignment.round_up(self.workgroup_bytes);
@@ -257,30 +259,27 @@ impl<'a> Builder<'a> {
                         max: WORKGROUP_BYTES_MAX,
                     }));
                 }
-                Ok(memory(super::op::ROOT_WORKGROUP, offset))
+                Ok(Some(memory(super::op::ROOT_WORKGROUP, offset)))
             }
             AddressSpace::Uniform | AddressSpace::Storage { .. } => {
                 let Some(binding) = variable.binding else {
                     return Err(self.unsupported("a buffer without a binding".to_owned(), span));
                 };
                 if let TypeInner::BindingArray { .. } = self.module.types[variable.ty].inner {
-                    return Err(self.unsupported("a binding array".to_owned(), span));
+                    return Ok(None);
                 }
                 self.roots.push(Root::Buffer {
                     group: binding.group,
                     binding: binding.binding,
                     size_min: layout.size,
                 });
-                Ok(memory(next?, 0))
+                Ok(Some(memory(next?, 0)))
             }
             AddressSpace::Immediate => {
                 self.roots.push(Root::Immediates { size_min: layout.size });
-                Ok(memory(next?, 0))
+                Ok(Some(memory(next?, 0)))
             }
-            AddressSpace::Handle => {
-                Err(self
-                    .unsupported("a texture, sampler or acceleration structure".to_owned(), span))
-            }
+            AddressSpace::Handle => Ok(None),
             AddressSpace::Function
             | AddressSpace::TaskPayload
             | AddressSpace::RayPayload

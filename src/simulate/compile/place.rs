@@ -131,6 +131,8 @@ impl Builder<'_> {
         Ok(Place { offset: place.offset + number * each, shape: step.shape, ..place.clone() })
     }
 
+    // Bounds
+
     /// The element at an index that a register holds.
     pub(super) fn indexed(&mut self, place: &Place, number: Reg, span: Span) -> Result<Place> {
         let inner = self.inner(place.shape);
@@ -157,6 +159,8 @@ impl Builder<'_> {
         self.push(Op::Index { dst, base, index: number, length, stride })?;
         Ok(Place { dynamic: Some(dst), shape: step.shape, ..place.clone() })
     }
+
+    // Accesses
 
     /// Reads a place. Registers without a dynamic index come back as they are, not copied.
     pub(super) fn load(&mut self, place: &Place, span: Span) -> Result<Vec<Reg>> {

@@ -307,14 +307,3 @@ fn sixty_four_bits_and_sixteen() {
         [0x1000_0000, 8, 0, 1, 2048f32.to_bits(), third.to_bits(), f32::INFINITY.to_bits(), 1];
     assert_eq!(found, expected);
 }
-
-#[test]
-fn what_is_not_run_is_named_with_its_line() {
-    let text = "@group(0) @binding(0) var t: texture_2d<f32>;
-        @group(0) @binding(1) var<storage, read_write> output: array<f32>;
-        @compute @workgroup_size(1) fn main() {
-            output[0] = textureLoad(t, vec2(0, 0), 0).x;
-        }";
-    let error = Compiled::new(&program(text)).unwrap_err().to_string();
-    assert!(error.starts_with("test.wgsl:1: "), "{error}");
-}

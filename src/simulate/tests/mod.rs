@@ -6,9 +6,19 @@
 mod arithmetic;
 mod flow;
 mod memory;
+mod numbers;
+mod packing;
+mod prose;
 mod random;
+mod robust;
+mod spaces;
+mod strict;
+mod subgroups;
 
-use super::{Compiled, Config, Fma, Memory, Outcome, Reconvergence, ReportKind, Schedule, Trap};
+use super::{
+    Compiled, Config, Fma, Memory, Outcome, Reconvergence, ReportKind, Schedule, SimulateError,
+    Trap,
+};
 use crate::program::{Parsed, Program};
 use crate::units::Width;
 

@@ -153,7 +153,7 @@ impl Writer {
 }
 
 /// A program from a seed.
-fn write(seed: u64) -> String {
+pub(super) fn write(seed: u64) -> String {
     let mut writer = Writer {
         text: String::new(),
         choices: seed,

@@ -1,0 +1,148 @@
+//! Tests of the simulator as a device: dispatches in a row, indirect ones, strict mode, limits.
+//!
+//! Input: launches made by hand. Output: counts worked out by hand, or errors of the right kind.
+
+use super::*;
+use crate::kernel::{Catalogue, DeviceClass, Dispatch, SEED};
+
+/// A launch of a shader with one buffer of so many words a name.
+fn launch(source: &str, buffers: &[(&str, u64)], dispatches: &[(&str, Workgroups)]) -> Launch {
+    let catalogue = Catalogue::embedded().unwrap();
+    let kernel = catalogue.kernel("self_test/if_else").unwrap();
+    let mut launch = kernel.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap();
+    launch.kernel = "test/launch".to_owned();
+    launch.file = "launch.wgsl".to_owned();
+    launch.source = source.to_owned();
+    let output = launch.buffer("output").unwrap().clone();
+    let buffer = |&(name, words): &(&str, u64)| crate::kernel::Buffer {
+        name: name.to_owned(),
+        size: words * 4,
+        output: false,
+        ..output.clone()
+    };
+    launch.buffers = buffers.iter().map(buffer).collect();
+    let dispatch = |(entry_point, workgroups): &(&str, Workgroups)| Dispatch {
+        entry_point: (*entry_point).to_owned(),
+        workgroups: workgroups.clone(),
+    };
+    launch.dispatches = dispatches.iter().map(dispatch).collect();
+    launch.reference = None;
+    launch.expected = BTreeMap::new();
+    launch
+}
+
+fn runner(steps_max: u64) -> SimulatorRunner {
+    SimulatorRunner::new(Width::new(8).unwrap(), steps_max)
+}
+
+fn count(runner: &mut SimulatorRunner, launch: &Launch) -> Result<Counted, RunError> {
+    runner.count(launch, &CountOptions { histogram: true })
+}
+
+const INDIRECT: &str = "
+@group(0) @binding(0) var<storage, read_write> grid: array<u32>;
+@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(1) fn prepare() {
+    grid[1] = 3u; grid[2] = 2u; grid[3] = arrayLength(&grid) - 3u;
+}
+@compute @workgroup_size(12) fn work(@builtin(local_invocation_index) i: u32, @builtin(num_workgroups) n: vec3<u32>) {
+    if i < n.x { output[i] = n.y; }
+}";
+
+fn indirect_launch(grid_words: u64, offset: u64) -> Launch {
+    let grid = Workgroups::Indirect { buffer: "grid".to_owned(), offset };
+    let dispatches = [("prepare", Workgroups::Direct([1, 1, 1])), ("work", grid)];
+    launch(INDIRECT, &[("grid", grid_words), ("output", 12)], &dispatches)
+}
+
+#[test]
+fn an_indirect_dispatch_reads_what_the_one_before_it_wrote() {
+    let counted = count(&mut runner(STEPS_MAX), &indirect_launch(4, 4)).unwrap();
+    assert_eq!(counted.dispatches[1].workgroups, Some([3, 2, 1]));
+    let counts = &counted.dispatches[1].counts;
+    let found: Vec<(u64, u64)> = counts.iter().map(|c| (c.issues.0, c.lanes.0)).collect();
+    // Six workgroups of a full and a half subgroup; three lanes of each take the branch.
+    assert_eq!(found[..2], [(12, 72), (6, 18)]);
+    assert_eq!(counts[0].histogram.as_ref().unwrap(), &[0, 0, 0, 6, 0, 0, 0, 6]);
+}
+
+#[test]
+fn an_indirect_dispatch_of_nothing_or_too_much_is_no_crash() {
+    // The counts lie in words 0 to 2: 0, 3, 2.
+    let counted = count(&mut runner(STEPS_MAX), &indirect_launch(4, 0)).unwrap();
+    assert_eq!(counted.dispatches[1].workgroups, Some([0, 3, 2]));
+    assert!(counted.dispatches[1].counts.iter().all(|count| count.issues.0 == 0));
+    // 100,003 words make 100,000 workgroups along z.
+    let refused = count(&mut runner(STEPS_MAX), &indirect_launch(100_003, 4)).unwrap_err();
+    assert_eq!(refused.kind, RunErrorKind::Unsupported);
+    assert!(refused.message.contains("3×2×100000") && refused.message.contains("65535"));
+    let outside = count(&mut runner(STEPS_MAX), &indirect_launch(4, 8)).unwrap_err();
+    assert_eq!(outside.kind, RunErrorKind::BadInput);
+    assert!(outside.message.contains("`grid` does not hold three counts at byte 8"), "{outside}");
+}
+
+const WRONG: &str = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
+    if i < 4u {
+        workgroupBarrier();
+    }
+    output[i + 1u] = i;
+}";
+
+#[test]
+fn strict_mode_fails_the_launch_that_is_flagged_otherwise() {
+    let wrong = launch(WRONG, &[("output", 8)], &[("main", Workgroups::Direct([1, 1, 1]))]);
+    let counted = count(&mut runner(STEPS_MAX), &wrong).unwrap();
+    let flags = ["write_out_of_bounds_line_6", "barrier_in_divergent_control_flow_line_4"];
+    assert_eq!(counted.flags, flags);
+    let trap = count(&mut runner(STEPS_MAX).strict(true), &wrong).unwrap_err();
+    assert_eq!(trap.kind, RunErrorKind::Trap);
+    let told = "launch.wgsl:4: barrier in divergent control flow in workgroup 0, 0, 0";
+    assert_eq!(trap.message, told);
+}
+
+#[test]
+fn limits_are_named_with_the_option_that_raises_them() {
+    let endless = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(8) fn main() {
+    loop {
+        if output[0] == 1u { break; }
+    }
+}";
+    let one = [("main", Workgroups::Direct([1, 1, 1]))];
+    let endless = launch(endless, &[("output", 8)], &one);
+    let stopped = count(&mut runner(100_000), &endless).unwrap_err();
+    assert_eq!(stopped.kind, RunErrorKind::StepLimit);
+    let told = &stopped.message;
+    assert!(told.starts_with("launch.wgsl:3: ") && told.contains("100000 operations"), "{told}");
+    assert!(told.contains("--steps"), "{told}");
+
+    let large = launch(WRONG, &[("output", 1 << 20)], &one);
+    let refused = count(&mut runner(STEPS_MAX).memory_bytes_max(1 << 22), &large);
+    assert!(refused.is_ok(), "exactly the limit");
+    let refused = count(&mut runner(STEPS_MAX).memory_bytes_max((1 << 22) - 1), &large);
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.kind, RunErrorKind::Unsupported);
+    assert!(refused.message.contains("4194304 bytes") && refused.message.contains("--memory-max"));
+
+    let wide = [("main", Workgroups::Direct([1, 65_536, 1]))];
+    let refused = count(&mut runner(STEPS_MAX), &launch(WRONG, &[("output", 8)], &wide));
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.kind, RunErrorKind::Unsupported);
+    assert!(refused.message.contains("1×65536×1") && refused.message.contains("65535"));
+}
+
+#[test]
+fn textures_are_refused_with_their_line() {
+    let source = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+
+@group(0) @binding(1) var t: texture_2d<u32>;
+@compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
+    output[i] = textureLoad(t, vec2(i, 0u), 0).x;
+}";
+    let textured = launch(source, &[("output", 8)], &[("main", Workgroups::Direct([1, 1, 1]))]);
+    let refused = count(&mut runner(STEPS_MAX), &textured).unwrap_err();
+    assert_eq!(refused.kind, RunErrorKind::Unsupported);
+    assert!(refused.message.contains("launch.wgsl:5: "), "{refused}");
+    assert!(refused.message.contains("does not run the expression ImageLoad"), "{refused}");
+}
