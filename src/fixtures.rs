@@ -92,6 +92,8 @@ fn block(id: u32, line: u32, ops: u64, issues: f64, mean: f64, width: u32) -> Bl
         column: 5,
         ops,
         fma_ops: Some(u64::from(line == 8)),
+        lines: BTreeMap::from([(line, ops)]),
+        flow: None,
         issues: Issues(issues),
         lanes: Lanes(lanes),
         histogram: Some(histogram),
