@@ -76,6 +76,28 @@ pub enum Trust {
     Estimated,
 }
 
+impl Trust {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Guaranteed => "guaranteed",
+            Self::Observed => "observed",
+            Self::Unknown => "unknown",
+            Self::Estimated => "estimated",
+        }
+    }
+
+    /// What it means, as a clause.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Guaranteed => "the simulator's counts are the definition",
+            Self::Observed => "the self-test passed on this driver",
+            Self::Unknown => "no passed self-test says that this driver counts right",
+            Self::Estimated => "counted without subgroup operations",
+        }
+    }
+}
+
 /// One line on one device, all dispatches together.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineProfile {

@@ -80,8 +80,8 @@ fn branch(table: &Table, construct: &Construct) -> Option<Finding> {
         _ => "by what they loaded",
     };
     let reason = format!(
-        "the lanes of one subgroup take different ways through this {what} {by}: {} runs of it \
-         become {} runs of its arms; {}",
+        "The lanes of one subgroup take different ways through this {what} {by}: {} runs of it \
+         become {} runs of its arms; {}.",
         whole(parent.issues),
         whole(runs),
         packed(table, sums)
@@ -115,8 +115,8 @@ fn divergent_trip_counts(table: &Table, number: u32, construct: &Construct) -> O
     let first = table.rows.get(construct.firsts.first()?)?;
     let sums = table.sums(&construct.inside);
     let reason = format!(
-        "the lanes of one subgroup leave this loop at different times, in {:.1} groups on average, \
-         and those that are done wait for the rest; {}",
+        "The lanes of one subgroup leave this loop at different times, in {:.1} groups on average, \
+         and those that are done wait for the rest; {}.",
         ratio(leavings, parent.issues)?,
         packed(table, sums)
     );
@@ -164,7 +164,7 @@ fn early_return(table: &Table, number: u32, construct: &Construct) -> Option<Fin
     let sums = table.sums(&affected);
     let reason = format!(
         "{} of {} lanes return here, and subgroups go on without them; this branch and what runs \
-         after it take {}",
+         after it take {}.",
         whole(returning.lanes),
         whole(parent.lanes),
         packed(table, sums)
@@ -193,8 +193,8 @@ fn partial_last_subgroup(table: &Table) -> Option<Finding> {
         })
     };
     let reason = format!(
-        "a workgroup of {} invocations fills {} subgroups of {} lanes and leaves {} lanes to one \
-         more: at its first line {} of {} lanes are active",
+        "A workgroup of {} invocations fills {} subgroups of {} lanes and leaves {} lanes to one \
+         more: at its first line {} of {} lanes are active.",
         table.workgroup,
         table.workgroup / table.width,
         table.width,
@@ -230,9 +230,9 @@ fn barrier(table: &Table, row: &Row) -> Option<Finding> {
         return None;
     }
     let reason = format!(
-        "not every invocation reaches the barrier here: {} lanes in {} issues, where workgroups of \
+        "Not every invocation reaches the barrier here: {} lanes in {} issues, where workgroups of \
          {} have {} lanes in {} issues each time; what it does then is undefined, and some devices \
-         never end",
+         never end.",
         whole(row.lanes),
         whole(row.issues),
         table.workgroup,
