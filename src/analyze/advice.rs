@@ -12,6 +12,8 @@
 //! of it. A rule's gain is the sum of that over the blocks that its cause can touch, called
 //! functions included. It is a bound, not a forecast: what else keeps lanes idle in those blocks is
 //! in it, what the change itself costs is not, and the gains of several pieces of advice overlap.
+//! For partial subgroups of r lanes it is tighter: only issues with at most r lanes can be theirs, and
+//! merging them to full ones, W / r at a time, saves at most the part 1 − r / W of those.
 //! Gains below [`GAIN_SHARE_MIN`] of all issue slots are not worth a line.
 //!
 //! # What counts as proof

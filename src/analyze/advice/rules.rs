@@ -77,7 +77,7 @@ fn branch(table: &Table, construct: &Construct) -> Option<Finding> {
     let runs: u128 = firsts().map(|row| row.issues).sum();
     let by = match rule {
         Rule::LaneParityBranch => "by the low bits of their number",
-        _ => "by what they loaded",
+        _ => "by their data",
     };
     let reason = format!(
         "The lanes of one subgroup take different ways through this {what} {by}: {} runs of it \
@@ -126,7 +126,8 @@ fn divergent_trip_counts(table: &Table, number: u32, construct: &Construct) -> O
 
 /// [`Rule::EarlyReturn`].
 fn early_return(table: &Table, number: u32, construct: &Construct) -> Option<Finding> {
-    if construct.enclosure.condition == ConditionClass::Uniform {
+    let is_loop = matches!(construct.enclosure.part, Part::LoopBody | Part::LoopContinuing);
+    if is_loop || construct.enclosure.condition == ConditionClass::Uniform {
         return None;
     }
     let directly = |row: &&Row| {
@@ -183,23 +184,23 @@ fn partial_last_subgroup(table: &Table) -> Option<Finding> {
     if table.idle(first) == 0 {
         return None;
     }
-    // Only partial subgroups can gain, and each of their issues has at most `rest` lanes.
+    // Only partial subgroups can gain, and each of their issues has at most `rest` lanes. Merged to
+    // full ones, W / rest at a time, they run at least as often as one of them on average.
     let gain = |row: &Row| {
         let all = table.removable(row);
         row.histogram.as_ref().map_or(all, |bins| {
             let short: u128 =
                 (1u128..).zip(bins).filter(|(lanes, _)| *lanes <= rest).map(|(_, n)| n).sum();
-            all.min(u128::from(row.block.ops) * short)
+            all.min(u128::from(row.block.ops) * (short * (table.width - rest) / table.width))
         })
     };
+    let active = mean(first.lanes, first.issues);
     let reason = format!(
-        "A workgroup of {} invocations fills {} subgroups of {} lanes and leaves {} lanes to one \
-         more: at its first line {} of {} lanes are active.",
+        "A workgroup of {} invocations takes {} subgroups of {} lanes, of which the last has {rest}: \
+         at its first line {active} of {} lanes are active.",
         table.workgroup,
-        table.workgroup / table.width,
+        table.workgroup.div_ceil(table.width),
         table.width,
-        rest,
-        mean(first.lanes, first.issues),
         table.width
     );
     let gain = table.rows.values().map(gain).sum();

@@ -135,12 +135,16 @@ fn partial_last_subgroup() {
 
 #[test]
 fn a_partial_subgroups_gain_leaves_divergence_out() {
+    // 80 of 96 lanes: packing saves a sixth of the slots, rounded up block by block.
+    let run = simulated(&shader(80, "sum = mixed(word);"), random_words(), 12, &[32]);
+    let slots: u64 = run.measurements[0].dispatches[0].lines.iter().map(|l| l.issues.0).sum();
+    assert_eq!(advice_in(&run)[0].gain_slots, u128::from(slots) / 6);
+    // A loop that half empties the full ones too.
     let body = "for (var i = 0u; i < lane; i++) { sum = mixed(sum) + i; }";
     let run = simulated(&shader(80, body), random_words(), 16, &[32]);
     let advice = advice_in(&run);
     let gain = |rule| advice.iter().find(|one| one.rule == rule).expect("advice").gain_slots;
-    let (all, partial) = (gain(Rule::DivergentTripCounts), gain(Rule::PartialLastSubgroup));
-    assert!(partial < all * 3 / 2, "{partial} {all}");
+    assert!(gain(Rule::PartialLastSubgroup) < gain(Rule::DivergentTripCounts), "{advice:?}");
 }
 
 /// A barrier under a condition. The simulator refuses to run it, so that the counts are made up.
