@@ -328,21 +328,26 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         expected: BTreeMap::new(),
         exempt_from_agreement: None,
     };
+    simulated_launch(&launch, widths)
+}
+
+/// Counts a launch on simulators of these widths.
+pub(crate) fn simulated_launch(launch: &Launch, widths: &[u32]) -> Run {
     let mut run = run();
-    run.argv = vec!["profile".to_owned(), "shaders/demo.wgsl".to_owned()];
+    run.argv = vec!["profile".to_owned(), launch.kernel.clone()];
     run.devices.clear();
     run.measurements.clear();
-    run.sources = BTreeMap::from([measure::source(&launch)]);
+    run.sources = BTreeMap::from([measure::source(launch)]);
     for width in widths {
         let width = Width::new(*width).expect("a width");
         let mut runner = SimulatorRunner::new(width, 1 << 24);
-        let (counted, error) = match runner.count(&launch, &CountOptions { histogram: true }) {
+        let (counted, error) = match runner.count(launch, &CountOptions { histogram: true }) {
             Ok(counted) => (Some(counted), None),
             Err(error) => (None, Some(error)),
         };
         let results = measure::Results { counted, timed: None, error };
         let device = runner.device().clone();
-        run.measurements.push(measure::measurement(&device, &launch, results).expect("a record"));
+        run.measurements.push(measure::measurement(&device, launch, results).expect("a record"));
         run.devices.push(device);
     }
     run

@@ -296,11 +296,6 @@ pub struct Block {
 pub struct Flow {
     /// The function that the block lies in.
     pub function: String,
-    /// A block of the body around the innermost construct whose lanes are exactly those that reach
-    /// the construct: before it, else after it; absent in a function's outermost body, and where
-    /// there is no such block.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<BlockId>,
     /// The constructs around the block in its function, outermost first; empty in the outermost body.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Enclosure>,
@@ -333,6 +328,10 @@ pub struct Enclosure {
     pub line: u32,
     /// What the condition depends on; for a loop all the conditions under which it is left.
     pub condition: ConditionClass,
+    /// A block of the body around the construct whose lanes are exactly those that reach it: before
+    /// it, else after it; absent where there is no such block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<BlockId>,
 }
 
 /// A part of a construct.

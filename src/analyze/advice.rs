@@ -24,12 +24,17 @@
 //! - *A branch splits subgroups*: without a split, each run of an arm has the lanes of a run of P,
 //!   and no run of P gives two, so that Σ idle(first blocks of the arms) ≤ idle(P) and
 //!   Σ issues of them ≤ issues(P). A larger sum of either proves a split.
+//!   An arm that starts with a loop has no such block; then the loop's exits tell its lanes, and
+//!   the fullest issue of the loop's first block how few its issues can be.
 //! - *Lanes leave a loop at different times*: without that, each run of P leaves by one run of one
 //!   `break` or `return`. More runs of those than of P prove it.
 //! - *A return leaves lanes idle*: a split at its condition does; so does idle(after) > idle(P),
 //!   since without a split the runs of the block after it are runs of P with the same lanes.
 //! - *A barrier is not reached by all*: with S invocations a workgroup, a barrier that all reach has
 //!   lanes = k·S and issues = k·⌈S / W⌉ for a whole k.
+//!
+//! Where no block shows P's counts, or lanes leave a loop by `break if` alone, nothing is proved and
+//! nothing said.
 //!
 //! The first three take it that lanes come together again where the source does; a device that
 //! fails at that is found by the self-test.

@@ -3,7 +3,7 @@
 //! Input: a run. Output: a [`Profile`] for each shader at each set of parameters, devices in the
 //! order of measurement, a device's lines with the most wasted issue slots first. What a line
 //! counts is made by `lines`; here it gets a rank and a histogram. Advice is made by
-//! [`advice`](super::advice).
+//! [`advice`](super::advice()) from it.
 
 use std::collections::BTreeSet;
 
@@ -257,3 +257,6 @@ fn on_line(measurement: &Measurement, file: &str, line: u32) -> (Option<Vec<u128
 fn ops_on(block: &Block, line: u32) -> u64 {
     block.lines.get(&line).copied().unwrap_or(0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -17,9 +17,6 @@ use crate::units::BlockId;
 /// A block's place in structured control flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockFlow {
-    /// A block of the body around the innermost construct whose lanes are exactly those that reach
-    /// the construct: before it, else after it; nothing where there is no such block.
-    pub parent: Option<BlockId>,
     /// The constructs around the block in its function, outermost first.
     pub path: Vec<Enclosure>,
     /// The construct that ends right before the block in the same body.
@@ -43,6 +40,9 @@ pub struct Enclosure {
     pub line: u32,
     /// What the condition depends on; for a loop all the conditions under which it is left.
     pub class: Class,
+    /// A block of the body around the construct whose lanes are exactly those that reach it: before
+    /// it, else after it; nothing where there is no such block.
+    pub parent: Option<BlockId>,
 }
 
 /// A part of a construct.
@@ -90,7 +90,7 @@ pub fn flows(module: &Module, structure: &Structure, text: &Text) -> Vec<BlockFl
             first,
             next: 0,
         };
-        walk.body(body, None);
+        walk.body(body);
         first += walk.next;
     }
     flows
@@ -133,8 +133,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Walks a body; `parent` is the block before its construct.
-    fn body(&mut self, body: &Body, parent: Option<BlockId>) -> Exits {
+    fn body(&mut self, body: &Body) -> Exits {
         let mut exits = Exits::default();
         let (mut before, mut after) = (None, None);
         // Constructs that no block's lanes are known to reach, so far.
@@ -142,7 +141,7 @@ impl Walk<'_> {
         for node in &body.nodes {
             let (last, found) = match node {
                 Node::Straight(straight) => {
-                    let found = self.straight(straight, parent, after);
+                    let found = self.straight(straight, after);
                     before = Some(straight.block);
                     self.settle(&mut pending, straight.block);
                     (None, found)
@@ -168,11 +167,9 @@ impl Walk<'_> {
     /// Makes `block` the parent of the blocks of `pending` constructs: the same lanes run it after.
     fn settle(&mut self, pending: &mut Vec<u32>, block: BlockId) {
         for construct in pending.drain(..) {
-            let inside = |flow: &&mut BlockFlow| {
-                flow.path.last().is_some_and(|around| around.construct == construct)
-            };
-            for flow in self.flows.iter_mut().filter(inside) {
-                flow.parent = Some(block);
+            let path = self.flows.iter_mut().flat_map(|flow| &mut flow.path);
+            for around in path.filter(|around| around.construct == construct) {
+                around.parent = Some(block);
             }
         }
     }
@@ -183,35 +180,35 @@ impl Walk<'_> {
         self.next += 1;
         let class = self.classes.constructs[index as usize];
         let construct = self.first + index;
-        let enclosure = |part, line| Enclosure { construct, part, line, class };
+        let enclosure = |part, line| Enclosure { construct, part, line, class, parent: before };
         match node {
             Node::Straight(_) => Exits::default(),
             Node::If { condition, accept, reject, span } => {
                 let line = self.line(Some(*condition), *span);
-                let accepted = self.part(accept, enclosure(Part::IfAccept, line), before);
-                accepted.join(self.part(reject, enclosure(Part::IfReject, line), before))
+                let accepted = self.part(accept, enclosure(Part::IfAccept, line));
+                accepted.join(self.part(reject, enclosure(Part::IfReject, line)))
             }
             Node::Switch { selector, cases, span } => {
                 let line = self.line(Some(*selector), *span);
                 let mut exits = Exits::default();
                 for (number, case) in (0u32..).zip(cases) {
                     let part = enclosure(Part::SwitchCase(number), line);
-                    exits = exits.join(self.part(&case.body, part, before));
+                    exits = exits.join(self.part(&case.body, part));
                 }
                 Exits { breaks: false, ..exits }
             }
             Node::Loop { body, continuing, break_if: _, span } => {
                 let line = self.line(None, *span);
-                let exits = self.part(body, enclosure(Part::LoopBody, line), before);
-                let more = self.part(continuing, enclosure(Part::LoopContinuing, line), before);
+                let exits = self.part(body, enclosure(Part::LoopBody, line));
+                let more = self.part(continuing, enclosure(Part::LoopContinuing, line));
                 Exits { returns: exits.join(more).returns, ..Exits::default() }
             }
         }
     }
 
-    fn part(&mut self, body: &Body, enclosure: Enclosure, before: Option<BlockId>) -> Exits {
+    fn part(&mut self, body: &Body, enclosure: Enclosure) -> Exits {
         self.path.push(enclosure);
-        let exits = self.body(body, before);
+        let exits = self.body(body);
         self.path.pop();
         exits
     }
@@ -226,14 +223,9 @@ impl Walk<'_> {
         self.text.location(condition.or(start(span)).unwrap_or(0)).line
     }
 
-    fn straight(
-        &mut self,
-        straight: &Straight,
-        parent: Option<BlockId>,
-        after: Option<u32>,
-    ) -> Exits {
+    fn straight(&mut self, straight: &Straight, after: Option<u32>) -> Exits {
         let mut exits = Exits::default();
-        let mut flow = BlockFlow { parent, path: self.path.clone(), after, ..BlockFlow::default() };
+        let mut flow = BlockFlow { path: self.path.clone(), after, ..BlockFlow::default() };
         for (statement, span) in &straight.statements {
             match *statement {
                 Statement::Break => {

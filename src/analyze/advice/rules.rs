@@ -69,12 +69,13 @@ fn branch(table: &Table, construct: &Construct) -> Option<Finding> {
     if firsts().any(leaves_early) {
         return None;
     }
-    let parent = table.rows.get(&construct.parent?)?;
+    let parent = table.rows.get(&construct.enclosure.parent?)?;
     if !splits(table, construct, parent) {
         return None;
     }
     let sums = table.sums(&construct.inside);
-    let runs: u128 = firsts().map(|row| row.issues).sum();
+    let arms = table.arms(construct);
+    let runs: u128 = arms.iter().map(|(issues, _)| issues).sum();
     let by = match rule {
         Rule::LaneParityBranch => "by the low bits of their number",
         _ => "by their data",
@@ -86,14 +87,15 @@ fn branch(table: &Table, construct: &Construct) -> Option<Finding> {
         whole(runs),
         packed(table, sums)
     );
-    Some(finding(rule, firsts().next()?, construct.enclosure.line, sums.gain, reason))
+    Some(finding(rule, parent, construct.enclosure.line, sums.gain, reason))
 }
 
 /// Whether the counts prove that the lanes of one run of `parent` entered a branch apart.
 fn splits(table: &Table, construct: &Construct, parent: &Row) -> bool {
-    let firsts = || construct.firsts.iter().filter_map(|id| table.rows.get(id));
-    let idle: u128 = firsts().map(|row| table.idle(row)).sum();
-    let runs: u128 = firsts().map(|row| row.issues).sum();
+    let arms = table.arms(construct);
+    let runs: u128 = arms.iter().map(|(issues, _)| issues).sum();
+    let idle: u128 =
+        arms.iter().map(|(issues, lanes)| (issues * table.width).saturating_sub(*lanes)).sum();
     idle > table.idle(parent) || runs > parent.issues
 }
 
@@ -107,8 +109,8 @@ fn divergent_trip_counts(table: &Table, number: u32, construct: &Construct) -> O
     if !is_loop || construct.enclosure.condition == ConditionClass::Uniform {
         return None;
     }
-    let parent = table.rows.get(&construct.parent?)?;
-    let leavings = table.leavings(number, construct);
+    let parent = table.rows.get(&construct.enclosure.parent?)?;
+    let (leavings, _) = table.leavings(number, construct);
     if leavings <= parent.issues {
         return None;
     }
@@ -136,7 +138,7 @@ fn early_return(table: &Table, number: u32, construct: &Construct) -> Option<Fin
     };
     let inside = || construct.inside.iter().filter_map(|id| table.rows.get(id));
     let returning = inside().find(directly)?;
-    let parent = table.rows.get(&construct.parent?)?;
+    let parent = table.rows.get(&construct.enclosure.parent?)?;
     let next = table.rows.values().find(|row| row.flow.after == Some(number));
     let left_idle = next.is_some_and(|next| table.idle(next) > table.idle(parent));
     if !left_idle && !splits(table, construct, parent) {

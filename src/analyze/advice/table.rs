@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     analyze::DeviceProfile,
-    record::{Block, Dispatch, Enclosure, Flow, Leave, Part},
+    record::{Block, ConditionClass, Dispatch, Enclosure, Flow, Leave, Part},
     units::{BlockId, Width},
 };
 
@@ -33,8 +33,8 @@ pub(super) struct Construct {
     pub(super) enclosure: Enclosure,
     /// The `if` in whose `else` arm it lies, where it lies directly in one.
     pub(super) chain: Option<u32>,
-    /// The block whose lanes are those that reach it.
-    pub(super) parent: Option<BlockId>,
+    /// How many constructs are around it.
+    pub(super) depth: usize,
     /// The first block of each part that starts with one.
     pub(super) firsts: Vec<BlockId>,
     /// Every block inside, without called functions.
@@ -145,23 +145,73 @@ impl<'a> Table<'a> {
         sums
     }
 
-    /// The issues with which lanes leave a loop for good: its `break`s, and every `return` inside.
-    pub(super) fn leavings(&self, number: u32, construct: &Construct) -> u128 {
+    /// The runs of each part of a construct: issues and lanes. Where a part has no block that all its
+    /// lanes run once, the issues are the fewest that they can be.
+    pub(super) fn arms(&self, construct: &Construct) -> Vec<(u128, u128)> {
+        let mut parts: BTreeMap<(Part, u32), Vec<&Row>> = BTreeMap::new();
+        for row in construct.inside.iter().filter_map(|id| self.rows.get(id)) {
+            let around = row.flow.path[construct.depth];
+            parts.entry((around.part, around.case)).or_default().push(row);
+        }
+        parts.values().map(|rows| self.arm(rows, construct.depth + 1)).collect()
+    }
+
+    /// The runs of one part, whose blocks are `rows`; `depth` constructs are around its body.
+    fn arm(&self, rows: &[&Row], depth: usize) -> (u128, u128) {
+        let escapes = |row: &&&Row| match row.flow.leaves {
+            None => false,
+            Some(Leave::Return) => true,
+            Some(leave @ (Leave::Break | Leave::Continue)) => {
+                left(row.flow, leave).is_none_or(|inner| inner < depth)
+            }
+        };
+        let level = rows.iter().find(|row| row.flow.path.len() == depth);
+        let escaped = rows.iter().find(escapes).map(|row| row.block.id);
+        if let Some(row) = level.filter(|row| escaped.is_none_or(|first| first >= row.block.id)) {
+            return (row.issues, row.lanes);
+        }
+        // Everything starts inside the part's first construct; if that is a loop, its exits tell.
+        let first = rows.first().and_then(|row| row.flow.path.get(depth));
+        let Some(inner) = first.and_then(|around| self.constructs.get(&around.construct)) else {
+            return (0, 0);
+        };
+        let number = inner.enclosure.construct;
+        let is_loop = matches!(inner.enclosure.part, Part::LoopBody | Part::LoopContinuing);
+        if !is_loop {
+            return (0, 0);
+        }
+        let (issues, lanes) = self.leavings(number, inner);
+        // In its first iteration a loop has all lanes of the part's run: no run has more than the
+        // fullest issue of its first block.
+        let first = inner.firsts.first().and_then(|id| self.rows.get(id));
+        let bins = first.and_then(|row| row.histogram.as_ref());
+        let fullest = bins.and_then(|bins| bins.iter().rposition(|count| *count > 0));
+        let fullest = fullest.map_or(self.width, |bin| bin as u128 + 1);
+        let together = inner.enclosure.condition == ConditionClass::Uniform;
+        (if together { issues } else { lanes.div_ceil(fullest) }, lanes)
+    }
+
+    /// The issues and lanes with which lanes leave a loop for good by a statement: its `break`s, and
+    /// every `return` inside.
+    pub(super) fn leavings(&self, number: u32, construct: &Construct) -> (u128, u128) {
         let leaves = |row: &&Row| match row.flow.leaves {
             Some(Leave::Return) => true,
             Some(Leave::Continue) | None => false,
-            Some(Leave::Break) => {
-                let breakable = |around: &&Enclosure| match around.part {
-                    Part::SwitchCase | Part::LoopBody | Part::LoopContinuing => true,
-                    Part::IfAccept | Part::IfReject => false,
-                };
-                let innermost = row.flow.path.iter().rev().find(breakable);
-                innermost.is_some_and(|around| around.construct == number)
-            }
+            Some(Leave::Break) => left(row.flow, Leave::Break)
+                .is_some_and(|depth| row.flow.path[depth].construct == number),
         };
         let inside = construct.inside.iter().filter_map(|id| self.rows.get(id));
-        inside.filter(leaves).map(|row| row.issues).sum()
+        inside.filter(leaves).fold((0, 0), |sum, row| (sum.0 + row.issues, sum.1 + row.lanes))
     }
+}
+
+/// The place in a block's path of the construct that its `break` or `continue` belongs to.
+fn left(flow: &Flow, leave: Leave) -> Option<usize> {
+    flow.path.iter().rposition(|around| match around.part {
+        Part::LoopBody | Part::LoopContinuing => true,
+        Part::SwitchCase => leave == Leave::Break,
+        Part::IfAccept | Part::IfReject => false,
+    })
 }
 
 /// Functions to be counted, by their first block: issues and lanes of the calls, where known.
@@ -225,16 +275,13 @@ fn constructs(rows: &BTreeMap<BlockId, Row>) -> BTreeMap<u32, Construct> {
                     .map(|outer| row.flow.path[outer])
                     .filter(|outer| outer.part == Part::IfReject)
                     .map(|outer| outer.construct),
-                parent: None,
+                depth,
                 firsts: Vec::new(),
                 inside: BTreeSet::new(),
             });
             construct.inside.insert(*id);
-            if depth + 1 == row.flow.path.len() {
-                construct.parent = construct.parent.or(row.flow.parent);
-                if row.flow.after.is_none() {
-                    construct.firsts.push(*id);
-                }
+            if depth + 1 == row.flow.path.len() && row.flow.after.is_none() {
+                construct.firsts.push(*id);
             }
         }
     }

@@ -3,9 +3,9 @@
 use super::*;
 use crate::{
     analyze::profiles,
-    fixtures::{DEMO, random_words, simulated},
-    kernel::Fill,
-    record::{Block, Run},
+    fixtures::{DEMO, random_words, simulated, simulated_launch},
+    kernel::{Catalogue, DeviceClass, Fill, SEED},
+    record::{Block, Run, Value},
 };
 
 /// A shader of workgroups of `size` that runs `body` with `word = table[id.x]`.
@@ -56,6 +56,24 @@ fn lane_parity_branch() {
     // Whole subgroups go one way: the condition has the same form, the counts say no.
     assert_eq!(rules(64, &body("(lane / 32u) % 2u == 0u"), random_words()), NONE);
     assert_eq!(rules(64, &body("lane % 2u == 2u"), random_words()), NONE);
+}
+
+#[test]
+fn arms_that_are_loops_are_seen_through() {
+    let body = |condition: &str, trips: &str| {
+        format!(
+            "if {condition} {{ for (var i = 0u; i < {trips}; i++) {{ sum = mixed(sum); }} }}
+            else {{ for (var i = 0u; i < {trips}; i++) {{ sum = sum * 3u + i; }} }}"
+        )
+    };
+    let parity = "lane % 2u == 0u";
+    assert_eq!(rules(64, &body(parity, "9u"), random_words()), ["lane_parity_branch 10"]);
+    assert_eq!(rules(64, &body("(lane / 32u) % 2u == 0u", "9u"), random_words()), NONE);
+    let by_data = rules(64, &body(parity, "(word % 4u)"), random_words());
+    assert!(by_data.contains(&"lane_parity_branch 10".to_owned()), "{by_data:?}");
+    // The parity of whole subgroups splits none. The loops' own divergence is not proved, since no
+    // block shows who enters them.
+    assert_eq!(rules(64, &body("(lane / 32u) % 2u == 0u", "(word % 4u)"), random_words()), NONE);
 }
 
 #[test]
@@ -219,6 +237,31 @@ fn gains_are_bounded_by_waste() {
             #[expect(clippy::cast_precision_loss, reason = "a few thousand slots")]
             let gain = one.gain_slots as f64;
             assert!(gain <= wasted, "{one:?} of {wasted}");
+        }
+    }
+}
+
+/// The first advice for each of the five patterns is what the pattern is made of.
+#[test]
+fn the_five_patterns_get_their_rules() {
+    let catalogue = Catalogue::embedded().unwrap();
+    for (name, expected) in [
+        ("uniform", None),
+        ("branch_by_lane", Some(Rule::LaneParityBranch)),
+        ("branch_by_quad", Some(Rule::LaneParityBranch)),
+        ("early_exit", Some(Rule::EarlyReturn)),
+        ("indirect_branch", Some(Rule::DataDependentSwitch)),
+    ] {
+        for form in ["sealed", "published", "opaque"] {
+            let parameters = BTreeMap::from([
+                ("n".to_owned(), Value::Integer(1024)),
+                ("form".to_owned(), Value::Name(form.to_owned())),
+            ]);
+            let kernel = catalogue.kernel(&format!("five_patterns/{name}")).unwrap();
+            let launch = kernel.launch(DeviceClass::Quick, &parameters, SEED).unwrap();
+            let advice = advice_in(&simulated_launch(&launch, &[32]));
+            let rules: Vec<Rule> = advice.iter().map(|one| one.rule).collect();
+            assert_eq!(rules, Vec::from_iter(expected), "{name} {form}: {advice:#?}");
         }
     }
 }

@@ -175,14 +175,16 @@ fn blocks_know_why_they_are_entered() {
             let path: Vec<String> = flow
                 .path
                 .iter()
-                .map(|e| format!("{}:{:?}@{} {:?}", e.construct, e.part, e.line, e.class))
+                .map(|e| {
+                    let parent = e.parent.map_or("-".to_owned(), |parent| parent.to_string());
+                    format!("{}:{:?}@{} {:?} from {parent}", e.construct, e.part, e.line, e.class)
+                })
                 .collect();
             format!(
-                "{} {}:{} parent {:?} after {:?} leaves {:?} barrier {} calls {:?} [{}]",
+                "{} {}:{} after {:?} leaves {:?} barrier {} calls {:?} [{}]",
                 block.id,
                 block.function,
                 block.location.line,
-                flow.parent.map(|parent| parent.0),
                 flow.after,
                 flow.leaves,
                 flow.barrier,

@@ -9,10 +9,9 @@ use crate::record::{ConditionClass, Enclosure, Flow, Leave, Part};
 
 /// Writes a block's flow as the record has it.
 pub(super) fn recorded(info: &BlockInfo, flow: &BlockFlow) -> Flow {
-    let BlockFlow { parent, path, after, leaves, barrier, calls } = flow;
+    let BlockFlow { path, after, leaves, barrier, calls } = flow;
     Flow {
         function: info.function.clone(),
-        parent: *parent,
         path: path.iter().map(enclosure).collect(),
         after: *after,
         leaves: leaves.map(|leave| match leave {
@@ -26,7 +25,7 @@ pub(super) fn recorded(info: &BlockInfo, flow: &BlockFlow) -> Flow {
 }
 
 fn enclosure(enclosure: &branch::Enclosure) -> Enclosure {
-    let branch::Enclosure { construct, part, line, class } = *enclosure;
+    let branch::Enclosure { construct, part, line, class, parent } = *enclosure;
     let (part, case) = match part {
         branch::Part::IfAccept => (Part::IfAccept, 0),
         branch::Part::IfReject => (Part::IfReject, 0),
@@ -40,5 +39,5 @@ fn enclosure(enclosure: &branch::Enclosure) -> Enclosure {
         Class::Invocation => ConditionClass::Invocation,
         Class::Data => ConditionClass::Data,
     };
-    Enclosure { construct, part, case, line, condition }
+    Enclosure { construct, part, case, line, condition, parent }
 }
