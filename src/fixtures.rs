@@ -1,15 +1,18 @@
-//! Synthetic records for tests: plausible in shape, measured by nobody.
+//! Records for tests: synthetic ones, and simulated ones.
 //!
-//! Input: nothing. Output: a [`Run`] with four devices that look like a GPU, a CPU driver and two
-//! simulators, and the five patterns in two forms. The figures are made up by formula.
+//! Input: nothing, or a shader. Output: a [`Run`] with four devices that look like a GPU, a CPU
+//! driver and two simulators, and the five patterns in two forms, whose figures are made up by
+//! formula; or a [`Run`] of a shader that the simulator counted.
 
 use std::collections::BTreeMap;
 
 use crate::{
+    kernel::{Buffer, Fill, Launch, ScalarType, Workgroups},
     record::{
         Block, Device, DeviceKind, Dispatch, Host, IssuesMethod, Line, Measurement, Output, Run,
         RuntimeChecks, SCHEMA, Sample, SampleState, Source, Status, Time, Tool, Value,
     },
+    run::{CountOptions, Runner, measure, simulator::SimulatorRunner},
     statistics,
     units::{BlockId, Issues, Lanes, Nanoseconds, Ratio, Width},
 };
@@ -92,6 +95,8 @@ fn block(id: u32, line: u32, ops: u64, issues: f64, mean: f64, width: u32) -> Bl
         column: 5,
         ops,
         fma_ops: Some(u64::from(line == 8)),
+        lines: BTreeMap::from([(line, ops)]),
+        flow: None,
         issues: Issues(issues),
         lanes: Lanes(lanes),
         histogram: Some(histogram),
@@ -251,4 +256,104 @@ pub(crate) fn run() -> Run {
         measurements,
         sources,
     }
+}
+
+/// A shader with one of everything that advice is about; `table` holds 0, 7, 14 … or random words.
+pub(crate) const DEMO: &str = "\
+// Sums a table by several detours.
+@group(0) @binding(0) var<storage, read> table: array<u32>;
+@group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+
+fn mixed(word: u32) -> u32 {
+    return (word ^ (word >> 7u)) * 0x9e3779b9u;
+}
+
+@compute @workgroup_size(80)
+fn main(
+    @builtin(global_invocation_id) id: vec3u,
+    @builtin(local_invocation_index) lane: u32,
+) {
+    let word = table[id.x];
+    var sum = 0u;
+    if lane % 2u == 0u {
+        sum = mixed(word);
+    } else {
+        sum = mixed(word + 1u) ^ 5u;
+    }
+    switch word % 4u {
+        case 0u: { sum += mixed(sum); }
+        case 1u: { sum ^= mixed(sum); }
+        case 2u: { sum -= mixed(sum); }
+        default: { sum *= 3u; }
+    }
+    for (var i = 0u; i < word % 16u; i++) {
+        sum = mixed(sum) + i; // <trips> & more
+    }
+    if word % 5u == 0u {
+        return;
+    }
+    for (var i = 0u; i < 8u; i++) {
+        sum += mixed(sum);
+    }
+    sums[id.x] = sum;
+}
+";
+
+/// Counts a shader on simulators of these widths. It may bind `table`, read only, filled as given,
+/// and `sums`, both of 4096 words.
+pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32]) -> Run {
+    let buffer = |name: &str, fill: Fill| Buffer {
+        name: name.to_owned(),
+        size: 4096 * 4,
+        fill,
+        scalar: ScalarType::U32,
+        output: false,
+    };
+    let launch = Launch {
+        kernel: "shaders/demo.wgsl".to_owned(),
+        file: "demo.wgsl".to_owned(),
+        source: source.to_owned(),
+        parameters: BTreeMap::from([("n".to_owned(), Value::Integer(4096))]),
+        seed: 1,
+        overrides: BTreeMap::new(),
+        buffers: vec![buffer("table", fill), buffer("sums", Fill::Zero)],
+        dispatches: vec![crate::kernel::Dispatch {
+            entry_point: "main".to_owned(),
+            workgroups: Workgroups::Direct([workgroups, 1, 1]),
+        }],
+        repeatable: true,
+        trusted: false,
+        immediates: Vec::new(),
+        reference: None,
+        expected: BTreeMap::new(),
+        exempt_from_agreement: None,
+    };
+    simulated_launch(&launch, widths)
+}
+
+/// Counts a launch on simulators of these widths.
+pub(crate) fn simulated_launch(launch: &Launch, widths: &[u32]) -> Run {
+    let mut run = run();
+    run.argv = vec!["profile".to_owned(), launch.kernel.clone()];
+    run.devices.clear();
+    run.measurements.clear();
+    run.sources = BTreeMap::from([measure::source(launch)]);
+    for width in widths {
+        let width = Width::new(*width).expect("a width");
+        let mut runner = SimulatorRunner::new(width, 1 << 24);
+        let (counted, error) = match runner.count(launch, &CountOptions { histogram: true }) {
+            Ok(counted) => (Some(counted), None),
+            Err(error) => (None, Some(error)),
+        };
+        let results = measure::Results { counted, timed: None, error };
+        let device = runner.device().clone();
+        run.measurements.push(measure::measurement(&device, launch, results).expect("a record"));
+        run.devices.push(device);
+    }
+    run
+}
+
+/// Words that look random: what [`DEMO`] diverges on.
+pub(crate) fn random_words() -> Fill {
+    Fill::Uniform { scalar: ScalarType::U32, low: 0.0, high: 65536.0 }
 }

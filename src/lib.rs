@@ -43,12 +43,12 @@
 //! | [`statistics`] | median, noise, intervals, paired ratio, stop rule: pure functions | units |
 //! | [`record`] | the result format; the types' documentation is its specification | units |
 //! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, record |
-//! | [`program`] | the only door to naga's front end: text in, numbered basic blocks out | units, kernel; naga |
+//! | [`program`] | the only door to naga's front end: text in, numbered basic blocks out, and why each is entered | units, kernel; naga |
 //! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, program; naga |
 //! | [`instrument`] | IR → IR: adds counters of issues and lanes | units, program; naga |
 //! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone |
 //! | [`store`] | results on disk, whole at every moment | record, units |
-//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison | record, units, statistics |
+//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice | record, units, statistics |
 //! | [`chart`] | tables → SVG | analyze, record, units; plotters |
 //! | [`report`] | records → one HTML page | analyze, chart, record, units; minijinja |
 //! | [`cli`] | the command line; what prints | everything; clap, anyhow |

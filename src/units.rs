@@ -141,6 +141,19 @@ impl Ratio {
     }
 }
 
+/// Writes a count with its thousands set apart by narrow spaces.
+pub fn grouped(value: u128) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push('\u{202f}');
+        }
+        text.push(digit);
+    }
+    text
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -96,7 +96,7 @@ pub struct BlockCell {
 }
 
 /// Cells of one column by file and line.
-type Cells = BTreeMap<(String, u32), LineCell>;
+pub(super) type Cells = BTreeMap<(String, u32), LineCell>;
 
 /// Makes the source views of `run`, in the order of measurement.
 pub fn lines(run: &Run) -> Vec<SourceView> {
@@ -156,7 +156,7 @@ fn view(
 }
 
 /// Makes one measurement's column and its cells.
-fn column(run: &Run, measurement: &Measurement) -> (SourceColumn, Cells) {
+pub(super) fn column(run: &Run, measurement: &Measurement) -> (SourceColumn, Cells) {
     let mut cells = Cells::new();
     for line in measurement.dispatches.iter().flat_map(|dispatch| &dispatch.lines) {
         let cell = cell(&mut cells, &line.file, line.line);

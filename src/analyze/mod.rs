@@ -13,6 +13,7 @@
 //!
 //! Bare `f64`s are means in lanes, or dimensionless ratios, as each field says.
 
+mod advice;
 mod agreement;
 mod compare;
 mod findings;
@@ -21,6 +22,7 @@ mod merge;
 mod parts;
 mod plausibility;
 mod predictions;
+mod profile;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -28,6 +30,7 @@ mod widths;
 
 use std::collections::BTreeMap;
 
+pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of};
 pub use agreement::{
     Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
 };
@@ -38,6 +41,7 @@ pub use merge::merge;
 pub use parts::{FORM, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
+pub use profile::{DeviceProfile, LineProfile, Profile, Trust, profiles};
 pub use summary::{
     DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, WithheldReason, summary,
 };

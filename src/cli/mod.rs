@@ -4,6 +4,8 @@
 //! progress and messages on standard error, files where the user asked for them, an exit code.
 //! What is measured and what it means is decided elsewhere.
 
+#[expect(dead_code, reason = "`profile` is what shows it")]
+mod annotate;
 mod arguments;
 mod axis;
 mod compare;

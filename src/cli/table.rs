@@ -6,10 +6,13 @@
 use comfy_table::presets::{ASCII_MARKDOWN, UTF8_HORIZONTAL_ONLY};
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 
+use super::annotate::method;
 use crate::analyze::{
-    Comparison, DeviceSummary, SummaryRow, TimeRatio, WithheldReason, parameters_text,
+    Comparison, DeviceProfile, DeviceSummary, SummaryRow, TimeRatio, WithheldReason,
+    parameters_text,
 };
 use crate::record::{Device, Output, Status};
+use crate::units::grouped;
 
 /// What stands where there is no figure.
 const NONE: &str = "–";
@@ -171,6 +174,36 @@ fn device_cells(device: &Device) -> Vec<Cell> {
         device.flags.join(", "),
     ];
     cells.into_iter().map(Cell::new).collect()
+}
+
+/// A profile's devices, a row each.
+pub(crate) fn profiled(devices: &[DeviceProfile], style: Style) -> String {
+    let header =
+        ["device", "W", "active lanes", "efficiency", "issue slots", "counts", "trust", "worst"];
+    let mut table = style.table(&header);
+    for device in devices {
+        let slots = device.column.slots;
+        let mean = slots.active_lanes_mean();
+        let failed = device.status == Status::Failed;
+        let worst = device.lines.first().filter(|line| line.wasted.is_some_and(|w| w > 0.0));
+        let cells = [
+            device.column.label.clone(),
+            device.column.width.map_or(NONE.to_owned(), |width| width.to_string()),
+            mean.map_or(NONE.to_owned(), |lanes| format!("{lanes:.2}")),
+            device.efficiency().map_or(NONE.to_owned(), |e| format!("{:.1} %", e.0 * 100.0)),
+            mean.map_or(NONE.to_owned(), |_| grouped(slots.issues)),
+            if failed { "failed" } else { method(device.column.issues_method) }.to_owned(),
+            device.trust.name().to_owned(),
+            worst.map_or(NONE.to_owned(), |line| format!("line {}", line.line)),
+        ];
+        table.add_row(cells.into_iter().map(Cell::new));
+    }
+    for column in 1..5 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.to_string()
 }
 
 /// A rate with a decimal prefix.

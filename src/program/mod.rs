@@ -10,8 +10,10 @@
 //! overrides in, validates again and numbers the blocks. Errors are naga's own diagnostics, shown
 //! against the text as it was written.
 
+pub mod branch;
 pub mod source;
 pub mod structure;
+pub mod uniformity;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,6 +22,7 @@ use std::sync::Arc;
 use naga::valid::{Capabilities, ModuleInfo, SubgroupOperationSet, ValidationFlags, Validator};
 use naga::{AddressSpace, Handle, Module, ShaderStage, TypeInner};
 
+pub use branch::BlockFlow;
 pub use source::{Location, Text};
 pub use structure::{BlockInfo, Body, Case, Node, Straight, Structure};
 
@@ -223,6 +226,11 @@ impl Program {
     /// Every block, by number.
     pub fn blocks(&self) -> &[BlockInfo] {
         &self.structure.blocks
+    }
+
+    /// Why each block is entered, by number.
+    pub fn flows(&self) -> Vec<BlockFlow> {
+        branch::flows(&self.module, &self.structure, &self.text)
     }
 
     /// The entry point.

@@ -32,7 +32,7 @@ pub(super) struct Context {
 
 /// One invocation.
 #[derive(Debug, Serialize)]
-struct RunText {
+pub(super) struct RunText {
     started: String,
     tool: String,
     commit: String,
@@ -44,7 +44,7 @@ struct RunText {
 
 /// One row of the table of devices.
 #[derive(Debug, Serialize)]
-struct DeviceText {
+pub(super) struct DeviceText {
     id: String,
     label: String,
     driver: String,
@@ -150,7 +150,7 @@ pub(super) fn context(
 }
 
 /// Describes one invocation.
-fn run(run: &Run) -> RunText {
+pub(super) fn run(run: &Run) -> RunText {
     let dirty = match run.tool.git_dirty {
         Some(true) => " with changes",
         Some(false) => "",
@@ -177,7 +177,7 @@ fn run(run: &Run) -> RunText {
 }
 
 /// Describes one device.
-fn device(run: &Run, device: &Device) -> DeviceText {
+pub(super) fn device(run: &Run, device: &Device) -> DeviceText {
     let reported = match (device.subgroup_width_min, device.subgroup_width_max) {
         (Some(min), Some(max)) if min != max => format!("{min} to {max}"),
         (Some(one), _) | (None, Some(one)) => one.to_string(),

@@ -2,6 +2,8 @@
 //!
 //! Input: figures that may be missing. Output: text; what was not measured is a dash, never a zero.
 
+/// Writes a count with its thousands set apart by narrow spaces.
+pub(super) use crate::units::grouped as count;
 use crate::units::{Nanoseconds, Ratio, Width};
 
 /// What stands where nothing was measured.
@@ -62,19 +64,6 @@ pub(super) fn yes_no(value: Option<bool>) -> String {
         None => NONE,
     }
     .to_owned()
-}
-
-/// Writes a count with its thousands set apart by narrow spaces.
-pub(super) fn count(value: u128) -> String {
-    let digits = value.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push('\u{202f}');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]

@@ -7,9 +7,13 @@
 
 mod context;
 mod format;
+mod highlight;
+mod profile;
 mod sources;
 #[cfg(test)]
 mod tests;
+
+pub use profile::profile_html;
 
 use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
 
@@ -43,10 +47,16 @@ pub enum ReportError {
 /// [`ReportError::NoRuns`] for an empty list; the others are faults of lanescope's own.
 pub fn html(runs: &[Run], catalogue: &Catalogue) -> Result<String, ReportError> {
     let joined = merge(runs).ok_or(ReportError::NoRuns)?;
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    let mut environment = environment()?;
     environment.add_template(TEMPLATE, include_str!("template.html"))?;
     let context = context::context(runs, &joined, catalogue)?;
     Ok(environment.get_template(TEMPLATE)?.render(Serde(context))?)
+}
+
+/// An environment in which what is missing is a fault, and blocks leave no lines of their own.
+fn environment() -> Result<Environment<'static>, minijinja::Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    Ok(environment)
 }

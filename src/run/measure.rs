@@ -3,6 +3,8 @@
 //! Input: a launch and what a runner gave for it. Output: `record::Measurement`. Every figure of the
 //! record that follows from counts is worked out here and nowhere else in `run`.
 
+mod flow;
+
 use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
@@ -156,7 +158,8 @@ fn dispatch(
     let counts = counted.map_or(&[][..], |counted| &counted.counts);
     let mut blocks = Vec::new();
     let mut lines: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
-    for (info, count) in program.blocks().iter().zip(counts) {
+    let flows = program.flows();
+    for ((info, count), flow) in program.blocks().iter().zip(counts).zip(&flows) {
         let expected = match (&info.label, width_expected) {
             (Some(label), Some(width)) => launch
                 .active_lanes_mean_expected(label, width)
@@ -171,6 +174,8 @@ fn dispatch(
             column: info.location.column,
             ops: info.ops,
             fma_ops: Some(info.fma_ops),
+            lines: info.lines.clone(),
+            flow: Some(flow::recorded(info, flow)),
             issues: count.issues,
             lanes: count.lanes,
             histogram: count.histogram.clone(),

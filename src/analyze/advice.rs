@@ -1,0 +1,175 @@
+//! What could be done about wasted lanes: plain advice that the counts support.
+//!
+//! Input: one device's part of a profile. Output: [`Advice`], the largest possible gain first. A
+//! rule needs two things: a program that allows the cause (from the blocks' recorded flow), and
+//! counts that prove it happened. Where either is missing, nothing is said; records without flow
+//! get no advice.
+//!
+//! # The largest possible gain
+//!
+//! A block that ran `lanes` lanes needs at least ⌈lanes / W⌉ issues, whoever packs them and however.
+//! So no change that keeps each lane's work can save more than **ops · (issues − ⌈lanes / W⌉)** slots
+//! of it. A rule's gain is the sum of that over the blocks that its cause can touch, called
+//! functions included. It is a bound, not a forecast: what else keeps lanes idle in those blocks is
+//! in it, what the change itself costs is not, and the gains of several pieces of advice overlap.
+//! For partial subgroups of r lanes it is tighter: only issues with at most r lanes can be theirs, and
+//! merging them to full ones, W / r at a time, saves at most the part 1 − r / W of those.
+//! Gains below [`GAIN_SHARE_MIN`] of all issue slots are not worth a line.
+//!
+//! # What counts as proof
+//!
+//! Let P be a block whose lanes are exactly those that reach a construct, and idle(b) = issues·W −
+//! lanes.
+//!
+//! - *A branch splits subgroups*: without a split, each run of an arm has the lanes of a run of P,
+//!   and no run of P gives two, so that Σ idle(first blocks of the arms) ≤ idle(P) and
+//!   Σ issues of them ≤ issues(P). A larger sum of either proves a split.
+//!   An arm that starts with a loop has no such block; then the loop's exits tell its lanes, and
+//!   the fullest issue of the loop's first block how few its issues can be.
+//! - *Lanes leave a loop at different times*: without that, each run of P leaves by one run of one
+//!   `break` or `return`. More runs of those than of P prove it.
+//! - *A return leaves lanes idle*: a split at its condition does; so does idle(after) > idle(P),
+//!   since without a split the runs of the block after it are runs of P with the same lanes.
+//! - *A barrier is not reached by all*: with S invocations a workgroup, a barrier that all reach has
+//!   lanes = k·S and issues = k·⌈S / W⌉ for a whole k.
+//!
+//! Where no block shows P's counts, or lanes leave a loop by `break if` alone, nothing is proved and
+//! nothing said.
+//!
+//! The first three take it that lanes come together again where the source does; a device that
+//! fails at that is found by the self-test.
+
+mod rules;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use super::{DeviceProfile, Profile, ratio};
+use crate::units::{Ratio, Width};
+use table::Table;
+
+/// The least gain, as part of all issue slots, that is worth advice; correctness is always.
+pub const GAIN_SHARE_MIN: Ratio = Ratio(0.01);
+
+/// A rule that gives advice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Rule {
+    /// A barrier that not every invocation of a workgroup reaches.
+    BarrierInDivergentFlow,
+    /// Neighbouring lanes take different ways by their number.
+    LaneParityBranch,
+    /// Lanes take different ways by what they loaded: sorting would bring like to like.
+    DataDependentSwitch,
+    /// Lanes of one subgroup leave a loop at different times.
+    DivergentTripCounts,
+    /// Lanes return and leave the rest of their subgroup half empty.
+    EarlyReturn,
+    /// The size of the workgroup is no multiple of the width.
+    PartialLastSubgroup,
+}
+
+impl Rule {
+    /// The rule's name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BarrierInDivergentFlow => "barrier_in_divergent_flow",
+            Self::LaneParityBranch => "lane_parity_branch",
+            Self::DataDependentSwitch => "data_dependent_switch",
+            Self::DivergentTripCounts => "divergent_trip_counts",
+            Self::EarlyReturn => "early_return",
+            Self::PartialLastSubgroup => "partial_last_subgroup",
+        }
+    }
+
+    /// What to try.
+    pub fn remedy(self) -> &'static str {
+        match self {
+            Self::BarrierInDivergentFlow => {
+                "Move the barrier to where every invocation passes it, or let the condition be \
+                 the same for the whole workgroup."
+            }
+            Self::LaneParityBranch => {
+                "Give each way to whole subgroups: branch on the number divided by the width \
+                 instead of on its low bits, and permute what is loaded accordingly."
+            }
+            Self::DataDependentSwitch => {
+                "Sort or bin the elements by the value that decides, so that a subgroup's lanes \
+                 agree; with two ways a partition is enough."
+            }
+            Self::DivergentTripCounts => {
+                "Order the elements by their number of iterations, or let a lane that is done \
+                 fetch its next element inside the loop."
+            }
+            Self::EarlyReturn => {
+                "Compact the elements that go on before this kernel, or launch no more \
+                 invocations than there is work."
+            }
+            Self::PartialLastSubgroup => "Make the workgroup's size a multiple of the width.",
+        }
+    }
+}
+
+/// A piece of advice for one device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Advice {
+    /// The rule.
+    pub rule: Rule,
+    /// The device's id.
+    pub device: String,
+    /// The width at which it holds, in lanes.
+    pub width: Width,
+    /// The file.
+    pub file: String,
+    /// The line of the condition, of the loop, of the barrier or of the entry point's first
+    /// operation; from 1.
+    pub line: u32,
+    /// The most issue slots that could be saved.
+    pub gain_slots: u128,
+    /// The same as part of all issue slots of the device's launch.
+    pub gain_share: Ratio,
+    /// Why, with the figures.
+    pub reason: String,
+}
+
+/// Gives the advice for one device, the largest gain first; barriers before all else.
+pub fn advice(device: &DeviceProfile) -> Vec<Advice> {
+    let Some(width) = device.column.width else { return Vec::new() };
+    let total = device.column.slots.issues;
+    let mut found: BTreeMap<(Rule, String, u32), Advice> = BTreeMap::new();
+    for table in Table::of(device, width) {
+        for finding in rules::findings(&table) {
+            let Some(share) = ratio(finding.gain, total) else { continue };
+            if share < GAIN_SHARE_MIN.0 && finding.rule != Rule::BarrierInDivergentFlow {
+                continue;
+            }
+            let key = (finding.rule, finding.file.clone(), finding.line);
+            // Two causes on one line, or the same line in two entry points: the larger is shown.
+            let better = |known: &Advice| known.gain_slots >= finding.gain;
+            if found.get(&key).is_some_and(better) {
+                continue;
+            }
+            let advice = Advice {
+                rule: finding.rule,
+                device: device.column.device.clone(),
+                width,
+                file: finding.file,
+                line: finding.line,
+                gain_slots: finding.gain,
+                gain_share: Ratio(share),
+                reason: finding.reason,
+            };
+            found.insert(key, advice);
+        }
+    }
+    let mut list: Vec<Advice> = found.into_values().collect();
+    let barrier = |advice: &Advice| advice.rule == Rule::BarrierInDivergentFlow;
+    list.sort_by(|a, b| barrier(b).cmp(&barrier(a)).then(b.gain_slots.cmp(&a.gain_slots)));
+    list
+}
+
+/// Gives the advice for every device of a profile, device by device.
+pub fn advice_of(profile: &Profile) -> Vec<Advice> {
+    profile.devices.iter().flat_map(advice).collect()
+}

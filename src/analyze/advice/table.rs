@@ -1,0 +1,289 @@
+//! What rules ask of the counts: blocks summed over dispatches, constructs, gains.
+//!
+//! Input: one device's part of a profile. Output: a [`Table`] for each entry point. It judges
+//! nothing.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    analyze::DeviceProfile,
+    record::{Block, ConditionClass, Dispatch, Enclosure, Flow, Leave, Part},
+    units::{BlockId, Width},
+};
+
+/// One block, all dispatches of its entry point together.
+#[derive(Clone, Debug)]
+pub(super) struct Row<'a> {
+    /// The block, with the first dispatch's counts: only what is static is read from it.
+    pub(super) block: &'a Block,
+    /// Its flow.
+    pub(super) flow: &'a Flow,
+    /// Issues.
+    pub(super) issues: u128,
+    /// Lanes.
+    pub(super) lanes: u128,
+    /// Element k: issues with k + 1 lanes.
+    pub(super) histogram: Option<Vec<u128>>,
+}
+
+/// A construct and where its counts are.
+#[derive(Clone, Debug)]
+pub(super) struct Construct {
+    /// As one of its blocks has it; the part is that block's.
+    pub(super) enclosure: Enclosure,
+    /// The `if` in whose `else` arm it lies, where it lies directly in one.
+    pub(super) chain: Option<u32>,
+    /// How many constructs are around it.
+    pub(super) depth: usize,
+    /// The first block of each part that starts with one.
+    pub(super) firsts: Vec<BlockId>,
+    /// Every block inside, without called functions.
+    pub(super) inside: BTreeSet<BlockId>,
+}
+
+/// The counts of one entry point.
+#[derive(Clone, Debug)]
+pub(super) struct Table<'a> {
+    /// The width.
+    pub(super) width: u128,
+    /// Invocations a workgroup.
+    pub(super) workgroup: u128,
+    /// The entry point's name.
+    pub(super) entry_point: &'a str,
+    /// The blocks by number.
+    pub(super) rows: BTreeMap<BlockId, Row<'a>>,
+    /// The constructs by number.
+    pub(super) constructs: BTreeMap<u32, Construct>,
+}
+
+impl<'a> Table<'a> {
+    /// Makes a table for each entry point; blocks without recorded flow are left out.
+    pub(super) fn of(device: &'a DeviceProfile, width: Width) -> Vec<Self> {
+        let mut groups: BTreeMap<&str, Vec<&Dispatch>> = BTreeMap::new();
+        for dispatch in &device.dispatches {
+            groups.entry(&dispatch.entry_point).or_default().push(dispatch);
+        }
+        let table = |(entry_point, dispatches): (&'a str, Vec<&'a Dispatch>)| {
+            let mut rows: BTreeMap<BlockId, Row> = BTreeMap::new();
+            for block in dispatches.iter().flat_map(|dispatch| &dispatch.blocks) {
+                add(&mut rows, block);
+            }
+            let size = dispatches.first().map_or([1; 3], |dispatch| dispatch.workgroup_size);
+            Self {
+                width: u128::from(width.lanes()),
+                workgroup: size.into_iter().map(u128::from).product(),
+                entry_point,
+                constructs: constructs(&rows),
+                rows,
+            }
+        };
+        groups.into_iter().map(table).collect()
+    }
+
+    /// The lanes that did nothing, summed over a block's issues.
+    pub(super) fn idle(&self, row: &Row) -> u128 {
+        (row.issues * self.width).saturating_sub(row.lanes)
+    }
+
+    /// The slots of a block that packing its lanes would save at most.
+    pub(super) fn removable(&self, row: &Row) -> u128 {
+        let least = row.lanes.div_ceil(self.width);
+        u128::from(row.block.ops) * row.issues.saturating_sub(least)
+    }
+
+    /// Issues and lanes of some blocks, and of what they call, by block.
+    ///
+    /// A called function's outermost blocks run once a call, with the caller's lanes, until lanes may
+    /// have returned; so much is the calls' own. Of all its other blocks every issue is counted,
+    /// whoever called: that makes a bound larger and never too small.
+    fn with_callees(&self, blocks: &BTreeSet<BlockId>) -> BTreeMap<BlockId, (u128, u128)> {
+        let counts = |row: &Row| (row.issues, row.lanes);
+        let mut own: BTreeMap<BlockId, (u128, u128)> = BTreeMap::new();
+        let mut whole: BTreeSet<BlockId> = BTreeSet::new();
+        let mut calls = Calls::default();
+        for row in blocks.iter().filter_map(|id| self.rows.get(id)) {
+            whole.insert(row.block.id);
+            calls.add(self, row, Some(counts(row)));
+        }
+        // Callers are numbered after what they call: the last one's calls are all known.
+        while let Some((first, called)) = calls.0.pop_last() {
+            let Some(name) = self.rows.get(&first).map(|row| &row.flow.function) else { continue };
+            let mut known = called;
+            for row in self.rows.values().filter(|row| row.flow.function == *name) {
+                let outermost = row.flow.path.is_empty();
+                if !outermost && row.flow.leaves == Some(Leave::Return) {
+                    known = None;
+                }
+                let counted = known.filter(|_| outermost);
+                match counted {
+                    Some((issues, lanes)) => {
+                        let sum = own.entry(row.block.id).or_default();
+                        *sum = (sum.0 + issues, sum.1 + lanes);
+                    }
+                    None => {
+                        whole.insert(row.block.id);
+                    }
+                }
+                calls.add(self, row, counted);
+            }
+        }
+        own.extend(whole.iter().filter_map(|id| Some((*id, counts(self.rows.get(id)?)))));
+        own
+    }
+
+    /// Σ ops·issues, Σ ops·lanes and the most that could be saved over some blocks and what they
+    /// call.
+    pub(super) fn sums(&self, blocks: &BTreeSet<BlockId>) -> Sums {
+        let mut sums = Sums::default();
+        for (id, (issues, lanes)) in self.with_callees(blocks) {
+            let Some(row) = self.rows.get(&id) else { continue };
+            let ops = u128::from(row.block.ops);
+            sums.slots += ops * issues;
+            sums.lanes += ops * lanes;
+            sums.gain += ops * issues.saturating_sub(lanes.div_ceil(self.width));
+        }
+        sums
+    }
+
+    /// The runs of each part of a construct: issues and lanes. Where a part has no block that all its
+    /// lanes run once, the issues are the fewest that they can be.
+    pub(super) fn arms(&self, construct: &Construct) -> Vec<(u128, u128)> {
+        let mut parts: BTreeMap<(Part, u32), Vec<&Row>> = BTreeMap::new();
+        for row in construct.inside.iter().filter_map(|id| self.rows.get(id)) {
+            let around = row.flow.path[construct.depth];
+            parts.entry((around.part, around.case)).or_default().push(row);
+        }
+        parts.values().map(|rows| self.arm(rows, construct.depth + 1)).collect()
+    }
+
+    /// The runs of one part, whose blocks are `rows`; `depth` constructs are around its body.
+    fn arm(&self, rows: &[&Row], depth: usize) -> (u128, u128) {
+        let escapes = |row: &&&Row| match row.flow.leaves {
+            None => false,
+            Some(Leave::Return) => true,
+            Some(leave @ (Leave::Break | Leave::Continue)) => {
+                left(row.flow, leave).is_none_or(|inner| inner < depth)
+            }
+        };
+        let level = rows.iter().find(|row| row.flow.path.len() == depth);
+        let escaped = rows.iter().find(escapes).map(|row| row.block.id);
+        if let Some(row) = level.filter(|row| escaped.is_none_or(|first| first >= row.block.id)) {
+            return (row.issues, row.lanes);
+        }
+        // Everything starts inside the part's first construct; if that is a loop, its exits tell.
+        let first = rows.first().and_then(|row| row.flow.path.get(depth));
+        let Some(inner) = first.and_then(|around| self.constructs.get(&around.construct)) else {
+            return (0, 0);
+        };
+        let number = inner.enclosure.construct;
+        let is_loop = matches!(inner.enclosure.part, Part::LoopBody | Part::LoopContinuing);
+        if !is_loop {
+            return (0, 0);
+        }
+        let (issues, lanes) = self.leavings(number, inner);
+        // In its first iteration a loop has all lanes of the part's run: no run has more than the
+        // fullest issue of its first block.
+        let first = inner.firsts.first().and_then(|id| self.rows.get(id));
+        let bins = first.and_then(|row| row.histogram.as_ref());
+        let fullest = bins.and_then(|bins| bins.iter().rposition(|count| *count > 0));
+        let fullest = fullest.map_or(self.width, |bin| bin as u128 + 1);
+        let together = inner.enclosure.condition == ConditionClass::Uniform;
+        (if together { issues } else { lanes.div_ceil(fullest) }, lanes)
+    }
+
+    /// The issues and lanes with which lanes leave a loop for good by a statement: its `break`s, and
+    /// every `return` inside.
+    pub(super) fn leavings(&self, number: u32, construct: &Construct) -> (u128, u128) {
+        let leaves = |row: &&Row| match row.flow.leaves {
+            Some(Leave::Return) => true,
+            Some(Leave::Continue) | None => false,
+            Some(Leave::Break) => left(row.flow, Leave::Break)
+                .is_some_and(|depth| row.flow.path[depth].construct == number),
+        };
+        let inside = construct.inside.iter().filter_map(|id| self.rows.get(id));
+        inside.filter(leaves).fold((0, 0), |sum, row| (sum.0 + row.issues, sum.1 + row.lanes))
+    }
+}
+
+/// The place in a block's path of the construct that its `break` or `continue` belongs to.
+fn left(flow: &Flow, leave: Leave) -> Option<usize> {
+    flow.path.iter().rposition(|around| match around.part {
+        Part::LoopBody | Part::LoopContinuing => true,
+        Part::SwitchCase => leave == Leave::Break,
+        Part::IfAccept | Part::IfReject => false,
+    })
+}
+
+/// Functions to be counted, by their first block: issues and lanes of the calls, where known.
+#[derive(Default)]
+struct Calls(BTreeMap<BlockId, Option<(u128, u128)>>);
+
+impl Calls {
+    /// Adds what a block calls, once for each of its `issues` with its `lanes`.
+    fn add(&mut self, table: &Table, row: &Row, counts: Option<(u128, u128)>) {
+        for name in &row.flow.calls {
+            let first = table.rows.values().find(|other| other.flow.function == *name);
+            let Some(first) = first.map(|row| row.block.id) else { continue };
+            let sum = self.0.entry(first).or_insert(Some((0, 0)));
+            *sum = sum.zip(counts).map(|(sum, more)| (sum.0 + more.0, sum.1 + more.1));
+        }
+    }
+}
+
+/// Sums over blocks.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Sums {
+    /// Σ ops·issues.
+    pub(super) slots: u128,
+    /// Σ ops·lanes.
+    pub(super) lanes: u128,
+    /// The most slots that could be saved.
+    pub(super) gain: u128,
+}
+
+/// Adds a dispatch's counts of a block.
+fn add<'a>(rows: &mut BTreeMap<BlockId, Row<'a>>, block: &'a Block) {
+    let Some(flow) = &block.flow else { return };
+    let bins = |block: &Block| {
+        block.histogram.as_ref().map(|bins| bins.iter().map(|count| u128::from(*count)).collect())
+    };
+    let (issues, lanes) = (u128::from(block.issues.0), u128::from(block.lanes.0));
+    let Some(row) = rows.get_mut(&block.id) else {
+        let row = Row { block, flow, issues, lanes, histogram: bins(block) };
+        rows.insert(block.id, row);
+        return;
+    };
+    row.issues += issues;
+    row.lanes += lanes;
+    let more: Option<Vec<u128>> = bins(block);
+    row.histogram = row.histogram.take().zip(more).map(|(mut sum, more)| {
+        sum.resize(sum.len().max(more.len()), 0);
+        sum.iter_mut().zip(more).for_each(|(bin, count)| *bin += count);
+        sum
+    });
+}
+
+/// Collects the constructs from the paths of blocks.
+fn constructs(rows: &BTreeMap<BlockId, Row>) -> BTreeMap<u32, Construct> {
+    let mut found: BTreeMap<u32, Construct> = BTreeMap::new();
+    for (id, row) in rows {
+        for (depth, around) in row.flow.path.iter().enumerate() {
+            let construct = found.entry(around.construct).or_insert_with(|| Construct {
+                enclosure: *around,
+                chain: depth
+                    .checked_sub(1)
+                    .map(|outer| row.flow.path[outer])
+                    .filter(|outer| outer.part == Part::IfReject)
+                    .map(|outer| outer.construct),
+                depth,
+                firsts: Vec::new(),
+                inside: BTreeSet::new(),
+            });
+            construct.inside.insert(*id);
+            if depth + 1 == row.flow.path.len() && row.flow.after.is_none() {
+                construct.firsts.push(*id);
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,262 @@
+//! One shader's profile: per device each source line's lanes, issue slots and waste.
+//!
+//! Input: a run. Output: a [`Profile`] for each shader at each set of parameters, devices in the
+//! order of measurement, a device's lines with the most wasted issue slots first. What a line
+//! counts is made by `lines`; here it gets a rank and a histogram. Advice is made by
+//! [`advice`](super::advice()) from it.
+
+use std::collections::BTreeSet;
+
+use indexmap::IndexMap;
+
+use super::{SourceColumn, lines, parameters_text};
+use crate::{
+    record::{Block, Device, DeviceKind, Dispatch, Measurement, Output, Run, Status},
+    units::{BlockId, Ratio, Width},
+};
+
+/// One shader on one or several devices.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// The kernel's full name, or the path of a user's shader.
+    pub kernel: String,
+    /// Every parameter, as `n=65536`; may be empty.
+    pub parameters: String,
+    /// The seed of the inputs.
+    pub seed: u64,
+    /// The source's SHA-256 in hexadecimal.
+    pub source_sha256: String,
+    /// The source's file name; empty where the run does not hold the text.
+    pub file: String,
+    /// The source's text; nothing where the run does not hold it.
+    pub text: Option<String>,
+    /// One for each measurement, those that failed too.
+    pub devices: Vec<DeviceProfile>,
+}
+
+/// One device's part of a profile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DeviceProfile {
+    /// Device, width, method of counting, and the sums over every line.
+    pub column: SourceColumn,
+    /// The driver and its version; empty where the run does not hold the device.
+    pub driver: String,
+    /// Whether it is the simulator.
+    pub simulated: bool,
+    /// Whether the processor does the work of a GPU's driver.
+    pub cpu_driver: bool,
+    /// What a driver's counts are worth.
+    pub trust: Trust,
+    /// How the measurement ended.
+    pub status: Status,
+    /// Why it failed, or which outputs differ.
+    pub error: Option<String>,
+    /// Whether the outputs were right.
+    pub output: Output,
+    /// Whether the counted module had bounds, loop and division checks.
+    pub checked: bool,
+    /// Findings about the device and about the measurement, a word each.
+    pub flags: Vec<String>,
+    /// The dispatches, with their blocks.
+    pub dispatches: Vec<Dispatch>,
+    /// Every line with operations: the one that wastes most issue slots first, then by place.
+    pub lines: Vec<LineProfile>,
+}
+
+/// What a device's counts are worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trust {
+    /// The simulator: its counts are the definition.
+    Guaranteed,
+    /// The self-test passed on this driver.
+    Observed,
+    /// The self-test failed or was not run.
+    Unknown,
+    /// No subgroup operation was used: lanes are counted, issues estimated.
+    Estimated,
+}
+
+impl Trust {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Guaranteed => "guaranteed",
+            Self::Observed => "observed",
+            Self::Unknown => "unknown",
+            Self::Estimated => "estimated",
+        }
+    }
+
+    /// What it means, as a clause.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Guaranteed => "the simulator's counts are the definition",
+            Self::Observed => "the self-test passed on this driver",
+            Self::Unknown => "no passed self-test says that this driver counts right",
+            Self::Estimated => "counted without subgroup operations",
+        }
+    }
+}
+
+/// One line on one device, all dispatches together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LineProfile {
+    /// The file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// Static operations on the line.
+    pub ops: u64,
+    /// Σ ops·issues and Σ ops·lanes of the line.
+    pub slots: super::Slots,
+    /// Mean active lanes; nothing where the line was never executed.
+    pub active_lanes_mean: Option<f64>,
+    /// Mean active lanes over the width.
+    pub efficiency: Option<Ratio>,
+    /// The line's part of all issue slots.
+    pub issues_share: Option<Ratio>,
+    /// Issue slots that full subgroups would not need: slots × (1 − efficiency). Nothing where the
+    /// width is not known.
+    pub wasted: Option<f64>,
+    /// Element k: issue slots of the line with k + 1 active lanes. Nothing where a block on the line
+    /// has no histogram.
+    pub histogram: Option<Vec<u128>>,
+    /// The blocks with operations on the line.
+    pub blocks: Vec<BlockId>,
+}
+
+impl Profile {
+    /// Returns the device that views show first: the first that counted anything.
+    pub fn first_counted(&self) -> Option<&DeviceProfile> {
+        self.devices.iter().find(|device| !device.lines.is_empty())
+    }
+}
+
+impl DeviceProfile {
+    /// Returns the figures of a line; nothing where it has no operations.
+    pub fn line(&self, number: u32) -> Option<&LineProfile> {
+        self.lines.iter().find(|line| line.line == number)
+    }
+
+    /// Returns the efficiency over all lines.
+    pub fn efficiency(&self) -> Option<Ratio> {
+        super::summary::efficiency(self.column.slots.active_lanes_mean(), self.column.width)
+    }
+}
+
+/// Makes the profiles of `run`, in the order of measurement.
+pub fn profiles(run: &Run) -> Vec<Profile> {
+    let mut groups: IndexMap<(&str, String, &str, u64), Vec<&Measurement>> = IndexMap::new();
+    for measurement in &run.measurements {
+        let parameters = parameters_text(&measurement.parameters, &[]);
+        let key = (&*measurement.kernel, parameters, &*measurement.source_sha256, measurement.seed);
+        groups.entry(key).or_default().push(measurement);
+    }
+    let profile = |((kernel, parameters, sha256, seed), measurements): (_, Vec<&Measurement>)| {
+        let source = run.sources.get::<str>(sha256);
+        Profile {
+            kernel: str::to_owned(kernel),
+            parameters,
+            seed,
+            source_sha256: sha256.to_owned(),
+            file: source.map(|source| source.file.clone()).unwrap_or_default(),
+            text: source.map(|source| source.text.clone()),
+            devices: measurements.into_iter().map(|one| device(run, one)).collect(),
+        }
+    };
+    groups.into_iter().map(profile).collect()
+}
+
+/// Makes one device's part.
+fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
+    let (column, cells) = lines::column(run, measurement);
+    let known = super::device(run, &measurement.device);
+    let mut flags = known.map(|device| device.flags.clone()).unwrap_or_default();
+    flags.extend(measurement.flags.iter().cloned());
+    flags.sort();
+    flags.dedup();
+    let mut lines: Vec<LineProfile> = cells
+        .into_iter()
+        .map(|((file, number), cell)| {
+            let (histogram, blocks) = on_line(measurement, &file, number);
+            LineProfile {
+                wasted: wasted(cell.slots, column.width),
+                file,
+                line: number,
+                ops: cell.ops,
+                slots: cell.slots,
+                active_lanes_mean: cell.active_lanes_mean,
+                efficiency: cell.efficiency,
+                issues_share: cell.issues_share,
+                histogram,
+                blocks,
+            }
+        })
+        .collect();
+    // The sort is stable: equal lines stay in the order of the source.
+    lines.sort_by(|a, b| b.wasted.unwrap_or(0.0).total_cmp(&a.wasted.unwrap_or(0.0)));
+    DeviceProfile {
+        driver: known.map(|device| device.driver.clone()).unwrap_or_default(),
+        simulated: known.is_some_and(|device| device.kind == DeviceKind::Simulator),
+        cpu_driver: known.is_some_and(|device| device.cpu_driver),
+        trust: trust(known, &flags),
+        status: measurement.status,
+        error: measurement.error.clone(),
+        output: measurement.output,
+        checked: measurement.runtime_checks.counted,
+        flags,
+        dispatches: measurement.dispatches.clone(),
+        column,
+        lines,
+    }
+}
+
+/// Says what a device's counts are worth, from its kind and the flags.
+fn trust(device: Option<&Device>, flags: &[String]) -> Trust {
+    let has = |word: &str| flags.iter().any(|flag| flag == word);
+    if device.is_some_and(|device| device.kind == DeviceKind::Simulator) {
+        Trust::Guaranteed
+    } else if has("estimated") {
+        Trust::Estimated
+    } else if has("self_test_passed") && !has("self_test_failed") {
+        Trust::Observed
+    } else {
+        Trust::Unknown
+    }
+}
+
+/// Works out the slots that full subgroups would not need.
+#[expect(clippy::cast_precision_loss, reason = "a count of slots is shown to a few digits")]
+fn wasted(slots: super::Slots, width: Option<Width>) -> Option<f64> {
+    let width = u128::from(width?.lanes());
+    Some((slots.issues * width).saturating_sub(slots.lanes) as f64 / width as f64)
+}
+
+/// Merges the histograms of the blocks on a line, weighted by their operations there.
+fn on_line(measurement: &Measurement, file: &str, line: u32) -> (Option<Vec<u128>>, Vec<BlockId>) {
+    let mut merged: Option<Vec<u128>> = Some(Vec::new());
+    let mut ids = BTreeSet::new();
+    let here = |block: &&Block| block.file == file && ops_on(block, line) > 0;
+    for block in super::blocks(measurement).filter(here) {
+        ids.insert(block.id);
+        let (Some(sum), Some(bins)) = (&mut merged, &block.histogram) else {
+            // A sum without one of its parts would be no histogram of the whole.
+            merged = None;
+            continue;
+        };
+        sum.resize(sum.len().max(bins.len()), 0);
+        for (bin, count) in sum.iter_mut().zip(bins) {
+            *bin += u128::from(*count) * u128::from(ops_on(block, line));
+        }
+    }
+    let known = merged.filter(|bins| !bins.is_empty());
+    (known, ids.into_iter().collect())
+}
+
+/// The operations of a block on a line, where the record told them apart.
+fn ops_on(block: &Block, line: u32) -> u64 {
+    block.lines.get(&line).copied().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests;

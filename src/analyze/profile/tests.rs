@@ -1,0 +1,83 @@
+//! Tests of profiles, on what the simulator counted.
+
+use super::*;
+use crate::{
+    analyze::Slots,
+    fixtures::{self, DEMO, random_words, simulated},
+};
+
+#[test]
+fn lines_stand_by_waste_and_sum_to_the_whole() {
+    let run = simulated(DEMO, random_words(), 32, &[8, 32]);
+    let profiles = profiles(&run);
+    assert_eq!(profiles.len(), 1, "one shader, two devices");
+    assert_eq!(profiles[0].text.as_deref(), Some(DEMO));
+    assert_eq!(profiles[0].devices.len(), 2);
+    for (device, measurement) in profiles[0].devices.iter().zip(&run.measurements) {
+        let wasted: Vec<f64> =
+            device.lines.iter().map(|line| line.wasted.expect("known")).collect();
+        assert!(wasted.is_sorted_by(|a, b| a >= b) && wasted[0] > 0.0, "{wasted:?}");
+        let shares: f64 = device.lines.iter().map(|l| l.issues_share.expect("counted").0).sum();
+        assert!((shares - 1.0).abs() < 1e-9, "{shares}");
+        assert_eq!(device.column.slots, Slots::of(measurement));
+        assert_eq!(device.efficiency(), measurement.efficiency_ratio);
+        for line in &device.lines {
+            assert!(!line.blocks.is_empty(), "line {}", line.line);
+            let full = line.efficiency.expect("executed").0;
+            #[expect(clippy::cast_precision_loss, reason = "a few thousand slots")]
+            let expected = line.slots.issues as f64 * (1.0 - full);
+            assert!((line.wasted.expect("known") - expected).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn dispatches_of_one_shader_are_summed() {
+    let mut run = simulated(DEMO, random_words(), 32, &[32]);
+    let once = profiles(&run)[0].devices[0].clone();
+    let dispatch = run.measurements[0].dispatches[0].clone();
+    run.measurements[0].dispatches.push(dispatch);
+    let twice = &profiles(&run)[0].devices[0];
+    for (one, two) in once.lines.iter().zip(&twice.lines) {
+        assert_eq!((one.line, one.ops), (two.line, two.ops));
+        assert_eq!(two.slots.issues, 2 * one.slots.issues);
+        assert_eq!(two.active_lanes_mean, one.active_lanes_mean);
+        let doubled = |bins: &Vec<u128>| bins.iter().map(|count| 2 * count).collect::<Vec<_>>();
+        assert_eq!(two.histogram, one.histogram.as_ref().map(doubled));
+    }
+}
+
+#[test]
+fn a_missing_histogram_is_none_and_not_a_part() {
+    let mut run = simulated(DEMO, random_words(), 32, &[32]);
+    let line = 27;
+    let blocks = &mut run.measurements[0].dispatches[0].blocks;
+    let block = blocks.iter_mut().rfind(|block| block.lines.contains_key(&line)).expect("a block");
+    block.histogram = None;
+    let profile = &profiles(&run)[0];
+    assert_eq!(profile.devices[0].line(line).expect("counted").histogram, None);
+    assert!(profile.devices[0].line(14).expect("counted").histogram.is_some());
+}
+
+#[test]
+fn what_failed_stays_and_trust_is_said() {
+    let mut run = fixtures::run();
+    let found = profiles(&run);
+    let failed = found.iter().find(|profile| profile.kernel.ends_with("never_ends"));
+    assert_eq!(failed.expect("kept").devices[0].status, Status::Failed);
+    assert!(failed.expect("kept").first_counted().is_none());
+    let trust = |run: &Run, device: usize| {
+        let id = &run.devices[device].id;
+        let profiles = profiles(run);
+        let mut all = profiles.iter().flat_map(|profile| &profile.devices);
+        all.find(|one| one.column.device == *id).map(|one| one.trust)
+    };
+    assert_eq!(trust(&run, 3), Some(Trust::Guaranteed));
+    assert_eq!(trust(&run, 0), Some(Trust::Unknown));
+    run.devices[0].flags = vec!["self_test_passed".to_owned()];
+    assert_eq!(trust(&run, 0), Some(Trust::Observed));
+    run.devices[0].flags.push("self_test_failed".to_owned());
+    assert_eq!(trust(&run, 0), Some(Trust::Unknown));
+    run.devices[0].flags.push("estimated".to_owned());
+    assert_eq!(trust(&run, 0), Some(Trust::Estimated));
+}

@@ -1,0 +1,355 @@
+//! The terminal's view of a profile: devices, worst lines, advice, and the annotated source.
+//!
+//! Input: a profile, its advice, and how it is shown. Output: text. Nothing is worked out here but
+//! the form of a figure, and nothing is printed. Each number is text; bars and colours only repeat
+//! it, in blue and orange, which people tell apart whatever their colour vision.
+
+use clap::builder::styling::{Ansi256Color, Color, Style};
+
+use super::table;
+use crate::analyze::{Advice, DeviceProfile, LineProfile, Profile};
+use crate::record::{IssuesMethod, Status};
+use crate::units::{Ratio, Width, grouped};
+
+/// What stands where there is no figure.
+const NONE: &str = "–";
+
+/// Lines of the summary of worst lines: of the first device, and of each further one.
+const WORST_MAX: [usize; 2] = [8, 3];
+
+/// Characters of a bar.
+const BAR: usize = 12;
+
+/// The narrowest terminals that show the bar, and then the issue slots, in columns.
+const ROOM: [usize; 2] = [100, 76];
+
+/// The least room that a source line is given, in columns.
+const SOURCE_MIN: usize = 16;
+
+/// How a profile is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Look {
+    /// The terminal's columns; nothing where it is no terminal, and nothing is cut.
+    pub(crate) columns: Option<usize>,
+    /// Whether colours are shown.
+    pub(crate) colour: bool,
+}
+
+impl Look {
+    /// What suits standard output: its width where it is a terminal, colours where it wants any
+    /// (`NO_COLOR`, `CLICOLOR` and their like are respected).
+    pub(crate) fn of_stdout() -> Self {
+        let choice = anstream::AutoStream::choice(&std::io::stdout());
+        Self {
+            columns: comfy_table::Table::new().width().map(usize::from),
+            colour: choice != anstream::ColorChoice::Never,
+        }
+    }
+
+    fn paint(self, style: Style, text: &str) -> String {
+        if self.colour && !text.is_empty() {
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn heading(self, text: &str) -> String {
+        format!("\n{}\n", self.paint(Style::new().bold(), text))
+    }
+
+    fn faint(self, text: &str) -> String {
+        self.paint(Style::new().dimmed(), text)
+    }
+}
+
+fn coloured(number: u8) -> Style {
+    Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(number))))
+}
+
+/// Blue: what was active.
+fn blue() -> Style {
+    coloured(32)
+}
+
+/// Orange: what was idle.
+fn orange() -> Style {
+    coloured(208)
+}
+
+/// Writes the whole view. `advice` may hold other devices' too; the first device's is shown.
+pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
+    let mut text = head(profile, look);
+    text += &table::profiled(&profile.devices, table::Style::Terminal);
+    text += "\n";
+    for device in &profile.devices {
+        text += &problems(device, look);
+    }
+    let Some(first) = profile.first_counted() else { return text };
+    let others = profile
+        .devices
+        .iter()
+        .filter(|device| !device.lines.is_empty() && device.column.device != first.column.device);
+    text += &worst(profile, first, WORST_MAX[0], look);
+    for device in others {
+        text += &worst(profile, device, WORST_MAX[1], look);
+    }
+    text += &advised(first, advice, look);
+    text += &source(profile, first, look);
+    text
+}
+
+fn head(profile: &Profile, look: Look) -> String {
+    let mut details = Vec::new();
+    if !profile.parameters.is_empty() {
+        details.push(profile.parameters.clone());
+    }
+    details.push(format!("seed {}", profile.seed));
+    let dispatches =
+        profile.devices.iter().map(|device| &device.dispatches).find(|d| !d.is_empty());
+    for dispatch in dispatches.into_iter().flatten() {
+        let size = dispatch.workgroup_size.map(|n| n.to_string()).join("×");
+        let groups = dispatch
+            .workgroups
+            .map_or("an indirect number of".to_owned(), |w| w.map(|n| n.to_string()).join("×"));
+        details.push(format!("{}: {groups} workgroups of {size}", dispatch.entry_point));
+    }
+    let name = look.paint(Style::new().bold(), &clean(&profile.kernel));
+    let details = fold(&format!("({})", details.join("; ")), "  ", look);
+    format!("{name}\n{details}\n")
+}
+
+/// What went wrong on a device, and its findings.
+fn problems(device: &DeviceProfile, look: Look) -> String {
+    let mut text = String::new();
+    if let Some(error) = &device.error {
+        let how = match device.status {
+            Status::Failed => "failed",
+            Status::Ok => "wrong",
+        };
+        let line = format!("{} {how}: {}", device.column.device, clean(error));
+        text += &look.paint(orange(), &fold(&line, "  ", look));
+        text.push('\n');
+    }
+    if !device.flags.is_empty() {
+        let line = format!("{}: {}", device.column.device, device.flags.join(", "));
+        text += &format!("{}\n", fold(&line, "  ", look));
+    }
+    text
+}
+
+fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> String {
+    let wasteful = |line: &&LineProfile| line.wasted.is_some_and(|wasted| wasted > 0.0);
+    let lines: Vec<&LineProfile> = device.lines.iter().filter(wasteful).collect();
+    let label = &device.column.label;
+    if lines.is_empty() {
+        return look.heading(&format!("Every line ran with full subgroups on {label}"));
+    }
+    let title = if lines.len() > most {
+        format!("The {most} of {} lines that waste most on {label}", lines.len())
+    } else {
+        format!("The lines that waste issue slots on {label}")
+    };
+    let mut text = look.heading(&title);
+    let wasted = |line: &LineProfile| grouped(rounded(line.wasted.unwrap_or(0.0)));
+    let room = lines.iter().take(most).map(|line| wasted(line).chars().count()).max().unwrap_or(0);
+    for line in lines.iter().take(most) {
+        let figures = format!(
+            "{:>5}  {}  {} of slots  {:>room$} wasted  ",
+            line.line,
+            lanes(line, device.column.width),
+            percent(line.issues_share),
+            wasted(line),
+        );
+        let code = source_line(profile, line.line).trim().to_owned();
+        text += &format!("{figures}{}\n", cut(&code, figures.chars().count(), look));
+    }
+    text
+}
+
+fn advised(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
+    let here: Vec<&Advice> =
+        advice.iter().filter(|one| one.device == device.column.device).collect();
+    if here.is_empty() {
+        return look.heading(&format!("Nothing to advise on {}", device.column.label));
+    }
+    let title = format!("Advice for {}: the most that each could save", device.column.label);
+    let mut text = look.heading(&title);
+    for one in here {
+        let name = look.paint(orange().bold(), one.rule.name());
+        text += &format!(
+            "  line {}: {name}, at most {} issue slots ({})\n",
+            one.line,
+            grouped(one.gain_slots),
+            percent(Some(one.gain_share)).trim_start()
+        );
+        text += &format!("{}\n", fold(&clean(&one.reason), "    ", look));
+        text += &format!("{}\n", look.faint(&fold(one.rule.remedy(), "    ", look)));
+    }
+    text += &look.faint(&fold("Gains are bounds from the counts, and overlap.", "  ", look));
+    text.push('\n');
+    text
+}
+
+fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
+    let label = &device.column.label;
+    let Some(source) = &profile.text else {
+        return look.heading(&format!("The record does not hold the source counted on {label}"));
+    };
+    let mut text = look.heading(&format!("{} on {label}", clean(&profile.file)));
+    let counted = source.lines().count().max(1);
+    let digits = counted.to_string().len();
+    for (number, code) in (1u32..).zip(source.lines()) {
+        let line = device.line(number).filter(|line| line.file == profile.file);
+        let gutter = gutter(device, line, look);
+        let used = digits + 3 + plain(device, look) + 3;
+        let code = cut(&tabs(code), used, look);
+        let number = look.faint(&format!("{number:>digits$} │ "));
+        let code = code.trim_end();
+        let separator = look.faint(if code.is_empty() { " │" } else { " │ " });
+        text += &format!("{number}{gutter}{separator}{code}\n");
+    }
+    text
+}
+
+/// Which parts a line's figures have: the bar, the issue slots.
+fn parts(look: Look) -> [bool; 2] {
+    ROOM.map(|room| look.columns.is_none_or(|columns| columns >= room))
+}
+
+/// The columns of a device's widest count of issue slots.
+fn slots_room(device: &DeviceProfile) -> usize {
+    let widest = device.lines.iter().map(|line| grouped(line.slots.issues).chars().count());
+    widest.max().unwrap_or(0)
+}
+
+/// The columns of a line's figures.
+fn plain(device: &DeviceProfile, look: Look) -> usize {
+    let [bar, slots] = parts(look);
+    let bar = if bar { BAR + 1 } else { 0 };
+    let slots = if slots { slots_room(device) + 1 } else { 0 };
+    bar + lanes_room(device.column.width) + 1 + slots + PERCENT
+}
+
+/// The columns of [`percent`].
+const PERCENT: usize = 7;
+
+/// The columns of [`lanes`]: those of `32.0 / 32 (100.0 %)`.
+fn lanes_room(width: Option<Width>) -> usize {
+    2 * width.map_or(1, |width| width.to_string().len()) + 15
+}
+
+/// A line's figures, or as many spaces.
+fn gutter(device: &DeviceProfile, line: Option<&LineProfile>, look: Look) -> String {
+    let Some(line) = line else { return " ".repeat(plain(device, look)) };
+    let [bar, slots] = parts(look);
+    let mut text = String::new();
+    if bar {
+        text += &format!("{} ", self::bar(line.efficiency, look));
+    }
+    text += &format!("{} ", lanes(line, device.column.width));
+    if slots {
+        let room = slots_room(device);
+        text += &format!("{:>room$} ", grouped(line.slots.issues));
+    }
+    text + &percent(line.issues_share)
+}
+
+/// The bar of an efficiency: what was active, then what was idle.
+fn bar(efficiency: Option<Ratio>, look: Look) -> String {
+    let Some(Ratio(portion)) = efficiency else { return " ".repeat(BAR) };
+    let full = usize::try_from(rounded(portion.clamp(0.0, 1.0) * 12.0)).unwrap_or(0).min(BAR);
+    let active = look.paint(blue(), &"█".repeat(full));
+    format!("{active}{}", look.paint(orange(), &"░".repeat(BAR - full)))
+}
+
+/// `16.3 / 32 (50.9 %)`, right-aligned in [`lanes_room`] columns.
+fn lanes(line: &LineProfile, width: Option<Width>) -> String {
+    let text = match (line.active_lanes_mean, width) {
+        (Some(mean), Some(width)) => {
+            let share =
+                line.efficiency.map_or(NONE.to_owned(), |e| format!("{:.1} %", e.0 * 100.0));
+            format!("{mean:.1} / {width} ({share})")
+        }
+        (Some(mean), None) => format!("{mean:.1}"),
+        (None, _) => "never executed".to_owned(),
+    };
+    let room = lanes_room(width);
+    format!("{text:>room$}")
+}
+
+fn percent(ratio: Option<Ratio>) -> String {
+    let text = ratio.map_or(NONE.to_owned(), |ratio| format!("{:.1} %", ratio.0 * 100.0));
+    format!("{text:>PERCENT$}")
+}
+
+/// How issues were obtained, in a word.
+pub(crate) fn method(method: Option<IssuesMethod>) -> &'static str {
+    match method {
+        Some(IssuesMethod::Executed) => "executed",
+        Some(IssuesMethod::Derived) => "derived",
+        None => NONE,
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a figure that is known not to be negative, for people"
+)]
+fn rounded(value: f64) -> u128 {
+    value.round() as u128
+}
+
+fn source_line(profile: &Profile, number: u32) -> String {
+    let index = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+    tabs(profile.text.as_deref().and_then(|text| text.lines().nth(index)).unwrap_or_default())
+}
+
+/// A source line as a terminal can show it.
+fn tabs(code: &str) -> String {
+    clean(&code.replace('\t', "    "))
+}
+
+/// Without what would steer the terminal.
+fn clean(text: &str) -> String {
+    let shown = |c: char| if c.is_control() && c != '\n' { '\u{fffd}' } else { c };
+    text.chars().map(shown).collect()
+}
+
+/// Cuts what does not fit after `used` columns, on a terminal only.
+fn cut(code: &str, used: usize, look: Look) -> String {
+    let Some(columns) = look.columns else { return code.to_owned() };
+    let room = columns.saturating_sub(used).max(SOURCE_MIN);
+    if code.chars().count() <= room {
+        return code.to_owned();
+    }
+    let kept: String = code.chars().take(room - 1).collect();
+    format!("{kept}…")
+}
+
+/// Breaks a text into lines at spaces, each after `indent`; on a terminal only.
+fn fold(text: &str, indent: &str, look: Look) -> String {
+    let room = look.columns.map_or(usize::MAX, |columns| columns.max(SOURCE_MIN + indent.len()));
+    let mut lines = vec![indent.to_owned()];
+    let mut used = indent.len();
+    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
+        let long = word.chars().count();
+        if used > indent.len() && used + 1 + long > room {
+            lines.push(indent.to_owned());
+            used = indent.len();
+        }
+        if let Some(line) = lines.last_mut() {
+            if used > indent.len() {
+                line.push(' ');
+                used += 1;
+            }
+            line.push_str(word);
+            used += long;
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! Tests of the view, on what the simulator counted.
+
+use super::*;
+use crate::analyze::{advice_of, profiles};
+use crate::fixtures::{DEMO, random_words, simulated};
+use crate::record::Run;
+
+const PLAIN: Look = Look { columns: None, colour: false };
+
+fn demo(widths: &[u32]) -> Run {
+    simulated(DEMO, random_words(), 32, widths)
+}
+
+fn view(run: &Run, look: Look) -> String {
+    let profile = &profiles(run)[0];
+    text(profile, &advice_of(profile), look)
+}
+
+/// The part from the annotated source on.
+fn source_part(view: &str) -> &str {
+    &view[view.find("\ndemo.wgsl on").expect("the source")..]
+}
+
+#[test]
+fn the_view_reads_well_without_a_terminal() {
+    insta::assert_snapshot!(view(&demo(&[32, 64]), PLAIN));
+}
+
+#[test]
+fn a_wide_terminal_has_bars_and_a_narrow_one_has_not() {
+    let run = demo(&[32]);
+    for columns in [130, 80, 60] {
+        let view = view(&run, Look { columns: Some(columns), colour: false });
+        let source = source_part(&view);
+        assert_eq!(source.contains('█'), columns == 130, "{source}");
+        assert_eq!(
+            source.contains("10\u{202f}620"),
+            columns != 60,
+            "{columns} issue slots\n{source}"
+        );
+        assert!(source.contains("13.3 / 32 (41.7 %)") && source.contains('…') == (columns < 130));
+        for line in source.lines() {
+            assert!(line.chars().count() <= columns, "{columns}: {line}");
+        }
+    }
+}
+
+#[test]
+fn colours_are_blue_and_orange_and_can_be_left_out() {
+    let run = demo(&[32]);
+    let coloured = view(&run, Look { columns: None, colour: true });
+    assert!(coloured.contains("\u{1b}[38;5;32m█") && coloured.contains("\u{1b}[38;5;208m░"));
+    let mut stripped = String::new();
+    let mut escape = false;
+    for c in coloured.chars() {
+        escape |= c == '\u{1b}';
+        if !escape {
+            stripped.push(c);
+        }
+        escape &= c != 'm';
+    }
+    assert_eq!(stripped, view(&run, PLAIN), "colours only repeat");
+}
+
+#[test]
+fn a_failed_device_is_said_and_the_others_are_kept() {
+    let mut run = demo(&[32, 64]);
+    let failed = &mut run.measurements[0];
+    failed.status = Status::Failed;
+    failed.error = Some("device lost\u{1b}[2J in its third second".to_owned());
+    failed.dispatches.clear();
+    let view = view(&run, PLAIN);
+    assert!(view.contains("sim:32 failed: device lost\u{fffd}[2J in its third second"), "{view}");
+    assert!(view.contains("\ndemo.wgsl on sim:64"), "{view}");
+}
+
+#[test]
+fn full_subgroups_leave_nothing_to_say() {
+    let text = "@group(0) @binding(0) var<storage, read> table: array<u32>;
+@group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+    sums[id.x] = table[id.x];
+}
+";
+    let view = view(&simulated(text, random_words(), 4, &[32]), PLAIN);
+    for said in ["Every line ran with full subgroups", "Nothing to advise", "32.0 / 32 (100.0 %)"] {
+        assert!(view.contains(said), "{view}");
+    }
+}

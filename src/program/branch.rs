@@ -1,0 +1,276 @@
+//! Why each block is entered, and how its lanes leave: structured control flow around blocks.
+//!
+//! Input: a validated module, the trees of its bodies and [`uniformity`](super::uniformity)'s
+//! classes. Output: one [`BlockFlow`] a block. Constructs are numbered here over the whole program,
+//! in the order of [`structure`](super::structure): the functions first, the entry point last, an
+//! outer construct before those inside it. Nothing is changed.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use naga::{Expression, Function, Handle, Module, Span, Statement};
+
+use super::source::Text;
+use super::structure::{Body, Node, Straight, Structure};
+use super::uniformity::{Class, Classes, classes};
+use crate::units::BlockId;
+
+/// A block's place in structured control flow.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BlockFlow {
+    /// The constructs around the block in its function, outermost first.
+    pub path: Vec<Enclosure>,
+    /// The construct that ends right before the block in the same body.
+    pub after: Option<u32>,
+    /// How its lanes leave at its end.
+    pub leaves: Option<Leave>,
+    /// Whether it holds a barrier, or a load that is one.
+    pub barrier: bool,
+    /// The names of the functions that it calls, in order.
+    pub calls: Vec<String>,
+}
+
+/// A construct around a block, and the part that the block lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Enclosure {
+    /// The construct's number in the program.
+    pub construct: u32,
+    /// The part.
+    pub part: Part,
+    /// The line of the condition or selector; of the loop's start for a loop.
+    pub line: u32,
+    /// What the condition depends on; for a loop all the conditions under which it is left.
+    pub class: Class,
+    /// A block of the body around the construct whose lanes are exactly those that reach it: before
+    /// it, else after it; nothing where there is no such block.
+    pub parent: Option<BlockId>,
+}
+
+/// A part of a construct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// What lanes run for which an `if`'s condition is true.
+    IfAccept,
+    /// What the others run.
+    IfReject,
+    /// A case of a `switch`, by its place in the source from 0.
+    SwitchCase(u32),
+    /// A loop's body.
+    LoopBody,
+    /// What follows the body in each iteration.
+    LoopContinuing,
+}
+
+/// A statement by which lanes leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leave {
+    /// `return`, the implicit one at a function's end not counted.
+    Return,
+    /// `break`.
+    Break,
+    /// `continue`.
+    Continue,
+}
+
+/// Finds the flow of each block, by number.
+pub fn flows(module: &Module, structure: &Structure, text: &Text) -> Vec<BlockFlow> {
+    let mut flows = vec![BlockFlow::default(); structure.blocks.len()];
+    let classes = classes(module, structure);
+    let functions = module.functions.iter().map(|(_, function)| function);
+    let bodies = functions.zip(&structure.functions);
+    let entry = [(&module.entry_points[0].function, &structure.entry_point)];
+    let mut first = 0;
+    for ((function, body), classes) in bodies.chain(entry).zip(&classes) {
+        let mut walk = Walk {
+            module,
+            function,
+            text,
+            classes,
+            flows: &mut flows,
+            path: Vec::new(),
+            first,
+            next: 0,
+        };
+        walk.body(body);
+        first += walk.next;
+    }
+    flows
+}
+
+/// How lanes may leave a body, seen from the construct that holds it.
+#[derive(Clone, Copy, Default)]
+struct Exits {
+    breaks: bool,
+    continues: bool,
+    returns: bool,
+}
+
+impl Exits {
+    fn any(self) -> bool {
+        self.breaks || self.continues || self.returns
+    }
+
+    fn join(self, other: Self) -> Self {
+        Self {
+            breaks: self.breaks || other.breaks,
+            continues: self.continues || other.continues,
+            returns: self.returns || other.returns,
+        }
+    }
+}
+
+/// A walk over one function's tree.
+struct Walk<'a> {
+    module: &'a Module,
+    function: &'a Function,
+    text: &'a Text,
+    classes: &'a Classes,
+    flows: &'a mut [BlockFlow],
+    path: Vec<Enclosure>,
+    /// The number of the function's first construct.
+    first: u32,
+    /// The next construct's index in the function.
+    next: u32,
+}
+
+impl Walk<'_> {
+    fn body(&mut self, body: &Body) -> Exits {
+        let mut exits = Exits::default();
+        let (mut before, mut after) = (None, None);
+        // Constructs that no block's lanes are known to reach, so far.
+        let mut pending = Vec::new();
+        for node in &body.nodes {
+            let (last, found) = match node {
+                Node::Straight(straight) => {
+                    let found = self.straight(straight, after);
+                    before = Some(straight.block);
+                    self.settle(&mut pending, straight.block);
+                    (None, found)
+                }
+                Node::If { .. } | Node::Switch { .. } | Node::Loop { .. } => {
+                    let number = self.first + self.next;
+                    let found = self.construct(node, before);
+                    if found.any() {
+                        before = None;
+                        pending.clear();
+                    } else if before.is_none() {
+                        pending.push(number);
+                    }
+                    (Some(number), found)
+                }
+            };
+            after = last;
+            exits = exits.join(found);
+        }
+        exits
+    }
+
+    /// Makes `block` the parent of the blocks of `pending` constructs: the same lanes run it after.
+    fn settle(&mut self, pending: &mut Vec<u32>, block: BlockId) {
+        for construct in pending.drain(..) {
+            let path = self.flows.iter_mut().flat_map(|flow| &mut flow.path);
+            for around in path.filter(|around| around.construct == construct) {
+                around.parent = Some(block);
+            }
+        }
+    }
+
+    /// Walks a construct; `before` is the block whose lanes reach it.
+    fn construct(&mut self, node: &Node, before: Option<BlockId>) -> Exits {
+        let index = self.next;
+        self.next += 1;
+        let class = self.classes.constructs[index as usize];
+        let construct = self.first + index;
+        let enclosure = |part, line| Enclosure { construct, part, line, class, parent: before };
+        match node {
+            Node::Straight(_) => Exits::default(),
+            Node::If { condition, accept, reject, span } => {
+                let line = self.line(Some(*condition), *span);
+                let accepted = self.part(accept, enclosure(Part::IfAccept, line));
+                accepted.join(self.part(reject, enclosure(Part::IfReject, line)))
+            }
+            Node::Switch { selector, cases, span } => {
+                let line = self.line(Some(*selector), *span);
+                let mut exits = Exits::default();
+                for (number, case) in (0u32..).zip(cases) {
+                    let part = enclosure(Part::SwitchCase(number), line);
+                    exits = exits.join(self.part(&case.body, part));
+                }
+                Exits { breaks: false, ..exits }
+            }
+            Node::Loop { body, continuing, break_if: _, span } => {
+                let line = self.line(None, *span);
+                let exits = self.part(body, enclosure(Part::LoopBody, line));
+                let more = self.part(continuing, enclosure(Part::LoopContinuing, line));
+                Exits { returns: exits.join(more).returns, ..Exits::default() }
+            }
+        }
+    }
+
+    fn part(&mut self, body: &Body, enclosure: Enclosure) -> Exits {
+        self.path.push(enclosure);
+        let exits = self.body(body);
+        self.path.pop();
+        exits
+    }
+
+    /// The line of a condition, else of the construct.
+    fn line(&self, condition: Option<Handle<Expression>>, span: Span) -> u32 {
+        let start = |span: Span| span.to_range().filter(|r| r.end > 0).map(|range| range.start);
+        let condition = condition.and_then(|handle| {
+            // The load of a variable has no place of its own.
+            start(self.function.expressions.get_span(handle))
+        });
+        self.text.location(condition.or(start(span)).unwrap_or(0)).line
+    }
+
+    fn straight(&mut self, straight: &Straight, after: Option<u32>) -> Exits {
+        let mut exits = Exits::default();
+        let mut flow = BlockFlow { path: self.path.clone(), after, ..BlockFlow::default() };
+        for (statement, span) in &straight.statements {
+            match *statement {
+                Statement::Break => {
+                    exits.breaks = true;
+                    flow.leaves = Some(Leave::Break);
+                }
+                Statement::Continue => {
+                    exits.continues = true;
+                    flow.leaves = Some(Leave::Continue);
+                }
+                Statement::Return { .. } | Statement::Kill => {
+                    exits.returns = true;
+                    // The implicit one at the end has no place, and leaves nobody behind.
+                    let written = span.to_range().is_some_and(|range| range.end > 0);
+                    flow.leaves = (written || !self.path.is_empty()).then_some(Leave::Return);
+                }
+                Statement::ControlBarrier(_) | Statement::WorkGroupUniformLoad { .. } => {
+                    flow.barrier = true;
+                }
+                Statement::Call { function, .. } => {
+                    let name = self.module.functions[function].name.clone();
+                    flow.calls.push(name.unwrap_or_default());
+                }
+                Statement::Emit(_)
+                | Statement::Block(_)
+                | Statement::If { .. }
+                | Statement::Switch { .. }
+                | Statement::Loop { .. }
+                | Statement::MemoryBarrier(_)
+                | Statement::Store { .. }
+                | Statement::ImageStore { .. }
+                | Statement::Atomic { .. }
+                | Statement::ImageAtomic { .. }
+                | Statement::RayQuery { .. }
+                | Statement::RayPipelineFunction(_)
+                | Statement::SubgroupBallot { .. }
+                | Statement::SubgroupGather { .. }
+                | Statement::SubgroupCollectiveOperation { .. }
+                | Statement::CooperativeStore { .. } => {}
+            }
+        }
+        self.flows[straight.block.index()] = flow;
+        exits
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,344 @@
+//! The page of one profile: advice, devices, and the source with a column for each device.
+//!
+//! Input: a profile, its advice and the run that it is from. Output: the text of a page like the
+//! [report's](super::html): it needs no other file, no network and no script. Nothing is computed
+//! here but lengths of bars.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+use minijinja::value::Serde;
+use serde::Serialize;
+
+use super::{
+    ReportError,
+    context::{self, DeviceText, RunText},
+    environment, format,
+    highlight::{Part, highlighted},
+};
+use crate::{
+    analyze::{Advice, DeviceProfile, LineProfile, Profile, Rule},
+    record::{IssuesMethod, Output, Run, Status},
+    units::{Ratio, Width},
+};
+
+/// The template's name; its ending turns HTML escaping on.
+const TEMPLATE: &str = "profile.html";
+
+/// Lines in the table of the worst.
+const WORST_MAX: usize = 8;
+
+/// Everything on the page.
+#[derive(Debug, Serialize)]
+struct Page {
+    title: String,
+    file: String,
+    parameters: String,
+    seed: u64,
+    sha256: String,
+    run: RunText,
+    records: Vec<DeviceText>,
+    devices: Vec<DeviceCard>,
+    /// The labels of the devices that the source's columns belong to.
+    columns: Vec<String>,
+    advice: Vec<AdviceText>,
+    /// The devices that the advice's columns belong to.
+    advised: Vec<String>,
+    worst: Vec<WorstText>,
+    worst_of: String,
+    lines: Vec<LineText>,
+}
+
+/// One device's card.
+#[derive(Debug, Serialize)]
+struct DeviceCard {
+    id: String,
+    label: String,
+    driver: String,
+    width: String,
+    lanes: String,
+    efficiency: String,
+    /// The efficiency in percent, for a bar's length; nothing where nothing was counted.
+    bar: Option<String>,
+    slots: String,
+    method: String,
+    trust: String,
+    trust_meaning: String,
+    checks: String,
+    output: String,
+    launches: Vec<String>,
+    flags: Vec<String>,
+    failed: bool,
+    error: Option<String>,
+    counted: bool,
+}
+
+/// One piece of advice, for every device that it holds for.
+#[derive(Debug, Serialize)]
+struct AdviceText {
+    rule: String,
+    line: u32,
+    code: String,
+    /// Of the first device that it holds for.
+    reason: String,
+    reason_of: String,
+    remedy: String,
+    /// One for each device that got advice.
+    gains: Vec<Option<String>>,
+}
+
+/// One of the worst lines of the first device.
+#[derive(Debug, Serialize)]
+struct WorstText {
+    line: u32,
+    lanes: String,
+    share: String,
+    wasted: String,
+    code: String,
+}
+
+/// One line of source.
+#[derive(Debug, Serialize)]
+struct LineText {
+    number: u32,
+    parts: Vec<Part>,
+    /// Whether some device has figures for it.
+    counted: bool,
+    cells: Vec<Option<CellText>>,
+}
+
+/// One line's figures on one device.
+#[derive(Debug, Serialize)]
+struct CellText {
+    lanes: String,
+    bar: String,
+    share: String,
+    /// The line's wasted slots as part of all slots, in percent: how strong its tint is.
+    tint: String,
+    detail: String,
+    histogram: Option<HistogramText>,
+}
+
+/// The issue slots of a line by active lanes.
+#[derive(Debug, Serialize)]
+struct HistogramText {
+    width: usize,
+    /// The drawing's bars as an SVG path: ten units a bin, sixty high.
+    path: String,
+    most: String,
+    counts: Vec<String>,
+}
+
+/// Makes the page of one profile of `run`.
+///
+/// # Errors
+///
+/// [`ReportError::Template`], a fault of lanescope's own.
+pub fn profile_html(
+    profile: &Profile,
+    advice: &[Advice],
+    run: &Run,
+) -> Result<String, ReportError> {
+    let mut environment = environment()?;
+    environment.add_template(TEMPLATE, include_str!("profile.html"))?;
+    Ok(environment.get_template(TEMPLATE)?.render(Serde(page(profile, advice, run)))?)
+}
+
+fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
+    let first = profile.first_counted();
+    let counted: Vec<&DeviceProfile> =
+        profile.devices.iter().filter(|device| !device.lines.is_empty()).collect();
+    let advised: Vec<&DeviceProfile> = counted
+        .iter()
+        .copied()
+        .filter(|device| advice.iter().any(|one| one.device == device.column.device))
+        .collect();
+    let shown = |id: &str| profile.devices.iter().any(|device| device.column.device == id);
+    Page {
+        title: crate::analyze::short_name(&profile.kernel).to_owned(),
+        file: profile.kernel.clone(),
+        parameters: profile.parameters.clone(),
+        seed: profile.seed,
+        sha256: profile.source_sha256.clone(),
+        run: context::run(run),
+        records: run
+            .devices
+            .iter()
+            .filter(|device| shown(&device.id))
+            .map(|device| context::device(run, device))
+            .collect(),
+        devices: profile.devices.iter().map(card).collect(),
+        columns: counted.iter().map(|device| device.column.label.clone()).collect(),
+        advice: advices(profile, advice, &advised),
+        advised: advised.iter().map(|device| device.column.label.clone()).collect(),
+        worst: first.map(|device| worst(profile, device)).unwrap_or_default(),
+        worst_of: first.map(|device| device.column.label.clone()).unwrap_or_default(),
+        lines: lines(profile, &counted),
+    }
+}
+
+fn card(device: &DeviceProfile) -> DeviceCard {
+    let column = &device.column;
+    let launch = |dispatch: &crate::record::Dispatch| {
+        let shape = |shape: [u32; 3]| shape.map(|n| n.to_string()).join("×");
+        let groups = dispatch.workgroups.map_or("an indirect number of".to_owned(), shape);
+        let size = shape(dispatch.workgroup_size);
+        format!("{}: {groups} workgroups of {size}", dispatch.entry_point)
+    };
+    DeviceCard {
+        id: column.device.clone(),
+        label: column.label.clone(),
+        driver: device.driver.clone(),
+        width: format::width(column.width),
+        lanes: format::lanes(column.slots.active_lanes_mean()),
+        efficiency: format::percent(device.efficiency()),
+        bar: device.efficiency().map(bar),
+        slots: format::count(column.slots.issues),
+        method: match column.issues_method {
+            Some(IssuesMethod::Executed) => "executed",
+            Some(IssuesMethod::Derived) => "derived",
+            None => format::NONE,
+        }
+        .to_owned(),
+        trust: device.trust.name().to_owned(),
+        trust_meaning: device.trust.meaning().to_owned(),
+        checks: if device.checked { "on" } else { "off" }.to_owned(),
+        output: match device.output {
+            Output::Verified => "verified",
+            Output::Mismatch => "mismatch",
+            Output::Unchecked => "unchecked",
+        }
+        .to_owned(),
+        launches: device.dispatches.iter().map(launch).collect(),
+        flags: device.flags.clone(),
+        failed: device.status == Status::Failed,
+        error: device.error.clone(),
+        counted: !device.lines.is_empty(),
+    }
+}
+
+/// Joins the devices' advice: a row for each rule and line, the largest gain on any device first.
+fn advices(profile: &Profile, advice: &[Advice], advised: &[&DeviceProfile]) -> Vec<AdviceText> {
+    let mut groups: IndexMap<(Rule, u32), Vec<&Advice>> = IndexMap::new();
+    for one in advice {
+        groups.entry((one.rule, one.line)).or_default().push(one);
+    }
+    let most = |list: &[&Advice]| list.iter().map(|one| one.gain_share.0).fold(0.0, f64::max);
+    let barrier = |rule: Rule| rule == Rule::BarrierInDivergentFlow;
+    groups.sort_by(|one, list, other, others| {
+        barrier(other.0).cmp(&barrier(one.0)).then(most(others).total_cmp(&most(list)))
+    });
+    let gain = |list: &[&Advice], device: &str| {
+        let one = list.iter().find(|one| one.device == device)?;
+        let slots = format::count(one.gain_slots);
+        Some(format!("{slots} slots ({})", format::percent(Some(one.gain_share))))
+    };
+    let text = |((rule, line), list): ((Rule, u32), Vec<&Advice>)| AdviceText {
+        rule: rule.name().to_owned(),
+        line,
+        code: code(profile, line),
+        reason: list[0].reason.clone(),
+        reason_of: list[0].device.clone(),
+        remedy: rule.remedy().to_owned(),
+        gains: advised.iter().map(|device| gain(&list, &device.column.device)).collect(),
+    };
+    groups.into_iter().map(text).collect()
+}
+
+fn code(profile: &Profile, number: u32) -> String {
+    let index = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+    let line = profile.text.as_deref().and_then(|text| text.lines().nth(index));
+    line.unwrap_or_default().trim().to_owned()
+}
+
+fn worst(profile: &Profile, device: &DeviceProfile) -> Vec<WorstText> {
+    let wasteful = |line: &&LineProfile| line.wasted.is_some_and(|wasted| wasted > 0.0);
+    let text = |line: &LineProfile| WorstText {
+        line: line.line,
+        lanes: lanes(line, device.column.width),
+        share: format::percent(line.issues_share),
+        wasted: wasted_share(line, device)
+            .map_or(format::NONE.to_owned(), |share| format!("{:.1} %", share * 100.0)),
+        code: code(profile, line.line),
+    };
+    device.lines.iter().filter(wasteful).take(WORST_MAX).map(text).collect()
+}
+
+/// The line's wasted slots as part of all slots of the device.
+fn wasted_share(line: &LineProfile, device: &DeviceProfile) -> Option<f64> {
+    let share = line.issues_share?.0 * (1.0 - line.efficiency?.0);
+    (!device.lines.is_empty()).then_some(share)
+}
+
+fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
+    let by_line: Vec<BTreeMap<u32, &LineProfile>> = devices
+        .iter()
+        .map(|device| {
+            let here = device.lines.iter().filter(|line| line.file == profile.file);
+            here.map(|line| (line.line, line)).collect()
+        })
+        .collect();
+    let source = profile.text.as_deref().unwrap_or_default();
+    (1u32..)
+        .zip(highlighted(source))
+        .map(|(number, parts)| {
+            let cells: Vec<Option<CellText>> = by_line
+                .iter()
+                .zip(devices)
+                .map(|(lines, device)| lines.get(&number).map(|line| cell(line, device)))
+                .collect();
+            LineText { number, parts, counted: cells.iter().any(Option::is_some), cells }
+        })
+        .collect()
+}
+
+/// `16.3 / 32 (50.9 %)`.
+fn lanes(line: &LineProfile, width: Option<Width>) -> String {
+    match (line.active_lanes_mean, width) {
+        (Some(mean), Some(width)) => {
+            format!("{mean:.1} / {width} ({})", format::percent(line.efficiency))
+        }
+        (Some(mean), None) => format!("{mean:.1}"),
+        (None, _) => "never executed".to_owned(),
+    }
+}
+
+fn bar(ratio: Ratio) -> String {
+    format!("{:.1}", ratio.0.clamp(0.0, 1.0) * 100.0)
+}
+
+fn cell(line: &LineProfile, device: &DeviceProfile) -> CellText {
+    CellText {
+        lanes: lanes(line, device.column.width),
+        bar: line.efficiency.map_or("0".to_owned(), bar),
+        share: format::percent(line.issues_share),
+        tint: format!("{:.1}", wasted_share(line, device).unwrap_or(0.0).clamp(0.0, 0.5) * 100.0),
+        detail: format!(
+            "{} operations, {} issue slots ({} of all), {} lane-operations",
+            line.ops,
+            format::count(line.slots.issues),
+            format::percent(line.issues_share),
+            format::count(line.slots.lanes)
+        ),
+        histogram: line.histogram.as_deref().map(|bins| histogram(bins, line.slots.issues)),
+    }
+}
+
+/// Draws a histogram; `whole` is what its bins sum to.
+#[expect(clippy::cast_precision_loss, reason = "lengths of a drawing, figures to a few digits")]
+fn histogram(bins: &[u128], whole: u128) -> HistogramText {
+    let most = bins.iter().copied().max().unwrap_or(0);
+    let mut path = String::new();
+    let mut counts = Vec::new();
+    for (index, count) in bins.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let height = *count as f64 / most as f64 * 60.0;
+        path += &format!("M{} 60v-{height:.1}h9v{height:.1}z", index * 10);
+        let lanes = index + 1;
+        let part = *count as f64 / whole.max(1) as f64 * 100.0;
+        counts.push(format!("{lanes}: {} ({part:.1} %)", format::count(*count)));
+    }
+    HistogramText { width: bins.len(), path, most: format::count(most), counts }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! Tests of the page, on what the simulator counted.
+
+use super::*;
+use crate::{
+    analyze::{advice_of, profiles},
+    fixtures::{DEMO, random_words, simulated},
+};
+
+fn page_of(run: &Run) -> String {
+    let profile = &profiles(run)[0];
+    profile_html(profile, &advice_of(profile), run).expect("a page")
+}
+
+#[test]
+fn the_page_needs_nothing_else_and_escapes_what_it_shows() {
+    let page = page_of(&simulated(DEMO, random_words(), 32, &[32, 64]));
+    for outside in ["<script", "<link", "<img", "src=", "url(", "@import", "http"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    assert!(page.contains("&#x2f;&#x2f; &lt;trips&gt; &amp; more"), "the source is escaped");
+    assert!(!page.contains("<trips>") && !page.contains("<storage"));
+}
+
+#[test]
+fn every_device_line_and_figure_is_text() {
+    let run = simulated(DEMO, random_words(), 32, &[32, 64]);
+    let page = page_of(&run);
+    let profile = &profiles(&run)[0];
+    for device in &profile.devices {
+        for line in &device.lines {
+            let shown = lanes(line, device.column.width).replace('/', "&#x2f;");
+            let label = &device.column.label;
+            let sheet = format!("Line {}, {label}: {shown}", line.line);
+            assert!(page.contains(&sheet), "{sheet}");
+        }
+    }
+    for number in 1..=DEMO.lines().count() {
+        assert_eq!(page.matches(&format!("id=\"L{number}\"")).count(), 1);
+    }
+    for one in advice_of(profile) {
+        let link = format!("<h3>{}, <a href=\"#L{}\">", one.rule.name(), one.line);
+        assert!(page.contains(&link), "{link}");
+        assert!(page.contains(&format!("{} slots", format::count(one.gain_slots))), "{one:?}");
+    }
+    for told in ["seed 1", "0123456789abcdef with changes", "guaranteed", "workgroups of 80×1×1"]
+    {
+        assert!(page.contains(told), "{told}");
+    }
+}
+
+#[test]
+fn a_histogram_holds_every_slot_of_its_line() {
+    let run = simulated(DEMO, random_words(), 32, &[32]);
+    let device = &profiles(&run)[0].devices[0];
+    for line in &device.lines {
+        let bins = line.histogram.as_ref().expect("taken");
+        let lanes: u128 = (1u128..).zip(bins).map(|(lanes, count)| lanes * count).sum();
+        assert_eq!(bins.iter().sum::<u128>(), line.slots.issues, "line {}", line.line);
+        assert_eq!(lanes, line.slots.lanes, "line {}", line.line);
+    }
+}
+
+#[test]
+fn a_device_that_failed_has_a_card_and_no_column() {
+    let mut run = simulated(DEMO, random_words(), 32, &[32, 64]);
+    run.measurements[1].status = Status::Failed;
+    run.measurements[1].error = Some("lost <at once>".to_owned());
+    run.measurements[1].dispatches.clear();
+    let page = page_of(&run);
+    assert!(page.contains("Failed: lost &lt;at once&gt;"));
+    assert!(page.contains("<th>sim:32</th>") && !page.contains("<th>sim:64</th>"));
+    // A run without any counts still makes a page.
+    run.measurements[0].dispatches.clear();
+    assert!(page_of(&run).contains("The counts give no reason for advice."));
+}

@@ -1,0 +1,43 @@
+//! A block's place in control flow, in the record's words.
+//!
+//! Input: what `program` found. Output: `record::Flow`. Nothing is worked out here; every variant
+//! has its counterpart.
+
+use crate::program::branch::{self, BlockFlow};
+use crate::program::{BlockInfo, uniformity::Class};
+use crate::record::{ConditionClass, Enclosure, Flow, Leave, Part};
+
+/// Writes a block's flow as the record has it.
+pub(super) fn recorded(info: &BlockInfo, flow: &BlockFlow) -> Flow {
+    let BlockFlow { path, after, leaves, barrier, calls } = flow;
+    Flow {
+        function: info.function.clone(),
+        path: path.iter().map(enclosure).collect(),
+        after: *after,
+        leaves: leaves.map(|leave| match leave {
+            branch::Leave::Return => Leave::Return,
+            branch::Leave::Break => Leave::Break,
+            branch::Leave::Continue => Leave::Continue,
+        }),
+        barrier: *barrier,
+        calls: calls.clone(),
+    }
+}
+
+fn enclosure(enclosure: &branch::Enclosure) -> Enclosure {
+    let branch::Enclosure { construct, part, line, class, parent } = *enclosure;
+    let (part, case) = match part {
+        branch::Part::IfAccept => (Part::IfAccept, 0),
+        branch::Part::IfReject => (Part::IfReject, 0),
+        branch::Part::SwitchCase(case) => (Part::SwitchCase, case),
+        branch::Part::LoopBody => (Part::LoopBody, 0),
+        branch::Part::LoopContinuing => (Part::LoopContinuing, 0),
+    };
+    let condition = match class {
+        Class::Uniform => ConditionClass::Uniform,
+        Class::LaneParity => ConditionClass::LaneParity,
+        Class::Invocation => ConditionClass::Invocation,
+        Class::Data => ConditionClass::Data,
+    };
+    Enclosure { construct, part, case, line, condition, parent }
+}
