@@ -471,7 +471,7 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 }
 
 /// Replaces `{name}` with the parameter's value.
-fn interpolate(text: &str, parameters: &BTreeMap<String, Value>) -> Result<String, String> {
+pub fn interpolate(text: &str, parameters: &BTreeMap<String, Value>) -> Result<String, String> {
     let mut result = text.to_owned();
     for (name, value) in parameters {
         result = result.replace(&format!("{{{name}}}"), &value.to_string());
