@@ -18,7 +18,9 @@
 
 pub mod describe;
 pub mod files;
+pub mod pilot;
 pub mod template;
+pub mod twice;
 
 use std::collections::BTreeMap;
 

@@ -56,9 +56,10 @@ fn render(
     overrides: &[Override],
 ) -> std::fmt::Result {
     let description = &prepared.description;
-    let (file, name) = (&request.file, &request.name);
+    let file = &request.file;
+    let beside = std::path::Path::new(file).with_extension("toml");
     writeln!(out, "# How lanescope runs {file}:")?;
-    writeln!(out, "#     lanescope profile {file} --launch {name}.toml")?;
+    writeln!(out, "#     lanescope profile {file} --launch {}", beside.display())?;
     writeln!(out, "# What is left out follows from the shader. Formulas may use the parameters.")?;
     writeln!(
         out,
