@@ -103,6 +103,21 @@ pub fn explain(flag: &str) -> &'static str {
              depends on which one comes first. Look for a data race, or for atomics whose order \
              matters; counts are those of the first run."
         }
+        "output_mismatch" => "Outputs differ from the CPU reference by more than the tolerance.",
+        "failed" => "The measurement did not finish; the reason stands under failures.",
+        "width_differs" => "The two were counted at different subgroup widths.",
+        "source_differs" => "The two ran different source texts.",
+        "seed_differs" => "The two ran on different generated inputs.",
+        "runtime_checks_differ" => {
+            "Only one of the two was timed with bounds, loop and division checks."
+        }
+        other => explain_report(other),
+    }
+}
+
+/// Returns what a report of the simulator means: a kind and a line in one word.
+fn explain_report(flag: &str) -> &'static str {
+    match flag {
         flag if flag.starts_with("read_out_of_bounds_line_") => {
             "On this line an index lay outside its array or buffer; the read gave zero. With --strict \
              the simulator stops there."
@@ -121,14 +136,6 @@ pub fn explain(flag: &str) -> &'static str {
         flag if flag.starts_with("value_taken_from_an_inactive_lane_line_") => {
             "A shuffle or broadcast took the value of a lane that was not active here: what it gives \
              differs between devices."
-        }
-        "output_mismatch" => "Outputs differ from the CPU reference by more than the tolerance.",
-        "failed" => "The measurement did not finish; the reason stands under failures.",
-        "width_differs" => "The two were counted at different subgroup widths.",
-        "source_differs" => "The two ran different source texts.",
-        "seed_differs" => "The two ran on different generated inputs.",
-        "runtime_checks_differ" => {
-            "Only one of the two was timed with bounds, loop and division checks."
         }
         _ => "A word that this version of lanescope has no explanation for.",
     }

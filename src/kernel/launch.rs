@@ -471,6 +471,10 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 }
 
 /// Replaces `{name}` with the parameter's value.
+///
+/// # Errors
+///
+/// A sentence that quotes the text, where it names a parameter that there is not.
 pub fn interpolate(text: &str, parameters: &BTreeMap<String, Value>) -> Result<String, String> {
     let mut result = text.to_owned();
     for (name, value) in parameters {

@@ -4,6 +4,7 @@
 //! says nothing of a GPU's.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::measure::{outputs_sha256, programs};
 use super::{
@@ -121,6 +122,30 @@ impl Runner for SimulatorRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+        // A fault of the simulator's own must not take the other devices' results along.
+        let counted = catch_unwind(AssertUnwindSafe(|| self.counted(launch, options)));
+        counted.unwrap_or_else(|_| {
+            let message = format!(
+                "the simulator itself failed on {}, which is lanescope's fault: please report it with \
+                 the shader",
+                launch.file
+            );
+            Err(RunError::new(RunErrorKind::Driver, message))
+        })
+    }
+
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        _options: &TimeOptions,
+        _notice: &mut dyn FnMut(usize),
+    ) -> Vec<Result<Option<Timed>, RunError>> {
+        launches.iter().map(|_| Ok(None)).collect()
+    }
+}
+
+impl SimulatorRunner {
+    fn counted(&self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
         let programs = programs(launch)?;
         let mut buffers = buffers(launch);
         let mut dispatches = Vec::new();
@@ -164,17 +189,6 @@ impl Runner for SimulatorRunner {
         })
     }
 
-    fn time(
-        &mut self,
-        launches: &[Launch],
-        _options: &TimeOptions,
-        _notice: &mut dyn FnMut(usize),
-    ) -> Vec<Result<Option<Timed>, RunError>> {
-        launches.iter().map(|_| Ok(None)).collect()
-    }
-}
-
-impl SimulatorRunner {
     /// Runs one dispatch over the launch's buffers.
     fn dispatch(
         &self,

@@ -8,10 +8,10 @@ use std::fmt::Write;
 use super::{Prepared, ProfileError, Request, prepare, resources};
 use crate::kernel::Description;
 use crate::kernel::format::{
-    BufferDescription, Default, FillDescription, Formula, ImmediatesDescription, ScalarDescription,
-    WorkgroupsDescription,
+    BufferDescription, Default, DispatchDescription, FillDescription, Formula,
+    ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
 };
-use crate::program::{Access, Override, OverrideKind, Parsed, Resource};
+use crate::program::{Access, Interface, Override, OverrideKind, Parsed, Resource};
 
 /// What an integer override without a default is set to: small enough that workgroups of three
 /// such sizes are allowed.
@@ -102,31 +102,35 @@ fn render(
         let resource = resources.iter().find(|resource| resource.name == buffer.name);
         render_buffer(out, buffer, resource)?;
     }
-    for dispatch in &description.dispatches {
-        let interface = prepared.interfaces.iter().find(|i| i.entry_point == dispatch.entry_point);
-        let [x, y, z] = interface.map_or([1; 3], |interface| interface.workgroup_size);
-        writeln!(
-            out,
-            "\n# Workgroups of {x} × {y} × {z}. Several dispatches run in order, over the"
-        )?;
-        writeln!(
-            out,
-            "# same buffers; `indirect = {{ buffer = \"…\" }}` takes counts from a buffer."
-        )?;
-        writeln!(out, "[[dispatches]]")?;
-        writeln!(out, "entry_point = {}", quoted(&dispatch.entry_point))?;
-        match &dispatch.workgroups {
-            Some(WorkgroupsDescription::Count(count)) => {
-                writeln!(out, "workgroups = {}", formula(count))?;
-            }
-            Some(WorkgroupsDescription::Grid(counts)) => {
-                let counts = counts.each_ref().map(formula).join(", ");
-                writeln!(out, "workgroups = [{counts}]")?;
-            }
-            None => {}
+    description.dispatches.iter().try_for_each(|dispatch| {
+        let interfaces = &prepared.interfaces;
+        let interface = interfaces.iter().find(|i| i.entry_point == dispatch.entry_point);
+        render_dispatch(out, dispatch, interface)
+    })
+}
+
+fn render_dispatch(
+    out: &mut String,
+    dispatch: &DispatchDescription,
+    interface: Option<&Interface>,
+) -> std::fmt::Result {
+    let [x, y, z] = interface.map_or([1; 3], |interface| interface.workgroup_size);
+    writeln!(
+        out,
+        "\n# Workgroups of {x} × {y} × {z}. Several dispatches run in order, over the same"
+    )?;
+    writeln!(out, "# buffers; `indirect = {{ buffer = \"…\" }}` takes the counts from a buffer.")?;
+    writeln!(out, "[[dispatches]]")?;
+    writeln!(out, "entry_point = {}", quoted(&dispatch.entry_point))?;
+    match &dispatch.workgroups {
+        Some(WorkgroupsDescription::Count(count)) => {
+            writeln!(out, "workgroups = {}", formula(count))
         }
+        Some(WorkgroupsDescription::Grid(counts)) => {
+            writeln!(out, "workgroups = [{}]", counts.each_ref().map(formula).join(", "))
+        }
+        None => Ok(()),
     }
-    Ok(())
 }
 
 fn render_buffer(
