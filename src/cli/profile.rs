@@ -215,7 +215,9 @@ fn finish(
 
 /// Says what was found about the launch, each thing once with its devices.
 fn tell_findings(run: &Run, stderr: &mut impl Write) -> Result<(), Failure> {
-    for finding in analyze::findings(run, &analyze::Catalogue::default()) {
+    // Failures are told by themselves, with their reasons.
+    let findings = analyze::findings(run, &analyze::Catalogue::default());
+    for finding in findings.into_iter().filter(|finding| finding.flag != "failed") {
         let analyze::Finding { flag, explanation, places } = finding;
         writeln!(stderr, "{flag} ({}): {explanation}", places.join("; "))?;
     }

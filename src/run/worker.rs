@@ -232,7 +232,8 @@ impl Worker {
             Err(RecvTimeoutError::Timeout) => {
                 self.end();
                 let message = format!(
-                    "{doing}: nothing was heard for {} s; its process was ended",
+                    "{doing}: nothing was heard for {} s; its process was ended (--time-limit \
+                     waits longer)",
                     limit.as_secs()
                 );
                 Err(RunError::new(RunErrorKind::TimeLimit, message))

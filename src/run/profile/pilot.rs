@@ -61,13 +61,17 @@ pub fn prepare_affordable(
 mod tests {
     use super::*;
 
-    fn n(body: &str) -> Value {
+    /// Each invocation walks all elements.
+    const ALL: &str =
+        "var s = 0.0; for (var i = 0u; i < arrayLength(&a); i++) { s += a[i]; } a[id.x] = s;";
+
+    fn request(body: &str) -> Request {
         let source = format!(
             "@group(0) @binding(0) var<storage, read_write> a: array<f32>;
              @compute @workgroup_size(64)
              fn main(@builtin(global_invocation_id) id: vec3<u32>) {{ {body} }}"
         );
-        let request = Request {
+        Request {
             file: "t.wgsl".to_owned(),
             name: "t".to_owned(),
             source,
@@ -76,17 +80,31 @@ mod tests {
             workgroups: None,
             n: None,
             seed: 1,
-        };
-        let prepared = prepare_affordable(&request, &mut |_| Err(String::new())).unwrap();
-        prepared.launch.parameters["n"].clone()
+        }
+    }
+
+    fn launch(request: &Request) -> crate::kernel::Launch {
+        prepare_affordable(request, &mut |_| Err(String::new())).unwrap().launch
+    }
+
+    fn n(body: &str) -> Value {
+        launch(&request(body)).parameters["n"].clone()
+    }
+
+    #[test]
+    fn the_file_that_init_writes_holds_the_choice() {
+        let request = request(ALL);
+        let text = super::super::template::template(&request).unwrap();
+        let description = crate::kernel::Description::parse("t.toml", &text).unwrap();
+        let loaded =
+            Request { description: Some(("t.toml".to_owned(), description)), ..request.clone() };
+        assert_eq!(launch(&loaded), launch(&request), "{text}");
     }
 
     #[test]
     fn quadratic_work_makes_n_smaller_and_an_endless_loop_least() {
         assert_eq!(n("a[id.x] = a[id.x] * 2.0;"), Value::Integer(65_536));
-        let all =
-            "var s = 0.0; for (var i = 0u; i < arrayLength(&a); i++) { s += a[i]; } a[id.x] = s;";
-        let Value::Integer(chosen) = n(all) else { panic!("no integer") };
+        let Value::Integer(chosen) = n(ALL) else { panic!("no integer") };
         assert!((1024..65_536).contains(&chosen), "{chosen}");
         assert_eq!(
             n("loop { a[id.x] += 1.0; if (a[id.x] < 0.0) { break; } }"),

@@ -5,7 +5,8 @@
 
 use std::fmt::Write;
 
-use super::{Prepared, ProfileError, Request, prepare, resources};
+use super::pilot::prepare_affordable;
+use super::{Prepared, ProfileError, Request, resources};
 use crate::kernel::Description;
 use crate::kernel::format::{
     BufferDescription, Default, DispatchDescription, FillDescription, Formula,
@@ -21,7 +22,7 @@ const INTEGER: i64 = 8;
 ///
 /// # Errors
 ///
-/// As [`prepare`]; overrides without a default are none, they get a value that the text points out.
+/// As [`prepare_affordable`]; overrides without a default are none, they get a value that the text points out.
 pub fn template(request: &Request) -> Result<String, ProfileError> {
     let parsed = Parsed::new(&request.file, &request.source)?;
     let overrides = parsed.overrides();
@@ -36,12 +37,14 @@ pub fn template(request: &Request) -> Result<String, ProfileError> {
     }
     let request =
         Request { description: Some((request.file.clone(), description)), ..request.clone() };
-    let mut prepared = prepare(&request, &mut |name| Err(format!("`{name}` is not read")))?;
-    if let (Some(n), Some(parameter)) =
-        (request.n, prepared.description.parameters.get_mut(super::SIZE))
-    {
-        let n = i64::try_from(n).unwrap_or(i64::MAX);
-        parameter.default = Default::Same(crate::record::Value::Integer(n));
+    let mut prepared =
+        prepare_affordable(&request, &mut |name| Err(format!("`{name}` is not read")))?;
+    // As large as without a launch file, whether by --n or by what the shader can afford.
+    if let (Some(n), Some(parameter)) = (
+        prepared.launch.parameters.get(super::SIZE),
+        prepared.description.parameters.get_mut(super::SIZE),
+    ) {
+        parameter.default = Default::Same(n.clone());
     }
     let mut text = String::new();
     // Writing to a string cannot fail.
