@@ -95,8 +95,9 @@ pub fn explain(flag: &str) -> &'static str {
         "differs_from_simulator" => {
             "Issues, lanes or histograms differ from the simulator's at the same width. Where only \
              issues differ, the device brings lanes together again elsewhere than the simulator \
-             does. Where lanes differ too, branches depend on floats that the two round differently, \
-             or on the order in which lanes run."
+             does, or packs the invocations of 2D and 3D workgroups into subgroups otherwise. Where \
+             lanes differ too, branches depend on floats that the two round differently, or on the \
+             order in which lanes run."
         }
         "differs_between_runs" => {
             "Two counted runs of the same launch gave different outputs or counts: what a lane reads \

@@ -242,6 +242,22 @@ mod tests {
     }
 
     #[test]
+    fn the_catalogue_comes_out_in_three_languages() {
+        for kernel in crate::kernel::Catalogue::embedded().unwrap().kernels() {
+            let parsed = Parsed::new(&kernel.id, &kernel.source).unwrap();
+            for entry in parsed.entry_points() {
+                let program = parsed.resolve(entry, &Overrides::new()).unwrap();
+                for module in modules(&program) {
+                    for emission in emit_all(&module, program.text()).unwrap() {
+                        let language = emission.language;
+                        assert!(emission.result.is_ok(), "{} {language}: {emission:?}", kernel.id);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
     fn what_a_language_lacks_is_an_error_with_the_line() {
         let program = program(
             "@group(0) @binding(0) var<storage, read_write> data: array<f64>;
