@@ -69,6 +69,7 @@ fn device(id: &str, kind: DeviceKind, name: &str, backend: &str, width: u32) -> 
         copy_bytes_per_s: (!simulator).then_some(4.2e12),
         fma_fused: Some(!name.starts_with("llvmpipe")),
         loop_limit: name.starts_with("llvmpipe").then_some(65_535),
+        trust: None,
         flags: Vec::new(),
     }
 }
@@ -341,10 +342,11 @@ pub(crate) fn simulated_launch(launch: &Launch, widths: &[u32]) -> Run {
     for width in widths {
         let width = Width::new(*width).expect("a width");
         let mut runner = SimulatorRunner::new(width, 1 << 24);
-        let (counted, error) = match runner.count(launch, &CountOptions { histogram: true }) {
-            Ok(counted) => (Some(counted), None),
-            Err(error) => (None, Some(error)),
-        };
+        let (counted, error) =
+            match runner.count(launch, &CountOptions { histogram: true, derived: false }) {
+                Ok(counted) => (Some(counted), None),
+                Err(error) => (None, Some(error)),
+            };
         let results = measure::Results { counted, timed: None, error };
         let device = runner.device().clone();
         run.measurements.push(measure::measurement(&device, launch, results).expect("a record"));

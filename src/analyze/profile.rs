@@ -213,15 +213,17 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
 
 /// Says what a device's counts are worth, from its kind and the flags.
 fn trust(device: Option<&Device>, flags: &[String]) -> Trust {
-    let has = |word: &str| flags.iter().any(|flag| flag == word);
+    let recorded = device.and_then(|device| device.trust);
     if device.is_some_and(|device| device.kind == DeviceKind::Simulator) {
         Trust::Guaranteed
-    } else if has("estimated") {
+    } else if flags.iter().any(|flag| flag == "estimated") {
         Trust::Estimated
-    } else if has("self_test_passed") && !has("self_test_failed") {
-        Trust::Observed
     } else {
-        Trust::Unknown
+        match recorded {
+            Some(crate::record::Trust::Guaranteed) => Trust::Guaranteed,
+            Some(crate::record::Trust::Observed) => Trust::Observed,
+            Some(crate::record::Trust::Unknown) | None => Trust::Unknown,
+        }
     }
 }
 

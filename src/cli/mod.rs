@@ -4,7 +4,6 @@
 //! progress and messages on standard error, files where the user asked for them, an exit code.
 //! What is measured and what it means is decided elsewhere.
 
-#[expect(dead_code, reason = "`profile` is what shows it")]
 mod annotate;
 mod arguments;
 mod axis;
@@ -14,6 +13,7 @@ mod doctor;
 mod export;
 mod failure;
 mod list;
+mod profile;
 mod render;
 mod report;
 mod run;
@@ -51,6 +51,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     match arguments.command {
         None => run::run(&arguments.run, &mut out),
         Some(Command::Run(arguments)) => run::run(&arguments, &mut out),
+        Some(Command::Profile(arguments)) => profile::profile(&arguments, &mut out),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments, &mut out),
         Some(Command::List(arguments)) => list::list(&arguments, &mut out),
         Some(Command::Report(arguments)) => report::report(&arguments, &mut out),

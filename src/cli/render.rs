@@ -70,8 +70,29 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
     for (name, figure) in figures {
         save(&folder.join(name), &figure.map_err(Failure::bad_input)?)?;
     }
+    page(folder, runs, &known)
+}
+
+/// Writes the page of a profile, and gives its path.
+pub(crate) fn profile_page(
+    folder: &Path,
+    profile: &analyze::Profile,
+    run: &Run,
+) -> Result<PathBuf, Failure> {
     let page = folder.join(PAGE);
-    save(&page, &report::html(runs, &known).map_err(Failure::bad_input)?)?;
+    let advice = analyze::advice_of(profile);
+    save(&page, &report::profile_html(profile, &advice, run).map_err(Failure::bad_input)?)?;
+    Ok(page)
+}
+
+/// Writes the page, and gives its path.
+pub(crate) fn page(
+    folder: &Path,
+    runs: &[Run],
+    known: &analyze::Catalogue,
+) -> Result<PathBuf, Failure> {
+    let page = folder.join(PAGE);
+    save(&page, &report::html(runs, known).map_err(Failure::bad_input)?)?;
     Ok(page)
 }
 

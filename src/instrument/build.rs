@@ -450,17 +450,9 @@ impl Rewriter<'_> {
                     builder.add_to(var(issues), one);
                 }
                 Act::Vote { vote, issues, lead, lanes } => {
-                    let (own, mut yes) = cast_vote(&mut builder, vote, types);
-                    if let Some(lead) = lead {
-                        let leads = led(&mut builder, lead);
-                        yes = builder.binary(BinaryOperator::LogicalAnd, yes, leads);
-                    }
-                    let one = builder.number(yes);
-                    builder.add_to(var(issues), one);
-                    if let Some(lanes) = lanes {
-                        let one = builder.number(own);
-                        builder.add_to(var(lanes), one);
-                    }
+                    let lead = lead.map(|lead| led(&mut builder, &lead));
+                    let lanes = lanes.as_ref().map(var);
+                    count_vote(&mut builder, vote, types, lead, var(issues), lanes);
                 }
                 Act::Mark { into, turn } => {
                     let Some(turn) = &self.context.plan.turns[*turn] else { continue };
@@ -475,31 +467,22 @@ impl Rewriter<'_> {
                 }
                 Act::Fold { from, reduction, lanes, into, lead } => {
                     let own = builder.load(var(from));
-                    let zero = builder.literal(0);
-                    if let Some(lanes) = lanes {
-                        let added = if *reduction == Reduction::Distinct {
-                            let noted = builder.binary(BinaryOperator::NotEqual, own, zero);
-                            builder.number(noted)
-                        } else {
-                            own
-                        };
-                        builder.add_to(var(lanes), added);
-                    }
-                    let mut most = if *reduction == Reduction::Distinct {
+                    let result = if *reduction == Reduction::Distinct {
                         flush::distinct(&mut builder, self.locals, types, own)
                     } else {
                         builder.collective(SubgroupOperation::Max, own, types.u32)
                     };
-                    if let Some(lead) = lead {
-                        let condition = led(&mut builder, lead);
-                        most = builder.emit(Expression::Select {
-                            condition,
-                            accept: most,
-                            reject: zero,
-                        });
-                    }
-                    builder.add_to(var(into), most);
-                    builder.store(var(from), zero);
+                    let lead = lead.map(|lead| led(&mut builder, &lead));
+                    let lanes = lanes.as_ref().map(var);
+                    fold(
+                        &mut builder,
+                        *reduction,
+                        own,
+                        result,
+                        lead,
+                        [var(from), var(into)],
+                        lanes,
+                    );
                 }
             }
         }
@@ -513,6 +496,58 @@ impl Rewriter<'_> {
             *function = self.moved[function.index()];
         }
         statement
+    }
+}
+
+/// Moves a loop's count outside: `from` becomes zero, its `result` goes `into` the variable outside
+/// by the leader or by all, and each lane's own part to `lanes`.
+fn fold(
+    builder: &mut Builder<'_>,
+    reduction: Reduction,
+    own: Handle<Expression>,
+    result: Handle<Expression>,
+    lead: Option<Handle<Expression>>,
+    [from, into]: [Handle<GlobalVariable>; 2],
+    lanes: Option<Handle<GlobalVariable>>,
+) {
+    let zero = builder.literal(0);
+    if let Some(lanes) = lanes {
+        let added = if reduction == Reduction::Distinct {
+            let noted = builder.binary(BinaryOperator::NotEqual, own, zero);
+            builder.number(noted)
+        } else {
+            own
+        };
+        builder.add_to(lanes, added);
+    }
+    let added = match lead {
+        Some(condition) => {
+            builder.emit(Expression::Select { condition, accept: result, reject: zero })
+        }
+        None => result,
+    };
+    builder.add_to(into, added);
+    builder.store(from, zero);
+}
+
+/// Counts a vote: one issue, added by the leader or by all, and each lane that says yes.
+fn count_vote(
+    builder: &mut Builder<'_>,
+    vote: &Vote,
+    types: &Types,
+    lead: Option<Handle<Expression>>,
+    issues: Handle<GlobalVariable>,
+    lanes: Option<Handle<GlobalVariable>>,
+) {
+    let (own, mut yes) = cast_vote(builder, vote, types);
+    if let Some(leads) = lead {
+        yes = builder.binary(BinaryOperator::LogicalAnd, yes, leads);
+    }
+    let one = builder.number(yes);
+    builder.add_to(issues, one);
+    if let Some(lanes) = lanes {
+        let one = builder.number(own);
+        builder.add_to(lanes, one);
     }
 }
 

@@ -11,6 +11,8 @@
 //! against the text as it was written.
 
 pub mod branch;
+pub mod emit;
+pub mod reflect;
 pub mod source;
 pub mod structure;
 pub mod uniformity;
@@ -23,8 +25,13 @@ use naga::valid::{Capabilities, ModuleInfo, SubgroupOperationSet, ValidationFlag
 use naga::{AddressSpace, Handle, Module, ShaderStage, TypeInner};
 
 pub use branch::BlockFlow;
+pub use emit::{Emission, Language, emit_all};
+pub use reflect::{Access, Interface, Override, OverrideKind, Resource};
 pub use source::{Location, Text};
 pub use structure::{BlockInfo, Body, Case, Node, Straight, Structure};
+
+/// Why naga finds a module invalid, with the places.
+type InvalidModule = naga::WithSpan<naga::valid::ValidationError>;
 
 /// Override values by name or by number, as WebGPU's pipeline constants.
 pub type Overrides = BTreeMap<String, f64>;
@@ -101,8 +108,37 @@ pub enum ProgramError {
         /// What naga says.
         message: String,
     },
+    /// Overrides that the entry point reads have no value.
+    #[error(
+        "{file}:{line}: the shader gives no value to {names}; put values under [overrides] in a \
+         launch file: `lanescope profile --init {file}` writes one, and `--launch` reads it"
+    )]
+    OverridesMissing {
+        /// The file's name.
+        file: String,
+        /// The line of the first.
+        line: u32,
+        /// Their names, worded.
+        names: String,
+    },
+    /// A variable whose layout is not known.
+    #[error("{file}:{line}: {name} holds {what}, which lanescope cannot fill")]
+    Layout {
+        /// The file's name.
+        file: String,
+        /// The line of the declaration.
+        line: u32,
+        /// The variable.
+        name: String,
+        /// What it is or holds.
+        what: &'static str,
+    },
     /// A resource that lanescope cannot provide.
-    #[error("{file}:{line}: {name} is a {what}, which lanescope does not run (buffers only)")]
+    #[error(
+        "{file}:{line}: {name}, bound at @group({group}) @binding({binding}), is {what}, which \
+         lanescope does not provide: only buffers can be bound; to profile the rest, read a storage \
+         buffer in its place"
+    )]
     Resource {
         /// The file's name.
         file: String,
@@ -110,8 +146,29 @@ pub enum ProgramError {
         line: u32,
         /// The variable.
         name: String,
-        /// What kind of resource it is.
+        /// Its bind group.
+        group: u32,
+        /// Its binding.
+        binding: u32,
+        /// What kind of resource it is, with its article.
         what: &'static str,
+    },
+    /// One of naga's back-ends cannot write the module.
+    #[error(
+        "{file}:{line}: naga cannot write the entry point {entry:?} in {language}: {message}; \
+         devices that take this language cannot run it"
+    )]
+    Emit {
+        /// The file's name.
+        file: String,
+        /// The line of the entry point: back-ends tell no nearer place.
+        line: u32,
+        /// The entry point.
+        entry: String,
+        /// The language.
+        language: Language,
+        /// What naga says.
+        message: String,
     },
     /// naga itself failed.
     #[error("naga panicked while it {stage} {file}: {message}; please report it to naga")]
@@ -165,7 +222,8 @@ impl Parsed {
     /// # Errors
     ///
     /// [`ProgramError::EntryPoint`] when there is none of that name, [`ProgramError::Overrides`]
-    /// when a value is missing, unknown or does not fit, [`ProgramError::Validate`] when the module
+    /// when a value is unknown or does not fit, [`ProgramError::OverridesMissing`] when there is
+    /// none, [`ProgramError::Validate`] when the module
     /// is no longer valid with these values.
     pub fn resolve(&self, name: &str, overrides: &Overrides) -> Result<Program, ProgramError> {
         let file = self.text.file();
@@ -181,7 +239,7 @@ impl Parsed {
         let module = guarded(file, "resolved overrides of", || {
             naga::compact::compact(&mut module, naga::compact::KeepUnused::No);
             let info = validate(&module, &self.text)?;
-            let constants = overrides.iter().map(|(key, value)| (key.clone(), *value)).collect();
+            let constants = self.constants(&module, overrides)?;
             naga::back::pipeline_constants::process_overrides(&module, &info, None, &constants)
                 .map(|(resolved, _)| resolved.into_owned())
                 .map_err(|error| ProgramError::Overrides {
@@ -192,6 +250,51 @@ impl Parsed {
         let info = validate(&module, &self.text)?;
         let structure = structure::analyse(&module, &info, &self.text);
         Ok(Program { text: Arc::clone(&self.text), module, info, structure })
+    }
+}
+
+impl Parsed {
+    /// The values by the keys that naga looks for, of the overrides that are left in `module`.
+    ///
+    /// Naga refuses a key that its module does not have, and each entry point may read some only.
+    fn constants(
+        &self,
+        module: &Module,
+        values: &Overrides,
+    ) -> Result<naga::back::PipelineConstants, ProgramError> {
+        let file = self.text.file().to_owned();
+        let overrides = self.overrides();
+        let mut given = BTreeMap::new();
+        for (word, value) in values {
+            let known =
+                |o: &&Override| o.name == *word || o.id.is_some_and(|id| id.to_string() == *word);
+            let Some(found) = overrides.iter().find(known) else {
+                let names: Vec<&str> = overrides.iter().map(|o| o.name.as_str()).collect();
+                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                let message = format!("there is no override {word:?}; the shader has: {names}");
+                return Err(ProgramError::Overrides { file, message });
+            };
+            given.insert(found.name.clone(), *value);
+        }
+        let left = |o: &&Override| {
+            module.overrides.iter().any(|(_, left)| left.name.as_deref() == Some(o.name.as_str()))
+        };
+        let missing: Vec<&Override> = overrides
+            .iter()
+            .filter(left)
+            .filter(|o| !o.has_default && !given.contains_key(&o.name))
+            .collect();
+        if let Some(first) = missing.first() {
+            let names: Vec<String> =
+                missing.iter().map(|o| format!("`{}` (line {})", o.name, o.line)).collect();
+            let names = names.join(", ");
+            return Err(ProgramError::OverridesMissing { file, line: first.line, names });
+        }
+        let pairs = overrides.iter().filter(left).filter_map(|o| {
+            let key = o.id.map_or_else(|| o.name.clone(), |id| id.to_string());
+            Some((key, *given.get(&o.name)?))
+        });
+        Ok(pairs.collect())
     }
 }
 
@@ -269,6 +372,8 @@ impl Program {
                         file: self.text.file().to_owned(),
                         line: self.text.location(offset).line,
                         name,
+                        group: place.group,
+                        binding: place.binding,
                         what: resource(&self.module.types[variable.ty].inner),
                     });
                 }
@@ -291,10 +396,10 @@ impl Program {
 /// What a user calls a resource of this type.
 fn resource(inner: &TypeInner) -> &'static str {
     match *inner {
-        TypeInner::Image { .. } => "texture",
-        TypeInner::Sampler { .. } => "sampler",
-        TypeInner::AccelerationStructure { .. } => "acceleration structure",
-        TypeInner::BindingArray { .. } => "binding array",
+        TypeInner::Image { .. } => "a texture",
+        TypeInner::Sampler { .. } => "a sampler",
+        TypeInner::AccelerationStructure { .. } => "an acceleration structure",
+        TypeInner::BindingArray { .. } => "a binding array",
         TypeInner::Scalar(_)
         | TypeInner::Vector { .. }
         | TypeInner::Matrix { .. }
@@ -304,7 +409,7 @@ fn resource(inner: &TypeInner) -> &'static str {
         | TypeInner::ValuePointer { .. }
         | TypeInner::Array { .. }
         | TypeInner::Struct { .. }
-        | TypeInner::RayQuery { .. } => "resource outside buffers",
+        | TypeInner::RayQuery { .. } => "a resource outside buffers",
     }
 }
 
@@ -314,15 +419,23 @@ fn resource(inner: &TypeInner) -> &'static str {
 ///
 /// [`ProgramError::Validate`] with naga's diagnostic against the original text.
 pub fn validate(module: &Module, text: &Text) -> Result<ModuleInfo, ProgramError> {
-    let validated = guarded(text.file(), "validated", || {
-        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
+    validated(module, text, Capabilities::all())?.map_err(|error| ProgramError::Validate {
+        file: text.file().to_owned(),
+        diagnostic: error.emit_to_string_with_path(text.original(), text.file()),
+    })
+}
+
+/// naga's verdict on a module where only `capabilities` are allowed.
+fn validated(
+    module: &Module,
+    text: &Text,
+    capabilities: Capabilities,
+) -> Result<Result<ModuleInfo, Box<InvalidModule>>, ProgramError> {
+    guarded(text.file(), "validated", || {
+        let mut validator = Validator::new(ValidationFlags::all(), capabilities);
         validator.subgroup_stages(naga::valid::ShaderStages::all());
         validator.subgroup_operations(SubgroupOperationSet::all());
         validator.validate(module).map_err(Box::new)
-    })?;
-    validated.map_err(|error| ProgramError::Validate {
-        file: text.file().to_owned(),
-        diagnostic: error.emit_to_string_with_path(text.original(), text.file()),
     })
 }
 

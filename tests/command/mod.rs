@@ -1,5 +1,7 @@
 //! What must hold of the program without any driver.
 
+mod profile;
+
 use std::time::Duration;
 
 use lanescope::record::{DeviceKind, Status};
@@ -11,7 +13,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 11] = [
+    let checks: [(&str, fn()); 19] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -23,6 +25,14 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("report_and_compare_read_what_run_wrote", report_and_compare),
         ("killed_at_any_moment_what_is_finished_is_on_disk", killed),
         ("completions_and_the_manual_are_there", completions),
+        ("profile_needs_a_shader_alone", profile::a_shader_alone),
+        ("profile_init_gives_the_same_launch", profile::init_and_launch),
+        ("profile_takes_the_catalogues_files", profile::catalogue_files),
+        ("profile_fills_buffers_from_files", profile::files_fill_buffers),
+        ("profile_refuses_bad_input_with_two", profile::bad_input),
+        ("profile_fail_on_exits_with_one", profile::fail_on),
+        ("profile_tells_accesses_out_of_bounds", profile::out_of_bounds),
+        ("profile_keeps_what_other_devices_gave", profile::endless_loop_and_export),
     ];
     let trial = |(name, check): (&str, fn())| {
         Trial::test(format!("command::{name}"), move || {
@@ -62,8 +72,12 @@ fn every_width() {
 
 /// Runs with arguments that must fail, and checks the code and a part of the message.
 fn refused(arguments: &[&str], code: i32, part: &str) {
-    let folder = TempDir::new().unwrap();
-    let (found, _, stderr) = program::parts(&program::run(&folder, &[], arguments));
+    refused_in(&TempDir::new().unwrap(), arguments, code, part);
+}
+
+/// The same in a folder with input.
+fn refused_in(folder: &TempDir, arguments: &[&str], code: i32, part: &str) {
+    let (found, _, stderr) = program::parts(&program::run(folder, &[], arguments));
     assert_eq!(found, code, "{arguments:?}: {stderr}");
     assert!(stderr.contains(part), "{arguments:?}: {stderr}");
 }

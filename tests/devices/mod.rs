@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED, Workgroups};
-use lanescope::record::{Measurement, Output, Status, Value};
+use lanescope::record::{Measurement, Output, Status, Trust, Value};
 use lanescope::run::session::{Listener, Open, Phase, SessionOptions, run_device};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::worker::{WorkerOptions, WorkerRunner};
@@ -18,13 +18,14 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 8] = [
+pub(crate) const CHECKS: [(&str, Check); 10] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("times_are_taken_and_outputs_verified", times),
     ("self_test_of_counting", self_test_of_counting),
     ("histograms_add_up", histograms),
     ("several_and_indirect_dispatches_run", indirect),
     ("what_is_too_large_is_refused_with_its_limit", too_large),
+    ("profile_agrees_with_the_simulator", profile),
     ("misreported_width_is_flagged", misreported_width),
     ("random_programs_agree", crate::random::agree),
     ("endless_loop_costs_its_process_only", endless_loop),
@@ -338,4 +339,54 @@ fn endless_loop(driver: &Driver) {
     let why = collected.measurements[0].error.clone().unwrap();
     assert!(why.contains("nothing was heard for 6 s"), "{why}");
     assert_eq!(collected.devices, 1);
+}
+
+/// A user's shader with nested loops, calls and atomics counts the same on the device and on the
+/// simulator, twice over; the device's trust is what its self-test gave.
+fn profile(driver: &Driver) {
+    const SHADER: &str = "struct Params { count: u32, gain: f32 }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage> input: array<u32>;
+@group(1) @binding(0) var<storage, read_write> output: array<u32>;
+@group(1) @binding(1) var<storage, read_write> bins: array<atomic<u32>, 64>;
+
+fn collatz(start: u32) -> u32 {
+    var v = start;
+    var steps = 0u;
+    while (v > 1u && steps < 200u) {
+        if (v % 2u == 0u) { v /= 2u; } else { v = v * 3u + 1u; }
+        steps++;
+    }
+    return steps;
+}
+
+@compute @workgroup_size(32)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (id.x >= params.count) { return; }
+    let steps = collatz(input[id.x]);
+    switch (steps % 4u) {
+        case 0u: { atomicAdd(&bins[steps % 64u], 1u); }
+        case 1u, 2u: { output[id.x] = steps; }
+        default: { output[id.x] = collatz(steps); }
+    }
+}
+";
+    let folder = TempDir::new().unwrap();
+    #[expect(clippy::disallowed_methods, reason = "a test makes its own input")]
+    std::fs::write(folder.path().join("collatz.wgsl"), SHADER).unwrap();
+    let simulator = format!("sim:{}", driver.width);
+    let arguments =
+        ["profile", "collatz.wgsl", "--n", "3000", "--device", "wgpu:0", "--device", &simulator];
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let device = &run.devices[0];
+    let failed = device.flags.iter().any(|flag| flag == "self_test_failed");
+    let trust = if failed { Trust::Unknown } else { Trust::Observed };
+    assert_eq!(device.trust, Some(trust));
+    assert!(run.measurements[0].runtime_checks.counted);
+    assert!(run.measurements.iter().all(|m| m.flags.is_empty()), "{stderr}");
+    let agreements = lanescope::analyze::agreements(&run);
+    assert_eq!(agreements.len(), 1);
+    assert!(agreements[0].agreement.blocks_compared > 15);
+    assert_eq!(agreements[0].agreement.differences, [], "{stderr}");
 }

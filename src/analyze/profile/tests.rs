@@ -74,9 +74,9 @@ fn what_failed_stays_and_trust_is_said() {
     };
     assert_eq!(trust(&run, 3), Some(Trust::Guaranteed));
     assert_eq!(trust(&run, 0), Some(Trust::Unknown));
-    run.devices[0].flags = vec!["self_test_passed".to_owned()];
+    run.devices[0].trust = Some(crate::record::Trust::Observed);
     assert_eq!(trust(&run, 0), Some(Trust::Observed));
-    run.devices[0].flags.push("self_test_failed".to_owned());
+    run.devices[0].trust = Some(crate::record::Trust::Unknown);
     assert_eq!(trust(&run, 0), Some(Trust::Unknown));
     run.devices[0].flags.push("estimated".to_owned());
     assert_eq!(trust(&run, 0), Some(Trust::Estimated));

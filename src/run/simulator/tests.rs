@@ -36,7 +36,7 @@ fn runner(steps_max: u64) -> SimulatorRunner {
 }
 
 fn count(runner: &mut SimulatorRunner, launch: &Launch) -> Result<Counted, RunError> {
-    runner.count(launch, &CountOptions { histogram: true })
+    runner.count(launch, &CountOptions { histogram: true, derived: false })
 }
 
 const INDIRECT: &str = "

@@ -79,6 +79,7 @@ impl WgpuRunner {
             copy_bytes_per_s: None,
             fma_fused: None,
             loop_limit: None,
+            trust: None,
             flags: Vec::new(),
         };
         if subgroups {
@@ -260,6 +261,14 @@ fn verify(launch: &Launch, outputs: &Outputs) -> Result<Checked, RunError> {
         .map_err(|message| RunError::new(RunErrorKind::BadInput, message))
 }
 
+/// What a record calls a method.
+fn issues_method(method: Method) -> IssuesMethod {
+    match method {
+        Method::Executed | Method::Histogram => IssuesMethod::Executed,
+        Method::Derived => IssuesMethod::Derived,
+    }
+}
+
 /// Where a counting module's counters are bound.
 fn counter_slot<'a>(instrumented: &Instrumented, buffer: &'a Buffer) -> Slot<'a> {
     let place = instrumented.counters();
@@ -376,10 +385,7 @@ impl Runner for WgpuRunner {
         let outputs = self.outputs(launch, &buffers)?;
         Ok(Counted {
             width: Some(width),
-            method: match method {
-                Method::Executed | Method::Histogram => IssuesMethod::Executed,
-                Method::Derived => IssuesMethod::Derived,
-            },
+            method: issues_method(method),
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
             checked: verify(launch, &outputs)?,

@@ -1,0 +1,259 @@
+//! What must hold of `lanescope profile` without any driver.
+
+use std::path::Path;
+
+use lanescope::record::{Measurement, Run, Status, Trust, Value};
+use tempfile::TempDir;
+
+use super::refused_in;
+use crate::support::program;
+
+/// Every third element takes a longer way; the last index reads past the end where `far` is set.
+const SHADER: &str = "struct Params { count: u32 }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage> input: array<u32>;
+@group(0) @binding(2) var<storage, read_write> output: array<u32>;
+
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var v = input[id.x];
+    if (id.x % 32u < 8u) {
+        for (var i = 0u; i < 50u; i++) {
+            v = v * 3u + i;
+        }
+    }
+    output[id.x] = v;
+}
+";
+
+/// The line of the loop's body in [`SHADER`].
+const BODY: u32 = 11;
+
+fn write(folder: &TempDir, name: &str, text: impl AsRef<[u8]>) {
+    #[expect(clippy::disallowed_methods, reason = "a test makes its own input")]
+    std::fs::write(folder.path().join(name), text).unwrap();
+}
+
+fn with(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (name, text) in files {
+        write(&folder, name, text);
+    }
+    folder
+}
+
+/// Profiles on the simulator at 32 lanes; further arguments come last.
+fn sim_32(folder: &TempDir, arguments: &[&str]) -> (i32, Run, String) {
+    let out = folder.path().join("out");
+    if out.exists() {
+        std::fs::remove_dir_all(out).unwrap();
+    }
+    let all = [&["profile"], arguments, &["--device", "sim:32"]].concat();
+    program::record(folder, &[], &all)
+}
+
+fn line(measurement: &Measurement, number: u32) -> (u64, u64) {
+    let lines = measurement.dispatches.iter().flat_map(|dispatch| &dispatch.lines);
+    let line = lines.into_iter().find(|line| line.line == number).unwrap();
+    (line.issues.0, line.lanes.0)
+}
+
+/// A shader alone is enough; what a line wastes is in the record.
+pub(super) fn a_shader_alone() {
+    let folder = with(&[("waste.wgsl", SHADER)]);
+    let (code, run, stderr) = program::record(&folder, &[], &["profile", "waste.wgsl"]);
+    assert_eq!(code, 0, "{stderr}");
+    let ids: Vec<&str> = run.devices.iter().map(|device| device.id.as_str()).collect();
+    assert_eq!(ids, ["sim:32", "sim:64"]);
+    assert!(run.devices.iter().all(|device| device.trust == Some(Trust::Guaranteed)));
+    assert_eq!(run.sources.values().next().unwrap().text, SHADER);
+    for (measurement, width) in run.measurements.iter().zip([32, 64]) {
+        assert_eq!((measurement.kernel.as_str(), measurement.status), ("waste", Status::Ok));
+        assert_eq!(measurement.parameters["n"], Value::Integer(65_536));
+        assert!(measurement.runtime_checks.counted, "a user's shader is counted checked");
+        let blocks = &measurement.dispatches[0].blocks;
+        assert!(blocks.iter().all(|block| block.histogram.is_some()));
+        let body = blocks.iter().find(|block| block.line == BODY).unwrap();
+        // A quarter of the lanes are there, 50 times.
+        assert_eq!(body.lanes.0, 65_536 / 4 * 50);
+        assert_eq!(body.issues.0, 65_536 / width * 50);
+        assert!(line(measurement, BODY).0 > 0);
+    }
+    assert!(folder.path().join("out/report.html").exists());
+}
+
+/// `--init` writes a file that gives the same counts, and is never written over.
+pub(super) fn init_and_launch() {
+    let folder = with(&[("waste.wgsl", SHADER)]);
+    let init = ["profile", "--init", "waste.wgsl"];
+    let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &init));
+    assert_eq!((code, stdout.as_str()), (0, ""), "{stderr}");
+    assert!(stderr.contains("--launch waste.toml"), "{stderr}");
+    let written = std::fs::read_to_string(folder.path().join("waste.toml")).unwrap();
+    refused_in(&folder, &init, 2, "not written over");
+    assert_eq!(std::fs::read_to_string(folder.path().join("waste.toml")).unwrap(), written);
+    let (_, alone, _) = sim_32(&folder, &["waste.wgsl", "--n", "1000"]);
+    let arguments = ["waste.wgsl", "--n", "1000", "--launch", "waste.toml"];
+    let (code, launched, stderr) = sim_32(&folder, &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(alone.measurements, launched.measurements);
+}
+
+/// A kernel of the catalogue with its own description counts what `run` counts.
+pub(super) fn catalogue_files() {
+    let folder = TempDir::new().unwrap();
+    let shaders = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders/five_patterns");
+    for name in ["early_exit.wgsl", "early_exit.toml"] {
+        std::fs::copy(shaders.join(name), folder.path().join(name)).unwrap();
+    }
+    let arguments = ["early_exit.wgsl", "--launch", "early_exit.toml", "--n", "4096"];
+    let (code, profiled, stderr) = sim_32(&folder, &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let arguments =
+        ["early_exit", "-a", "n=4096", "-a", "form=sealed", "--device", "sim:32", "--out", "run"];
+    assert_eq!(program::parts(&program::run(&folder, &[], &arguments)).0, 0);
+    let run = lanescope::store::load(&folder.path().join("run/result.json")).unwrap();
+    let counts = |run: &Run| {
+        let blocks = run.measurements[0].dispatches[0].blocks.iter();
+        blocks.map(|block| (block.issues, block.lanes)).collect::<Vec<_>>()
+    };
+    assert_eq!(counts(&profiled), counts(&run));
+    assert_eq!(profiled.measurements[0].output, run.measurements[0].output, "verified");
+}
+
+/// Files fill buffers; what they say decides where lanes go.
+pub(super) fn files_fill_buffers() {
+    let shader = "@group(0) @binding(0) var<storage> flags: array<u32>;
+@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(32)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (flags[id.x] == 7u) {
+        output[id.x] = 1u;
+    }
+}
+";
+    let launch = |file: &str| {
+        format!(
+            "[parameters.n]\ndescription = \"elements\"\ndefault = 64\n[[buffers]]\nname = \"flags\"\n\
+             fill = {{ file = \"{file}\" }}\n"
+        )
+    };
+    let folder = with(&[("a.wgsl", shader)]);
+    let flags: Vec<u8> =
+        (0..64_u32).flat_map(|i| if i < 5 { 7_u32 } else { i }.to_le_bytes()).collect();
+    let header = "{'descr': '<u4', 'fortran_order': False, 'shape': (64,), }";
+    let mut npy = b"\x93NUMPY\x01\x00".to_vec();
+    npy.extend_from_slice(&u16::try_from(header.len()).unwrap().to_le_bytes());
+    npy.extend_from_slice(header.as_bytes());
+    npy.extend_from_slice(&flags);
+    // Beside the launch file, wherever the program runs.
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    write(&folder, "data/flags.bin", &flags);
+    write(&folder, "data/flags.npy", &npy);
+    for file in ["flags.bin", "flags.npy"] {
+        write(&folder, "data/launch.toml", launch(file));
+        let (code, run, stderr) = sim_32(&folder, &["a.wgsl", "--launch", "data/launch.toml"]);
+        assert_eq!(code, 0, "{stderr}");
+        let blocks = &run.measurements[0].dispatches[0].blocks;
+        let inside = blocks.iter().find(|block| block.line == 6).unwrap();
+        // Elements 0 to 4 and element 7.
+        assert_eq!((inside.issues.0, inside.lanes.0), (1, 6), "{file}");
+    }
+    write(&folder, "data/launch.toml", launch("missing.npy"));
+    let arguments = ["profile", "a.wgsl", "--launch", "data/launch.toml", "--device", "sim:32"];
+    refused_in(&folder, &arguments, 2, "relative to the launch file");
+}
+
+/// Bad input exits with 2 and names the place and the way out.
+pub(super) fn bad_input() {
+    let folder = with(&[
+        ("waste.wgsl", SHADER),
+        ("syntax.wgsl", "@compute @workgroup_size(1)\nfn main() { let x = ; }"),
+        ("two.wgsl", "@compute @workgroup_size(1) fn a() {} @compute @workgroup_size(1) fn b() {}"),
+        ("none.wgsl", "fn f() {}"),
+        (
+            "texture.wgsl",
+            "\n@group(0) @binding(3) var image: texture_2d<f32>;
+             @compute @workgroup_size(1) fn main() { _ = textureLoad(image, vec2(0), 0); }",
+        ),
+        ("override.wgsl", "override tile: u32;\n@compute @workgroup_size(tile) fn main() {}"),
+        ("key.toml", "\n[[dispatch]]\nentry_point = \"main\"\n"),
+        ("two.toml", "[[dispatches]]\nentry_point = \"a\"\nworkgroups = 1\n"),
+    ]);
+    let refused = |arguments: &[&str], part: &str| {
+        let all = [&["profile"], arguments, &["--device", "sim:32"]].concat();
+        refused_in(&folder, &all, 2, part);
+    };
+    refused(&["missing.wgsl"], "missing.wgsl cannot be read");
+    refused(&["syntax.wgsl"], "syntax.wgsl:2:21");
+    refused(&["two.wgsl"], "a, b; choose one with --entry");
+    refused(&["none.wgsl"], "no compute entry point");
+    refused(
+        &["texture.wgsl"],
+        "texture.wgsl:2: image, bound at @group(0) @binding(3), is a texture",
+    );
+    refused(&["override.wgsl"], "--init override.wgsl");
+    refused(&["waste.wgsl", "--launch", "key.toml"], "key.toml: TOML parse error at line 2");
+    refused(&["two.wgsl", "--launch", "two.toml", "--entry", "b"], "--entry has no effect");
+    refused(&["waste.wgsl", "--fail-on", "speed<1"], "none of efficiency, active_lanes, share");
+    refused(&["waste.wgsl", "--workgroups", "0"], "an example is 64,1,1");
+    refused(&["waste.wgsl", "--entry", "mian"], "it has: main");
+    refused(&["waste.wgsl", "--n", "0"], "at least 1");
+    assert!(!folder.path().join("lanescope-results").exists(), "bad input leaves nothing behind");
+}
+
+/// `--fail-on` exits with 1 and names the lines.
+pub(super) fn fail_on() {
+    let folder = with(&[("waste.wgsl", SHADER)]);
+    let (code, _, stderr) = sim_32(&folder, &["waste.wgsl", "--fail-on", "efficiency<0.3"]);
+    assert_eq!(code, 1, "{stderr}");
+    let named =
+        format!("--fail-on: waste.wgsl:{BODY} on sim:32: 8.0 active lanes, efficiency 0.250");
+    assert!(stderr.contains(&named), "{stderr}");
+    assert!(stderr.contains("v = v * 3u + i;"), "{stderr}");
+    let (code, _, stderr) = sim_32(&folder, &["waste.wgsl", "--fail-on", "efficiency<0.2"]);
+    assert_eq!(code, 0, "{stderr}");
+}
+
+/// Accesses out of bounds are told with their line; in strict mode they end the device's launch.
+pub(super) fn out_of_bounds() {
+    let shader = SHADER.replace("input[id.x]", "input[id.x + params.count - 1u]");
+    let folder = with(&[("far.wgsl", &shader)]);
+    let (code, run, stderr) = sim_32(&folder, &["far.wgsl"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(run.measurements[0].flags.contains(&"read_out_of_bounds_line_8".to_owned()));
+    assert!(
+        stderr.contains("read_out_of_bounds_line_8") && stderr.contains("--strict"),
+        "{stderr}"
+    );
+    let (code, run, stderr) = sim_32(&folder, &["far.wgsl", "--strict"]);
+    assert_eq!(code, 5, "{stderr}");
+    assert_eq!(run.measurements[0].status, Status::Failed);
+    assert!(stderr.contains("far.wgsl:8: access out of bounds"), "{stderr}");
+}
+
+/// A loop that does not end costs its own device only, and the export is clean.
+pub(super) fn endless_loop_and_export() {
+    // Ends where subgroups have 64 lanes.
+    let shader = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_size) lanes: u32) {
+    while (lanes < 64u) {
+        output[id.x] += 1u;
+    }
+}
+";
+    let folder = with(&[("spin.wgsl", shader)]);
+    let arguments = ["profile", "spin.wgsl", "--export-json", "-", "--steps", "100000"];
+    let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+    assert_eq!(code, 5, "{stderr}");
+    assert!(stderr.contains("spin.wgsl:4") && stderr.contains("--steps raises it"), "{stderr}");
+    let run: Run = serde_json::from_str(&stdout).unwrap();
+    let states: Vec<Status> = run.measurements.iter().map(|m| m.status).collect();
+    assert_eq!(states, [Status::Failed, Status::Ok]);
+    assert_eq!(
+        run.measurements[0].parameters["n"],
+        Value::Integer(1024),
+        "made as small as can be"
+    );
+}
