@@ -1,0 +1,33 @@
+//! What loads is instrumented, the result validates, and every back-end either writes it or says
+//! what it lacks.
+
+#![no_main]
+
+use lanescope::instrument::{InstrumentError, Instrumented, Options};
+use lanescope_fuzz::{emit, input, let_panics_unwind, mutate, programs};
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
+
+fuzz_target!(init: let_panics_unwind(), |data: &[u8]| {
+    let Some((text, option)) = input(data) else { return };
+    for program in programs(text) {
+        let options = Options {
+            histogram: option % 2 == 1,
+            subgroup_width_max: [4, 32, 64, 128][usize::from(option / 2 % 4)],
+            counter_bytes_max: [1 << 12, 1 << 20][usize::from(option / 8 % 2)],
+        };
+        match Instrumented::new(&program, &options) {
+            Ok(instrumented) => {
+                let zeros = vec![0; instrumented.counters().size as usize];
+                let counts = instrumented.decode(&zeros);
+                assert_eq!(counts.len(), program.blocks().len().max(1));
+                emit::compare(&program, &instrumented);
+            }
+            Err(InstrumentError::TooLarge { .. }) => {}
+            Err(error) => panic!("{error}\n{text}"),
+        }
+    }
+});
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    mutate::mutate(data, size, max_size, seed)
+});
