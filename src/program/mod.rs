@@ -10,6 +10,7 @@
 //! overrides in, validates again and numbers the blocks. Errors are naga's own diagnostics, shown
 //! against the text as it was written.
 
+pub mod emit;
 pub mod source;
 pub mod structure;
 
@@ -20,8 +21,12 @@ use std::sync::Arc;
 use naga::valid::{Capabilities, ModuleInfo, SubgroupOperationSet, ValidationFlags, Validator};
 use naga::{AddressSpace, Handle, Module, ShaderStage, TypeInner};
 
+pub use emit::{Emission, Language, emit_all};
 pub use source::{Location, Text};
 pub use structure::{BlockInfo, Body, Case, Node, Straight, Structure};
+
+/// Why naga finds a module invalid, with the places.
+type InvalidModule = naga::WithSpan<naga::valid::ValidationError>;
 
 /// Override values by name or by number, as WebGPU's pipeline constants.
 pub type Overrides = BTreeMap<String, f64>;
@@ -109,6 +114,23 @@ pub enum ProgramError {
         name: String,
         /// What kind of resource it is.
         what: &'static str,
+    },
+    /// One of naga's back-ends cannot write the module.
+    #[error(
+        "{file}:{line}: naga cannot write the entry point {entry:?} in {language}: {message}; \
+         devices that take this language cannot run it"
+    )]
+    Emit {
+        /// The file's name.
+        file: String,
+        /// The line of the entry point: back-ends tell no nearer place.
+        line: u32,
+        /// The entry point.
+        entry: String,
+        /// The language.
+        language: Language,
+        /// What naga says.
+        message: String,
     },
     /// naga itself failed.
     #[error("naga panicked while it {stage} {file}: {message}; please report it to naga")]
@@ -299,15 +321,23 @@ fn resource(inner: &TypeInner) -> &'static str {
 ///
 /// [`ProgramError::Validate`] with naga's diagnostic against the original text.
 pub fn validate(module: &Module, text: &Text) -> Result<ModuleInfo, ProgramError> {
-    let validated = guarded(text.file(), "validated", || {
-        let mut validator = Validator::new(ValidationFlags::all(), Capabilities::all());
+    validated(module, text, Capabilities::all())?.map_err(|error| ProgramError::Validate {
+        file: text.file().to_owned(),
+        diagnostic: error.emit_to_string_with_path(text.original(), text.file()),
+    })
+}
+
+/// naga's verdict on a module where only `capabilities` are allowed.
+fn validated(
+    module: &Module,
+    text: &Text,
+    capabilities: Capabilities,
+) -> Result<Result<ModuleInfo, Box<InvalidModule>>, ProgramError> {
+    guarded(text.file(), "validated", || {
+        let mut validator = Validator::new(ValidationFlags::all(), capabilities);
         validator.subgroup_stages(naga::valid::ShaderStages::all());
         validator.subgroup_operations(SubgroupOperationSet::all());
         validator.validate(module).map_err(Box::new)
-    })?;
-    validated.map_err(|error| ProgramError::Validate {
-        file: text.file().to_owned(),
-        diagnostic: error.emit_to_string_with_path(text.original(), text.file()),
     })
 }
 

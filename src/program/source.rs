@@ -105,20 +105,32 @@ impl Text {
     /// The offset of the brace that closes function `name`, or the text's end.
     pub fn function_end(&self, name: &str) -> usize {
         let code = without_comments(&self.original);
-        let mut words = 0;
-        while let Some(found) = code[words..].find("fn ") {
-            let start = words + found;
-            words = start + 3;
-            let rest = code[words..].trim_start();
-            let boundary = rest
-                .strip_prefix(name)
-                .is_some_and(|after| !after.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
-            if boundary {
-                return closing_brace(&code, words).unwrap_or(code.len());
-            }
-        }
-        code.len()
+        function_start(&code, name)
+            .and_then(|start| closing_brace(&code, start))
+            .unwrap_or(code.len())
     }
+
+    /// The offset of the keyword `fn` of function `name`, where there is such a function.
+    pub fn function_start(&self, name: &str) -> Option<usize> {
+        function_start(&without_comments(&self.original), name)
+    }
+}
+
+/// The offset of the keyword `fn` of function `name` in a text without comments.
+fn function_start(code: &str, name: &str) -> Option<usize> {
+    let mut at = 0;
+    while let Some(found) = code[at..].find("fn ") {
+        let start = at + found;
+        at = start + 3;
+        let rest = code[at..].trim_start();
+        let boundary = rest
+            .strip_prefix(name)
+            .is_some_and(|after| !after.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
+        if boundary {
+            return Some(start);
+        }
+    }
+    None
 }
 
 /// The offset of the brace that closes the first one opened after `from`.
