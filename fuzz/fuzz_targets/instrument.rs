@@ -4,7 +4,9 @@
 #![no_main]
 
 use lanescope::instrument::{InstrumentError, Instrumented, Options};
-use lanescope_fuzz::{emit, input, let_panics_unwind, mutate, programs};
+use lanescope::program::emit::emit_all;
+use lanescope::program::{Program, ProgramError};
+use lanescope_fuzz::{input, let_panics_unwind, mutate, programs};
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 
 fuzz_target!(init: let_panics_unwind(), |data: &[u8]| {
@@ -20,7 +22,7 @@ fuzz_target!(init: let_panics_unwind(), |data: &[u8]| {
                 let zeros = vec![0; instrumented.counters().size as usize];
                 let counts = instrumented.decode(&zeros);
                 assert_eq!(counts.len(), program.blocks().len().max(1));
-                emit::compare(&program, &instrumented);
+                compare(&program, &instrumented);
             }
             Err(InstrumentError::TooLarge { .. }) => {}
             Err(error) => panic!("{error}\n{text}"),
@@ -31,3 +33,21 @@ fuzz_target!(init: let_panics_unwind(), |data: &[u8]| {
 fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
     mutate::mutate(data, size, max_size, seed)
 });
+
+/// Each language that the plain module is written in takes the instrumented one too.
+fn compare(program: &Program, instrumented: &Instrumented) {
+    let plain = emit_all(program.module(), program.text()).expect("it validated");
+    let counted = emit_all(instrumented.module(), program.text()).expect("it validated");
+    for (plain, counted) in plain.iter().zip(&counted) {
+        if let Err(error) = &plain.result {
+            assert!(!error.to_string().is_empty());
+            if let ProgramError::Panicked { .. } = error {
+                eprintln!("as lanescope reports: {error}");
+            }
+            continue;
+        }
+        if let Err(error) = &counted.result {
+            panic!("{} of the plain module only: {error}", plain.language);
+        }
+    }
+}

@@ -3,7 +3,6 @@
 //! Input: bytes from libFuzzer. Output: text, options and mutated bytes. It decides nothing about
 //! what is a finding: the targets do.
 
-pub mod emit;
 pub mod mutate;
 
 use std::collections::BTreeMap;
