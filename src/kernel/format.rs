@@ -2,6 +2,10 @@
 //!
 //! Input: the text of a `.toml`. Output: [`Description`]. Unknown keys are refused. What the text
 //! means for one choice of parameters is worked out in `launch`, not here.
+//!
+//! A launch file of `lanescope profile` has the same format. There everything may be left out:
+//! buffers and dispatches that are not described follow from the shader. Only there may a buffer be
+//! filled from a file or by its shape, because the catalogue is embedded and knows no shaders.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +14,11 @@ use serde::Deserialize;
 use crate::record::Value;
 
 /// A kernel's description.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Description {
-    /// The question that the kernel asks, one sentence.
+    /// The question that the kernel asks, one sentence; every kernel of the catalogue has one.
+    #[serde(default)]
     pub question: String,
     /// Ids in the ledger of claims that it tests.
     #[serde(default)]
@@ -24,7 +29,11 @@ pub struct Description {
     #[serde(default = "yes")]
     pub in_default_set: bool,
     /// Whether it can be dispatched again and again without a reset.
+    #[serde(default)]
     pub repeatable: bool,
+    /// Whether its modules are created without bounds, loop and division checks. Left out, kernels
+    /// of the catalogue are, and a user's shader is not.
+    pub trusted: Option<bool>,
     /// The CPU reference and how far outputs may lie from it.
     pub reference: Option<Reference>,
     /// A figure that an article gives for it.
@@ -38,7 +47,10 @@ pub struct Description {
     /// Buffers, named as the shader's variables.
     #[serde(default)]
     pub buffers: Vec<BufferDescription>,
+    /// Immediate data: scalars in order, or `"default"` in a launch file.
+    pub immediates: Option<ImmediatesDescription>,
     /// Dispatches in order.
+    #[serde(default)]
     pub dispatches: Vec<DispatchDescription>,
     /// What is expected of blocks, by the label that a marker comment gives them.
     #[serde(default)]
@@ -138,15 +150,17 @@ pub enum Default {
 pub struct BufferDescription {
     /// The shader's variable that it is bound to, or a name of its own for indirect arguments.
     pub name: String,
-    /// The scalar type of its elements: `f32`, `u32` or `i32`.
+    /// The scalar type of its elements, such as `f32`.
     #[serde(rename = "type", default)]
     pub scalar: Option<ScalarType>,
-    /// How many elements, a formula.
+    /// How many elements, a formula: scalars where there is a `type`, else elements of the shader's
+    /// run-time array.
     pub elements: Option<Formula>,
     /// What it holds at first.
     #[serde(default)]
     pub fill: FillDescription,
-    /// Its scalars one by one, in place of `elements` and `fill`: small uniform structs.
+    /// Its scalars one by one, in place of `elements` and `fill`: small structs. Each lies at the
+    /// next multiple of its own size; padding beyond that is written out.
     #[serde(default)]
     pub scalars: Vec<ScalarDescription>,
     /// Whether it is compared with the reference.
@@ -164,9 +178,56 @@ pub enum ScalarType {
     U32,
     /// 32-bit signed integer.
     I32,
+    /// 16-bit float.
+    F16,
+    /// 64-bit float.
+    F64,
+    /// 16-bit unsigned integer.
+    U16,
+    /// 16-bit signed integer.
+    I16,
+    /// 64-bit unsigned integer.
+    U64,
+    /// 64-bit signed integer.
+    I64,
 }
 
-/// One scalar of a small struct.
+impl ScalarType {
+    /// Its size in bytes: 2, 4 or 8.
+    pub fn bytes(self) -> u64 {
+        match self {
+            Self::F16 | Self::U16 | Self::I16 => 2,
+            Self::F32 | Self::U32 | Self::I32 => 4,
+            Self::F64 | Self::U64 | Self::I64 => 8,
+        }
+    }
+
+    /// Whether it holds fractions.
+    pub fn is_float(self) -> bool {
+        match self {
+            Self::F16 | Self::F32 | Self::F64 => true,
+            Self::U16 | Self::I16 | Self::U32 | Self::I32 | Self::U64 | Self::I64 => false,
+        }
+    }
+}
+
+impl std::fmt::Display for ScalarType {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::F16 => "f16",
+            Self::F32 => "f32",
+            Self::F64 => "f64",
+            Self::U16 => "u16",
+            Self::I16 => "i16",
+            Self::U32 => "u32",
+            Self::I32 => "i32",
+            Self::U64 => "u64",
+            Self::I64 => "i64",
+        })
+    }
+}
+
+/// One scalar of a small struct: its type and its value, such as `{ u32 = "n" }`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase", deny_unknown_fields)]
 pub enum ScalarDescription {
@@ -176,6 +237,53 @@ pub enum ScalarDescription {
     U32(Formula),
     /// A 32-bit signed integer.
     I32(Formula),
+    /// A 16-bit float.
+    F16(Formula),
+    /// A 64-bit float.
+    F64(Formula),
+    /// A 16-bit unsigned integer.
+    U16(Formula),
+    /// A 16-bit signed integer.
+    I16(Formula),
+    /// A 64-bit unsigned integer.
+    U64(Formula),
+    /// A 64-bit signed integer.
+    I64(Formula),
+}
+
+impl ScalarDescription {
+    /// The type and the value.
+    pub fn parts(&self) -> (ScalarType, &Formula) {
+        match self {
+            Self::F32(value) => (ScalarType::F32, value),
+            Self::U32(value) => (ScalarType::U32, value),
+            Self::I32(value) => (ScalarType::I32, value),
+            Self::F16(value) => (ScalarType::F16, value),
+            Self::F64(value) => (ScalarType::F64, value),
+            Self::U16(value) => (ScalarType::U16, value),
+            Self::I16(value) => (ScalarType::I16, value),
+            Self::U64(value) => (ScalarType::U64, value),
+            Self::I64(value) => (ScalarType::I64, value),
+        }
+    }
+}
+
+/// Immediate data.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum ImmediatesDescription {
+    /// Scalars in order, placed as a buffer's.
+    Scalars(Vec<ScalarDescription>),
+    /// The word `default`: sensible values by the variable's type, in a launch file alone.
+    Word(DefaultWord),
+}
+
+/// The word `default`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DefaultWord {
+    /// Sensible values by the variable's type.
+    Default,
 }
 
 /// How a buffer is filled.
@@ -194,6 +302,11 @@ pub enum FillDescription {
         /// The difference of neighbours.
         step: Formula,
     },
+    /// Sensible values by the variable's type, see [`mod@super::shape`]; in a launch file alone.
+    Default,
+    /// A file beside the launch file: `.npy`, of which the elements count, or raw bytes; what is
+    /// missing of `elements` is zero. In a launch file alone.
+    File(String),
 }
 
 /// A dispatch.

@@ -1,11 +1,13 @@
 //! Seeded contents of buffers: the same bytes on every device and in every process.
 //!
 //! Input: a [`Fill`], a seed and a buffer's name. Output: bytes, little-endian. Element i depends on
-//! seed, name and i alone (a counter-based generator), so that any part can be made on its own.
+//! seed, name and i alone (a counter-based generator), so that any part can be made on its own; in
+//! [`Fill::Default`] it is the byte offset that counts.
 
 use serde::{Deserialize, Serialize};
 
 use super::format::ScalarType;
+use super::shape::{self, Extent, Shape};
 
 /// What a buffer holds at first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -34,7 +36,37 @@ pub enum Fill {
         step: f64,
     },
     /// These bytes, then zeros: a file's content.
-    Bytes(Vec<u8>),
+    Bytes(#[serde(with = "hexadecimal")] Vec<u8>),
+    /// Sensible values by the variable's type.
+    Default {
+        /// The type.
+        shape: Shape,
+        /// What integers that stand alone follow from.
+        extent: Extent,
+    },
+}
+
+/// Bytes as a string of hexadecimal digits: a list of numbers would take twice the room.
+mod hexadecimal {
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
+        let digits = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+        to.serialize_str(&digits.collect::<String>())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+        let text = String::deserialize(from)?;
+        let wrong = || D::Error::custom("bytes are pairs of hexadecimal digits");
+        let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|v| u8::try_from(v).ok());
+        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+        if !rest.is_empty() {
+            return Err(wrong());
+        }
+        let byte = |pair: &[u8; 2]| Some(digit(pair[0])? << 4 | digit(pair[1])?);
+        pairs.iter().map(|pair| byte(pair).ok_or_else(wrong)).collect()
+    }
 }
 
 /// A 64-bit mix of a counter: `splitmix64` by Steele, Lea and Flood (OOPSLA 2014).
@@ -55,62 +87,102 @@ fn stream(seed: u64, name: &str) -> u64 {
 
 /// Makes the bytes of a buffer of `size` bytes.
 pub fn contents(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
-    let size = usize::try_from(size).unwrap_or(usize::MAX);
-    let mut bytes = vec![0_u8; size];
-    let words = bytes.as_chunks_mut::<4>().0;
+    let length = usize::try_from(size).unwrap_or(usize::MAX);
+    let base = stream(seed, name);
+    let mut bytes = match fill {
+        Fill::Default { shape, extent } => {
+            return shape::contents(shape, *extent, size, &|at| mix(base.wrapping_add(at)));
+        }
+        _ => vec![0_u8; length],
+    };
     match fill {
-        Fill::Zero => {}
+        Fill::Zero | Fill::Default { .. } => {}
         Fill::Words(given) => {
-            for (word, value) in words.iter_mut().zip(given) {
+            for (word, value) in bytes.as_chunks_mut::<4>().0.iter_mut().zip(given) {
                 *word = value.to_le_bytes();
             }
         }
         Fill::Bytes(given) => {
-            let length = given.len().min(size);
-            bytes[..length].copy_from_slice(&given[..length]);
+            let given = &given[..given.len().min(length)];
+            bytes[..given.len()].copy_from_slice(given);
         }
         Fill::Uniform { scalar, low, high } => {
-            let base = stream(seed, name);
-            for (word, index) in words.iter_mut().zip(0_u64..) {
-                let random = mix(base.wrapping_add(index));
-                *word = uniform(*scalar, *low, *high, random).to_le_bytes();
-            }
+            each(&mut bytes, *scalar, |index| {
+                uniform(*scalar, *low, *high, mix(base.wrapping_add(index)))
+            });
         }
         Fill::Series { scalar, first, step } => {
-            for (word, index) in words.iter_mut().zip(0_u32..) {
-                *word = encode(*scalar, first + step * f64::from(index)).to_le_bytes();
-            }
+            #[expect(clippy::cast_precision_loss, reason = "indices lie far below 2^53")]
+            each(&mut bytes, *scalar, |index| encode(*scalar, first + step * index as f64));
         }
     }
     bytes
 }
 
-/// A value in [low, high) from 64 random bits: 24 bits for floats, so that 1.0 is never reached.
-#[expect(clippy::cast_precision_loss, reason = "at most 53 bits are kept before the conversion")]
-fn uniform(scalar: ScalarType, low: f64, high: f64, random: u64) -> u32 {
-    match scalar {
-        ScalarType::F32 => {
-            let unit = (random >> 40) as f64 / f64::from(1_u32 << 24);
-            encode(scalar, low + (high - low) * unit)
-        }
-        ScalarType::U32 | ScalarType::I32 => {
-            let unit = (random >> 11) as f64 / (1_u64 << 53) as f64;
-            encode(scalar, (low + (high - low) * unit).floor())
-        }
+/// Writes the bits of each element, which `bits` gives by index.
+fn each(bytes: &mut [u8], scalar: ScalarType, bits: impl Fn(u64) -> u64) {
+    let length = usize::try_from(scalar.bytes()).unwrap_or(8);
+    for (element, index) in bytes.chunks_exact_mut(length).zip(0_u64..) {
+        element.copy_from_slice(&bits(index).to_le_bytes()[..length]);
     }
 }
 
-/// The bits of a value in a scalar type; out-of-range values saturate.
+/// The bits of a value in [low, high) from 64 random bits. Floats take as many bits as they hold
+/// exactly, so that `high` is not reached by rounding where `low` is zero.
+#[expect(clippy::cast_precision_loss, reason = "at most 53 bits are kept before the conversion")]
+pub(super) fn uniform(scalar: ScalarType, low: f64, high: f64, random: u64) -> u64 {
+    let unit = |bits: u32| (random >> (64 - bits)) as f64 / (1_u64 << bits) as f64;
+    let value = match scalar {
+        ScalarType::F16 => low + (high - low) * unit(11),
+        ScalarType::F32 => low + (high - low) * unit(24),
+        ScalarType::F64 => low + (high - low) * unit(53),
+        ScalarType::U16
+        | ScalarType::I16
+        | ScalarType::U32
+        | ScalarType::I32
+        | ScalarType::U64
+        | ScalarType::I64 => (low + (high - low) * unit(53)).floor(),
+    };
+    encode(scalar, value)
+}
+
+/// The bits of a value in a scalar type, in the lowest bytes; out-of-range values saturate.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "`as` saturates, which the documentation promises"
 )]
-pub fn encode(scalar: ScalarType, value: f64) -> u32 {
+pub fn encode(scalar: ScalarType, value: f64) -> u64 {
     match scalar {
-        ScalarType::F32 => (value as f32).to_bits(),
-        ScalarType::U32 => value as u32,
-        ScalarType::I32 => (value as i32).cast_unsigned(),
+        ScalarType::F16 => u64::from(half::f16::from_f64(value).to_bits()),
+        ScalarType::F32 => u64::from((value as f32).to_bits()),
+        ScalarType::F64 => value.to_bits(),
+        ScalarType::U16 => u64::from(value as u16),
+        ScalarType::I16 => u64::from((value as i16).cast_unsigned()),
+        ScalarType::U32 => u64::from(value as u32),
+        ScalarType::I32 => u64::from((value as i32).cast_unsigned()),
+        ScalarType::U64 => value as u64,
+        ScalarType::I64 => (value as i64).cast_unsigned(),
+    }
+}
+
+/// The value of an element's bytes, as many as the type has; 64-bit integers lose their last bits.
+#[expect(clippy::cast_precision_loss, reason = "differences of that size are not looked at")]
+pub fn decode(scalar: ScalarType, element: &[u8]) -> f64 {
+    let mut bytes = [0; 8];
+    let length = element.len().min(8);
+    bytes[..length].copy_from_slice(&element[..length]);
+    let [a, b, c, d, ..] = bytes;
+    match scalar {
+        ScalarType::F16 => half::f16::from_le_bytes([a, b]).to_f64(),
+        ScalarType::F32 => f64::from(f32::from_le_bytes([a, b, c, d])),
+        ScalarType::F64 => f64::from_le_bytes(bytes),
+        ScalarType::U16 => f64::from(u16::from_le_bytes([a, b])),
+        ScalarType::I16 => f64::from(i16::from_le_bytes([a, b])),
+        ScalarType::U32 => f64::from(u32::from_le_bytes([a, b, c, d])),
+        ScalarType::I32 => f64::from(i32::from_le_bytes([a, b, c, d])),
+        ScalarType::U64 => u64::from_le_bytes(bytes) as f64,
+        ScalarType::I64 => i64::from_le_bytes(bytes) as f64,
     }
 }
 

@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::format::{
-    BufferDescription, FillDescription, Formula, Reference, ScalarDescription, ScalarType,
-    WorkgroupsDescription,
+    BufferDescription, FillDescription, Formula, ImmediatesDescription, Reference,
+    ScalarDescription, ScalarType, WorkgroupsDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
+use super::shape::{Extent, Shape};
 use super::{Kernel, KernelError};
 use crate::record::Value;
 use crate::units::Width;
@@ -183,32 +184,70 @@ pub fn fold(count: u64) -> Option<[u32; 3]> {
         .filter(|_| columns <= limit && rows <= limit)
 }
 
-/// Works out a kernel's launch for one choice of parameters.
+/// What a launch file may speak of beside itself; the catalogue has nothing of it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surroundings {
+    /// The shapes of the shader's variables, by name.
+    pub shapes: BTreeMap<String, Shape>,
+    /// The shape of the immediate data.
+    pub immediates: Option<Shape>,
+    /// Along how many dimensions workgroups extend, 1 to 3.
+    pub dimensions: u32,
+    /// The contents of files, by the name in the launch file.
+    pub files: BTreeMap<String, Vec<u8>>,
+}
+
+/// The values of a description's overrides.
 ///
 /// # Errors
 ///
-/// [`KernelError::Description`] that names the kernel's file and what in it cannot be worked out.
-pub(super) fn build(
+/// A sentence that quotes the formula that cannot be worked out.
+pub fn overrides(
+    given: &BTreeMap<String, Formula>,
+    parameters: &BTreeMap<String, Value>,
+) -> Result<BTreeMap<String, f64>, String> {
+    let names = numbers(parameters);
+    given
+        .iter()
+        .map(|(name, formula)| match formula::evaluate(formula, &names) {
+            Ok(value) => Ok((name.clone(), value)),
+            Err(message) => Err(format!("the override `{name}`: {message}")),
+        })
+        .collect()
+}
+
+/// Works out a kernel's launch for one choice of parameters; `file` is what messages call the
+/// description.
+///
+/// # Errors
+///
+/// [`KernelError::Description`] that names `file` and what in it cannot be worked out.
+pub fn build(
     kernel: &Kernel,
+    file: &str,
     parameters: BTreeMap<String, Value>,
     seed: u64,
+    surroundings: &Surroundings,
 ) -> Result<Launch, KernelError> {
     let names = numbers(&parameters);
-    let problem =
-        |message: String| KernelError::Description { file: format!("{}.toml", kernel.id), message };
+    let problem = |message: String| KernelError::Description { file: file.to_owned(), message };
     let description = &kernel.description;
+    if description.dispatches.is_empty() {
+        return Err(problem("there are no [[dispatches]]".to_owned()));
+    }
+    let builder = Builder { names: &names, surroundings };
     let buffers = description
         .buffers
         .iter()
-        .map(|buffer| build_buffer(buffer, &names))
+        .map(|buffer| builder.buffer(buffer))
         .collect::<Result<_, _>>()
         .map_err(problem)?;
-    let overrides = description
-        .overrides
-        .iter()
-        .map(|(name, formula)| Ok((name.clone(), formula::evaluate(formula, &names)?)))
-        .collect::<Result<_, String>>()
-        .map_err(problem)?;
+    let immediates = description
+        .immediates
+        .as_ref()
+        .map_or(Ok(Vec::new()), |given| builder.immediates(given, seed));
+    let immediates = immediates.map_err(problem)?;
+    let overrides = overrides(&description.overrides, &parameters).map_err(problem)?;
     let dispatches = description
         .dispatches
         .iter()
@@ -251,8 +290,8 @@ pub(super) fn build(
         buffers,
         dispatches,
         repeatable: description.repeatable,
-        trusted: true,
-        immediates: Vec::new(),
+        trusted: description.trusted.unwrap_or(true),
+        immediates,
         reference: description.reference.clone(),
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
@@ -281,56 +320,154 @@ fn grid(given: &WorkgroupsDescription, names: &Names) -> Result<[u32; 3], String
     }
 }
 
-fn build_buffer(buffer: &BufferDescription, names: &Names) -> Result<Buffer, String> {
-    let name = &buffer.name;
-    if !buffer.scalars.is_empty() {
-        if buffer.elements.is_some() || buffer.fill != FillDescription::Zero {
-            return Err(format!("buffer `{name}` has `scalars`, so it takes no elements or fill"));
+/// What buffers are worked out from.
+struct Builder<'a> {
+    names: &'a Names,
+    surroundings: &'a Surroundings,
+}
+
+impl Builder<'_> {
+    fn buffer(&self, buffer: &BufferDescription) -> Result<Buffer, String> {
+        let name = &buffer.name;
+        let output = buffer.output;
+        if !buffer.scalars.is_empty() {
+            if buffer.elements.is_some() || buffer.fill != FillDescription::Zero {
+                return Err(format!(
+                    "buffer `{name}` has `scalars`, so it takes no elements or fill"
+                ));
+            }
+            let bytes = self.scalars(&buffer.scalars)?;
+            // Uniform structs are rounded up to 16 bytes by WGSL's layout rules.
+            let size = (bytes.len() as u64).next_multiple_of(16);
+            let fill = Fill::Words(words(&bytes));
+            return Ok(Buffer { name: name.clone(), size, fill, scalar: ScalarType::U32, output });
         }
-        let words: Vec<u32> = buffer
-            .scalars
-            .iter()
-            .map(|scalar| {
-                let (kind, formula) = match scalar {
-                    ScalarDescription::F32(formula) => (ScalarType::F32, formula),
-                    ScalarDescription::U32(formula) => (ScalarType::U32, formula),
-                    ScalarDescription::I32(formula) => (ScalarType::I32, formula),
-                };
-                Ok(generate::encode(kind, formula::evaluate(formula, names)?))
-            })
-            .collect::<Result<_, String>>()?;
-        // Uniform structs are rounded up to 16 bytes by WGSL's layout rules.
-        let size = (words.len() as u64 * 4).next_multiple_of(16);
-        return Ok(Buffer {
-            name: name.clone(),
-            size,
-            fill: Fill::Words(words),
-            scalar: ScalarType::U32,
-            output: buffer.output,
-        });
+        let size = self.size(buffer)?;
+        if size > BUFFER_BYTES_MAX {
+            return Err(format!(
+                "buffer `{name}` would take {size} bytes; at most {BUFFER_BYTES_MAX}"
+            ));
+        }
+        let fill = self.fill(buffer)?;
+        let scalar = buffer.scalar.or_else(|| self.scalar(name)).unwrap_or(ScalarType::U32);
+        // A binding may not be empty: n = 0 still binds one element, which nothing reads.
+        let size = size.max(scalar.bytes()).next_multiple_of(4);
+        Ok(Buffer { name: name.clone(), size, fill, scalar, output })
     }
-    let scalar = buffer.scalar.ok_or_else(|| format!("buffer `{name}` needs a `type`"))?;
-    let elements =
-        buffer.elements.as_ref().ok_or_else(|| format!("buffer `{name}` needs `elements`"))?;
-    let size = formula::evaluate_count(elements, names)?.saturating_mul(4);
-    if size > BUFFER_BYTES_MAX {
-        return Err(format!("buffer `{name}` would take {size} bytes; at most {BUFFER_BYTES_MAX}"));
+
+    /// The type of the scalars of the shader's variable, where they are alike.
+    fn scalar(&self, name: &str) -> Option<ScalarType> {
+        self.surroundings.shapes.get(name)?.uniform_scalar().map(|(scalar, _)| scalar)
     }
-    let fill = match &buffer.fill {
-        FillDescription::Zero => Fill::Zero,
-        FillDescription::Uniform([low, high]) => Fill::Uniform {
-            scalar,
-            low: formula::evaluate(low, names)?,
-            high: formula::evaluate(high, names)?,
-        },
-        FillDescription::Series { first, step } => Fill::Series {
-            scalar,
-            first: formula::evaluate(first, names)?,
-            step: formula::evaluate(step, names)?,
-        },
-    };
-    // A binding may not be empty: n = 0 still binds one element, which nothing reads.
-    Ok(Buffer { name: name.clone(), size: size.max(4), fill, scalar, output: buffer.output })
+
+    /// A buffer's size in bytes.
+    fn size(&self, buffer: &BufferDescription) -> Result<u64, String> {
+        let name = &buffer.name;
+        let elements = buffer.elements.as_ref();
+        let elements =
+            elements.map(|formula| formula::evaluate_count(formula, self.names)).transpose()?;
+        let shape = self.surroundings.shapes.get(name);
+        let file = match &buffer.fill {
+            FillDescription::File(file) => Some(self.file(file)?.len() as u64),
+            FillDescription::Zero
+            | FillDescription::Uniform(_)
+            | FillDescription::Series { .. }
+            | FillDescription::Default => None,
+        };
+        match (elements, buffer.scalar, shape, file) {
+            (Some(elements), Some(scalar), _, _) => Ok(elements.saturating_mul(scalar.bytes())),
+            (Some(elements), None, Some(shape), _) if shape.stride().is_some() => {
+                Ok(shape.size(elements))
+            }
+            (None, _, _, Some(bytes)) => Ok(bytes),
+            (None, _, Some(shape), None) if shape.stride().is_none() => Ok(shape.size(0)),
+            (Some(_), None, ..) => Err(format!(
+                "buffer `{name}` has `elements`, so it needs a `type`, such as \"f32\""
+            )),
+            (None, ..) => Err(format!("buffer `{name}` needs `elements`, such as \"n\"")),
+        }
+    }
+
+    fn fill(&self, buffer: &BufferDescription) -> Result<Fill, String> {
+        let name = &buffer.name;
+        let typed = || {
+            buffer
+                .scalar
+                .or_else(|| self.scalar(name))
+                .ok_or_else(|| format!("buffer `{name}` needs a `type`, such as \"f32\""))
+        };
+        Ok(match &buffer.fill {
+            FillDescription::Zero => Fill::Zero,
+            FillDescription::Uniform([low, high]) => Fill::Uniform {
+                scalar: typed()?,
+                low: formula::evaluate(low, self.names)?,
+                high: formula::evaluate(high, self.names)?,
+            },
+            FillDescription::Series { first, step } => Fill::Series {
+                scalar: typed()?,
+                first: formula::evaluate(first, self.names)?,
+                step: formula::evaluate(step, self.names)?,
+            },
+            FillDescription::Default => {
+                let shape = self.surroundings.shapes.get(name).ok_or_else(|| {
+                    let known: Vec<&str> =
+                        self.surroundings.shapes.keys().map(String::as_str).collect();
+                    format!(
+                        "buffer `{name}` is filled by \"default\", but the shader has no variable \
+                         of that name; it has: {}",
+                        known.join(", ")
+                    )
+                })?;
+                Fill::Default { shape: shape.clone(), extent: self.extent()? }
+            }
+            FillDescription::File(file) => Fill::Bytes(self.file(file)?.to_vec()),
+        })
+    }
+
+    fn file(&self, name: &str) -> Result<&[u8], String> {
+        let found = self.surroundings.files.get(name).map(Vec::as_slice);
+        found.ok_or_else(|| format!("the file `{name}` was not read; only launch files name files"))
+    }
+
+    fn extent(&self) -> Result<Extent, String> {
+        let n = formula::evaluate_count(&Formula::Text("n".to_owned()), self.names)?;
+        Ok(Extent { n, dimensions: self.surroundings.dimensions.max(1) })
+    }
+
+    /// The bytes of scalars in order, each at the next multiple of its own size.
+    fn scalars(&self, scalars: &[ScalarDescription]) -> Result<Vec<u8>, String> {
+        let mut bytes = Vec::new();
+        for scalar in scalars {
+            let (kind, formula) = scalar.parts();
+            let bits = generate::encode(kind, formula::evaluate(formula, self.names)?);
+            let length = usize::try_from(kind.bytes()).unwrap_or(8);
+            bytes.resize(bytes.len().next_multiple_of(length), 0);
+            bytes.extend_from_slice(&bits.to_le_bytes()[..length]);
+        }
+        bytes.resize(bytes.len().next_multiple_of(4), 0);
+        Ok(bytes)
+    }
+
+    fn immediates(&self, given: &ImmediatesDescription, seed: u64) -> Result<Vec<u8>, String> {
+        match given {
+            ImmediatesDescription::Scalars(scalars) => self.scalars(scalars),
+            ImmediatesDescription::Word(_) => {
+                let shape = self.surroundings.immediates.clone().ok_or_else(|| {
+                    "`immediates` is \"default\", but the shader has no `var<immediate>`; leave it \
+                     out"
+                    .to_owned()
+                })?;
+                let size = shape.size(0).next_multiple_of(4);
+                let fill = Fill::Default { shape, extent: self.extent()? };
+                Ok(generate::contents(&fill, seed, "immediates", size))
+            }
+        }
+    }
+}
+
+/// Bytes as 32-bit words; their number is a multiple of four.
+fn words(bytes: &[u8]) -> Vec<u32> {
+    bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
 }
 
 /// Replaces `{name}` with the parameter's value.

@@ -13,6 +13,7 @@ pub mod formula;
 pub mod generate;
 pub mod launch;
 pub mod reference;
+pub mod shape;
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,8 @@ use include_dir::{Dir, include_dir};
 
 pub use format::{Description, Published, ScalarType};
 pub use generate::Fill;
-pub use launch::{Buffer, Dispatch, Launch, Workgroups};
+pub use launch::{Buffer, Dispatch, Launch, Surroundings, Workgroups};
+pub use shape::{Extent, Shape};
 
 use crate::record::Value;
 
@@ -208,7 +210,8 @@ impl Kernel {
             }
             parameters.insert(name.clone(), value.clone());
         }
-        launch::build(self, parameters, seed)
+        let file = format!("{}.toml", self.id);
+        launch::build(self, &file, parameters, seed, &Surroundings::default())
     }
 }
 

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::format::{Reference, ScalarType};
+use super::generate;
 use super::launch::Launch;
 use crate::record::Value;
 
@@ -105,11 +106,11 @@ pub fn check(launch: &Launch, outputs: &BTreeMap<String, Vec<u8>>) -> Result<Ver
     for (name, values) in &expected {
         let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
         let bytes = outputs.get(name).ok_or_else(|| format!("`{name}` was not read back"))?;
-        let words = bytes.as_chunks::<4>().0;
-        if words.len() < values.len() {
-            return Err(format!("`{name}` has {} elements, not {}", words.len(), values.len()));
+        let count = bytes.len() as u64 / buffer.scalar.bytes();
+        if count < values.len() as u64 {
+            return Err(format!("`{name}` has {count} elements, not {}", values.len()));
         }
-        if let Some(mismatch) = compare(name, buffer.scalar, words, values, reference) {
+        if let Some(mismatch) = compare(name, buffer.scalar, bytes, values, reference) {
             return Ok(Verdict::Mismatch(mismatch));
         }
     }
@@ -119,19 +120,15 @@ pub fn check(launch: &Launch, outputs: &BTreeMap<String, Vec<u8>>) -> Result<Ver
 fn compare(
     name: &str,
     scalar: ScalarType,
-    words: &[[u8; 4]],
+    bytes: &[u8],
     values: &[Element],
     reference: &Reference,
 ) -> Option<Mismatch> {
-    let decode = |word: &[u8; 4]| match scalar {
-        ScalarType::F32 => f64::from(f32::from_le_bytes(*word)),
-        ScalarType::U32 => f64::from(u32::from_le_bytes(*word)),
-        ScalarType::I32 => f64::from(i32::from_le_bytes(*word)),
-    };
+    let length = usize::try_from(scalar.bytes()).unwrap_or(8);
     let mut count = 0;
     let mut first = Vec::new();
-    for (index, (word, &expected)) in words.iter().zip(values).enumerate() {
-        let found = decode(word);
+    for (index, (element, &expected)) in bytes.chunks_exact(length).zip(values).enumerate() {
+        let found = generate::decode(scalar, element);
         let Element { value: expected, magnitude } = expected;
         let allowed = reference.tolerance_absolute + reference.tolerance_relative * magnitude;
         let right = (found - expected).abs() <= allowed;
@@ -261,9 +258,9 @@ mod tests {
             tolerance_relative: 1e-3,
             reason: String::new(),
         };
-        let words = [1.0_f32.to_le_bytes(), 2.1_f32.to_le_bytes(), f32::NAN.to_le_bytes()];
+        let bytes = [1.0_f32, 2.1, f32::NAN].map(f32::to_le_bytes).concat();
         let values = [1.0005, 2.0, 3.0].map(copied);
-        let found = compare("output", ScalarType::F32, &words, &values, &reference);
+        let found = compare("output", ScalarType::F32, &bytes, &values, &reference);
         let mismatch = found.unwrap();
         assert_eq!((mismatch.count, mismatch.first[0].0, mismatch.first[1].0), (2, 1, 2));
         assert!(mismatch.to_string().contains("[1] 2.0999"), "{mismatch}");

@@ -11,6 +11,7 @@
 //! against the text as it was written.
 
 pub mod emit;
+pub mod reflect;
 pub mod source;
 pub mod structure;
 
@@ -22,6 +23,7 @@ use naga::valid::{Capabilities, ModuleInfo, SubgroupOperationSet, ValidationFlag
 use naga::{AddressSpace, Handle, Module, ShaderStage, TypeInner};
 
 pub use emit::{Emission, Language, emit_all};
+pub use reflect::{Access, Interface, Override, OverrideKind, Resource};
 pub use source::{Location, Text};
 pub use structure::{BlockInfo, Body, Case, Node, Straight, Structure};
 
@@ -103,8 +105,37 @@ pub enum ProgramError {
         /// What naga says.
         message: String,
     },
+    /// Overrides that the entry point reads have no value.
+    #[error(
+        "{file}:{line}: the shader gives no value to {names}; put values under [overrides] in a \
+         launch file: `lanescope profile --init {file}` writes one, and `--launch` reads it"
+    )]
+    OverridesMissing {
+        /// The file's name.
+        file: String,
+        /// The line of the first.
+        line: u32,
+        /// Their names, worded.
+        names: String,
+    },
+    /// A variable whose layout is not known.
+    #[error("{file}:{line}: {name} holds {what}, which lanescope cannot fill")]
+    Layout {
+        /// The file's name.
+        file: String,
+        /// The line of the declaration.
+        line: u32,
+        /// The variable.
+        name: String,
+        /// What it is or holds.
+        what: &'static str,
+    },
     /// A resource that lanescope cannot provide.
-    #[error("{file}:{line}: {name} is a {what}, which lanescope does not run (buffers only)")]
+    #[error(
+        "{file}:{line}: {name}, bound at @group({group}) @binding({binding}), is {what}, which \
+         lanescope does not provide: only buffers can be bound; to profile the rest, read a storage \
+         buffer in its place"
+    )]
     Resource {
         /// The file's name.
         file: String,
@@ -112,7 +143,11 @@ pub enum ProgramError {
         line: u32,
         /// The variable.
         name: String,
-        /// What kind of resource it is.
+        /// Its bind group.
+        group: u32,
+        /// Its binding.
+        binding: u32,
+        /// What kind of resource it is, with its article.
         what: &'static str,
     },
     /// One of naga's back-ends cannot write the module.
@@ -184,7 +219,8 @@ impl Parsed {
     /// # Errors
     ///
     /// [`ProgramError::EntryPoint`] when there is none of that name, [`ProgramError::Overrides`]
-    /// when a value is missing, unknown or does not fit, [`ProgramError::Validate`] when the module
+    /// when a value is unknown or does not fit, [`ProgramError::OverridesMissing`] when there is
+    /// none, [`ProgramError::Validate`] when the module
     /// is no longer valid with these values.
     pub fn resolve(&self, name: &str, overrides: &Overrides) -> Result<Program, ProgramError> {
         let file = self.text.file();
@@ -200,7 +236,7 @@ impl Parsed {
         let module = guarded(file, "resolved overrides of", || {
             naga::compact::compact(&mut module, naga::compact::KeepUnused::No);
             let info = validate(&module, &self.text)?;
-            let constants = overrides.iter().map(|(key, value)| (key.clone(), *value)).collect();
+            let constants = self.constants(&module, overrides)?;
             naga::back::pipeline_constants::process_overrides(&module, &info, None, &constants)
                 .map(|(resolved, _)| resolved.into_owned())
                 .map_err(|error| ProgramError::Overrides {
@@ -211,6 +247,51 @@ impl Parsed {
         let info = validate(&module, &self.text)?;
         let structure = structure::analyse(&module, &info, &self.text);
         Ok(Program { text: Arc::clone(&self.text), module, info, structure })
+    }
+}
+
+impl Parsed {
+    /// The values by the keys that naga looks for, of the overrides that are left in `module`.
+    ///
+    /// Naga refuses a key that its module does not have, and each entry point may read some only.
+    fn constants(
+        &self,
+        module: &Module,
+        values: &Overrides,
+    ) -> Result<naga::back::PipelineConstants, ProgramError> {
+        let file = self.text.file().to_owned();
+        let overrides = self.overrides();
+        let mut given = BTreeMap::new();
+        for (word, value) in values {
+            let known =
+                |o: &&Override| o.name == *word || o.id.is_some_and(|id| id.to_string() == *word);
+            let Some(found) = overrides.iter().find(known) else {
+                let names: Vec<&str> = overrides.iter().map(|o| o.name.as_str()).collect();
+                let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+                let message = format!("there is no override {word:?}; the shader has: {names}");
+                return Err(ProgramError::Overrides { file, message });
+            };
+            given.insert(found.name.clone(), *value);
+        }
+        let left = |o: &&Override| {
+            module.overrides.iter().any(|(_, left)| left.name.as_deref() == Some(o.name.as_str()))
+        };
+        let missing: Vec<&Override> = overrides
+            .iter()
+            .filter(left)
+            .filter(|o| !o.has_default && !given.contains_key(&o.name))
+            .collect();
+        if let Some(first) = missing.first() {
+            let names: Vec<String> =
+                missing.iter().map(|o| format!("`{}` (line {})", o.name, o.line)).collect();
+            let names = names.join(", ");
+            return Err(ProgramError::OverridesMissing { file, line: first.line, names });
+        }
+        let pairs = overrides.iter().filter(left).filter_map(|o| {
+            let key = o.id.map_or_else(|| o.name.clone(), |id| id.to_string());
+            Some((key, *given.get(&o.name)?))
+        });
+        Ok(pairs.collect())
     }
 }
 
@@ -276,6 +357,8 @@ impl Program {
                         file: self.text.file().to_owned(),
                         line: self.text.location(offset).line,
                         name,
+                        group: place.group,
+                        binding: place.binding,
                         what: resource(&self.module.types[variable.ty].inner),
                     });
                 }
@@ -298,10 +381,10 @@ impl Program {
 /// What a user calls a resource of this type.
 fn resource(inner: &TypeInner) -> &'static str {
     match *inner {
-        TypeInner::Image { .. } => "texture",
-        TypeInner::Sampler { .. } => "sampler",
-        TypeInner::AccelerationStructure { .. } => "acceleration structure",
-        TypeInner::BindingArray { .. } => "binding array",
+        TypeInner::Image { .. } => "a texture",
+        TypeInner::Sampler { .. } => "a sampler",
+        TypeInner::AccelerationStructure { .. } => "an acceleration structure",
+        TypeInner::BindingArray { .. } => "a binding array",
         TypeInner::Scalar(_)
         | TypeInner::Vector { .. }
         | TypeInner::Matrix { .. }
@@ -311,7 +394,7 @@ fn resource(inner: &TypeInner) -> &'static str {
         | TypeInner::ValuePointer { .. }
         | TypeInner::Array { .. }
         | TypeInner::Struct { .. }
-        | TypeInner::RayQuery { .. } => "resource outside buffers",
+        | TypeInner::RayQuery { .. } => "a resource outside buffers",
     }
 }
 
