@@ -5,6 +5,7 @@
 //! | `src/**` | units: each module against hand-made values, snapshots, properties |
 //! | `tests/architecture.rs` | who may use whom |
 //! | `tests/main.rs`, here | the program and the devices from outside, driver by driver |
+//! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on lavapipe |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! A driver that is not installed makes its tests *ignored*, with the reason in their names;
@@ -13,6 +14,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod command;
+mod corpus;
 mod devices;
 mod support;
 
@@ -22,6 +24,7 @@ use support::drivers::Driver;
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = command::trials();
+    trials.extend(corpus::trials());
     for driver in Driver::all() {
         for (name, check) in devices::CHECKS {
             if !driver.takes(name) {

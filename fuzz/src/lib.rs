@@ -5,20 +5,27 @@
 
 pub mod mutate;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Mutex;
 
 use lanescope::program::{Parsed, Program, ProgramError};
 
 /// The longest text that a target looks at, in bytes.
 pub const TEXT_BYTES_MAX: usize = 8192;
 
-/// Lets panics unwind, so that what lanescope catches is caught here too.
+/// Lets panics unwind, so that what lanescope catches is caught here too; each place that panics is
+/// shown once.
 ///
 /// libfuzzer-sys ends the process in a panic hook, before `catch_unwind` can see the panic. What
 /// nobody catches still ends the process afterwards, as a finding.
 pub fn let_panics_unwind() {
-    drop(std::panic::take_hook());
-    std::panic::set_hook(Box::new(|_| {}));
+    static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map(ToString::to_string).unwrap_or_default();
+        if SEEN.lock().is_ok_and(|mut seen| seen.insert(place)) {
+            eprintln!("{panic}");
+        }
+    }));
 }
 
 /// A shader with the option byte at its end; nothing where the input is no text or too long.
@@ -52,7 +59,4 @@ pub fn programs(text: &str) -> Vec<Program> {
 fn judge(error: &ProgramError) {
     let message = error.to_string();
     assert!(message.len() > "fuzz.wgsl".len(), "an error without words: {error:?}");
-    if matches!(error, ProgramError::Panicked { .. }) {
-        eprintln!("naga panicked, as lanescope reports: {message}");
-    }
 }

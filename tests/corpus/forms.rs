@@ -93,7 +93,8 @@ pub(crate) fn of(module: &Module) -> Forms {
         let mut walk = Walk { module, function, forms: &mut forms };
         walk.arguments();
         walk.body(&function.body, Inside::default());
-        let loops = function.body.iter().any(|statement| matches!(statement, Statement::Loop { .. }));
+        let loops =
+            function.body.iter().any(|statement| matches!(statement, Statement::Loop { .. }));
         if loops {
             forms.insert("loop in a function called".to_owned());
         }
@@ -102,7 +103,8 @@ pub(crate) fn of(module: &Module) -> Forms {
         let mut walk = Walk { module, function: &entry.function, forms: &mut forms };
         walk.built_ins();
         walk.body(&entry.function.body, Inside::default());
-        let dimensions = entry.workgroup_size.iter().rposition(|&size| size > 1).map_or(1, |d| d + 1);
+        let dimensions =
+            entry.workgroup_size.iter().rposition(|&size| size > 1).map_or(1, |d| d + 1);
         forms.insert(format!("workgroups of {dimensions} dimensions"));
         if entry.workgroup_size_overrides.is_some() {
             forms.insert("workgroup of an override".to_owned());
@@ -332,7 +334,8 @@ impl Walk<'_> {
 
     fn space(&self, pointer: Handle<Expression>) -> AddressSpace {
         let expression = &self.function.expressions[pointer];
-        if let Expression::Access { base, .. } | Expression::AccessIndex { base, .. } = *expression {
+        if let Expression::Access { base, .. } | Expression::AccessIndex { base, .. } = *expression
+        {
             return self.space(base);
         }
         if let Expression::GlobalVariable(variable) = *expression {

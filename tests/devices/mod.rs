@@ -11,6 +11,7 @@ use lanescope::run::worker::{WorkerOptions, WorkerRunner};
 use lanescope::run::{CountOptions, RunError, Runner, TimeOptions, self_test};
 use tempfile::TempDir;
 
+use crate::corpus;
 use crate::support::drivers::Driver;
 use crate::support::{model, program};
 
@@ -18,11 +19,12 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 7] = [
+pub(crate) const CHECKS: [(&str, Check); 8] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("times_are_taken_and_outputs_verified", times),
     ("self_test_of_counting", self_test_of_counting),
     ("histograms_add_up", histograms),
+    ("corpus_counts_equal_the_simulator", corpus::agrees),
     ("several_and_indirect_dispatches_run", indirect),
     ("misreported_width_is_flagged", misreported_width),
     ("endless_loop_costs_its_process_only", endless_loop),
@@ -115,7 +117,7 @@ fn times(driver: &Driver) {
 }
 
 /// Opens a driver's only adapter in a child.
-fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunError> {
+pub(crate) fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunError> {
     let options = WorkerOptions {
         program: Some(program::path()),
         environment: driver.environment(),

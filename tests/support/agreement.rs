@@ -7,25 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use lanescope::kernel::{Buffer, Dispatch, Fill, Launch, ScalarType, Workgroups};
-use lanescope::program::Parsed;
-use lanescope::run::{CountOptions, Counted, RunError, RunErrorKind, Runner};
+use lanescope::run::{CountOptions, RunError, Runner};
 
 use super::random_program::{Program, TOTALS};
-
-/// What a program's run gave on both.
-#[derive(Debug)]
-pub(crate) struct Comparison {
-    /// Basic blocks.
-    pub(crate) blocks: usize,
-    /// Blocks that nobody ever executed.
-    pub(crate) blocks_idle: usize,
-    /// Issues of all blocks together, on the simulator.
-    pub(crate) issues: u64,
-    /// Lanes of all blocks together, on the simulator.
-    pub(crate) lanes: u64,
-    /// What differs, a line each; empty where they agree.
-    pub(crate) differences: Vec<String>,
-}
+use super::side_by_side::{Comparison, compare_launch};
 
 /// A launch of a program, checked, without a reference.
 pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
@@ -74,62 +59,9 @@ pub(crate) fn compare(
     device: &mut dyn Runner,
     simulator: &mut dyn Runner,
 ) -> Result<Comparison, RunError> {
-    let launch = launch(program, seed);
     // A histogram keeps all counters in memory; without one most are in registers.
     let options = CountOptions { histogram: seed.is_multiple_of(4) };
-    let predicted = simulator.count(&launch, &options)?;
-    let counted = device.count(&launch, &options)?;
-    let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);
-    let parsed = Parsed::new(&launch.file, &launch.source).map_err(|e| bad(e.to_string()))?;
-    let resolved =
-        parsed.resolve("main", &launch.overrides).map_err(|error| bad(error.to_string()))?;
-    let mut differences = Vec::new();
-    if counted.width != predicted.width {
-        differences.push(format!("width {:?}, simulated {:?}", counted.width, predicted.width));
-    }
-    for (name, hash) in &predicted.outputs_sha256 {
-        if counted.outputs_sha256.get(name) != Some(hash) {
-            differences.push(format!("buffer `{name}` differs"));
-        }
-    }
-    let (device, simulator) = (counts(&counted), counts(&predicted));
-    if device.len() != simulator.len() {
-        differences.push(format!("{} blocks, simulated {}", device.len(), simulator.len()));
-    }
-    for ((block, found), expected) in resolved.blocks().iter().zip(device).zip(simulator) {
-        let mut histogram = expected.histogram.clone();
-        if let (Some(histogram), Some(found)) = (&mut histogram, &found.histogram) {
-            // The device's may have room for wider subgroups than it ran.
-            histogram.resize(found.len().max(histogram.len()), 0);
-        }
-        if (found.issues, found.lanes) != (expected.issues, expected.lanes) {
-            differences.push(format!(
-                "block {} at line {}: {} issues and {} lanes, simulated {} and {}",
-                block.id,
-                block.location.line,
-                found.issues.0,
-                found.lanes.0,
-                expected.issues.0,
-                expected.lanes.0
-            ));
-        } else if found.histogram != histogram {
-            differences.push(format!(
-                "block {} at line {}: histogram {:?}, simulated {histogram:?}",
-                block.id, block.location.line, found.histogram
-            ));
-        }
-    }
-    Ok(Comparison {
-        blocks: simulator.len(),
-        blocks_idle: simulator.iter().filter(|count| count.issues.0 == 0).count(),
-        issues: simulator.iter().map(|count| count.issues.0).sum(),
-        lanes: simulator.iter().map(|count| count.lanes.0).sum(),
-        differences,
-    })
-}
-
-fn counts(counted: &Counted) -> &[lanescope::instrument::Count] {
-    counted.dispatches.first().map_or(&[], |dispatch| &dispatch.counts)
+    compare_launch(&launch(program, seed), options, device, simulator)
 }
 
 /// A program that still fails, from which no statement can be taken without losing the failure.

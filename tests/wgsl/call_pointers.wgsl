@@ -21,9 +21,11 @@ fn bump(counter: ptr<private, u32>) {
 }
 
 fn sort(state: ptr<function, State>) -> bool {
+    var low = (*state).low;
     var first = (*state).high[0];
-    if ((*state).low > first) {
-        swap(&(*state).low, &first);
+    if (low > first) {
+        swap(&low, &first);
+        (*state).low = low;
         (*state).high[0] = first;
         return true;
     }

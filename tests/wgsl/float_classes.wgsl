@@ -10,14 +10,14 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         return;
     }
     let x = input[id.x % arrayLength(&input)] - 0.5;
-    var class = 0u;
+    var kind = 0u;
     if (abs(x) < 0.125) {
-        class = 1u;
+        kind = 1u;
     } else if (x < 0.0) {
-        class = 2u;
+        kind = 2u;
     } else if (floor(x * 8.0) == 3.0) {
-        class = 3u;
+        kind = 3u;
     }
-    classes[id.x] = class + 4u * u32(i32(trunc(x * 16.0)) + 8);
+    classes[id.x] = kind + 4u * u32(i32(trunc(x * 16.0)) + 8);
     values[id.x] = exp2(x) + sin(x) * sqrt(abs(x)) + fract(x) + mix(x, 1.0, 0.25);
 }

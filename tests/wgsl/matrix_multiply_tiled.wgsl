@@ -5,7 +5,7 @@
 @group(0) @binding(2) var<storage, read_write> c: array<u32>;
 
 const TILE = 8u;
-const SIDE = 20u;
+const SIDE = 16u;
 
 var<workgroup> tile_a: array<array<u32, TILE>, TILE>;
 var<workgroup> tile_b: array<array<u32, TILE>, TILE>;
@@ -19,8 +19,14 @@ fn main(
     for (var k = 0u; k < SIDE; k += TILE) {
         let column = k + local.x;
         let row = k + local.y;
-        tile_a[local.y][local.x] = select(0u, a[id.y * SIDE + column], column < SIDE && id.y < SIDE);
-        tile_b[local.y][local.x] = select(0u, b[row * SIDE + id.x], row < SIDE && id.x < SIDE);
+        tile_a[local.y][local.x] = 0u;
+        tile_b[local.y][local.x] = 0u;
+        if (column < SIDE && id.y < SIDE) {
+            tile_a[local.y][local.x] = a[id.y * SIDE + column];
+        }
+        if (row < SIDE && id.x < SIDE) {
+            tile_b[local.y][local.x] = b[row * SIDE + id.x];
+        }
         workgroupBarrier();
         for (var i = 0u; i < TILE; i++) {
             sum += tile_a[local.y][i] * tile_b[i][local.x];

@@ -11,11 +11,11 @@ fn main(
     @builtin(local_invocation_id) local: vec3<u32>,
 ) {
     let first = workgroup.x * 256u + local.x;
-    for (var pass = 0u; pass < 4u; pass++) {
-        let at = first + pass * 64u;
+    for (var round = 0u; round < 4u; round++) {
+        let at = first + round * 64u;
         if (at < arrayLength(&keys)) {
-            let digit = (keys[at] >> (2u * pass)) & 15u;
-            atomicAdd(&digits[pass * 16u + digit], 1u);
+            let digit = (keys[at] >> (2u * round)) & 15u;
+            atomicAdd(&digits[round * 16u + digit], 1u);
         }
     }
     workgroupBarrier();

@@ -3,7 +3,7 @@
 @group(0) @binding(0) var<storage, read> input: array<i32>;
 @group(0) @binding(1) var<storage, read_write> output: array<i32>;
 
-const SIDE = vec3<u32>(12u, 8u, 8u);
+const SIDE = vec3<u32>(7u, 6u, 7u);
 
 fn index(at: vec3<u32>) -> u32 {
     return (at.z * SIDE.y + at.y) * SIDE.x + at.x;

@@ -1,0 +1,324 @@
+//! The corpus: every shader of `tests/wgsl`, each a plausible kernel of its own.
+//!
+//! Input: the folder; a shader is a file, and a new one needs no line here. Output: trials. Each
+//! shader loads, is instrumented, and is written in every language with and without counters; its
+//! table of lines on `sim:32` is that of its snapshot; on lavapipe its counts and outputs are those
+//! of the simulator. Together the shaders use every form of statement ([`forms`]).
+//!
+//! The snapshots lie in `tests/wgsl/snapshots`. After a change that is meant to alter counts, or for
+//! a new shader, renew them with `INSTA_UPDATE=always cargo test --release --test main corpus`, and
+//! read the difference before it is committed.
+
+mod forms;
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use lanescope::instrument::{Instrumented, Options};
+use lanescope::kernel::shape::{Extent, Shape};
+use lanescope::kernel::{Buffer, Dispatch, Fill, Launch, SEED, ScalarType, Workgroups, generate};
+use lanescope::program::reflect::Interface;
+use lanescope::program::{Emission, Language, Overrides, Parsed, Program, emit_all};
+use lanescope::run::measure::{Results, measurement};
+use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
+use lanescope::run::{CountOptions, Counted, RunErrorKind, Runner};
+use lanescope::units::Width;
+use libtest_mimic::Trial;
+
+use crate::devices;
+use crate::support::drivers::Driver;
+use crate::support::side_by_side::{Comparison, compare_launch};
+
+/// Elements of run-time arrays: no multiple of any workgroup's size.
+const ELEMENTS: u64 = 300;
+
+/// Shaders whose counts need not agree between devices, each with the reason.
+const EXEMPT: [(&str, &str); 1] =
+    [("hash_table_insert", "who finds a slot taken depends on the order of workgroups")];
+
+/// Shaders that a driver lacks a feature for: family, shader, and what its refusal must name.
+const LACKING: [(&str, &str, &str); 0] = [];
+
+/// What a back-end of naga's does not write: shader, language, and what the refusal must name.
+const UNWRITTEN: [(&str, Language, &str); 1] =
+    [("subgroup_barrier", Language::Hlsl, "SUBGROUP_BARRIER")];
+
+/// A pointer to a part of what a pointer leads to, as an argument: naga 30 validates it, and panics
+/// when it writes SPIR-V.
+const PANICS: &str = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+struct Pair { a: u32, b: u32 }
+fn increase(value: ptr<function, u32>) { *value += 1u; }
+fn both(pair: ptr<function, Pair>) { increase(&(*pair).a); increase(&(*pair).b); }
+@compute @workgroup_size(32)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    var pair = Pair(id.x, 1u);
+    both(&pair);
+    output[id.x] = pair.a;
+}";
+
+/// A trial for each shader, and one for the forms of all.
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = vec![
+        Trial::test("corpus::together_they_use_every_form", || {
+            every_form_is_used();
+            Ok(())
+        }),
+        Trial::test("corpus::a_panic_of_naga_is_an_error_that_names_the_stage", || {
+            panics_are_errors();
+            Ok(())
+        }),
+    ];
+    for shader in Shader::all() {
+        let title = format!("corpus::{}", shader.name);
+        trials.push(Trial::test(title, move || {
+            let program = shader.program();
+            shader.is_written_with_and_without_counters(&program);
+            shader.has_the_lines_of_its_snapshot(&program);
+            Ok(())
+        }));
+    }
+    trials
+}
+
+/// A file of the corpus.
+struct Shader {
+    name: String,
+    text: String,
+}
+
+impl Shader {
+    fn all() -> Vec<Self> {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl");
+        let mut paths: Vec<PathBuf> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "wgsl"))
+            .collect();
+        paths.sort();
+        paths
+            .into_iter()
+            .map(|path| Self {
+                name: path.file_stem().unwrap().to_str().unwrap().to_owned(),
+                text: std::fs::read_to_string(path).unwrap(),
+            })
+            .collect()
+    }
+
+    fn file(&self) -> String {
+        format!("{}.wgsl", self.name)
+    }
+
+    fn parsed(&self) -> Parsed {
+        Parsed::new(&self.file(), &self.text).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The program of the first entry point, with the overrides' defaults.
+    fn program(&self) -> Program {
+        let parsed = self.parsed();
+        parsed
+            .resolve(parsed.entry_points()[0], &Overrides::new())
+            .unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// A launch of every element once, over sensible data.
+    fn launch(&self, program: &Program) -> Launch {
+        let interface = program.interface().unwrap();
+        let extent = Extent { n: ELEMENTS, dimensions: interface.dimensions() };
+        let buffer = |resource: &lanescope::program::reflect::Resource| Buffer {
+            name: resource.name.clone(),
+            size: resource.shape.size(ELEMENTS).max(resource.size_min).next_multiple_of(4),
+            fill: Fill::Default { shape: resource.shape.clone(), extent },
+            scalar: ScalarType::U32,
+            // Floats may be rounded otherwise; what follows from them is in the counts.
+            output: resource.written && !has_floats(&resource.shape),
+        };
+        let immediates = interface.immediates.as_ref().map(|shape| {
+            let fill = Fill::Default { shape: shape.clone(), extent };
+            generate::contents(&fill, SEED, "immediates", shape.size(1))
+        });
+        Launch {
+            kernel: format!("corpus/{}", self.name),
+            file: self.file(),
+            source: self.text.clone(),
+            parameters: [].into(),
+            seed: SEED,
+            overrides: [].into(),
+            buffers: interface.resources.iter().map(buffer).collect(),
+            dispatches: vec![Dispatch {
+                entry_point: interface.entry_point.clone(),
+                workgroups: Workgroups::Direct(grid(&interface, extent)),
+            }],
+            repeatable: false,
+            trusted: false,
+            immediates: immediates.unwrap_or_default(),
+            reference: None,
+            expected: [].into(),
+            exempt_from_agreement: self.exempt().map(str::to_owned),
+        }
+    }
+
+    fn exempt(&self) -> Option<&'static str> {
+        EXEMPT.iter().find(|(name, _)| *name == self.name).map(|(_, reason)| *reason)
+    }
+
+    /// Plain, counted in registers and counted with histograms, in SPIR-V, MSL and HLSL.
+    fn is_written_with_and_without_counters(&self, program: &Program) {
+        let counted = [false, true].map(|histogram| {
+            let options =
+                Options { histogram, subgroup_width_max: 128, counter_bytes_max: 1 << 22 };
+            Instrumented::new(program, &options).unwrap_or_else(|error| panic!("{error}"))
+        });
+        for module in [program.module(), counted[0].module(), counted[1].module()] {
+            let emissions = emit_all(module, program.text()).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(emissions.len(), 3);
+            for Emission { language, result } in emissions {
+                let lacking =
+                    UNWRITTEN.iter().find(|(name, l, _)| *name == self.name && *l == language);
+                match (result, lacking) {
+                    (Ok(bytes), None) => assert!(!bytes.is_empty(), "{language}"),
+                    (Ok(_), Some(_)) => panic!("{language} is written after all"),
+                    (Err(error), Some((_, _, what))) if error.to_string().contains(what) => {}
+                    (Err(error), _) => panic!("{error}"),
+                }
+            }
+        }
+    }
+
+    /// Operations, issue slots and active lanes of every line are those of the snapshot, and the
+    /// simulator reports nothing but what every shuffle by a distance does at the edge.
+    fn has_the_lines_of_its_snapshot(&self, program: &Program) {
+        let launch = self.launch(program);
+        let width = Width::new(32).unwrap();
+        let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
+        let counted = simulator.count(&launch, &CountOptions { histogram: false }).unwrap();
+        let wrong = |flag: &&String| !flag.starts_with("value_taken_from_an_inactive_lane");
+        assert_eq!(counted.flags.iter().find(wrong), None, "the simulator reports");
+        let table = self.table(&launch, &simulator, counted);
+        insta::with_settings!({
+            snapshot_path => "../wgsl/snapshots",
+            prepend_module_to_snapshot => false,
+            omit_expression => true,
+        }, { insta::assert_snapshot!(self.name.as_str(), table) });
+    }
+
+    /// The table of lines, beside the source.
+    fn table(&self, launch: &Launch, simulator: &SimulatorRunner, counted: Counted) -> String {
+        let results = Results { counted: Some(counted), timed: None, error: None };
+        let measurement = measurement(simulator.device(), launch, results).unwrap();
+        let dispatch = &measurement.dispatches[0];
+        let mut table = format!(
+            "{}: workgroups {:?} of {:?}, {} blocks\n  ops   slots    lanes  active of 32\n",
+            dispatch.entry_point,
+            dispatch.workgroups.unwrap(),
+            dispatch.workgroup_size,
+            dispatch.blocks.len(),
+        );
+        for (number, source) in (1..).zip(self.text.lines()) {
+            let line = dispatch.lines.iter().find(|line| line.line == number);
+            let counts = line.map(|line| {
+                #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+                let active = line.lanes.0 as f64 / line.issues.0 as f64;
+                let active = if active.is_nan() { "-".to_owned() } else { format!("{active:.2}") };
+                format!("{:5} {:7} {:8} {active:>6}", line.ops, line.issues.0, line.lanes.0)
+            });
+            let row = format!("{:30} |{source}", counts.unwrap_or_default());
+            writeln!(table, "{}", row.trim_end()).unwrap();
+        }
+        let lines = u32::try_from(self.text.lines().count()).unwrap();
+        assert!(dispatch.lines.iter().all(|line| (1..=lines).contains(&line.line)));
+        table
+    }
+}
+
+/// Workgroups that cover the extent along each dimension of the workgroup.
+fn grid(interface: &Interface, extent: Extent) -> [u32; 3] {
+    let side = u32::try_from(extent.alone()).unwrap();
+    let mut grid = interface.workgroup_size.map(|size| side.div_ceil(size));
+    for count in &mut grid[interface.dimensions() as usize..] {
+        *count = 1;
+    }
+    grid
+}
+
+fn has_floats(shape: &Shape) -> bool {
+    match shape {
+        Shape::Scalar { scalar, .. } | Shape::Vector { scalar, .. } => scalar.is_float(),
+        Shape::Matrix { scalar, .. } => scalar.is_float(),
+        Shape::Array { element, .. } => has_floats(element),
+        Shape::Struct { fields, .. } => fields.iter().any(|field| has_floats(&field.shape)),
+    }
+}
+
+/// A back-end that panics costs its language only, and the message says whose fault it is.
+fn panics_are_errors() {
+    let shader = Shader { name: "panics".to_owned(), text: PANICS.to_owned() };
+    let emissions = emit_all(shader.program().module(), shader.program().text()).unwrap();
+    let [spir_v, msl, hlsl] = &emissions[..] else { panic!("{emissions:?}") };
+    let message = spir_v.result.as_ref().unwrap_err().to_string();
+    assert!(
+        message.starts_with("naga panicked while it emitted SPIR-V for panics.wgsl"),
+        "{message}"
+    );
+    assert!(msl.result.is_ok() && hlsl.result.is_ok(), "{emissions:?}");
+}
+
+/// Nothing that a compute shader over buffers can say is left out of the corpus.
+fn every_form_is_used() {
+    let mut used = forms::Forms::new();
+    let mut directives = forms::Forms::new();
+    let shaders = Shader::all();
+    assert!(shaders.len() >= 60, "{} shaders", shaders.len());
+    for shader in &shaders {
+        used.extend(forms::of(shader.parsed().module()));
+        for word in ["enable f16", "enable subgroups", "requires ", "diagnostic(", "const_assert "]
+        {
+            if shader.text.lines().any(|line| line.trim_start().starts_with(word)) {
+                directives.insert(word.to_owned());
+            }
+        }
+    }
+    assert_eq!(directives.len(), 5, "{directives:?}");
+    let missing: Vec<_> = forms::required().difference(&used).cloned().collect();
+    assert_eq!(missing, Vec::<String>::new(), "no shader of tests/wgsl has these forms");
+}
+
+/// Issues and lanes of every block, and outputs, of every shader are the simulator's: one process
+/// for all of them.
+pub(crate) fn agrees(driver: &Driver) {
+    let mut device = devices::open(driver, 60).unwrap();
+    let mut simulator = SimulatorRunner::new(Width::new(driver.width).unwrap(), STEPS_MAX);
+    let mut differences = Vec::new();
+    let mut compared: Vec<Comparison> = Vec::new();
+    for shader in Shader::all() {
+        let launch = shader.launch(&shader.program());
+        let options = CountOptions { histogram: false };
+        let lacking = LACKING
+            .iter()
+            .find(|(family, name, _)| *family == driver.family && *name == shader.name);
+        match (compare_launch(&launch, options, &mut device, &mut simulator), lacking) {
+            (Ok(_), Some(_)) => differences.push(format!("{}: runs after all", shader.name)),
+            (Ok(comparison), None) if shader.exempt().is_none() => {
+                let name = |difference| format!("{}: {difference}", shader.name);
+                differences.extend(comparison.differences.iter().map(name));
+                compared.push(comparison);
+            }
+            (Ok(_), None) => {}
+            (Err(error), Some((_, _, what)))
+                if error.kind == RunErrorKind::Unsupported && error.message.contains(what) => {}
+            (Err(error), _) => differences.push(format!("{}: {error}", shader.name)),
+        }
+    }
+    let sum = |of: &dyn Fn(&Comparison) -> u64| compared.iter().map(of).sum::<u64>();
+    let blocks = sum(&|comparison| comparison.blocks as u64);
+    let idle = sum(&|comparison| comparison.blocks_idle as u64);
+    assert!(
+        differences.is_empty(),
+        "{} shaders of {blocks} blocks compared:\n{}",
+        compared.len(),
+        differences.join("\n")
+    );
+    assert!(compared.len() >= 60, "{}", compared.len());
+    // A corpus whose blocks never run would agree about nothing.
+    assert!(idle * 20 < blocks, "{idle} of {blocks} blocks are idle");
+    assert!(sum(&|comparison| comparison.issues) < sum(&|comparison| comparison.lanes));
+}
