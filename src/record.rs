@@ -127,10 +127,36 @@ pub struct Device {
     pub fma_fused: Option<bool>,
     /// After how many iterations the device leaves a loop by itself; `null`: not seen to do so.
     pub loop_limit: Option<u64>,
+    /// How far counts of issues can be trusted; `null` or absent where it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
     /// What the driver was found to do otherwise than it says, a word each:
     /// `subgroup_width_misreported`, `self_test_failed`, `no_subgroups`, `no_timestamps`.
     #[serde(default)]
     pub flags: Vec<String>,
+}
+
+/// How far a device's counts of issues can be trusted to be those of maximal reconvergence, and its
+/// subgroup operations to see the lanes that are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// By construction: the simulator.
+    Guaranteed,
+    /// The self-test's counts were right on this driver.
+    Observed,
+    /// The self-test failed or could not be run.
+    Unknown,
+}
+
+impl std::fmt::Display for Trust {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Self::Guaranteed => "guaranteed",
+            Self::Observed => "observed",
+            Self::Unknown => "unknown",
+        })
+    }
 }
 
 /// How a measurement ended.
@@ -223,7 +249,9 @@ pub struct Measurement {
     /// Hardware counters, by NVIDIA's names.
     #[serde(default)]
     pub counters: Vec<Counter>,
-    /// Findings about how it was measured, a word each: `width_not_known_when_timed`, `stop_rule_not_met`.
+    /// Findings about how it was measured, a word each: `width_not_known_when_timed`,
+    /// `stop_rule_not_met`, `differs_between_runs`; and what the simulator reported of a line, such as
+    /// `read_out_of_bounds_line_12`.
     #[serde(default)]
     pub flags: Vec<String>,
 }

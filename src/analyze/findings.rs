@@ -95,7 +95,13 @@ pub fn explain(flag: &str) -> &'static str {
         "differs_from_simulator" => {
             "Issues, lanes or histograms differ from the simulator's at the same width. Where only \
              issues differ, the device brings lanes together again elsewhere than the simulator \
-             does."
+             does. Where lanes differ too, branches depend on floats that the two round differently, \
+             or on the order in which lanes run."
+        }
+        "differs_between_runs" => {
+            "Two counted runs of the same launch gave different outputs or counts: what a lane reads \
+             depends on which one comes first. Look for a data race, or for atomics whose order \
+             matters; counts are those of the first run."
         }
         "output_mismatch" => "Outputs differ from the CPU reference by more than the tolerance.",
         "failed" => "The measurement did not finish; the reason stands under failures.",
@@ -104,6 +110,32 @@ pub fn explain(flag: &str) -> &'static str {
         "seed_differs" => "The two ran on different generated inputs.",
         "runtime_checks_differ" => {
             "Only one of the two was timed with bounds, loop and division checks."
+        }
+        other => explain_report(other),
+    }
+}
+
+/// Returns what a report of the simulator means: a kind and a line in one word.
+fn explain_report(flag: &str) -> &'static str {
+    match flag {
+        flag if flag.starts_with("read_out_of_bounds_line_") => {
+            "On this line an index lay outside its array or buffer; the read gave zero. With --strict \
+             the simulator stops there."
+        }
+        flag if flag.starts_with("write_out_of_bounds_line_") => {
+            "On this line an index lay outside its array or buffer; the write was skipped. With \
+             --strict the simulator stops there."
+        }
+        flag if flag.starts_with("barrier_in_divergent_control_flow_line_") => {
+            "Not all invocations of a workgroup reached this barrier together, which WGSL forbids: a \
+             GPU may hang here."
+        }
+        flag if flag.starts_with("workgroupUniformLoad_of_different_pointers_line_") => {
+            "The invocations of a workgroup loaded from different places here, which WGSL forbids."
+        }
+        flag if flag.starts_with("value_taken_from_an_inactive_lane_line_") => {
+            "A shuffle or broadcast took the value of a lane that was not active here: what it gives \
+             differs between devices."
         }
         _ => "A word that this version of lanescope has no explanation for.",
     }

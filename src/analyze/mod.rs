@@ -15,6 +15,7 @@
 
 mod agreement;
 mod compare;
+mod fail_on;
 mod findings;
 mod lines;
 mod merge;
@@ -32,6 +33,7 @@ pub use agreement::{
     Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
 };
 pub use compare::{Comparison, ComparisonRow, NotCompared, compare};
+pub use fail_on::{Condition, ConditionError, SHARE_MIN, Violation};
 pub use findings::{Finding, explain, findings};
 pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines};
 pub use merge::merge;

@@ -34,6 +34,8 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Count, time and verify kernels of the catalogue (the main job)
     Run(RunArguments),
+    /// Show which lines of a WGSL compute shader of your own waste lanes
+    Profile(ProfileArguments),
     /// Show devices, the widths they report and run, timers, and the self-test of counting
     Doctor(DoctorArguments),
     /// List the catalogue's kernels with their questions
@@ -101,6 +103,75 @@ pub(crate) struct RunArguments {
     /// Write the summary as Markdown; `-` is standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) export_markdown: Option<PathBuf>,
+}
+
+/// Arguments of `profile`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ProfileArguments {
+    /// The shader
+    #[arg(value_name = "SHADER.wgsl")]
+    pub(crate) shader: PathBuf,
+    /// A launch file: data, dispatches, overrides; what it leaves out follows from the shader
+    #[arg(short, long, value_name = "FILE.toml")]
+    pub(crate) launch: Option<PathBuf>,
+    /// Write a launch file beside the shader to start from, and run nothing
+    #[arg(long, conflicts_with_all = ["launch", "device", "fail_on", "export_json", "out"])]
+    pub(crate) init: bool,
+    /// The entry point, where the shader has several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) entry: Option<String>,
+    /// Workgroups along x, y and z, in place of as many as cover n
+    #[arg(long, value_name = "X,Y,Z", value_parser = workgroups)]
+    pub(crate) workgroups: Option<[u32; 3]>,
+    /// Elements of run-time arrays, an invocation each; 65536, or fewer where that takes too long
+    #[arg(long, value_name = "N")]
+    pub(crate) n: Option<u64>,
+    /// Device: `sim:32`, `wgpu:0`, `wgpu:<part of the name>`, `all`; may be repeated. The first GPU,
+    /// `sim:32` and `sim:64` where left out
+    #[arg(short, long, value_name = "ID")]
+    pub(crate) device: Vec<String>,
+    /// Exit with 1 where a line, or the whole, meets this condition: `efficiency<0.5`,
+    /// `active_lanes<=16 && share>0.1`
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_on: Option<String>,
+    /// On the simulator, stop at the first access out of bounds
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// Count at each execution of each block, and derive nothing; always so in this version
+    #[arg(long)]
+    pub(crate) exact: bool,
+    /// Seed of generated data
+    #[arg(long, default_value_t = crate::kernel::SEED)]
+    pub(crate) seed: u64,
+    /// Operations that a simulated subgroup may execute before it is stopped
+    #[arg(long, default_value_t = 1 << 26, value_name = "N")]
+    pub(crate) steps: u64,
+    /// Seconds without a word from a device after which its process is ended
+    #[arg(long, default_value_t = crate::run::worker::SILENCE_MAX.as_secs(), value_name = "SECONDS")]
+    pub(crate) time_limit: u64,
+    /// Folder for the result file and the page, which must not hold a result yet; a new folder under
+    /// `lanescope-results` where left out
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the record as JSON here too; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_json: Option<PathBuf>,
+}
+
+/// Reads `X,Y,Z`; Y and Z may be left out.
+fn workgroups(text: &str) -> Result<[u32; 3], String> {
+    let max = crate::kernel::launch::WORKGROUPS_PER_DIMENSION_MAX;
+    let mut grid = [1; 3];
+    let parts: Vec<&str> = text.split(',').collect();
+    if parts.len() > 3 {
+        return Err("three counts at most: X,Y,Z".to_owned());
+    }
+    for (count, part) in grid.iter_mut().zip(parts) {
+        *count = part.trim().parse().ok().filter(|count| (1..=max).contains(count)).ok_or_else(
+            || format!("`{part}` is no count of workgroups from 1 to {max}; an example is 64,1,1"),
+        )?;
+    }
+    Ok(grid)
 }
 
 /// Arguments of `doctor`.

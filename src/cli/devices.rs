@@ -106,6 +106,20 @@ pub(crate) fn choose(ids: &[String], available: &Available) -> Result<Vec<Choice
     Ok(chosen)
 }
 
+/// The devices of `profile`: without ids the first GPU, where there is one, then the simulator at 32
+/// and 64. With: those.
+pub(crate) fn choose_for_profile(
+    ids: &[String],
+    available: &Available,
+) -> Result<Vec<Choice>, Failure> {
+    if !ids.is_empty() {
+        return choose(ids, available);
+    }
+    let gpu = |choice: &Choice| matches!(choice, Choice::Wgpu { cpu_driver: false, .. });
+    let first = available.working().into_iter().find(gpu);
+    Ok(first.into_iter().chain(simulators()).collect())
+}
+
 fn simulators() -> impl Iterator<Item = Choice> {
     SIMULATED.into_iter().filter_map(|lanes| Width::new(lanes).ok()).map(Choice::Simulator)
 }

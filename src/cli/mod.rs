@@ -12,6 +12,7 @@ mod doctor;
 mod export;
 mod failure;
 mod list;
+mod profile;
 mod render;
 mod report;
 mod run;
@@ -49,6 +50,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     match arguments.command {
         None => run::run(&arguments.run, &mut out),
         Some(Command::Run(arguments)) => run::run(&arguments, &mut out),
+        Some(Command::Profile(arguments)) => profile::profile(&arguments, &mut out),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments, &mut out),
         Some(Command::List(arguments)) => list::list(&arguments, &mut out),
         Some(Command::Report(arguments)) => report::report(&arguments, &mut out),

@@ -70,8 +70,17 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
     for (name, figure) in figures {
         save(&folder.join(name), &figure.map_err(Failure::bad_input)?)?;
     }
+    page(folder, runs, &known)
+}
+
+/// Writes the page, and gives its path.
+pub(crate) fn page(
+    folder: &Path,
+    runs: &[Run],
+    known: &analyze::Catalogue,
+) -> Result<PathBuf, Failure> {
     let page = folder.join(PAGE);
-    save(&page, &report::html(runs, &known).map_err(Failure::bad_input)?)?;
+    save(&page, &report::html(runs, known).map_err(Failure::bad_input)?)?;
     Ok(page)
 }
 

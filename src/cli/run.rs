@@ -68,7 +68,8 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
         Available { listed: Vec::new(), trouble: None }
     };
     let devices = devices::choose(&arguments.device, &available)?;
-    let mut job = Job::new(arguments, &available, &devices)?;
+    let mut job =
+        Job::new(arguments.out.as_deref(), !arguments.device.is_empty(), &available, &devices)?;
     let timed = devices.iter().filter(|d| matches!(d, Choice::Wgpu { .. })).count();
     let options = SessionOptions {
         count: CountOptions { histogram: arguments.histogram },
@@ -144,20 +145,22 @@ fn beside(kernel: &Kernel, point: &BTreeMap<String, Value>) -> Vec<BTreeMap<Stri
 }
 
 /// The run so far: on disk and in memory.
-struct Job {
-    folder: PathBuf,
+pub(super) struct Job {
+    pub(super) folder: PathBuf,
     store: Store,
-    run: Run,
-    progress: ProgressBar,
+    pub(super) run: Run,
+    pub(super) progress: ProgressBar,
     /// What to say on standard error when the bar is gone.
     trouble: Option<Failure>,
-    unopened: usize,
-    opened: usize,
+    pub(super) unopened: usize,
+    pub(super) opened: usize,
 }
 
 impl Job {
-    fn new(
-        arguments: &RunArguments,
+    /// Begins a run in `out`, or in a new folder; `asked` says whether devices were named.
+    pub(super) fn new(
+        out: Option<&Path>,
+        asked: bool,
         available: &Available,
         devices: &[Choice],
     ) -> Result<Self, Failure> {
@@ -176,7 +179,7 @@ impl Job {
             measurements: Vec::new(),
             sources: BTreeMap::new(),
         };
-        let folder = arguments.out.clone().unwrap_or_else(|| fresh_folder(&run.started_utc));
+        let folder = out.map_or_else(|| fresh_folder(&run.started_utc), Path::to_path_buf);
         let file = folder.join(RESULT_FILE);
         if file.exists() {
             return Err(Failure::message(
@@ -203,7 +206,7 @@ impl Job {
             let message =
                 "no adapter is used: counts come from the simulator, and there are no times";
             note(&progress, message);
-            if available.listed.is_empty() && arguments.device.is_empty() {
+            if available.listed.is_empty() && !asked {
                 note(&progress, devices::INSTALL);
             }
         }
@@ -236,7 +239,17 @@ impl Job {
                 }
             })
         };
-        let open: &mut Open<'_> = &mut open;
+        self.session(device, &mut open, groups, options)
+    }
+
+    /// Runs groups of launches on a device that `open` opens.
+    pub(super) fn session(
+        &mut self,
+        device: &Choice,
+        open: &mut Open<'_>,
+        groups: &[Vec<Launch>],
+        options: &SessionOptions,
+    ) -> Result<(), Failure> {
         match run_device(open, groups, options, self) {
             Ok(()) => self.opened += 1,
             Err(error) => {
@@ -305,7 +318,7 @@ impl Job {
 }
 
 /// Says what went wrong with a measurement, where something did.
-fn complain(measurement: &Measurement, stderr: &mut impl Write) -> Result<(), Failure> {
+pub(super) fn complain(measurement: &Measurement, stderr: &mut impl Write) -> Result<(), Failure> {
     let what = match (measurement.status, measurement.output) {
         (Status::Failed, _) => "failed",
         (Status::Ok, Output::Mismatch) => "wrong output",
@@ -319,7 +332,7 @@ fn complain(measurement: &Measurement, stderr: &mut impl Write) -> Result<(), Fa
 }
 
 /// The exit code that a run earns.
-fn exit(run: &Run, unopened: usize, opened: usize) -> Exit {
+pub(super) fn exit(run: &Run, unopened: usize, opened: usize) -> Exit {
     if opened == 0 {
         Exit::NoDevice
     } else if run.measurements.iter().any(|m| m.output == Output::Mismatch) {

@@ -471,7 +471,11 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 }
 
 /// Replaces `{name}` with the parameter's value.
-fn interpolate(text: &str, parameters: &BTreeMap<String, Value>) -> Result<String, String> {
+///
+/// # Errors
+///
+/// A sentence that quotes the text, where it names a parameter that there is not.
+pub fn interpolate(text: &str, parameters: &BTreeMap<String, Value>) -> Result<String, String> {
     let mut result = text.to_owned();
     for (name, value) in parameters {
         result = result.replace(&format!("{{{name}}}"), &value.to_string());

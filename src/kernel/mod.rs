@@ -148,10 +148,7 @@ impl Kernel {
     ///
     /// [`KernelError::Toml`] with file, line and key.
     pub fn parse(id: &str, source: &str, description: &str) -> Result<Self, KernelError> {
-        let description = toml::from_str(description).map_err(|error| KernelError::Toml {
-            file: format!("{id}.toml"),
-            message: error.to_string(),
-        })?;
+        let description = Description::parse(&format!("{id}.toml"), description)?;
         Ok(Self { id: id.to_owned(), source: source.to_owned(), description })
     }
 
@@ -189,6 +186,22 @@ impl Kernel {
         chosen: &BTreeMap<String, Value>,
         seed: u64,
     ) -> Result<Launch, KernelError> {
+        let parameters = self.parameters(class, chosen)?;
+        let file = format!("{}.toml", self.id);
+        launch::build(self, &file, parameters, seed, &Surroundings::default())
+    }
+
+    /// The value of each parameter: the defaults of a class with `chosen` put over them.
+    ///
+    /// # Errors
+    ///
+    /// [`KernelError::Parameter`] and [`KernelError::ParameterValue`] for what the kernel does not
+    /// take.
+    pub fn parameters(
+        &self,
+        class: DeviceClass,
+        chosen: &BTreeMap<String, Value>,
+    ) -> Result<BTreeMap<String, Value>, KernelError> {
         let mut parameters = self.defaults(class);
         for (name, value) in chosen {
             let Some(parameter) = self.description.parameters.get(name) else {
@@ -210,8 +223,21 @@ impl Kernel {
             }
             parameters.insert(name.clone(), value.clone());
         }
-        let file = format!("{}.toml", self.id);
-        launch::build(self, &file, parameters, seed, &Surroundings::default())
+        Ok(parameters)
+    }
+}
+
+impl Description {
+    /// Reads a description from its text; `file` is what messages call it.
+    ///
+    /// # Errors
+    ///
+    /// [`KernelError::Toml`] with file, line and key.
+    pub fn parse(file: &str, text: &str) -> Result<Self, KernelError> {
+        toml::from_str(text).map_err(|error| KernelError::Toml {
+            file: file.to_owned(),
+            message: error.to_string(),
+        })
     }
 }
 

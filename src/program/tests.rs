@@ -74,7 +74,10 @@ fn a_texture_is_refused_with_its_line() {
     let text = "\n@group(0) @binding(1) var image: texture_2d<f32>;
         @compute @workgroup_size(1) fn main() { _ = textureLoad(image, vec2(0), 0); }";
     let error = program(text).bindings().unwrap_err().to_string();
-    assert!(error.contains("t.wgsl:2: image, bound at @group(0) @binding(1), is a texture"), "{error}");
+    assert!(
+        error.contains("t.wgsl:2: image, bound at @group(0) @binding(1), is a texture"),
+        "{error}"
+    );
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! | file | what it does |
 //! |---|---|
 //! | [`measure`] | counts and times → `record::Measurement` |
+//! | [`profile`] | a user's shader and launch file → `Launch` |
 //! | [`sampling`] | which sample next, how often, until when |
 //! | [`session`] | device by device, launch by launch; failures; fresh children |
 //! | [`self_test`] | doctor's checks of counting |
@@ -15,6 +16,7 @@
 //! | [`worker`] | the child process that owns a device, and the `Runner` that speaks to it |
 
 pub mod measure;
+pub mod profile;
 pub mod sampling;
 pub mod self_test;
 pub mod session;

@@ -4,6 +4,7 @@
 //! says nothing of a GPU's.
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use super::measure::{outputs_sha256, programs};
 use super::{
@@ -13,7 +14,7 @@ use super::{
 use crate::instrument::Count;
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
-use crate::record::{Device, DeviceKind};
+use crate::record::{Device, DeviceKind, Trust};
 use crate::simulate::{
     Compiled, Config, Fma, Memory, Outcome, Reconvergence, Schedule, SimulateError, Taken, Trap,
 };
@@ -51,6 +52,7 @@ impl SimulatorRunner {
             copy_bytes_per_s: None,
             fma_fused: Some(true),
             loop_limit: None,
+            trust: Some(Trust::Guaranteed),
             flags: Vec::new(),
         };
         let config = Config {
@@ -65,6 +67,50 @@ impl SimulatorRunner {
         };
         Self { device, config }
     }
+
+    /// The same simulator, on which an access out of bounds ends the launch.
+    #[must_use]
+    pub fn strict(mut self) -> Self {
+        self.config.strict = true;
+        self
+    }
+
+    /// Estimates the operations that a launch's subgroups execute, from at most `workgroups_max` of
+    /// each dispatch. Its buffers are made for it alone.
+    ///
+    /// # Errors
+    ///
+    /// As counting: where the launch cannot be run, or a subgroup is over the limit of steps.
+    pub fn steps(&self, launch: &Launch, workgroups_max: u64) -> Result<u64, RunError> {
+        let programs = programs(launch)?;
+        let mut buffers = buffers(launch);
+        let mut steps = 0_u64;
+        for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
+            let workgroups = match &dispatch.workgroups {
+                Workgroups::Direct(workgroups) => *workgroups,
+                Workgroups::Indirect { buffer, offset } => indirect(&buffers, buffer, *offset)?,
+            };
+            let count = |grid: [u32; 3]| grid.iter().map(|c| u64::from(*c)).product::<u64>();
+            let mut left = workgroups_max.max(1);
+            let part = workgroups.map(|count| {
+                let taken = u64::from(count).min(left);
+                left /= taken.max(1);
+                u32::try_from(taken).unwrap_or(u32::MAX)
+            });
+            let outcome = self.dispatch(launch, program, part, &mut buffers)?;
+            let times = count(workgroups).div_ceil(count(part).max(1));
+            steps = steps.saturating_add(outcome.steps.saturating_mul(times));
+        }
+        Ok(steps)
+    }
+}
+
+/// A launch's buffers with their first contents.
+fn buffers(launch: &Launch) -> Buffers {
+    let made = |buffer: &crate::kernel::Buffer| {
+        (buffer.name.clone(), Taken::new(&launch.contents(buffer)))
+    };
+    launch.buffers.iter().map(made).collect()
 }
 
 /// A launch's buffers by name, on their way from dispatch to dispatch.
@@ -76,12 +122,32 @@ impl Runner for SimulatorRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+        // A fault of the simulator's own must not take the other devices' results along.
+        let counted = catch_unwind(AssertUnwindSafe(|| self.counted(launch, options)));
+        counted.unwrap_or_else(|_| {
+            let message = format!(
+                "the simulator itself failed on {}, which is lanescope's fault: please report it with \
+                 the shader",
+                launch.file
+            );
+            Err(RunError::new(RunErrorKind::Driver, message))
+        })
+    }
+
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        _options: &TimeOptions,
+        _notice: &mut dyn FnMut(usize),
+    ) -> Vec<Result<Option<Timed>, RunError>> {
+        launches.iter().map(|_| Ok(None)).collect()
+    }
+}
+
+impl SimulatorRunner {
+    fn counted(&self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
         let programs = programs(launch)?;
-        let mut buffers: Buffers = launch
-            .buffers
-            .iter()
-            .map(|buffer| (buffer.name.clone(), Taken::new(&launch.contents(buffer))))
-            .collect();
+        let mut buffers = buffers(launch);
         let mut dispatches = Vec::new();
         let mut flags = Vec::new();
         for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
@@ -123,17 +189,6 @@ impl Runner for SimulatorRunner {
         })
     }
 
-    fn time(
-        &mut self,
-        launches: &[Launch],
-        _options: &TimeOptions,
-        _notice: &mut dyn FnMut(usize),
-    ) -> Vec<Result<Option<Timed>, RunError>> {
-        launches.iter().map(|_| Ok(None)).collect()
-    }
-}
-
-impl SimulatorRunner {
     /// Runs one dispatch over the launch's buffers.
     fn dispatch(
         &self,

@@ -19,7 +19,7 @@ use super::self_test;
 use super::wgpu::{Listed, WgpuRunner, list};
 use super::{CountOptions, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed};
 use crate::kernel::{Catalogue, Launch};
-use crate::record::Device;
+use crate::record::{Device, Trust};
 
 /// How long nothing may be heard of a launch.
 pub const SILENCE_MAX: Duration = Duration::from_secs(40);
@@ -329,22 +329,25 @@ impl WorkerRunner {
         }
     }
 
-    /// Runs doctor's self-test and flags the device `self_test_failed` where a count is not the
-    /// expected one; a test that cannot be run flags nothing.
+    /// Runs doctor's self-test, which decides the device's [`Trust`], and flags the device
+    /// `self_test_failed` where a count is not the expected one; a test that cannot be run flags
+    /// nothing.
     ///
     /// # Errors
     ///
     /// What running gives, where the device is not usable after it.
     pub fn test_counting(&mut self, catalogue: &Catalogue) -> Result<(), RunError> {
-        match self_test::run(self, catalogue) {
-            Ok(cases) if cases.iter().all(|case| case.differences.is_empty()) => Ok(()),
+        let trust = match self_test::run(self, catalogue) {
+            Ok(cases) if cases.iter().all(|case| case.differences.is_empty()) => Trust::Observed,
             Ok(_) => {
                 self.device.flags.push("self_test_failed".to_owned());
-                Ok(())
+                Trust::Unknown
             }
-            Err(error) if error.kind.ends_device() => Err(error),
-            Err(_) => Ok(()),
-        }
+            Err(error) if error.kind.ends_device() => return Err(error),
+            Err(_) => Trust::Unknown,
+        };
+        self.device.trust = Some(trust);
+        Ok(())
     }
 }
 

@@ -79,6 +79,7 @@ impl WgpuRunner {
             copy_bytes_per_s: None,
             fma_fused: None,
             loop_limit: None,
+            trust: None,
             flags: Vec::new(),
         };
         if subgroups {

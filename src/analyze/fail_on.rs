@@ -1,0 +1,274 @@
+//! `--fail-on`: a condition that no line of a shader may meet.
+//!
+//! Input: a text such as `efficiency<0.5`, and a run. Output: the lines that meet it, and the whole
+//! where it does. It decides no exit code.
+//!
+//! # The language
+//!
+//! Comparisons joined by `&&`: a figure, one of `<`, `<=`, `>`, `>=`, a number. The figures are
+//! `efficiency` (mean active lanes over the width, 0 to 1), `active_lanes` (the mean, in lanes) and
+//! `share` (of all issue slots, 0 to 1). A condition that does not speak of `share` is asked of the
+//! whole, and of lines with a share of at least [`SHARE_MIN`]; one that does is asked of every line.
+
+use super::lines;
+use super::lines::{LineCell, SourceView};
+use crate::record::Run;
+
+/// The least share of issue slots at which a line counts, where the condition does not say it.
+pub const SHARE_MIN: f64 = 0.05;
+
+/// A condition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    comparisons: Vec<Comparison>,
+}
+
+/// A figure held against a number.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Comparison {
+    figure: Figure,
+    operator: Operator,
+    bound: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Figure {
+    Efficiency,
+    ActiveLanes,
+    Share,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Less,
+    LessOrEqual,
+    Greater,
+    GreaterOrEqual,
+}
+
+/// Why a condition cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the condition {text:?} cannot be read: {problem}; examples: \"efficiency<0.5\", \
+     \"active_lanes<=16 && share>0.1\""
+)]
+pub struct ConditionError {
+    text: String,
+    problem: String,
+}
+
+/// A line, or a whole shader, that meets the condition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Violation {
+    /// The kernel.
+    pub kernel: String,
+    /// The device's id.
+    pub device: String,
+    /// The source file.
+    pub file: String,
+    /// The line, from 1; nothing for the whole.
+    pub line: Option<u32>,
+    /// The line's text without space around it; empty for the whole.
+    pub text: String,
+    /// Mean active lanes.
+    pub active_lanes_mean: f64,
+    /// Mean active lanes over the width, where that is known; 1.0 is 100 %.
+    pub efficiency: Option<f64>,
+    /// Share of all issue slots; 1.0 is 100 %.
+    pub share: f64,
+}
+
+/// Figures of a line or of the whole.
+#[derive(Clone, Copy, Debug)]
+struct Figures {
+    active_lanes: f64,
+    efficiency: Option<f64>,
+    share: f64,
+}
+
+impl std::str::FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(text: &str) -> Result<Self, ConditionError> {
+        let comparisons: Result<Vec<Comparison>, String> =
+            text.split("&&").map(comparison).collect();
+        comparisons
+            .map(|comparisons| Self { comparisons })
+            .map_err(|problem| ConditionError { text: text.to_owned(), problem })
+    }
+}
+
+fn comparison(text: &str) -> Result<Comparison, String> {
+    let text = text.trim();
+    let at = text.find(['<', '>']).ok_or_else(|| {
+        if text.is_empty() {
+            "a comparison is missing".to_owned()
+        } else {
+            format!("{text:?} has none of <, <=, >, >=")
+        }
+    })?;
+    let (figure, rest) = text.split_at(at);
+    let figure = match figure.trim() {
+        "efficiency" => Figure::Efficiency,
+        "active_lanes" => Figure::ActiveLanes,
+        "share" => Figure::Share,
+        other => {
+            return Err(format!("{other:?} is none of efficiency, active_lanes, share"));
+        }
+    };
+    let operators = [
+        ("<=", Operator::LessOrEqual),
+        (">=", Operator::GreaterOrEqual),
+        ("<", Operator::Less),
+        (">", Operator::Greater),
+    ];
+    let found = operators
+        .into_iter()
+        .find_map(|(sign, operator)| rest.strip_prefix(sign).map(|bound| (operator, bound.trim())));
+    let Some((operator, bound)) = found else {
+        return Err(format!("{rest:?} begins with none of <, <=, >, >="));
+    };
+    match bound.parse::<f64>() {
+        Ok(bound) if bound.is_finite() => Ok(Comparison { figure, operator, bound }),
+        _ => Err(format!("{bound:?} is no number")),
+    }
+}
+
+impl Condition {
+    /// Whether it speaks of `share`.
+    fn speaks_of_share(&self) -> bool {
+        self.comparisons.iter().any(|comparison| comparison.figure == Figure::Share)
+    }
+
+    /// Whether figures meet it; what is not known meets nothing.
+    fn met_by(&self, figures: Figures) -> bool {
+        self.comparisons.iter().all(|comparison| {
+            let value = match comparison.figure {
+                Figure::Efficiency => figures.efficiency,
+                Figure::ActiveLanes => Some(figures.active_lanes),
+                Figure::Share => Some(figures.share),
+            };
+            value.is_some_and(|value| match comparison.operator {
+                Operator::Less => value < comparison.bound,
+                Operator::LessOrEqual => value <= comparison.bound,
+                Operator::Greater => value > comparison.bound,
+                Operator::GreaterOrEqual => value >= comparison.bound,
+            })
+        })
+    }
+
+    /// What in `run` meets it: device by device, the whole first, then lines in order.
+    pub fn violations(&self, run: &Run) -> Vec<Violation> {
+        let views = lines(run);
+        let columns = |view: &SourceView| (0..view.columns.len()).collect::<Vec<_>>();
+        views.iter().flat_map(|v| columns(v).into_iter().flat_map(|c| self.column(v, c))).collect()
+    }
+
+    fn column(&self, view: &SourceView, index: usize) -> Vec<Violation> {
+        let column = &view.columns[index];
+        let width = column.width.map(|width| f64::from(width.lanes()));
+        let figures = |active_lanes: f64, share: f64| Figures {
+            active_lanes,
+            efficiency: width.map(|width| active_lanes / width),
+            share,
+        };
+        let violation = |file: &str, line, text: &str, figures: Figures| Violation {
+            kernel: view.kernel.clone(),
+            device: column.device.clone(),
+            file: file.to_owned(),
+            line,
+            text: text.trim().to_owned(),
+            active_lanes_mean: figures.active_lanes,
+            efficiency: figures.efficiency,
+            share: figures.share,
+        };
+        let mut found = Vec::new();
+        let whole = column.slots.active_lanes_mean().map(|mean| figures(mean, 1.0));
+        if let Some(whole) = whole.filter(|whole| !self.speaks_of_share() && self.met_by(*whole)) {
+            found.push(violation(&view.file, None, "", whole));
+        }
+        for line in &view.lines {
+            let Some(LineCell { active_lanes_mean: Some(mean), issues_share: Some(share), .. }) =
+                line.cells[index]
+            else {
+                continue;
+            };
+            let figures = figures(mean, share.0);
+            let counts = self.speaks_of_share() || share.0 >= SHARE_MIN;
+            if counts && self.met_by(figures) {
+                let text = line.text.as_deref().unwrap_or_default();
+                found.push(violation(&line.file, Some(line.number), text, figures));
+            }
+        }
+        found
+    }
+}
+
+impl std::fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { file, line, text, device, active_lanes_mean, efficiency, share, .. } = self;
+        write!(formatter, "{file}")?;
+        match line {
+            Some(line) => write!(formatter, ":{line}")?,
+            None => write!(formatter, " as a whole")?,
+        }
+        write!(formatter, " on {device}: {active_lanes_mean:.1} active lanes")?;
+        if let Some(efficiency) = efficiency {
+            write!(formatter, ", efficiency {efficiency:.3}")?;
+        }
+        write!(formatter, ", share {share:.3}")?;
+        if text.is_empty() { Ok(()) } else { write!(formatter, ": {text}") }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn violations(condition: &str) -> Vec<Violation> {
+        condition.parse::<Condition>().unwrap().violations(&crate::fixtures::run())
+    }
+
+    #[test]
+    fn lines_and_the_whole_are_found() {
+        // The synthetic run's kernels have their loop on line 8; even lanes only reach half.
+        let all = violations("efficiency<2");
+        assert!(all.iter().any(|v| v.line.is_none()) && all.iter().any(|v| v.line == Some(8)));
+        assert!(all.iter().all(|v| v.line.is_none() || v.share >= SHARE_MIN));
+        let low: Vec<Violation> = violations("efficiency<0.6");
+        assert!(!low.is_empty() && low.len() < all.len());
+        for violation in &low {
+            assert!(violation.efficiency.unwrap() < 0.6, "{violation}");
+            assert!(!violation.kernel.ends_with("uniform"), "{violation}");
+        }
+        assert!(violations("efficiency<0").is_empty());
+        assert!(violations("active_lanes>1000").is_empty());
+    }
+
+    #[test]
+    fn a_share_that_is_named_takes_the_place_of_the_usual_one() {
+        let small = violations("share<0.05");
+        assert!(small.iter().all(|v| v.line.is_some() && v.share < 0.05));
+        let both = violations("efficiency<=0.6 && share>=0.5");
+        assert!(!both.is_empty());
+        assert!(both.iter().all(|v| v.share >= 0.5 && v.efficiency.unwrap() <= 0.6));
+        assert!(both[0].to_string().contains("synthetic.wgsl:8 on "), "{}", both[0]);
+    }
+
+    #[test]
+    fn what_cannot_be_read_says_why() {
+        for (text, problem) in [
+            ("", "a comparison is missing"),
+            ("efficiency", "has none of <"),
+            ("speed<1", "\"speed\" is none of"),
+            ("efficiency<half", "\"half\" is no number"),
+            ("efficiency==1", "has none of <"),
+            ("efficiency<0.5 &&", "a comparison is missing"),
+            ("share>inf", "is no number"),
+        ] {
+            let message = text.parse::<Condition>().unwrap_err().to_string();
+            assert!(message.contains(problem), "{text}: {message}");
+            assert!(message.contains("examples"), "{message}");
+        }
+    }
+}

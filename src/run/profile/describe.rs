@@ -1,0 +1,168 @@
+//! What a launch file would say of a shader that has none.
+//!
+//! Input: what an entry point asks for. Output: descriptions in the launch file's own terms, as
+//! formulas of `n`. It works out no bytes.
+
+use crate::kernel::ScalarType;
+use crate::kernel::format::{
+    BufferDescription, DefaultWord, DispatchDescription, FillDescription, Formula,
+    ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
+};
+use crate::kernel::shape::{Leaf, Shape};
+use crate::program::{Interface, Resource};
+
+/// The most scalars that are described one by one.
+pub const SCALARS_MAX: usize = 32;
+
+fn text(formula: impl Into<String>) -> Formula {
+    Formula::Text(formula.into())
+}
+
+/// The k-th root of n, rounded down, as a formula.
+fn root(k: u32) -> Formula {
+    match k {
+        0 | 1 => text("n"),
+        2 => text("floor(sqrt(n))"),
+        3 => text("floor(cbrt(n))"),
+        _ => text("floor(sqrt(sqrt(n)))"),
+    }
+}
+
+/// Describes a buffer: arrays of one scalar type by a fill, small structs scalar by scalar, all else
+/// by the word `default`.
+pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
+    let mut described = BufferDescription {
+        name: resource.name.clone(),
+        scalar: None,
+        elements: None,
+        fill: FillDescription::Zero,
+        scalars: Vec::new(),
+        output: false,
+    };
+    let array = matches!(resource.shape, Shape::Array { .. });
+    if let (true, Some((scalar, atomic))) = (array, resource.shape.uniform_scalar()) {
+        let (elements, length) = array_size(&resource.shape, scalar);
+        described.scalar = Some(scalar);
+        described.elements = Some(elements);
+        described.fill = match (atomic, scalar.is_float()) {
+            (true, _) => FillDescription::Zero,
+            (false, true) => FillDescription::Uniform([Formula::Real(0.0), Formula::Real(1.0)]),
+            (false, false) => FillDescription::Uniform([Formula::Integer(0), length]),
+        };
+    } else if let Some(scalars) = scalars(&resource.shape, dimensions) {
+        described.scalars = scalars;
+    } else {
+        described.elements = resource.shape.stride().map(|_| text("n"));
+        described.fill = FillDescription::Default;
+    }
+    described
+}
+
+/// How many scalars an array holds, padding included, and its length in elements.
+fn array_size(shape: &Shape, scalar: ScalarType) -> (Formula, Formula) {
+    let Shape::Array { stride, count, .. } = shape else { return (text("n"), text("n")) };
+    let whole = |count: u64| Formula::Integer(i64::try_from(count).unwrap_or(i64::MAX));
+    let each = stride / scalar.bytes();
+    match count {
+        Some(count) => (whole(count * each), whole(*count)),
+        None if each == 1 => (text("n"), text("n")),
+        None => (text(format!("{each} * n")), text("n")),
+    }
+}
+
+/// Describes immediate data.
+pub fn immediates(shape: &Shape, dimensions: u32) -> ImmediatesDescription {
+    scalars(shape, dimensions)
+        .map_or(ImmediatesDescription::Word(DefaultWord::Default), ImmediatesDescription::Scalars)
+}
+
+/// The scalars of a small shape with their values, padding written out as `u32` and `u16` zeros.
+fn scalars(shape: &Shape, dimensions: u32) -> Option<Vec<ScalarDescription>> {
+    let leaves = shape.leaves(SCALARS_MAX)?;
+    let floats = leaves.iter().filter(|leaf| leaf.scalar.is_float()).count();
+    let mut scalars = Vec::new();
+    let mut at = 0_u64;
+    let mut float = 0_usize;
+    for leaf in leaves {
+        while at.next_multiple_of(leaf.scalar.bytes()) < leaf.offset {
+            scalars.push(padding(&mut at));
+        }
+        let value = if leaf.scalar.is_float() {
+            float += 1;
+            fraction(float, floats)
+        } else {
+            integer(&leaf, dimensions)
+        };
+        scalars.push(described(leaf.scalar, value));
+        at = leaf.offset + leaf.scalar.bytes();
+    }
+    while at < shape.size(0) {
+        scalars.push(padding(&mut at));
+    }
+    (scalars.len() <= 2 * SCALARS_MAX).then_some(scalars)
+}
+
+/// A zero that fills a gap at `at`.
+fn padding(at: &mut u64) -> ScalarDescription {
+    let zero = Formula::Integer(0);
+    if at.is_multiple_of(4) {
+        *at += 4;
+        ScalarDescription::U32(zero)
+    } else {
+        *at += 2;
+        ScalarDescription::U16(zero)
+    }
+}
+
+fn integer(leaf: &Leaf, dimensions: u32) -> Formula {
+    match (leaf.atomic, leaf.components) {
+        (true, _) => Formula::Integer(0),
+        (false, 1) => root(dimensions),
+        (false, components) => root(components),
+    }
+}
+
+/// The k-th of `count` values between 0 and 1, in rising order, to three digits.
+#[expect(clippy::cast_precision_loss, reason = "at most as many as are described one by one")]
+fn fraction(k: usize, count: usize) -> Formula {
+    let value = k as f64 / (count + 1) as f64;
+    Formula::Real((value * 1000.0).round() / 1000.0)
+}
+
+fn described(scalar: ScalarType, value: Formula) -> ScalarDescription {
+    match scalar {
+        ScalarType::F32 => ScalarDescription::F32(value),
+        ScalarType::U32 => ScalarDescription::U32(value),
+        ScalarType::I32 => ScalarDescription::I32(value),
+        ScalarType::F16 => ScalarDescription::F16(value),
+        ScalarType::F64 => ScalarDescription::F64(value),
+        ScalarType::U16 => ScalarDescription::U16(value),
+        ScalarType::I16 => ScalarDescription::I16(value),
+        ScalarType::U64 => ScalarDescription::U64(value),
+        ScalarType::I64 => ScalarDescription::I64(value),
+    }
+}
+
+/// Describes the dispatch of an entry point: an invocation for each of n elements, or `workgroups`.
+pub fn dispatch(interface: &Interface, workgroups: Option<[u32; 3]>) -> DispatchDescription {
+    let [x, y, z] = interface.workgroup_size;
+    let count = match (workgroups, interface.dimensions()) {
+        (Some(given), _) => {
+            WorkgroupsDescription::Grid(given.map(|count| Formula::Integer(i64::from(count))))
+        }
+        (None, 1) => WorkgroupsDescription::Count(text(format!("ceil(n / {x})"))),
+        (None, 2) => WorkgroupsDescription::Grid([
+            text(format!("ceil(sqrt(n) / {x})")),
+            text(format!("ceil(sqrt(n) / {y})")),
+            Formula::Integer(1),
+        ]),
+        (None, _) => WorkgroupsDescription::Grid(
+            [x, y, z].map(|size| text(format!("ceil(cbrt(n) / {size})"))),
+        ),
+    };
+    DispatchDescription {
+        entry_point: interface.entry_point.clone(),
+        workgroups: Some(count),
+        indirect: None,
+    }
+}

@@ -1,0 +1,343 @@
+//! A user's shader made into a launch: what the launch file leaves out follows from the shader.
+//!
+//! Input: a shader's text, a launch file's description where there is one, an entry point, n.
+//! Output: a [`Launch`] that every device runs alike, or the text of a launch file to start from. It
+//! opens no file and no device.
+//!
+//! # What follows from the shader
+//!
+//! There is one way: whatever a launch file does not describe is described here in the same terms
+//! ([`describe`]), and the whole is then worked out as the catalogue's kernels are. The file that
+//! `--init` writes is that description as text ([`template`]), and so it gives the same launch.
+//!
+//! - `n` is 65,536, or as many elements as fit into [`BUFFER_BYTES`] where they are large.
+//! - Run-time arrays have n elements; contents are as [`crate::kernel::shape`] says.
+//! - There is an invocation for each of n elements: along x for 1D workgroups; as a square for 2D and
+//!   a cube for 3D. More than 65,535 workgroups along x are folded into y.
+//! - Every buffer that the shader may write is an output.
+
+pub mod describe;
+pub mod files;
+pub mod pilot;
+pub mod template;
+pub mod twice;
+
+use std::collections::BTreeMap;
+
+use crate::kernel::format::{self, FillDescription, Parameter};
+use crate::kernel::{
+    Description, DeviceClass, Kernel, KernelError, Launch, Surroundings, Workgroups, launch,
+};
+use crate::program::{Access, Interface, Overrides, Parsed, ProgramError, Resource};
+use crate::record::Value;
+
+/// The parameter that holds the number of elements.
+pub const SIZE: &str = "n";
+
+/// The number of elements where nothing else is asked for.
+pub const ELEMENTS: u64 = 65_536;
+
+/// The most bytes of one buffer where nothing is asked for: half of what every device binds.
+pub const BUFFER_BYTES: u64 = 64 << 20;
+
+/// What to make a launch from.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The shader's path, as messages show it.
+    pub file: String,
+    /// The kernel's name: the file's, without folder and ending.
+    pub name: String,
+    /// The shader's text.
+    pub source: String,
+    /// The launch file's path and what it says, where there is one.
+    pub description: Option<(String, Description)>,
+    /// The entry point, where the launch file does not say it.
+    pub entry_point: Option<String>,
+    /// Workgroups along x, y and z, where they do not follow from n.
+    pub workgroups: Option<[u32; 3]>,
+    /// The number of elements.
+    pub n: Option<u64>,
+    /// Seed of generated contents.
+    pub seed: u64,
+}
+
+/// A launch with what it was made from.
+#[derive(Clone, Debug)]
+pub struct Prepared {
+    /// The launch.
+    pub launch: Launch,
+    /// What it follows from: the launch file's description with everything filled in.
+    pub description: Description,
+    /// What its entry points ask for, in the order of the dispatches, each once.
+    pub interfaces: Vec<Interface>,
+    /// Whether n was lanescope's choice.
+    pub n_is_default: bool,
+}
+
+/// Why there is no launch.
+#[derive(Debug, thiserror::Error)]
+pub enum ProfileError {
+    /// The shader cannot be used.
+    #[error(transparent)]
+    Program(#[from] ProgramError),
+    /// The launch file cannot be used.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// The shader has nothing to dispatch.
+    #[error(
+        "{file} has no compute entry point: lanescope profiles functions marked @compute \
+         @workgroup_size(…)"
+    )]
+    NoEntryPoint {
+        /// The shader.
+        file: String,
+    },
+    /// It is not clear which to dispatch.
+    #[error(
+        "{file} has several compute entry points: {names}; choose one with --entry NAME, or dispatch \
+         several in a launch file (--launch)"
+    )]
+    EntryPoints {
+        /// The shader.
+        file: String,
+        /// Their names.
+        names: String,
+    },
+    /// The launch file and the shader do not fit.
+    #[error("{file}: {message}")]
+    Unfit {
+        /// The launch file, or the shader where there is none.
+        file: String,
+        /// What does not fit, and what to do.
+        message: String,
+    },
+}
+
+/// Makes a launch; `read` gives the content of a file that the launch file names.
+///
+/// # Errors
+///
+/// [`ProfileError`], each with the file, and the line where there is one.
+pub fn prepare(
+    request: &Request,
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<Prepared, ProfileError> {
+    let parsed = Parsed::new(&request.file, &request.source)?;
+    let (file, mut description) = match &request.description {
+        Some((file, description)) => (file.clone(), description.clone()),
+        None => (request.file.clone(), Description::parse(&request.file, "")?),
+    };
+    let unfit = |message: String| ProfileError::Unfit { file: file.clone(), message };
+    let n_is_default = request.n.is_none() && !description.parameters.contains_key(SIZE);
+    description.parameters.entry(SIZE.to_owned()).or_insert_with(|| size_parameter(ELEMENTS));
+    let mut parameters = chosen(request, &description)?;
+    let entry_points = entry_points(request, &parsed, &description, &parameters)?;
+    let overrides = launch::overrides(&description.overrides, &parameters).map_err(unfit)?;
+    let interfaces = interfaces(&parsed, &entry_points, &overrides)?;
+    let resources = resources(&interfaces);
+    if n_is_default {
+        let fits = elements_that_fit(&resources);
+        description.parameters.insert(SIZE.to_owned(), size_parameter(fits));
+        parameters = chosen(request, &description)?;
+    }
+    fill_in(&mut description, request, &interfaces, &resources);
+    let surroundings = Surroundings {
+        shapes: resources.iter().map(|r| (r.name.clone(), r.shape.clone())).collect(),
+        immediates: immediates(&interfaces).cloned(),
+        dimensions: interfaces.iter().map(Interface::dimensions).max().unwrap_or(1),
+        files: contents(&description, &resources, read).map_err(unfit)?,
+    };
+    let kernel = Kernel {
+        id: request.name.clone(),
+        source: request.source.clone(),
+        description: description.clone(),
+    };
+    let mut launch = launch::build(&kernel, &file, parameters, request.seed, &surroundings)?;
+    launch.file.clone_from(&request.file);
+    launch.trusted = description.trusted.unwrap_or(false);
+    check(&launch, &resources, &surroundings).map_err(unfit)?;
+    for buffer in &mut launch.buffers {
+        let bound = resources.iter().find(|resource| resource.name == buffer.name);
+        buffer.output |= bound.is_some_and(|resource| resource.access == Access::ReadWrite);
+    }
+    Ok(Prepared { launch, description, interfaces, n_is_default })
+}
+
+/// The parameter n with a default.
+fn size_parameter(n: u64) -> Parameter {
+    Parameter {
+        description: "elements, one invocation each".to_owned(),
+        default: format::Default::Same(Value::Integer(i64::try_from(n).unwrap_or(i64::MAX))),
+        values: Vec::new(),
+        shown_beside: Vec::new(),
+    }
+}
+
+/// The value of each parameter: a class's defaults, the same on every device, with `--n` over them.
+fn chosen(
+    request: &Request,
+    description: &Description,
+) -> Result<BTreeMap<String, Value>, ProfileError> {
+    let kernel = Kernel {
+        id: request.name.clone(),
+        source: String::new(),
+        description: description.clone(),
+    };
+    let n = request.n.map(|n| Value::Integer(i64::try_from(n).unwrap_or(i64::MAX)));
+    let given = n.into_iter().map(|n| (SIZE.to_owned(), n)).collect();
+    let parameters = kernel.parameters(DeviceClass::Cpu, &given)?;
+    match parameters.get(SIZE) {
+        Some(Value::Integer(n)) if *n >= 1 => Ok(parameters),
+        other => {
+            let shown = other.map_or_else(|| "nothing".to_owned(), Value::to_string);
+            let message = format!("n is {shown}; it must be a whole number, at least 1");
+            Err(ProfileError::Unfit { file: request.file.clone(), message })
+        }
+    }
+}
+
+/// The entry points of the dispatches, or the one that is asked for, or the only one.
+fn entry_points(
+    request: &Request,
+    parsed: &Parsed,
+    description: &Description,
+    parameters: &BTreeMap<String, Value>,
+) -> Result<Vec<String>, ProfileError> {
+    if !description.dispatches.is_empty() {
+        let mut names: Vec<String> = Vec::new();
+        for dispatch in &description.dispatches {
+            let name = launch::interpolate(&dispatch.entry_point, parameters);
+            let file = request.description.as_ref().map_or(&request.file, |(file, _)| file).clone();
+            let name = name.map_err(|message| ProfileError::Unfit { file, message })?;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        return Ok(names);
+    }
+    let file = request.file.clone();
+    match (&request.entry_point, &parsed.entry_points()[..]) {
+        (_, []) => Err(ProfileError::NoEntryPoint { file }),
+        (Some(name), _) => Ok(vec![name.clone()]),
+        (None, [one]) => Ok(vec![(*one).to_owned()]),
+        (None, several) => Err(ProfileError::EntryPoints { file, names: several.join(", ") }),
+    }
+}
+
+fn interfaces(
+    parsed: &Parsed,
+    entry_points: &[String],
+    overrides: &Overrides,
+) -> Result<Vec<Interface>, ProfileError> {
+    let interface = |name: &String| Ok(parsed.resolve(name, overrides)?.interface()?);
+    entry_points.iter().map(interface).collect()
+}
+
+/// The buffers of all entry points, each once; written where any may write it.
+fn resources(interfaces: &[Interface]) -> Vec<Resource> {
+    let mut all: Vec<Resource> = Vec::new();
+    for resource in interfaces.iter().flat_map(|interface| &interface.resources) {
+        match all.iter_mut().find(|known| known.name == resource.name) {
+            Some(known) => known.written |= resource.written,
+            None => all.push(resource.clone()),
+        }
+    }
+    all
+}
+
+/// The largest immediate data of any entry point: the others use its beginning.
+fn immediates(interfaces: &[Interface]) -> Option<&crate::kernel::Shape> {
+    interfaces.iter().filter_map(|i| i.immediates.as_ref()).max_by_key(|shape| shape.size(0))
+}
+
+/// How many elements to take where nobody says it.
+fn elements_that_fit(resources: &[Resource]) -> u64 {
+    let largest = resources.iter().filter_map(|resource| resource.shape.stride()).max();
+    largest.map_or(ELEMENTS, |stride| ELEMENTS.min((BUFFER_BYTES / stride.max(1)).max(1)))
+}
+
+/// Describes what the launch file leaves out.
+fn fill_in(
+    description: &mut Description,
+    request: &Request,
+    interfaces: &[Interface],
+    resources: &[Resource],
+) {
+    let dimensions = interfaces.iter().map(Interface::dimensions).max().unwrap_or(1);
+    for resource in resources {
+        if !description.buffers.iter().any(|buffer| buffer.name == resource.name) {
+            description.buffers.push(describe::buffer(resource, dimensions));
+        }
+    }
+    if description.immediates.is_none() {
+        description.immediates =
+            immediates(interfaces).map(|shape| describe::immediates(shape, dimensions));
+    }
+    if let (true, Some(interface)) = (description.dispatches.is_empty(), interfaces.first()) {
+        description.dispatches.push(describe::dispatch(interface, request.workgroups));
+    }
+}
+
+/// The contents of the files that fill buffers.
+fn contents(
+    description: &Description,
+    resources: &[Resource],
+    read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
+) -> Result<BTreeMap<String, Vec<u8>>, String> {
+    let mut files = BTreeMap::new();
+    for buffer in &description.buffers {
+        if let FillDescription::File(name) = &buffer.fill {
+            let bound = resources.iter().find(|resource| resource.name == buffer.name);
+            let alike = bound.and_then(|resource| resource.shape.uniform_scalar());
+            let wanted = buffer.scalar.or(alike.map(|(scalar, _)| scalar));
+            let bytes = files::decode(name, read(name)?, wanted)
+                .map_err(|message| format!("buffer `{}`: {message}", buffer.name))?;
+            files.insert(name.clone(), bytes);
+        }
+    }
+    Ok(files)
+}
+
+/// Whether the buffers are those that the shader binds, and large enough.
+fn check(
+    launch: &Launch,
+    resources: &[Resource],
+    surroundings: &Surroundings,
+) -> Result<(), String> {
+    for buffer in &launch.buffers {
+        let bound = resources.iter().find(|resource| resource.name == buffer.name);
+        let indirect = launch.dispatches.iter().any(|dispatch| {
+            matches!(&dispatch.workgroups, Workgroups::Indirect { buffer: b, .. } if *b == buffer.name)
+        });
+        match bound {
+            Some(resource) if buffer.size < resource.size_min => {
+                return Err(format!(
+                    "buffer `{}` has {} bytes, and {} line {} needs at least {}: give it more \
+                     `elements`",
+                    buffer.name, buffer.size, launch.file, resource.line, resource.size_min
+                ));
+            }
+            None if !indirect => {
+                let known: Vec<&str> = resources.iter().map(|r| r.name.as_str()).collect();
+                return Err(format!(
+                    "there is a buffer `{}`, but no dispatched entry point uses a variable of that \
+                     name and no dispatch is indirect from it; they use: {}",
+                    buffer.name,
+                    known.join(", ")
+                ));
+            }
+            Some(_) | None => {}
+        }
+    }
+    let needed = surroundings.immediates.as_ref().map_or(0, |shape| shape.size(0));
+    if (launch.immediates.len() as u64) < needed {
+        return Err(format!(
+            "`immediates` has {} bytes, and the shader's variable needs {needed}",
+            launch.immediates.len()
+        ));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! The launch file that `lanescope profile --init` writes.
+//!
+//! Input: a request without a launch file. Output: the text of one, with comments, that gives the
+//! same launch. It writes no file.
+
+use std::fmt::Write;
+
+use super::{Prepared, ProfileError, Request, prepare, resources};
+use crate::kernel::Description;
+use crate::kernel::format::{
+    BufferDescription, Default, DispatchDescription, FillDescription, Formula,
+    ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
+};
+use crate::program::{Access, Interface, Override, OverrideKind, Parsed, Resource};
+
+/// What an integer override without a default is set to: small enough that workgroups of three
+/// such sizes are allowed.
+const INTEGER: i64 = 8;
+
+/// The text of a launch file for a shader.
+///
+/// # Errors
+///
+/// As [`prepare`]; overrides without a default are none, they get a value that the text points out.
+pub fn template(request: &Request) -> Result<String, ProfileError> {
+    let parsed = Parsed::new(&request.file, &request.source)?;
+    let overrides = parsed.overrides();
+    let mut description = Description::parse(&request.file, "")?;
+    for found in overrides.iter().filter(|found| !found.has_default) {
+        let value = match found.kind {
+            OverrideKind::Bool => Formula::Integer(1),
+            OverrideKind::Integer => Formula::Integer(INTEGER),
+            OverrideKind::Float => Formula::Real(1.0),
+        };
+        description.overrides.insert(found.name.clone(), value);
+    }
+    let request =
+        Request { description: Some((request.file.clone(), description)), ..request.clone() };
+    let mut prepared = prepare(&request, &mut |name| Err(format!("`{name}` is not read")))?;
+    if let (Some(n), Some(parameter)) =
+        (request.n, prepared.description.parameters.get_mut(super::SIZE))
+    {
+        let n = i64::try_from(n).unwrap_or(i64::MAX);
+        parameter.default = Default::Same(crate::record::Value::Integer(n));
+    }
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = render(&mut text, &request, &prepared, &overrides);
+    Ok(text)
+}
+
+fn render(
+    out: &mut String,
+    request: &Request,
+    prepared: &Prepared,
+    overrides: &[Override],
+) -> std::fmt::Result {
+    let description = &prepared.description;
+    let file = &request.file;
+    let beside = std::path::Path::new(file).with_extension("toml");
+    writeln!(out, "# How lanescope runs {file}:")?;
+    writeln!(out, "#     lanescope profile {file} --launch {}", beside.display())?;
+    writeln!(out, "# What is left out follows from the shader. Formulas may use the parameters.")?;
+    writeln!(
+        out,
+        "# Counts come from a module with bounds, loop and division checks; for one without:"
+    )?;
+    writeln!(out, "# trusted = true")?;
+    if let Some(immediates) = &description.immediates {
+        writeln!(out, "\n# The shader's var<immediate>.")?;
+        match immediates {
+            ImmediatesDescription::Word(_) => writeln!(out, "immediates = \"default\"")?,
+            ImmediatesDescription::Scalars(given) => {
+                writeln!(out, "immediates = {}", scalars(given))?;
+            }
+        }
+    }
+    for (name, parameter) in &description.parameters {
+        writeln!(out, "\n[parameters.{name}] # --n sets n for one run")?;
+        writeln!(out, "description = {}", quoted(&parameter.description))?;
+        if let Default::Same(value) = &parameter.default {
+            writeln!(out, "default = {value}")?;
+        }
+    }
+    if !overrides.is_empty() {
+        writeln!(out, "\n[overrides]")?;
+    }
+    for found in overrides {
+        match description.overrides.get(&found.name) {
+            Some(value) => writeln!(
+                out,
+                "{} = {} # line {}: the shader gives no value; put yours",
+                found.name,
+                formula(value),
+                found.line
+            )?,
+            None => writeln!(out, "# {} = … # line {}: has a default", found.name, found.line)?,
+        }
+    }
+    let resources = resources(&prepared.interfaces);
+    for buffer in &description.buffers {
+        let resource = resources.iter().find(|resource| resource.name == buffer.name);
+        render_buffer(out, buffer, resource)?;
+    }
+    description.dispatches.iter().try_for_each(|dispatch| {
+        let interfaces = &prepared.interfaces;
+        let interface = interfaces.iter().find(|i| i.entry_point == dispatch.entry_point);
+        render_dispatch(out, dispatch, interface)
+    })
+}
+
+fn render_dispatch(
+    out: &mut String,
+    dispatch: &DispatchDescription,
+    interface: Option<&Interface>,
+) -> std::fmt::Result {
+    let [x, y, z] = interface.map_or([1; 3], |interface| interface.workgroup_size);
+    writeln!(
+        out,
+        "\n# Workgroups of {x} × {y} × {z}. Several dispatches run in order, over the same"
+    )?;
+    writeln!(out, "# buffers; `indirect = {{ buffer = \"…\" }}` takes the counts from a buffer.")?;
+    writeln!(out, "[[dispatches]]")?;
+    writeln!(out, "entry_point = {}", quoted(&dispatch.entry_point))?;
+    match &dispatch.workgroups {
+        Some(WorkgroupsDescription::Count(count)) => {
+            writeln!(out, "workgroups = {}", formula(count))
+        }
+        Some(WorkgroupsDescription::Grid(counts)) => {
+            writeln!(out, "workgroups = [{}]", counts.each_ref().map(formula).join(", "))
+        }
+        None => Ok(()),
+    }
+}
+
+fn render_buffer(
+    out: &mut String,
+    buffer: &BufferDescription,
+    resource: Option<&Resource>,
+) -> std::fmt::Result {
+    writeln!(out)?;
+    if let Some(resource) = resource {
+        let access = match (resource.access, resource.written) {
+            (Access::Uniform, _) => "uniform",
+            (Access::Read, _) => "storage, read",
+            (Access::ReadWrite, true) => "storage, written",
+            (Access::ReadWrite, false) => "storage, never written",
+        };
+        let Resource { group, binding, line, .. } = resource;
+        writeln!(out, "# Line {line}, @group({group}) @binding({binding}): {access}.")?;
+        if !buffer.scalars.is_empty()
+            && let Some(leaves) = resource.shape.leaves(super::describe::SCALARS_MAX)
+        {
+            let names: Vec<String> = leaves.into_iter().map(|leaf| leaf.name).collect();
+            if names.iter().any(|name| !name.is_empty()) {
+                writeln!(out, "# In order, with padding: {}.", names.join(", "))?;
+            }
+        }
+    }
+    writeln!(out, "[[buffers]]")?;
+    writeln!(out, "name = {}", quoted(&buffer.name))?;
+    if let Some(scalar) = buffer.scalar {
+        writeln!(out, "type = \"{scalar}\"")?;
+    }
+    if let Some(elements) = &buffer.elements {
+        writeln!(out, "elements = {}", formula(elements))?;
+    }
+    if !buffer.scalars.is_empty() {
+        return writeln!(out, "scalars = {}", scalars(&buffer.scalars));
+    }
+    match &buffer.fill {
+        FillDescription::Zero => writeln!(out, "fill = \"zero\""),
+        FillDescription::Default => {
+            writeln!(out, "fill = \"default\" # by type: indices, extents, floats from 0 to 1")
+        }
+        FillDescription::Uniform([low, high]) => writeln!(
+            out,
+            "fill = {{ uniform = [{}, {}] }} # or \"zero\", {{ series = {{ first = 0, step = 1 }} }}, \
+             {{ file = \"data.npy\" }}",
+            formula(low),
+            formula(high)
+        ),
+        FillDescription::Series { first, step } => writeln!(
+            out,
+            "fill = {{ series = {{ first = {}, step = {} }} }}",
+            formula(first),
+            formula(step)
+        ),
+        FillDescription::File(name) => writeln!(out, "fill = {{ file = {} }}", quoted(name)),
+    }
+}
+
+fn scalars(scalars: &[ScalarDescription]) -> String {
+    let one = |scalar: &ScalarDescription| {
+        let (kind, value) = scalar.parts();
+        format!("{{ {kind} = {} }}", formula(value))
+    };
+    let all: Vec<String> = scalars.iter().map(one).collect();
+    if all.len() <= 4 {
+        format!("[{}]", all.join(", "))
+    } else {
+        format!("[\n    {},\n]", all.join(",\n    "))
+    }
+}
+
+fn formula(formula: &Formula) -> String {
+    match formula {
+        Formula::Integer(value) => value.to_string(),
+        Formula::Real(value) => format!("{value:?}"),
+        Formula::Text(text) => quoted(text),
+    }
+}
+
+/// A string as TOML writes it.
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}

@@ -1,0 +1,268 @@
+//! Tests of launches made from shaders.
+
+use super::template::template;
+use super::*;
+use crate::kernel::Fill;
+
+const FILTER: &str = "struct Params { count: u32, gain: f32 }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage> input: array<f32>;
+@group(0) @binding(2) var<storage> index: array<u32>;
+@group(0) @binding(3) var<storage, read_write> output: array<vec3<f32>>;
+@group(0) @binding(4) var<storage, read_write> hits: array<atomic<u32>, 16>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (id.x < params.count) {
+        output[id.x] = vec3(input[index[id.x]] * params.gain);
+        atomicAdd(&hits[id.x % 16u], 1u);
+    }
+}";
+
+fn request(source: &str, description: &str) -> Request {
+    let description = Description::parse("launch.toml", description).unwrap();
+    Request {
+        file: "dir/shader.wgsl".to_owned(),
+        name: "shader".to_owned(),
+        source: source.to_owned(),
+        description: Some(("launch.toml".to_owned(), description)),
+        entry_point: None,
+        workgroups: None,
+        n: None,
+        seed: 1,
+    }
+}
+
+fn no_files(name: &str) -> Result<Vec<u8>, String> {
+    Err(format!("{name} is not there"))
+}
+
+fn launch_of(request: &Request) -> Launch {
+    prepare(request, &mut no_files).unwrap().launch
+}
+
+fn refused(request: &Request, part: &str) {
+    let message = prepare(request, &mut no_files).unwrap_err().to_string();
+    assert!(message.contains(part), "{message}");
+}
+
+fn floats(launch: &Launch, name: &str) -> Vec<f32> {
+    let bytes = launch.contents(launch.buffer(name).unwrap());
+    bytes.as_chunks::<4>().0.iter().map(|word| f32::from_le_bytes(*word)).collect()
+}
+
+fn integers(launch: &Launch, name: &str) -> Vec<u32> {
+    floats(launch, name).into_iter().map(f32::to_bits).collect()
+}
+
+#[test]
+fn a_shader_alone_gives_sensible_data_and_a_grid_that_covers_it() {
+    let request = Request { n: Some(1000), ..request(FILTER, "") };
+    let launch = launch_of(&request);
+    assert_eq!((launch.kernel.as_str(), launch.file.as_str()), ("shader", "dir/shader.wgsl"));
+    assert!(!launch.trusted, "a user's shader is counted with checks");
+    assert_eq!(launch.dispatches[0].workgroups, Workgroups::Direct([16, 1, 1]));
+    let sizes: Vec<(&str, u64, bool)> =
+        launch.buffers.iter().map(|b| (b.name.as_str(), b.size, b.output)).collect();
+    assert_eq!(
+        sizes,
+        [
+            ("params", 16, false),
+            ("input", 4000, false),
+            ("index", 4000, false),
+            ("output", 16_000, true),
+            ("hits", 64, true),
+        ]
+    );
+    assert_eq!(integers(&launch, "params")[0], 1000);
+    assert_eq!(floats(&launch, "params")[1], 0.5);
+    assert!(floats(&launch, "input").iter().all(|value| (0.0..1.0).contains(value)));
+    let indices = integers(&launch, "index");
+    assert!(indices.iter().all(|index| *index < 1000) && indices.iter().max() > Some(&900));
+    assert!(integers(&launch, "hits").iter().all(|hit| *hit == 0));
+    let other = launch_of(&Request { seed: 2, ..request });
+    assert_ne!(floats(&other, "input"), floats(&launch, "input"));
+}
+
+#[test]
+fn large_counts_fold_and_large_elements_make_n_smaller() {
+    let launch = launch_of(&Request { n: Some(1 << 24), ..request(FILTER, "") });
+    assert_eq!(launch.dispatches[0].workgroups, Workgroups::Direct([32_768, 8, 1]));
+    let launch = launch_of(&request(FILTER, ""));
+    assert_eq!(launch.parameters["n"], Value::Integer(65_536));
+    let large = "@group(0) @binding(0) var<storage, read_write> a: array<array<f32, 4096>>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            a[id.x][0] = 1.0;
+        }";
+    let launch = launch_of(&request(large, ""));
+    assert_eq!(launch.parameters["n"], Value::Integer(4096));
+    assert_eq!(launch.buffers[0].size, 64 << 20);
+}
+
+#[test]
+fn grids_of_two_and_three_dimensions_are_near_square() {
+    let shader = |size: &str| {
+        format!(
+            "struct P {{ width: u32, height: u32 }}
+             @group(0) @binding(0) var<uniform> p: P;
+             @group(0) @binding(1) var<storage, read_write> a: array<f32>;
+             @compute @workgroup_size({size})
+             fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
+                 a[id.y * p.width + id.x] = f32(p.height);
+             }}"
+        )
+    };
+    let flat = launch_of(&request(&shader("8, 4"), ""));
+    assert_eq!(flat.dispatches[0].workgroups, Workgroups::Direct([32, 64, 1]));
+    assert_eq!(integers(&flat, "p")[..2], [256, 256]);
+    let cube = launch_of(&Request { n: Some(64_000), ..request(&shader("4, 4, 4"), "") });
+    assert_eq!(cube.dispatches[0].workgroups, Workgroups::Direct([10, 10, 10]));
+    assert_eq!(integers(&cube, "p")[..2], [40, 40]);
+    let given = Request { workgroups: Some([1, 2, 3]), ..request(&shader("8, 4"), "") };
+    assert_eq!(launch_of(&given).dispatches[0].workgroups, Workgroups::Direct([1, 2, 3]));
+}
+
+#[test]
+fn several_entry_points_are_listed_and_chosen() {
+    let two = "@compute @workgroup_size(1) fn one() {} @compute @workgroup_size(1) fn two() {}";
+    refused(&request(two, ""), "one, two; choose one with --entry");
+    let chosen = Request { entry_point: Some("two".to_owned()), ..request(two, "") };
+    assert_eq!(launch_of(&chosen).dispatches[0].entry_point, "two");
+    let wrong = Request { entry_point: Some("three".to_owned()), ..request(two, "") };
+    refused(&wrong, "no compute entry point \"three\"; it has: one, two");
+    refused(&request("fn f() {}", ""), "no compute entry point");
+}
+
+#[test]
+fn overrides_without_a_value_say_where_to_put_one() {
+    let source = "override tile: u32;\n@id(4) override gain: f32;\noverride more: u32 = 2;
+        @group(0) @binding(0) var<storage, read_write> a: array<f32>;
+        @compute @workgroup_size(tile) fn main() { a[more] = gain; }";
+    refused(&request(source, ""), "`tile` (line 1), `gain` (line 2)");
+    refused(&request(source, ""), "[overrides]");
+    let values = "[overrides]\ntile = \"n / 1024\"\ngain = 0.5\n";
+    let launch = launch_of(&request(source, values));
+    assert_eq!(launch.overrides["tile"], 64.0);
+    assert_eq!(launch.dispatches[0].workgroups, Workgroups::Direct([1024, 1, 1]));
+    refused(&request(source, "[overrides]\ntiles = 1\n"), "no override \"tiles\"");
+    let text = template(&Request { description: None, ..request(source, "") }).unwrap();
+    assert!(text.contains("tile = 8 # line 1: the shader gives no value"), "{text}");
+    assert_eq!(launch_of(&request(source, &text)).overrides["gain"], 1.0);
+}
+
+#[test]
+fn a_launch_file_says_it_exactly() {
+    let source = "struct I { scale: f32 }
+        var<immediate> i: I;
+        @group(0) @binding(0) var<storage> a: array<f32>;
+        @group(0) @binding(1) var<storage, read_write> b: array<f32>;
+        @compute @workgroup_size(4) fn first() { b[0] = a[0] * i.scale; }
+        @compute @workgroup_size(4) fn second() { b[1] = a[1]; }";
+    let text = r#"
+        trusted = true
+        immediates = [{ f32 = 2.5 }]
+        [parameters.m]
+        description = "elements of a"
+        default = 8
+        [[buffers]]
+        name = "a"
+        type = "f32"
+        elements = "m"
+        fill = { file = "a.bin" }
+        [[buffers]]
+        name = "grid"
+        scalars = [{ u32 = 1 }, { u32 = 2 }, { u32 = 3 }]
+        [[dispatches]]
+        entry_point = "first"
+        workgroups = [1, 2, 3]
+        [[dispatches]]
+        entry_point = "second"
+        indirect = { buffer = "grid" }
+    "#;
+    let data = [1.0_f32, 2.0, 3.0].map(f32::to_le_bytes).concat();
+    let mut read = |name: &str| {
+        assert_eq!(name, "a.bin");
+        Ok(data.clone())
+    };
+    let launch = prepare(&request(source, text), &mut read).unwrap().launch;
+    assert!(launch.trusted);
+    assert_eq!(launch.immediates, 2.5_f32.to_le_bytes());
+    assert_eq!(floats(&launch, "a"), [1.0, 2.0, 3.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    assert_eq!(launch.buffer("b").unwrap().size, 4 * ELEMENTS, "left out, so by default");
+    assert_eq!(launch.dispatches[0].workgroups, Workgroups::Direct([1, 2, 3]));
+    let indirect = Workgroups::Indirect { buffer: "grid".to_owned(), offset: 0 };
+    assert_eq!(launch.dispatches[1].workgroups, indirect);
+    refused(&request(source, text), "a.bin is not there");
+}
+
+#[test]
+fn what_does_not_fit_the_shader_is_refused_with_the_way_out() {
+    let buffer = |name: &str, rest: &str| {
+        request(FILTER, &format!("[[buffers]]\nname = \"{name}\"\n{rest}\n"))
+    };
+    refused(&buffer("inputs", "type = \"f32\"\nelements = 4"), "they use: params, input, index");
+    refused(&buffer("params", "type = \"f32\"\nelements = 1"), "line 2 needs at least 8");
+    refused(&buffer("input", "elements = \"m\""), "known here: n");
+    refused(&buffer("input", "fill = \"zero\""), "needs `elements`");
+    refused(&Request { n: Some(0), ..request(FILTER, "") }, "at least 1");
+    let message = Description::parse("launch.toml", "[[buffers]]\nnam = \"a\"\n").unwrap_err();
+    assert!(message.to_string().contains("launch.toml: TOML parse error at line 2"), "{message}");
+}
+
+/// Shaders whose every form of buffer stands in one of them.
+const SHADERS: [&str; 4] = [
+    FILTER,
+    "struct Item { key: u32, weight: f32, hits: atomic<u32> }
+     struct Items { count: u32, items: array<Item> }
+     @group(0) @binding(0) var<storage, read_write> state: Items;
+     @group(0) @binding(1) var<storage, read_write> table: array<array<vec2<i32>, 3>>;
+     @compute @workgroup_size(32)
+     fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+         if (id.x < state.count) { table[id.x][1].y = i32(state.items[id.x].key); }
+     }",
+    "struct View { size: vec2<u32>, turn: mat3x3<f32>, offset: vec3<f32>, depth: i32 }
+     struct Now { frame: u32, time: f32 }
+     var<immediate> now: Now;
+     @group(0) @binding(0) var<uniform> view: View;
+     @group(2) @binding(1) var<storage, read_write> image: array<vec4<f32>>;
+     @compute @workgroup_size(8, 8)
+     fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+         if (all(id.xy < view.size)) {
+             image[id.y * view.size.x + id.x] = vec4(view.turn * view.offset, now.time);
+         }
+     }",
+    "enable f16;
+     struct Mixed { a: f16, b: u32, c: f16 }
+     @group(0) @binding(0) var<storage> mixed: Mixed;
+     @group(0) @binding(1) var<storage, read_write> halves: array<f16>;
+     @group(0) @binding(2) var<storage, read_write> longs: array<i64, 7>;
+     @compute @workgroup_size(4, 4, 4)
+     fn main(@builtin(local_invocation_index) l: u32) {
+         halves[l] = mixed.a * mixed.c;
+         longs[l % 7u] = i64(mixed.b);
+     }",
+];
+
+#[test]
+fn the_file_that_init_writes_gives_the_same_launch() {
+    for source in SHADERS {
+        let derived = Request { description: None, ..request(source, "") };
+        let text = template(&derived).unwrap();
+        let loaded = request(source, &text);
+        assert_eq!(launch_of(&loaded), launch_of(&derived), "{text}");
+        // Its formulas hold for another n too.
+        let (loaded, derived) =
+            (Request { n: Some(777), ..loaded }, Request { n: Some(777), ..derived });
+        assert_eq!(launch_of(&loaded), launch_of(&derived), "{text}");
+    }
+    insta::assert_snapshot!(template(&request(FILTER, "")).unwrap());
+}
+
+#[test]
+fn a_launch_travels_to_another_process_unchanged() {
+    for source in SHADERS {
+        let mut launch = launch_of(&request(source, ""));
+        launch.buffers[0].fill = Fill::Bytes(vec![0, 1, 127, 255]);
+        let text = serde_json::to_string(&launch).unwrap();
+        assert_eq!(serde_json::from_str::<Launch>(&text).unwrap(), launch);
+    }
+}
