@@ -4,6 +4,7 @@
 @group(0) @binding(1) var<storage, read_write> output: array<i32>;
 
 var<workgroup> turn: array<atomic<u32>, 64>;
+var<workgroup> signed_turn: array<atomic<i32>, 64>;
 
 @compute @workgroup_size(64)
 fn main(
@@ -24,5 +25,8 @@ fn main(
         value += 100;
     }
     let won = atomicCompareExchangeWeak(&turn[lane], 0u, id.x).exchanged;
+    if (atomicCompareExchangeWeak(&signed_turn[lane], 1, -1).exchanged) {
+        value = 0;
+    }
     output[id.x] = value + select(0, 1000, won) + atomicLoad(&words[id.x]);
 }

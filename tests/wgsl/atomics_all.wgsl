@@ -10,6 +10,7 @@ struct Totals {
     odd: atomic<u32>,
     rest: atomic<u32>,
     last: atomic<u32>,
+    signed_sum: atomic<i32>,
 }
 
 @group(0) @binding(0) var<storage, read_write> totals: Totals;
@@ -42,6 +43,7 @@ fn main(
         }
         case 6u: {
             atomicSub(&totals.rest, 3u);
+            atomicAdd(&totals.signed_sum, 2 - i32(id.x));
         }
         default: {
             // All write the same.
