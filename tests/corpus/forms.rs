@@ -359,10 +359,11 @@ impl Walk<'_> {
         typifier.grow(pointer, &self.function.expressions, &context).expect("it validated");
         let inner = typifier.get(pointer, &self.module.types);
         let TypeInner::Pointer { base, .. } = *inner else { return "" };
-        match self.module.types[base].inner {
-            TypeInner::Atomic(scalar) if scalar == naga::Scalar::U32 => "u32",
-            TypeInner::Atomic(scalar) if scalar == naga::Scalar::I32 => "i32",
-            _ => "",
+        let TypeInner::Atomic(scalar) = self.module.types[base].inner else { return "" };
+        match scalar {
+            naga::Scalar::I32 => "i32",
+            naga::Scalar::U32 => "u32",
+            other => panic!("no shader of the corpus has atomics of {other:?}"),
         }
     }
 

@@ -53,9 +53,6 @@ impl Driver {
     pub(crate) fn takes(&self, check: &str) -> bool {
         match check {
             "misreported_width_is_flagged" => self.name == "lavapipe_lying",
-            "corpus_counts_equal_the_simulator" => {
-                self.family == "lavapipe" && self.name != "lavapipe_lying"
-            }
             // lavapipe leaves endless loops by itself.
             "endless_loop_costs_its_process_only" => self.name == "swiftshader",
             _ => self.name != "lavapipe_lying",
