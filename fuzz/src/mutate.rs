@@ -11,8 +11,22 @@ use std::sync::OnceLock;
 
 /// Numbers at which arithmetic turns.
 const NUMBERS: [&str; 16] = [
-    "0u", "1u", "2u", "4u", "31u", "32u", "64u", "4294967295u", "0", "-1", "2147483647",
-    "-2147483648", "1.5f", "0.0", "3.4028235e38f", "0x7fu",
+    "0u",
+    "1u",
+    "2u",
+    "4u",
+    "31u",
+    "32u",
+    "64u",
+    "4294967295u",
+    "0",
+    "-1",
+    "2147483647",
+    "-2147483648",
+    "1.5f",
+    "0.0",
+    "3.4028235e38f",
+    "0x7fu",
 ];
 
 /// Operators, each of which may stand for another.
@@ -23,8 +37,18 @@ const OPERATORS: [&str; 20] = [
 
 /// Types.
 const TYPES: [&str; 12] = [
-    "u32", "i32", "f32", "bool", "vec2u", "vec3u", "vec4f", "vec2<i32>", "mat2x2f", "f16",
-    "array<u32, 4>", "atomic<u32>",
+    "u32",
+    "i32",
+    "f32",
+    "bool",
+    "vec2u",
+    "vec3u",
+    "vec4f",
+    "vec2<i32>",
+    "mat2x2f",
+    "f16",
+    "array<u32, 4>",
+    "atomic<u32>",
 ];
 
 /// Control flow around lines: what stands before and after.

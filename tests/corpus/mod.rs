@@ -37,10 +37,8 @@ const EXEMPT: [(&str, &str); 1] =
     [("hash_table_insert", "who finds a slot taken depends on the order of workgroups")];
 
 /// Shaders that a driver lacks a feature for: family, shader, and what its refusal must name.
-const LACKING: [(&str, &str, &str); 2] = [
-    ("swiftshader", "half_precision", "FLOAT16"),
-    ("swiftshader", "half_storage", "FLOAT16"),
-];
+const LACKING: [(&str, &str, &str); 2] =
+    [("swiftshader", "half_precision", "FLOAT16"), ("swiftshader", "half_storage", "FLOAT16")];
 
 /// What a back-end of naga's does not write: shader, language, and what the refusal must name.
 const UNWRITTEN: [(&str, Language, &str); 1] =
