@@ -12,6 +12,8 @@
 mod agreement;
 #[path = "../tests/support/random_program.rs"]
 mod random_program;
+#[path = "../tests/support/side_by_side.rs"]
+mod side_by_side;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -188,7 +190,7 @@ fn work(
 }
 
 impl Totals {
-    fn add(&mut self, program: &Program, comparison: &agreement::Comparison) {
+    fn add(&mut self, program: &Program, comparison: &side_by_side::Comparison) {
         self.programs += 1;
         self.failures += u64::from(!comparison.differences.is_empty());
         self.blocks += comparison.blocks as u64;

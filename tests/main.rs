@@ -6,6 +6,7 @@
 //! | `tests/architecture.rs` | who may use whom |
 //! | `tests/main.rs`, here | the program and the devices from outside, driver by driver |
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
+//! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! A driver that is not installed makes its tests *ignored*, with the reason in their names;
@@ -14,6 +15,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod command;
+mod corpus;
 mod devices;
 mod random;
 mod support;
@@ -25,6 +27,7 @@ fn main() {
     let arguments = Arguments::from_args();
     let mut trials = command::trials();
     trials.extend(random::trials());
+    trials.extend(corpus::trials());
     for driver in Driver::all() {
         for (name, check) in devices::CHECKS {
             if !driver.takes(name) {

@@ -39,6 +39,8 @@ mod derive;
 mod flush;
 mod plan;
 
+use std::collections::BTreeSet;
+
 use naga::Module;
 use naga::valid::ModuleInfo;
 
@@ -253,13 +255,17 @@ fn read(reading: &Reading, totals: &[u64]) -> Option<Count> {
     }
 }
 
-/// A binding that the module leaves free, in a group that it uses where it uses any: a device may
-/// have no further group, but bindings are plenty.
+/// The lowest binding that the module leaves free, in a group that it uses where it uses any: a
+/// device may have no further group, but bindings are plenty, of which it takes low numbers only.
 fn free_binding(module: &Module) -> (u32, u32) {
     let used = || module.global_variables.iter().filter_map(|(_, variable)| variable.binding);
     let group = used().map(|place| place.group).min().unwrap_or(0);
-    let last = used().filter(|place| place.group == group).map(|place| place.binding).max();
-    (group, last.map_or(0, |binding| binding + 1))
+    let taken: BTreeSet<u32> =
+        used().filter(|place| place.group == group).map(|place| place.binding).collect();
+    // As many numbers as there are bindings, and one more, cannot all be taken.
+    let free = (0..).zip(&taken).find(|(number, taken)| number != *taken);
+    let count = u32::try_from(taken.len()).unwrap_or(u32::MAX);
+    (group, free.map_or(count, |(number, _)| number))
 }
 
 #[cfg(test)]

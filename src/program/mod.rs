@@ -413,6 +413,17 @@ fn resource(inner: &TypeInner) -> &'static str {
     }
 }
 
+/// The elements of an array, where its type says how many: nothing for run-time arrays.
+///
+/// In workgroup memory the number may be an override's, to which the type still refers after
+/// overrides are resolved.
+pub fn array_length(module: &Module, size: naga::ArraySize) -> Option<u32> {
+    match size.resolve(module.to_ctx()) {
+        Ok(naga::proc::IndexableLength::Known(length)) => Some(length),
+        Ok(naga::proc::IndexableLength::Dynamic) | Err(_) => None,
+    }
+}
+
 /// Validates a module with everything allowed that some device can run.
 ///
 /// # Errors

@@ -11,6 +11,7 @@ use lanescope::run::worker::{WorkerOptions, WorkerRunner};
 use lanescope::run::{CountOptions, RunError, Runner, TimeOptions, self_test};
 use tempfile::TempDir;
 
+use crate::corpus;
 use crate::support::drivers::Driver;
 use crate::support::{model, program};
 
@@ -18,11 +19,12 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 10] = [
+pub(crate) const CHECKS: [(&str, Check); 11] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("times_are_taken_and_outputs_verified", times),
     ("self_test_of_counting", self_test_of_counting),
     ("histograms_add_up", histograms),
+    ("corpus_counts_equal_the_simulator", corpus::agrees),
     ("several_and_indirect_dispatches_run", indirect),
     ("what_is_too_large_is_refused_with_its_limit", too_large),
     ("profile_agrees_with_the_simulator", profile),
@@ -118,7 +120,7 @@ fn times(driver: &Driver) {
 }
 
 /// Opens a driver's only adapter in a child.
-fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunError> {
+pub(crate) fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunError> {
     let options = WorkerOptions {
         program: Some(program::path()),
         environment: driver.environment(),

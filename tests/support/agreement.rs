@@ -7,24 +7,10 @@ use std::collections::BTreeMap;
 
 use lanescope::kernel::{Buffer, Dispatch, Fill, Launch, ScalarType, Workgroups};
 use lanescope::program::Parsed;
-use lanescope::run::{CountOptions, Counted, RunError, RunErrorKind, Runner};
+use lanescope::run::{CountOptions, RunError, Runner};
 
 use super::random_program::{Options, Program, TOTALS};
-
-/// What a program's run gave on both.
-#[derive(Debug)]
-pub(crate) struct Comparison {
-    /// Basic blocks.
-    pub(crate) blocks: usize,
-    /// Blocks that nobody ever executed.
-    pub(crate) blocks_idle: usize,
-    /// Issues of all blocks together, on the simulator.
-    pub(crate) issues: u64,
-    /// Lanes of all blocks together, on the simulator.
-    pub(crate) lanes: u64,
-    /// What differs, a line each; empty where they agree.
-    pub(crate) differences: Vec<String>,
-}
+use super::side_by_side::{Comparison, compare_launch};
 
 /// The program of a seed.
 ///
@@ -86,63 +72,14 @@ pub(crate) fn compare(
     device: &mut dyn Runner,
     simulator: &mut dyn Runner,
 ) -> Result<Comparison, RunError> {
-    let launch = launch(program, seed);
-    // A histogram keeps all counters in memory; without one most are in registers. lavapipe takes
-    // three times as long to compile the former.
-    let options = CountOptions { histogram: seed.is_multiple_of(8), derived: false };
-    let predicted = simulator.count(&launch, &options)?;
-    let counted = device.count(&launch, &options)?;
-    let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);
-    let parsed = Parsed::new(&launch.file, &launch.source).map_err(|e| bad(e.to_string()))?;
-    let resolved =
-        parsed.resolve("main", &launch.overrides).map_err(|error| bad(error.to_string()))?;
-    let mut differences = Vec::new();
-    if counted.width != predicted.width {
-        differences.push(format!("width {:?}, simulated {:?}", counted.width, predicted.width));
-    }
-    for (name, hash) in &predicted.outputs_sha256 {
-        if counted.outputs_sha256.get(name) != Some(hash) {
-            differences.push(format!("buffer `{name}` differs"));
-        }
-    }
-    let (device, simulator) = (counts(&counted), counts(&predicted));
-    if device.len() != simulator.len() {
-        differences.push(format!("{} blocks, simulated {}", device.len(), simulator.len()));
-    }
-    for ((block, found), expected) in resolved.blocks().iter().zip(device).zip(simulator) {
-        let mut histogram = expected.histogram.clone();
-        if let (Some(histogram), Some(found)) = (&mut histogram, &found.histogram) {
-            // The device's may have room for wider subgroups than it ran.
-            histogram.resize(found.len().max(histogram.len()), 0);
-        }
-        if (found.issues, found.lanes) != (expected.issues, expected.lanes) {
-            differences.push(format!(
-                "block {} at line {}: {} issues and {} lanes, simulated {} and {}",
-                block.id,
-                block.location.line,
-                found.issues.0,
-                found.lanes.0,
-                expected.issues.0,
-                expected.lanes.0
-            ));
-        } else if found.histogram != histogram {
-            differences.push(format!(
-                "block {} at line {}: histogram {:?}, simulated {histogram:?}",
-                block.id, block.location.line, found.histogram
-            ));
-        }
-    }
-    Ok(Comparison {
-        blocks: simulator.len(),
-        blocks_idle: simulator.iter().filter(|count| count.issues.0 == 0).count(),
-        issues: simulator.iter().map(|count| count.issues.0).sum(),
-        lanes: simulator.iter().map(|count| count.lanes.0).sum(),
-        differences,
-    })
-}
-
-fn counts(counted: &Counted) -> &[lanescope::instrument::Count] {
-    counted.dispatches.first().map_or(&[], |dispatch| &dispatch.counts)
+    // Executed and derived counting in turn. A histogram keeps all counters in memory, and lavapipe
+    // takes three times as long to compile that.
+    let options =
+        CountOptions { histogram: seed.is_multiple_of(8), derived: !seed.is_multiple_of(2) };
+    let mut comparison = compare_launch(&launch(program, seed), options, device, simulator)?;
+    // Workgroups have one dimension here: nothing may differ.
+    comparison.differences.append(&mut comparison.differences_in_issues);
+    Ok(comparison)
 }
 
 /// A smaller program that two runners still disagree on, and how.

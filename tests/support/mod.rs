@@ -5,3 +5,4 @@ pub(crate) mod drivers;
 pub(crate) mod model;
 pub(crate) mod program;
 pub(crate) mod random_program;
+pub(crate) mod side_by_side;

@@ -151,6 +151,14 @@ impl Gpu {
 
     /// Makes a pipeline and binds its buffers.
     pub(super) fn bind(&self, shader: &Shader<'_>, slots: &[Slot<'_>]) -> Result<Bound, RunError> {
+        let groups_max = self.device.limits().max_bind_groups;
+        if let Some(slot) = slots.iter().find(|slot| slot.group >= groups_max) {
+            let message = format!(
+                "{} binds @group({}); the device has {groups_max} bind groups, numbered from 0",
+                shader.file, slot.group
+            );
+            return Err(RunError::new(RunErrorKind::Unsupported, message));
+        }
         let descriptor = ShaderModuleDescriptor {
             label: Some(shader.file),
             source: ShaderSource::Naga(Cow::Owned(shader.module.clone())),

@@ -26,7 +26,7 @@ use self::place::{Place, PlaceRoot, Shape};
 use super::error::{Limit, SimulateError};
 use super::op::{At, AtomicOp, Op, Reg, SiteId, Slot, Target};
 use super::table::{Code, Length, Root};
-use crate::program::{Location, Program};
+use crate::program::{Location, Program, array_length};
 
 /// The most instructions, after inlining.
 const OPS_MAX: usize = 1 << 20;
@@ -370,8 +370,9 @@ impl<'a> Builder<'a> {
             TypeInner::Matrix { columns, rows, scalar } => {
                 columns as usize * rows as usize * scalar_slots(scalar)
             }
-            TypeInner::Array { base, size: naga::ArraySize::Constant(count), .. } => {
-                let registers = of(base)?.checked_mul(count.get() as usize);
+            TypeInner::Array { base, size, .. } if size != naga::ArraySize::Dynamic => {
+                let count = array_length(self.module, size).map_or(usize::MAX, |n| n as usize);
+                let registers = of(base)?.checked_mul(count);
                 match registers {
                     Some(registers) if registers <= usize::from(Reg::MAX) => registers,
                     _ => return Err(self.limit(Limit::Registers { max: u32::from(Reg::MAX) })),

@@ -5,10 +5,11 @@
 //! registers. An index is checked against its own array, vector or matrix at once, the whole access
 //! against its memory when it happens.
 
-use naga::{ArraySize, Scalar, ScalarKind, Span, Type, TypeInner, VectorSize};
 use naga::{Handle, proc::Alignment};
+use naga::{Scalar, ScalarKind, Span, Type, TypeInner, VectorSize};
 
 use super::{Builder, Fixed, Result, index, scalar_slots};
+use crate::program::array_length;
 use crate::simulate::op::{At, Form, Op, Reg, SITE_NONE};
 
 /// A part of a variable.
@@ -78,10 +79,7 @@ impl Builder<'_> {
                 slots: u32::from(rows) * index(scalar_slots(scalar)),
             },
             TypeInner::Array { base, size, stride } => {
-                let count = match size {
-                    ArraySize::Constant(count) => Some(count.get()),
-                    ArraySize::Pending(_) | ArraySize::Dynamic => None,
-                };
+                let count = array_length(self.module, size);
                 let element = &self.module.types[base].inner;
                 // Only buffers hold run-time arrays, and they have no registers.
                 let slots = self.slots_of(element, span).map_or(0, index);
@@ -315,8 +313,9 @@ impl Builder<'_> {
                     self.leaves(&column, offset + part * stride, into);
                 }
             }
-            TypeInner::Array { base, size: ArraySize::Constant(count), stride } => {
-                for part in 0..count.get() {
+            // A run-time array's value has no registers: `slots_of` has refused it before.
+            TypeInner::Array { base, size, stride } => {
+                for part in 0..array_length(self.module, size).unwrap_or(0) {
                     self.leaves(&types[base].inner, offset + part * stride, into);
                 }
             }
@@ -326,8 +325,7 @@ impl Builder<'_> {
                 }
             }
             // Their values have no registers: `slots_of` has refused them before.
-            TypeInner::Array { .. }
-            | TypeInner::CooperativeMatrix { .. }
+            TypeInner::CooperativeMatrix { .. }
             | TypeInner::Pointer { .. }
             | TypeInner::ValuePointer { .. }
             | TypeInner::Image { .. }

@@ -1,0 +1,101 @@
+//! A launch on simulator and device side by side.
+//!
+//! Input: a launch and two runners of the same width. Output: where they disagree. It opens no
+//! device and prints nothing.
+
+use lanescope::kernel::Launch;
+use lanescope::program::Parsed;
+use lanescope::run::{CountOptions, Counted, RunError, RunErrorKind, Runner};
+
+/// What a program's run gave on both.
+#[derive(Debug)]
+pub(crate) struct Comparison {
+    /// Basic blocks.
+    pub(crate) blocks: usize,
+    /// Blocks that nobody ever executed.
+    pub(crate) blocks_idle: usize,
+    /// Issues of all blocks together, on the simulator.
+    pub(crate) issues: u64,
+    /// Lanes of all blocks together, on the simulator.
+    pub(crate) lanes: u64,
+    /// Lanes, outputs and what else differs, a line each; empty where they agree.
+    pub(crate) differences: Vec<String>,
+    /// Issues and histograms that differ though the lanes are the same, a line each: they do where
+    /// the device puts other invocations into a subgroup, or reconverges otherwise.
+    pub(crate) differences_in_issues: Vec<String>,
+}
+
+/// Runs a launch of one direct dispatch on both and compares outputs, and issues, lanes and, where
+/// counted, the histogram of each block.
+///
+/// # Errors
+///
+/// What running gives on either.
+pub(crate) fn compare_launch(
+    launch: &Launch,
+    options: CountOptions,
+    device: &mut dyn Runner,
+    simulator: &mut dyn Runner,
+) -> Result<Comparison, RunError> {
+    let predicted = simulator.count(launch, &options)?;
+    let counted = device.count(launch, &options)?;
+    let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);
+    let parsed = Parsed::new(&launch.file, &launch.source).map_err(|e| bad(e.to_string()))?;
+    let entry_point = launch.dispatches.first().map_or("main", |d| d.entry_point.as_str());
+    let resolved =
+        parsed.resolve(entry_point, &launch.overrides).map_err(|error| bad(error.to_string()))?;
+    let mut differences = Vec::new();
+    let mut differences_in_issues = Vec::new();
+    if counted.width != predicted.width {
+        differences.push(format!("width {:?}, simulated {:?}", counted.width, predicted.width));
+    }
+    for (name, hash) in &predicted.outputs_sha256 {
+        if counted.outputs_sha256.get(name) != Some(hash) {
+            differences.push(format!("buffer `{name}` differs"));
+        }
+    }
+    let (device, simulator) = (counts(&counted), counts(&predicted));
+    if device.len() != simulator.len() {
+        differences.push(format!("{} blocks, simulated {}", device.len(), simulator.len()));
+    }
+    for ((block, found), expected) in resolved.blocks().iter().zip(device).zip(simulator) {
+        let mut histogram = expected.histogram.clone();
+        if let (Some(histogram), Some(found)) = (&mut histogram, &found.histogram) {
+            // The device's may have room for wider subgroups than it ran.
+            histogram.resize(found.len().max(histogram.len()), 0);
+        }
+        if (found.issues, found.lanes) != (expected.issues, expected.lanes) {
+            let difference = format!(
+                "block {} at line {}: {} issues and {} lanes, simulated {} and {}",
+                block.id,
+                block.location.line,
+                found.issues.0,
+                found.lanes.0,
+                expected.issues.0,
+                expected.lanes.0
+            );
+            if found.lanes == expected.lanes {
+                differences_in_issues.push(difference);
+            } else {
+                differences.push(difference);
+            }
+        } else if found.histogram != histogram {
+            differences_in_issues.push(format!(
+                "block {} at line {}: histogram {:?}, simulated {histogram:?}",
+                block.id, block.location.line, found.histogram
+            ));
+        }
+    }
+    Ok(Comparison {
+        blocks: simulator.len(),
+        blocks_idle: simulator.iter().filter(|count| count.issues.0 == 0).count(),
+        issues: simulator.iter().map(|count| count.issues.0).sum(),
+        lanes: simulator.iter().map(|count| count.lanes.0).sum(),
+        differences,
+        differences_in_issues,
+    })
+}
+
+fn counts(counted: &Counted) -> &[lanescope::instrument::Count] {
+    counted.dispatches.first().map_or(&[], |dispatch| &dispatch.counts)
+}
