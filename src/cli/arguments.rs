@@ -149,7 +149,8 @@ pub(crate) struct ProfileArguments {
     /// On the simulator, stop at the first access out of bounds
     #[arg(long)]
     pub(crate) strict: bool,
-    /// Count at each execution of each block, histograms too, and derive nothing
+    /// Count at each execution of each block, histograms too, and derive nothing (the rule on CPU
+    /// drivers and where the self-test failed)
     #[arg(long)]
     pub(crate) exact: bool,
     /// Seed of generated data

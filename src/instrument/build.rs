@@ -10,7 +10,7 @@ use naga::{
 };
 
 use super::plan::{Act, Plan, Planned, Reduction, Var, Vote};
-use super::{CounterBinding, Layout, flush};
+use super::{CounterBinding, Layout, Method, Options, flush};
 use crate::program::{Body, Node, Program};
 
 /// Makes the instrumented module.
@@ -19,8 +19,10 @@ pub(super) fn instrument(
     layout: Layout,
     binding: CounterBinding,
     plan: &Plan,
-    histogram: bool,
+    options: &Options,
 ) -> Module {
+    let histogram = options.method == Method::Histogram;
+    let width_max = options.subgroup_width_max;
     let mut module = program.module().clone();
     let old_functions = std::mem::replace(&mut module.functions, Arena::new());
     let types = Types::new(&mut module);
@@ -30,7 +32,7 @@ pub(super) fn instrument(
         module.functions.append(count_function(&types, &globals, add, histogram), Span::UNDEFINED);
     let flush =
         module.functions.append(flush::flush_function(&types, &globals, add), Span::UNDEFINED);
-    let context = Context { types, globals, layout, add, count, flush, plan };
+    let context = Context { types, globals, layout, width_max, add, count, flush, plan };
 
     let mut moved = Vec::new();
     let structure = program.structure();
@@ -120,6 +122,8 @@ pub(super) struct Context<'a> {
     pub(super) types: Types,
     pub(super) globals: Globals,
     layout: Layout,
+    /// The widest subgroup that may run the module, in lanes.
+    pub(super) width_max: u32,
     pub(super) add: Handle<Function>,
     count: Handle<Function>,
     pub(super) flush: Handle<Function>,
@@ -218,6 +222,26 @@ impl Builder<'_> {
         self.binary(BinaryOperator::Equal, own, first)
     }
 
+    /// The number of active lanes. A sum of ones would do, but lavapipe 22.3 then counts the lanes
+    /// that a last, partial subgroup lacks.
+    pub(super) fn lanes(&mut self) -> Handle<Expression> {
+        let ballot = self.plain(Expression::SubgroupBallotResult);
+        self.push(Statement::SubgroupBallot { result: ballot, predicate: None });
+        let bits = self.emit(Expression::Math {
+            fun: MathFunction::CountOneBits,
+            arg: ballot,
+            arg1: None,
+            arg2: None,
+            arg3: None,
+        });
+        let mut lanes = self.emit(Expression::AccessIndex { base: bits, index: 0 });
+        for index in 1..4 {
+            let more = self.emit(Expression::AccessIndex { base: bits, index });
+            lanes = self.binary(BinaryOperator::Add, lanes, more);
+        }
+        lanes
+    }
+
     /// Runs `accept` where `condition` holds.
     pub(super) fn when(&mut self, condition: Handle<Expression>, accept: impl FnOnce(&mut Self)) {
         let outer = std::mem::take(&mut self.block);
@@ -295,23 +319,7 @@ fn count_function(
 ) -> Function {
     function("lanescope_count", &["word"], types.u32, |builder, arguments| {
         let word = arguments[0];
-        let ballot = builder.plain(Expression::SubgroupBallotResult);
-        builder.push(Statement::SubgroupBallot { result: ballot, predicate: None });
-        let bits = builder.emit(Expression::Math {
-            fun: MathFunction::CountOneBits,
-            arg: ballot,
-            arg1: None,
-            arg2: None,
-            arg3: None,
-        });
-        let part = |builder: &mut Builder<'_>, index| {
-            builder.emit(Expression::AccessIndex { base: bits, index })
-        };
-        let mut lanes = part(builder, 0);
-        for index in 1..4 {
-            let more = part(builder, index);
-            lanes = builder.binary(BinaryOperator::Add, lanes, more);
-        }
+        let lanes = builder.lanes();
         let leads = builder.leads(types, globals);
         builder.when(leads, |builder| {
             let zero = builder.literal(0);

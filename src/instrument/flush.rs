@@ -6,8 +6,9 @@
 //! leader adds the sum; if lanes arrive in parts, each part adds its own. A loop goes through the
 //! variables, because drivers that put a callee in each call's place take long over many of them.
 //!
-//! Derived counting takes reconvergence for granted, and saves: lane k of those that are there
-//! keeps the result for counter k, so that one memory instruction adds up to [`CHUNK`] counters.
+//! Derived counting takes reconvergence for granted, and saves where subgroups are wide: lane k of
+//! those that are there keeps the result for counter k, so that one memory instruction adds up to
+//! [`CHUNK`] counters. Narrow subgroups, those of CPU drivers, take the loop: it compiles faster.
 
 use naga::{
     Arena, BinaryOperator, CollectiveOperation, Expression, Function, Handle, LocalVariable, Span,
@@ -16,6 +17,9 @@ use naga::{
 
 use super::build::{Builder, Context, Globals, Types, function};
 use super::plan::{Item, Reduction, Var};
+
+/// Lanes from which on a subgroup is wide.
+const WIDE: u32 = 32;
 
 /// Counters of derived counting that are added at a time.
 const CHUNK: usize = 16;
@@ -97,7 +101,7 @@ pub(super) fn flush_all(
 ) {
     let flushed = &context.plan.flushed;
     if flushed.is_empty() {
-    } else if context.plan.derived {
+    } else if context.plan.derived && context.width_max >= WIDE {
         flush_together(builder, locals, context);
     } else {
         flush_in_a_loop(builder, locals, context, flushed);
@@ -137,7 +141,7 @@ fn count_loop(
     builder.push(Statement::Loop { body, continuing, break_if: Some(done) });
 }
 
-/// Executed counting: one variable a turn.
+/// One variable a turn: executed counting, and derived counting of narrow subgroups.
 fn flush_in_a_loop(
     builder: &mut Builder<'_>,
     locals: &mut Arena<LocalVariable>,
@@ -145,8 +149,9 @@ fn flush_in_a_loop(
     flushed: &[(Var, Reduction, Item)],
 ) {
     let Context { types, globals, flush, .. } = context;
-    let [number, word, value] = ["lanescope_number", "lanescope_word", "lanescope_value"]
-        .map(|name| local(builder, locals, types, name));
+    let names = ["lanescope_number", "lanescope_word", "lanescope_value", "lanescope_reduction"];
+    let [number, word, value, kind] = names.map(|name| local(builder, locals, types, name));
+    let only_sums = flushed.iter().all(|(_, reduction, _)| *reduction == Reduction::Sum);
     let zero = builder.literal(0);
     let one = builder.literal(1);
     builder.push(Statement::Store { pointer: number, value: zero });
@@ -154,11 +159,15 @@ fn flush_in_a_loop(
         let current = builder.emit(Expression::Load { pointer: number });
         let before = std::mem::take(&mut builder.block);
         let mut cases = Vec::new();
-        for (index, (var, _, item)) in (0_u32..).zip(flushed) {
+        for (index, (var, reduction, item)) in (0_u32..).zip(flushed) {
             let at = builder.literal(item.0 * 2);
             builder.push(Statement::Store { pointer: word, value: at });
             let counted = builder.load(globals.vars[var.0]);
             builder.push(Statement::Store { pointer: value, value: counted });
+            if !only_sums {
+                let reduction = builder.literal(*reduction as u32);
+                builder.push(Statement::Store { pointer: kind, value: reduction });
+            }
             let last = index as usize + 1 == flushed.len();
             cases.push(SwitchCase {
                 value: if last { SwitchValue::Default } else { SwitchValue::U32(index) },
@@ -169,9 +178,42 @@ fn flush_in_a_loop(
         builder.block = before;
         builder.push(Statement::Switch { selector: current, cases });
         let at = builder.emit(Expression::Load { pointer: word });
-        let counted = builder.emit(Expression::Load { pointer: value });
+        let mut counted = builder.emit(Expression::Load { pointer: value });
+        if !only_sums {
+            counted = one_for_all(builder, locals, context, kind, counted);
+        }
         builder.call(*flush, vec![at, counted]);
     });
+}
+
+/// A value whose sum over the lanes is what the reduction `kind` says of theirs.
+fn one_for_all(
+    builder: &mut Builder<'_>,
+    locals: &mut Arena<LocalVariable>,
+    context: &Context<'_>,
+    kind: Handle<Expression>,
+    value: Handle<Expression>,
+) -> Handle<Expression> {
+    let Context { types, globals, .. } = context;
+    let zero = builder.literal(0);
+    let leads = builder.leads(types, globals);
+    let most = builder.collective(SubgroupOperation::Max, value, types.u32);
+    let different = distinct(builder, locals, types, value);
+    let there = builder.binary(BinaryOperator::NotEqual, value, zero);
+    let there = builder.number(there);
+    let mut by_leader =
+        |accept| builder.emit(Expression::Select { condition: leads, accept, reject: zero });
+    let (most, different) = (by_leader(most), by_leader(different));
+    let kind = builder.emit(Expression::Load { pointer: kind });
+    let mut result = value;
+    for (reduction, accept) in
+        [(Reduction::Max, most), (Reduction::Distinct, different), (Reduction::Present, there)]
+    {
+        let number = builder.literal(reduction as u32);
+        let condition = builder.binary(BinaryOperator::Equal, kind, number);
+        result = builder.emit(Expression::Select { condition, accept, reject: result });
+    }
+    result
 }
 
 /// Derived counting: reduce a chunk of variables, then lane k adds the result of the k-th.
@@ -184,7 +226,7 @@ fn flush_together(
     let number = local(builder, locals, types, "lanescope_number");
     let one = builder.literal(1);
     let zero = builder.literal(0);
-    let here = builder.collective(SubgroupOperation::Add, one, types.u32);
+    let here = builder.lanes();
     let rank = builder.plain(Expression::SubgroupOperationResult { ty: types.u32 });
     builder.push(Statement::SubgroupCollectiveOperation {
         op: SubgroupOperation::Add,
@@ -211,29 +253,24 @@ fn flush_together(
             let word = builder.literal(item.0 * 2);
             results.push([word, low, high]);
         }
-        let starts = builder.literal(u32::try_from(chunk.len()).unwrap_or(u32::MAX));
-        let takes_part = builder.binary(BinaryOperator::Less, rank, starts);
-        builder.push(Statement::Store { pointer: number, value: rank });
-        builder.when(takes_part, |builder| {
-            count_loop(builder, number, here, chunk.len(), |builder| {
-                let current = builder.emit(Expression::Load { pointer: number });
-                let mut mine = results[0];
-                for (index, result) in (1_u32..).zip(&results[1..]) {
-                    let index = builder.literal(index);
-                    let condition = builder.binary(BinaryOperator::Equal, current, index);
-                    for (kept, new) in mine.iter_mut().zip(result) {
-                        *kept = builder.emit(Expression::Select {
-                            condition,
-                            accept: *new,
-                            reject: *kept,
-                        });
-                    }
+        // The same number of turns for every lane: one where there are lanes enough.
+        builder.push(Statement::Store { pointer: number, value: zero });
+        count_loop(builder, number, here, chunk.len(), |builder| {
+            let from = builder.emit(Expression::Load { pointer: number });
+            let current = builder.binary(BinaryOperator::Add, from, rank);
+            let mut mine = [zero; 3];
+            for (index, result) in (0_u32..).zip(&results) {
+                let index = builder.literal(index);
+                let condition = builder.binary(BinaryOperator::Equal, current, index);
+                for (kept, new) in mine.iter_mut().zip(result) {
+                    *kept =
+                        builder.emit(Expression::Select { condition, accept: *new, reject: *kept });
                 }
-                let [word, low, high] = mine;
-                let any = builder.binary(BinaryOperator::InclusiveOr, low, high);
-                let some = builder.binary(BinaryOperator::NotEqual, any, zero);
-                builder.when(some, |builder| builder.call(*add, vec![word, low, high]));
-            });
+            }
+            let [word, low, high] = mine;
+            let any = builder.binary(BinaryOperator::InclusiveOr, low, high);
+            let some = builder.binary(BinaryOperator::NotEqual, any, zero);
+            builder.when(some, |builder| builder.call(*add, vec![word, low, high]));
         });
     }
 }

@@ -186,8 +186,7 @@ impl Instrumented {
         let layout = Layout::new(program, &plan, options)?;
         let (group, binding) = free_binding(program.module());
         let binding = CounterBinding { group, binding, size: layout.size() };
-        let histogram = options.method == Method::Histogram;
-        let module = build::instrument(program, layout, binding, &plan, histogram);
+        let module = build::instrument(program, layout, binding, &plan, options);
         let info = validate(&module, program.text())?;
         Ok(Self { module, info, binding, layout, readings: plan.readings })
     }

@@ -229,7 +229,7 @@ pub(super) fn out_of_bounds() {
     let (code, run, stderr) = sim_32(&folder, &["far.wgsl", "--strict"]);
     assert_eq!(code, 5, "{stderr}");
     assert_eq!(run.measurements[0].status, Status::Failed);
-    assert!(stderr.contains("far.wgsl:8: access out of bounds"), "{stderr}");
+    assert!(stderr.contains("far.wgsl:8: read out of bounds"), "{stderr}");
 }
 
 /// A loop that does not end costs its own device only, and the export is clean.

@@ -32,8 +32,10 @@ type Bound = (u32, u32, Vec<u8>);
 /// Checks one entry point with every method and width.
 fn agrees(name: &str, program: &Program, workgroups: [u32; 3], buffers: &[Bound]) {
     let plain = Compiled::new(program).unwrap();
-    for method in METHODS {
-        let options = Options { method, ..OPTIONS };
+    let narrow = Options { method: Method::Derived, subgroup_width_max: 16, ..OPTIONS };
+    let wide = METHODS.map(|method| Options { method, ..OPTIONS });
+    for options in wide.into_iter().chain([narrow]) {
+        let method = options.method;
         let instrumented = Instrumented::new(program, &options).unwrap();
         let (module, info) = (instrumented.module().clone(), instrumented.info().clone());
         let counting = program.of_module(module, info);
