@@ -246,7 +246,7 @@ pub struct Measurement {
     pub dispatches: Vec<Dispatch>,
     /// Times, where the device was timed.
     pub time: Option<Time>,
-    /// Hardware counters, by NVIDIA's names.
+    /// Hardware counters, by NVIDIA's names; on a simulator its own speed.
     #[serde(default)]
     pub counters: Vec<Counter>,
     /// Findings about how it was measured, a word each: `width_not_known_when_timed`,

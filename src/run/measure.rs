@@ -87,6 +87,7 @@ pub fn measurement(
     let Results { counted, timed, error } = results;
     let programs = programs(launch)?;
     let method = counted.as_ref().map(|counted| counted.method);
+    let counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
     let width = counted.as_ref().and_then(|counted| counted.width);
     let mut dispatches = Vec::new();
     for (index, program) in programs.iter().enumerate() {
@@ -137,7 +138,7 @@ pub fn measurement(
         efficiency_ratio,
         dispatches,
         time: timed.and_then(|timed| timed.time),
-        counters: Vec::new(),
+        counters,
         flags,
     })
 }

@@ -32,7 +32,7 @@ use serde::{Deserialize, Serialize};
 use crate::instrument::{Count, Method};
 use crate::kernel::Launch;
 use crate::kernel::reference::Verdict;
-use crate::record::{Device, IssuesMethod, Output, Time};
+use crate::record::{Counter, Device, IssuesMethod, Output, Time};
 use crate::units::Width;
 
 /// A device that runs launches.
@@ -100,6 +100,9 @@ pub struct Counted {
     pub runtime_checks: bool,
     /// Findings, a word each.
     pub flags: Vec<String>,
+    /// What else was measured while counting: a simulator's speed.
+    #[serde(default)]
+    pub counters: Vec<Counter>,
 }
 
 /// Counts of one dispatch.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::{Duration, Instant};
 
 use super::measure::{outputs_sha256, programs};
 use super::{
@@ -14,7 +15,7 @@ use super::{
 use crate::instrument::Count;
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
-use crate::record::{Device, DeviceKind, IssuesMethod, Trust};
+use crate::record::{Counter, Device, DeviceKind, IssuesMethod, Trust};
 use crate::simulate::{
     BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Schedule,
     SimulateError, Taken, Trap,
@@ -142,6 +143,35 @@ impl SimulatorRunner {
     }
 }
 
+/// How fast the simulator was, by what its blocks count.
+#[expect(clippy::cast_precision_loss, reason = "a rate is good to a few digits")]
+fn speed(programs: &[Program], dispatches: &[CountedDispatch], seconds: f64) -> Vec<Counter> {
+    let blocks = || {
+        let pairs = programs.iter().zip(dispatches);
+        pairs.flat_map(|(program, dispatch)| program.blocks().iter().zip(&dispatch.counts))
+    };
+    let instructions: f64 = blocks().map(|(block, c)| (block.ops * c.issues.0) as f64).sum();
+    let operations: f64 = blocks().map(|(block, c)| (block.ops * c.lanes.0) as f64).sum();
+    let rate = |name: &str, count: f64, description: &str| Counter {
+        name: name.to_owned(),
+        value: count / seconds.max(1e-9),
+        unit: "1/s".to_owned(),
+        description: description.to_owned(),
+    };
+    vec![
+        rate(
+            "simulator_subgroup_instructions_per_s",
+            instructions,
+            "operations times issues of all blocks over the time that the simulator took, all threads",
+        ),
+        rate(
+            "simulator_lane_operations_per_s",
+            operations,
+            "operations times lanes of all blocks over the time that the simulator took, all threads",
+        ),
+    ]
+}
+
 /// A launch's buffers with their first contents.
 fn buffers(launch: &Launch) -> Buffers {
     let made = |buffer: &crate::kernel::Buffer| {
@@ -187,13 +217,17 @@ impl SimulatorRunner {
         let programs = programs(launch)?;
         let mut buffers = buffers(launch);
         let mut dispatches = Vec::new();
+        let mut elapsed = Duration::ZERO;
         let mut flags = Vec::new();
         for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
             let workgroups = match &dispatch.workgroups {
                 Workgroups::Direct(workgroups) => *workgroups,
                 Workgroups::Indirect { buffer, offset } => indirect(&buffers, buffer, *offset)?,
             };
+            #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
+            let start = Instant::now();
             let outcome = self.dispatch(launch, program, workgroups, &mut buffers)?;
+            elapsed += start.elapsed();
             flags.extend(outcome.reports.iter().map(|report| {
                 let text = report.kind.to_string().replace(' ', "_");
                 format!("{text}_line_{}", report.location.line)
@@ -217,6 +251,7 @@ impl SimulatorRunner {
         let checked = reference::check(launch, &outputs)
             .map(Checked::from)
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
+        let counters = speed(&programs, &dispatches, elapsed.as_secs_f64());
         Ok(Counted {
             width: Some(self.config.width),
             method: IssuesMethod::Executed,
@@ -224,6 +259,7 @@ impl SimulatorRunner {
             outputs_sha256: outputs_sha256(&outputs),
             checked,
             runtime_checks: true,
+            counters,
             flags,
         })
     }

@@ -84,6 +84,7 @@ mod tests {
         fn count(&mut self, _: &Launch, _: &CountOptions) -> Result<Counted, RunError> {
             let digest = self.digests.remove(0).to_owned();
             Ok(Counted {
+                counters: Vec::new(),
                 method: crate::record::IssuesMethod::Executed,
                 width: None,
                 dispatches: Vec::new(),

@@ -261,6 +261,15 @@ fn verify(launch: &Launch, outputs: &Outputs) -> Result<Checked, RunError> {
         .map_err(|message| RunError::new(RunErrorKind::BadInput, message))
 }
 
+/// How to instrument.
+fn method(options: &CountOptions) -> Method {
+    match (options.histogram, options.derived) {
+        (true, _) => Method::Histogram,
+        (false, true) => Method::Derived,
+        (false, false) => Method::Executed,
+    }
+}
+
 /// What a record calls a method.
 fn issues_method(method: Method) -> IssuesMethod {
     match method {
@@ -335,6 +344,7 @@ impl Runner for WgpuRunner {
             self.gpu.run(&format!("running {}", launch.kernel), &work)?;
             let outputs = self.outputs(launch, &buffers)?;
             return Ok(Counted {
+                counters: Vec::new(),
                 width: None,
                 method: IssuesMethod::Executed,
                 dispatches: Vec::new(),
@@ -344,11 +354,7 @@ impl Runner for WgpuRunner {
                 flags: vec!["not_counted_no_subgroups".to_owned()],
             });
         };
-        let method = match (options.histogram, options.derived) {
-            (true, _) => Method::Histogram,
-            (false, true) => Method::Derived,
-            (false, false) => Method::Executed,
-        };
+        let method = method(options);
         let mut dispatches = Vec::new();
         for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
             let (instrumented, counters) = self.counting(program, method)?;
@@ -384,6 +390,7 @@ impl Runner for WgpuRunner {
         }
         let outputs = self.outputs(launch, &buffers)?;
         Ok(Counted {
+            counters: Vec::new(),
             width: Some(width),
             method: issues_method(method),
             dispatches,
