@@ -19,8 +19,9 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 11] = [
+pub(crate) const CHECKS: [(&str, Check); 12] = [
     ("counts_equal_the_model_and_the_simulator", counts),
+    ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("times_are_taken_and_outputs_verified", times),
     ("self_test_of_counting", self_test_of_counting),
     ("histograms_add_up", histograms),
@@ -120,6 +121,38 @@ fn times(driver: &Driver) {
 }
 
 /// Opens a driver's only adapter in a child.
+/// Issues and lanes of loops with branches in them are the simulator's, block by block, but for what
+/// SwiftShader does before a `break`.
+fn hot_loops(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let simulator = format!("sim:{}", driver.width);
+    let devices = ["--device", "wgpu:0", "--device", &simulator];
+    let arguments = [&["hot_loops", "--no-timing", "-a", "n=2000"], &devices[..]].concat();
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(run.measurements.len(), 20);
+    let counts = |measurement: &Measurement| -> Vec<(u64, u64)> {
+        let blocks = measurement.dispatches[0].blocks.iter();
+        blocks.map(|block| (block.issues.0, block.lanes.0)).collect()
+    };
+    for device in run.measurements.iter().filter(|measurement| measurement.device == "wgpu:0") {
+        let simulated = run.measurements.iter().find(|measurement| {
+            measurement.device == simulator && measurement.kernel == device.kernel
+        });
+        let (found, expected) = (counts(device), counts(simulated.unwrap()));
+        if driver.family == "swiftshader" {
+            // It runs what stands before a `break` once all lanes have left (results/README.md).
+            let lanes =
+                |counts: &[(u64, u64)]| -> Vec<u64> { counts.iter().map(|c| c.1).collect() };
+            assert_eq!(lanes(&found), lanes(&expected), "{}", device.kernel);
+            let later = found.iter().zip(&expected).all(|(found, expected)| found.0 <= expected.0);
+            assert!(later, "{}: {found:?}, simulated {expected:?}", device.kernel);
+        } else {
+            assert_eq!(found, expected, "{}", device.kernel);
+        }
+    }
+}
+
 pub(crate) fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunError> {
     let options = WorkerOptions {
         program: Some(program::path()),
