@@ -38,6 +38,7 @@ mod build;
 mod derive;
 mod flush;
 mod plan;
+mod rewrite;
 
 use std::collections::BTreeSet;
 
@@ -46,7 +47,7 @@ use naga::valid::ModuleInfo;
 
 use crate::program::{Program, ProgramError, validate};
 use crate::units::{Issues, Lanes};
-use plan::{Form, Plan, Reading};
+use plan::{Form, Kind, Plan, Reading};
 
 /// The most blocks whose counters are kept in registers: two private scalars each.
 pub const REGISTER_BLOCKS_MAX: usize = 64;
@@ -54,8 +55,11 @@ pub const REGISTER_BLOCKS_MAX: usize = 64;
 /// The most stripes over which workgroups spread.
 const STRIPES_MAX: u64 = 64;
 
-/// 32-bit words of a counter.
-const COUNTER_WORDS: u64 = 2;
+/// The most stripes where a stripe must not be shared by many.
+const STRIPES_OF_FEW_MAX: u32 = 4096;
+
+/// The most invocations that may share a stripe without carries: each adds less than 2^16 to a word.
+const SHARING_MAX: u64 = 1 << 16;
 
 /// How to instrument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +70,9 @@ pub struct Options {
     pub subgroup_width_max: u32,
     /// The most bytes that the counters' buffer may take.
     pub counter_bytes_max: u64,
+    /// The workgroups that will be dispatched, where that is known beforehand: adding up is cheaper
+    /// where there are not too many.
+    pub workgroups: Option<[u32; 3]>,
 }
 
 /// What is counted and how.
@@ -87,6 +94,8 @@ pub struct Instrumented {
     info: ModuleInfo,
     binding: CounterBinding,
     layout: Layout,
+    /// The first word and the kind of each counter.
+    counters: Vec<(u32, Kind)>,
     readings: Vec<Reading>,
 }
 
@@ -138,15 +147,15 @@ pub enum InstrumentError {
 /// How the buffer is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
-    /// Counters of a stripe.
-    items: u32,
+    /// Words of a stripe.
+    words: u32,
     stripes: u32,
 }
 
 impl Layout {
     fn new(program: &Program, plan: &Plan, options: &Options) -> Result<Self, InstrumentError> {
-        let items = plan.items.max(1);
-        let bytes = u64::from(items) * COUNTER_WORDS * 4;
+        let words = plan.size().max(1);
+        let bytes = u64::from(words) * 4;
         let room = options.counter_bytes_max / bytes;
         if room == 0 {
             return Err(InstrumentError::TooLarge {
@@ -156,16 +165,29 @@ impl Layout {
                 limit: options.counter_bytes_max,
             });
         }
-        Ok(Self { items, stripes: 1 << room.min(STRIPES_MAX).ilog2() })
+        Ok(Self { words, stripes: 1 << room.min(STRIPES_MAX).ilog2() })
     }
 
-    /// Words of one stripe.
-    fn stripe_words(self) -> u32 {
-        self.items * 2
+    /// A layout in which no stripe is shared by more than [`SHARING_MAX`] invocations.
+    fn of_few(program: &Program, plan: &Plan, options: &Options) -> Option<Self> {
+        let [x, y, z] = options.workgroups?;
+        let size: u64 = program.workgroup_size().iter().map(|size| u64::from(*size)).product();
+        // Neighbours along x get different stripes.
+        let shared = |stripes: u32| {
+            u64::from(x.div_ceil(stripes)).checked_mul(u64::from(y) * u64::from(z))?.checked_mul(size)
+        };
+        let words = plan.size().max(1);
+        let fits = |stripes: &u32| {
+            let layout = Self { words, stripes: *stripes };
+            shared(*stripes).is_some_and(|shared| shared <= SHARING_MAX)
+                && layout.size() <= options.counter_bytes_max
+        };
+        let powers = (STRIPES_MAX.ilog2()..=STRIPES_OF_FEW_MAX.ilog2()).map(|power| 1_u32 << power);
+        powers.into_iter().find(fits).map(|stripes| Self { words, stripes })
     }
 
     fn size(self) -> u64 {
-        u64::from(self.stripe_words()) * u64::from(self.stripes) * 4
+        u64::from(self.words) * u64::from(self.stripes) * 4
     }
 }
 
@@ -177,18 +199,30 @@ impl Instrumented {
     /// [`InstrumentError::TooLarge`] when not even one stripe of counters fits, and
     /// [`InstrumentError::Invalid`] when the result does not validate, which is lanescope's fault.
     pub fn new(program: &Program, options: &Options) -> Result<Self, InstrumentError> {
-        let registers_max = 2 * REGISTER_BLOCKS_MAX;
-        let plan = match options.method {
-            Method::Executed => Plan::executed(program, REGISTER_BLOCKS_MAX),
-            Method::Histogram => Plan::histograms(program, options.subgroup_width_max),
-            Method::Derived => derive::derived(program, registers_max),
-        };
-        let layout = Layout::new(program, &plan, options)?;
+        let (plan, layout) = Self::plan(program, options)?;
         let (group, binding) = free_binding(program.module());
         let binding = CounterBinding { group, binding, size: layout.size() };
         let module = build::instrument(program, layout, binding, &plan, options);
         let info = validate(&module, program.text())?;
-        Ok(Self { module, info, binding, layout, readings: plan.readings })
+        let counters = plan.words.iter().copied().zip(plan.items).collect();
+        Ok(Self { module, info, binding, layout, counters, readings: plan.readings })
+    }
+
+    fn plan(program: &Program, options: &Options) -> Result<(Plan, Layout), InstrumentError> {
+        let plan = match options.method {
+            Method::Executed => Plan::executed(program, REGISTER_BLOCKS_MAX),
+            Method::Histogram => Plan::histograms(program, options.subgroup_width_max),
+            Method::Derived => {
+                let registers_max = 2 * REGISTER_BLOCKS_MAX;
+                let light = derive::derived(program, registers_max, true);
+                if let Some(layout) = Layout::of_few(program, &light, options) {
+                    return Ok((light, layout));
+                }
+                derive::derived(program, registers_max, false)
+            }
+        };
+        let layout = Layout::new(program, &plan, options)?;
+        Ok((plan, layout))
     }
 
     /// The module: the entry point has the program's name.
@@ -216,12 +250,18 @@ impl Instrumented {
     pub fn decode(&self, bytes: &[u8]) -> Option<Vec<Count>> {
         let words: Vec<u64> =
             bytes.as_chunks::<4>().0.iter().map(|w| u64::from(u32::from_le_bytes(*w))).collect();
-        let stripe_words = self.layout.stripe_words() as usize;
+        let stripe_words = self.layout.words as usize;
         let stripes = &words[..stripe_words * self.layout.stripes as usize];
-        let mut totals = vec![0_u64; stripe_words / 2];
+        let mut totals = vec![0_u64; self.counters.len()];
         for stripe in stripes.chunks_exact(stripe_words) {
-            for (total, pair) in totals.iter_mut().zip(stripe.chunks_exact(2)) {
-                *total += pair[0] | (pair[1] << 32);
+            for (total, (word, kind)) in totals.iter_mut().zip(&self.counters) {
+                let word = *word as usize;
+                *total += stripe[word]
+                    + match kind {
+                        Kind::Carried => stripe[word + 1] << 32,
+                        Kind::Halves => stripe[word + 1] << 16,
+                        Kind::Single => 0,
+                    };
             }
         }
         self.readings.iter().map(|reading| read(reading, &totals)).collect()

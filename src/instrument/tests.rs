@@ -11,7 +11,12 @@ use crate::record::Value;
 mod derived;
 
 const OPTIONS: Options =
-    Options { method: Method::Executed, subgroup_width_max: 128, counter_bytes_max: 1 << 20 };
+    Options {
+    method: Method::Executed,
+    subgroup_width_max: 128,
+    counter_bytes_max: 1 << 20,
+    workgroups: None,
+};
 
 const METHODS: [Method; 3] = [Method::Executed, Method::Histogram, Method::Derived];
 

@@ -198,7 +198,12 @@ mod tests {
     fn modules(program: &Program) -> Vec<Module> {
         let mut modules = vec![program.module().clone()];
         for method in [Method::Executed, Method::Histogram, Method::Derived] {
-            let options = Options { method, subgroup_width_max: 32, counter_bytes_max: 1 << 20 };
+            let options = Options {
+                method,
+                subgroup_width_max: 32,
+                counter_bytes_max: 1 << 20,
+                workgroups: None,
+            };
             modules.push(Instrumented::new(program, &options).unwrap().module().clone());
         }
         modules

@@ -15,6 +15,7 @@ pub mod emit;
 pub mod reflect;
 pub mod source;
 pub mod structure;
+pub mod trips;
 pub mod uniformity;
 
 use std::collections::BTreeMap;

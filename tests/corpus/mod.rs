@@ -151,7 +151,12 @@ impl Shader {
     fn is_written_with_and_without_counters(&self, program: &Program) {
         let methods = [Method::Executed, Method::Histogram, Method::Derived];
         let counted = methods.map(|method| {
-            let options = Options { method, subgroup_width_max: 128, counter_bytes_max: 1 << 22 };
+            let options = Options {
+                method,
+                subgroup_width_max: 128,
+                counter_bytes_max: 1 << 22,
+                workgroups: None,
+            };
             Instrumented::new(program, &options).unwrap_or_else(|error| panic!("{error}"))
         });
         let modules = counted.iter().map(Instrumented::module);

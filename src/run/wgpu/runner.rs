@@ -178,6 +178,7 @@ impl WgpuRunner {
     fn counting(
         &self,
         program: &Program,
+        workgroups: &Workgroups,
         method: Method,
     ) -> Result<(Instrumented, Buffer), RunError> {
         let widest = [self.device.subgroup_width_max, self.device.subgroup_width_run];
@@ -191,6 +192,10 @@ impl WgpuRunner {
                 .max()
                 .unwrap_or(1),
             counter_bytes_max: COUNTER_BYTES_MAX,
+            workgroups: match workgroups {
+                Workgroups::Direct(workgroups) => Some(*workgroups),
+                Workgroups::Indirect { .. } => None,
+            },
         };
         let instrumented = Instrumented::new(program, &options)
             .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
@@ -210,7 +215,9 @@ impl WgpuRunner {
         let mut work = Vec::new();
         for (dispatch, program) in launch.dispatches.iter().zip(programs) {
             let mut slots = buffers.slots(launch, program)?;
-            let counting = counting.map(|method| self.counting(program, method)).transpose()?;
+            let counting = counting
+                .map(|method| self.counting(program, &dispatch.workgroups, method))
+                .transpose()?;
             if let Some((instrumented, counters)) = &counting {
                 slots.push(counter_slot(instrumented, counters));
             }
@@ -357,7 +364,7 @@ impl Runner for WgpuRunner {
         let method = method(options);
         let mut dispatches = Vec::new();
         for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
-            let (instrumented, counters) = self.counting(program, method)?;
+            let (instrumented, counters) = self.counting(program, &dispatch.workgroups, method)?;
             let mut slots = buffers.slots(launch, program)?;
             slots.push(counter_slot(&instrumented, &counters));
             let shader = Shader {
