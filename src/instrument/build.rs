@@ -251,7 +251,12 @@ impl Builder<'_> {
     }
 
     /// A lane's bits, as a number.
-    pub(super) fn bits(&mut self, globals: &Globals, plan: &Plan, bits: &Bits) -> Handle<Expression> {
+    pub(super) fn bits(
+        &mut self,
+        globals: &Globals,
+        plan: &Plan,
+        bits: &Bits,
+    ) -> Handle<Expression> {
         match bits {
             Bits::One => self.literal(1),
             Bits::Var(var) => self.load(globals.vars[var.0]),
@@ -411,9 +416,8 @@ fn entry_function(
     // Where all subgroups are full, a lane's number is its rank among those that are there.
     let [x, y, z] = entry.workgroup_size;
     let full = y == 1 && z == 1 && x.is_multiple_of(context.width_max.max(1));
-    let rank_source = (full && context.plan.derived).then(|| {
-        builtin(module, &mut arguments, BuiltIn::SubgroupInvocationId, types.u32)
-    });
+    let rank_source = (full && context.plan.derived)
+        .then(|| builtin(module, &mut arguments, BuiltIn::SubgroupInvocationId, types.u32));
     let mut expressions = Arena::new();
     let mut locals = Arena::new();
     let mut builder = Builder { expressions: &mut expressions, block: Block::new() };

@@ -166,7 +166,9 @@ fn reduce(
         Reduction::Sum => {
             let halves = halves(builder, value);
             if plan.light {
-                halves.map(|half| builder.collective(SubgroupOperation::Add, half, types.u32)).into()
+                halves
+                    .map(|half| builder.collective(SubgroupOperation::Add, half, types.u32))
+                    .into()
             } else {
                 sum(builder, types, value).into()
             }

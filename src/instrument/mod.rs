@@ -174,7 +174,9 @@ impl Layout {
         let size: u64 = program.workgroup_size().iter().map(|size| u64::from(*size)).product();
         // Neighbours along x get different stripes.
         let shared = |stripes: u32| {
-            u64::from(x.div_ceil(stripes)).checked_mul(u64::from(y) * u64::from(z))?.checked_mul(size)
+            u64::from(x.div_ceil(stripes))
+                .checked_mul(u64::from(y) * u64::from(z))?
+                .checked_mul(size)
         };
         let words = plan.size().max(1);
         let fits = |stripes: &u32| {

@@ -10,8 +10,7 @@ use crate::record::Value;
 
 mod derived;
 
-const OPTIONS: Options =
-    Options {
+const OPTIONS: Options = Options {
     method: Method::Executed,
     subgroup_width_max: 128,
     counter_bytes_max: 1 << 20,

@@ -12,6 +12,7 @@
 
 pub mod branch;
 pub mod emit;
+mod lives;
 pub mod reflect;
 pub mod source;
 pub mod structure;

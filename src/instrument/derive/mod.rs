@@ -146,12 +146,7 @@ struct Planner<'a> {
 }
 
 impl<'a> Planner<'a> {
-    fn new(
-        program: &'a Program,
-        registers_max: usize,
-        once_in_memory: bool,
-        light: bool,
-    ) -> Self {
+    fn new(program: &'a Program, registers_max: usize, once_in_memory: bool, light: bool) -> Self {
         Self {
             program,
             shape: Shape::new(program),
@@ -467,8 +462,7 @@ impl<'a> Planner<'a> {
         let first_construct = self.construct;
         let mut classes = vec![None; arms.len()];
         // Lanes go to one of the arms each, and none goes past them.
-        let complete =
-            exclusive && arms.iter().all(|(body, real)| !real || !body.nodes.is_empty());
+        let complete = exclusive && arms.iter().all(|(body, real)| !real || !body.nodes.is_empty());
         let there = |body: &Body| !body.nodes.is_empty();
         let stays = |index: &usize| there(arms[*index].0) && exits(arms[*index].0).falls;
         let last = (0..arms.len()).rev().find(stays);
@@ -567,16 +561,11 @@ impl<'a> Planner<'a> {
         let Node::Loop { body, continuing, break_if, .. } = node else { return };
         let construct = self.next_construct();
         let outermost = !self.around.iter().any(|around| matches!(around, Around::Loop { .. }));
-        let turns = constant_turns(
-            self.program.module(),
-            self.naga_function(),
-            outer,
-            index,
-            outermost,
-        );
+        let turns =
+            constant_turns(self.program.module(), self.naga_function(), outer, index, outermost);
         let left = exits(body);
-        let together = turns.is_some()
-            || (self.shape.is_uniform(self.function, construct) && !left.returns);
+        let together =
+            turns.is_some() || (self.shape.is_uniform(self.function, construct) && !left.returns);
         let survey = self.shape.survey(self.function, body, &mut self.construct.clone());
         let once = flow == Flow::Once;
         let mut stretches = None;
