@@ -228,8 +228,8 @@ fn conditions_outside_a_variables_life_do_not_count() {
         ),
         // Who continues brings along what it had.
         (
-            "loop { var k = 0u; if table[lane] > out[0] { continue; } k = 5u; out[0] += 1u;
-             continuing { break if k > 3u; // ?\n } }",
+            "loop { // ?\n var k = 0u; if table[lane] > out[0] { continue; } k = 5u; out[0] += 1u;
+             continuing { break if k > 3u; } }",
             Class::Data,
         ),
         // Seen from outside the arm.
