@@ -8,7 +8,7 @@ use clap::builder::styling::{Ansi256Color, Color, Style};
 
 use super::table;
 use crate::analyze::{Advice, DeviceProfile, LineProfile, Profile};
-use crate::record::{IssuesMethod, Status};
+use crate::record::{IssuesMethod, Status, Trust};
 use crate::units::{Ratio, Width, grouped};
 
 /// What stands where there is no figure.
@@ -83,6 +83,10 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     text += &table::profiled(&profile.devices, table::Style::Terminal);
     text += "\n";
     for device in &profile.devices {
+        if let Some(how) = counted_how(device) {
+            let line = format!("{}: {how}", device.column.device);
+            text += &format!("{}\n", look.faint(&fold(&line, "  ", look)));
+        }
         text += &problems(device, look);
     }
     let Some(first) = profile.first_counted() else { return text };
@@ -117,6 +121,34 @@ fn head(profile: &Profile, look: Look) -> String {
     let name = look.paint(Style::new().bold(), &clean(&profile.kernel));
     let details = fold(&format!("({})", details.join("; ")), "  ", look);
     format!("{name}\n{details}\n")
+}
+
+/// How a device's issues were counted, and why so; nothing for the simulator and for what was not
+/// counted.
+fn counted_how(device: &DeviceProfile) -> Option<String> {
+    let method = device.column.issues_method?;
+    let judged = device.judged.as_ref().filter(|_| !device.simulated)?;
+    let failed = judged.failed.join(", ");
+    let forms = match &judged.constructs[..] {
+        [] => "it has no branches and no loops".to_owned(),
+        forms => format!("the self-test passed for what it uses ({})", forms.join(", ")),
+    };
+    let why = match (judged.trust, failed.is_empty(), device.cpu_driver) {
+        (Trust::Unknown, true, _) => "the self-test could not be run".to_owned(),
+        (Trust::Unknown, false, _) => format!("the self-test failed for {failed}"),
+        (Trust::Guaranteed | Trust::Observed, _, true) => {
+            format!("a CPU's driver; {forms}")
+        }
+        (Trust::Guaranteed | Trust::Observed, ..) => forms,
+    };
+    Some(match method {
+        IssuesMethod::Executed => format!("counted at each execution: {why}"),
+        IssuesMethod::Derived => format!("counted by derivation: {why}"),
+        IssuesMethod::Estimated => format!(
+            "lanes counted, issues estimated, at most what maximal reconvergence gives: {}",
+            if device.no_subgroups() { "the device has no subgroup operations" } else { &why }
+        ),
+    })
 }
 
 /// What went wrong on a device, and its findings.
@@ -288,6 +320,7 @@ pub(crate) fn method(method: Option<IssuesMethod>) -> &'static str {
     match method {
         Some(IssuesMethod::Executed) => "executed",
         Some(IssuesMethod::Derived) => "derived",
+        Some(IssuesMethod::Estimated) => "estimated",
         None => NONE,
     }
 }

@@ -22,6 +22,7 @@ use crate::run::profile::template::template;
 use crate::run::profile::twice::Twice;
 use crate::run::session::SessionOptions;
 use crate::run::simulator::SimulatorRunner;
+use crate::run::trust::{self, Counting};
 use crate::run::worker::WorkerRunner;
 use crate::run::{CountOptions, RunError, Runner};
 
@@ -157,6 +158,9 @@ fn count(
     job.progress.set_message(format!("{}: opening", choice.id()));
     job.progress.enable_steady_tick(Duration::from_millis(120));
     let silence_max = Duration::from_secs(arguments.time_limit);
+    let counting = arguments.exact.then_some(Counting::Executed);
+    // A shader that cannot be used is told when it is counted.
+    let constructs = trust::constructs(launch).unwrap_or_default();
     let mut open = || -> Result<Box<dyn Runner>, RunError> {
         Ok(match choice {
             Choice::Simulator(width) => {
@@ -164,9 +168,8 @@ fn count(
                 Box::new(simulator.strict(arguments.strict))
             }
             Choice::Wgpu { number, .. } => {
-                let mut runner = WorkerRunner::open(*number, false, silence_max)?;
-                runner.test_counting(catalogue)?;
-                Box::new(Twice::new(Box::new(runner), arguments.exact))
+                let runner = Box::new(WorkerRunner::open(*number, false, silence_max)?);
+                Box::new(Twice::new(runner, catalogue, &constructs, counting)?)
             }
         })
     };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed};
+use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed, trust};
 use crate::kernel::Launch;
 use crate::program::{Parsed, Program};
 use crate::record::{
@@ -89,6 +89,7 @@ pub fn measurement(
     let method = counted.as_ref().map(|counted| counted.method);
     let counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
     let width = counted.as_ref().and_then(|counted| counted.width);
+    let answer_ns = counted.as_ref().and_then(|counted| counted.answer_ns);
     let mut dispatches = Vec::new();
     for (index, program) in programs.iter().enumerate() {
         let counts = counted.as_ref().and_then(|counted| counted.dispatches.get(index));
@@ -124,6 +125,7 @@ pub fn measurement(
         parameters: launch.parameters.clone(),
         seed: launch.seed,
         status: if error.is_some() { Status::Failed } else { Status::Ok },
+        error_kind: error.as_ref().map(|error| error.kind.name().to_owned()),
         error: error.map(|error| error.message).or(mismatch),
         subgroup_width: width,
         runtime_checks: RuntimeChecks {
@@ -134,6 +136,8 @@ pub fn measurement(
         output,
         source_sha256: sha256(&launch.source),
         issues_method: method.filter(|_| has_counts),
+        trust: trust::of_shader(device, &programs),
+        answer_ns,
         active_lanes_mean,
         efficiency_ratio,
         dispatches,

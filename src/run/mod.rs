@@ -12,6 +12,7 @@
 //! | [`session`] | device by device, launch by launch; failures; fresh children |
 //! | [`self_test`] | doctor's checks of counting |
 //! | [`simulator`] | the `Runner` of `sim:W` |
+//! | [`trust`] | how far a shader's counts on a device can be trusted |
 //! | [`wgpu`] | the only place that sees wgpu |
 //! | [`worker`] | the child process that owns a device, and the `Runner` that speaks to it |
 
@@ -21,6 +22,7 @@ pub mod sampling;
 pub mod self_test;
 pub mod session;
 pub mod simulator;
+pub mod trust;
 pub mod wgpu;
 pub mod worker;
 
@@ -33,7 +35,7 @@ use crate::instrument::{Count, Method};
 use crate::kernel::Launch;
 use crate::kernel::reference::Verdict;
 use crate::record::{Counter, Device, IssuesMethod, Output, Time};
-use crate::units::Width;
+use crate::units::{Nanoseconds, Width};
 
 /// A device that runs launches.
 pub trait Runner {
@@ -46,6 +48,17 @@ pub trait Runner {
     ///
     /// [`RunError`]: the shader is not usable, the device cannot run it, or it did not end well.
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError>;
+
+    /// As [`Runner::count`], without subgroup operations: lanes are exact, issues estimated.
+    ///
+    /// # Errors
+    ///
+    /// As counting, and [`RunErrorKind::Unsupported`] on devices that need no estimates.
+    fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
+        let message =
+            format!("{} counts {} and estimates nothing", self.device().id, launch.kernel);
+        Err(RunError::new(RunErrorKind::Unsupported, message))
+    }
 
     /// Times launches side by side, then checks the outputs of each; one result a launch, in order.
     /// `notice` hears of each sample as it is taken: the launch's index.
@@ -103,6 +116,9 @@ pub struct Counted {
     /// What else was measured while counting: a simulator's speed.
     #[serde(default)]
     pub counters: Vec<Counter>,
+    /// Time from the device being open to the counts being there; nothing where it was not taken.
+    #[serde(default)]
+    pub answer_ns: Option<Nanoseconds>,
 }
 
 /// Counts of one dispatch.
@@ -170,6 +186,8 @@ pub enum RunErrorKind {
     Unsupported,
     /// The driver or wgpu refused something.
     Driver,
+    /// lanescope or naga panicked: a fault of theirs.
+    Panicked,
     /// The device ran out of memory.
     OutOfMemory,
     /// The device was lost, or its process died.
@@ -185,6 +203,23 @@ pub enum RunErrorKind {
 }
 
 impl RunErrorKind {
+    /// Its word in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BadInput => "bad_input",
+            Self::NoDevice => "no_device",
+            Self::Unsupported => "unsupported",
+            Self::Driver => "driver",
+            Self::Panicked => "panicked",
+            Self::OutOfMemory => "out_of_memory",
+            Self::DeviceLost => "device_lost",
+            Self::TimeLimit => "time_limit",
+            Self::Interrupted => "interrupted",
+            Self::StepLimit => "step_limit",
+            Self::Trap => "trap",
+        }
+    }
+
     /// Whether the device may not be used any more and its process must be made anew.
     pub fn ends_device(self) -> bool {
         match self {
@@ -193,6 +228,7 @@ impl RunErrorKind {
             | Self::NoDevice
             | Self::Unsupported
             | Self::Driver
+            | Self::Panicked
             | Self::Interrupted
             | Self::StepLimit
             | Self::Trap => false,

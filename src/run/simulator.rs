@@ -60,6 +60,7 @@ impl SimulatorRunner {
             fma_fused: Some(true),
             loop_limit: None,
             trust: Some(Trust::Guaranteed),
+            self_test: Vec::new(),
             flags: Vec::new(),
         };
         let config = Config {
@@ -253,6 +254,7 @@ impl SimulatorRunner {
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
         let counters = speed(&programs, &dispatches, elapsed.as_secs_f64());
         Ok(Counted {
+            answer_ns: None,
             width: Some(self.config.width),
             method: IssuesMethod::Executed,
             dispatches,

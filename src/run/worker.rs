@@ -5,6 +5,7 @@
 //! end, a [`Runner`]: it waits for each line up to a limit, and where the child hangs or dies it
 //! ends it and says so. Nothing that a driver does can reach the process that holds the results.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -19,7 +20,8 @@ use super::self_test;
 use super::wgpu::{Listed, WgpuRunner, list};
 use super::{CountOptions, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed};
 use crate::kernel::{Catalogue, Launch};
-use crate::record::{Device, Trust};
+use crate::program::Construct;
+use crate::record::Device;
 
 /// How long nothing may be heard of a launch.
 pub const SILENCE_MAX: Duration = Duration::from_secs(40);
@@ -330,24 +332,15 @@ impl WorkerRunner {
         }
     }
 
-    /// Runs doctor's self-test, which decides the device's [`Trust`], and flags the device
-    /// `self_test_failed` where a count is not the expected one; a test that cannot be run flags
-    /// nothing.
+    /// Runs the whole self-test and notes what it found of the device.
     ///
     /// # Errors
     ///
     /// What running gives, where the device is not usable after it.
     pub fn test_counting(&mut self, catalogue: &Catalogue) -> Result<(), RunError> {
-        let trust = match self_test::run(self, catalogue) {
-            Ok(cases) if cases.iter().all(|case| case.differences.is_empty()) => Trust::Observed,
-            Ok(_) => {
-                self.device.flags.push("self_test_failed".to_owned());
-                Trust::Unknown
-            }
-            Err(error) if error.kind.ends_device() => return Err(error),
-            Err(_) => Trust::Unknown,
-        };
-        self.device.trust = Some(trust);
+        let mut device = self.device.clone();
+        self_test::examine(self, catalogue, &BTreeSet::from(Construct::ALL), &mut device)?;
+        self.device = device;
         Ok(())
     }
 }

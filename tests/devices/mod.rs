@@ -167,7 +167,7 @@ pub(crate) fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunE
 fn self_test_of_counting(driver: &Driver) {
     let mut runner = open(driver, 60).unwrap();
     let cases = self_test::run(&mut runner, &Catalogue::embedded().unwrap()).unwrap();
-    assert_eq!(cases.len(), 7);
+    assert_eq!(cases.len(), self_test::PARTS.len());
     for case in cases {
         assert!(case.blocks_compared > 0, "{}", case.name);
         let known = driver.family == "swiftshader" && case.name == "elect_loop";
@@ -418,6 +418,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let failed = device.flags.iter().any(|flag| flag == "self_test_failed");
     let trust = if failed { Trust::Unknown } else { Trust::Observed };
     assert_eq!(device.trust, Some(trust));
+    // The self-test ran for what the shader uses, and for nothing else.
+    let judged = run.measurements[0].trust.as_ref().unwrap();
+    assert_eq!((judged.trust, judged.failed.len()), (Trust::Observed, 0), "{judged:?}");
+    assert!(judged.constructs.contains(&"switch_shared_case".to_owned()), "{judged:?}");
+    let tested = device.self_test.iter().map(|part| &part.construct).collect::<Vec<_>>();
+    let used = judged.constructs.iter().collect::<Vec<_>>();
+    assert_eq!(tested.len(), used.len());
+    assert!(used.iter().all(|construct| tested.contains(construct)) && used.len() < 15);
+    assert!(run.measurements[0].answer_ns.unwrap().0 > 0.0);
     assert!(run.measurements[0].runtime_checks.counted);
     assert!(run.measurements.iter().all(|m| m.flags.is_empty()), "{stderr}");
     let agreements = lanescope::analyze::agreements(&run);

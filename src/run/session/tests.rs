@@ -32,6 +32,7 @@ impl Runner for Scripted {
         match self.counting.get(&launch.kernel) {
             Some(kind) => Err(RunError::new(*kind, format!("{} failed", launch.kernel))),
             None => Ok(Counted {
+                answer_ns: None,
                 counters: Vec::new(),
                 width: Width::new(8).ok(),
                 method: crate::record::IssuesMethod::Executed,

@@ -80,6 +80,7 @@ impl WgpuRunner {
             fma_fused: None,
             loop_limit: None,
             trust: None,
+            self_test: Vec::new(),
             flags: Vec::new(),
         };
         if subgroups {
@@ -344,6 +345,7 @@ impl Runner for WgpuRunner {
             self.gpu.run(&format!("running {}", launch.kernel), &work)?;
             let outputs = self.outputs(launch, &buffers)?;
             return Ok(Counted {
+                answer_ns: None,
                 counters: Vec::new(),
                 width: None,
                 method: IssuesMethod::Executed,
@@ -390,6 +392,7 @@ impl Runner for WgpuRunner {
         }
         let outputs = self.outputs(launch, &buffers)?;
         Ok(Counted {
+            answer_ns: None,
             counters: Vec::new(),
             width: Some(width),
             method: issues_method(method),
