@@ -26,6 +26,10 @@ const ROOM: [usize; 2] = [100, 76];
 /// The least room that a source line is given, in columns.
 const SOURCE_MIN: usize = 16;
 
+/// What is said where something follows from issues that were estimated.
+pub(crate) const RESTS_ON_ESTIMATES: &str =
+    "estimates: issues may be more than shown, and efficiency less";
+
 /// How a profile is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {
@@ -146,7 +150,11 @@ fn counted_how(device: &DeviceProfile) -> Option<String> {
         IssuesMethod::Derived => format!("counted by derivation: {why}"),
         IssuesMethod::Estimated => format!(
             "lanes counted, issues estimated, at most what maximal reconvergence gives: {}",
-            if device.no_subgroups() { "the device has no subgroup operations" } else { &why }
+            match (device.no_subgroups(), judged.trust) {
+                (true, _) => "the device has no subgroup operations",
+                (false, Trust::Unknown) => &why,
+                (false, Trust::Guaranteed | Trust::Observed) => "as asked for",
+            }
         ),
     })
 }
@@ -219,6 +227,11 @@ fn advised(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
         text += &format!("{}\n", look.faint(&fold(one.rule.remedy(), "    ", look)));
     }
     text += &look.faint(&fold("Gains are bounds from the counts, and overlap.", "  ", look));
+    if device.column.issues_method == Some(IssuesMethod::Estimated) {
+        text += "\n";
+        let rests = format!("They rest on {RESTS_ON_ESTIMATES}.");
+        text += &look.faint(&fold(&rests, "  ", look));
+    }
     text.push('\n');
     text
 }

@@ -153,6 +153,10 @@ pub(crate) struct ProfileArguments {
     /// drivers and where the self-test failed)
     #[arg(long)]
     pub(crate) exact: bool,
+    /// Count without subgroup operations, as on devices whose own cannot be trusted: lanes exactly,
+    /// issues as estimates
+    #[arg(long, hide = true, conflicts_with = "exact")]
+    pub(crate) estimate: bool,
     /// Seed of generated data
     #[arg(long, default_value_t = crate::kernel::SEED)]
     pub(crate) seed: u64,

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed, trust};
+use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
 use crate::kernel::Launch;
-use crate::program::{Parsed, Program};
+use crate::program::{Parsed, Program, ProgramError};
 use crate::record::{
     Block, Device, Dispatch, Line, Measurement, Output, RuntimeChecks, Source, Status,
 };
@@ -57,8 +57,16 @@ pub fn programs(launch: &Launch) -> Result<Vec<Program>, RunError> {
     if launch.dispatches.is_empty() {
         return Ok(Vec::new());
     }
-    let bad = |error: crate::program::ProgramError| {
-        RunError::new(RunErrorKind::BadInput, error.to_string())
+    caught("analysis", &launch.file, || analysed(launch))
+}
+
+fn analysed(launch: &Launch) -> Result<Vec<Program>, RunError> {
+    let bad = |error: ProgramError| {
+        let kind = match error {
+            ProgramError::Panicked { .. } => RunErrorKind::Panicked,
+            _ => RunErrorKind::BadInput,
+        };
+        RunError::new(kind, error.to_string())
     };
     let parsed = Parsed::new(&launch.file, &launch.source).map_err(bad)?;
     launch

@@ -27,6 +27,7 @@ pub mod wgpu;
 pub mod worker;
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -241,6 +242,26 @@ impl RunError {
     pub fn new(kind: RunErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
+}
+
+/// Runs a part of lanescope, and turns a panic in it into an error.
+///
+/// # Errors
+///
+/// [`RunErrorKind::Panicked`] with the part's and the shader's name, and what `work` gives.
+pub fn caught<T>(
+    part: &str,
+    file: &str,
+    work: impl FnOnce() -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        let message = format!(
+            "lanescope's {part} panicked on {file}: {said}; please report it with the shader"
+        );
+        Err(RunError::new(RunErrorKind::Panicked, message))
+    })
 }
 
 /// The time of day, RFC 3339 in UTC, to the second: when an invocation started.

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use super::self_test;
 use super::wgpu::{Listed, WgpuRunner, list};
-use super::{CountOptions, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed};
+use super::{CountOptions, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed, caught};
 use crate::kernel::{Catalogue, Launch};
 use crate::program::Construct;
 use crate::record::Device;
@@ -51,6 +51,11 @@ pub enum Request {
         launch: Box<Launch>,
         /// How.
         options: CountOptions,
+    },
+    /// Count without subgroup operations: answered with [`Reply::Counted`] or [`Reply::Failed`].
+    Estimate {
+        /// What to run.
+        launch: Box<Launch>,
     },
     /// Time: answered with any number of [`Reply::Sampling`], then [`Reply::Timed`].
     Time {
@@ -121,8 +126,16 @@ fn answer(
             Err(error) => Reply::Failed(error),
         },
         Request::Count { launch, options } => {
-            let counted =
-                runner.as_mut().ok_or_else(closed).and_then(|r| r.count(&launch, &options));
+            let counted = runner.as_mut().ok_or_else(closed).and_then(|runner| {
+                caught("counting", &launch.file, || runner.count(&launch, &options))
+            });
+            counted.map_or_else(Reply::Failed, Reply::Counted)
+        }
+        Request::Estimate { launch } => {
+            let counted = runner
+                .as_mut()
+                .ok_or_else(closed)
+                .and_then(|runner| caught("counting", &launch.file, || runner.estimate(&launch)));
             counted.map_or_else(Reply::Failed, Reply::Counted)
         }
         Request::Time { launches, options } => match runner.as_mut() {
@@ -343,6 +356,22 @@ impl WorkerRunner {
         self.device = device;
         Ok(())
     }
+
+    /// Asks for counts.
+    fn counted(&mut self, request: &Request) -> Result<Counted, RunError> {
+        let doing = match request {
+            Request::Count { launch, .. } | Request::Estimate { launch } => {
+                format!("counting {}", launch.kernel)
+            }
+            Request::List | Request::Open { .. } | Request::Time { .. } => "counting".to_owned(),
+        };
+        self.worker.ask(request)?;
+        match self.worker.hear(self.silence_max, &doing)? {
+            Reply::Counted(counted) => Ok(counted),
+            Reply::Failed(error) => Err(error),
+            other => Err(unexpected(&other)),
+        }
+    }
 }
 
 impl Runner for WorkerRunner {
@@ -351,12 +380,11 @@ impl Runner for WorkerRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        self.worker.ask(&Request::Count { launch: Box::new(launch.clone()), options: *options })?;
-        match self.worker.hear(self.silence_max, &format!("counting {}", launch.kernel))? {
-            Reply::Counted(counted) => Ok(counted),
-            Reply::Failed(error) => Err(error),
-            other => Err(unexpected(&other)),
-        }
+        self.counted(&Request::Count { launch: Box::new(launch.clone()), options: *options })
+    }
+
+    fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
+        self.counted(&Request::Estimate { launch: Box::new(launch.clone()) })
     }
 
     fn time(

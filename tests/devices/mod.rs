@@ -1,5 +1,7 @@
 //! What must hold on every driver.
 
+mod trust;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -19,7 +21,7 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 12] = [
+pub(crate) const CHECKS: [(&str, Check); 16] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("times_are_taken_and_outputs_verified", times),
@@ -29,6 +31,10 @@ pub(crate) const CHECKS: [(&str, Check); 12] = [
     ("several_and_indirect_dispatches_run", indirect),
     ("what_is_too_large_is_refused_with_its_limit", too_large),
     ("profile_agrees_with_the_simulator", profile),
+    ("estimates_bound_what_is_executed", trust::estimates),
+    ("a_device_without_subgroups_is_estimated", trust::without_subgroups),
+    ("what_a_device_lacks_is_named", trust::lacking_features),
+    ("a_panic_of_naga_costs_its_device_only", trust::back_end_panics),
     ("misreported_width_is_flagged", misreported_width),
     ("random_programs_agree", crate::random::agree),
     ("endless_loop_costs_its_process_only", endless_loop),

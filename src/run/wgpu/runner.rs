@@ -10,7 +10,7 @@ use wgpu::{Buffer, BufferUsages, DeviceType, Features};
 use super::adapters;
 use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
 use super::probe;
-use crate::instrument::{Instrumented, Method, Options};
+use crate::instrument::{InstrumentError, Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind, IssuesMethod};
@@ -18,12 +18,16 @@ use crate::run::measure::{outputs_sha256, programs};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{
     Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
-    Timed,
+    Timed, caught,
 };
 use crate::units::{Nanoseconds, Width};
 
 /// The most bytes that counters may take: the least that any device binds is 128 MiB.
 const COUNTER_BYTES_MAX: u64 = 16 << 20;
+
+/// The lanes that a subgroup is taken to have in estimates for a device without subgroup operations:
+/// what most GPUs run.
+const WIDTH_ASSUMED: u32 = 32;
 
 /// A GPU or CPU driver through wgpu.
 pub struct WgpuRunner {
@@ -182,19 +186,28 @@ impl WgpuRunner {
         method: Method,
     ) -> Result<(Instrumented, Buffer), RunError> {
         let widest = [self.device.subgroup_width_max, self.device.subgroup_width_run];
+        // A driver that reports too narrow a width must not write past the histogram's end.
+        let widest = widest.iter().flatten().map(|width| width.lanes()).max().unwrap_or(1);
         let options = Options {
             method,
-            // A driver that reports too narrow a width must not write past the histogram's end.
-            subgroup_width_max: widest
-                .iter()
-                .flatten()
-                .map(|width| width.lanes())
-                .max()
-                .unwrap_or(1),
+            subgroup_width_max: match method {
+                Method::Estimated => {
+                    self.device.subgroup_width_run.map_or(WIDTH_ASSUMED, Width::lanes)
+                }
+                Method::Executed | Method::Histogram | Method::Derived => widest,
+            },
             counter_bytes_max: COUNTER_BYTES_MAX,
         };
-        let instrumented = Instrumented::new(program, &options)
-            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
+        let instrumented = caught("instrumenter", program.text().file(), || {
+            Instrumented::new(program, &options).map_err(|error| match error {
+                InstrumentError::Invalid(_) => {
+                    RunError::new(RunErrorKind::Panicked, error.to_string())
+                }
+                InstrumentError::TooLarge { .. } => {
+                    RunError::new(RunErrorKind::Unsupported, error.to_string())
+                }
+            })
+        })?;
         let size = instrumented.counters().size;
         let counters = self.gpu.buffer("counters", BufferUsages::STORAGE, size);
         Ok((instrumented, counters))
@@ -274,9 +287,29 @@ fn method(options: &CountOptions) -> Method {
 /// What a record calls a method.
 fn issues_method(method: Method) -> IssuesMethod {
     match method {
+        Method::Estimated => IssuesMethod::Estimated,
         Method::Executed | Method::Histogram => IssuesMethod::Executed,
         Method::Derived => IssuesMethod::Derived,
     }
+}
+
+/// The counts in the counters' bytes, histograms cut to the width that ran.
+fn decoded(
+    instrumented: &Instrumented,
+    bytes: &[u8],
+    width: Width,
+) -> Result<Vec<crate::instrument::Count>, RunError> {
+    let mut counts = instrumented.decode(bytes).ok_or_else(|| {
+        RunError::new(
+            RunErrorKind::Driver,
+            "derived counts contradict one another: this device's lanes do not meet again where \
+             they should; count each execution with --exact",
+        )
+    })?;
+    for histogram in counts.iter_mut().filter_map(|count| count.histogram.as_mut()) {
+        histogram.truncate(width.index());
+    }
+    Ok(counts)
 }
 
 /// Where a counting module's counters are bound.
@@ -336,77 +369,24 @@ impl Runner for WgpuRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        let programs = programs(launch)?;
-        let buffers = self.buffers(launch, &programs)?;
-        let Some(width) = self.device.subgroup_width_run else {
-            // Without subgroups nothing can be counted, but outputs can be checked.
-            let work = self.pipelines(launch, &programs, &buffers, None)?;
-            let work: Vec<(&Bound, &Grid)> = work.iter().map(|(b, g)| (b, g)).collect();
-            self.gpu.run(&format!("running {}", launch.kernel), &work)?;
-            let outputs = self.outputs(launch, &buffers)?;
-            return Ok(Counted {
-                answer_ns: None,
-                counters: Vec::new(),
-                width: None,
-                method: IssuesMethod::Executed,
-                dispatches: Vec::new(),
-                outputs_sha256: outputs_sha256(&outputs),
-                checked: verify(launch, &outputs)?,
-                runtime_checks: !launch.trusted,
-                flags: vec!["not_counted_no_subgroups".to_owned()],
-            });
-        };
-        let method = method(options);
-        let mut dispatches = Vec::new();
-        for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
-            let (instrumented, counters) = self.counting(program, method)?;
-            let mut slots = buffers.slots(launch, program)?;
-            slots.push(counter_slot(&instrumented, &counters));
-            let shader = Shader {
-                file: &launch.file,
-                module: instrumented.module(),
-                entry_point: &dispatch.entry_point,
-                trusted: launch.trusted,
-                immediates: &launch.immediates,
-            };
-            let bound = self.gpu.bind(&shader, &slots)?;
-            let grid = buffers.grid(&dispatch.workgroups)?;
-            self.gpu.run(&format!("counting {}", launch.kernel), &[(&bound, &grid)])?;
-            let counts =
-                instrumented.decode(&self.gpu.read(&counters, instrumented.counters().size)?);
-            let mut counts = counts.ok_or_else(|| {
-                RunError::new(
-                    RunErrorKind::Driver,
-                    "derived counts contradict one another: this device's lanes do not meet again \
-                     where they should; count each execution with --exact",
-                )
-            })?;
-            for histogram in counts.iter_mut().filter_map(|count| count.histogram.as_mut()) {
-                histogram.truncate(width.index());
-            }
-            let workgroups = match &grid {
-                Grid::Direct(workgroups) => Some(*workgroups),
-                Grid::Indirect(..) => None,
-            };
-            dispatches.push(CountedDispatch { workgroups, counts });
+        match self.device.subgroup_width_run {
+            Some(width) => self.counted(launch, method(options), width),
+            None => self.uncounted(launch),
         }
-        let outputs = self.outputs(launch, &buffers)?;
-        Ok(Counted {
-            answer_ns: None,
-            counters: Vec::new(),
-            width: Some(width),
-            method: issues_method(method),
-            dispatches,
-            outputs_sha256: outputs_sha256(&outputs),
-            checked: verify(launch, &outputs)?,
-            runtime_checks: !launch.trusted,
-            // The width is the probe's: such a driver may have chosen another for this module.
-            flags: self
-                .width_varies()
-                .then(|| "width_not_known_when_counted".to_owned())
-                .into_iter()
-                .collect(),
-        })
+    }
+
+    fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
+        let known = self.device.subgroup_width_run;
+        let width = match known {
+            Some(width) => width,
+            None => Width::new(WIDTH_ASSUMED)
+                .map_err(|error| RunError::new(RunErrorKind::BadInput, error.to_string()))?,
+        };
+        let mut counted = self.counted(launch, Method::Estimated, width)?;
+        if known.is_none() {
+            counted.flags.push("width_assumed".to_owned());
+        }
+        Ok(counted)
     }
 
     fn time(
@@ -457,6 +437,76 @@ fn interrupted() -> RunError {
 }
 
 impl WgpuRunner {
+    /// Runs a launch without counters and checks its outputs.
+    fn uncounted(&self, launch: &Launch) -> Result<Counted, RunError> {
+        let programs = programs(launch)?;
+        let buffers = self.buffers(launch, &programs)?;
+        let work = self.pipelines(launch, &programs, &buffers, None)?;
+        let work: Vec<(&Bound, &Grid)> = work.iter().map(|(b, g)| (b, g)).collect();
+        self.gpu.run(&format!("running {}", launch.kernel), &work)?;
+        let outputs = self.outputs(launch, &buffers)?;
+        Ok(Counted {
+            answer_ns: None,
+            counters: Vec::new(),
+            width: None,
+            method: IssuesMethod::Executed,
+            dispatches: Vec::new(),
+            outputs_sha256: outputs_sha256(&outputs),
+            checked: verify(launch, &outputs)?,
+            runtime_checks: !launch.trusted,
+            flags: vec!["not_counted_no_subgroups".to_owned()],
+        })
+    }
+
+    /// Runs a launch once with counters and checks its outputs.
+    fn counted(&self, launch: &Launch, method: Method, width: Width) -> Result<Counted, RunError> {
+        let programs = programs(launch)?;
+        let buffers = self.buffers(launch, &programs)?;
+        let mut dispatches = Vec::new();
+        for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
+            let (instrumented, counters) = self.counting(program, method)?;
+            let mut slots = buffers.slots(launch, program)?;
+            slots.push(counter_slot(&instrumented, &counters));
+            let shader = Shader {
+                file: &launch.file,
+                module: instrumented.module(),
+                entry_point: &dispatch.entry_point,
+                trusted: launch.trusted,
+                immediates: &launch.immediates,
+            };
+            let bound = self.gpu.bind(&shader, &slots)?;
+            let grid = buffers.grid(&dispatch.workgroups)?;
+            self.gpu.run(&format!("counting {}", launch.kernel), &[(&bound, &grid)])?;
+            let counts = decoded(
+                &instrumented,
+                &self.gpu.read(&counters, instrumented.counters().size)?,
+                width,
+            )?;
+            let workgroups = match &grid {
+                Grid::Direct(workgroups) => Some(*workgroups),
+                Grid::Indirect(..) => None,
+            };
+            dispatches.push(CountedDispatch { workgroups, counts });
+        }
+        let outputs = self.outputs(launch, &buffers)?;
+        Ok(Counted {
+            answer_ns: None,
+            counters: Vec::new(),
+            width: Some(width),
+            method: issues_method(method),
+            dispatches,
+            outputs_sha256: outputs_sha256(&outputs),
+            checked: verify(launch, &outputs)?,
+            runtime_checks: !launch.trusted,
+            // The width is the probe's: such a driver may have chosen another for this module.
+            flags: self
+                .width_varies()
+                .then(|| "width_not_known_when_counted".to_owned())
+                .into_iter()
+                .collect(),
+        })
+    }
+
     /// What sampling gave, with the outputs checked.
     fn timed(
         &self,
