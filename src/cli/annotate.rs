@@ -104,7 +104,26 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     }
     text += &advised(first, advice, look);
     text += &source(profile, first, look);
+    text += &answered(profile, look);
     text
+}
+
+/// How soon each device answered; nothing where no time was taken.
+fn answered(profile: &Profile, look: Look) -> String {
+    let times: Vec<String> = profile
+        .devices
+        .iter()
+        .filter_map(|device| Some((device, device.answer?)))
+        .map(|(device, time)| format!("{} {:.3} s", device.column.device, time.0 * 1e-9))
+        .collect();
+    if times.is_empty() {
+        return String::new();
+    }
+    let line = format!(
+        "Counted, self-test and second run included, after the device was open: {}",
+        times.join(", ")
+    );
+    format!("\n{}\n", look.faint(&fold(&line, "", look)))
 }
 
 fn head(profile: &Profile, look: Look) -> String {

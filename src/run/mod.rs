@@ -61,6 +61,23 @@ pub trait Runner {
         Err(RunError::new(RunErrorKind::Unsupported, message))
     }
 
+    /// Counts a launch twice from the same start, and says whether the second run came out with the
+    /// same counts and outputs; gives the first.
+    ///
+    /// # Errors
+    ///
+    /// As counting and estimating.
+    fn count_twice(&mut self, launch: &Launch, how: How) -> Result<(Counted, bool), RunError> {
+        let mut once = || match how {
+            How::Counted(options) => self.count(launch, &options),
+            How::Estimated => self.estimate(launch),
+        };
+        let (first, second) = (once()?, once()?);
+        let same =
+            first.outputs_sha256 == second.outputs_sha256 && first.dispatches == second.dispatches;
+        Ok((first, same))
+    }
+
     /// Times launches side by side, then checks the outputs of each; one result a launch, in order.
     /// `notice` hears of each sample as it is taken: the launch's index.
     ///
@@ -81,6 +98,16 @@ pub struct CountOptions {
     /// Whether to derive counts from as few counters as can be: fast, and what maximal reconvergence
     /// would give. Histograms are never derived, and a simulator counts what it executes.
     pub derived: bool,
+}
+
+/// How to count where estimates are possible too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// As [`Runner::count`].
+    Counted(CountOptions),
+    /// As [`Runner::estimate`].
+    Estimated,
 }
 
 /// How to time.

@@ -18,7 +18,9 @@ use serde::{Deserialize, Serialize};
 
 use super::self_test;
 use super::wgpu::{Listed, WgpuRunner, list};
-use super::{CountOptions, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed, caught};
+use super::{
+    CountOptions, Counted, How, RunError, RunErrorKind, Runner, TimeOptions, Timed, caught,
+};
 use crate::kernel::{Catalogue, Launch};
 use crate::program::Construct;
 use crate::record::Device;
@@ -57,6 +59,13 @@ pub enum Request {
         /// What to run.
         launch: Box<Launch>,
     },
+    /// Count twice: answered with [`Reply::CountedTwice`] or [`Reply::Failed`].
+    CountTwice {
+        /// What to run.
+        launch: Box<Launch>,
+        /// How.
+        how: How,
+    },
     /// Time: answered with any number of [`Reply::Sampling`], then [`Reply::Timed`].
     Time {
         /// What to run, side by side.
@@ -76,6 +85,8 @@ pub enum Reply {
     Opened(Box<Device>),
     /// Counting's result.
     Counted(Counted),
+    /// Counting twice: the first result, and whether the second was the same.
+    CountedTwice(Counted, bool),
     /// A sample of this launch begins.
     Sampling(usize),
     /// Timing's results, one a launch.
@@ -137,6 +148,15 @@ fn answer(
                 .ok_or_else(closed)
                 .and_then(|runner| caught("counting", &launch.file, || runner.estimate(&launch)));
             counted.map_or_else(Reply::Failed, Reply::Counted)
+        }
+        Request::CountTwice { launch, how } => {
+            let counted = runner.as_mut().ok_or_else(closed).and_then(|runner| {
+                caught("counting", &launch.file, || runner.count_twice(&launch, how))
+            });
+            match counted {
+                Ok((first, same)) => Reply::CountedTwice(first, same),
+                Err(error) => Reply::Failed(error),
+            }
         }
         Request::Time { launches, options } => match runner.as_mut() {
             None => Reply::Failed(closed()),
@@ -357,18 +377,18 @@ impl WorkerRunner {
         Ok(())
     }
 
-    /// Asks for counts.
-    fn counted(&mut self, request: &Request) -> Result<Counted, RunError> {
-        let doing = match request {
-            Request::Count { launch, .. } | Request::Estimate { launch } => {
-                format!("counting {}", launch.kernel)
-            }
-            Request::List | Request::Open { .. } | Request::Time { .. } => "counting".to_owned(),
-        };
+    /// Asks for something to be done with a launch; gives the answer, failures aside.
+    fn asked(&mut self, request: &Request, launch: &Launch) -> Result<Reply, RunError> {
         self.worker.ask(request)?;
-        match self.worker.hear(self.silence_max, &doing)? {
-            Reply::Counted(counted) => Ok(counted),
+        match self.worker.hear(self.silence_max, &format!("counting {}", launch.kernel))? {
             Reply::Failed(error) => Err(error),
+            reply => Ok(reply),
+        }
+    }
+
+    fn counted(&mut self, request: &Request, launch: &Launch) -> Result<Counted, RunError> {
+        match self.asked(request, launch)? {
+            Reply::Counted(counted) => Ok(counted),
             other => Err(unexpected(&other)),
         }
     }
@@ -380,11 +400,20 @@ impl Runner for WorkerRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        self.counted(&Request::Count { launch: Box::new(launch.clone()), options: *options })
+        let request = Request::Count { launch: Box::new(launch.clone()), options: *options };
+        self.counted(&request, launch)
     }
 
     fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
-        self.counted(&Request::Estimate { launch: Box::new(launch.clone()) })
+        self.counted(&Request::Estimate { launch: Box::new(launch.clone()) }, launch)
+    }
+
+    fn count_twice(&mut self, launch: &Launch, how: How) -> Result<(Counted, bool), RunError> {
+        let request = Request::CountTwice { launch: Box::new(launch.clone()), how };
+        match self.asked(&request, launch)? {
+            Reply::CountedTwice(first, same) => Ok((first, same)),
+            other => Err(unexpected(&other)),
+        }
     }
 
     fn time(

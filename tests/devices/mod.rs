@@ -21,7 +21,7 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 16] = [
+pub(crate) const CHECKS: [(&str, Check); 17] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("times_are_taken_and_outputs_verified", times),
@@ -35,6 +35,7 @@ pub(crate) const CHECKS: [(&str, Check); 16] = [
     ("a_device_without_subgroups_is_estimated", trust::without_subgroups),
     ("what_a_device_lacks_is_named", trust::lacking_features),
     ("a_panic_of_naga_costs_its_device_only", trust::back_end_panics),
+    ("a_scan_that_spins_is_right_and_ends", trust::look_back),
     ("misreported_width_is_flagged", misreported_width),
     ("random_programs_agree", crate::random::agree),
     ("endless_loop_costs_its_process_only", endless_loop),

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::record::{IssuesMethod, Run, Status, Value};
+use lanescope::run::measure::outputs_sha256;
+use lanescope::run::profile::{Request, prepare};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
-use lanescope::run::{CountOptions, Counted, Runner};
+use lanescope::run::{CountOptions, Counted, How, Runner};
 use lanescope::units::Width;
 use tempfile::TempDir;
 
@@ -156,4 +158,48 @@ pub(super) fn back_end_panics(driver: &Driver) {
     assert!(why.contains("panics.wgsl"), "{why}");
     assert_eq!((simulator.status, &simulator.error_kind), (Status::Ok, &None));
     assert!(!simulator.dispatches[0].blocks.is_empty(), "its counts are kept");
+}
+
+/// Elements of the scan: 64 tiles.
+const SCANNED: u64 = 4096;
+
+/// A scan in which workgroups spin on one another ends, however it is counted, with the right sums;
+/// what is counted outside the spinning is the same everywhere.
+pub(super) fn look_back(driver: &Driver) {
+    let text = include_str!("scan_look_back.wgsl");
+    let request = Request {
+        file: "scan_look_back.wgsl".to_owned(),
+        name: "scan_look_back".to_owned(),
+        source: text.to_owned(),
+        description: None,
+        entry_point: None,
+        workgroups: None,
+        n: Some(SCANNED),
+        seed: SEED,
+    };
+    let launch = prepare(&request, &mut |file| Err(format!("no file {file}"))).unwrap().launch;
+    let input = launch.contents(launch.buffer("input").unwrap());
+    let mut sum = 0_u32;
+    let scanned = input.as_chunks::<4>().0.iter().flat_map(|word| {
+        sum += u32::from_le_bytes(*word) % 16;
+        sum.to_le_bytes()
+    });
+    let scanned = BTreeMap::from([("output".to_owned(), scanned.collect())]);
+    let right = &outputs_sha256(&scanned)["output"];
+
+    let executed = How::Counted(CountOptions { histogram: false, derived: false });
+    let histogram = How::Counted(CountOptions { histogram: true, derived: false });
+    let derived = How::Counted(CountOptions { histogram: false, derived: true });
+    let mut device = open(driver, 60).unwrap();
+    let mut simulator = SimulatorRunner::new(Width::new(driver.width).unwrap(), STEPS_MAX);
+    let simulated = simulator.count(&launch, &CountOptions { histogram: false, derived: false });
+    let simulated = simulated.unwrap();
+    assert_eq!(&simulated.outputs_sha256["output"], right);
+    for how in [executed, histogram, derived, How::Estimated] {
+        let (counted, _) = device.count_twice(&launch, how).unwrap();
+        assert_eq!(&counted.outputs_sha256["output"], right, "{how:?}");
+        // Every lane comes to the end once; how often tiles look for one another is the schedule's.
+        let lanes = |counted: &Counted| counts(counted).last().unwrap().1;
+        assert_eq!(lanes(&counted), lanes(&simulated), "{how:?}");
+    }
 }

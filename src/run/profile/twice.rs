@@ -12,7 +12,7 @@ use crate::kernel::{Catalogue, Launch};
 use crate::program::Construct;
 use crate::record::Device;
 use crate::run::trust::{self, Counting};
-use crate::run::{CountOptions, Counted, RunError, Runner, TimeOptions, Timed, self_test};
+use crate::run::{CountOptions, Counted, How, RunError, Runner, TimeOptions, Timed, self_test};
 use crate::units::Nanoseconds;
 
 /// The flag of a launch whose two runs differ.
@@ -51,22 +51,6 @@ impl Twice {
         self_test::examine(&mut *runner, catalogue, constructs, &mut device)?;
         Ok(Self { runner, device, counting, since })
     }
-
-    /// Counts once.
-    fn once(
-        &mut self,
-        launch: &Launch,
-        counting: Counting,
-        options: &CountOptions,
-    ) -> Result<Counted, RunError> {
-        let exact = CountOptions { histogram: options.histogram, derived: false };
-        let derived = CountOptions { histogram: false, derived: true };
-        match counting {
-            Counting::Executed => self.runner.count(launch, &exact),
-            Counting::Derived => self.runner.count(launch, &derived),
-            Counting::Estimated => self.runner.estimate(launch),
-        }
-    }
 }
 
 /// The clock.
@@ -85,10 +69,14 @@ impl Runner for Twice {
             Some(counting) => counting,
             None => trust::counting(&self.device, &trust::constructs(launch)?),
         };
-        let mut first = self.once(launch, counting, options)?;
-        let second = self.once(launch, counting, options)?;
-        let same =
-            first.outputs_sha256 == second.outputs_sha256 && first.dispatches == second.dispatches;
+        let how = match counting {
+            Counting::Executed => {
+                How::Counted(CountOptions { histogram: options.histogram, derived: false })
+            }
+            Counting::Derived => How::Counted(CountOptions { histogram: false, derived: true }),
+            Counting::Estimated => How::Estimated,
+        };
+        let (mut first, same) = self.runner.count_twice(launch, how)?;
         if !same {
             first.flags.push(DIFFERS.to_owned());
         }

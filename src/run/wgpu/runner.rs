@@ -17,8 +17,8 @@ use crate::record::{Device, DeviceKind, IssuesMethod};
 use crate::run::measure::{outputs_sha256, programs};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{
-    Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
-    Timed, caught,
+    Checked, CountOptions, Counted, CountedDispatch, How, RunError, RunErrorKind, Runner,
+    TimeOptions, Timed, caught,
 };
 use crate::units::{Nanoseconds, Width};
 
@@ -318,6 +318,62 @@ fn counter_slot<'a>(instrumented: &Instrumented, buffer: &'a Buffer) -> Slot<'a>
     Slot { group: place.group, binding: place.binding, kind: SlotKind::ReadWrite, buffer }
 }
 
+/// A launch whose dispatches count: buffers, pipelines and counters.
+struct Counting {
+    buffers: Buffers,
+    steps: Vec<CountStep>,
+    /// The buffers that some dispatch may write.
+    written: BTreeSet<String>,
+    width: Width,
+}
+
+/// A dispatch that counts.
+struct CountStep {
+    instrumented: Instrumented,
+    counters: Buffer,
+    bound: Bound,
+    grid: Grid,
+}
+
+/// What a counted run left behind.
+#[derive(PartialEq)]
+struct Found {
+    dispatches: Vec<CountedDispatch>,
+    outputs: Outputs,
+}
+
+impl Counting {
+    /// Runs the dispatches and reads what they left behind.
+    fn run(&self, runner: &WgpuRunner, launch: &Launch) -> Result<Found, RunError> {
+        let mut dispatches = Vec::new();
+        for CountStep { instrumented, counters, bound, grid } in &self.steps {
+            runner.gpu.run(&format!("counting {}", launch.kernel), &[(bound, grid)])?;
+            let bytes = runner.gpu.read(counters, instrumented.counters().size)?;
+            let counts = decoded(instrumented, &bytes, self.width)?;
+            let workgroups = match grid {
+                Grid::Direct(workgroups) => Some(*workgroups),
+                Grid::Indirect(..) => None,
+            };
+            dispatches.push(CountedDispatch { workgroups, counts });
+        }
+        let outputs = runner.outputs(launch, &self.buffers)?;
+        Ok(Found { dispatches, outputs })
+    }
+
+    /// Puts the first contents back where something may have been written, zeros into counters.
+    fn reset(&self, runner: &WgpuRunner, launch: &Launch) {
+        for buffer in launch.buffers.iter().filter(|b| self.written.contains(&b.name)) {
+            let made = &self.buffers.buffers[&buffer.name];
+            runner.gpu.queue.write_buffer(made, 0, &launch.contents(buffer));
+        }
+        let mut encoder = runner.gpu.device.create_command_encoder(&Default::default());
+        for step in &self.steps {
+            encoder.clear_buffer(&step.counters, 0, None);
+        }
+        runner.gpu.queue.submit([encoder.finish()]);
+    }
+}
+
 /// Buffers and pipelines of a launch.
 struct Ready {
     buffers: Buffers,
@@ -376,17 +432,22 @@ impl Runner for WgpuRunner {
     }
 
     fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
-        let known = self.device.subgroup_width_run;
-        let width = match known {
-            Some(width) => width,
-            None => Width::new(WIDTH_ASSUMED)
-                .map_err(|error| RunError::new(RunErrorKind::BadInput, error.to_string()))?,
+        let width = self.width_estimated()?;
+        self.counted(launch, Method::Estimated, width)
+    }
+
+    fn count_twice(&mut self, launch: &Launch, how: How) -> Result<(Counted, bool), RunError> {
+        let (method, width) = match (how, self.device.subgroup_width_run) {
+            (How::Counted(options), Some(width)) => (method(&options), width),
+            (How::Counted(_), None) => return Ok((self.uncounted(launch)?, true)),
+            (How::Estimated, _) => (Method::Estimated, self.width_estimated()?),
         };
-        let mut counted = self.counted(launch, Method::Estimated, width)?;
-        if known.is_none() {
-            counted.flags.push("width_assumed".to_owned());
-        }
-        Ok(counted)
+        let counting = self.count_ready(launch, method, width)?;
+        let first = counting.run(self, launch)?;
+        counting.reset(self, launch);
+        let second = counting.run(self, launch)?;
+        let same = first == second;
+        Ok((self.concluded(launch, method, width, first)?, same))
     }
 
     fn time(
@@ -458,11 +519,31 @@ impl WgpuRunner {
         })
     }
 
+    /// The width for which estimates are made.
+    fn width_estimated(&self) -> Result<Width, RunError> {
+        let assumed = || Width::new(WIDTH_ASSUMED);
+        let width = self.device.subgroup_width_run.map_or_else(assumed, Ok);
+        width.map_err(|error| RunError::new(RunErrorKind::BadInput, error.to_string()))
+    }
+
     /// Runs a launch once with counters and checks its outputs.
     fn counted(&self, launch: &Launch, method: Method, width: Width) -> Result<Counted, RunError> {
+        let counting = self.count_ready(launch, method, width)?;
+        let found = counting.run(self, launch)?;
+        self.concluded(launch, method, width, found)
+    }
+
+    /// A launch made ready to be counted, more than once.
+    fn count_ready(
+        &self,
+        launch: &Launch,
+        method: Method,
+        width: Width,
+    ) -> Result<Counting, RunError> {
         let programs = programs(launch)?;
         let buffers = self.buffers(launch, &programs)?;
-        let mut dispatches = Vec::new();
+        let mut steps = Vec::new();
+        let mut written = BTreeSet::new();
         for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
             let (instrumented, counters) = self.counting(program, method)?;
             let mut slots = buffers.slots(launch, program)?;
@@ -476,19 +557,30 @@ impl WgpuRunner {
             };
             let bound = self.gpu.bind(&shader, &slots)?;
             let grid = buffers.grid(&dispatch.workgroups)?;
-            self.gpu.run(&format!("counting {}", launch.kernel), &[(&bound, &grid)])?;
-            let counts = decoded(
-                &instrumented,
-                &self.gpu.read(&counters, instrumented.counters().size)?,
-                width,
-            )?;
-            let workgroups = match &grid {
-                Grid::Direct(workgroups) => Some(*workgroups),
-                Grid::Indirect(..) => None,
-            };
-            dispatches.push(CountedDispatch { workgroups, counts });
+            let writable = bindings(program)?.into_iter().filter(|binding| binding.writable);
+            written.extend(writable.map(|binding| binding.name));
+            steps.push(CountStep { instrumented, counters, bound, grid });
         }
-        let outputs = self.outputs(launch, &buffers)?;
+        Ok(Counting { buffers, steps, written, width })
+    }
+
+    /// What a counted run found, with its outputs checked.
+    fn concluded(
+        &self,
+        launch: &Launch,
+        method: Method,
+        width: Width,
+        found: Found,
+    ) -> Result<Counted, RunError> {
+        let Found { dispatches, outputs } = found;
+        let mut flags = Vec::new();
+        // The width is the probe's: such a driver may have chosen another for this module.
+        if self.width_varies() {
+            flags.push("width_not_known_when_counted".to_owned());
+        }
+        if self.device.subgroup_width_run.is_none() {
+            flags.push("width_assumed".to_owned());
+        }
         Ok(Counted {
             answer_ns: None,
             counters: Vec::new(),
@@ -498,12 +590,7 @@ impl WgpuRunner {
             outputs_sha256: outputs_sha256(&outputs),
             checked: verify(launch, &outputs)?,
             runtime_checks: !launch.trusted,
-            // The width is the probe's: such a driver may have chosen another for this module.
-            flags: self
-                .width_varies()
-                .then(|| "width_not_known_when_counted".to_owned())
-                .into_iter()
-                .collect(),
+            flags,
         })
     }
 
