@@ -150,7 +150,7 @@ pub(crate) struct ProfileArguments {
     #[arg(long)]
     pub(crate) strict: bool,
     /// Count at each execution of each block, histograms too, and derive nothing (the rule on CPU
-    /// drivers and where the self-test failed)
+    /// drivers, and where the self-test failed for control flow that the shader uses)
     #[arg(long)]
     pub(crate) exact: bool,
     /// Count without subgroup operations, as on devices whose own cannot be trusted: lanes exactly,
