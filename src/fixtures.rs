@@ -70,6 +70,7 @@ fn device(id: &str, kind: DeviceKind, name: &str, backend: &str, width: u32) -> 
         fma_fused: Some(!name.starts_with("llvmpipe")),
         loop_limit: name.starts_with("llvmpipe").then_some(65_535),
         trust: None,
+        self_test: Vec::new(),
         flags: Vec::new(),
     }
 }
@@ -185,6 +186,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         seed: 1,
         status: Status::Ok,
         error: None,
+        error_kind: None,
         subgroup_width: Some(width),
         runtime_checks: RuntimeChecks {
             timed: false,
@@ -194,6 +196,8 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         output: Output::Verified,
         source_sha256: format!("{pattern:064x}"),
         issues_method: Some(IssuesMethod::Executed),
+        trust: None,
+        answer_ns: None,
         active_lanes_mean: active,
         efficiency_ratio: active.map(|lanes| Ratio(lanes / f64::from(width.lanes()))),
         dispatches: vec![dispatch],

@@ -61,11 +61,16 @@ pub fn explain(flag: &str) -> &'static str {
              did, and may differ from the simulator's where that form is used."
         }
         "no_subgroups" => {
-            "The adapter offers no subgroup operations: it was timed, and nothing was counted. On \
+            "The adapter offers no subgroup operations: `run` times it and counts nothing, `profile` \
+             counts lanes and estimates issues. On \
              DX12 they need the DXC compiler: put dxcompiler.dll beside the program (FXC has none)."
         }
         "no_timestamps" => {
             "The adapter offers no timestamps: lanes were counted, and nothing was timed."
+        }
+        "width_assumed" => {
+            "The device does not say how many lanes its subgroups have: estimates and efficiency are \
+             for 32."
         }
         "width_not_known_when_counted" => {
             "The driver may choose another subgroup width for each module, and the counted one's is \

@@ -8,7 +8,7 @@ use clap::builder::styling::{Ansi256Color, Color, Style};
 
 use super::table;
 use crate::analyze::{Advice, DeviceProfile, LineProfile, Profile};
-use crate::record::{IssuesMethod, Status};
+use crate::record::{IssuesMethod, Status, Trust};
 use crate::units::{Ratio, Width, grouped};
 
 /// What stands where there is no figure.
@@ -25,6 +25,10 @@ const ROOM: [usize; 2] = [100, 76];
 
 /// The least room that a source line is given, in columns.
 const SOURCE_MIN: usize = 16;
+
+/// What is said where something follows from issues that were estimated.
+pub(crate) const RESTS_ON_ESTIMATES: &str =
+    "estimates: issues may be more than shown, and efficiency less";
 
 /// How a profile is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +87,10 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     text += &table::profiled(&profile.devices, table::Style::Terminal);
     text += "\n";
     for device in &profile.devices {
+        if let Some(how) = counted_how(device) {
+            let line = format!("{}: {how}", device.column.device);
+            text += &format!("{}\n", look.faint(&fold(&line, "  ", look)));
+        }
         text += &problems(device, look);
     }
     let Some(first) = profile.first_counted() else { return text };
@@ -96,7 +104,26 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     }
     text += &advised(first, advice, look);
     text += &source(profile, first, look);
+    text += &answered(profile, look);
     text
+}
+
+/// How soon each device answered; nothing where no time was taken.
+fn answered(profile: &Profile, look: Look) -> String {
+    let times: Vec<String> = profile
+        .devices
+        .iter()
+        .filter_map(|device| Some((device, device.answer?)))
+        .map(|(device, time)| format!("{} {:.3} s", device.column.device, time.0 * 1e-9))
+        .collect();
+    if times.is_empty() {
+        return String::new();
+    }
+    let line = format!(
+        "Counted, self-test and second run included, after the device was open: {}",
+        times.join(", ")
+    );
+    format!("\n{}\n", look.faint(&fold(&line, "", look)))
 }
 
 fn head(profile: &Profile, look: Look) -> String {
@@ -117,6 +144,38 @@ fn head(profile: &Profile, look: Look) -> String {
     let name = look.paint(Style::new().bold(), &clean(&profile.kernel));
     let details = fold(&format!("({})", details.join("; ")), "  ", look);
     format!("{name}\n{details}\n")
+}
+
+/// How a device's issues were counted, and why so; nothing for the simulator and for what was not
+/// counted.
+fn counted_how(device: &DeviceProfile) -> Option<String> {
+    let method = device.column.issues_method?;
+    let judged = device.judged.as_ref().filter(|_| !device.simulated)?;
+    let failed = judged.failed.join(", ");
+    let forms = match &judged.constructs[..] {
+        [] => "it has no branches and no loops".to_owned(),
+        forms => format!("the self-test passed for what it uses ({})", forms.join(", ")),
+    };
+    let why = match (judged.trust, failed.is_empty(), device.cpu_driver) {
+        (Trust::Unknown, true, _) => "the self-test could not be run".to_owned(),
+        (Trust::Unknown, false, _) => format!("the self-test failed for {failed}"),
+        (Trust::Guaranteed | Trust::Observed, _, true) => {
+            format!("a CPU's driver; {forms}")
+        }
+        (Trust::Guaranteed | Trust::Observed, ..) => forms,
+    };
+    Some(match method {
+        IssuesMethod::Executed => format!("counted at each execution: {why}"),
+        IssuesMethod::Derived => format!("counted by derivation: {why}"),
+        IssuesMethod::Estimated => format!(
+            "lanes counted, issues estimated, at most what maximal reconvergence gives: {}",
+            match (device.no_subgroups(), judged.trust) {
+                (true, _) => "the device has no subgroup operations",
+                (false, Trust::Unknown) => &why,
+                (false, Trust::Guaranteed | Trust::Observed) => "as asked for",
+            }
+        ),
+    })
 }
 
 /// What went wrong on a device, and its findings.
@@ -187,6 +246,11 @@ fn advised(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
         text += &format!("{}\n", look.faint(&fold(one.rule.remedy(), "    ", look)));
     }
     text += &look.faint(&fold("Gains are bounds from the counts, and overlap.", "  ", look));
+    if device.column.issues_method == Some(IssuesMethod::Estimated) {
+        text += "\n";
+        let rests = format!("They rest on {RESTS_ON_ESTIMATES}.");
+        text += &look.faint(&fold(&rests, "  ", look));
+    }
     text.push('\n');
     text
 }
@@ -288,6 +352,7 @@ pub(crate) fn method(method: Option<IssuesMethod>) -> &'static str {
     match method {
         Some(IssuesMethod::Executed) => "executed",
         Some(IssuesMethod::Derived) => "derived",
+        Some(IssuesMethod::Estimated) => "estimated",
         None => NONE,
     }
 }

@@ -150,9 +150,13 @@ pub(crate) struct ProfileArguments {
     #[arg(long)]
     pub(crate) strict: bool,
     /// Count at each execution of each block, histograms too, and derive nothing (the rule on CPU
-    /// drivers and where the self-test failed)
+    /// drivers, and where the self-test failed for control flow that the shader uses)
     #[arg(long)]
     pub(crate) exact: bool,
+    /// Count without subgroup operations, as on devices whose own cannot be trusted: lanes exactly,
+    /// issues as estimates
+    #[arg(long, hide = true, conflicts_with = "exact")]
+    pub(crate) estimate: bool,
     /// Seed of generated data
     #[arg(long, default_value_t = crate::kernel::SEED)]
     pub(crate) seed: u64,

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::annotate::{self, Look};
+use super::annotate::{self, Look, RESTS_ON_ESTIMATES};
 use super::arguments::ProfileArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
@@ -15,15 +15,17 @@ use super::run::{Job, RESULT_FILE, complain, exit};
 use super::{export, render};
 use crate::analyze::{self, Condition};
 use crate::kernel::{Catalogue, Description, Launch};
-use crate::record::Run;
-use crate::run::profile::Request;
+use crate::program::ProgramError;
+use crate::record::{IssuesMethod, Measurement, Run};
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::template::template;
 use crate::run::profile::twice::Twice;
+use crate::run::profile::{ProfileError, Request};
 use crate::run::session::SessionOptions;
 use crate::run::simulator::SimulatorRunner;
+use crate::run::trust::{self, Counting};
 use crate::run::worker::WorkerRunner;
-use crate::run::{CountOptions, RunError, Runner};
+use crate::run::{CountOptions, RunError, RunErrorKind, Runner, caught};
 
 /// The largest shader or launch file that is read, in bytes.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
@@ -100,8 +102,17 @@ fn launch(request: &Request, arguments: &ProfileArguments) -> Result<Launch, Fai
             )
         })
     };
-    let prepared = prepare_affordable(request, &mut read).map_err(Failure::bad_input)?;
-    Ok(prepared.launch)
+    let prepared =
+        caught("preparation", &request.file, || Ok(prepare_affordable(request, &mut read)));
+    match prepared {
+        Ok(Ok(prepared)) => Ok(prepared.launch),
+        // What panicked is no fault of the shader's.
+        Ok(Err(ProfileError::Program(error @ ProgramError::Panicked { .. }))) => {
+            Err(Failure::message(Exit::PartFailed, error.to_string()))
+        }
+        Ok(Err(error)) => Err(Failure::bad_input(error)),
+        Err(panic) => Err(Failure::message(Exit::PartFailed, panic.to_string())),
+    }
 }
 
 /// Reads a text file.
@@ -157,6 +168,13 @@ fn count(
     job.progress.set_message(format!("{}: opening", choice.id()));
     job.progress.enable_steady_tick(Duration::from_millis(120));
     let silence_max = Duration::from_secs(arguments.time_limit);
+    let counting = match (arguments.exact, arguments.estimate) {
+        (true, _) => Some(Counting::Executed),
+        (false, true) => Some(Counting::Estimated),
+        (false, false) => None,
+    };
+    // A shader that cannot be used is told when it is counted.
+    let constructs = trust::constructs(launch).unwrap_or_default();
     let mut open = || -> Result<Box<dyn Runner>, RunError> {
         Ok(match choice {
             Choice::Simulator(width) => {
@@ -164,9 +182,8 @@ fn count(
                 Box::new(simulator.strict(arguments.strict))
             }
             Choice::Wgpu { number, .. } => {
-                let mut runner = WorkerRunner::open(*number, false, silence_max)?;
-                runner.test_counting(catalogue)?;
-                Box::new(Twice::new(Box::new(runner), arguments.exact))
+                let runner = Box::new(WorkerRunner::open(*number, false, silence_max)?);
+                Box::new(Twice::new(runner, catalogue, &constructs, counting)?)
             }
         })
     };
@@ -216,10 +233,22 @@ fn finish(
     for violation in &violations {
         writeln!(stderr, "--fail-on: {violation}")?;
     }
+    let estimated = |m: &&Measurement| m.issues_method == Some(IssuesMethod::Estimated);
+    for measurement in run.measurements.iter().filter(estimated).filter(|_| condition.is_some()) {
+        writeln!(stderr, "--fail-on rests on {RESTS_ON_ESTIMATES} ({})", measurement.device)?;
+    }
     Ok(match exit(&run, unopened, opened) {
+        // No device that was asked has what the shader needs: the shader is what can be changed.
+        Exit::PartFailed if unopened == 0 && all_unsupported(&run) => Exit::BadInput,
         Exit::Done if !violations.is_empty() => Exit::CheckFailed,
         code => code,
     })
+}
+
+/// Whether the shader failed on every device for want of something.
+fn all_unsupported(run: &Run) -> bool {
+    let unsupported = RunErrorKind::Unsupported.name();
+    run.measurements.iter().all(|m| m.error_kind.as_deref() == Some(unsupported))
 }
 
 /// Says what was found about the launch, each thing once with its devices.

@@ -41,7 +41,8 @@ const BUDGET_S: [f64; 2] = [30.0, 6.0];
 const SAMPLES_MIN: u32 = 12;
 
 /// The environment variables that change which driver runs, and how.
-const ENVIRONMENT: [&str; 8] = [
+const ENVIRONMENT: [&str; 9] = [
+    "LANESCOPE_WITHOUT_FEATURES",
     "VK_DRIVER_FILES",
     "VK_ICD_FILENAMES",
     "VK_LOADER_DRIVERS_SELECT",

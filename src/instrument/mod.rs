@@ -18,6 +18,10 @@
 //! because the number of active lanes must be known at each execution: the leader counts one in the
 //! bin of that number, and issues and lanes are the bins' sums.
 //!
+//! *Estimated* counting is for devices whose subgroup operations are missing or not to be believed:
+//! each lane counts its own trips, so that lanes are exact and issues a lower bound. Its own page,
+//! `estimate`, says which.
+//!
 //! # Shape of the instrumented module
 //!
 //! The old entry point becomes a function, appended last with its arguments' bindings cleared; the
@@ -36,6 +40,7 @@
 
 mod build;
 mod derive;
+mod estimate;
 mod flush;
 mod plan;
 mod rewrite;
@@ -85,6 +90,9 @@ pub enum Method {
     Histogram,
     /// As few counters as the rest follows from under maximal reconvergence.
     Derived,
+    /// Without subgroup operations: each lane counts its own trips, and issues are estimated, as if
+    /// [`Options::subgroup_width_max`] consecutive invocations were a subgroup.
+    Estimated,
 }
 
 /// An instrumented module.
@@ -204,7 +212,10 @@ impl Instrumented {
         let (plan, layout) = Self::plan(program, options)?;
         let (group, binding) = free_binding(program.module());
         let binding = CounterBinding { group, binding, size: layout.size() };
-        let module = build::instrument(program, layout, binding, &plan, options);
+        let mut module = build::instrument(program, layout, binding, &plan, options);
+        if options.method == Method::Estimated {
+            estimate::finish(&mut module, program, options.subgroup_width_max);
+        }
         let info = validate(&module, program.text())?;
         let counters = plan.words.iter().copied().zip(plan.items).collect();
         Ok(Self { module, info, binding, layout, counters, readings: plan.readings })
@@ -214,6 +225,7 @@ impl Instrumented {
         let plan = match options.method {
             Method::Executed => Plan::executed(program, REGISTER_BLOCKS_MAX),
             Method::Histogram => Plan::histograms(program, options.subgroup_width_max),
+            Method::Estimated => estimate::plan(program),
             Method::Derived => {
                 let registers_max = 2 * REGISTER_BLOCKS_MAX;
                 let light = derive::derived(program, registers_max, true);

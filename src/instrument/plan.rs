@@ -299,7 +299,7 @@ impl Plan {
     }
 
     /// Puts an action before each block, by number.
-    fn each_block(&mut self, program: &Program, acts: &[Option<Act>]) {
+    pub(super) fn each_block(&mut self, program: &Program, acts: &[Option<Act>]) {
         fn fill(body: &Body, planned: &mut Planned, acts: &[Option<Act>]) {
             for (index, node) in body.nodes.iter().enumerate() {
                 if let Node::Straight(straight) = node {

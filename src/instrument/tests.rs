@@ -9,6 +9,7 @@ use crate::program::{Overrides, Parsed};
 use crate::record::Value;
 
 mod derived;
+mod estimated;
 
 const OPTIONS: Options = Options {
     method: Method::Executed,

@@ -197,7 +197,7 @@ mod tests {
     /// Plain and instrumented, in registers and in memory.
     fn modules(program: &Program) -> Vec<Module> {
         let mut modules = vec![program.module().clone()];
-        for method in [Method::Executed, Method::Histogram, Method::Derived] {
+        for method in [Method::Executed, Method::Histogram, Method::Derived, Method::Estimated] {
             let options = Options {
                 method,
                 subgroup_width_max: 32,

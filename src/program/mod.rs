@@ -11,6 +11,7 @@
 //! against the text as it was written.
 
 pub mod branch;
+pub mod constructs;
 pub mod emit;
 mod lives;
 pub mod reflect;
@@ -27,6 +28,7 @@ use naga::valid::{Capabilities, ModuleInfo, SubgroupOperationSet, ValidationFlag
 use naga::{AddressSpace, Handle, Module, ShaderStage, TypeInner};
 
 pub use branch::BlockFlow;
+pub use constructs::Construct;
 pub use emit::{Emission, Language, emit_all};
 pub use reflect::{Access, Interface, Override, OverrideKind, Resource};
 pub use source::{Location, Text};
@@ -336,6 +338,11 @@ impl Program {
     /// Why each block is entered, by number.
     pub fn flows(&self) -> Vec<BlockFlow> {
         branch::flows(&self.module, &self.structure, &self.text)
+    }
+
+    /// The forms of control flow that the entry point and the functions that it reaches use.
+    pub fn constructs(&self) -> std::collections::BTreeSet<Construct> {
+        constructs::of(self)
     }
 
     /// The entry point.

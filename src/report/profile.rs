@@ -197,6 +197,7 @@ fn card(device: &DeviceProfile) -> DeviceCard {
         method: match column.issues_method {
             Some(IssuesMethod::Executed) => "executed",
             Some(IssuesMethod::Derived) => "derived",
+            Some(IssuesMethod::Estimated) => "estimated",
             None => format::NONE,
         }
         .to_owned(),

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed};
+use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
 use crate::kernel::Launch;
-use crate::program::{Parsed, Program};
+use crate::program::{Parsed, Program, ProgramError};
 use crate::record::{
     Block, Device, Dispatch, Line, Measurement, Output, RuntimeChecks, Source, Status,
 };
@@ -57,8 +57,16 @@ pub fn programs(launch: &Launch) -> Result<Vec<Program>, RunError> {
     if launch.dispatches.is_empty() {
         return Ok(Vec::new());
     }
-    let bad = |error: crate::program::ProgramError| {
-        RunError::new(RunErrorKind::BadInput, error.to_string())
+    caught("analysis", &launch.file, || analysed(launch))
+}
+
+fn analysed(launch: &Launch) -> Result<Vec<Program>, RunError> {
+    let bad = |error: ProgramError| {
+        let kind = match error {
+            ProgramError::Panicked { .. } => RunErrorKind::Panicked,
+            _ => RunErrorKind::BadInput,
+        };
+        RunError::new(kind, error.to_string())
     };
     let parsed = Parsed::new(&launch.file, &launch.source).map_err(bad)?;
     launch
@@ -89,6 +97,7 @@ pub fn measurement(
     let method = counted.as_ref().map(|counted| counted.method);
     let counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
     let width = counted.as_ref().and_then(|counted| counted.width);
+    let answer_ns = counted.as_ref().and_then(|counted| counted.answer_ns);
     let mut dispatches = Vec::new();
     for (index, program) in programs.iter().enumerate() {
         let counts = counted.as_ref().and_then(|counted| counted.dispatches.get(index));
@@ -124,6 +133,7 @@ pub fn measurement(
         parameters: launch.parameters.clone(),
         seed: launch.seed,
         status: if error.is_some() { Status::Failed } else { Status::Ok },
+        error_kind: error.as_ref().map(|error| error.kind.name().to_owned()),
         error: error.map(|error| error.message).or(mismatch),
         subgroup_width: width,
         runtime_checks: RuntimeChecks {
@@ -134,6 +144,8 @@ pub fn measurement(
         output,
         source_sha256: sha256(&launch.source),
         issues_method: method.filter(|_| has_counts),
+        trust: trust::of_shader(device, &programs),
+        answer_ns,
         active_lanes_mean,
         efficiency_ratio,
         dispatches,

@@ -4,13 +4,12 @@
 //! says nothing of a GPU's.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use super::measure::{outputs_sha256, programs};
 use super::{
     Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
-    Timed,
+    Timed, caught,
 };
 use crate::instrument::Count;
 use crate::kernel::{Launch, Workgroups, reference};
@@ -60,6 +59,7 @@ impl SimulatorRunner {
             fma_fused: Some(true),
             loop_limit: None,
             trust: Some(Trust::Guaranteed),
+            self_test: Vec::new(),
             flags: Vec::new(),
         };
         let config = Config {
@@ -190,15 +190,7 @@ impl Runner for SimulatorRunner {
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
         // A fault of the simulator's own must not take the other devices' results along.
-        let counted = catch_unwind(AssertUnwindSafe(|| self.counted(launch, options)));
-        counted.unwrap_or_else(|_| {
-            let message = format!(
-                "the simulator itself failed on {}, which is lanescope's fault: please report it with \
-                 the shader",
-                launch.file
-            );
-            Err(RunError::new(RunErrorKind::Driver, message))
-        })
+        caught("simulator", &launch.file, || self.counted(launch, options))
     }
 
     fn time(
@@ -253,6 +245,7 @@ impl SimulatorRunner {
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
         let counters = speed(&programs, &dispatches, elapsed.as_secs_f64());
         Ok(Counted {
+            answer_ns: None,
             width: Some(self.config.width),
             method: IssuesMethod::Executed,
             dispatches,

@@ -1,5 +1,7 @@
 //! What must hold on every driver.
 
+mod trust;
+
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -19,7 +21,7 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 12] = [
+pub(crate) const CHECKS: [(&str, Check); 17] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("times_are_taken_and_outputs_verified", times),
@@ -29,6 +31,11 @@ pub(crate) const CHECKS: [(&str, Check); 12] = [
     ("several_and_indirect_dispatches_run", indirect),
     ("what_is_too_large_is_refused_with_its_limit", too_large),
     ("profile_agrees_with_the_simulator", profile),
+    ("estimates_bound_what_is_executed", trust::estimates),
+    ("a_device_without_subgroups_is_estimated", trust::without_subgroups),
+    ("what_a_device_lacks_is_named", trust::lacking_features),
+    ("a_panic_of_naga_costs_its_device_only", trust::back_end_panics),
+    ("a_scan_that_spins_is_right_and_ends", trust::look_back),
     ("misreported_width_is_flagged", misreported_width),
     ("random_programs_agree", crate::random::agree),
     ("endless_loop_costs_its_process_only", endless_loop),
@@ -167,7 +174,7 @@ pub(crate) fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunE
 fn self_test_of_counting(driver: &Driver) {
     let mut runner = open(driver, 60).unwrap();
     let cases = self_test::run(&mut runner, &Catalogue::embedded().unwrap()).unwrap();
-    assert_eq!(cases.len(), 7);
+    assert_eq!(cases.len(), self_test::PARTS.len());
     for case in cases {
         assert!(case.blocks_compared > 0, "{}", case.name);
         let known = driver.family == "swiftshader" && case.name == "elect_loop";
@@ -418,6 +425,15 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let failed = device.flags.iter().any(|flag| flag == "self_test_failed");
     let trust = if failed { Trust::Unknown } else { Trust::Observed };
     assert_eq!(device.trust, Some(trust));
+    // The self-test ran for what the shader uses, and for nothing else.
+    let judged = run.measurements[0].trust.as_ref().unwrap();
+    assert_eq!((judged.trust, judged.failed.len()), (Trust::Observed, 0), "{judged:?}");
+    assert!(judged.constructs.contains(&"switch_shared_case".to_owned()), "{judged:?}");
+    let tested = device.self_test.iter().map(|part| &part.construct).collect::<Vec<_>>();
+    let used = judged.constructs.iter().collect::<Vec<_>>();
+    assert_eq!(tested.len(), used.len());
+    assert!(used.iter().all(|construct| tested.contains(construct)) && used.len() < 15);
+    assert!(run.measurements[0].answer_ns.unwrap().0 > 0.0);
     assert!(run.measurements[0].runtime_checks.counted);
     assert!(run.measurements.iter().all(|m| m.flags.is_empty()), "{stderr}");
     let agreements = lanescope::analyze::agreements(&run);

@@ -87,3 +87,72 @@ fn full_subgroups_leave_nothing_to_say() {
         assert!(view.contains(said), "{view}");
     }
 }
+
+#[test]
+fn the_way_of_counting_is_said_with_its_reason_and_the_time() {
+    // A GPU's measurement, made of the simulator's.
+    let view_of = |method, trust, failed: &[&str], cpu_driver: bool| {
+        let mut run = demo(&[32]);
+        run.devices[0].kind = crate::record::DeviceKind::Wgpu;
+        run.devices[0].cpu_driver = cpu_driver;
+        let measurement = &mut run.measurements[0];
+        measurement.issues_method = Some(method);
+        measurement.answer_ns = Some(crate::units::Nanoseconds(0.25e9));
+        measurement.trust = Some(crate::record::ShaderTrust {
+            trust,
+            constructs: vec!["loop".to_owned(), "switch".to_owned()],
+            failed: failed.iter().map(|name| (*name).to_owned()).collect(),
+        });
+        view(&run, PLAIN)
+    };
+    use crate::record::Trust::{Observed, Unknown};
+    let passed = "the self-test passed for what it uses (loop, switch)";
+    let cases = [
+        (
+            IssuesMethod::Derived,
+            Observed,
+            &[][..],
+            false,
+            format!("counted by derivation: {passed}"),
+        ),
+        (
+            IssuesMethod::Executed,
+            Unknown,
+            &["switch"],
+            false,
+            "counted at each execution: the self-test failed for switch".to_owned(),
+        ),
+        (
+            IssuesMethod::Executed,
+            Unknown,
+            &[],
+            false,
+            "counted at each execution: the self-test could not be run".to_owned(),
+        ),
+        (
+            IssuesMethod::Executed,
+            Observed,
+            &[],
+            true,
+            format!("counted at each execution: a CPU's driver; {passed}"),
+        ),
+        (
+            IssuesMethod::Estimated,
+            Unknown,
+            &["loop"],
+            false,
+            "lanes counted, issues estimated, at most what maximal reconvergence gives: the \
+             self-test failed for loop"
+                .to_owned(),
+        ),
+    ];
+    for (method, trust, failed, cpu_driver, said) in cases {
+        let view = view_of(method, trust, failed, cpu_driver);
+        assert!(view.contains(&format!("  sim:32: {said}\n")), "{said}\n{view}");
+        let estimated = method == IssuesMethod::Estimated;
+        assert_eq!(view.contains("They rest on estimates"), estimated, "{view}");
+        assert!(view.ends_with("after the device was open: sim:32 0.250 s\n"), "{view}");
+    }
+    let simulated = view(&demo(&[32]), PLAIN);
+    assert!(!simulated.contains("counted at each") && !simulated.contains("device was open"));
+}

@@ -5,7 +5,7 @@
 
 #[path = "../../../tests/support/random_program.rs"]
 #[expect(dead_code, reason = "shrinking is for the side-by-side runs")]
-mod random_program;
+pub(super) mod random_program;
 
 use super::*;
 use crate::simulate::{Compiled, Config, Fma, Memory, Reconvergence, Schedule};

@@ -5,11 +5,13 @@
 //!
 //! - [`adapters`]: what there is, and what is left out and why;
 //! - `gpu`: an open device: buffers, pipelines, dispatches, timestamps, errors as values;
+//! - `features`: what a module needs that the device lacks, in words;
 //! - `probe`: what is measured of the device itself: width, timer, rates, fusion, loop limit;
 //! - `runner`: counting and timing of launches;
 //! - `trusted`: the one call that is `unsafe`.
 
 pub mod adapters;
+mod features;
 mod gpu;
 mod probe;
 mod runner;
