@@ -5,14 +5,15 @@
 //! basic blocks ([`structure`]), and the place of each in the source. It runs nothing and changes
 //! no code: `instrument` and `translate` do.
 //!
-//! The way through: [`Parsed::new`] blanks directives that naga does not know ([`source`]), parses
-//! and validates; [`Parsed::resolve`] picks the entry point, drops what it does not reach, puts the
+//! The way through: [`Parsed::new`] blanks directives that naga does not know ([`source`]), parses,
+//! puts implicit returns where the source has them (`returns`), and validates; [`Parsed::resolve`] picks the entry point, drops what it does not reach, puts the
 //! overrides in, validates again and numbers the blocks. Errors are naga's own diagnostics, shown
 //! against the text as it was written.
 
 pub mod branch;
 pub mod emit;
 pub mod reflect;
+mod returns;
 pub mod source;
 pub mod structure;
 pub mod uniformity;
@@ -192,10 +193,11 @@ impl Parsed {
     pub fn new(file: &str, text: &str) -> Result<Self, ProgramError> {
         let text = Text::new(file, text);
         let parsed = guarded(file, "parsed", || naga::front::wgsl::parse_str(text.cleaned()))?;
-        let module = parsed.map_err(|error| ProgramError::Parse {
+        let mut module = parsed.map_err(|error| ProgramError::Parse {
             file: file.to_owned(),
             diagnostic: error.emit_to_string_with_path(text.original(), file),
         })?;
+        returns::merge_implicit(&mut module);
         let text = Arc::new(text);
         validate(&module, &text)?;
         Ok(Self { text, module })
