@@ -73,7 +73,6 @@ fn strip(body: &mut Block) -> bool {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use crate::program::{Overrides, Parsed};
 

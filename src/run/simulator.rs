@@ -15,7 +15,7 @@ use super::{
 use crate::instrument::Count;
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
-use crate::record::{Counter, Device, DeviceKind, IssuesMethod, Trust};
+use crate::record::{Counter, Device, DeviceKind, IssuesMethod, Packing, Trust};
 use crate::simulate::{
     BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Report, Schedule,
     SimulateError, Taken, Trap,
@@ -59,6 +59,7 @@ impl SimulatorRunner {
             copy_bytes_per_s: None,
             fma_fused: Some(true),
             loop_limit: None,
+            packing: Some(Packing::Linear),
             trust: Some(Trust::Guaranteed),
             flags: Vec::new(),
         };

@@ -19,7 +19,7 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 12] = [
+pub(crate) const CHECKS: [(&str, Check); 13] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("times_are_taken_and_outputs_verified", times),
@@ -30,6 +30,7 @@ pub(crate) const CHECKS: [(&str, Check); 12] = [
     ("what_is_too_large_is_refused_with_its_limit", too_large),
     ("profile_agrees_with_the_simulator", profile),
     ("misreported_width_is_flagged", misreported_width),
+    ("doctor_tells_trust_and_where_subgroups_begin", doctor),
     ("random_programs_agree", crate::random::agree),
     ("endless_loop_costs_its_process_only", endless_loop),
 ];
@@ -298,6 +299,21 @@ fn misreported_width(driver: &Driver) {
     let (code, stdout, _) = program::parts(&output);
     assert_eq!(code, 4, "{stdout}");
     assert!(stdout.contains("subgroup_width_misreported"), "{stdout}");
+}
+
+/// What counts are worth, and where subgroups of 3D workgroups begin: as found here by hand.
+fn doctor(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let command = ["doctor", "--device", "wgpu:0"];
+    let (code, stdout, _) = program::parts(&program::run(&folder, &driver.environment(), &command));
+    assert_eq!(code, 0, "{stdout}");
+    assert!(stdout.contains("counts: observed: the self-test passed on this driver"), "{stdout}");
+    let packed = if driver.family == "lavapipe" {
+        "a subgroup begins at each row along x"
+    } else {
+        "subgroups follow local_invocation_index"
+    };
+    assert!(stdout.contains(packed), "{stdout}");
 }
 
 /// A buffer over what the CPU drivers bind fails its kernel with both figures, and makes no buffer.
