@@ -120,7 +120,7 @@ pub(crate) struct RunArguments {
 /// Arguments of `profile`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProfileArguments {
-    /// The shader
+    /// The shader; `-` reads it from standard input
     #[arg(value_name = "SHADER.wgsl")]
     pub(crate) shader: PathBuf,
     /// A launch file: data, dispatches, overrides; what it leaves out follows from the shader

@@ -306,14 +306,14 @@ fn doctor(driver: &Driver) {
     let folder = TempDir::new().unwrap();
     let command = ["doctor", "--device", "wgpu:0"];
     let (code, stdout, _) = program::parts(&program::run(&folder, &driver.environment(), &command));
-    assert_eq!(code, 0, "{stdout}");
-    assert!(stdout.contains("counts: observed: the self-test passed on this driver"), "{stdout}");
-    let packed = if driver.family == "lavapipe" {
-        "a subgroup begins at each row along x"
+    // SwiftShader brings lanes together late after a loop, see `self_test_of_counting`.
+    let (expected, trust, packed) = if driver.family == "lavapipe" {
+        (0, "counts: observed: the self-test passed", "a subgroup begins at each row along x")
     } else {
-        "subgroups follow local_invocation_index"
+        (4, "counts: unknown: no passed self-test", "subgroups follow local_invocation_index")
     };
-    assert!(stdout.contains(packed), "{stdout}");
+    assert_eq!(code, expected, "{stdout}");
+    assert!(stdout.contains(trust) && stdout.contains(packed), "{stdout}");
 }
 
 /// A buffer over what the CPU drivers bind fails its kernel with both figures, and makes no buffer.
