@@ -22,6 +22,9 @@ const NONE: &str = "–";
 /// Lines of the summary of worst lines: of the first device, and of each further one.
 const WORST_MAX: [usize; 2] = [8, 3];
 
+/// The columns that the table of devices takes beside the longest name.
+const TABLE: usize = 83;
+
 /// Characters of a bar.
 const BAR: usize = 12;
 
@@ -82,7 +85,7 @@ fn orange() -> Style {
 /// Writes the whole view. `advice` may hold other devices' too; the first device's is shown.
 pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     let mut text = head(profile, look);
-    text += &table::profiled(&profile.devices, table::Style::Terminal);
+    text += &devices(&profile.devices, look);
     text += "\n";
     for device in &profile.devices {
         text += &problems(device, look);
@@ -119,6 +122,30 @@ fn head(profile: &Profile, look: Look) -> String {
     let name = look.paint(Style::new().bold(), &clean(&profile.kernel));
     let details = fold(&format!("({})", details.join("; ")), "  ", look.columns);
     format!("{name}\n{details}\n")
+}
+
+/// The devices as a table, or in words where the terminal has no room for one.
+fn devices(devices: &[DeviceProfile], look: Look) -> String {
+    let longest = devices.iter().map(|device| width_of(&device.column.label)).max().unwrap_or(0);
+    if look.columns.is_none_or(|columns| columns >= longest + TABLE) {
+        return table::profiled(devices, table::Style::Terminal);
+    }
+    let line = |device: &DeviceProfile| {
+        let label = &device.column.label;
+        let slots = device.column.slots;
+        let text = match (slots.active_lanes_mean(), device.column.width, device.efficiency()) {
+            (Some(mean), Some(width), Some(Ratio(efficiency))) => format!(
+                "{label}: {mean:.2} of {width} lanes active ({:.1} %), {} issue slots; {} counts, {}",
+                efficiency * 100.0,
+                grouped(slots.issues),
+                method(device.column.issues_method),
+                device.trust.name()
+            ),
+            _ => format!("{label}: nothing was counted"),
+        };
+        fold(&text, "  ", look.columns)
+    };
+    devices.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// What went wrong on a device, and its findings.
@@ -180,13 +207,16 @@ fn advised(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
     let title = format!("Advice for {}: the most that each could save", device.column.label);
     let mut text = look.heading(&title);
     for one in here {
-        let name = look.paint(orange().bold(), one.rule.name());
-        text += &format!(
-            "  line {}: {name}, at most {} issue slots ({})\n",
+        let name = one.rule.name();
+        let said = format!(
+            "line {}: {name}, at most {} issue slots ({})",
             one.line,
             grouped(one.gain_slots),
             percent(Some(one.gain_share)).trim_start()
         );
+        let said = fold(&said, "  ", look.columns);
+        text += &said.replacen(name, &look.paint(orange().bold(), name), 1);
+        text.push('\n');
         text += &format!("{}\n", fold(&clean(&one.reason), "    ", look.columns));
         text += &format!("{}\n", look.faint(&fold(one.rule.remedy(), "    ", look.columns)));
     }

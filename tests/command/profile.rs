@@ -316,6 +316,24 @@ pub(super) fn long_expressions() {
     refused_in(&folder, &["profile", "endless.wgsl", "--device", "sim:32"], 2, refused);
 }
 
+/// README's example of `--fail-on` says what the program says.
+pub(super) fn readme_fail_on() {
+    let readme = include_str!("../../README.md");
+    let command = "lanescope profile examples/mandelbrot.wgsl --device sim:64 --fail-on";
+    let block = readme.split_once(command).unwrap().1;
+    let block = block.split_once("```text\n").unwrap().1.split_once("```").unwrap().0;
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("examples")).unwrap();
+    let shader = include_str!("../../examples/mandelbrot.wgsl");
+    write(&folder, "examples/mandelbrot.wgsl", shader);
+    let mut arguments: Vec<&str> = command.split(' ').skip(1).collect();
+    arguments.push("efficiency<0.85");
+    let (code, _, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+    assert_eq!(code, 1, "{stderr}");
+    let told: Vec<&str> = stderr.lines().filter(|line| line.starts_with("--fail-on")).collect();
+    assert_eq!(told, block.lines().collect::<Vec<_>>());
+}
+
 /// The block of README's section on profiling is what the program prints, but for what `…` leaves
 /// out.
 pub(super) fn readme() {
