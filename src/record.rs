@@ -127,6 +127,9 @@ pub struct Device {
     pub fma_fused: Option<bool>,
     /// After how many iterations the device leaves a loop by itself; `null`: not seen to do so.
     pub loop_limit: Option<u64>,
+    /// How 2D and 3D workgroups are cut into subgroups; `null` or absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packing: Option<Packing>,
     /// How far counts of issues can be trusted, over every part of the self-test that was run;
     /// `null` or absent where it was not asked. [`Measurement::trust`] says it of a shader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,6 +141,18 @@ pub struct Device {
     /// `subgroup_width_misreported`, `self_test_failed`, `no_subgroups`, `no_timestamps`.
     #[serde(default)]
     pub flags: Vec<String>,
+}
+
+/// How a workgroup of two or three dimensions is cut into subgroups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Packing {
+    /// By `local_invocation_index` alone: every subgroup but the last is full.
+    Linear,
+    /// Each row along x begins a new subgroup: where rows are no multiple of the width, lanes idle.
+    Rows,
+    /// Otherwise, such as in tiles.
+    Other,
 }
 
 /// How far a device's counts of issues can be trusted to be those of maximal reconvergence, and its

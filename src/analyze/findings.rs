@@ -143,6 +143,11 @@ fn explain_report(flag: &str) -> &'static str {
             "A shuffle or broadcast took the value of a lane that was not active here: what it gives \
              differs between devices."
         }
+        flag if flag.starts_with("shuffle_past_the_edge_of_a_subgroup_line_") => {
+            "On these lines lanes asked for a lane before the first or after the last of their \
+             subgroup, or one that a partial workgroup leaves empty. Scans and stencils do; what \
+             comes back differs between devices and must not be used."
+        }
         _ => "A word that this version of lanescope has no explanation for.",
     }
 }

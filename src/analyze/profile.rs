@@ -101,6 +101,22 @@ impl Trust {
         }
     }
 
+    /// What follows for the figures that `profile` shows of the device, as a clause.
+    pub fn consequence(self) -> &'static str {
+        match self {
+            Self::Guaranteed => "profile shows them as they are, with histograms",
+            Self::Observed => {
+                "profile trusts its subgroup operations; on a GPU it derives what follows from \
+                 fewer counters"
+            }
+            Self::Unknown => {
+                "profile counts each execution, derives nothing, and marks the figures: set them \
+                 beside the simulator's at the same width"
+            }
+            Self::Estimated => "profile shows lanes as they are, and issues as an estimate",
+        }
+    }
+
     /// What it means, as a clause.
     pub fn meaning(self) -> &'static str {
         match self {

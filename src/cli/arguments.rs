@@ -86,8 +86,8 @@ pub(crate) struct RunArguments {
     )]
     pub(crate) memory_max: u64,
     /// On simulators, fail a kernel that accesses memory out of bounds, has a barrier or a
-    /// `workgroupUniformLoad` in divergent flow, or reads an inactive lane; each is flagged where
-    /// left out
+    /// `workgroupUniformLoad` in divergent flow, or reads a lane that other flow has; each is
+    /// flagged where left out
     #[arg(long)]
     pub(crate) strict: bool,
     /// Seconds without a word from a device after which its process is ended
@@ -120,7 +120,7 @@ pub(crate) struct RunArguments {
 /// Arguments of `profile`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProfileArguments {
-    /// The shader
+    /// The shader; `-` reads it from standard input
     #[arg(value_name = "SHADER.wgsl")]
     pub(crate) shader: PathBuf,
     /// A launch file: data, dispatches, overrides; what it leaves out follows from the shader
@@ -146,7 +146,8 @@ pub(crate) struct ProfileArguments {
     /// `active_lanes<=16 && share>0.1`
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Option<String>,
-    /// On the simulator, stop at the first access out of bounds
+    /// On the simulator, stop at the first access out of bounds, barrier in divergent flow, or
+    /// shuffle from a lane that other flow has; each is told with its line where left out
     #[arg(long)]
     pub(crate) strict: bool,
     /// Count at each execution of each block, histograms too, and derive nothing (the rule on CPU

@@ -14,9 +14,9 @@ use super::{
 use crate::instrument::Count;
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
-use crate::record::{Counter, Device, DeviceKind, IssuesMethod, Trust};
+use crate::record::{Counter, Device, DeviceKind, IssuesMethod, Packing, Trust};
 use crate::simulate::{
-    BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Schedule,
+    BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Report, Schedule,
     SimulateError, Taken, Trap,
 };
 use crate::units::Width;
@@ -58,6 +58,7 @@ impl SimulatorRunner {
             copy_bytes_per_s: None,
             fma_fused: Some(true),
             loop_limit: None,
+            packing: Some(Packing::Linear),
             trust: Some(Trust::Guaranteed),
             self_test: Vec::new(),
             flags: Vec::new(),
@@ -203,6 +204,25 @@ impl Runner for SimulatorRunner {
     }
 }
 
+/// The words for what was reported: one for each line of a fault, one for all lines of what is none.
+fn flagged(reports: &[Report]) -> Vec<String> {
+    let word = |report: &Report| report.kind.to_string().replace(' ', "_");
+    let (faults, edges): (Vec<&Report>, Vec<&Report>) =
+        reports.iter().partition(|report| report.kind.is_fault());
+    let mut flags: Vec<String> = faults
+        .iter()
+        .map(|report| format!("{}_line_{}", word(report), report.location.line))
+        .collect();
+    if let Some(first) = edges.first() {
+        let mut lines: Vec<u32> = edges.iter().map(|report| report.location.line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let lines: String = lines.iter().map(|line| format!("_{line}")).collect();
+        flags.push(format!("{}_line{lines}", word(first)));
+    }
+    flags
+}
+
 impl SimulatorRunner {
     fn counted(&self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
         self.check_memory(launch)?;
@@ -220,10 +240,7 @@ impl SimulatorRunner {
             let start = Instant::now();
             let outcome = self.dispatch(launch, program, workgroups, &mut buffers)?;
             elapsed += start.elapsed();
-            flags.extend(outcome.reports.iter().map(|report| {
-                let text = report.kind.to_string().replace(' ', "_");
-                format!("{text}_line_{}", report.location.line)
-            }));
+            flags.extend(flagged(&outcome.reports));
             let count = |block: crate::simulate::BlockCounts| Count {
                 issues: block.issues,
                 lanes: block.lanes,

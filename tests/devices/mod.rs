@@ -21,7 +21,7 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 17] = [
+pub(crate) const CHECKS: [(&str, Check); 18] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("times_are_taken_and_outputs_verified", times),
@@ -37,6 +37,7 @@ pub(crate) const CHECKS: [(&str, Check); 17] = [
     ("a_panic_of_naga_costs_its_device_only", trust::back_end_panics),
     ("a_scan_that_spins_is_right_and_ends", trust::look_back),
     ("misreported_width_is_flagged", misreported_width),
+    ("doctor_tells_trust_and_where_subgroups_begin", doctor),
     ("random_programs_agree", crate::random::agree),
     ("endless_loop_costs_its_process_only", endless_loop),
 ];
@@ -305,6 +306,21 @@ fn misreported_width(driver: &Driver) {
     let (code, stdout, _) = program::parts(&output);
     assert_eq!(code, 4, "{stdout}");
     assert!(stdout.contains("subgroup_width_misreported"), "{stdout}");
+}
+
+/// What counts are worth, and where subgroups of 3D workgroups begin: as found here by hand.
+fn doctor(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let command = ["doctor", "--device", "wgpu:0"];
+    let (code, stdout, _) = program::parts(&program::run(&folder, &driver.environment(), &command));
+    // SwiftShader brings lanes together late after a loop, see `self_test_of_counting`.
+    let (expected, trust, packed) = if driver.family == "lavapipe" {
+        (0, "counts: observed: the self-test passed", "a subgroup begins at each row along x")
+    } else {
+        (4, "counts: unknown: no passed self-test", "subgroups follow local_invocation_index")
+    };
+    assert_eq!(code, expected, "{stdout}");
+    assert!(stdout.contains(trust) && stdout.contains(packed), "{stdout}");
 }
 
 /// A buffer over what the CPU drivers bind fails its kernel with both figures, and makes no buffer.

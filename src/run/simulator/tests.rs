@@ -101,6 +101,27 @@ fn strict_mode_fails_the_launch_that_is_flagged_otherwise() {
     assert_eq!(trap.message, told);
 }
 
+/// A scan's edges are one word whatever their number, and strict mode runs it.
+#[test]
+fn shuffles_past_the_edge_are_told_once_and_fail_nothing() {
+    let scan = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
+    var sum = i;
+    for (var by = 1u; by < 4u; by *= 2u) {
+        let other = subgroupShuffleUp(sum, by);
+        if i % 4u >= by { sum += other; }
+    }
+    output[i] = sum +
+        subgroupShuffleDown(sum, 1u);
+}";
+    let scan = launch(scan, &[("output", 8)], &[("main", Workgroups::Direct([1, 1, 1]))]);
+    for strict in [false, true] {
+        let counted = count(&mut runner(STEPS_MAX).strict(strict), &scan).unwrap();
+        let flags = ["shuffle_past_the_edge_of_a_subgroup_line_5_9"];
+        assert_eq!(counted.flags, flags);
+    }
+}
+
 #[test]
 fn limits_are_named_with_the_option_that_raises_them() {
     let endless = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;

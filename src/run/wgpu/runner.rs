@@ -83,6 +83,7 @@ impl WgpuRunner {
             copy_bytes_per_s: None,
             fma_fused: None,
             loop_limit: None,
+            packing: None,
             trust: None,
             self_test: Vec::new(),
             flags: Vec::new(),
@@ -99,6 +100,9 @@ impl WgpuRunner {
         }
         if calibrate {
             probe::calibrate(&gpu, timer, &mut device)?;
+            if subgroups {
+                device.packing = Some(probe::packing(&gpu)?);
+            }
         }
         Ok(Self { gpu, device, timer })
     }
