@@ -41,8 +41,6 @@
 //! The first three take it that lanes come together again where the source does; a device that
 //! fails at that is found by the self-test.
 
-#[cfg(test)]
-mod cases;
 mod rules;
 mod table;
 #[cfg(test)]

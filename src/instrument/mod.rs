@@ -18,6 +18,10 @@
 //! because the number of active lanes must be known at each execution: the leader counts one in the
 //! bin of that number, and issues and lanes are the bins' sums.
 //!
+//! *Derived* counting gives the same numbers for less where lanes come together again as soon as they
+//! can: lanes note when they were where, and compare notes where they are together anyway. Its own
+//! page, `derive`, has the rules, and what goes to registers and what to memory.
+//!
 //! *Estimated* counting is for devices whose subgroup operations are missing or not to be believed:
 //! each lane counts its own trips, so that lanes are exact and issues a lower bound. Its own page,
 //! `estimate`, says which.
@@ -26,9 +30,10 @@
 //!
 //! The old entry point becomes a function, appended last with its arguments' bindings cleared; the
 //! new entry point keeps the name, notes `local_invocation_index`, calls it, then flushes. The flush
-//! stands after the call, so `return` anywhere in the old body cannot skip it. Sums are taken over
-//! whatever lanes arrive together; if they arrive in parts, each part adds its own sum, so the
-//! totals do not depend on reconvergence after the call.
+//! stands after the call, so `return` anywhere in the old body cannot skip it. Executed sums are taken
+//! over whatever lanes arrive together; if they arrive in parts, each part adds its own sum, so the
+//! totals do not depend on reconvergence after the call. Derived counting changes loops, too: they run
+//! in stretches of 32 turns (`rewrite`).
 //!
 //! # Exactness
 //!
@@ -36,7 +41,9 @@
 //! seen and carried. The sum of a subgroup's 32-bit counters is taken in halves of 16 bits, which
 //! 128 lanes cannot overflow. Private counters wrap after 2^32 executions of a block by one
 //! invocation, which no driver lets a dispatch live to see. Slots are striped over workgroups to
-//! spare contention; the stripes are as many as fit into [`Options::counter_bytes_max`].
+//! spare contention; the stripes are as many as fit into [`Options::counter_bytes_max`]. Derived
+//! counting of a launch of known size takes so many stripes that words of 16 bits a lane cannot wrap:
+//! then nobody waits for what a word held.
 
 mod build;
 mod derive;

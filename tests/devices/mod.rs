@@ -21,9 +21,10 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 18] = [
+pub(crate) const CHECKS: [(&str, Check); 19] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
+    ("derived_counts_of_the_catalogue_equal_the_simulator", derived),
     ("times_are_taken_and_outputs_verified", times),
     ("self_test_of_counting", self_test_of_counting),
     ("histograms_add_up", histograms),
@@ -259,6 +260,34 @@ fn work(@builtin(global_invocation_id) id: vec3<u32>) {
         dispatch("work", Workgroups::Indirect { buffer: "grid".to_owned(), offset: 0 }),
     ];
     launch
+}
+
+/// Derived counts of every kernel that promises agreement are those that the simulator counts at
+/// each execution, outputs too.
+fn derived(driver: &Driver) {
+    let mut device = open(driver, 60).unwrap();
+    let width = lanescope::units::Width::new(driver.width).unwrap();
+    let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
+    let catalogue = Catalogue::embedded().unwrap();
+    let mut compared = 0;
+    for kernel in catalogue.kernels() {
+        let defaults = kernel.defaults(DeviceClass::Quick);
+        let mut chosen = BTreeMap::new();
+        if defaults.contains_key("n") {
+            chosen.insert("n".to_owned(), Value::Integer(300));
+        }
+        let launch = kernel.launch(DeviceClass::Quick, &chosen, SEED).unwrap();
+        if launch.exempt_from_agreement.is_some() {
+            continue;
+        }
+        let counted = |derived| CountOptions { histogram: false, derived };
+        let on_device = device.count(&launch, &counted(true)).unwrap();
+        let simulated = simulator.count(&launch, &counted(false)).unwrap();
+        assert_eq!(on_device.method, lanescope::record::IssuesMethod::Derived);
+        assert!(on_device.dispatches == simulated.dispatches, "{}: other counts", launch.kernel);
+        compared += 1;
+    }
+    assert!(compared > 20, "only {compared} kernels");
 }
 
 /// Issues of each block of both dispatches, on the device and on the simulator: 5 workgroups of 64,

@@ -1,7 +1,7 @@
 //! Every rule on small shaders: at least two that it must find, and two near misses where a rule
 //! that looked at the program alone, or at the counts alone, would speak. Counts are the simulator's.
 
-use super::*;
+use super::super::*;
 use crate::{
     analyze::profiles,
     fixtures::{random_words, simulated},
