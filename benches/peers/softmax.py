@@ -34,6 +34,9 @@ def main():
     print("ready", flush=True)
     at = 0
     for _ in sys.stdin:
+        # As on our side: one call that is not timed goes before.
+        torch.softmax(inputs[at], dim=1, out=outputs[at])
+        at = (at + 1) % sets
         begin.record()
         for _ in range(repeats):
             torch.softmax(inputs[at], dim=1, out=outputs[at])

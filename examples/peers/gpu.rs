@@ -92,8 +92,13 @@ impl Gpu {
         Ok(view.to_vec())
     }
 
-    /// Nanoseconds between the beginning and the end of one pass that `record` fills.
-    pub(crate) fn time(&self, record: impl FnOnce(&mut ComputePass<'_>)) -> Result<f64> {
+    /// Nanoseconds between the beginning and the end of a pass that `record` fills, right after one
+    /// that `warm_up` fills: a device that was idle takes a while to reach its speed.
+    pub(crate) fn time(
+        &self,
+        warm_up: impl FnOnce(&mut ComputePass<'_>),
+        record: impl FnOnce(&mut ComputePass<'_>),
+    ) -> Result<f64> {
         let queries = self.device.create_query_set(&QuerySetDescriptor {
             label: None,
             ty: QueryType::Timestamp,
@@ -106,6 +111,7 @@ impl Gpu {
             mapped_at_creation: false,
         });
         let mut encoder = self.device.create_command_encoder(&Default::default());
+        warm_up(&mut encoder.begin_compute_pass(&ComputePassDescriptor::default()));
         record(&mut encoder.begin_compute_pass(&ComputePassDescriptor {
             label: None,
             timestamp_writes: Some(ComputePassTimestampWrites {

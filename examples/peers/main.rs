@@ -32,7 +32,7 @@ const COLD_BYTES: u64 = 256 << 20;
 const COPIES_MAX: u64 = 512;
 
 /// A sample should take about this long.
-const SAMPLE_NS: f64 = 1e6;
+const SAMPLE_NS: f64 = 2e6;
 
 /// The most calls in a sample.
 const REPEATS_MAX: f64 = 200.0;
@@ -131,9 +131,9 @@ fn repeats(time_ns: f64) -> u32 {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "between 1 and 200"
+        reason = "between 4 and 200"
     )]
-    let repeats = (SAMPLE_NS / time_ns).clamp(1.0, REPEATS_MAX) as u32;
+    let repeats = (SAMPLE_NS / time_ns).clamp(4.0, REPEATS_MAX) as u32;
     repeats
 }
 

@@ -52,7 +52,7 @@ fn candidates(work: Work, columns: u32) -> Vec<Tuning> {
         Work::ReduceF32 => {
             for workgroup_size in [256, 512, 1024] {
                 for items in [2, 4, 8] {
-                    for workgroups_max in [264, 528, 1056, 2112, 8448] {
+                    for workgroups_max in [264, 528, 1056, 2112] {
                         let tuning = ReduceTuning { workgroup_size, items, workgroups_max };
                         found.push(Tuning::Reduce(tuning));
                     }
@@ -62,10 +62,8 @@ fn candidates(work: Work, columns: u32) -> Vec<Tuning> {
         Work::ScanU32 => {
             for workgroup_size in [128, 256, 512, 1024] {
                 for items in [2, 4, 6, 8] {
-                    for looks in [1, 4, 8] {
-                        let tuning = ScanTuning { workgroup_size, items, looks, spins: 256 };
-                        found.push(Tuning::Scan(tuning));
-                    }
+                    let tuning = ScanTuning { workgroup_size, items, spins: 256 };
+                    found.push(Tuning::Scan(tuning));
                 }
             }
         }

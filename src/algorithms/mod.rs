@@ -31,8 +31,8 @@ use wgpu::{
     Device, Features, PipelineCompilationOptions, ShaderModuleDescriptor, ShaderSource,
 };
 
-pub use reduce::{Reduce, ReduceCall, ReduceTuning};
-pub use scan::{Scan, ScanCall, ScanKind, ScanTuning};
+pub use reduce::{Reduce, ReduceCall, ReduceScratch, ReduceTuning};
+pub use scan::{Scan, ScanCall, ScanKind, ScanScratch, ScanTuning};
 pub use softmax::{Softmax, SoftmaxCall, SoftmaxTuning};
 
 /// Workgroups along one dimension that every device takes.
@@ -120,8 +120,8 @@ pub enum AlgorithmError {
         /// The bytes that they need.
         needed: u64,
     },
-    /// More elements than can be counted.
-    #[error("{n} elements are more than {max}, the most that one call takes")]
+    /// More elements than the scratch buffers or a binding are for.
+    #[error("{n} elements are more than {max}, the most that this takes here")]
     TooMany {
         /// The elements asked for.
         n: u64,

@@ -40,6 +40,14 @@ pub struct Reduce {
     tuning: ReduceTuning,
 }
 
+/// What a reduction keeps between its workgroups.
+#[derive(Clone, Debug)]
+pub struct ReduceScratch {
+    state: Buffer,
+    results: Buffer,
+    n_max: u64,
+}
+
 /// A reduction of one array, ready to be recorded any number of times, one after the other.
 #[derive(Clone, Debug)]
 pub struct ReduceCall {
@@ -72,6 +80,18 @@ impl Reduce {
         Ok(Self { stage: Stage::new(device, "reduce", &text, "main"), tuning })
     }
 
+    /// Makes the buffers that reductions of up to `n` elements need beside their own; they can be
+    /// shared by calls that run one after the other.
+    pub fn scratch(&self, device: &Device, n: u64) -> ReduceScratch {
+        let words = 1 + 2 * u64::from(self.tuning.workgroups_max);
+        let parts = n.div_ceil(part_elements(device)).max(1);
+        ReduceScratch {
+            state: zeroed(device, "reduce state", words * 4),
+            results: zeroed(device, "reduce parts", padded_bytes(parts)),
+            n_max: n,
+        }
+    }
+
     /// Makes ready the reduction of the first `n` elements of `input` into the first element of
     /// `output`; for n = 0 that is the operation's identity, such as 0 for a sum.
     ///
@@ -80,39 +100,37 @@ impl Reduce {
     ///
     /// # Errors
     ///
-    /// [`AlgorithmError::BufferTooShort`] and [`AlgorithmError::TooMany`].
+    /// [`AlgorithmError::BufferTooShort`], and [`AlgorithmError::TooMany`] for more elements than
+    /// `scratch` was made for.
     pub fn prepare(
         &self,
         device: &Device,
         input: &Buffer,
         n: u64,
         output: &Buffer,
+        scratch: &ReduceScratch,
     ) -> Result<ReduceCall, AlgorithmError> {
         check_length("input", input, n)?;
         check_length("output", output, 0)?;
-        let part_elements = binding_bytes_max(device) / ELEMENT_BYTES;
-        // A part's results lie one after the other, and so do the parts' own.
-        let parts = n.div_ceil(part_elements).max(1);
-        let max = part_elements.saturating_mul(1 << 16);
-        if n > max {
-            return Err(AlgorithmError::TooMany { n, max });
+        if n > scratch.n_max {
+            return Err(AlgorithmError::TooMany { n, max: scratch.n_max });
         }
-        let words = 1 + 2 * u64::from(self.tuning.workgroups_max);
-        let state = zeroed(device, "reduce state", words * 4);
+        let part_elements = part_elements(device);
+        let parts = n.div_ceil(part_elements).max(1);
+        let ReduceScratch { state, results, .. } = scratch;
         if parts == 1 {
             return Ok(ReduceCall {
-                steps: vec![self.step(device, (input, 0), n, &state, output, 0)],
+                steps: vec![self.step(device, (input, 0), n, state, output, 0)],
             });
         }
-        let results = zeroed(device, "reduce parts", padded_bytes(parts));
         let mut steps = Vec::new();
         for part in 0..parts {
             let first = part * part_elements;
             let count = part_elements.min(n - first);
             let input = (input, first * ELEMENT_BYTES);
-            steps.push(self.step(device, input, count, &state, &results, part));
+            steps.push(self.step(device, input, count, state, results, part));
         }
-        steps.push(self.step(device, (&results, 0), parts, &state, output, 0));
+        steps.push(self.step(device, (results, 0), parts, state, output, 0));
         Ok(ReduceCall { steps })
     }
 
@@ -154,6 +172,11 @@ impl ReduceCall {
     pub fn encode(&self, encoder: &mut CommandEncoder) {
         self.record(&mut encoder.begin_compute_pass(&ComputePassDescriptor::default()));
     }
+}
+
+/// The elements of one dispatch at most: what one binding holds.
+fn part_elements(device: &Device) -> u64 {
+    binding_bytes_max(device) / ELEMENT_BYTES
 }
 
 /// The shader for a type, an operation and a division of the work.

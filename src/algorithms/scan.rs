@@ -1,15 +1,15 @@
 //! Prefix sums of an array.
 //!
 //! Input: a buffer of n elements. Output: commands that leave every prefix sum in another buffer,
-//! and the sum of all. One dispatch reads and writes everything once; a small one before it resets
-//! its state. How it is done stands in `shaders/scan/device.wgsl`.
+//! and the sum of all. One dispatch reads and writes everything once, or one for each part where the
+//! array is larger than a binding may be. How it is done stands in `shaders/scan/device.wgsl`.
 
 use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device};
 
 use super::{
-    AlgorithmError, ELEMENT_BYTES, Element, OFFSET_ALIGNMENT, Part, Stage, Step, binding_bytes_max,
-    check_device, check_items, check_length, check_workgroup, element_line, grid, padded_bytes,
-    params, specialise, zeroed,
+    AlgorithmError, ELEMENT_BYTES, Element, Part, Stage, Step, binding_bytes_max, check_device,
+    check_items, check_length, check_workgroup, element_line, grid, padded_bytes, params,
+    specialise, zeroed,
 };
 
 /// The shader's text, the catalogue's.
@@ -22,8 +22,6 @@ pub struct ScanTuning {
     pub workgroup_size: u32,
     /// Vectors of four of each invocation, 1 to 16: a tile has workgroup size · items · 4 elements.
     pub items: u32,
-    /// Tiles that each lane looks at in one look back, 1 to 16.
-    pub looks: u32,
     /// How often a workgroup looks in vain before it sums up a tile itself, at least 1.
     pub spins: u32,
 }
@@ -31,7 +29,7 @@ pub struct ScanTuning {
 impl ScanTuning {
     /// What was fastest where it was measured: `results/README.md` says where.
     pub fn measured() -> Self {
-        Self { workgroup_size: 256, items: 4, looks: 4, spins: 256 }
+        Self { workgroup_size: 256, items: 4, spins: 256 }
     }
 }
 
@@ -47,9 +45,16 @@ pub enum ScanKind {
 /// A scan for one type on one device.
 #[derive(Clone, Debug)]
 pub struct Scan {
-    main: Stage,
-    reset: Stage,
+    stage: Stage,
     tuning: ScanTuning,
+}
+
+/// What a scan keeps between its workgroups, and the sum of all.
+#[derive(Clone, Debug)]
+pub struct ScanScratch {
+    state: Buffer,
+    totals: Buffer,
+    n_max: u64,
 }
 
 /// A scan of one array, ready to be recorded any number of times, one after the other.
@@ -79,17 +84,23 @@ impl Scan {
         check_device(device)?;
         check_workgroup(device, tuning.workgroup_size)?;
         check_items("items", tuning.items)?;
-        check_items("looks", tuning.looks)?;
         if tuning.spins == 0 {
             let allowed = "at least 1".to_owned();
             return Err(AlgorithmError::Tuning { name: "spins", value: 0, allowed });
         }
         let text = shader(element, kind, tuning);
-        Ok(Self {
-            main: Stage::new(device, "scan", &text, "main"),
-            reset: Stage::new(device, "scan reset", &text, "reset"),
-            tuning,
-        })
+        Ok(Self { stage: Stage::new(device, "scan", &text, "main"), tuning })
+    }
+
+    /// Makes the buffers that scans of up to `n` elements need beside their own; they can be shared by
+    /// calls that run one after the other.
+    pub fn scratch(&self, device: &Device, n: u64) -> ScanScratch {
+        let part = self.part_elements(device);
+        // Two counters, and two sides of two words a tile.
+        let tiles = part.min(n).div_ceil(self.tile_elements());
+        let state = zeroed(device, "scan state", 8 + 16 * tiles);
+        let totals = zeroed(device, "scan totals", (n.div_ceil(part) + 1) * ELEMENT_BYTES);
+        ScanScratch { state, totals, n_max: n }
     }
 
     /// Makes ready the scan of the first `n` elements of `input` into those of `output`.
@@ -99,29 +110,24 @@ impl Scan {
     ///
     /// # Errors
     ///
-    /// [`AlgorithmError::BufferTooShort`] and [`AlgorithmError::TooMany`].
+    /// [`AlgorithmError::BufferTooShort`], and [`AlgorithmError::TooMany`] for more elements than
+    /// `scratch` was made for.
     pub fn prepare(
         &self,
         device: &Device,
         input: &Buffer,
         n: u64,
         output: &Buffer,
+        scratch: &ScanScratch,
     ) -> Result<ScanCall, AlgorithmError> {
+        if n > scratch.n_max {
+            return Err(AlgorithmError::TooMany { n, max: scratch.n_max });
+        }
         check_length("input", input, n)?;
         check_length("output", output, n)?;
         let tile = self.tile_elements();
-        // Parts are whole tiles, whose sizes are multiples of what offsets are.
-        let part_elements = binding_bytes_max(device) / ELEMENT_BYTES / tile * tile;
+        let part_elements = self.part_elements(device);
         let parts = n.div_ceil(part_elements);
-        let max = part_elements.saturating_mul(1 << 12);
-        if n > max {
-            return Err(AlgorithmError::TooMany { n, max });
-        }
-        let state_bytes =
-            |elements: u64| (elements.div_ceil(tile) * 8).next_multiple_of(OFFSET_ALIGNMENT);
-        let stride = state_bytes(part_elements.min(n));
-        let state = zeroed(device, "scan state", stride * parts.max(1));
-        let totals = zeroed(device, "scan totals", (parts + 1) * ELEMENT_BYTES);
         let mut steps = Vec::new();
         let mut first = 0;
         for part in 0..parts {
@@ -134,20 +140,23 @@ impl Scan {
                 size: Some(padded_bytes(count)),
             };
             let tiles = count.div_ceil(tile);
-            let state = Part { buffer: &state, offset: part * stride, size: Some(stride) };
-            let words = grid((tiles * 2).div_ceil(u64::from(self.tuning.workgroup_size)));
-            steps.push(self.reset.step(device, &[(3, state)], words));
             let bindings = [
                 (0, Part::whole(&params)),
                 (1, slice(input)),
                 (2, slice(output)),
-                (3, state),
-                (4, Part::whole(&totals)),
+                (3, Part::whole(&scratch.state)),
+                (4, Part::whole(&scratch.totals)),
             ];
-            steps.push(self.main.step(device, &bindings, grid(tiles)));
+            steps.push(self.stage.step(device, &bindings, grid(tiles)));
             first += count;
         }
-        Ok(ScanCall { steps, total: totals, total_offset: parts * ELEMENT_BYTES })
+        Ok(ScanCall { steps, total: scratch.totals.clone(), total_offset: parts * ELEMENT_BYTES })
+    }
+
+    /// The elements of one dispatch at most: whole tiles that one binding holds.
+    fn part_elements(&self, device: &Device) -> u64 {
+        let tile = self.tile_elements();
+        binding_bytes_max(device) / ELEMENT_BYTES / tile * tile
     }
 
     /// The elements that one workgroup scans.
@@ -170,7 +179,8 @@ impl ScanCall {
     }
 
     /// Where the sum of all elements lies once the commands have run: a buffer that can be copied
-    /// from and bound as storage, and an offset in bytes.
+    /// from and bound as storage, and an offset in bytes. The next call with the same scratch
+    /// overwrites it.
     pub fn total(&self) -> (&Buffer, u64) {
         (&self.total, self.total_offset)
     }
@@ -185,7 +195,6 @@ fn shader(element: Element, kind: ScanKind, tuning: ScanTuning) -> String {
             ("alias Element = u32;", element_line(element)),
             ("const WORKGROUP = 256u;", format!("const WORKGROUP = {}u;", tuning.workgroup_size)),
             ("const ITEMS = 4u;", format!("const ITEMS = {}u;", tuning.items)),
-            ("const LOOKS = 4u;", format!("const LOOKS = {}u;", tuning.looks)),
             ("const SPINS = 256u;", format!("const SPINS = {}u;", tuning.spins)),
             ("const EXCLUSIVE = false;", format!("const EXCLUSIVE = {exclusive};")),
         ],

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::format::{
     BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
-    Reference, ScalarDescription, ScalarType, WorkgroupsDescription,
+    Reference, Replacement, ReplacementText, ScalarDescription, ScalarType, WorkgroupsDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
@@ -242,7 +242,7 @@ pub fn build(
     let buffers = description
         .buffers
         .iter()
-        .map(|buffer| builder.buffer(buffer))
+        .map(|buffer| builder.buffer(&typed(buffer, &parameters)?))
         .collect::<Result<_, _>>()
         .map_err(problem)?;
     let immediates = description
@@ -251,6 +251,8 @@ pub fn build(
         .map_or(Ok(Vec::new()), |given| builder.immediates(given, seed));
     let immediates = immediates.map_err(problem)?;
     let overrides = overrides(&description.overrides, &parameters).map_err(problem)?;
+    let source = replaced(&kernel.source, &description.replacements, &parameters);
+    let source = source.map_err(problem)?;
     let bytes = description.bytes.as_ref();
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
@@ -278,7 +280,7 @@ pub fn build(
     Ok(Launch {
         kernel: kernel.id.clone(),
         file: format!("{}.wgsl", kernel.id),
-        source: kernel.source.clone(),
+        source,
         parameters,
         seed,
         overrides,
@@ -292,6 +294,58 @@ pub fn build(
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
     })
+}
+
+/// A buffer whose type a parameter gives, with that type.
+fn typed(
+    buffer: &BufferDescription,
+    parameters: &BTreeMap<String, Value>,
+) -> Result<BufferDescription, String> {
+    let Some(parameter) = &buffer.type_parameter else { return Ok(buffer.clone()) };
+    let name = &buffer.name;
+    let value = parameters
+        .get(parameter)
+        .ok_or_else(|| format!("buffer `{name}`: there is no parameter `{parameter}`"))?;
+    let scalar = ScalarType::from_name(&value.to_string())
+        .ok_or_else(|| format!("buffer `{name}`: {parameter} = {value} is no type"))?;
+    Ok(BufferDescription { scalar: Some(scalar), ..buffer.clone() })
+}
+
+/// The shader's text with the lines that depend on parameters.
+///
+/// # Errors
+///
+/// A sentence that quotes the text, where the shader does not have it, or what takes its place has
+/// another number of lines or is not there for a parameter's value.
+fn replaced(
+    source: &str,
+    replacements: &[Replacement],
+    parameters: &BTreeMap<String, Value>,
+) -> Result<String, String> {
+    let mut result = source.to_owned();
+    for Replacement { text, parameter, with } in replacements {
+        let new = match (with, parameter) {
+            (ReplacementText::Same(new), None) => interpolate(new, parameters)?,
+            (ReplacementText::ByValue(texts), Some(name)) => {
+                let value = parameters.get(name).map(Value::to_string).unwrap_or_default();
+                let found = texts.get(&value).cloned();
+                found.ok_or_else(|| format!("nothing replaces `{text}` where {name} = {value}"))?
+            }
+            (ReplacementText::Same(_), Some(_)) | (ReplacementText::ByValue(_), None) => {
+                return Err(format!(
+                    "what replaces `{text}` is either one text, or a table and its `parameter`"
+                ));
+            }
+        };
+        if text.is_empty() || !result.contains(text.as_str()) {
+            return Err(format!("the shader has no `{text}` to replace"));
+        }
+        if text.lines().count() != new.lines().count() {
+            return Err(format!("what replaces `{text}` must have as many lines"));
+        }
+        result = result.replace(text, &new);
+    }
+    Ok(result)
 }
 
 /// What is expected of blocks, its formulas as text.

@@ -6,6 +6,9 @@
 //! with its table of names; this file has what they share.
 
 mod five_patterns;
+mod reduce;
+mod scan;
+mod softmax;
 
 use std::collections::BTreeMap;
 
@@ -73,7 +76,8 @@ fn describe(first: &[(usize, f64, f64)]) -> String {
 type Function = fn(&Launch) -> Result<Expected, String>;
 
 /// The references of each family, by name: a file for each.
-const FAMILIES: &[&[(&str, Function)]] = &[five_patterns::FUNCTIONS];
+const FAMILIES: &[&[(&str, Function)]] =
+    &[five_patterns::FUNCTIONS, reduce::FUNCTIONS, scan::FUNCTIONS, softmax::FUNCTIONS];
 
 /// Works out what a launch must write, or nothing where it has no reference.
 ///
@@ -157,6 +161,21 @@ fn floats(launch: &Launch, name: &str) -> Result<Vec<f64>, String> {
     let bytes = launch.contents(buffer);
     let words = bytes.as_chunks::<4>().0;
     Ok(words.iter().map(|word| f64::from(f32::from_le_bytes(*word))).collect())
+}
+
+/// The 32-bit words of a buffer, as they are at first.
+fn words(launch: &Launch, name: &str) -> Result<Vec<u32>, String> {
+    let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
+    let bytes = launch.contents(buffer);
+    Ok(bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect())
+}
+
+/// The value of a parameter that is a name.
+fn choice<'a>(launch: &'a Launch, name: &str) -> Result<&'a str, String> {
+    match launch.parameters.get(name) {
+        Some(Value::Name(value)) => Ok(value),
+        other => Err(format!("the reference needs a parameter `{name}`, not {other:?}")),
+    }
 }
 
 /// The value of a parameter that is a count.
