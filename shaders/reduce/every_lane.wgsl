@@ -44,8 +44,8 @@ fn down(
     for (var offset = width / 2u; offset > 0u; offset /= 2u) {
         // block: step
         // From beyond the end a lane adds its own value, as on NVIDIA; WGSL leaves it open.
-        let from = select(lane, lane + offset, lane + offset < width);
-        sum += subgroupShuffle(sum, from);
+        let source = select(lane, lane + offset, lane + offset < width);
+        sum += subgroupShuffle(sum, source);
     }
     let right = sum == subgroupAdd(at.own);
     if (at.index < params.n) {

@@ -56,8 +56,9 @@ fn main(
         own += input[i];
     }
     let sum = sum_workgroup(own, local_index, lane, width);
-    if (local_index == 0u) {
-        // block: result
-        atomicAdd(&output[0], sum);
+    if (local_index != 0u) {
+        return;
     }
+    // block: result
+    atomicAdd(&output[0], sum);
 }

@@ -49,10 +49,11 @@ fn main(
         own += input[i];
     }
     let sum = sum_workgroup(own, local_index, lane, width);
-    if (local_index == 0u) {
-        // block: partial
-        partials[workgroup.x] = sum;
+    if (local_index != 0u) {
+        return;
     }
+    // block: partial
+    partials[workgroup.x] = sum;
 }
 
 @compute @workgroup_size(256)
@@ -66,8 +67,9 @@ fn finish(
         own += partials[i];
     }
     let sum = sum_workgroup(own, local_index, lane, width);
-    if (local_index == 0u) {
-        // block: result
-        output[0] = sum;
+    if (local_index != 0u) {
+        return;
     }
+    // block: result
+    output[0] = sum;
 }

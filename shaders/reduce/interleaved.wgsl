@@ -40,8 +40,9 @@ fn main(
         }
         workgroupBarrier();
     }
-    if (local_index == 0u) {
-        // block: result
-        output[group] = sums[0];
+    if (local_index != 0u) {
+        return;
     }
+    // block: result
+    output[group] = sums[0];
 }

@@ -45,17 +45,20 @@ fn main(
         sums[local_index / width] = of_subgroup;
     }
     workgroupBarrier();
-    if (local_index < width) {
-        // block: first_subgroup
-        // Where subgroups are narrow, there are more sums than lanes.
-        var sum = Element(0);
-        for (var i = local_index; i < 256u / width; i += width) {
-            sum += sums[i];
-        }
-        sum = sum_subgroup(sum, lane, width);
-        if (local_index == 0u) {
-            // block: result
-            output[group] = sum;
-        }
+    if (local_index >= width) {
+        return;
     }
+    // block: first_subgroup
+    // Where subgroups are narrow, there are more sums than lanes.
+    var sum = Element(0);
+    for (var i = local_index; i < 256u / width; i += width) {
+        sum += sums[i];
+    }
+    sum = sum_subgroup(sum, lane, width);
+    // block: -
+    if (local_index != 0u) {
+        return;
+    }
+    // block: result
+    output[group] = sum;
 }

@@ -242,20 +242,18 @@ fn look_back(side: u32, place: Place, found: ptr<function, LookBack>) -> u32 {
     return NONE;
 }
 
-// Writes a vector; of the last one only what lies before n.
+// Writes a vector; of the last one only what lies before n, and the sum of all.
 fn store(index: u32, value: vec4<Element>) {
     let rest = params.n - index * 4u;
-    if (rest >= 4u) {
+    if (rest > 4u) {
         output[index] = value;
         return;
     }
-    output[index].x = value.x;
-    if (rest > 1u) {
-        output[index].y = value.y;
+    for (var i = 0u; i < rest; i++) {
+        output[index][i] = value[i];
     }
-    if (rest > 2u) {
-        output[index].z = value.z;
-    }
+    let left_out = select(Element(0), input[index][rest - 1u], EXCLUSIVE);
+    totals[params.part + 1u] = value[rest - 1u] + left_out;
 }
 
 @compute @workgroup_size(WORKGROUP)
@@ -351,9 +349,6 @@ fn main(
 
     // Leave: nothing of the state is read from here on.
     if (local_index == 0u) {
-        if (tile == tiles - 1u) {
-            totals[params.part + 1u] = before_tile + own;
-        }
         if (atomicAdd(&state.ended, 1u) == tiles - 1u) {
             atomicStore(&state.ended, 0u);
             atomicStore(&state.current, 1u - side);

@@ -19,7 +19,7 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 12] = [
+pub(crate) const CHECKS: [(&str, Check); 14] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("times_are_taken_and_outputs_verified", times),
@@ -30,6 +30,8 @@ pub(crate) const CHECKS: [(&str, Check); 12] = [
     ("what_is_too_large_is_refused_with_its_limit", too_large),
     ("profile_agrees_with_the_simulator", profile),
     ("misreported_width_is_flagged", misreported_width),
+    ("collectives_are_right", crate::collectives::right),
+    ("the_librarys_collectives_are_right_again_and_again", crate::collectives::stress),
     ("random_programs_agree", crate::random::agree),
     ("endless_loop_costs_its_process_only", endless_loop),
 ];

@@ -1,6 +1,6 @@
 //! The reference of the softmax kernels, in f64.
 //!
-//! Input: a launch with parameters `rows` and `columns`. Output: exp(x − greatest) / Σ of each row.
+//! Input: a launch with parameters `n` and `columns`: whole rows, as many as n elements make. Output: exp(x − greatest) / Σ of each row.
 
 use super::{Element, Expected, Function, count, floats};
 use crate::kernel::Launch;
@@ -9,11 +9,12 @@ use crate::kernel::Launch;
 pub(super) const FUNCTIONS: &[(&str, Function)] = &[("softmax/rows", rows)];
 
 fn rows(launch: &Launch) -> Result<Expected, String> {
-    let (rows, columns) = (count(launch, "rows")?, count(launch, "columns")?);
+    let (n, columns) = (count(launch, "n")?, count(launch, "columns")?);
+    let rows = n.checked_div(columns).ok_or("columns must not be 0")?;
     let input = floats(launch, "input")?;
     let input = input.get(..rows * columns).ok_or("the input is shorter than the matrix")?;
     let mut output = Vec::with_capacity(input.len());
-    for row in input.chunks(columns.max(1)) {
+    for row in input.chunks(columns) {
         output.extend(softmax(row));
     }
     Ok(Expected::from([("output".to_owned(), output)]))
