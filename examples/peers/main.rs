@@ -7,7 +7,7 @@
 //! `cargo run --release --example peers -- --work reduce_f32 --cub benches/peers/cub --out peers.json`
 
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
-#![expect(clippy::disallowed_methods, reason = "it writes the file that it is asked to write")]
+#![expect(clippy::disallowed_methods, reason = "it reads a clock, and writes the file it is asked to")]
 
 mod gpu;
 mod ours;
@@ -15,6 +15,7 @@ mod peer;
 mod tune;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -33,6 +34,9 @@ const COPIES_MAX: u64 = 512;
 
 /// A sample should take about this long.
 const SAMPLE_NS: f64 = 2e6;
+
+/// How long both sides run before samples count.
+const WARM_UP: Duration = Duration::from_millis(400);
 
 /// The most calls in a sample.
 const REPEATS_MAX: f64 = 200.0;
@@ -160,11 +164,12 @@ fn compare(
     words.extend([copies.to_string(), repeats.to_string()]);
     let mut theirs = command.as_ref().map(|command| Peer::start(command, &words)).transpose()?;
     let (mut own, mut other) = (Vec::new(), Vec::new());
-    for round in 0..arguments.samples + 2 {
+    // A GPU that was idle takes a while to reach its clocks: samples before that do not count.
+    let begin = Instant::now();
+    while own.len() < arguments.samples as usize {
         let sample = ours.sample(gpu, repeats)?;
         let beside = theirs.as_mut().map(Peer::sample).transpose()?;
-        // Two rounds warm both sides up.
-        if round >= 2 {
+        if begin.elapsed() > WARM_UP {
             own.push(sample);
             other.extend(beside);
         }

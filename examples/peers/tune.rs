@@ -28,6 +28,13 @@ pub(crate) fn tune(
             Err(error) => eprintln!("{tuning:?}: {error:#}"),
         }
     }
+    #[expect(clippy::disallowed_methods, reason = "a warm-up needs a clock")]
+    let begin = std::time::Instant::now();
+    while begin.elapsed() < crate::WARM_UP {
+        for (_, ours, repeats, _) in &ready {
+            ours.sample(gpu, *repeats)?;
+        }
+    }
     for _ in 0..samples {
         for (_, ours, repeats, times) in &mut ready {
             times.push(ours.sample(gpu, *repeats)?);
