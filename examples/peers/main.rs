@@ -7,7 +7,10 @@
 //! `cargo run --release --example peers -- --work reduce_f32 --cub benches/peers/cub --out peers.json`
 
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
-#![expect(clippy::disallowed_methods, reason = "it reads a clock, and writes the file it is asked to")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it reads a clock, and writes the file it is asked to"
+)]
 
 mod gpu;
 mod ours;

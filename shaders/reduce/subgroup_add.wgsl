@@ -48,12 +48,13 @@ fn main(
     if (local_index >= width) {
         return;
     }
-    // block: first_subgroup
     // Where subgroups are narrow, there are more sums than lanes.
     var sum = Element(0);
     for (var i = local_index; i < 256u / width; i += width) {
+        // block: gather
         sum += sums[i];
     }
+    // block: first_subgroup
     sum = sum_subgroup(sum, lane, width);
     // block: -
     if (local_index != 0u) {

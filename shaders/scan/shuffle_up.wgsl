@@ -38,14 +38,15 @@ fn scan_sums(lane: u32, width: u32) {
     var before = Element(0);
     // Where subgroups are narrow, there are more sums than lanes.
     for (var first = 0u; first < count; first += width) {
-        // block: first_subgroup
         let i = first + lane;
         var own = Element(0);
         if (i < count) {
             own = sums[i];
         }
+        // block: first_subgroup
         let inclusive = before + scan_subgroup(own, lane, width);
         let exclusive = before_lane(inclusive, before, lane);
+        // block: -
         if (i < count) {
             sums[i] = exclusive;
         }

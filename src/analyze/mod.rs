@@ -25,6 +25,7 @@ mod parts;
 mod plausibility;
 mod predictions;
 mod profile;
+mod sizes;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -46,6 +47,7 @@ pub use parts::{FORM, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
 pub use profile::{DeviceProfile, LineProfile, Profile, Trust, profiles};
+pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
 pub use summary::{
     DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, WithheldReason, summary,
 };

@@ -134,7 +134,6 @@ fn expected_counts() {
                         compared.insert((kernel.id.clone(), label.clone()));
                     }
                     let mean = launch.active_lanes_mean_expected(label, width).unwrap().unwrap();
-                    // A block that is entered once by several labels' parts has no mean of its own.
                     if issues > 0.0 {
                         let found = lanes / issues;
                         assert!((found - mean).abs() < 0.02 * mean, "{name}: {found} not {mean}");
@@ -200,10 +199,9 @@ pub(crate) fn right(driver: &Driver) {
     let catalogue = Catalogue::embedded().unwrap();
     for kernel in kernels(&catalogue) {
         for (index, choice) in choices(kernel).iter().enumerate() {
-            let sizes: &[i64] = if index == 0 { &[0, 1, 257, 9973] } else { &[4099] };
-            for &n in sizes {
-                verified(&mut device, &launch(kernel, n, choice));
-            }
+            // Each launch is compiled anew, which takes CPU drivers longer than running it.
+            let n = if index == 0 { 9973 } else { 4099 };
+            verified(&mut device, &launch(kernel, n, choice));
         }
     }
 }
