@@ -71,8 +71,8 @@ impl Work {
 
     pub(crate) fn tuning(self, gpu: &Gpu, columns: u32) -> Tuning {
         match self {
-            Self::ReduceF32 => Tuning::Reduce(ReduceTuning::measured()),
-            Self::ScanU32 => Tuning::Scan(ScanTuning::measured()),
+            Self::ReduceF32 => Tuning::Reduce(ReduceTuning::for_device(&gpu.device)),
+            Self::ScanU32 => Tuning::Scan(ScanTuning::for_device(&gpu.device)),
             Self::SoftmaxF32 => {
                 let tuning = SoftmaxTuning::for_columns(&gpu.device, columns);
                 Tuning::Softmax { columns, tuning }

@@ -1,4 +1,4 @@
-//! Times ways of dividing a work, interleaved, to find what `measured()` should say.
+//! Times ways of dividing a work, interleaved, to find what `for_device` should say.
 //!
 //! Input: a work on its buffers. Output: a line a way on standard error, fastest first.
 
@@ -67,8 +67,8 @@ fn candidates(work: Work, columns: u32) -> Vec<Tuning> {
             }
         }
         Work::ScanU32 => {
-            for workgroup_size in [128, 256, 512, 1024] {
-                for items in [2, 4, 6, 8] {
+            for workgroup_size in [256, 512, 1024] {
+                for items in [2, 4] {
                     let tuning = ScanTuning { workgroup_size, items, spins: 256 };
                     found.push(Tuning::Scan(tuning));
                 }

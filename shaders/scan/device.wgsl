@@ -1,11 +1,11 @@
 // How fast can one launch write every prefix sum of an array?
 //
-// Dispatch: one workgroup a tile of WORKGROUP * ITEMS * 4 elements, folded into two dimensions where
-// there are many; the state must be zero before the first launch, and is ready for the next after
-// each. Divergence expected: none but in the look-back, which one subgroup of each workgroup does.
+// Dispatch: `reset` with an invocation for each word of the state, then `main` with a workgroup for
+// each tile of WORKGROUP * ITEMS * 4 elements, folded into two dimensions where there are many.
+// Divergence expected: none but in the look-back, which one subgroup of each workgroup does.
 //
 // Each workgroup scans its tile, and needs the sum of all tiles before it. It publishes its tile's
-// own sum at once, and then looks back over the tiles before it, four for each lane at a time: it
+// own sum at once, and then looks back over the tiles before it, one for each lane at a time: it
 // adds up their sums until it meets one that knows all that came before (Merrill and Garland,
 // "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002).
 //
@@ -21,9 +21,9 @@
 // same order. A flag only ever grows: `atomicMax` keeps a helper that comes late from undoing
 // progress.
 //
-// The states have two sides. A launch uses one and zeroes the other for the next; the workgroup that
-// ends last turns them over. By then every workgroup has read which side is in use, for it had to
-// publish there.
+// A counter of ended workgroups could tell the last one to reset the state for the next launch. It
+// was tried: on an H200 one more atomic on the same word by each workgroup cost a third of the time,
+// `reset` two microseconds.
 
 alias Element = u32;
 const WORKGROUP = 256u;
@@ -41,8 +41,6 @@ const ALL = 2u;
 // Flags stand above the 16 bits of side a value.
 const FLAG_SHIFT = 16u;
 const NONE = 0xffffffffu;
-// Tiles that each lane looks at together.
-const LOOKS = vec4<u32>(0u, 1u, 2u, 3u);
 
 struct Params {
     // Elements.
@@ -55,17 +53,9 @@ struct Params {
 // The elements, four to a vector; what the last vector has beyond n is never used.
 @group(0) @binding(1) var<storage, read> input: array<vec4<Element>>;
 @group(0) @binding(2) var<storage, read_write> output: array<vec4<Element>>;
-@group(0) @binding(3) var<storage, read_write> state: State;
+// Two words a tile.
+@group(0) @binding(3) var<storage, read_write> state: array<atomic<u32>>;
 @group(0) @binding(4) var<storage, read_write> totals: array<Element>;
-
-struct State {
-    // Workgroups that have ended.
-    ended: atomic<u32>,
-    // Which side of the states is in use, 0 or 1.
-    current: atomic<u32>,
-    // Two words a tile, for as many tiles as there is room for; and the same again, the other side.
-    words: array<atomic<u32>>,
-}
 
 // The sum of each subgroup's part of a tile, then what stands before that part: at least 4 lanes
 // make a subgroup.
@@ -97,10 +87,10 @@ struct LookBack {
     sum: Element,
 }
 
-// What four tiles have published.
+// What a tile has published.
 struct Seen {
-    flags: vec4<u32>,
-    values: vec4<Element>,
+    flag: u32,
+    value: Element,
 }
 
 fn vectors_count() -> u32 {
@@ -168,76 +158,53 @@ fn sum_tile(tile: u32, place: Place) -> Element {
     return result;
 }
 
-// The first word of a tile.
-fn word(side: u32, tile: u32) -> u32 {
-    return side * (arrayLength(&state.words) / 2u) + 2u * tile;
-}
-
-fn publish(first_word: u32, flag: u32, value: Element) {
+fn publish(tile: u32, flag: u32, value: Element) {
     let bits = bitcast<u32>(value);
-    atomicMax(&state.words[first_word], (flag << FLAG_SHIFT) | (bits & 0xffffu));
-    atomicMax(&state.words[first_word + 1u], (flag << FLAG_SHIFT) | (bits >> 16u));
+    atomicMax(&state[2u * tile], (flag << FLAG_SHIFT) | (bits & 0xffffu));
+    atomicMax(&state[2u * tile + 1u], (flag << FLAG_SHIFT) | (bits >> 16u));
 }
 
-// Reads the tiles at four distances before tile `first`, all at once. Before the first tile of all
+// Reads the tile at a distance before tile `first`; 0 is the nearest. Before the first tile of all
 // there is nothing, and that is known.
-fn look(side: u32, first: u32, distances: vec4<u32>) -> Seen {
-    let w = word(side, 0u) + 2u * (max(vec4(first), distances + 1u) - 1u - distances);
-    let low = vec4(
-        atomicLoad(&state.words[w.x]),
-        atomicLoad(&state.words[w.y]),
-        atomicLoad(&state.words[w.z]),
-        atomicLoad(&state.words[w.w]),
-    );
-    let high = vec4(
-        atomicLoad(&state.words[w.x + 1u]),
-        atomicLoad(&state.words[w.y + 1u]),
-        atomicLoad(&state.words[w.z + 1u]),
-        atomicLoad(&state.words[w.w + 1u]),
-    );
-    let flags_low = low >> vec4(FLAG_SHIFT);
-    let flags = select(vec4(NOTHING), flags_low, flags_low == high >> vec4(FLAG_SHIFT));
-    let values = bitcast<vec4<Element>>((low & vec4(0xffffu)) | (high << vec4(16u)));
-    let before_all = distances >= vec4(first);
-    return Seen(
-        select(flags, vec4(ALL), before_all),
-        select(values, vec4(Element(0)), before_all),
-    );
+fn look(first: u32, distance: u32) -> Seen {
+    if (distance >= first) {
+        return Seen(ALL, Element(0));
+    }
+    let tile = first - 1u - distance;
+    let low = atomicLoad(&state[2u * tile]);
+    let high = atomicLoad(&state[2u * tile + 1u]);
+    let flag = select(NOTHING, low >> FLAG_SHIFT, low >> FLAG_SHIFT == high >> FLAG_SHIFT);
+    return Seen(flag, bitcast<Element>((low & 0xffffu) | (high << 16u)));
 }
 
-// The least of the distances at which there is the flag; `none` where it is nowhere.
-fn nearest(distances: vec4<u32>, flags: vec4<u32>, flag: u32, none: u32) -> u32 {
-    let found = select(vec4(none), distances, flags == vec4(flag));
-    return subgroupMin(min(min(found.x, found.y), min(found.z, found.w)));
+// The least distance, a lane's number, at which there is the flag; the width where it is nowhere.
+fn nearest(place: Place, seen: Seen, flag: u32) -> u32 {
+    return subgroupMin(select(place.width, place.lane, seen.flag == flag));
 }
 
 // Looks back from where `found` got to, by the first subgroup. Gives the tile that has published
 // nothing for too long, or NONE where the sum is complete.
-fn look_back(side: u32, place: Place, found: ptr<function, LookBack>) -> u32 {
-    // Distance 0 is the nearest tile; neighbouring lanes read neighbouring tiles.
-    let distances = LOOKS * place.width + place.lane;
-    let window = 4u * place.width;
+fn look_back(place: Place, found: ptr<function, LookBack>) -> u32 {
     loop {
-        var seen = look(side, (*found).first, distances);
-        var known = nearest(distances, seen.flags, ALL, window);
-        var missing = nearest(distances, seen.flags, NOTHING, window);
+        var seen = look((*found).first, place.lane);
+        var known = nearest(place, seen, ALL);
+        var missing = nearest(place, seen, NOTHING);
         for (var spins = 0u; missing < known; spins++) {
             if (spins == SPINS) {
                 return (*found).first - 1u - missing;
             }
-            // Lanes that have what they want need not ask again.
-            if (any(seen.flags == vec4(NOTHING))) {
-                seen = look(side, (*found).first, distances);
+            // A lane that has what it wants need not ask again.
+            if (seen.flag == NOTHING) {
+                seen = look((*found).first, place.lane);
             }
-            known = nearest(distances, seen.flags, ALL, window);
-            missing = nearest(distances, seen.flags, NOTHING, window);
+            known = nearest(place, seen, ALL);
+            missing = nearest(place, seen, NOTHING);
         }
-        let counted = select(vec4(Element(0)), seen.values, distances <= vec4(known));
-        (*found).sum += subgroupAdd((counted.x + counted.y) + (counted.z + counted.w));
-        if (known < window) {
+        (*found).sum += subgroupAdd(select(Element(0), seen.value, place.lane <= known));
+        if (known < place.width) {
             return NONE;
         }
-        (*found).first -= window;
+        (*found).first -= place.width;
     }
     return NONE;
 }
@@ -270,7 +237,6 @@ fn main(
     if (tile >= tiles) {
         return;
     }
-    let side = atomicLoad(&state.current);
 
     // Scan the part of this subgroup.
     let first = first_vector(tile, place);
@@ -300,14 +266,8 @@ fn main(
         if (tile == 0u) {
             found.sum = totals[params.part];
         } else if (lane == 0u) {
-            publish(word(side, tile), OWN, own);
+            publish(tile, OWN, own);
         }
-    }
-    // Zero the other side: this tile's words, and those of tiles that this launch does not have.
-    let room = arrayLength(&state.words) / 4u;
-    for (var i = tile + local_index * tiles; i < room; i += WORKGROUP * tiles) {
-        atomicStore(&state.words[word(1u - side, i)], 0u);
-        atomicStore(&state.words[word(1u - side, i) + 1u], 0u);
     }
     workgroupBarrier();
     let before_part = parts[local_index / width];
@@ -317,11 +277,11 @@ fn main(
         if (local_index < width) {
             var missing = NONE;
             if (tile != 0u) {
-                missing = look_back(side, place, &found);
+                missing = look_back(place, &found);
             }
             if (lane == 0u) {
                 if (missing == NONE) {
-                    publish(word(side, tile), ALL, found.sum + own);
+                    publish(tile, ALL, found.sum + own);
                     before_tile = found.sum;
                 }
                 missing_tile = missing;
@@ -334,7 +294,7 @@ fn main(
         // block: fallback
         let helped = sum_tile(missing, place);
         if (local_index == 0u) {
-            publish(word(side, missing), OWN, helped);
+            publish(missing, OWN, helped);
         }
     }
 
@@ -346,12 +306,17 @@ fn main(
             store(index, items[k] + before);
         }
     }
+}
 
-    // Leave: nothing of the state is read from here on.
-    if (local_index == 0u) {
-        if (atomicAdd(&state.ended, 1u) == tiles - 1u) {
-            atomicStore(&state.ended, 0u);
-            atomicStore(&state.current, 1u - side);
-        }
+// Zeroes the state.
+@compute @workgroup_size(WORKGROUP)
+fn reset(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local_index: u32,
+) {
+    let index = (workgroup.y * grid.x + workgroup.x) * WORKGROUP + local_index;
+    if (index < arrayLength(&state)) {
+        atomicStore(&state[index], 0u);
     }
 }

@@ -177,6 +177,13 @@ fn check_workgroup(device: &Device, size: u32) -> Result<(), AlgorithmError> {
     Err(AlgorithmError::Tuning { name: "workgroup_size", value: size, allowed })
 }
 
+/// `wanted`, a power of two, or less where the device's workgroups are smaller.
+fn workgroup_size(device: &Device, wanted: u32) -> u32 {
+    let limits = device.limits();
+    let max = limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
+    wanted.min(1 << max.max(1).ilog2())
+}
+
 /// Refuses a number of items that is not from 1 to 16.
 fn check_items(name: &'static str, items: u32) -> Result<(), AlgorithmError> {
     if (1..=16).contains(&items) {

@@ -9,13 +9,13 @@ use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device};
 use super::{
     AlgorithmError, ELEMENT_BYTES, Element, Operation, Part, Stage, Step, binding_bytes_max,
     check_device, check_items, check_length, check_workgroup, element_line, padded_bytes, params,
-    specialise, zeroed,
+    specialise, workgroup_size, zeroed,
 };
 
 /// The shader's text, the catalogue's.
 const SHADER: &str = include_str!("../../shaders/reduce/device.wgsl");
 
-/// How the work is divided; [`ReduceTuning::measured`] is what was fastest on an H200.
+/// How the work is divided; start from [`ReduceTuning::for_device`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReduceTuning {
     /// Invocations a workgroup: a power of two from 128 to what the device takes.
@@ -27,9 +27,10 @@ pub struct ReduceTuning {
 }
 
 impl ReduceTuning {
-    /// What was fastest where it was measured: `results/README.md` says where.
-    pub fn measured() -> Self {
-        Self { workgroup_size: 256, items: 4, workgroups_max: 1056 }
+    /// What was fastest on an H200, with workgroups no larger than the device takes: few and large
+    /// ones, two for each of its 132 processors, since each adds to the same counter in the end.
+    pub fn for_device(device: &Device) -> Self {
+        Self { workgroup_size: workgroup_size(device, 1024), items: 4, workgroups_max: 264 }
     }
 }
 

@@ -1,21 +1,24 @@
 //! Prefix sums of an array.
 //!
 //! Input: a buffer of n elements. Output: commands that leave every prefix sum in another buffer,
-//! and the sum of all. One dispatch reads and writes everything once, or one for each part where the
-//! array is larger than a binding may be. How it is done stands in `shaders/scan/device.wgsl`.
+//! and the sum of all. One dispatch reads and writes everything once, after a small one that
+//! resets its state; as much for each part where the array is larger than a binding may be. How it is done stands in `shaders/scan/device.wgsl`.
 
 use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device};
 
 use super::{
     AlgorithmError, ELEMENT_BYTES, Element, Part, Stage, Step, binding_bytes_max, check_device,
     check_items, check_length, check_workgroup, element_line, grid, padded_bytes, params,
-    specialise, zeroed,
+    specialise, workgroup_size, zeroed,
 };
 
 /// The shader's text, the catalogue's.
 const SHADER: &str = include_str!("../../shaders/scan/device.wgsl");
 
-/// How the work is divided; [`ScanTuning::measured`] is what was fastest on an H200.
+/// Bytes of a tile's state.
+const STATE_BYTES: u64 = 8;
+
+/// How the work is divided; start from [`ScanTuning::for_device`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanTuning {
     /// Invocations a workgroup: a power of two from 128 to what the device takes.
@@ -27,9 +30,9 @@ pub struct ScanTuning {
 }
 
 impl ScanTuning {
-    /// What was fastest where it was measured: `results/README.md` says where.
-    pub fn measured() -> Self {
-        Self { workgroup_size: 256, items: 4, spins: 256 }
+    /// What was fastest on an H200, with workgroups no larger than the device takes.
+    pub fn for_device(device: &Device) -> Self {
+        Self { workgroup_size: workgroup_size(device, 256), items: 4, spins: 256 }
     }
 }
 
@@ -45,7 +48,8 @@ pub enum ScanKind {
 /// A scan for one type on one device.
 #[derive(Clone, Debug)]
 pub struct Scan {
-    stage: Stage,
+    main: Stage,
+    reset: Stage,
     tuning: ScanTuning,
 }
 
@@ -89,16 +93,19 @@ impl Scan {
             return Err(AlgorithmError::Tuning { name: "spins", value: 0, allowed });
         }
         let text = shader(element, kind, tuning);
-        Ok(Self { stage: Stage::new(device, "scan", &text, "main"), tuning })
+        Ok(Self {
+            main: Stage::new(device, "scan", &text, "main"),
+            reset: Stage::new(device, "scan reset", &text, "reset"),
+            tuning,
+        })
     }
 
     /// Makes the buffers that scans of up to `n` elements need beside their own; they can be shared by
     /// calls that run one after the other.
     pub fn scratch(&self, device: &Device, n: u64) -> ScanScratch {
         let part = self.part_elements(device);
-        // Two counters, and two sides of two words a tile.
         let tiles = part.min(n).div_ceil(self.tile_elements());
-        let state = zeroed(device, "scan state", 8 + 16 * tiles);
+        let state = zeroed(device, "scan state", STATE_BYTES * tiles);
         let totals = zeroed(device, "scan totals", (n.div_ceil(part) + 1) * ELEMENT_BYTES);
         ScanScratch { state, totals, n_max: n }
     }
@@ -139,15 +146,19 @@ impl Scan {
                 offset: first * ELEMENT_BYTES,
                 size: Some(padded_bytes(count)),
             };
+            // No more of the state than this part has tiles.
             let tiles = count.div_ceil(tile);
+            let state = Part { buffer: &scratch.state, offset: 0, size: Some(STATE_BYTES * tiles) };
+            let words = (STATE_BYTES / 4 * tiles).div_ceil(u64::from(self.tuning.workgroup_size));
+            steps.push(self.reset.step(device, &[(3, state)], grid(words)));
             let bindings = [
                 (0, Part::whole(&params)),
                 (1, slice(input)),
                 (2, slice(output)),
-                (3, Part::whole(&scratch.state)),
+                (3, state),
                 (4, Part::whole(&scratch.totals)),
             ];
-            steps.push(self.stage.step(device, &bindings, grid(tiles)));
+            steps.push(self.main.step(device, &bindings, grid(tiles)));
             first += count;
         }
         Ok(ScanCall { steps, total: scratch.totals.clone(), total_offset: parts * ELEMENT_BYTES })

@@ -8,7 +8,7 @@ use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device};
 
 use super::{
     AlgorithmError, ELEMENT_BYTES, Part, Stage, Step, binding_bytes_max, check_device, check_items,
-    check_length, check_workgroup, grid, params, specialise,
+    check_length, check_workgroup, grid, params, specialise, workgroup_size,
 };
 
 /// The shader's text, the catalogue's.
@@ -28,9 +28,8 @@ impl SoftmaxTuning {
     /// What was fastest where it was measured, of what the device takes: two vectors of four for
     /// each invocation, a workgroup of 512 at most, and as many vectors as the row then needs.
     pub fn for_columns(device: &Device, columns: u32) -> Self {
-        let invocations_max = device.limits().max_compute_invocations_per_workgroup.min(512);
-        let wanted = columns.div_ceil(8).next_power_of_two().max(128);
-        let workgroup_size = wanted.min(1 << invocations_max.max(1).ilog2());
+        let wanted = columns.div_ceil(8).next_power_of_two().clamp(128, 512);
+        let workgroup_size = workgroup_size(device, wanted);
         Self { workgroup_size, items: columns.div_ceil(workgroup_size * 4).max(1) }
     }
 }

@@ -185,7 +185,7 @@ fn fallbacks(launch: &Launch, counted: &Counted) -> u64 {
     let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
     let program = parsed.resolve("main", &Overrides::new()).unwrap();
     let at = program.blocks().iter().position(|b| b.label.as_deref() == Some("fallback")).unwrap();
-    counted.dispatches[0].counts[at].issues.0
+    counted.dispatches[1].counts[at].issues.0
 }
 
 /// Every kernel is right on a driver, at sizes that fill nothing evenly.

@@ -125,13 +125,18 @@ fn size(random: u64) -> u64 {
 pub(crate) fn child(runs: u64) {
     let gpu = Gpu::open();
     let tuning = ReduceTuning { workgroup_size: 128, items: 1, workgroups_max: 7 };
-    let sum = Reduce::new(&gpu.device, Element::F32, Operation::Add, ReduceTuning::measured());
+    let sum = Reduce::new(
+        &gpu.device,
+        Element::F32,
+        Operation::Add,
+        ReduceTuning::for_device(&gpu.device),
+    );
     let xor = Reduce::new(&gpu.device, Element::U32, Operation::Xor, tuning);
     let (sum, xor) = (sum.unwrap(), xor.unwrap());
     // One scratch for all sizes: each call must leave it fit for any other.
     let (for_sum, for_xor) = (sum.scratch(&gpu.device, N_MAX), xor.scratch(&gpu.device, N_MAX));
     let scans = [
-        (ScanKind::Inclusive, ScanTuning::measured()),
+        (ScanKind::Inclusive, ScanTuning::for_device(&gpu.device)),
         (ScanKind::Exclusive, ScanTuning { workgroup_size: 128, items: 1, spins: 1 }),
     ];
     let scans = scans.map(|(kind, tuning)| {
