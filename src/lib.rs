@@ -50,6 +50,7 @@
 //! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, program; naga |
 //! | [`instrument`] | IR → IR: adds counters of issues and lanes | units, program; naga |
 //! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone |
+//! | [`algorithms`] | reduce and scan as library functions over a caller's device, buffers and encoder | units, wgpu |
 //! | [`store`] | results on disk, whole at every moment | record, units |
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice | record, units, statistics |
 //! | [`chart`] | tables → SVG | analyze, record, units; plotters |
@@ -102,6 +103,7 @@
 //! `.ci/run` runs them all with lavapipe and SwiftShader installed, where a skipped test is a
 //! failure.
 
+pub mod algorithms;
 pub mod analyze;
 pub mod chart;
 pub mod cli;

@@ -15,6 +15,7 @@
 
 mod advice;
 mod agreement;
+mod bandwidth;
 mod compare;
 mod fail_on;
 mod findings;
@@ -24,6 +25,7 @@ mod parts;
 mod plausibility;
 mod predictions;
 mod profile;
+mod sizes;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -35,6 +37,7 @@ pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of};
 pub use agreement::{
     Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
 };
+pub use bandwidth::{Bandwidth, bandwidth};
 pub use compare::{Comparison, ComparisonRow, NotCompared, compare};
 pub use fail_on::{Condition, ConditionError, SHARE_MIN, Violation};
 pub use findings::{Finding, explain, findings};
@@ -44,6 +47,7 @@ pub use parts::{FORM, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
 pub use profile::{DeviceProfile, LineProfile, Profile, Trust, profiles};
+pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
 pub use summary::{
     DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, WithheldReason, summary,
 };

@@ -7,6 +7,7 @@
 //! Colours are the palette of Okabe and Ito, "Color Universal Design" (2008), made to be told apart
 //! with any kind of colour vision.
 
+mod bandwidth;
 mod bars;
 mod canvas;
 mod lanes;
@@ -15,6 +16,7 @@ mod ratios;
 mod tests;
 mod widths;
 
+pub use bandwidth::bandwidth;
 pub use lanes::lanes;
 pub use ratios::ratios;
 pub use widths::widths;

@@ -67,6 +67,14 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
         let name = form.map_or("widths.svg".to_owned(), |form| format!("widths-{form}.svg"));
         figures.push((name, chart::widths(&part)));
     }
+    let rates = analyze::size_sweeps(&run);
+    for (index, sweep) in rates.iter().enumerate().filter(|(_, sweep)| sweep.has_lines()) {
+        // A number where several devices have the family.
+        let before = rates[..index].iter().filter(|other| other.family == sweep.family).count();
+        let number = if before == 0 { String::new() } else { format!("-{}", before + 1) };
+        let name = format!("rate-{}{number}.svg", sweep.family);
+        figures.push((name, chart::bandwidth(sweep)));
+    }
     for (name, figure) in figures {
         save(&folder.join(name), &figure.map_err(Failure::bad_input)?)?;
     }

@@ -36,11 +36,19 @@ pub struct Description {
     pub trusted: Option<bool>,
     /// The CPU reference and how far outputs may lie from it.
     pub reference: Option<Reference>,
+    /// The bytes that one launch must read from and write to memory however it is done, a formula
+    /// over the parameters: inputs once and outputs once, nothing that a kernel adds by itself.
+    /// Given where the time is best understood as a share of the device's copy rate.
+    pub bytes: Option<Formula>,
     /// A figure that an article gives for it.
     pub published: Option<Published>,
     /// Parameters by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Parameter>,
+    /// Lines of the shader that depend on parameters where overrides cannot: types, operators,
+    /// lengths of arrays. Applied in order.
+    #[serde(default)]
+    pub replacements: Vec<Replacement>,
     /// Values of the shader's overrides, formulas over the parameters.
     #[serde(default)]
     pub overrides: BTreeMap<String, Formula>,
@@ -57,6 +65,29 @@ pub struct Description {
     pub blocks: BTreeMap<String, BlockDescription>,
     /// Why its counts need not agree between devices; absent where they must.
     pub exempt_from_agreement: Option<String>,
+}
+
+/// A text of the shader that a parameter's value replaces.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replacement {
+    /// The text as it stands in the shader, which is a whole shader as it stands; every occurrence
+    /// is replaced, and there must be one.
+    pub text: String,
+    /// The parameter whose values choose, where `with` is a table.
+    pub parameter: Option<String>,
+    /// What takes its place, as many lines as there were, so that line numbers hold.
+    pub with: ReplacementText,
+}
+
+/// What takes a text's place.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum ReplacementText {
+    /// One text; `{name}` in it is replaced with that parameter's value.
+    Same(String),
+    /// A text for each value of the parameter.
+    ByValue(BTreeMap<String, String>),
 }
 
 fn yes() -> bool {
@@ -153,6 +184,8 @@ pub struct BufferDescription {
     /// The scalar type of its elements, such as `f32`.
     #[serde(rename = "type", default)]
     pub scalar: Option<ScalarType>,
+    /// In place of `type`: the parameter whose value is the type.
+    pub type_parameter: Option<String>,
     /// How many elements, a formula: scalars where there is a `type`, else elements of the shader's
     /// run-time array.
     pub elements: Option<Formula>,
@@ -193,6 +226,22 @@ pub enum ScalarType {
 }
 
 impl ScalarType {
+    /// The type of this name, such as `f32`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [
+            Self::F32,
+            Self::U32,
+            Self::I32,
+            Self::F16,
+            Self::F64,
+            Self::U16,
+            Self::I16,
+            Self::U64,
+            Self::I64,
+        ];
+        all.into_iter().find(|scalar| scalar.to_string() == name)
+    }
+
     /// Its size in bytes: 2, 4 or 8.
     pub fn bytes(self) -> u64 {
         match self {

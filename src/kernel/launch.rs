@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::format::{
-    BufferDescription, FillDescription, Formula, ImmediatesDescription, Reference,
-    ScalarDescription, ScalarType, WorkgroupsDescription,
+    BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
+    Reference, Replacement, ReplacementText, ScalarDescription, ScalarType, WorkgroupsDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
@@ -52,6 +52,9 @@ pub struct Launch {
     pub immediates: Vec<u8>,
     /// The CPU reference, where there is one.
     pub reference: Option<Reference>,
+    /// The bytes that the launch must read and write, where the kernel says so.
+    #[serde(default)]
+    pub bytes: Option<u64>,
     /// What is expected of blocks, by their label.
     pub expected: BTreeMap<String, ExpectedBlock>,
     /// Why counts need not agree between devices; `None` where they must.
@@ -239,7 +242,7 @@ pub fn build(
     let buffers = description
         .buffers
         .iter()
-        .map(|buffer| builder.buffer(buffer))
+        .map(|buffer| builder.buffer(&typed(buffer, &parameters)?))
         .collect::<Result<_, _>>()
         .map_err(problem)?;
     let immediates = description
@@ -248,6 +251,11 @@ pub fn build(
         .map_or(Ok(Vec::new()), |given| builder.immediates(given, seed));
     let immediates = immediates.map_err(problem)?;
     let overrides = overrides(&description.overrides, &parameters).map_err(problem)?;
+    let source = replaced(&kernel.source, &description.replacements, &parameters);
+    let source = source.map_err(problem)?;
+    let bytes = description.bytes.as_ref();
+    let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
+    let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
     let dispatches = description
         .dispatches
         .iter()
@@ -268,22 +276,11 @@ pub fn build(
         })
         .collect::<Result<_, String>>()
         .map_err(problem)?;
-    let expected = description
-        .blocks
-        .iter()
-        .map(|(label, block)| {
-            let block = ExpectedBlock {
-                active_lanes_mean: block.active_lanes_mean.to_string(),
-                issues: block.issues.as_ref().map(Formula::to_string),
-                lanes: block.lanes.as_ref().map(Formula::to_string),
-            };
-            (label.clone(), block)
-        })
-        .collect();
+    let expected = expected_blocks(&description.blocks);
     Ok(Launch {
         kernel: kernel.id.clone(),
         file: format!("{}.wgsl", kernel.id),
-        source: kernel.source.clone(),
+        source,
         parameters,
         seed,
         overrides,
@@ -293,9 +290,77 @@ pub fn build(
         trusted: description.trusted.unwrap_or(true),
         immediates,
         reference: description.reference.clone(),
+        bytes,
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
     })
+}
+
+/// A buffer whose type a parameter gives, with that type.
+fn typed(
+    buffer: &BufferDescription,
+    parameters: &BTreeMap<String, Value>,
+) -> Result<BufferDescription, String> {
+    let Some(parameter) = &buffer.type_parameter else { return Ok(buffer.clone()) };
+    let name = &buffer.name;
+    let value = parameters
+        .get(parameter)
+        .ok_or_else(|| format!("buffer `{name}`: there is no parameter `{parameter}`"))?;
+    let scalar = ScalarType::from_name(&value.to_string())
+        .ok_or_else(|| format!("buffer `{name}`: {parameter} = {value} is no type"))?;
+    Ok(BufferDescription { scalar: Some(scalar), ..buffer.clone() })
+}
+
+/// The shader's text with the lines that depend on parameters.
+///
+/// # Errors
+///
+/// A sentence that quotes the text, where the shader does not have it, or what takes its place has
+/// another number of lines or is not there for a parameter's value.
+fn replaced(
+    source: &str,
+    replacements: &[Replacement],
+    parameters: &BTreeMap<String, Value>,
+) -> Result<String, String> {
+    let mut result = source.to_owned();
+    for Replacement { text, parameter, with } in replacements {
+        let new = match (with, parameter) {
+            (ReplacementText::Same(new), None) => interpolate(new, parameters)?,
+            (ReplacementText::ByValue(texts), Some(name)) => {
+                let value = parameters.get(name).map(Value::to_string).unwrap_or_default();
+                let found = texts.get(&value).cloned();
+                found.ok_or_else(|| format!("nothing replaces `{text}` where {name} = {value}"))?
+            }
+            (ReplacementText::Same(_), Some(_)) | (ReplacementText::ByValue(_), None) => {
+                return Err(format!(
+                    "what replaces `{text}` is either one text, or a table and its `parameter`"
+                ));
+            }
+        };
+        if text.is_empty() || !result.contains(text.as_str()) {
+            return Err(format!("the shader has no `{text}` to replace"));
+        }
+        if text.lines().count() != new.lines().count() {
+            return Err(format!("what replaces `{text}` must have as many lines"));
+        }
+        result = result.replace(text, &new);
+    }
+    Ok(result)
+}
+
+/// What is expected of blocks, its formulas as text.
+fn expected_blocks(given: &BTreeMap<String, BlockDescription>) -> BTreeMap<String, ExpectedBlock> {
+    given
+        .iter()
+        .map(|(label, block)| {
+            let block = ExpectedBlock {
+                active_lanes_mean: block.active_lanes_mean.to_string(),
+                issues: block.issues.as_ref().map(Formula::to_string),
+                lanes: block.lanes.as_ref().map(Formula::to_string),
+            };
+            (label.clone(), block)
+        })
+        .collect()
 }
 
 fn grid(given: &WorkgroupsDescription, names: &Names) -> Result<[u32; 3], String> {

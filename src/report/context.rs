@@ -286,6 +286,9 @@ fn figures(run: &Run, summary: &Summary) -> Result<Vec<String>, ReportError> {
     for part in analyze::width_sweep(run).parts() {
         add(chart::widths(&part))?;
     }
+    for sweep in analyze::size_sweeps(run).iter().filter(|sweep| sweep.has_lines()) {
+        add(chart::bandwidth(sweep))?;
+    }
     Ok(figures)
 }
 

@@ -84,6 +84,15 @@ impl SimulatorRunner {
         self
     }
 
+    /// Sets which workgroup runs when, in place of dispatch order, and on how many threads; with one
+    /// thread a schedule repeats exactly.
+    #[must_use]
+    pub fn schedule(mut self, schedule: Schedule, threads: Option<usize>) -> Self {
+        self.config.schedule = schedule;
+        self.config.threads = threads;
+        self
+    }
+
     /// Sets how many bytes a launch's buffers may take in all, in place of [`MEMORY_BYTES_MAX`].
     #[must_use]
     pub fn memory_bytes_max(mut self, bytes: u64) -> Self {

@@ -32,6 +32,7 @@ fn root(k: u32) -> Formula {
 /// by the word `default`.
 pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
     let mut described = BufferDescription {
+        type_parameter: None,
         name: resource.name.clone(),
         scalar: None,
         elements: None,
