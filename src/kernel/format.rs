@@ -45,6 +45,13 @@ pub struct Description {
     /// Parameters by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Parameter>,
+    /// What the default run measures beside the defaults: the product of each sweep's values.
+    #[serde(default)]
+    pub sweeps: Vec<Sweep>,
+    /// Whether the simulator takes the CPU drivers' sizes even beside a GPU, whose own would take it
+    /// hours.
+    #[serde(default)]
+    pub small_on_simulator: bool,
     /// Values of the shader's overrides, formulas over the parameters.
     #[serde(default)]
     pub overrides: BTreeMap<String, Formula>,
@@ -131,6 +138,18 @@ pub struct Parameter {
     pub shown_beside: Vec<Value>,
 }
 
+/// Points that the default run measures side by side: every combination of the values. A parameter
+/// that the user chose keeps the user's value.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    /// Values by parameter.
+    pub axes: BTreeMap<String, Vec<Value>>,
+    /// Whether it is left out on CPU drivers and on the simulator, which have no such thing to show.
+    #[serde(default)]
+    pub gpu_only: bool,
+}
+
 /// A parameter's default.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
@@ -170,6 +189,11 @@ pub struct BufferDescription {
     /// Whether it is compared with the reference.
     #[serde(default)]
     pub output: bool,
+    /// Whether what it holds after counting goes into the record, up to
+    /// [`super::launch::SHOWN_ELEMENTS_MAX`] elements: what a kernel shows and no reference knows.
+    /// It must be an output.
+    #[serde(default)]
+    pub shown: bool,
 }
 
 /// The type of a scalar.

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use super::measure::{outputs_sha256, programs};
+use super::measure::{outputs_sha256, outputs_shown, programs};
 use super::{
     Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
     Timed,
@@ -257,6 +257,7 @@ impl SimulatorRunner {
             method: IssuesMethod::Executed,
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
+            outputs_shown: outputs_shown(launch, &outputs),
             checked,
             runtime_checks: true,
             counters,

@@ -57,6 +57,7 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         immediates: Vec::new(),
         reference: None,
         expected: BTreeMap::new(),
+        shown: Vec::new(),
         exempt_from_agreement: None,
     }
 }

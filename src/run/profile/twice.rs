@@ -85,6 +85,7 @@ mod tests {
             let digest = self.digests.remove(0).to_owned();
             Ok(Counted {
                 counters: Vec::new(),
+                outputs_shown: BTreeMap::new(),
                 method: crate::record::IssuesMethod::Executed,
                 width: None,
                 dispatches: Vec::new(),

@@ -33,6 +33,7 @@ impl Runner for Scripted {
             Some(kind) => Err(RunError::new(*kind, format!("{} failed", launch.kernel))),
             None => Ok(Counted {
                 counters: Vec::new(),
+                outputs_shown: BTreeMap::new(),
                 width: Width::new(8).ok(),
                 method: crate::record::IssuesMethod::Executed,
                 dispatches: Vec::new(),

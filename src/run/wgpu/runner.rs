@@ -14,7 +14,7 @@ use crate::instrument::{Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind, IssuesMethod};
-use crate::run::measure::{outputs_sha256, programs};
+use crate::run::measure::{outputs_sha256, outputs_shown, programs};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{
     Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
@@ -349,6 +349,7 @@ impl Runner for WgpuRunner {
                 method: IssuesMethod::Executed,
                 dispatches: Vec::new(),
                 outputs_sha256: outputs_sha256(&outputs),
+                outputs_shown: outputs_shown(launch, &outputs),
                 checked: verify(launch, &outputs)?,
                 runtime_checks: !launch.trusted,
                 flags: vec!["not_counted_no_subgroups".to_owned()],
@@ -395,6 +396,7 @@ impl Runner for WgpuRunner {
             method: issues_method(method),
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
+            outputs_shown: outputs_shown(launch, &outputs),
             checked: verify(launch, &outputs)?,
             runtime_checks: !launch.trusted,
             // The width is the probe's: such a driver may have chosen another for this module.
