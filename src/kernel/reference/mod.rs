@@ -6,6 +6,10 @@
 //! with its table of names; this file has what they share.
 
 mod five_patterns;
+mod occupancy;
+mod seats;
+mod shuffle;
+mod vote;
 
 use std::collections::BTreeMap;
 
@@ -73,7 +77,8 @@ fn describe(first: &[(usize, f64, f64)]) -> String {
 type Function = fn(&Launch) -> Result<Expected, String>;
 
 /// The references of each family, by name: a file for each.
-const FAMILIES: &[&[(&str, Function)]] = &[five_patterns::FUNCTIONS];
+const FAMILIES: &[&[(&str, Function)]] =
+    &[five_patterns::FUNCTIONS, occupancy::FUNCTIONS, vote::FUNCTIONS];
 
 /// A reference that needs what the device wrote: the launch and its outputs in, expected outputs out.
 ///
@@ -84,7 +89,8 @@ type Observing = fn(&Launch, &Outputs) -> Result<Expected, String>;
 pub type Outputs = BTreeMap<String, Vec<u8>>;
 
 /// The references that observe, as [`FAMILIES`].
-const OBSERVING: &[&[(&str, Observing)]] = &[];
+const OBSERVING: &[&[(&str, Observing)]] =
+    &[occupancy::OBSERVING, shuffle::OBSERVING, vote::OBSERVING];
 
 /// Works out what a launch must write, or nothing where it has no reference.
 ///
