@@ -196,13 +196,13 @@ fn shuffle_down(
     output[index] = v;
 }
 
-// From the first active lane, plus one: without the addition the chain would end at once.
-fn broadcast_first_4(start: u32, one: u32) -> u32 {
+// From the first active lane, plus what is each lane's own: what all lanes share needs no broadcast.
+fn broadcast_first_4(start: u32, own: u32) -> u32 {
     var v = start;
-    v = subgroupBroadcastFirst(v) + one;
-    v = subgroupBroadcastFirst(v) + one;
-    v = subgroupBroadcastFirst(v) + one;
-    v = subgroupBroadcastFirst(v) + one;
+    v = subgroupBroadcastFirst(v) + own;
+    v = subgroupBroadcastFirst(v) + own;
+    v = subgroupBroadcastFirst(v) + own;
+    v = subgroupBroadcastFirst(v) + own;
     return v;
 }
 
@@ -217,25 +217,25 @@ fn broadcast_first(
 ) {
     let index = (workgroup.y * grid.x + workgroup.x) * workgroup_size + local_index;
     seats[index] = vec4(size, lane, subgroup, 1u);
-    let one = params.one;
+    let own = lane + params.one;
     var v = local_index;
     for (var trip = 0u; trip < params.trips; trip++) {
         // block: broadcast_first
-        v = broadcast_first_4(v, one);
-        v = broadcast_first_4(v, one);
-        v = broadcast_first_4(v, one);
-        v = broadcast_first_4(v, one);
+        v = broadcast_first_4(v, own);
+        v = broadcast_first_4(v, own);
+        v = broadcast_first_4(v, own);
+        v = broadcast_first_4(v, own);
     }
     output[index] = v;
 }
 
-// The sum of whole numbers over the subgroup, divided by its lanes so that it stays in range.
-fn add_u32_4(start: u32, shift: u32) -> u32 {
+// The sum of whole numbers over the subgroup, plus what is each lane's own; it wraps around.
+fn add_u32_4(start: u32, own: u32) -> u32 {
     var v = start;
-    v = subgroupAdd(v) >> shift;
-    v = subgroupAdd(v) >> shift;
-    v = subgroupAdd(v) >> shift;
-    v = subgroupAdd(v) >> shift;
+    v = subgroupAdd(v) + own;
+    v = subgroupAdd(v) + own;
+    v = subgroupAdd(v) + own;
+    v = subgroupAdd(v) + own;
     return v;
 }
 
@@ -250,25 +250,25 @@ fn add_u32(
 ) {
     let index = (workgroup.y * grid.x + workgroup.x) * workgroup_size + local_index;
     seats[index] = vec4(size, lane, subgroup, 1u);
-    let shift = firstTrailingBit(min(size, workgroup_size));
+    let own = lane + params.one;
     var v = local_index;
     for (var trip = 0u; trip < params.trips; trip++) {
         // block: add_u32
-        v = add_u32_4(v, shift);
-        v = add_u32_4(v, shift);
-        v = add_u32_4(v, shift);
-        v = add_u32_4(v, shift);
+        v = add_u32_4(v, own);
+        v = add_u32_4(v, own);
+        v = add_u32_4(v, own);
+        v = add_u32_4(v, own);
     }
     output[index] = v;
 }
 
-// The sum of floats, divided by the lanes; the order of adding is the device's.
-fn add_f32_4(start: f32, part: f32) -> f32 {
+// The mean of floats over the subgroup, plus what is each lane's own: exact in any order of adding.
+fn add_f32_4(start: f32, part: f32, own: f32) -> f32 {
     var v = start;
-    v = subgroupAdd(v) * part;
-    v = subgroupAdd(v) * part;
-    v = subgroupAdd(v) * part;
-    v = subgroupAdd(v) * part;
+    v = fma(subgroupAdd(v), part, own);
+    v = fma(subgroupAdd(v), part, own);
+    v = fma(subgroupAdd(v), part, own);
+    v = fma(subgroupAdd(v), part, own);
     return v;
 }
 
@@ -284,18 +284,19 @@ fn add_f32(
     let index = (workgroup.y * grid.x + workgroup.x) * workgroup_size + local_index;
     seats[index] = vec4(size, lane, subgroup, 1u);
     let part = 1.0 / f32(min(size, workgroup_size));
-    var v = f32(local_index);
+    let own = f32(lane);
+    var v = f32(lane);
     for (var trip = 0u; trip < params.trips; trip++) {
         // block: add_f32
-        v = add_f32_4(v, part);
-        v = add_f32_4(v, part);
-        v = add_f32_4(v, part);
-        v = add_f32_4(v, part);
+        v = add_f32_4(v, part, own);
+        v = add_f32_4(v, part, own);
+        v = add_f32_4(v, part, own);
+        v = add_f32_4(v, part, own);
     }
     output[index] = bitcast<u32>(v);
 }
 
-// A comparison and a vote: the first word of the mask is compared next.
+// A comparison and a vote: each lane compares the first word of the mask with a bound of its own.
 fn ballot_4(start: u32, bound: u32) -> u32 {
     var v = start;
     v = subgroupBallot(v < bound).x;
@@ -316,7 +317,7 @@ fn ballot(
 ) {
     let index = (workgroup.y * grid.x + workgroup.x) * workgroup_size + local_index;
     seats[index] = vec4(size, lane, subgroup, 1u);
-    let bound = params.three;
+    let bound = lane * params.one;
     var v = lane;
     for (var trip = 0u; trip < params.trips; trip++) {
         // block: ballot
@@ -328,7 +329,7 @@ fn ballot(
     output[index] = v;
 }
 
-// A comparison, a vote and a choice between two values.
+// A comparison, a vote and a choice between two values of each lane's own.
 fn any_4(start: u32, on: u32, off: u32) -> u32 {
     var v = start;
     v = select(on, off, subgroupAny(v == on));
@@ -349,9 +350,9 @@ fn any(
 ) {
     let index = (workgroup.y * grid.x + workgroup.x) * workgroup_size + local_index;
     seats[index] = vec4(size, lane, subgroup, 1u);
-    let on = params.one;
-    let off = params.three;
-    var v = params.one;
+    let on = lane + params.one;
+    let off = lane + params.three;
+    var v = on;
     for (var trip = 0u; trip < params.trips; trip++) {
         // block: any
         v = any_4(v, on, off);

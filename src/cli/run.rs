@@ -140,24 +140,30 @@ fn groups(
 ) -> Result<Vec<Vec<Launch>>, Failure> {
     let mut groups: indexmap::IndexMap<String, Vec<Launch>> = indexmap::IndexMap::new();
     let mut known: Vec<(&str, BTreeMap<String, Value>)> = Vec::new();
+    let mut alone = Vec::new();
     for point in points {
         for kernel in kernels {
-            let class = sizes.of(kernel);
-            let alone = beside(kernel, point).into_iter().map(|chosen| {
+            alone.extend(beside(kernel, point).into_iter().map(|chosen| {
                 let names: Vec<String> =
                     chosen.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                (format!("{} {}", kernel.family(), names.join(" ")), chosen)
-            });
-            let swept = sweeps(kernel, point, sizes.alone == DeviceClass::Gpu);
-            for (key, chosen) in alone.chain(swept) {
-                let launch = kernel.launch(class, &chosen, seed).map_err(Failure::bad_input)?;
-                // A sweep may pass through the defaults, and a chosen value may collapse it.
-                let identity = (kernel.id.as_str(), launch.parameters.clone());
-                if !known.contains(&identity) {
-                    known.push(identity);
-                    groups.entry(key).or_default().push(launch);
-                }
-            }
+                (*kernel, format!("{} {}", kernel.family(), names.join(" ")), chosen)
+            }));
+        }
+    }
+    let swept = points.iter().flat_map(|point| {
+        kernels.iter().flat_map(|kernel| {
+            let points = sweeps(kernel, point, sizes.alone == DeviceClass::Gpu);
+            points.into_iter().map(|(key, chosen)| (*kernel, key, chosen))
+        })
+    });
+    // A sweep may pass through the defaults, and a chosen value may collapse it: a point is taken
+    // once, in the sweep that it is compared in.
+    for (kernel, key, chosen) in swept.chain(alone) {
+        let launch = kernel.launch(sizes.of(kernel), &chosen, seed).map_err(Failure::bad_input)?;
+        let identity = (kernel.id.as_str(), launch.parameters.clone());
+        if !known.contains(&identity) {
+            known.push(identity);
+            groups.entry(key).or_default().push(launch);
         }
     }
     Ok(groups.into_values().collect())
@@ -199,7 +205,8 @@ fn sweeps(
                 .flat_map(|point| values.iter().map(|value| with(point, value)))
                 .collect();
         }
-        let key = format!("{} sweep {index} {point:?}", kernel.id);
+        let group = sweep.group.clone().unwrap_or_else(|| format!("sweep {index}"));
+        let key = format!("{} {group} {point:?}", kernel.id);
         all.extend(points.into_iter().map(|point| (key.clone(), point)));
     }
     all
@@ -521,11 +528,11 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
             let given = Sizes { class: DeviceClass::Quick, alone };
             sizes(groups(&[&kernel], &[point], given, 1).unwrap_or_default())
         };
-        // The defaults; the rest of two by two; on GPUs one more.
-        assert_eq!(made(BTreeMap::new(), DeviceClass::Gpu), [1, 3, 1]);
-        assert_eq!(made(BTreeMap::new(), DeviceClass::Cpu), [1, 3]);
+        // Two by two, the defaults among them; on GPUs one more.
+        assert_eq!(made(BTreeMap::new(), DeviceClass::Gpu), [4, 1]);
+        assert_eq!(made(BTreeMap::new(), DeviceClass::Cpu), [4]);
         let chosen = BTreeMap::from([("b".to_owned(), Value::Integer(7))]);
-        assert_eq!(made(chosen, DeviceClass::Cpu), [1, 1]);
+        assert_eq!(made(chosen, DeviceClass::Cpu), [2]);
     }
 
     #[test]

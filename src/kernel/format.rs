@@ -145,6 +145,9 @@ pub struct Parameter {
 pub struct Sweep {
     /// Values by parameter.
     pub axes: BTreeMap<String, Vec<Value>>,
+    /// Sweeps of the kernel with the same word are sampled side by side; each for itself where left
+    /// out.
+    pub group: Option<String>,
     /// Whether it is left out on CPU drivers and on the simulator, which have no such thing to show.
     #[serde(default)]
     pub gpu_only: bool,

@@ -152,40 +152,81 @@ fn latency(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
     let links = count(launch, "links")? / 16 * 16;
     let operation = name(launch, "operation")?;
     let mut expected = vec![0; invocations];
-    let local = |index: usize| index % workgroup_size;
     for subgroup in subgroups(outputs, invocations, workgroup_size)? {
-        let lanes = subgroup.members.len();
-        let sum: usize = subgroup.members.values().map(|index| local(*index)).sum();
+        let chain = Chain::new(&subgroup, workgroup_size, links);
         for (lane, index) in &subgroup.members {
-            let own = local(*index);
-            let value = match operation {
-                "multiply_add" => chain_of_multiply_adds(own, links).to_bits() as usize,
-                "shuffle" => {
-                    let source = (*lane as usize + links) % lanes;
-                    let source = u32::try_from(source).map_err(|error| error.to_string())?;
-                    subgroup.at(source).map_or(usize::MAX, local)
-                }
-                // An even number of links, and distances of zero.
-                "shuffle_xor" | "shuffle_up" | "shuffle_down" => own,
-                "broadcast_first" => {
-                    subgroup.members.values().next().map_or(usize::MAX, |i| local(*i)) + links
-                }
-                "add_u32" | "reduce_shuffle" | "reduce_memory" => sum / lanes,
-                #[expect(
-                    clippy::cast_precision_loss,
-                    reason = "sums of at most 1024 small numbers"
-                )]
-                "add_f32" => (sum as f32 / lanes as f32).to_bits() as usize,
-                // From the second link on the mask is none and all in turn; the last is even.
-                "ballot" => 0,
-                "any" => 1,
-                "memory" => (own + links) % workgroup_size,
-                other => return Err(format!("there is no operation {other:?}")),
-            };
-            expected[*index] = u32::try_from(value).map_err(|error| error.to_string())?;
+            expected[*index] = chain.end(operation, *lane, *index)?;
         }
     }
     Ok(Expected::from([("output".to_owned(), words(expected))]))
+}
+
+/// What chains of a number of links end in, in one subgroup.
+struct Chain<'a> {
+    subgroup: &'a Subgroup,
+    workgroup_size: usize,
+    links: usize,
+    /// The last sum of `add_u32`, before what is each lane's own is added.
+    sum: u32,
+    /// The last mean of `add_f32`.
+    mean: f32,
+}
+
+impl<'a> Chain<'a> {
+    fn new(subgroup: &'a Subgroup, workgroup_size: usize, links: usize) -> Self {
+        let mut chain = Self { subgroup, workgroup_size, links, sum: 0, mean: 0.0 };
+        let lanes = || subgroup.members.keys().copied();
+        let count = lanes().fold(0_u32, |count, _| count + 1);
+        let own: u32 = lanes().map(|lane| lane + 1).sum();
+        let locals = subgroup.members.values().map(|index| chain.local(*index));
+        let start = locals.fold(0_u32, |sum, local| sum.wrapping_add(word(local)));
+        // The sum of (S + own) over the lanes is count · S + Σ own.
+        chain.sum = (1..links).fold(start, |sum, _| sum.wrapping_mul(count).wrapping_add(own));
+        // Means of lanes, quarters of whole numbers below 2^24, are exact.
+        #[expect(clippy::cast_precision_loss, reason = "sums of at most 128 lane numbers")]
+        let mean = lanes().sum::<u32>() as f32 / count as f32;
+        chain.mean = (0..links).fold(0.0, |all, _| all + mean);
+        chain
+    }
+
+    fn local(&self, index: usize) -> usize {
+        index % self.workgroup_size
+    }
+
+    /// What the chain of an operation leaves in a lane, as a word.
+    fn end(&self, operation: &str, lane: u32, index: usize) -> Result<u32, String> {
+        let lanes = self.subgroup.members.len();
+        let own = self.local(index);
+        let first = self.subgroup.members.values().next().map_or(0, |index| self.local(*index));
+        Ok(match operation {
+            "multiply_add" => chain_of_multiply_adds(own, self.links).to_bits(),
+            "shuffle" => {
+                let source = self.subgroup.at(word((lane as usize + self.links) % lanes));
+                source.map_or(NOT_DEFINED, |source| word(self.local(source)))
+            }
+            // An even number of links, and distances of zero.
+            "shuffle_xor" | "shuffle_up" | "shuffle_down" => word(own),
+            // The first lane's own is 1: it counts the links, and each adds its own to the last.
+            "broadcast_first" => word(first + self.links - 1) + lane + 1,
+            "add_u32" => self.sum.wrapping_add(lane + 1),
+            #[expect(clippy::cast_precision_loss, reason = "a lane's number")]
+            "add_f32" => (self.mean + lane as f32).to_bits(),
+            // In turn none, and all lanes but the first.
+            "ballot" => self.subgroup.mask(|other| other != self.subgroup.members[&0])[0],
+            "any" => lane + 1,
+            "memory" => word((own + self.links) % self.workgroup_size),
+            "reduce_shuffle" | "reduce_memory" => {
+                let members = self.subgroup.members.values();
+                word(members.map(|index| self.local(*index)).sum::<usize>() / lanes)
+            }
+            other => return Err(format!("there is no operation {other:?}")),
+        })
+    }
+}
+
+/// A number of an invocation or of links as a word.
+fn word(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 /// v ↦ v / 2 + 1, which both steps of rounding leave exact or which rests at 2.

@@ -7,13 +7,15 @@
 //! - `gpu`: an open device: buffers, pipelines, dispatches, timestamps, errors as values;
 //! - `probe`: what is measured of the device itself: width, timer, rates, fusion, loop limit;
 //! - `runner`: counting and timing of launches;
-//! - `trusted`: the one call that is `unsafe`.
+//! - `trusted`: the one call that is `unsafe`;
+//! - `warm`: brings clocks up before timing.
 
 pub mod adapters;
 mod gpu;
 mod probe;
 mod runner;
 mod trusted;
+mod warm;
 
 pub use adapters::{Listed, list};
 pub use runner::WgpuRunner;

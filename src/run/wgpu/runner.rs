@@ -9,7 +9,7 @@ use wgpu::{Buffer, BufferUsages, DeviceType, Features};
 
 use super::adapters;
 use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
-use super::probe;
+use super::{probe, warm};
 use crate::instrument::{Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
@@ -426,6 +426,7 @@ impl Runner for WgpuRunner {
             ready.push(made);
         }
         let repeatable: Vec<bool> = launches.iter().map(|launch| launch.repeatable).collect();
+        let options = &self.warmed_up(timer, options, lost);
         let times = sample_all(timer, &repeatable, options, |index, repeats| {
             notice(index);
             match &ready[index] {
@@ -475,6 +476,17 @@ impl WgpuRunner {
         }
         let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
         Ok(Timed { time, checked, runtime_checks: !launch.trusted, flags })
+    }
+
+    /// Brings a GPU's clocks up, on at most a quarter of the time that sampling has; gives the rest.
+    fn warmed_up(&self, timer: Timer, options: &TimeOptions, lost: bool) -> TimeOptions {
+        if lost || self.device.cpu_driver {
+            return *options;
+        }
+        let limit = options.budget.mul_f64(0.25).min(warm::WARM_UP_MAX);
+        // A device that fails here fails at its first sample too, which then says so.
+        let taken = warm::up(&self.gpu, timer, limit).unwrap_or_default();
+        TimeOptions { budget: options.budget.saturating_sub(taken), ..*options }
     }
 
     /// Whether the driver may choose another width for each module.
