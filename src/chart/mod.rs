@@ -9,13 +9,17 @@
 
 mod bars;
 mod canvas;
+mod curves;
 mod lanes;
+mod latencies;
 mod ratios;
 #[cfg(test)]
 mod tests;
 mod widths;
 
+pub use curves::curves;
 pub use lanes::lanes;
+pub use latencies::latencies;
 pub use ratios::ratios;
 pub use widths::widths;
 
