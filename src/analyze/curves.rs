@@ -9,7 +9,7 @@ mod vote;
 
 use std::collections::BTreeMap;
 
-use super::{device_label, ticks_by_round};
+use super::{device_label, summary::overlap, ticks_by_round};
 use crate::record::{Measurement, Run, Value};
 use crate::statistics;
 
@@ -81,8 +81,12 @@ fn prefix(run: &Run, measurements: &[&Measurement], device: &str) -> String {
     }
 }
 
-/// The median over the rounds of one measurement's time over another's.
+/// The median over the rounds of one measurement's time over another's, where they were sampled side
+/// by side.
 fn time_ratio(dividend: &Measurement, divisor: &Measurement) -> Option<f64> {
+    if !overlap(dividend, divisor) {
+        return None;
+    }
     let divisors = ticks_by_round(divisor);
     let ratios: Vec<f64> = ticks_by_round(dividend)
         .into_iter()

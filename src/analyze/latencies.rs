@@ -13,7 +13,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{device_label, ticks_by_round};
+use super::{device_label, summary::overlap, ticks_by_round};
 use crate::{
     occupancy,
     record::{Device, Measurement, Run, Value},
@@ -139,7 +139,7 @@ fn slope(lengths: &BTreeMap<i64, &Measurement>, period: f64) -> Option<Slopes> {
     let ((short, first), (long, last)) = (lengths.first_key_value()?, lengths.last_key_value()?);
     #[expect(clippy::cast_precision_loss, reason = "numbers of links lie far below 2^53")]
     let links = (long - short) as f64;
-    if links <= 0.0 {
+    if links <= 0.0 || !overlap(first, last) {
         return None;
     }
     let begin = ticks_by_round(first);

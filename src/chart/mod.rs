@@ -15,12 +15,14 @@ mod latencies;
 mod ratios;
 #[cfg(test)]
 mod tests;
+mod undefined;
 mod widths;
 
 pub use curves::curves;
 pub use lanes::lanes;
 pub use latencies::latencies;
 pub use ratios::ratios;
+pub use undefined::undefined;
 pub use widths::widths;
 
 /// Why there is no figure.

@@ -77,6 +77,10 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
             figures.push((format!("{name}.svg"), chart::latencies(&latencies, load)));
         }
     }
+    let undefined = analyze::undefined(&run);
+    if !undefined.is_empty() {
+        figures.push(("shuffle-out-of-range.svg".to_owned(), chart::undefined(&undefined)));
+    }
     for table in analyze::curves(&run) {
         figures.push((format!("{}.svg", table.name), chart::curves(&table)));
     }

@@ -116,3 +116,21 @@ fn devices_are_known_by_their_drivers_names() {
     assert_eq!(name("llvmpipe (LLVM 15.0.6, 256 bits)"), None);
     assert_eq!(name("Intel(R) Arc(tm) A770 Graphics"), None);
 }
+
+/// Four hundred answers of the CUDA runtime for an H200, made with `benches/cuda_facts`.
+#[test]
+fn the_cuda_runtime_gives_the_same_numbers_of_blocks() {
+    let hopper = architecture("sm_90").unwrap();
+    let rows = include_str!("h200.csv").lines().filter(|line| !line.starts_with('#'));
+    let mut compared = 0;
+    for row in rows {
+        let figures: Vec<u32> = row.split(',').map(|word| word.parse().unwrap()).collect();
+        let [registers, memory_bytes, invocations, blocks] = figures[..] else { panic!("{row}") };
+        let needs = Needs { registers, memory_bytes, invocations };
+        // Where nothing fits the runtime says zero, and the calculator why.
+        let found = occupancy(&hopper, &needs).map_or(0, |found| found.workgroups);
+        assert_eq!(found, blocks, "{row}");
+        compared += 1;
+    }
+    assert_eq!(compared, 400);
+}

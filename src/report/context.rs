@@ -291,6 +291,7 @@ fn figures(run: &Run, summary: &Summary) -> Result<Vec<String>, ReportError> {
     for load in [analyze::Load::Alone, analyze::Load::Saturated] {
         add(chart::latencies(&latencies, load))?;
     }
+    add(chart::undefined(&analyze::undefined(run)))?;
     for table in analyze::curves(run) {
         add(chart::curves(&table))?;
     }

@@ -19,9 +19,10 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 12] = [
+pub(crate) const CHECKS: [(&str, Check); 13] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
+    ("subgroup_operations_are_right_and_count_what_the_simulator_counts", collectives),
     ("times_are_taken_and_outputs_verified", times),
     ("self_test_of_counting", self_test_of_counting),
     ("histograms_add_up", histograms),
@@ -151,6 +152,43 @@ fn hot_loops(driver: &Driver) {
             assert_eq!(found, expected, "{}", device.kernel);
         }
     }
+}
+
+/// Every kernel of the families `shuffle`, `vote` and `occupancy` gives what its reference says, in
+/// full and in partial subgroups, and counts what the simulator counts, but for SwiftShader's turns
+/// of a loop that lanes leave one after the other.
+fn collectives(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let simulator = format!("sim:{}", driver.width);
+    let devices = ["--device", "wgpu:0", "--device", &simulator];
+    let families = ["shuffle", "vote", "occupancy", "--no-timing", "--quick"];
+    let arguments = [&families[..], &devices[..]].concat();
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let kernels: std::collections::BTreeSet<&str> =
+        run.measurements.iter().map(|one| one.kernel.as_str()).collect();
+    assert_eq!(kernels.len(), 11, "{kernels:?}");
+    for one in &run.measurements {
+        let name = format!("{} {:?} {}", one.kernel, one.parameters, one.device);
+        assert_eq!(one.status, Status::Ok, "{name}: {:?}", one.error);
+        assert_eq!(one.output, Output::Verified, "{name}: {:?}", one.error);
+    }
+    let rows = lanescope::analyze::agreements(&run);
+    assert_eq!(rows.len() * 2, run.measurements.len());
+    for row in rows {
+        let name = format!("{} {:?}", row.kernel, row.parameters);
+        assert!(row.agreement.blocks_compared > 0, "{name}");
+        let turns = driver.family == "swiftshader" && row.kernel == "shuffle/match_any";
+        let expected =
+            row.agreement.differences.iter().all(|difference| {
+                turns && difference.quantity == lanescope::analyze::Quantity::Issues
+            });
+        assert!(expected, "{name}: {:?}", row.agreement.differences);
+    }
+    for one in run.measurements.iter().filter(|one| one.kernel == "shuffle/out_of_range") {
+        assert_eq!(one.outputs_shown["returned"].len(), 34 * 128);
+    }
+    assert_eq!(lanescope::analyze::undefined(&run).len(), 2);
 }
 
 pub(crate) fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunError> {
