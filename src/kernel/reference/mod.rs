@@ -92,7 +92,8 @@ pub type Outputs = BTreeMap<String, Vec<u8>>;
 const OBSERVING: &[&[(&str, Observing)]] =
     &[occupancy::OBSERVING, shuffle::OBSERVING, vote::OBSERVING];
 
-/// Works out what a launch must write, or nothing where it has no reference.
+/// Works out what a launch must write; nothing where it has no reference, or one that needs what was
+/// written.
 ///
 /// # Errors
 ///
@@ -100,18 +101,23 @@ const OBSERVING: &[&[(&str, Observing)]] =
 pub fn expected(launch: &Launch) -> Result<Option<Expected>, String> {
     let Some(reference) = &launch.reference else { return Ok(None) };
     let found = FAMILIES.iter().copied().flatten().find(|(name, _)| *name == reference.name);
-    let Some((_, function)) = found else {
-        return Err(format!("there is no CPU reference {:?}", reference.name));
-    };
-    function(launch).map(Some)
+    match found {
+        Some((_, function)) => function(launch).map(Some),
+        None if observing(&reference.name).is_some() => Ok(None),
+        None => Err(format!("there is no CPU reference {:?}", reference.name)),
+    }
+}
+
+/// The reference of this name that observes.
+fn observing(name: &str) -> Option<Observing> {
+    let found = OBSERVING.iter().copied().flatten().find(|(known, _)| *known == name);
+    found.map(|(_, function)| *function)
 }
 
 /// The same with the help of what was written, where the reference needs that.
 fn expected_after(launch: &Launch, outputs: &Outputs) -> Result<Option<Expected>, String> {
-    let Some(reference) = &launch.reference else { return Ok(None) };
-    let found = OBSERVING.iter().copied().flatten().find(|(name, _)| *name == reference.name);
-    match found {
-        Some((_, function)) => function(launch, outputs).map(Some),
+    match launch.reference.as_ref().and_then(|reference| observing(&reference.name)) {
+        Some(function) => function(launch, outputs).map(Some),
         None => expected(launch),
     }
 }

@@ -288,3 +288,113 @@ fn match_any(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
     let outputs = [("masks".to_owned(), words(masks)), ("alike".to_owned(), words(alike))];
     Ok(Expected::from(outputs))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::kernel::{Catalogue, DeviceClass, SEED};
+
+    /// A launch of a kernel with parameters over the defaults.
+    fn launch(kernel: &str, chosen: &[(&str, Value)]) -> Launch {
+        let chosen: BTreeMap<String, Value> =
+            chosen.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let catalogue = Catalogue::embedded().unwrap();
+        catalogue.kernel(kernel).unwrap().launch(DeviceClass::Quick, &chosen, SEED).unwrap()
+    }
+
+    /// Seats of `count` invocations in workgroups of `size`, subgroups of four, lane after lane.
+    fn seats(count: u32, size: u32) -> Outputs {
+        let seat = |index: u32| {
+            let local = index % size;
+            [4, local % 4, local / 4, 1]
+        };
+        let bytes = (0..count).flat_map(seat).flat_map(u32::to_le_bytes).collect();
+        Outputs::from([("seats".to_owned(), bytes)])
+    }
+
+    #[test]
+    fn four_lanes_and_a_partial_subgroup_are_as_worked_out_by_hand() {
+        let chosen = [("n", Value::Integer(6)), ("workgroup_size", Value::Integer(6))];
+        let launch = launch("shuffle/operations", &chosen);
+        let v = input_words(&launch, "input").unwrap();
+        let expected = operations(&launch, &seats(6, 6)).unwrap();
+        let row = |operation: usize| -> Vec<f64> {
+            expected["output"][operation * 6..][..6].iter().map(|one| one.value).collect()
+        };
+        let of = |words: [u32; 6]| words.map(f64::from).to_vec();
+        let none = NOT_DEFINED;
+        assert_eq!(row(0), of([v[0], v[0], v[0], v[0], v[4], v[4]]), "first lane's");
+        assert_eq!(row(1), of([v[2], v[2], v[2], v[2], none, none]), "lane 2's");
+        assert_eq!(row(3), of([v[1], v[0], v[3], v[2], v[5], v[4]]), "across 1");
+        assert_eq!(row(4), of([v[2], v[3], v[0], v[1], none, none]), "across half");
+        assert_eq!(row(5), of([none, v[0], v[1], v[2], none, v[4]]), "from below");
+        assert_eq!(row(8), of([v[2], v[3], none, none, none, none]), "from W / 2 above");
+        assert_eq!(row(12), of([v[3], v[2], v[1], v[0], none, none]), "athwart the quad");
+        assert_eq!(row(17), of([1, 0, 0, 0, 1, 0]), "elected");
+        let sum =
+            |from: usize, to: usize| v[from..to].iter().fold(0_u32, |a, b| a.wrapping_add(*b));
+        let whole = sum(0, 4);
+        assert_eq!(row(20), of([whole, whole, whole, whole, sum(4, 6), sum(4, 6)]), "sum");
+        assert_eq!(row(29), of([0, sum(0, 1), sum(0, 2), sum(0, 3), 0, v[4]]), "sum before");
+    }
+
+    #[test]
+    fn lanes_that_take_no_part_write_nothing_and_give_nothing() {
+        let chosen = [("n", Value::Integer(64)), ("share", Value::Integer(50))];
+        let launch = launch("shuffle/operations", &chosen);
+        let v = input_words(&launch, "input").unwrap();
+        let expected = operations(&launch, &seats(64, 256)).unwrap();
+        let takes_part = |index: usize| (v[index] >> 8) % 100 < 50;
+        assert!((0..64).any(takes_part) && !(0..64).all(takes_part));
+        for index in 0..64 {
+            let found = expected["output"][3 * 64 + index].value;
+            let source = index ^ 1;
+            let right = match (takes_part(index), takes_part(source)) {
+                (false, _) => 0,
+                (true, false) => NOT_DEFINED,
+                (true, true) => v[source],
+            };
+            assert!((found - f64::from(right)).abs() < 0.5, "{index}");
+        }
+    }
+
+    #[test]
+    fn chains_end_where_their_links_lead() {
+        let end = |operation: &str, links: i64| -> Vec<f64> {
+            let chosen = [
+                ("operation", Value::Name(operation.to_owned())),
+                ("links", Value::Integer(links)),
+                ("workgroup_size", Value::Integer(8)),
+            ];
+            let expected = latency(&launch("shuffle/latency", &chosen), &seats(8, 8)).unwrap();
+            expected["output"].iter().map(|one| one.value).collect()
+        };
+        assert_eq!(end("memory", 16), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
+        assert_eq!(end("broadcast_first", 16)[..5], [16.0, 17.0, 18.0, 19.0, 20.0]);
+        assert_eq!(end("reduce_shuffle", 16), [1.0, 1.0, 1.0, 1.0, 5.0, 5.0, 5.0, 5.0]);
+        // S ← 4 S + 10 from S = 6: with sixteen links below 2^32 · 4 it wraps.
+        let mut sum = 6_u32;
+        for _ in 1..16 {
+            sum = sum.wrapping_mul(4).wrapping_add(10);
+        }
+        assert_eq!(end("add_u32", 16)[0], f64::from(sum.wrapping_add(1)));
+        assert_eq!(end("ballot", 16), [14.0; 8]);
+        // Sixteen means of 1.5, and the lane.
+        assert_eq!(end("add_f32", 16)[3], f64::from(27_f32.to_bits()));
+    }
+
+    #[test]
+    fn masks_are_those_of_equal_values() {
+        let chosen = [("n", Value::Integer(8)), ("values", Value::Integer(1))];
+        let alike = launch("shuffle/match_any", &chosen);
+        let expected = match_any(&alike, &seats(8, 256)).unwrap();
+        assert!(expected["alike"].iter().all(|one| (one.value - 1.0).abs() < 0.5));
+        assert!(expected["masks"].chunks(4).all(|mask| (mask[0].value - 15.0).abs() < 0.5));
+        let chosen = [("n", Value::Integer(8)), ("values", Value::Integer(1 << 30))];
+        let different = match_any(&launch("shuffle/match_any", &chosen), &seats(8, 256)).unwrap();
+        let first: Vec<f64> = different["masks"].iter().step_by(4).map(|one| one.value).collect();
+        assert_eq!(first, [1.0, 2.0, 4.0, 8.0, 1.0, 2.0, 4.0, 8.0]);
+    }
+}
