@@ -8,8 +8,11 @@ use super::{Element, Expected, Function, Observing, Outputs, count, floats};
 use crate::kernel::Launch;
 
 /// The family's references by name.
-pub(super) const FUNCTIONS: &[(&str, Function)] =
-    &[("occupancy/throughput", throughput), ("occupancy/strided", strided)];
+pub(super) const FUNCTIONS: &[(&str, Function)] = &[
+    ("occupancy/throughput", throughput),
+    ("occupancy/strided", strided),
+    ("occupancy/matrix_product", matrix_product),
+];
 
 /// Those that need what was written.
 pub(super) const OBSERVING: &[(&str, Observing)] = &[("occupancy/latency_hiding", latency_hiding)];
@@ -40,6 +43,23 @@ fn strided(launch: &Launch) -> Result<Expected, String> {
     });
     let wrapped = |sum: u64| u32::try_from(sum % (1 << 32)).unwrap_or(0);
     Ok(Expected::from([("output".to_owned(), words(output.map(wrapped).collect()))]))
+}
+
+/// Rows of the product as sums of rows of b; everything is positive.
+fn matrix_product(launch: &Launch) -> Result<Expected, String> {
+    let n = count(launch, "n")?;
+    let (a, b) = (floats(launch, "a")?, floats(launch, "b")?);
+    let mut product = vec![0.0; n * n];
+    for (row, sums) in product.chunks_exact_mut(n).enumerate() {
+        for (k, line) in b.chunks_exact(n).take(n).enumerate() {
+            let factor = a[row * n + k];
+            for (sum, value) in sums.iter_mut().zip(line) {
+                *sum += factor * value;
+            }
+        }
+    }
+    let elements = product.into_iter().map(|value| Element { value, magnitude: value });
+    Ok(Expected::from([("product".to_owned(), elements.collect())]))
 }
 
 /// p ↦ 61 · p + 1, as many times as there are hops, from where the walk says that it began.
