@@ -96,6 +96,7 @@ fn main(
         output[31u * n + index] = u32(subgroupAdd(small));
         output[32u * n + index] = u32(subgroupMax(small));
         output[33u * n + index] = bitcast<u32>(subgroupMin(bitcast<i32>(v)));
+        // block: -
         output[34u * n + index] = bitcast<u32>(subgroupMax(bitcast<i32>(v)));
     }
 }

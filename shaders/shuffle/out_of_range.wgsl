@@ -45,6 +45,7 @@ fn main(
             // block: inactive
             // The neighbours are there, but do not take part.
             returned[32u * 128u + lane] = subgroupShuffleXor(v, distances[0]);
+            // block: -
             returned[33u * 128u + lane] = subgroupShuffle(v, lane - distances[0]);
         }
     }

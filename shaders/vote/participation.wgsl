@@ -45,6 +45,7 @@ fn main(
     if (has_element) {
         // block: tail
         let unsafe_sum = sum_in_first_lane(lane + 1u, size);
+        // block: -
         if (subgroup == 0u && lane == 0u) {
             snippet[workgroup.x] = unsafe_sum;
         }
