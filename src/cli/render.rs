@@ -73,7 +73,8 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
     }
     let latencies = analyze::latencies(&run);
     for (name, load) in [("latency", Load::Alone), ("latency-saturated", Load::Saturated)] {
-        if latencies.iter().flat_map(|one| &one.rows).any(|row| row.load == load) {
+        let drawn = |row: &analyze::LatencyRow| row.load == load && row.ratio.is_some();
+        if latencies.iter().flat_map(|one| &one.rows).any(drawn) {
             figures.push((format!("{name}.svg"), chart::latencies(&latencies, load)));
         }
     }
