@@ -3,10 +3,11 @@
 // Dispatch: `workgroups` workgroups of `workgroup_size` invocations; one is on one core alone.
 // Divergence expected: none.
 //
-// Each subgroup of 32 follows its own walk through a table: no load can start before the last came
-// back. Between two loads stand `multiply_adds` multiply-adds that need the one and that the other
-// needs. A walk goes on where the launch before left it, so that a long table never lies in a cache as
-// a whole.
+// Each group of 32 invocations follows its own walk through a table: no load can start before the last
+// came back. In `bare` there is nothing between two loads but the mask: that is the latency. In
+// `worked` stand `multiply_adds` multiply-adds between them, which need the one and which the other
+// needs. A walk goes on where the launch before left it, so that a table that is longer than a cache
+// never comes from it.
 
 struct Params {
     hops: u32,
@@ -30,7 +31,26 @@ struct Params {
 override workgroup_size: u32 = 32u;
 
 @compute @workgroup_size(workgroup_size)
-fn main(
+fn bare(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(local_invocation_index) local_index: u32,
+) {
+    let index = workgroup.x * workgroup_size + local_index;
+    let start = places[index / 32u] & params.mask;
+    // All have read before anyone writes.
+    workgroupBarrier();
+    var place = start;
+    for (var hop = 0u; hop < params.hops; hop++) {
+        place = table[place] & params.mask;
+    }
+    walks[index] = vec2(start, place);
+    if (local_index % 32u == 0u) {
+        places[index / 32u] = place;
+    }
+}
+
+@compute @workgroup_size(workgroup_size)
+fn worked(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) local_index: u32,
 ) {

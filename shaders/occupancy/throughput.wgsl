@@ -1,7 +1,7 @@
 // How does throughput follow how many subgroups a core holds?
 //
 // Dispatch: a fixed number of invocations in workgroups of `workgroup_size`; each takes every so-manyth
-// element, neighbours beside neighbours.
+// vector of four elements, neighbours beside neighbours.
 // Divergence expected: none.
 //
 // Each workgroup keeps `memory_words` of workgroup memory, of which it uses one word: a core holds only
@@ -18,7 +18,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-@group(0) @binding(1) var<storage, read> input: array<f32>;
+@group(0) @binding(1) var<storage, read> input: array<vec4<f32>>;
 @group(0) @binding(2) var<storage, read_write> output: array<f32>;
 
 override workgroup_size: u32 = 64u;
@@ -37,17 +37,17 @@ fn main(
         reserved[params.slot] = params.zero;
     }
     workgroupBarrier();
-    let a = params.a;
-    let b = params.b;
+    let a = vec4(params.a);
+    let b = vec4(params.b);
     let index = workgroup.x * workgroup_size + local_index;
     let stride = grid.x * workgroup_size;
     var sum = f32(reserved[params.slot]);
-    for (var i = index; i < params.n; i += stride) {
+    for (var i = index; i < params.n / 4u; i += stride) {
         var v = input[i];
         for (var k = 0u; k < params.multiply_adds; k++) {
             v = fma(v, a, b);
         }
-        sum += v;
+        sum += v.x + v.y + v.z + v.w;
     }
     output[index] = sum;
 }

@@ -34,6 +34,11 @@ pub struct Description {
     /// Whether its modules are created without bounds, loop and division checks. Left out, kernels
     /// of the catalogue are, and a user's shader is not.
     pub trusted: Option<bool>,
+    /// Whether workgroup memory begins as zeros, as WGSL has it. Drivers may leave that to a single
+    /// invocation, which takes longer than the rest of a short workgroup: a kernel that writes before
+    /// it reads can do without.
+    #[serde(default = "yes")]
+    pub workgroup_memory_zeroed: bool,
     /// The CPU reference and how far outputs may lie from it.
     pub reference: Option<Reference>,
     /// The bytes that one launch must read from and write to memory however it is done, a formula

@@ -51,6 +51,8 @@ pub struct Launch {
     pub repeatable: bool,
     /// Whether its modules may be created without run-time checks.
     pub trusted: bool,
+    /// Whether workgroup memory begins as zeros.
+    pub workgroup_memory_zeroed: bool,
     /// Bytes of the immediate address space.
     pub immediates: Vec<u8>,
     /// The CPU reference, where there is one.
@@ -293,6 +295,7 @@ pub fn build(
         dispatches,
         repeatable: description.repeatable,
         trusted: description.trusted.unwrap_or(true),
+        workgroup_memory_zeroed: description.workgroup_memory_zeroed,
         immediates,
         reference: description.reference.clone(),
         bytes,

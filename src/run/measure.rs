@@ -147,7 +147,7 @@ pub fn measurement(
         runtime_checks: RuntimeChecks {
             timed: timed.as_ref().is_some_and(|timed| timed.runtime_checks),
             counted: counted.as_ref().is_some_and(|counted| counted.runtime_checks),
-            workgroup_memory_zeroed: true,
+            workgroup_memory_zeroed: launch.workgroup_memory_zeroed,
         },
         output,
         source_sha256: sha256(&launch.source),

@@ -288,7 +288,9 @@ impl SimulatorRunner {
             })?;
             memory.put(binding.group, binding.binding, taken);
         }
-        let outcome = compiled.run(workgroups, &mut memory, &self.config);
+        let zero_workgroup_memory = launch.workgroup_memory_zeroed;
+        let config = Config { zero_workgroup_memory, ..self.config };
+        let outcome = compiled.run(workgroups, &mut memory, &config);
         for binding in bindings {
             if let Some(taken) = memory.take(binding.group, binding.binding) {
                 buffers.insert(binding.name, taken);

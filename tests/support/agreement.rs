@@ -54,6 +54,7 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         }],
         repeatable: true,
         trusted: false,
+        workgroup_memory_zeroed: true,
         immediates: Vec::new(),
         reference: None,
         expected: BTreeMap::new(),

@@ -129,7 +129,11 @@ pub(super) fn workgroup_size(run: &Run) -> Option<CurveTable> {
 /// What a core does with s subgroups over what it does with one, for each amount of arithmetic between
 /// two loads.
 pub(super) fn latency_hiding(run: &Run) -> Option<CurveTable> {
-    let sweeps = swept(run, "occupancy/latency_hiding", "workgroup_size");
+    let mut sweeps = swept(run, "occupancy/latency_hiding", "workgroup_size");
+    let worked = |one: &&Measurement| {
+        one.parameters.get("between").is_some_and(|between| between.to_string() == "worked")
+    };
+    sweeps.retain(|sweep| sweep.iter().all(|one| worked(one)));
     let all: Vec<&Measurement> = sweeps.iter().flatten().copied().collect();
     let mut points = Points::new();
     for sweep in &sweeps {

@@ -101,6 +101,7 @@ fn walks_and_strides_are_held_against_the_first() {
         [
             ("workgroup_size", Value::Integer(size)),
             ("workgroups", Value::Integer(1)),
+            ("between", Value::Name("worked".to_owned())),
             ("multiply_adds", Value::Integer(0)),
         ]
     };

@@ -99,6 +99,7 @@ pub(super) fn bind(
         module: program.module(),
         entry_point: "main",
         trusted,
+        zero_memory: true,
         immediates: &[],
     };
     gpu.bind(&shader, &slots)

@@ -220,6 +220,7 @@ impl WgpuRunner {
                 module,
                 entry_point: &dispatch.entry_point,
                 trusted: launch.trusted,
+                zero_memory: launch.workgroup_memory_zeroed,
                 immediates: &launch.immediates,
             };
             let bound = self.gpu.bind(&shader, &slots)?;
@@ -366,6 +367,7 @@ impl Runner for WgpuRunner {
                 module: instrumented.module(),
                 entry_point: &dispatch.entry_point,
                 trusted: launch.trusted,
+                zero_memory: launch.workgroup_memory_zeroed,
                 immediates: &launch.immediates,
             };
             let bound = self.gpu.bind(&shader, &slots)?;
