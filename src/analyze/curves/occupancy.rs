@@ -133,7 +133,7 @@ pub(super) fn latency_hiding(run: &Run) -> Option<CurveTable> {
     let worked = |one: &&Measurement| {
         one.parameters.get("between").is_some_and(|between| between.to_string() == "worked")
     };
-    sweeps.retain(|sweep| sweep.iter().all(|one| worked(one)));
+    sweeps.retain(|sweep| sweep.iter().all(worked));
     let all: Vec<&Measurement> = sweeps.iter().flatten().copied().collect();
     let mut points = Points::new();
     for sweep in &sweeps {
