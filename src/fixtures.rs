@@ -204,6 +204,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         dispatches: vec![dispatch],
         time: (device.kind != DeviceKind::Simulator).then(|| time(median, pattern as u64 * 50_000)),
         bytes_moved_min: None,
+        outputs_shown: BTreeMap::new(),
         counters: Vec::new(),
         flags: Vec::new(),
     }
@@ -331,9 +332,11 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         }],
         repeatable: true,
         trusted: false,
+        workgroup_memory_zeroed: true,
         immediates: Vec::new(),
         reference: None,
         expected: BTreeMap::new(),
+        shown: Vec::new(),
         exempt_from_agreement: None,
     };
     simulated_launch(&launch, widths)

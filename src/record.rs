@@ -321,6 +321,10 @@ pub struct Measurement {
     /// kernel does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_moved_min: Option<u64>,
+    /// Elements of outputs that no reference knows and that the kernel wants shown, by the buffer's
+    /// name, in the buffer's unit: what a device returns where nothing is promised.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outputs_shown: BTreeMap<String, Vec<f64>>,
     /// Hardware counters, by NVIDIA's names; on a simulator its own speed.
     #[serde(default)]
     pub counters: Vec<Counter>,

@@ -10,15 +10,21 @@
 mod bandwidth;
 mod bars;
 mod canvas;
+mod curves;
 mod lanes;
+mod latencies;
 mod ratios;
 #[cfg(test)]
 mod tests;
+mod undefined;
 mod widths;
 
 pub use bandwidth::bandwidth;
+pub use curves::curves;
 pub use lanes::lanes;
+pub use latencies::latencies;
 pub use ratios::ratios;
+pub use undefined::undefined;
 pub use widths::widths;
 
 /// Why there is no figure.

@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Compare two result files, measurement by measurement
     Compare(CompareArguments),
+    /// Work out how many workgroups a core holds from registers, workgroup memory and size
+    Occupancy(OccupancyArguments),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -55,6 +57,26 @@ pub(crate) enum Command {
     /// Own a device for a parent process; speaks JSON lines on standard input and output
     #[command(hide = true)]
     Worker,
+}
+
+/// Arguments of `occupancy`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct OccupancyArguments {
+    /// Architecture, such as `sm_90` or `gfx1100`; a table of all where left out
+    #[arg(long, value_name = "NAME")]
+    pub(crate) arch: Option<String>,
+    /// 32-bit registers of an invocation; left out, they do not limit
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) registers: u32,
+    /// Bytes of workgroup memory of a workgroup
+    #[arg(long, default_value_t = 0, value_name = "BYTES")]
+    pub(crate) workgroup_memory: u32,
+    /// Invocations of a workgroup
+    #[arg(long, default_value_t = 256, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) workgroup_size: u32,
+    /// Print JSON
+    #[arg(long, requires = "arch")]
+    pub(crate) json: bool,
 }
 
 /// Arguments of `run`.

@@ -13,6 +13,7 @@ mod doctor;
 mod export;
 mod failure;
 mod list;
+mod occupancy;
 mod profile;
 mod render;
 mod report;
@@ -69,6 +70,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Command::List(arguments)) => list::list(&arguments, &mut out),
         Some(Command::Report(arguments)) => report::report(&arguments, &mut out),
         Some(Command::Compare(arguments)) => compare::compare(&arguments, &mut out),
+        Some(Command::Occupancy(arguments)) => occupancy::occupancy(&arguments, &mut out),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Arguments::command(), "lanescope", &mut out);
             Ok(Exit::Done)

@@ -34,6 +34,11 @@ pub struct Description {
     /// Whether its modules are created without bounds, loop and division checks. Left out, kernels
     /// of the catalogue are, and a user's shader is not.
     pub trusted: Option<bool>,
+    /// Whether workgroup memory begins as zeros, as WGSL has it. Drivers may leave that to a single
+    /// invocation, which takes longer than the rest of a short workgroup: a kernel that writes before
+    /// it reads can do without.
+    #[serde(default = "yes")]
+    pub workgroup_memory_zeroed: bool,
     /// The CPU reference and how far outputs may lie from it.
     pub reference: Option<Reference>,
     /// The bytes that one launch must read from and write to memory however it is done, a formula
@@ -49,6 +54,13 @@ pub struct Description {
     /// lengths of arrays. Applied in order.
     #[serde(default)]
     pub replacements: Vec<Replacement>,
+    /// What the default run measures beside the defaults: the product of each sweep's values.
+    #[serde(default)]
+    pub sweeps: Vec<Sweep>,
+    /// Whether the simulator takes the CPU drivers' sizes even beside a GPU, whose own would take it
+    /// hours.
+    #[serde(default)]
+    pub small_on_simulator: bool,
     /// Values of the shader's overrides, formulas over the parameters.
     #[serde(default)]
     pub overrides: BTreeMap<String, Formula>,
@@ -158,6 +170,21 @@ pub struct Parameter {
     pub shown_beside: Vec<Value>,
 }
 
+/// Points that the default run measures side by side: every combination of the values. A parameter
+/// that the user chose keeps the user's value.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    /// Values by parameter.
+    pub axes: BTreeMap<String, Vec<Value>>,
+    /// Sweeps of the kernel with the same word are sampled side by side; each for itself where left
+    /// out.
+    pub group: Option<String>,
+    /// Whether it is left out on CPU drivers and on the simulator, which have no such thing to show.
+    #[serde(default)]
+    pub gpu_only: bool,
+}
+
 /// A parameter's default.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
@@ -199,6 +226,11 @@ pub struct BufferDescription {
     /// Whether it is compared with the reference.
     #[serde(default)]
     pub output: bool,
+    /// Whether what it holds after counting goes into the record, up to
+    /// [`super::launch::SHOWN_ELEMENTS_MAX`] elements: what a kernel shows and no reference knows.
+    /// It must be an output.
+    #[serde(default)]
+    pub shown: bool,
 }
 
 /// The type of a scalar.

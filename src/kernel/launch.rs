@@ -25,6 +25,9 @@ pub const WORKGROUPS_PER_DIMENSION_MAX: u32 = 65_535;
 /// The most bytes of one buffer that lanescope makes.
 pub const BUFFER_BYTES_MAX: u64 = 1 << 34;
 
+/// The most elements of a buffer that a record shows.
+pub const SHOWN_ELEMENTS_MAX: u64 = 16_384;
+
 /// One point of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Launch {
@@ -48,6 +51,8 @@ pub struct Launch {
     pub repeatable: bool,
     /// Whether its modules may be created without run-time checks.
     pub trusted: bool,
+    /// Whether workgroup memory begins as zeros.
+    pub workgroup_memory_zeroed: bool,
     /// Bytes of the immediate address space.
     pub immediates: Vec<u8>,
     /// The CPU reference, where there is one.
@@ -55,6 +60,9 @@ pub struct Launch {
     /// The bytes that the launch must read and write, where the kernel says so.
     #[serde(default)]
     pub bytes: Option<u64>,
+    /// The output buffers whose contents go into the record.
+    #[serde(default)]
+    pub shown: Vec<String>,
     /// What is expected of blocks, by their label.
     pub expected: BTreeMap<String, ExpectedBlock>,
     /// Why counts need not agree between devices; `None` where they must.
@@ -239,7 +247,7 @@ pub fn build(
         return Err(problem("there are no [[dispatches]]".to_owned()));
     }
     let builder = Builder { names: &names, surroundings };
-    let buffers = description
+    let buffers: Vec<Buffer> = description
         .buffers
         .iter()
         .map(|buffer| builder.buffer(&typed(buffer, &parameters)?))
@@ -277,6 +285,7 @@ pub fn build(
         .collect::<Result<_, String>>()
         .map_err(problem)?;
     let expected = expected_blocks(&description.blocks);
+    let shown = shown(&description.buffers, &buffers).map_err(problem)?;
     Ok(Launch {
         kernel: kernel.id.clone(),
         file: format!("{}.wgsl", kernel.id),
@@ -288,9 +297,11 @@ pub fn build(
         dispatches,
         repeatable: description.repeatable,
         trusted: description.trusted.unwrap_or(true),
+        workgroup_memory_zeroed: description.workgroup_memory_zeroed,
         immediates,
         reference: description.reference.clone(),
         bytes,
+        shown,
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
     })
@@ -346,6 +357,24 @@ fn replaced(
         result = result.replace(text, &new);
     }
     Ok(result)
+}
+
+/// The names of the buffers that the record shows.
+fn shown(given: &[BufferDescription], buffers: &[Buffer]) -> Result<Vec<String>, String> {
+    let asked = given.iter().zip(buffers).filter(|(given, _)| given.shown);
+    asked
+        .map(|(_, buffer)| {
+            let elements = buffer.size / buffer.scalar.bytes();
+            if buffer.output && elements <= SHOWN_ELEMENTS_MAX {
+                return Ok(buffer.name.clone());
+            }
+            Err(format!(
+                "buffer `{}` is to be shown, so it must be an output of at most \
+                 {SHOWN_ELEMENTS_MAX} elements; it has {elements}",
+                buffer.name
+            ))
+        })
+        .collect()
 }
 
 /// What is expected of blocks, its formulas as text.

@@ -1,7 +1,7 @@
 //! Tests of the catalogue.
 
 use super::*;
-use crate::program::{Overrides, Parsed};
+use crate::program::Parsed;
 use crate::units::Width;
 
 fn catalogue() -> Catalogue {
@@ -79,7 +79,7 @@ fn every_launch_fits_its_shader() {
         for launch in launches(kernel) {
             let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
             for dispatch in &launch.dispatches {
-                let program = parsed.resolve(&dispatch.entry_point, &Overrides::new()).unwrap();
+                let program = parsed.resolve(&dispatch.entry_point, &launch.overrides).unwrap();
                 for binding in program.bindings().unwrap() {
                     let buffer = launch.buffer(&binding.name).unwrap_or_else(|| {
                         panic!("{} has no buffer {}", launch.kernel, binding.name)

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
-use crate::kernel::Launch;
+use crate::kernel::{Launch, generate};
 use crate::program::{Parsed, Program, ProgramError};
 use crate::record::{
     Block, Device, Dispatch, Line, Measurement, Output, RuntimeChecks, Source, Status,
@@ -40,6 +40,22 @@ fn sha256_bytes(bytes: &[u8]) -> String {
 /// SHA-256 of each of a launch's outputs, in hexadecimal, by name.
 pub fn outputs_sha256(outputs: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, String> {
     outputs.iter().map(|(name, bytes)| (name.clone(), sha256_bytes(bytes))).collect()
+}
+
+/// The elements of the outputs that a launch wants shown, by name.
+pub fn outputs_shown(
+    launch: &Launch,
+    outputs: &BTreeMap<String, Vec<u8>>,
+) -> BTreeMap<String, Vec<f64>> {
+    let buffers = launch.buffers.iter().filter(|buffer| launch.shown.contains(&buffer.name));
+    buffers
+        .filter_map(|buffer| {
+            let length = usize::try_from(buffer.scalar.bytes()).unwrap_or(8);
+            let elements = outputs.get(&buffer.name)?.chunks_exact(length);
+            let values = elements.map(|element| generate::decode(buffer.scalar, element));
+            Some((buffer.name.clone(), values.collect()))
+        })
+        .collect()
 }
 
 /// The source of a launch as the record stores it, with its hash.
@@ -96,6 +112,8 @@ pub fn measurement(
     let programs = programs(launch)?;
     let method = counted.as_ref().map(|counted| counted.method);
     let counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
+    let outputs_shown =
+        counted.as_ref().map(|counted| counted.outputs_shown.clone()).unwrap_or_default();
     let width = counted.as_ref().and_then(|counted| counted.width);
     let answer_ns = counted.as_ref().and_then(|counted| counted.answer_ns);
     let mut dispatches = Vec::new();
@@ -139,7 +157,7 @@ pub fn measurement(
         runtime_checks: RuntimeChecks {
             timed: timed.as_ref().is_some_and(|timed| timed.runtime_checks),
             counted: counted.as_ref().is_some_and(|counted| counted.runtime_checks),
-            workgroup_memory_zeroed: true,
+            workgroup_memory_zeroed: launch.workgroup_memory_zeroed,
         },
         output,
         source_sha256: sha256(&launch.source),
@@ -151,6 +169,7 @@ pub fn measurement(
         dispatches,
         time: timed.and_then(|timed| timed.time),
         bytes_moved_min: launch.bytes,
+        outputs_shown,
         counters,
         flags,
     })

@@ -141,6 +141,9 @@ pub struct Counted {
     pub runtime_checks: bool,
     /// Findings, a word each.
     pub flags: Vec<String>,
+    /// Elements of the outputs that the launch wants shown, by name.
+    #[serde(default)]
+    pub outputs_shown: BTreeMap<String, Vec<f64>>,
     /// What else was measured while counting: a simulator's speed.
     #[serde(default)]
     pub counters: Vec<Counter>,

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::measure::{outputs_sha256, programs};
+use super::measure::{outputs_sha256, outputs_shown, programs};
 use super::{
     Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
     Timed, caught,
@@ -276,6 +276,7 @@ impl SimulatorRunner {
             method: IssuesMethod::Executed,
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
+            outputs_shown: outputs_shown(launch, &outputs),
             checked,
             runtime_checks: true,
             counters,
@@ -306,7 +307,9 @@ impl SimulatorRunner {
             })?;
             memory.put(binding.group, binding.binding, taken);
         }
-        let outcome = compiled.run(workgroups, &mut memory, &self.config);
+        let zero_workgroup_memory = launch.workgroup_memory_zeroed;
+        let config = Config { zero_workgroup_memory, ..self.config };
+        let outcome = compiled.run(workgroups, &mut memory, &config);
         for binding in bindings {
             if let Some(taken) = memory.take(binding.group, binding.binding) {
                 buffers.insert(binding.name, taken);

@@ -164,6 +164,43 @@ fn hot_loops(driver: &Driver) {
     }
 }
 
+/// Every kernel of the families `shuffle`, `vote` and `occupancy` gives what its reference says, in
+/// full and in partial subgroups, and counts what the simulator counts, but for SwiftShader's turns
+/// of a loop that lanes leave one after the other.
+fn collectives(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let simulator = format!("sim:{}", driver.width);
+    let devices = ["--device", "wgpu:0", "--device", &simulator];
+    let families = ["shuffle", "vote", "occupancy", "--no-timing", "--quick"];
+    let arguments = [&families[..], &devices[..]].concat();
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let kernels: std::collections::BTreeSet<&str> =
+        run.measurements.iter().map(|one| one.kernel.as_str()).collect();
+    assert_eq!(kernels.len(), 12, "{kernels:?}");
+    for one in &run.measurements {
+        let name = format!("{} {:?} {}", one.kernel, one.parameters, one.device);
+        assert_eq!(one.status, Status::Ok, "{name}: {:?}", one.error);
+        assert_eq!(one.output, Output::Verified, "{name}: {:?}", one.error);
+    }
+    let rows = lanescope::analyze::agreements(&run);
+    assert_eq!(rows.len() * 2, run.measurements.len());
+    for row in rows {
+        let name = format!("{} {:?}", row.kernel, row.parameters);
+        assert!(row.agreement.blocks_compared > 0, "{name}");
+        let turns = driver.family == "swiftshader" && row.kernel == "shuffle/match_any";
+        let expected =
+            row.agreement.differences.iter().all(|difference| {
+                turns && difference.quantity == lanescope::analyze::Quantity::Issues
+            });
+        assert!(expected, "{name}: {:?}", row.agreement.differences);
+    }
+    for one in run.measurements.iter().filter(|one| one.kernel == "shuffle/out_of_range") {
+        assert_eq!(one.outputs_shown["returned"].len(), 34 * 128);
+    }
+    assert_eq!(lanescope::analyze::undefined(&run).len(), 2);
+}
+
 pub(crate) fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunError> {
     let options = WorkerOptions {
         program: Some(program::path()),

@@ -54,9 +54,11 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         }],
         repeatable: true,
         trusted: false,
+        workgroup_memory_zeroed: true,
         immediates: Vec::new(),
         reference: None,
         expected: BTreeMap::new(),
+        shown: Vec::new(),
         exempt_from_agreement: None,
     }
 }

@@ -39,6 +39,7 @@ pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
         fill: FillDescription::Zero,
         scalars: Vec::new(),
         output: false,
+        shown: false,
     };
     let array = matches!(resource.shape, Shape::Array { .. });
     if let (true, Some((scalar, atomic))) = (array, resource.shape.uniform_scalar()) {

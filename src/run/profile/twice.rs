@@ -122,6 +122,7 @@ mod tests {
             Ok(Counted {
                 answer_ns: None,
                 counters: Vec::new(),
+                outputs_shown: BTreeMap::new(),
                 method: crate::record::IssuesMethod::Executed,
                 width: None,
                 dispatches: Vec::new(),

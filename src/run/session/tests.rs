@@ -35,6 +35,7 @@ impl Runner for Scripted {
             None => Ok(Counted {
                 answer_ns: None,
                 counters: Vec::new(),
+                outputs_shown: BTreeMap::new(),
                 width: Width::new(8).ok(),
                 method: crate::record::IssuesMethod::Executed,
                 dispatches: Vec::new(),

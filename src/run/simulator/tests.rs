@@ -167,3 +167,67 @@ fn textures_are_refused_with_their_line() {
     assert!(refused.message.contains("launch.wgsl:5: "), "{refused}");
     assert!(refused.message.contains("does not run the expression ImageLoad"), "{refused}");
 }
+
+/// A launch of the catalogue on a simulator of a width, counted.
+fn counted(
+    kernel: &str,
+    chosen: &[(&str, crate::record::Value)],
+    width: Width,
+) -> (Launch, Counted) {
+    let catalogue = Catalogue::embedded().unwrap();
+    let chosen = chosen.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let kernel = catalogue.kernel(kernel).unwrap();
+    let launch = kernel.launch(DeviceClass::Quick, &chosen, SEED).unwrap();
+    let mut runner = SimulatorRunner::new(width, STEPS_MAX);
+    let counted = count(&mut runner, &launch).unwrap();
+    (launch, counted)
+}
+
+/// What the families `shuffle` and `vote` expect of their blocks is what is counted: exactly where
+/// their descriptions give issues and lanes, and within what chance allows elsewhere.
+#[test]
+#[expect(clippy::cast_precision_loss, reason = "counts of small launches")]
+fn collectives_have_the_lanes_that_they_expect() {
+    use crate::record::{Output, Value};
+    let number = |number: i64| Value::Integer(number);
+    let word = |word: &str| Value::Name(word.to_owned());
+    let points: Vec<(&str, Vec<(&str, Value)>)> = vec![
+        ("shuffle/operations", vec![]),
+        ("shuffle/operations", vec![("share", number(60)), ("n", number(8192))]),
+        ("shuffle/operations", vec![("workgroup_size", number(100)), ("n", number(8000))]),
+        ("shuffle/out_of_range", vec![]),
+        ("shuffle/tiles", vec![("tile", number(4))]),
+        ("shuffle/tiles", vec![("through", word("memory"))]),
+        ("shuffle/match_any", vec![("values", number(2))]),
+        ("shuffle/match_any", vec![("values", number(16))]),
+        ("shuffle/match_any", vec![("by", word("bits"))]),
+        ("vote/participation", vec![]),
+        ("vote/semantics", vec![("workgroup_size", number(64))]),
+        ("vote/early_exit", vec![("density", Value::Real(0.1)), ("branch", word("plain"))]),
+        ("vote/early_exit", vec![("density", Value::Real(0.3)), ("cluster", number(1024))]),
+    ];
+    let mut compared = 0;
+    for width in [8, 32, 64] {
+        let width = Width::new(width).unwrap();
+        for (kernel, chosen) in &points {
+            let (launch, found) = counted(kernel, chosen, width);
+            assert_eq!(found.checked.output, Output::Verified, "{:?}", found.checked);
+            let program = &programs(&launch).unwrap()[0];
+            for (block, counts) in program.blocks().iter().zip(&found.dispatches[0].counts) {
+                let Some(label) = block.label.as_deref().filter(|_| counts.issues.0 > 0) else {
+                    continue;
+                };
+                let (issues, lanes) = (counts.issues.0 as f64, counts.lanes.0 as f64);
+                let expected = launch.active_lanes_mean_expected(label, width).unwrap().unwrap();
+                let name = format!("{kernel} {chosen:?} W = {width} {label}");
+                if let Some(exact) = launch.counts_expected(label, width).unwrap() {
+                    assert_eq!((issues, lanes), exact, "{name}");
+                }
+                let mean = lanes / issues;
+                assert!((mean / expected - 1.0).abs() < 0.06, "{name}: {mean}, not {expected}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 60, "{compared}");
+}

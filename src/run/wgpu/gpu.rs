@@ -101,6 +101,8 @@ pub(super) struct Shader<'a> {
     pub(super) entry_point: &'a str,
     /// Whether the module goes without run-time checks.
     pub(super) trusted: bool,
+    /// Whether workgroup memory begins as zeros.
+    pub(super) zero_memory: bool,
     pub(super) immediates: &'a [u8],
 }
 
@@ -229,7 +231,7 @@ impl Gpu {
             module,
             entry_point: Some(shader.entry_point),
             compilation_options: PipelineCompilationOptions {
-                zero_initialize_workgroup_memory: true,
+                zero_initialize_workgroup_memory: shader.zero_memory,
                 ..PipelineCompilationOptions::default()
             },
             cache: None,

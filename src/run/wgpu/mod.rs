@@ -8,7 +8,8 @@
 //! - `features`: what a module needs that the device lacks, in words;
 //! - `probe`: what is measured of the device itself: width, timer, rates, fusion, loop limit;
 //! - `runner`: counting and timing of launches;
-//! - `trusted`: the one call that is `unsafe`.
+//! - `trusted`: the one call that is `unsafe`;
+//! - `warm`: brings clocks up before timing.
 
 pub mod adapters;
 mod features;
@@ -16,6 +17,7 @@ mod gpu;
 mod probe;
 mod runner;
 mod trusted;
+mod warm;
 
 pub use adapters::{Listed, list};
 pub use runner::WgpuRunner;

@@ -88,7 +88,7 @@ fn main(
 const LOOP_TRIPS: u32 = 131_072;
 
 /// Makes a pipeline of a probe's text over buffers at group 0, binding 0, 1, …
-fn bind(
+pub(super) fn bind(
     gpu: &Gpu,
     text: &str,
     buffers: &[(&Buffer, SlotKind)],
@@ -109,6 +109,7 @@ fn bind(
         module: program.module(),
         entry_point: "main",
         trusted,
+        zero_memory: true,
         immediates: &[],
     };
     gpu.bind(&shader, &slots)
@@ -119,7 +120,7 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 }
 
 /// A storage buffer that holds `content`.
-fn storage(gpu: &Gpu, content: &[u32]) -> Buffer {
+pub(super) fn storage(gpu: &Gpu, content: &[u32]) -> Buffer {
     let bytes: Vec<u8> = content.iter().flat_map(|word| word.to_le_bytes()).collect();
     let buffer = gpu.buffer("probe", BufferUsages::STORAGE, bytes.len() as u64);
     gpu.queue.write_buffer(&buffer, 0, &bytes);
@@ -244,7 +245,7 @@ fn loop_limit(gpu: &Gpu) -> Result<Option<u64>, RunError> {
 }
 
 /// A kernel of `chains` independent chains of 16 multiply-adds an iteration.
-fn fma_kernel(chains: usize) -> String {
+pub(super) fn fma_kernel(chains: usize) -> String {
     let each = |line: &dyn Fn(usize) -> String| (0..chains).map(line).collect::<String>();
     let start = each(&|c| format!("    var v{c} = f32(local_index + {c}u);\n"));
     let step = each(&|c| format!("        v{c} = fma(v{c}, a, b);\n")).repeat(16);

@@ -9,12 +9,12 @@ use wgpu::{Buffer, BufferUsages, DeviceType, Features};
 
 use super::adapters;
 use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
-use super::probe;
+use super::{probe, warm};
 use crate::instrument::{InstrumentError, Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind, IssuesMethod};
-use crate::run::measure::{outputs_sha256, programs};
+use crate::run::measure::{outputs_sha256, outputs_shown, programs};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{
     Checked, CountOptions, Counted, CountedDispatch, How, RunError, RunErrorKind, Runner,
@@ -245,6 +245,7 @@ impl WgpuRunner {
                 module,
                 entry_point: &dispatch.entry_point,
                 trusted: launch.trusted,
+                zero_memory: launch.workgroup_memory_zeroed,
                 immediates: &launch.immediates,
             };
             let bound = self.gpu.bind(&shader, &slots)?;
@@ -479,6 +480,7 @@ impl Runner for WgpuRunner {
             ready.push(made);
         }
         let repeatable: Vec<bool> = launches.iter().map(|launch| launch.repeatable).collect();
+        let options = &self.warmed_up(timer, options, lost);
         let times = sample_all(timer, &repeatable, options, |index, repeats| {
             notice(index);
             match &ready[index] {
@@ -524,6 +526,7 @@ impl WgpuRunner {
             method: IssuesMethod::Executed,
             dispatches: Vec::new(),
             outputs_sha256: outputs_sha256(&outputs),
+            outputs_shown: outputs_shown(launch, &outputs),
             checked: verify(launch, &outputs)?,
             runtime_checks: !launch.trusted,
             flags: vec!["not_counted_no_subgroups".to_owned()],
@@ -564,6 +567,7 @@ impl WgpuRunner {
                 module: instrumented.module(),
                 entry_point: &dispatch.entry_point,
                 trusted: launch.trusted,
+                zero_memory: launch.workgroup_memory_zeroed,
                 immediates: &launch.immediates,
             };
             let bound = self.gpu.bind(&shader, &slots)?;
@@ -599,6 +603,7 @@ impl WgpuRunner {
             method: issues_method(method),
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
+            outputs_shown: outputs_shown(launch, &outputs),
             checked: verify(launch, &outputs)?,
             runtime_checks: !launch.trusted,
             flags,
@@ -624,6 +629,17 @@ impl WgpuRunner {
         }
         let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
         Ok(Timed { time, checked, runtime_checks: !launch.trusted, flags })
+    }
+
+    /// Brings a GPU's clocks up, on at most a quarter of the time that sampling has; gives the rest.
+    fn warmed_up(&self, timer: Timer, options: &TimeOptions, lost: bool) -> TimeOptions {
+        if lost || self.device.cpu_driver {
+            return *options;
+        }
+        let limit = options.budget.mul_f64(0.25).min(warm::WARM_UP_MAX);
+        // A device that fails here fails at its first sample too, which then says so.
+        let taken = warm::up(&self.gpu, timer, limit).unwrap_or_default();
+        TimeOptions { budget: options.budget.saturating_sub(taken), ..*options }
     }
 
     /// Whether the driver may choose another width for each module.
