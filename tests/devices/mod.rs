@@ -21,7 +21,7 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 21] = [
+pub(crate) const CHECKS: [(&str, Check); 22] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("derived_counts_of_the_catalogue_equal_the_simulator", derived),
@@ -39,6 +39,7 @@ pub(crate) const CHECKS: [(&str, Check); 21] = [
     ("a_scan_that_spins_is_right_and_ends", trust::look_back),
     ("misreported_width_is_flagged", misreported_width),
     ("doctor_tells_trust_and_where_subgroups_begin", doctor),
+    ("subgroup_operations_are_right_and_count_what_the_simulator_counts", collectives),
     ("collectives_are_right", crate::collectives::right),
     ("the_librarys_collectives_are_right_again_and_again", crate::collectives::stress),
     ("random_programs_agree", crate::random::agree),
