@@ -4,6 +4,7 @@
 //! record that follows from counts is worked out here and nowhere else in `run`.
 
 mod flow;
+mod loops;
 
 use std::collections::BTreeMap;
 
@@ -142,6 +143,13 @@ pub fn measurement(
     let mut flags = Vec::new();
     flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
     flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
+    for (program, dispatch) in programs.iter().zip(&dispatches) {
+        let lanes: Vec<u64> = dispatch.blocks.iter().map(|block| block.lanes.0).collect();
+        if lanes.len() == program.blocks().len() {
+            let lines = loops::cut_off(program, &lanes);
+            flags.extend(lines.iter().map(|line| format!("loop_cut_off_line_{line}")));
+        }
+    }
     flags.sort();
     flags.dedup();
     let has_counts = blocks().next().is_some();
