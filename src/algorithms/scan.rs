@@ -198,7 +198,7 @@ impl ScanCall {
 }
 
 /// The shader for a type, a kind and a division of the work.
-fn shader(element: Element, kind: ScanKind, tuning: ScanTuning) -> String {
+pub(super) fn shader(element: Element, kind: ScanKind, tuning: ScanTuning) -> String {
     let exclusive = kind == ScanKind::Exclusive;
     specialise(
         SHADER,

@@ -12,6 +12,7 @@ mod bars;
 mod canvas;
 mod lanes;
 mod ratios;
+mod speedups;
 #[cfg(test)]
 mod tests;
 mod widths;
@@ -19,6 +20,7 @@ mod widths;
 pub use bandwidth::bandwidth;
 pub use lanes::lanes;
 pub use ratios::ratios;
+pub use speedups::speedups;
 pub use widths::widths;
 
 /// Why there is no figure.
