@@ -32,7 +32,7 @@ pub struct ScanTuning {
 impl ScanTuning {
     /// What was fastest on an H200, with workgroups no larger than the device takes.
     pub fn for_device(device: &Device) -> Self {
-        Self { workgroup_size: workgroup_size(device, 256), items: 4, spins: 256 }
+        Self { workgroup_size: workgroup_size(device, 512), items: 4, spins: 256 }
     }
 }
 
