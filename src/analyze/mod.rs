@@ -29,6 +29,7 @@ mod plausibility;
 mod predictions;
 mod profile;
 mod sizes;
+mod speedups;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -54,6 +55,7 @@ pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
 pub use profile::{DeviceProfile, LineProfile, Profile, Trust, profiles};
 pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
+pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{
     DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, WithheldReason, summary,
 };
@@ -84,6 +86,17 @@ pub struct CatalogueKernel {
     pub published: Option<Published>,
     /// The kernel, by its full name, whose time its own is divided by.
     pub baseline: Option<String>,
+    /// A speed-up over that kernel that somebody published.
+    pub published_speedup: Option<PublishedSpeedup>,
+}
+
+/// A published speed-up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedSpeedup {
+    /// The baseline's time over the kernel's: 2 is twice as fast.
+    pub factor: f64,
+    /// The hardware that it was published for.
+    pub hardware: String,
 }
 
 /// A published figure.

@@ -14,6 +14,7 @@ mod curves;
 mod lanes;
 mod latencies;
 mod ratios;
+mod speedups;
 #[cfg(test)]
 mod tests;
 mod undefined;
@@ -24,6 +25,7 @@ pub use curves::curves;
 pub use lanes::lanes;
 pub use latencies::latencies;
 pub use ratios::ratios;
+pub use speedups::speedups;
 pub use undefined::undefined;
 pub use widths::widths;
 
