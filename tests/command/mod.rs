@@ -35,6 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_takes_long_expressions", profile::long_expressions),
         ("readme_shows_what_profile_prints", profile::readme),
         ("readme_shows_what_fail_on_says", profile::readme_fail_on),
+        ("readme_launch_file_runs", profile::readme_launch_file),
         ("profile_fail_on_exits_with_one", profile::fail_on),
         ("profile_tells_accesses_out_of_bounds", profile::out_of_bounds),
         ("profile_keeps_what_other_devices_gave", profile::endless_loop_and_export),

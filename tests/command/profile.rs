@@ -359,6 +359,30 @@ pub(super) fn readme() {
     assert!(readme.contains("cards with 60.4 % at 32 lanes") && printed.contains("60.4 %"));
 }
 
+/// README's launch file is the one in `examples`, and everything in it works.
+pub(super) fn readme_launch_file() {
+    let readme = include_str!("../../README.md");
+    let block = readme.split_once("```toml\n").unwrap().1.split_once("```").unwrap().0;
+    let file = include_str!("../../examples/rounds.toml");
+    assert_eq!(block, file);
+    let folder = with(&[
+        ("rounds.wgsl", include_str!("../../examples/rounds.wgsl")),
+        ("rounds.toml", file),
+    ]);
+    write(&folder, "weights.npy", include_bytes!("../../examples/weights.npy"));
+    let (code, run, stderr) = sim_32(&folder, &["rounds.wgsl", "--launch", "rounds.toml"]);
+    assert_eq!(code, 0, "{stderr}");
+    let dispatches = &run.measurements[0].dispatches;
+    let names: Vec<&str> = dispatches.iter().map(|d| d.entry_point.as_str()).collect();
+    assert_eq!(names, ["clamp_rounds", "choose_groups", "spend"]);
+    // The indirect dispatch covers n as well: the loop's head sees every element at least once.
+    assert!(line(&run.measurements[0], 37).1 >= 4096);
+    // 8 rounds from the file, not the shader's 4, and rounds up to n / 64: the body has more than 4
+    // rounds a lane in the mean.
+    let body = dispatches[2].blocks.iter().find(|block| block.line == 38).unwrap();
+    assert!((4096 * 4..=4096 * 8).contains(&body.lanes.0), "{}", body.lanes.0);
+}
+
 /// `--fail-on` exits with 1 and names the lines.
 pub(super) fn fail_on() {
     let folder = with(&[("waste.wgsl", SHADER)]);
