@@ -259,6 +259,11 @@ pub(super) fn awkward_input() {
         }";
     check("atomics in structs", atomics, 0, "");
 
+    check("a byte order mark", &format!("\u{feff}enable f16;\n{}", main("o[id.x] = 1u;")), 0, "");
+    let nested = format!("{}1u{}", "(".repeat(3000), ")".repeat(3000));
+    let nested = main(&format!("o[id.x] =\n{nested};"));
+    check("nested parentheses", &nested, 2, "x.wgsl:4: brackets are nested 3002 deep here");
+
     write(&folder, "x.wgsl", [0xff, 0xfe, b'@']);
     refused_in(&folder, &["profile", "x.wgsl"], 2, "x.wgsl cannot be read: it is not UTF-8");
     std::fs::create_dir(folder.path().join("d.wgsl")).unwrap();
@@ -272,6 +277,13 @@ pub(super) fn awkward_input() {
         "[[buffers]]\nname = \"o\"\ntype = \"u32\"\nelements = 64\nfill = { file = \"m.npy\" }\n";
     write(&folder, "x.toml", file);
     refused_in(&folder, &launch, 2, "m.npy cannot be read");
+    #[cfg(unix)]
+    {
+        // It never ends.
+        write(&folder, "x.toml", file.replace("m.npy", "/dev/zero"));
+        refused_in(&folder, &launch, 2, "/dev/zero cannot be read: it is no regular file");
+        refused_in(&folder, &["profile", "/dev/zero"], 2, "it has over 16777216 bytes");
+    }
 }
 
 /// `-` is standard input; nothing can lie beside it.
@@ -365,10 +377,8 @@ pub(super) fn readme_launch_file() {
     let block = readme.split_once("```toml\n").unwrap().1.split_once("```").unwrap().0;
     let file = include_str!("../../examples/rounds.toml");
     assert_eq!(block, file);
-    let folder = with(&[
-        ("rounds.wgsl", include_str!("../../examples/rounds.wgsl")),
-        ("rounds.toml", file),
-    ]);
+    let folder =
+        with(&[("rounds.wgsl", include_str!("../../examples/rounds.wgsl")), ("rounds.toml", file)]);
     write(&folder, "weights.npy", include_bytes!("../../examples/weights.npy"));
     let (code, run, stderr) = sim_32(&folder, &["rounds.wgsl", "--launch", "rounds.toml"]);
     assert_eq!(code, 0, "{stderr}");
