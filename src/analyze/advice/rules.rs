@@ -120,17 +120,13 @@ fn unsplit(
 ) -> Sums {
     let fullest = table.fullest(parent);
     let arms = table.arms(construct);
-    let loops = |row: &Row| {
-        let within = |part| matches!(part, Part::LoopBody | Part::LoopContinuing);
-        row.flow.path.iter().filter(|around| within(around.part)).count()
-    };
     let kept = |row: &Row, count: Count| {
         match count.reach {
             Reach::Shared => return 0,
             Reach::Called => return count.lanes.div_ceil(fullest),
             Reach::Direct => {}
         }
-        let least = if loops(row) > loops(parent) {
+        let least = if loops_around(row) > loops_around(parent) {
             count.lanes.div_ceil(fullest)
         } else {
             table.fewest(parent, count.lanes)
@@ -147,6 +143,12 @@ fn unsplit(
         }
     };
     table.sums_kept(&construct.inside.union(skipped).copied().collect(), kept)
+}
+
+/// How many loops of its function are around a block.
+fn loops_around(row: &Row) -> usize {
+    let within = |part| matches!(part, Part::LoopBody | Part::LoopContinuing);
+    row.flow.path.iter().filter(|around| within(around.part)).count()
 }
 
 /// Whether a construct between a branch and a block inside may split lanes too, `else if`s that the
@@ -292,9 +294,15 @@ fn partial_last_subgroup(table: &Table) -> Option<Finding> {
     } else {
         format!("{subgroups} subgroups of {} lanes, of which the last has {rest}", table.width)
     };
+    let loops = table.rows.values().any(|row| gain(row) > 0 && loops_around(row) > 0);
+    let shares = if loops && subgroups > 1 {
+        "; it is taken to turn in loops as often as the others"
+    } else {
+        ""
+    };
     let reason = format!(
         "A workgroup of {} invocations takes {takes}: at its first line {active} of {} lanes are \
-         active.",
+         active{shares}.",
         table.workgroup, table.width
     );
     let gain = table.rows.values().map(gain).sum();
