@@ -117,8 +117,8 @@ pub(super) fn catalogue_files() {
     let arguments = ["early_exit.wgsl", "--launch", "early_exit.toml", "--n", "4096"];
     let (code, profiled, stderr) = sim_32(&folder, &arguments);
     assert_eq!(code, 0, "{stderr}");
-    let arguments =
-        ["early_exit", "-a", "n=4096", "-a", "form=sealed", "--device", "sim:32", "--out", "run"];
+    let arguments = ["five_patterns/early_exit", "-a", "n=4096", "-a", "form=sealed"];
+    let arguments = [&arguments[..], &["--device", "sim:32", "--out", "run"]].concat();
     assert_eq!(program::parts(&program::run(&folder, &[], &arguments)).0, 0);
     let run = lanescope::store::load(&folder.path().join("run/result.json")).unwrap();
     let counts = |run: &Run| {
