@@ -262,7 +262,7 @@ pub(super) fn awkward_input() {
     check("a byte order mark", &format!("\u{feff}enable f16;\n{}", main("o[id.x] = 1u;")), 0, "");
     let nested = format!("{}1u{}", "(".repeat(3000), ")".repeat(3000));
     let nested = main(&format!("o[id.x] =\n{nested};"));
-    check("nested parentheses", &nested, 2, "x.wgsl:4: brackets are nested 3002 deep here");
+    check("nested parentheses", &nested, 2, "x.wgsl:4: brackets are nested 3001 deep here");
 
     write(&folder, "x.wgsl", [0xff, 0xfe, b'@']);
     refused_in(&folder, &["profile", "x.wgsl"], 2, "x.wgsl cannot be read: it is not UTF-8");
