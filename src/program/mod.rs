@@ -239,12 +239,13 @@ impl Parsed {
         }
         let parsed = guarded(file, "parsed", || naga::front::wgsl::parse_str(text.cleaned()))?;
         let mut module = parsed.map_err(|error| {
-            let (file, limit) = (file.to_owned(), error.message().contains(RECURSION));
+            let file = file.to_owned();
+            let diagnostic = error.emit_to_string_with_path(text.original(), &file);
+            let limit = diagnostic.contains(RECURSION);
             // naga gives this one without a place.
             if let Some((line, depth)) = text.deepest().filter(|(_, n)| limit && *n >= DEEP) {
                 return ProgramError::Nesting { file, line, depth };
             }
-            let diagnostic = error.emit_to_string_with_path(text.original(), &file);
             ProgramError::Parse { file, diagnostic }
         })?;
         returns::merge_implicit(&mut module);

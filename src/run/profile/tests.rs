@@ -122,7 +122,7 @@ fn overrides_take_values_of_their_type() {
         @group(0) @binding(0) var<storage, read_write> o: array<f32>;
         @compute @workgroup_size(64) fn main() { if on { o[0] = f32(k) + f32(i) + x; } }";
     let with =
-        |text: &str| prepare(&request(&source, &format!("[overrides]\n{text}")), &mut no_files);
+        |text: &str| prepare(&request(source, &format!("[overrides]\n{text}")), &mut no_files);
     for fits in ["k = 4294967295", "i = -2147483648", "x = -1.5", "on = 1"] {
         assert!(with(fits).is_ok(), "{fits}");
     }
