@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn lines_and_the_whole_are_found() {
         // The synthetic run's kernels have their loop on line 8; even lanes only reach half.
-        let all = violations("efficiency<2");
+        let all = violations("efficiency<=1");
         assert!(all.iter().any(|v| v.line.is_none()) && all.iter().any(|v| v.line == Some(8)));
         assert!(all.iter().all(|v| v.line.is_none() || v.share >= SHARE_MIN));
         let low: Vec<Violation> = violations("efficiency<0.6");

@@ -14,6 +14,7 @@ pub mod branch;
 pub mod constructs;
 pub mod emit;
 mod lives;
+pub mod loops;
 pub mod reflect;
 mod returns;
 pub mod source;

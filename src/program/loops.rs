@@ -6,13 +6,13 @@
 
 use naga::Statement;
 
-use crate::program::{Body, Node, Program};
+use super::{Body, Node, Program};
 
 /// The lines of loops that were cut off; `lanes` holds each block's active lanes, by number.
 ///
 /// Only loops without `return` and `break if` are looked at, where a block before or after has the
 /// lanes that entered.
-pub(super) fn cut_off(program: &Program, lanes: &[u64]) -> Vec<u32> {
+pub fn cut_off(program: &Program, lanes: &[u64]) -> Vec<u32> {
     let structure = program.structure();
     let mut look = Look { program, lanes, lines: Vec::new() };
     for body in structure.functions.iter().chain([&structure.entry_point]) {
