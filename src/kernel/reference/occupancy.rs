@@ -2,6 +2,8 @@
 //!
 //! Input: a launch, and where a walk began. Output: its expected elements.
 
+use rayon::prelude::*;
+
 use super::seats::words as written;
 use super::shuffle::words;
 use super::{Element, Expected, Function, Observing, Outputs, count, floats};
@@ -24,9 +26,12 @@ fn throughput(launch: &Launch) -> Result<Expected, String> {
     let (scale, shift) =
         (0..steps).fold((1.0, 0.0), |(scale, shift), _| (a * scale, a * shift + b));
     let mut sums = vec![0.0; invocations];
-    for (i, v) in floats(launch, "input")?.iter().take(n).enumerate() {
+    let input = floats(launch, "input")?;
+    for row in input.get(..n).ok_or("the input is shorter than n")?.chunks(4 * invocations.max(1)) {
         // Four in a row are one vector.
-        sums[i / 4 % invocations] += scale * v + shift;
+        for (sum, vector) in sums.iter_mut().zip(row.chunks(4)) {
+            *sum += vector.iter().map(|v| scale * v + shift).sum::<f64>();
+        }
     }
     // Everything is positive: the sum is its own magnitude.
     let output = sums.into_iter().map(|value| Element { value, magnitude: value }).collect();
@@ -37,7 +42,7 @@ fn throughput(launch: &Launch) -> Result<Expected, String> {
 fn strided(launch: &Launch) -> Result<Expected, String> {
     let (n, stride) = (count(launch, "n")?, count(launch, "stride")?);
     let rows = n / stride;
-    let output = (0..n / 16).map(|invocation| {
+    let output = (0..n / 16).into_par_iter().map(|invocation| {
         let (group, local) = (invocation / 256, invocation % 256);
         let indices = (0..16).map(|word| (group * 16 + word) * 256 + local);
         indices.map(|i| (i % rows * stride + i / rows) as u64).sum::<u64>()
@@ -51,14 +56,14 @@ fn matrix_product(launch: &Launch) -> Result<Expected, String> {
     let n = count(launch, "n")?;
     let (a, b) = (floats(launch, "a")?, floats(launch, "b")?);
     let mut product = vec![0.0; n * n];
-    for (row, sums) in product.chunks_exact_mut(n).enumerate() {
+    product.par_chunks_exact_mut(n.max(1)).enumerate().for_each(|(row, sums)| {
         for (k, line) in b.chunks_exact(n).take(n).enumerate() {
             let factor = a[row * n + k];
             for (sum, value) in sums.iter_mut().zip(line) {
                 *sum += factor * value;
             }
         }
-    }
+    });
     let elements = product.into_iter().map(|value| Element { value, magnitude: value });
     Ok(Expected::from([("product".to_owned(), elements.collect())]))
 }
