@@ -16,8 +16,9 @@ use crate::units::{Nanoseconds, Ratio};
 /// A sample should be this many times the timer's quantum, so that its rounding stays below 1 %.
 pub const QUANTA_PER_SAMPLE: f64 = 100.0;
 
-/// A sample should take at least this long: what begins and ends a pass is small beside it.
-pub const SAMPLE_NS_MIN: f64 = 200_000.0;
+/// A sample should take at least this long: what begins and ends a pass is small beside it, and a GPU
+/// that works for half of the time or more keeps its clock.
+pub const SAMPLE_NS_MIN: f64 = 500_000.0;
 
 /// A difference of ticks within this many quanta says nothing.
 const QUANTA_USABLE: f64 = 10.0;
@@ -86,7 +87,8 @@ struct Launch {
 /// Samples `repeatable.len()` launches side by side until the stop rule is met for all, or the
 /// budget is spent.
 ///
-/// `sample(launch, repeats)` runs a launch `repeats` times between two timestamps. A launch whose
+/// `sample(launch, repeats)` runs a launch `repeats` times between two timestamps; whoever runs it
+/// fills in [`Time::dispatches_before_sample`]. A launch whose
 /// sample fails is left out from then on, and gives the failure. A failure that ends the device ends
 /// sampling: the launches beside it give [`RunErrorKind::Interrupted`].
 pub fn sample_all(
@@ -215,6 +217,7 @@ impl Launch {
             ci95_ns: [Nanoseconds(interval.low), Nanoseconds(interval.high)],
             noise_ratio: noise,
             dispatches_per_sample: self.repeats,
+            dispatches_before_sample: None,
             stop_rule_met: self.met,
             samples: self.samples,
         }))
