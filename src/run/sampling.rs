@@ -26,8 +26,8 @@ const QUANTA_USABLE: f64 = 10.0;
 /// The most repetitions of a launch in a sample.
 const REPEATS_MAX: u32 = 4096;
 
-/// Rounds that are taken and thrown away before those that count.
-const WARM_UP_ROUNDS: u32 = 2;
+/// A launch that takes this long or longer needs nothing before it: a device wakes within less.
+pub const LONG_NS: f64 = 50_000_000.0;
 
 /// The seed of bootstrap intervals: any fixed number makes the same interval from the same samples.
 const BOOTSTRAP_SEED: u64 = 0x7469_6d65;
@@ -117,10 +117,7 @@ pub fn sample_all(
             }
             let launch = &mut launches[index];
             match sample(index, launch.repeats) {
-                Ok(ticks) if round >= WARM_UP_ROUNDS => {
-                    launch.add(timer, ticks, round - WARM_UP_ROUNDS);
-                }
-                Ok(_) => {}
+                Ok(ticks) => launch.add(timer, ticks, round),
                 Err(error) => launch.failure = Some(error),
             }
         }

@@ -3,7 +3,7 @@
 //! Input: launches. Output: counts, times and verdicts. The measured facts of the device come from
 //! `probe`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use wgpu::{Buffer, BufferUsages, DeviceType, Features};
@@ -18,7 +18,7 @@ use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind, IssuesMethod, Time};
 use crate::run::measure::{outputs_sha256, outputs_shown, programs};
-use crate::run::sampling::{Timer, sample_all};
+use crate::run::sampling::{LONG_NS, Timer, sample_all};
 use crate::run::{
     Checked, CountOptions, Counted, CountedDispatch, How, RunError, RunErrorKind, Runner,
     TimeOptions, Timed, caught,
@@ -290,14 +290,19 @@ impl WgpuRunner {
             self.gpu.queue.submit([encoder.finish()]);
             self.gpu.check(&format!("keeping the first contents of {}", launch.kernel))?;
         }
-        Ok(Ready { buffers, work, resets })
+        Ok(Ready { buffers, work, resets, long: Cell::new(false) })
     }
 
-    /// Takes one sample, right after as much of the same work without timestamps.
+    /// Takes one sample, right after as much of the same work without timestamps; a launch that has
+    /// once taken long goes without.
     fn sample(&self, launch: &Launch, ready: &Ready, repeats: u32) -> Result<Ticks, RunError> {
         let work: Vec<(&Bound, &Grid)> = ready.work.iter().map(|(b, g)| (b, g)).collect();
-        let sample = Sample { work: &work, repeats, before: repeats, resets: &ready.resets };
-        self.gpu.run_timed(&format!("timing {}", launch.kernel), &sample)
+        let before = if ready.long.get() { 0 } else { repeats };
+        let sample = Sample { work: &work, repeats, before, resets: &ready.resets };
+        let ticks = self.gpu.run_timed(&format!("timing {}", launch.kernel), &sample)?;
+        let long = |timer: Timer| timer.duration_ns(ticks) >= LONG_NS * f64::from(repeats);
+        ready.long.set(ready.long.get() || self.timer.is_some_and(long));
+        Ok(ticks)
     }
 }
 
@@ -419,6 +424,8 @@ struct Ready {
     /// First contents and the buffers that they are copied to before each sample: those that a
     /// launch writes which cannot be repeated on what it left behind.
     resets: Vec<(Buffer, Buffer)>,
+    /// Whether the launch has taken [`LONG_NS`] or more.
+    long: Cell<bool>,
 }
 
 impl Buffers {
@@ -651,7 +658,11 @@ impl WgpuRunner {
     /// What sampling gave, with the outputs checked.
     fn timed(&self, launch: &Launch, ready: &Ready, time: Option<Time>) -> Result<Timed, RunError> {
         let before = |time: Time| Time {
-            dispatches_before_sample: Some(time.dispatches_per_sample),
+            dispatches_before_sample: Some(if ready.long.get() {
+                0
+            } else {
+                time.dispatches_per_sample
+            }),
             ..time
         };
         let time = time.map(before);
