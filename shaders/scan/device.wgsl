@@ -5,21 +5,22 @@
 // Divergence expected: none but in the look-back, which one subgroup of each workgroup does.
 //
 // Each workgroup scans its tile, and needs the sum of all tiles before it. It adds up its tile and
-// publishes that sum before it scans, so that others need not wait, and then looks back over the tiles before it, one for each lane at a time: it
-// adds up their sums until it meets one that knows all that came before (Merrill and Garland,
-// "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002).
+// publishes that sum before it scans, so that others need not wait. Then it looks back over the tiles
+// before it, one for each lane at a time, and adds up their sums until it meets one that knows all that
+// came before (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
+// NVR-2016-002).
 //
 // A tile that has published nothing is waited for, but not for ever: WGSL does not promise that a
 // waiting workgroup lets another one begin. After SPINS looks the waiting workgroup sums up that tile
 // itself, publishes the sum, and goes on (Smith, Levien and Owens, "Decoupled Fallback: A Portable
 // Single-Pass GPU Scan", SPAA 2025). So each workgroup ends by its own work alone.
 //
-// A tile's state is two words, half of a value's bits in each, and in each the flag that says what
-// the value is. Atomics are relaxed, so a reader may see one word new and the other old; then the
-// flags differ, and it looks again. Two words with the same flag hold the same value: what a flag
-// stands for is the same value whoever published it, because both ways of summing a tile add in the
-// same order. A flag only ever grows: `atomicMax` keeps a helper that comes late from undoing
-// progress.
+// A tile's state is two pairs of words, for its own sum and for the sum up to its end; each word holds
+// half of the value's bits, and a tag that says that it is there. Atomics are relaxed, so a reader may
+// see one word and not the other; then it looks again. Both ways of summing a tile add in the same
+// order, so that a helper completes a pair that its own workgroup has half written, and may come late
+// without harm. What is published never changes: a workgroup that is stopped anywhere, between two
+// words too, keeps nobody waiting.
 //
 // A counter of ended workgroups could tell the last one to reset the state for the next launch. It
 // was tried: on an H200 one more atomic on the same word by each workgroup cost a third of the time,
@@ -39,8 +40,8 @@ const SPINS = 256u;
 const NOTHING = 0u;
 const OWN = 1u;
 const ALL = 2u;
-// Flags stand above the 16 bits of side a value.
-const FLAG_SHIFT = 16u;
+// Set in each word that holds half of a value.
+const TAG = 0x10000u;
 const NONE = 0xffffffffu;
 
 struct Params {
@@ -54,7 +55,7 @@ struct Params {
 // The elements, four to a vector; what the last vector has beyond n is never used.
 @group(0) @binding(1) var<storage, read> input: array<vec4<Element>>;
 @group(0) @binding(2) var<storage, read_write> output: array<vec4<Element>>;
-// Two words a tile.
+// Four words a tile: two of its own sum, two of the sum up to its end.
 @group(0) @binding(3) var<storage, read_write> state: array<atomic<u32>>;
 @group(0) @binding(4) var<storage, read_write> totals: array<Element>;
 
@@ -193,10 +194,12 @@ fn sum_tile(sum: Element, place: Place) -> Element {
     return result;
 }
 
+// Leaves a value where those who look back find it; whoever does it leaves the same.
 fn publish(tile: u32, flag: u32, value: Element) {
     let bits = bitcast<u32>(value);
-    atomicMax(&state[2u * tile], (flag << FLAG_SHIFT) | (bits & 0xffffu));
-    atomicMax(&state[2u * tile + 1u], (flag << FLAG_SHIFT) | (bits >> 16u));
+    let word = 4u * tile + 2u * (flag - OWN);
+    atomicStore(&state[word], TAG | (bits & 0xffffu));
+    atomicStore(&state[word + 1u], TAG | (bits >> 16u));
 }
 
 // Reads the tile at a distance before tile `first`; 0 is the nearest. What stands before the first
@@ -205,10 +208,16 @@ fn look(first: u32, distance: u32) -> Seen {
     if (distance >= first) {
         return Seen(ALL, totals[params.part]);
     }
-    let tile = first - 1u - distance;
-    let low = atomicLoad(&state[2u * tile]);
-    let high = atomicLoad(&state[2u * tile + 1u]);
-    let flag = select(NOTHING, low >> FLAG_SHIFT, low >> FLAG_SHIFT == high >> FLAG_SHIFT);
+    let word = 4u * (first - 1u - distance);
+    let own_low = atomicLoad(&state[word]);
+    let own_high = atomicLoad(&state[word + 1u]);
+    let all_low = atomicLoad(&state[word + 2u]);
+    let all_high = atomicLoad(&state[word + 3u]);
+    let all = (all_low & all_high & TAG) != 0u;
+    let own = (own_low & own_high & TAG) != 0u;
+    let flag = select(select(NOTHING, OWN, own), ALL, all);
+    let low = select(own_low, all_low, all);
+    let high = select(own_high, all_high, all);
     return Seen(flag, bitcast<Element>((low & 0xffffu) | (high << 16u)));
 }
 
