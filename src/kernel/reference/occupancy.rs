@@ -6,12 +6,13 @@ use rayon::prelude::*;
 
 use super::seats::words as written;
 use super::shuffle::words;
-use super::{Element, Expected, Function, Observing, Outputs, count, floats};
+use super::{Element, Expected, Function, Observing, Outputs, copied, count, floats};
 use crate::kernel::Launch;
 
 /// The family's references by name.
 pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("occupancy/throughput", throughput),
+    ("occupancy/spilled", spilled),
     ("occupancy/strided", strided),
     ("occupancy/matrix_product", matrix_product),
 ];
@@ -35,6 +36,24 @@ fn throughput(launch: &Launch) -> Result<Expected, String> {
     }
     // Everything is positive: the sum is its own magnitude.
     let output = sums.into_iter().map(|value| Element { value, magnitude: value }).collect();
+    Ok(Expected::from([("output".to_owned(), output)]))
+}
+
+/// 32 values of each invocation, each in turn a quarter of itself and three quarters of the one before.
+fn spilled(launch: &Launch) -> Result<Expected, String> {
+    let (invocations, turns) = (count(launch, "invocations")?, count(launch, "turns")?);
+    let input = floats(launch, "input")?;
+    let input = input.get(..invocations).ok_or("the input is shorter than invocations")?;
+    let mut held: Vec<f64> = (1..=32).map(|k| f64::from(k) / 32.0).collect();
+    // Every step is linear: what 1 becomes, times the invocation's input.
+    let mut before = 1.0;
+    for _ in 0..turns {
+        for value in &mut held {
+            *value = before + 0.25 * (*value - before);
+            before = *value;
+        }
+    }
+    let output = input.iter().map(|x| copied(x * before)).collect();
     Ok(Expected::from([("output".to_owned(), output)]))
 }
 
