@@ -116,4 +116,5 @@ pub mod run;
 pub mod simulate;
 pub mod statistics;
 pub mod store;
+pub mod translate;
 pub mod units;

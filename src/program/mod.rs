@@ -12,6 +12,7 @@
 
 pub mod branch;
 pub mod emit;
+pub mod operands;
 pub mod reflect;
 pub mod source;
 pub mod structure;
