@@ -22,7 +22,6 @@ use crate::run::profile::template::template;
 use crate::run::profile::twice::Twice;
 use crate::run::session::SessionOptions;
 use crate::run::simulator::SimulatorRunner;
-use crate::run::worker::WorkerRunner;
 use crate::run::{CountOptions, RunError, Runner};
 
 /// The largest shader or launch file that is read, in bytes.
@@ -39,11 +38,7 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
         return init(&request, &arguments.shader);
     }
     let launch = launch(&request, arguments)?;
-    let available = if devices::needs_adapters(&arguments.device) {
-        Available::ask()
-    } else {
-        Available { listed: Vec::new(), trouble: None }
-    };
+    let available = Available::ask(&arguments.device);
     let choices = devices::choose_for_profile(&arguments.device, &available)?;
     let asked = !arguments.device.is_empty();
     let mut job = Job::new(arguments.out.as_deref(), asked, &available, &choices)?;
@@ -163,8 +158,8 @@ fn count(
                 let simulator = SimulatorRunner::new(*width, arguments.steps);
                 Box::new(simulator.strict(arguments.strict))
             }
-            Choice::Wgpu { number, .. } => {
-                let mut runner = WorkerRunner::open(*number, false, silence_max)?;
+            Choice::Wgpu { .. } | Choice::Cuda { .. } => {
+                let mut runner = choice.worker(false, silence_max)?;
                 runner.test_counting(catalogue)?;
                 Box::new(Twice::new(Box::new(runner), arguments.exact))
             }

@@ -53,6 +53,20 @@ enum Ending {
     Return,
 }
 
+/// Where a construct stands in its function.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Whether it is in a sequence that ends the function.
+    outermost: bool,
+    /// Whether nothing follows it.
+    tail: bool,
+}
+
+/// Whether lanes wait to leave after a construct.
+fn waits(exits: Exits, tail: bool) -> bool {
+    exits.breaks || exits.continues || (exits.returns && !tail)
+}
+
 /// For each function of a module, whether it reaches a subgroup operation.
 pub(super) fn tracked(structure: &Structure) -> Vec<bool> {
     let mut tracked = Vec::new();
@@ -157,7 +171,10 @@ fn ending(body: &Body) -> Option<Ending> {
 
 impl<'a> Writer<'a> {
     /// Whether lanes that part at a construct must be accounted for.
-    fn construct_tracked(&self, frame: &Frame<'a>, node: &Node) -> bool {
+    ///
+    /// With `tail`, nothing follows the construct in its function: a lane that returns leaves nobody
+    /// waiting.
+    fn construct_tracked(&self, frame: &Frame<'a>, node: &Node, tail: bool) -> bool {
         if !frame.tracked {
             return false;
         }
@@ -165,7 +182,7 @@ impl<'a> Writer<'a> {
         let breaks = frame.constructs.last().is_some_and(|around| around.tracked);
         let continues = frame.constructs.iter().rev().find(|around| around.repeats);
         subgroups_in_node(&self.tracked, node)
-            || exits.returns
+            || (exits.returns && !tail)
             || (exits.breaks && breaks)
             || (exits.continues && continues.is_some_and(|around| around.tracked))
     }
@@ -175,7 +192,7 @@ impl<'a> Writer<'a> {
         nodes.iter().any(|node| match node {
             Node::Straight(_) => subgroups_in_node(&self.tracked, node),
             Node::If { .. } | Node::Switch { .. } | Node::Loop { .. } => {
-                self.construct_tracked(frame, node)
+                self.construct_tracked(frame, node, false)
             }
         })
     }
@@ -188,6 +205,8 @@ impl<'a> Writer<'a> {
     /// Writes nodes; `outermost` where nothing follows them in the function.
     fn nodes(&mut self, frame: &mut Frame<'a>, nodes: &[Node], outermost: bool) -> Result<()> {
         for (index, node) in nodes.iter().enumerate() {
+            let rest = &nodes[index + 1..];
+            let tail = outermost && rest.is_empty();
             let waits = match node {
                 Node::Straight(straight) => {
                     self.straight(frame, straight, outermost)?;
@@ -195,18 +214,18 @@ impl<'a> Writer<'a> {
                 }
                 Node::If { condition, accept, reject, span } => {
                     frame.span = *span;
-                    self.branch(frame, node, (*condition, accept, reject), outermost)?
+                    let place = Place { outermost, tail };
+                    self.branch(frame, node, (*condition, accept, reject), place)?
                 }
                 Node::Switch { selector, cases, span } => {
                     frame.span = *span;
-                    self.switch(frame, node, *selector, cases)?
+                    self.switch(frame, node, (*selector, cases), tail)?
                 }
                 Node::Loop { body, continuing, break_if, span } => {
                     frame.span = *span;
                     self.repeat(frame, node, body, continuing, *break_if)?
                 }
             };
-            let rest = &nodes[index + 1..];
             if waits && !rest.is_empty() {
                 return self.rest(frame, rest, outermost);
             }
@@ -226,7 +245,8 @@ impl<'a> Writer<'a> {
         };
         let (mask, direct) = (
             std::mem::replace(&mut frame.mask, mask),
-            std::mem::replace(&mut frame.direct, false),
+            // At a function's end nobody waits for those that return.
+            std::mem::replace(&mut frame.direct, outermost),
         );
         frame.open(None, "if (leaving == STAYS) {");
         self.nodes(frame, rest, outermost)?;
@@ -235,14 +255,21 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    /// Writes a body in a scope that is open, with the mask of its lanes.
-    fn arm(&mut self, frame: &mut Frame<'a>, body: &Body, mask: Option<String>) -> Result<()> {
+    /// Writes a body in a scope that is open, with the mask of its lanes; `tail` where nothing
+    /// follows it in its function.
+    fn arm(
+        &mut self,
+        frame: &mut Frame<'a>,
+        body: &Body,
+        mask: Option<String>,
+        tail: bool,
+    ) -> Result<()> {
         let mask = mask.unwrap_or_else(|| frame.mask.clone());
         let (mask, direct) = (
             std::mem::replace(&mut frame.mask, mask),
-            std::mem::replace(&mut frame.direct, false),
+            std::mem::replace(&mut frame.direct, tail),
         );
-        self.nodes(frame, &body.nodes, false)?;
+        self.nodes(frame, &body.nodes, tail)?;
         (frame.mask, frame.direct) = (mask, direct);
         Ok(())
     }
@@ -255,24 +282,24 @@ impl<'a> Writer<'a> {
         frame: &mut Frame<'a>,
         node: &Node,
         (condition, accept, reject): (Handle<Expression>, &Body, &Body),
-        outermost: bool,
+        Place { outermost, tail }: Place,
     ) -> Result<bool> {
         let line = self.line(frame.span);
         let text = self.value(frame, condition)?;
         if accept.nodes.is_empty() && reject.nodes.is_empty() {
             return Ok(false);
         }
-        if !self.construct_tracked(frame, node) {
+        if !self.construct_tracked(frame, node, tail) {
             if accept.nodes.is_empty() {
                 frame.open(line, &format!("if ({}) {{", bare(&negated(&text))));
-                self.arm(frame, reject, None)?;
+                self.arm(frame, reject, None, tail)?;
             } else {
                 frame.open(line, &format!("if ({}) {{", bare(&text)));
-                self.arm(frame, accept, None)?;
+                self.arm(frame, accept, None, tail)?;
                 if !reject.nodes.is_empty() {
                     frame.close("} else {");
                     frame.open(None, "");
-                    self.arm(frame, reject, None)?;
+                    self.arm(frame, reject, None, tail)?;
                 }
             }
             frame.close("}");
@@ -300,18 +327,18 @@ impl<'a> Writer<'a> {
         let [first, second] = masks;
         if accept.nodes.is_empty() {
             frame.open(line, &format!("if ({}) {{", bare(&negated(&text))));
-            self.arm(frame, reject, second)?;
+            self.arm(frame, reject, second, tail)?;
         } else {
             frame.open(line, &format!("if ({}) {{", bare(&text)));
-            self.arm(frame, accept, first)?;
+            self.arm(frame, accept, first, tail)?;
             if !reject.nodes.is_empty() {
                 frame.close("} else {");
                 frame.open(None, "");
-                self.arm(frame, reject, second)?;
+                self.arm(frame, reject, second, tail)?;
             }
         }
         frame.close("}");
-        Ok(exits_of(node).any())
+        Ok(waits(exits_of(node), tail))
     }
 
     /// Writes a branch of which one arm's lanes all leave, where nobody waits for them: they break
@@ -378,7 +405,7 @@ impl<'a> Writer<'a> {
             return Ok(());
         }
         frame.open(None, "{");
-        self.arm(frame, body, None)?;
+        self.arm(frame, body, None, false)?;
         frame.close("}");
         Ok(())
     }
@@ -400,12 +427,12 @@ impl<'a> Writer<'a> {
         &mut self,
         frame: &mut Frame<'a>,
         node: &Node,
-        selector: Handle<Expression>,
-        cases: &[Case],
+        (selector, cases): (Handle<Expression>, &[Case]),
+        tail: bool,
     ) -> Result<bool> {
         let line = self.line(frame.span);
         let text = self.value(frame, selector)?;
-        let tracked = self.construct_tracked(frame, node);
+        let tracked = self.construct_tracked(frame, node, tail);
         if cases.iter().any(|case| case.fall_through && !case.body.nodes.is_empty()) {
             return Err(self.unsupported("case that falls through into another", frame.span));
         }
@@ -428,7 +455,7 @@ impl<'a> Writer<'a> {
             }
             frame.open(None, &format!("{}{{", std::mem::take(&mut labels)));
             let mask = masks.get(number).cloned().flatten();
-            self.arm(frame, &case.body, mask)?;
+            self.arm(frame, &case.body, mask, tail)?;
             frame.put(None, "break;");
             frame.close("}");
         }
@@ -441,7 +468,7 @@ impl<'a> Writer<'a> {
         if inside.breaks && frame.leaving {
             frame.put(None, "if (leaving == BREAKS) { leaving = STAYS; }");
         }
-        Ok(exits_of(node).any())
+        Ok(waits(exits_of(node), tail))
     }
 
     /// Writes the masks of a switch's arms: for each case its arm's, where that asks for one.
@@ -513,7 +540,7 @@ impl<'a> Writer<'a> {
             frame.put(None, &format!("{ty} {name};"));
             frame.values.insert(handle, name);
         }
-        if self.construct_tracked(frame, node) {
+        if self.construct_tracked(frame, node, false) {
             return self.repeat_tracked(frame, node, body, continuing, break_if);
         }
         let plain = continuing.nodes.is_empty() && break_if.is_none();
@@ -525,13 +552,13 @@ impl<'a> Writer<'a> {
         if label.is_some() {
             frame.open(None, "{");
         }
-        self.arm(frame, body, None)?;
+        self.arm(frame, body, None, false)?;
         if let Some(label) = label {
             frame.close("}");
             // A label stands before a statement.
             frame.put(None, &format!("{label}:;"));
         }
-        self.arm(frame, continuing, None)?;
+        self.arm(frame, continuing, None, false)?;
         if let Some(condition) = break_if {
             let text = self.value(frame, condition)?;
             frame.put(self.line(span), &format!("if ({}) {{ break; }}", bare(&text)));

@@ -97,7 +97,7 @@ fn unknown_devices() {
     refused(&["--device", "wgpu:0"], 3, "apt install");
     refused(&["--device", "sim:33"], 3, "power of two");
     refused(&["--device", "smi:32"], 3, "did you mean sim:32");
-    refused(&["--device", "cuda:0"], 3, "no CUDA path");
+    refused(&["--device", "cuda:7"], 3, "--device cuda:7: ");
     refused(&["doctor", "--device", "metal"], 3, "no device");
 }
 

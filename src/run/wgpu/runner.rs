@@ -11,19 +11,19 @@ use super::adapters;
 use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
 use super::probe;
 use crate::instrument::{Instrumented, Method, Options};
-use crate::kernel::{Launch, Workgroups, reference};
+use crate::kernel::{Launch, Workgroups};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind, IssuesMethod};
+use crate::run::counting::{
+    COUNTER_BYTES_MAX, Outputs, contradicting, interrupted, issues_method, method, verify,
+};
 use crate::run::measure::{outputs_sha256, programs};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{
-    Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
+    CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
     Timed,
 };
 use crate::units::{Nanoseconds, Width};
-
-/// The most bytes that counters may take: the least that any device binds is 128 MiB.
-const COUNTER_BYTES_MAX: u64 = 16 << 20;
 
 /// A GPU or CPU driver through wgpu.
 pub struct WgpuRunner {
@@ -251,33 +251,6 @@ impl WgpuRunner {
 
 use crate::run::sampling::Ticks;
 
-/// Output buffers' bytes by name.
-type Outputs = BTreeMap<String, Vec<u8>>;
-
-/// Compares a launch's outputs with the reference.
-fn verify(launch: &Launch, outputs: &Outputs) -> Result<Checked, RunError> {
-    reference::check(launch, outputs)
-        .map(Checked::from)
-        .map_err(|message| RunError::new(RunErrorKind::BadInput, message))
-}
-
-/// How to instrument.
-fn method(options: &CountOptions) -> Method {
-    match (options.histogram, options.derived) {
-        (true, _) => Method::Histogram,
-        (false, true) => Method::Derived,
-        (false, false) => Method::Executed,
-    }
-}
-
-/// What a record calls a method.
-fn issues_method(method: Method) -> IssuesMethod {
-    match method {
-        Method::Executed | Method::Histogram => IssuesMethod::Executed,
-        Method::Derived => IssuesMethod::Derived,
-    }
-}
-
 /// Where a counting module's counters are bound.
 fn counter_slot<'a>(instrumented: &Instrumented, buffer: &'a Buffer) -> Slot<'a> {
     let place = instrumented.counters();
@@ -372,13 +345,7 @@ impl Runner for WgpuRunner {
             self.gpu.run(&format!("counting {}", launch.kernel), &[(&bound, &grid)])?;
             let counts =
                 instrumented.decode(&self.gpu.read(&counters, instrumented.counters().size)?);
-            let mut counts = counts.ok_or_else(|| {
-                RunError::new(
-                    RunErrorKind::Driver,
-                    "derived counts contradict one another: this device's lanes do not meet again \
-                     where they should; count each execution with --exact",
-                )
-            })?;
+            let mut counts = counts.ok_or_else(contradicting)?;
             for histogram in counts.iter_mut().filter_map(|count| count.histogram.as_mut()) {
                 histogram.truncate(width.index());
             }
@@ -446,11 +413,6 @@ impl Runner for WgpuRunner {
         }
         results
     }
-}
-
-/// What launches beside one that took the device along are told.
-fn interrupted() -> RunError {
-    RunError::new(RunErrorKind::Interrupted, "another launch took the device along")
 }
 
 impl WgpuRunner {
