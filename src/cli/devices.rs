@@ -105,7 +105,8 @@ impl Available {
             worker::cuda_devices().unwrap_or_else(|error| cuda::Listed {
                 devices: Vec::new(),
                 trouble: Some(error.message),
-                path: "not known".to_owned(),
+                path: "how kernels are compiled is not known".to_owned(),
+                compiles: false,
             })
         });
         Self { listed, trouble, cuda }

@@ -358,7 +358,7 @@ impl WorkerRunner {
     ///
     /// What opening or calibrating gives, and what ends the child.
     pub fn open(number: usize, calibrate: bool, silence_max: Duration) -> Result<Self, RunError> {
-        Self::open_with(number, calibrate, &WorkerOptions::new(silence_max))
+        Self::open_by(Interface::Wgpu, number, calibrate, &WorkerOptions::new(silence_max))
     }
 
     /// Opens `cuda:<number>` in a fresh child.
@@ -371,23 +371,15 @@ impl WorkerRunner {
         calibrate: bool,
         silence_max: Duration,
     ) -> Result<Self, RunError> {
-        Self::start(Interface::Cuda, number, calibrate, &WorkerOptions::new(silence_max))
+        Self::open_by(Interface::Cuda, number, calibrate, &WorkerOptions::new(silence_max))
     }
 
-    /// Opens `wgpu:<number>` in a fresh child that is started as `options` says.
+    /// Opens a device in a fresh child that is started as `options` says.
     ///
     /// # Errors
     ///
     /// As [`WorkerRunner::open`].
-    pub fn open_with(
-        number: usize,
-        calibrate: bool,
-        options: &WorkerOptions,
-    ) -> Result<Self, RunError> {
-        Self::start(Interface::Wgpu, number, calibrate, options)
-    }
-
-    fn start(
+    pub fn open_by(
         interface: Interface,
         number: usize,
         calibrate: bool,

@@ -6,7 +6,7 @@
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The program uses something that has no translation.
-    #[error("{file}:{line}:{column}: the CUDA translation has no {what}")]
+    #[error("{file}:{line}:{column}: the CUDA translation does not cover {what}")]
     Unsupported {
         /// The file's name.
         file: String,

@@ -28,6 +28,8 @@ pub struct Listed {
     pub trouble: Option<String>,
     /// How kernels become machine code, and why so, in a sentence.
     pub path: String,
+    /// Whether they do.
+    pub compiles: bool,
 }
 
 /// A device of CUDA's.
@@ -41,12 +43,13 @@ pub struct ListedDevice {
 
 /// Lists what there is.
 pub fn list() -> Listed {
-    let path = match nvrtc::Nvrtc::load() {
+    let (path, compiles) = match nvrtc::Nvrtc::load() {
         Ok(nvrtc) => {
             let (major, minor) = nvrtc.version();
-            format!("NVRTC {major}.{minor} ({}) compiles for the device", nvrtc.path().display())
+            let at = nvrtc.path().display();
+            (format!("NVRTC {major}.{minor} ({at}) compiles for the device"), true)
         }
-        Err(error) => format!("kernels cannot be compiled: {error}"),
+        Err(error) => (format!("kernels cannot be compiled: {error}"), false),
     };
     let found = driver::count().and_then(|count| {
         (0..count)
@@ -57,7 +60,7 @@ pub fn list() -> Listed {
             .collect()
     });
     match found {
-        Ok(devices) => Listed { devices, trouble: None, path },
-        Err(error) => Listed { devices: Vec::new(), trouble: Some(error.message), path },
+        Ok(devices) => Listed { devices, trouble: None, path, compiles },
+        Err(error) => Listed { devices: Vec::new(), trouble: Some(error.message), path, compiles },
     }
 }

@@ -14,7 +14,8 @@ use std::ptr;
 
 use libloading::Library;
 
-/// The environment variable that names NVRTC's file or folder.
+/// The environment variable that names NVRTC's file or folder; of several, as in `PATH`, the first
+/// that is there counts.
 pub const VARIABLE: &str = "LANESCOPE_NVRTC";
 
 /// Where CUDA's installer puts libraries.
@@ -176,7 +177,14 @@ impl Nvrtc {
     /// [`VARIABLE`] names.
     pub fn load() -> Result<Self, NvrtcError> {
         if let Some(named) = std::env::var_os(VARIABLE) {
-            return Self::load_from(Path::new(&named));
+            let mut last = NvrtcError::Missing { tried: format!(": {VARIABLE} is empty") };
+            for place in std::env::split_paths(&named) {
+                match Self::load_from(&place) {
+                    Ok(found) => return Ok(found),
+                    Err(error) => last = error,
+                }
+            }
+            return Err(last);
         }
         for name in NAMES {
             if let Ok(found) = Self::open(Path::new(name)) {
