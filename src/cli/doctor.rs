@@ -48,7 +48,8 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
     let examined: Vec<Examined> = choices.iter().map(|c| examine(c, &catalogue)).collect();
     if arguments.json {
         let all: Vec<_> = examined.iter().map(describe).collect();
-        let document = json!({ "adapters": available.listed, "cuda": available.cuda, "devices": all });
+        let document =
+            json!({ "adapters": available.listed, "cuda": available.cuda, "devices": all });
         serde_json::to_writer_pretty(&mut *out, &document).map_err(Failure::bad_input)?;
         writeln!(out)?;
     } else {

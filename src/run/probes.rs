@@ -17,7 +17,7 @@ pub(super) const WIDTH: &str = "
 struct Seen { size: u32, lane: u32, active_lanes: u32, first: u32 }
 @group(0) @binding(0) var<storage, read_write> seen: array<Seen>;
 @compute @workgroup_size(256)
-pub(super) fn main(
+fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) local_index: u32,
     @builtin(subgroup_size) size: u32,
@@ -33,13 +33,13 @@ pub(super) fn main(
 pub(super) const FUSED: &str = "
 @group(0) @binding(0) var<storage, read_write> values: array<f32, 4>;
 @compute @workgroup_size(1)
-pub(super) fn main() { values[3] = fma(values[0], values[1], values[2]); }";
+fn main() { values[3] = fma(values[0], values[1], values[2]); }";
 
 /// A loop whose trips are told.
 pub(super) const LOOP: &str = "
 @group(0) @binding(0) var<storage, read_write> values: array<u32, 4>;
 @compute @workgroup_size(1)
-pub(super) fn main() {
+fn main() {
     let bound = values[0];
     var hash = 1u;
     var trips = 0u;
@@ -57,7 +57,7 @@ pub(super) const COPY: &str = "
 @group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
 @group(0) @binding(1) var<storage, read_write> target_buffer: array<vec4<u32>>;
 @compute @workgroup_size(256)
-pub(super) fn main(
+fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local_index: u32,
@@ -80,7 +80,7 @@ pub(super) fn fma_kernel(chains: usize) -> String {
 @group(0) @binding(0) var<storage, read> params: Params;
 @group(0) @binding(1) var<storage, read_write> output: array<f32>;
 @compute @workgroup_size(256)
-pub(super) fn main(
+fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local_index: u32,

@@ -157,19 +157,23 @@ impl Walk<'_> {
         if named || uses >= expression.bake_ref_count() || (elsewhere && uses > 0) {
             self.bake.baked.insert(handle);
         }
-        match *expression {
-            Expression::Swizzle { vector: operand, .. }
-            | Expression::Splat { value: operand, .. } => self.force(operand),
-            Expression::Compose { ref components, .. } => {
-                for &component in components {
-                    let inner = self.info[component].ty.inner_with(&self.module.types);
-                    if matches!(inner, TypeInner::Vector { .. }) {
-                        self.force(component);
-                    }
+        if let Expression::Swizzle { vector: operand, .. }
+        | Expression::Splat { value: operand, .. } = *expression
+        {
+            self.force(operand);
+        }
+        if let Expression::Compose { ref components, .. } = *expression {
+            for &component in components {
+                let inner = self.info[component].ty.inner_with(&self.module.types);
+                if matches!(inner, TypeInner::Vector { .. }) {
+                    self.force(component);
                 }
             }
-            Expression::Access { index, .. } if self.checked => self.force(index),
-            _ => {}
+        }
+        if let Expression::Access { index, .. } = *expression
+            && self.checked
+        {
+            self.force(index);
         }
     }
 
@@ -203,9 +207,11 @@ impl Walk<'_> {
         break_if: Option<Handle<Expression>>,
     ) {
         let mut made = BTreeSet::new();
-        for_each_statement(body, &mut |statement, _| defines(statement, &mut |handle| {
-            made.insert(handle);
-        }));
+        for_each_statement(body, &mut |statement, _| {
+            defines(statement, &mut |handle| {
+                made.insert(handle);
+            })
+        });
         let mut used = Vec::new();
         for_each_statement(continuing, &mut |statement, _| {
             of_statement(&self.function.expressions, statement, &mut |operand| used.push(operand));
@@ -218,7 +224,9 @@ impl Walk<'_> {
                 continue;
             }
             if self.pointer(handle) {
-                of_expression(&self.function.expressions[handle], &mut |operand| used.push(operand));
+                of_expression(&self.function.expressions[handle], &mut |operand| {
+                    used.push(operand)
+                });
             } else if self.bake.early.insert(handle) {
                 self.force(handle);
                 self.bake.hoisted.entry(number).or_default().push(handle);

@@ -18,7 +18,11 @@ use super::{Result, Writer};
 
 impl<'a> Writer<'a> {
     /// An expression as it is used: its variable, or its text.
-    pub(super) fn value(&mut self, frame: &Frame<'a>, handle: Handle<Expression>) -> Result<String> {
+    pub(super) fn value(
+        &mut self,
+        frame: &Frame<'a>,
+        handle: Handle<Expression>,
+    ) -> Result<String> {
         match frame.values.get(&handle) {
             Some(name) => Ok(name.clone()),
             None => self.expression(frame, handle),
@@ -39,14 +43,22 @@ impl<'a> Writer<'a> {
     }
 
     /// The scalar type of an expression's components.
-    pub(super) fn scalar_of(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> Result<Scalar> {
+    pub(super) fn scalar_of(
+        &self,
+        frame: &Frame<'a>,
+        handle: Handle<Expression>,
+    ) -> Result<Scalar> {
         let inner = frame.type_of(self.module, handle);
         let span = frame.span_of(handle);
         inner.scalar().ok_or_else(|| self.unsupported(format!("arithmetic on {inner:?}"), span))
     }
 
     /// The kind of an expression's components.
-    pub(super) fn kind_of(&mut self, frame: &Frame<'a>, handle: Handle<Expression>) -> Result<Kind> {
+    pub(super) fn kind_of(
+        &mut self,
+        frame: &Frame<'a>,
+        handle: Handle<Expression>,
+    ) -> Result<Kind> {
         let scalar = self.scalar_of(frame, handle)?;
         self.kind(scalar, frame.span_of(handle))
     }
@@ -64,7 +76,11 @@ impl<'a> Writer<'a> {
     }
 
     /// The name of the variable that holds an expression.
-    pub(super) fn variable_name(&mut self, frame: &Frame<'a>, handle: Handle<Expression>) -> String {
+    pub(super) fn variable_name(
+        &mut self,
+        frame: &Frame<'a>,
+        handle: Handle<Expression>,
+    ) -> String {
         match frame.function.named_expressions.get(&handle) {
             Some(name) => self.namer.call(name),
             None => format!("_e{}", handle.index()),

@@ -149,9 +149,7 @@ fn exits_of(node: &Node) -> Exits {
             let all = cases.iter().fold(Exits::default(), |sum, case| sum.with(exits(&case.body)));
             Exits { breaks: false, ..all }
         }
-        Node::Loop { ref body, .. } => {
-            Exits { returns: exits(body).returns, ..Exits::default() }
-        }
+        Node::Loop { ref body, .. } => Exits { returns: exits(body).returns, ..Exits::default() },
     }
 }
 
@@ -265,10 +263,8 @@ impl<'a> Writer<'a> {
         tail: bool,
     ) -> Result<()> {
         let mask = mask.unwrap_or_else(|| frame.mask.clone());
-        let (mask, direct) = (
-            std::mem::replace(&mut frame.mask, mask),
-            std::mem::replace(&mut frame.direct, tail),
-        );
+        let (mask, direct) =
+            (std::mem::replace(&mut frame.mask, mask), std::mem::replace(&mut frame.direct, tail));
         self.nodes(frame, &body.nodes, tail)?;
         (frame.mask, frame.direct) = (mask, direct);
         Ok(())
@@ -352,7 +348,8 @@ impl<'a> Writer<'a> {
         outermost: bool,
     ) -> Result<bool> {
         let line = self.line(frame.span);
-        let in_loop = frame.constructs.last().is_some_and(|around| around.repeats && around.tracked);
+        let in_loop =
+            frame.constructs.last().is_some_and(|around| around.repeats && around.tracked);
         let possible = |body: &Body| match ending(body) {
             Some(Ending::Break) => frame.direct && in_loop,
             Some(Ending::Return) => frame.direct && outermost,
@@ -544,8 +541,7 @@ impl<'a> Writer<'a> {
             return self.repeat_tracked(frame, node, body, continuing, break_if);
         }
         let plain = continuing.nodes.is_empty() && break_if.is_none();
-        let label =
-            (exits(body).continues && !plain).then(|| self.namer.call("continuing"));
+        let label = (exits(body).continues && !plain).then(|| self.namer.call("continuing"));
         let construct = Construct { repeats: true, tracked: false, label: label.clone() };
         frame.constructs.push(construct);
         frame.open(self.line(span), "while (true) {");
@@ -631,11 +627,14 @@ impl<'a> Writer<'a> {
                 frame.span = *span;
             }
             let line = self.line(*span);
-            match *statement {
-                Statement::Break => self.leave(frame, line),
-                Statement::Continue => self.skip(frame, line),
-                Statement::Return { value } => self.return_from(frame, line, value, outermost)?,
-                ref other => self.statement(frame, other, *span)?,
+            if let Statement::Break = *statement {
+                self.leave(frame, line);
+            } else if let Statement::Continue = *statement {
+                self.skip(frame, line);
+            } else if let Statement::Return { value } = *statement {
+                self.return_from(frame, line, value, outermost)?;
+            } else {
+                self.statement(frame, statement, *span)?;
             }
         }
         Ok(())
@@ -699,10 +698,7 @@ impl<'a> Writer<'a> {
 }
 
 /// The tests of the values that share the default's arm.
-fn cases_of_default(
-    cases: &[Case],
-    equals: &dyn Fn(SwitchValue) -> Option<String>,
-) -> Vec<String> {
+fn cases_of_default(cases: &[Case], equals: &dyn Fn(SwitchValue) -> Option<String>) -> Vec<String> {
     let mut tests = Vec::new();
     for case in cases {
         tests.push(case.value);

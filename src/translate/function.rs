@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use naga::proc::NameKey;
 use naga::valid::FunctionInfo;
 use naga::{
-    AddressSpace, ArraySize, BuiltIn, Expression, Function, FunctionArgument, GlobalVariable, Handle,
-    Module, Span, StorageAccess, Type, TypeInner,
+    AddressSpace, ArraySize, BuiltIn, Expression, Function, FunctionArgument, GlobalVariable,
+    Handle, Module, Span, StorageAccess, Type, TypeInner,
 };
 
 use super::bake::{Bake, bake};
@@ -67,6 +67,24 @@ pub(super) struct Globals {
     pub(super) workgroup_bytes: u32,
     /// Statements at the kernel's beginning.
     opening: Vec<String>,
+}
+
+impl Globals {
+    /// Declares the lengths of run-time arrays, and the parameter that has them.
+    fn add_lengths(&mut self, lengths: Vec<(String, Length)>) {
+        if lengths.is_empty() {
+            return;
+        }
+        let text = &mut self.declarations;
+        text.push_str("\n// How many elements run-time arrays have.\nstruct Lengths {\n");
+        for (name, _) in &lengths {
+            let _ = writeln!(text, "    u32 {name};");
+        }
+        text.push_str("};\n");
+        self.kernel.push("const Lengths lengths".to_owned());
+        let lengths = lengths.into_iter().map(|(_, length)| length).collect();
+        self.parameters.push(Parameter::Lengths(lengths));
+    }
 }
 
 impl<'a> Frame<'a> {
@@ -213,22 +231,21 @@ impl<'a> Writer<'a> {
         name: &str,
         place: Span,
     ) -> Result<String> {
-        match self.module.types[argument.ty].inner {
-            TypeInner::Pointer { base, space } => {
-                let ty = self.type_name(base, place)?;
-                let constant = if writable(space) { "" } else { "const " };
-                Ok(format!("{constant}{ty}& {name}"))
-            }
-            TypeInner::ValuePointer { size, scalar, space } => {
-                let ty = match size {
-                    Some(size) => self.vector_name(size, scalar, place)?,
-                    None => self.scalar_name(scalar, place)?.to_owned(),
-                };
-                let constant = if writable(space) { "" } else { "const " };
-                Ok(format!("{constant}{ty}& {name}"))
-            }
-            _ => Ok(format!("const {} {name}", self.type_name(argument.ty, place)?)),
-        }
+        let inner = &self.module.types[argument.ty].inner;
+        let Some(space) = inner.pointer_space() else {
+            return Ok(format!("const {} {name}", self.type_name(argument.ty, place)?));
+        };
+        let ty = if let TypeInner::Pointer { base, .. } = *inner {
+            self.type_name(base, place)?
+        } else if let TypeInner::ValuePointer { size: Some(size), scalar, .. } = *inner {
+            self.vector_name(size, scalar, place)?
+        } else if let TypeInner::ValuePointer { size: None, scalar, .. } = *inner {
+            self.scalar_name(scalar, place)?.to_owned()
+        } else {
+            return Err(self.unsupported("this kind of pointer", place));
+        };
+        let constant = if writable(space) { "" } else { "const " };
+        Ok(format!("{constant}{ty}& {name}"))
     }
 
     /// The globals that a function is handed, as parameters or as arguments.
@@ -335,24 +352,17 @@ impl<'a> Writer<'a> {
                 }
             }
         }
-        if !lengths.is_empty() {
-            let text = &mut globals.declarations;
-            text.push_str("\n// How many elements run-time arrays have.\nstruct Lengths {\n");
-            for (name, _) in &lengths {
-                let _ = writeln!(text, "    u32 {name};");
-            }
-            text.push_str("};\n");
-            globals.kernel.push("const Lengths lengths".to_owned());
-            let lengths = lengths.into_iter().map(|(_, length)| length).collect();
-            globals.parameters.push(Parameter::Lengths(lengths));
-        }
+        globals.add_lengths(lengths);
         if let Some((text, size)) = immediates {
             globals.kernel.push(text);
             globals.parameters.push(Parameter::Immediates { size });
         }
         if !private.is_empty() {
             let text = &mut globals.declarations;
-            let _ = write!(text, "\n// Each invocation's own variables.\nstruct Private {{\n{private}}};\n");
+            let _ = write!(
+                text,
+                "\n// Each invocation's own variables.\nstruct Private {{\n{private}}};\n"
+            );
             globals.opening.push("Private own;".to_owned());
         }
         Ok(globals)
@@ -398,7 +408,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the entry point; its name and its text.
-    pub(super) fn entry_point(&mut self, globals: &Globals, body: &Body) -> Result<(String, String)> {
+    pub(super) fn entry_point(
+        &mut self,
+        globals: &Globals,
+        body: &Body,
+    ) -> Result<(String, String)> {
         let entry = &self.module.entry_points[0];
         let name = self.name(&NameKey::EntryPoint(0));
         let info = self.info.get_entry_point(0);
@@ -518,13 +532,12 @@ fn writable(space: AddressSpace) -> bool {
 
 /// Where the run-time array of a type begins and its stride, in bytes.
 fn runtime_array(module: &Module, ty: Handle<Type>) -> Option<(u32, u32)> {
-    match module.types[ty].inner {
-        TypeInner::Array { size: ArraySize::Dynamic, stride, .. } => Some((0, stride)),
-        TypeInner::Struct { ref members, .. } => {
-            let last = members.last()?;
-            let (offset, stride) = runtime_array(module, last.ty)?;
-            Some((last.offset + offset, stride))
-        }
-        _ => None,
+    let inner = &module.types[ty].inner;
+    if let TypeInner::Array { size: ArraySize::Dynamic, stride, .. } = *inner {
+        return Some((0, stride));
     }
+    let TypeInner::Struct { ref members, .. } = *inner else { return None };
+    let last = members.last()?;
+    let (offset, stride) = runtime_array(module, last.ty)?;
+    Some((last.offset + offset, stride))
 }

@@ -94,10 +94,7 @@ impl Kind {
 
     /// The kind whose arithmetic C++ does without promoting it.
     pub(super) fn wide(self) -> Self {
-        match self {
-            Self::U16 | Self::I16 => Self::U32,
-            other => other.unsigned(),
-        }
+        if matches!(self, Self::U16 | Self::I16) { Self::U32 } else { self.unsigned() }
     }
 
     /// The suffix of CUDA's mathematical functions of this kind.

@@ -224,7 +224,8 @@ impl<'a> Writer<'a> {
         let TypeInner::Struct { ref members, .. } = module.types[ty].inner else {
             return Err(self.unsupported(format!("{fun:?} without its structure"), span));
         };
-        let scalar = |index: usize| members.get(index).and_then(|m| module.types[m.ty].inner.scalar());
+        let scalar =
+            |index: usize| members.get(index).and_then(|m| module.types[m.ty].inner.scalar());
         let kinds = [scalar(0).and_then(Kind::new), scalar(1).and_then(Kind::new)];
         let [Some(first), Some(second)] = kinds else {
             return Err(self.unsupported(format!("{fun:?} without its structure"), span));
@@ -238,7 +239,8 @@ impl<'a> Writer<'a> {
         if !modf {
             self.prelude.need("frexp_power");
         }
-        let part = |name: &str, kind: Kind, text: &str| format!("{}({name}({wide}({text})))", kind.name());
+        let part =
+            |name: &str, kind: Kind, text: &str| format!("{}({name}({wide}({text})))", kind.name());
         let values = match shape.size {
             None => [part(fraction, first, text), part(&rest, second, text)],
             Some(size) => {
@@ -307,6 +309,7 @@ impl<'a> Writer<'a> {
         })
     }
 
+    #[expect(clippy::too_many_lines, reason = "a formula a function")]
     fn geometry(
         &mut self,
         fun: MathFunction,
@@ -437,7 +440,8 @@ fn float(kind: Kind, value: f64) -> String {
 
 /// What degrees are multiplied by to get radians, or the other way, as Rust has it.
 fn degree(kind: Kind, to_radians: bool) -> String {
-    let value = if to_radians { std::f64::consts::PI / 180.0 } else { 180.0 / std::f64::consts::PI };
+    let value =
+        if to_radians { std::f64::consts::PI / 180.0 } else { 180.0 / std::f64::consts::PI };
     let single = if to_radians { std::f32::consts::PI / 180.0 } else { 57.295_78_f32 };
     if kind == Kind::F64 { format!("{value:?}") } else { format!("{single:?}f") }
 }

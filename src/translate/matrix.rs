@@ -25,7 +25,9 @@ enum Side {
 impl<'a> Writer<'a> {
     fn side(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> Side {
         match *frame.type_of(self.module, handle) {
-            TypeInner::Matrix { columns, rows, .. } => Side::Matrix(columns as usize, rows as usize),
+            TypeInner::Matrix { columns, rows, .. } => {
+                Side::Matrix(columns as usize, rows as usize)
+            }
             TypeInner::Vector { size, .. } => Side::Vector(size as usize),
             _ => Side::Scalar,
         }

@@ -226,9 +226,7 @@ impl<'a> Writer<'a> {
         let constants = self.constants()?;
         let globals = self.globals()?;
         let mut functions = String::new();
-        for ((handle, function), body) in
-            self.module.functions.iter().zip(&structure.functions)
-        {
+        for ((handle, function), body) in self.module.functions.iter().zip(&structure.functions) {
             functions.push('\n');
             functions.push_str(&self.function(handle, function, body)?);
         }

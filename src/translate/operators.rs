@@ -117,9 +117,8 @@ impl<'a> Writer<'a> {
     ) -> Result<String> {
         let span = frame.span_of(left);
         let (a, b) = (self.value(frame, left)?, self.value(frame, right)?);
-        let matrix = |handle| {
-            matches!(frame.type_of(self.module, handle), TypeInner::Matrix { .. })
-        };
+        let matrix =
+            |handle| matches!(frame.type_of(self.module, handle), TypeInner::Matrix { .. });
         if matrix(left) || matrix(right) {
             return self.matrix_binary(frame, op, left, right, (&a, &b));
         }
@@ -150,7 +149,8 @@ impl<'a> Writer<'a> {
         let symbol = naga::back::binary_operation_str(op);
         let plain = format!("({a} {symbol} {b})");
         let text = match op {
-            BinaryOperator::Add | BinaryOperator::Subtract | BinaryOperator::Multiply => match kind {
+            BinaryOperator::Add | BinaryOperator::Subtract | BinaryOperator::Multiply => match kind
+            {
                 Kind::F16 | Kind::F32 | Kind::F64 | Kind::U32 | Kind::U64 => Some(plain),
                 Kind::I32 | Kind::I64 | Kind::I16 | Kind::U16 => {
                     let wide = kind.wide().name();
@@ -210,7 +210,9 @@ impl<'a> Writer<'a> {
         let symbol = if divides { "/" } else { "%" };
         // Unsigned by a literal that is not zero: nothing can go wrong.
         let digits = b.strip_suffix("u").unwrap_or("");
-        if kind == Kind::U32 && digits.bytes().all(|b| b.is_ascii_digit()) && digits.parse() != Ok(0_u32)
+        if kind == Kind::U32
+            && digits.bytes().all(|b| b.is_ascii_digit())
+            && digits.parse() != Ok(0_u32)
             && !digits.is_empty()
         {
             return format!("({} {symbol} {b})", enclosed(a));
@@ -241,11 +243,8 @@ impl<'a> Writer<'a> {
         accept: Handle<Expression>,
         reject: Handle<Expression>,
     ) -> Result<String> {
-        let texts = [
-            self.value(frame, condition)?,
-            self.value(frame, accept)?,
-            self.value(frame, reject)?,
-        ];
+        let texts =
+            [self.value(frame, condition)?, self.value(frame, accept)?, self.value(frame, reject)?];
         let [asked, yes, no] = &texts;
         let Some(size) = self.size_of(frame, condition) else {
             return Ok(format!("({asked} ? {yes} : {no})"));
@@ -337,35 +336,27 @@ impl<'a> Writer<'a> {
     /// A scalar converted to another type.
     pub(super) fn convert(&mut self, source: Kind, target: Kind, text: &str) -> String {
         let name = target.name();
-        let to_int = target.is_int();
-        match source {
-            Kind::F16 | Kind::F32 | Kind::F64 if to_int => {
-                let text = match source {
-                    Kind::F16 => {
-                        self.prelude.need("finite_half");
-                        format!("finite_half({text})")
-                    }
-                    _ => text.to_owned(),
-                };
-                match target {
-                    Kind::I16 | Kind::U16 => {
-                        self.prelude.need("short_of");
-                        format!("{name}_of(f32({text}))")
-                    }
-                    _ => {
-                        self.prelude.need(&format!("{name}_of"));
-                        format!("{name}_of({text})")
-                    }
-                }
+        if source.is_float() && target.is_int() {
+            let mut text = text.to_owned();
+            if source == Kind::F16 {
+                self.prelude.need("finite_half");
+                text = format!("finite_half({text})");
             }
-            _ if target == Kind::Bool => format!("({} != {})", enclosed(text), source.zero()),
-            _ if target == Kind::F16 => {
-                // To f32 first; a 64-bit float rounds twice, as most hardware does.
-                let wide = if source == Kind::F32 { text.to_owned() } else { format!("f32({text})") };
-                format!("f16({wide})")
+            if target.bits() == 16 {
+                self.prelude.need("short_of");
+                return format!("{name}_of(f32({text}))");
             }
-            _ => format!("{name}({text})"),
+            self.prelude.need(&format!("{name}_of"));
+            return format!("{name}_of({text})");
         }
+        if target == Kind::Bool {
+            return format!("({} != {})", enclosed(text), source.zero());
+        }
+        if target == Kind::F16 && source != Kind::F32 {
+            // To f32 first; a 64-bit float rounds twice, as most hardware does.
+            return format!("f16(f32({text}))");
+        }
+        format!("{name}({text})")
     }
 }
 
@@ -377,7 +368,9 @@ pub(super) fn enclosed(text: &str) -> String {
 
 fn unary(op: UnaryOperator, kind: Kind, text: &str) -> Option<String> {
     Some(match (op, kind) {
-        (UnaryOperator::Negate, Kind::F16 | Kind::F32 | Kind::F64) => format!("(-{})", enclosed(text)),
+        (UnaryOperator::Negate, Kind::F16 | Kind::F32 | Kind::F64) => {
+            format!("(-{})", enclosed(text))
+        }
         (UnaryOperator::Negate, Kind::I16 | Kind::I32 | Kind::I64) => {
             let wide = kind.wide();
             format!("{}({} - {}({}))", kind.name(), wide.zero(), wide.name(), bare(text))

@@ -3,6 +3,11 @@
 //! Input: a pointer expression. Output: [`Place`]: the C++ that names it, and the conditions under
 //! which it is within bounds.
 
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "pointers are few forms of expressions and types, and everything else is refused"
+)]
+
 use naga::proc::NameKey;
 use naga::{AddressSpace, ArraySize, Expression, GlobalVariable, Handle, Span, TypeInner};
 
@@ -44,7 +49,11 @@ pub(super) fn member(text: &str, name: &str) -> String {
 
 impl<'a> Writer<'a> {
     /// The place that a pointer leads to.
-    pub(super) fn place(&mut self, frame: &Frame<'a>, pointer: Handle<Expression>) -> Result<Place> {
+    pub(super) fn place(
+        &mut self,
+        frame: &Frame<'a>,
+        pointer: Handle<Expression>,
+    ) -> Result<Place> {
         let span = frame.span_of(pointer);
         match frame.function.expressions[pointer] {
             Expression::GlobalVariable(variable) => {
@@ -170,7 +179,9 @@ impl<'a> Writer<'a> {
         let mut root = base;
         loop {
             match frame.function.expressions[root] {
-                Expression::AccessIndex { base, .. } | Expression::Access { base, .. } => root = base,
+                Expression::AccessIndex { base, .. } | Expression::Access { base, .. } => {
+                    root = base
+                }
                 Expression::GlobalVariable(variable) => {
                     let name = self.name(&NameKey::GlobalVariable(variable));
                     return Ok(format!("lengths.{name}"));
@@ -186,8 +197,9 @@ impl<'a> Writer<'a> {
     fn count_known(&self, frame: &Frame<'a>, base: Handle<Expression>) -> Option<u32> {
         match *self.pointee(frame, base) {
             TypeInner::Array { size, .. } => array_length(self.module, size),
-            TypeInner::Vector { size, .. }
-            | TypeInner::ValuePointer { size: Some(size), .. } => Some(size as u32),
+            TypeInner::Vector { size, .. } | TypeInner::ValuePointer { size: Some(size), .. } => {
+                Some(size as u32)
+            }
             TypeInner::Matrix { columns, .. } => Some(columns as u32),
             _ => None,
         }
@@ -233,7 +245,11 @@ impl<'a> Writer<'a> {
     }
 
     /// What a pointer leads to, as a value.
-    pub(super) fn load(&mut self, frame: &Frame<'a>, pointer: Handle<Expression>) -> Result<String> {
+    pub(super) fn load(
+        &mut self,
+        frame: &Frame<'a>,
+        pointer: Handle<Expression>,
+    ) -> Result<String> {
         let place = self.place(frame, pointer)?;
         let text = match self.pointee(frame, pointer) {
             TypeInner::Atomic(_) => {

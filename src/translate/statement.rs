@@ -3,9 +3,7 @@
 //! Input: a statement of a basic block. Output: its C++.
 
 use naga::proc::NameKey;
-use naga::{
-    AtomicFunction, Barrier, Expression, Function, Handle, Span, Statement, TypeInner,
-};
+use naga::{AtomicFunction, Barrier, Expression, Function, Handle, Span, Statement, TypeInner};
 
 use super::expression::bare;
 use super::function::Frame;
@@ -139,12 +137,11 @@ impl<'a> Writer<'a> {
         let place = self.place(frame, pointer)?;
         let value = self.value(frame, value)?;
         let value = bare(&value);
-        let text = match self.pointee(frame, pointer) {
-            TypeInner::Atomic(_) => {
-                self.prelude.need("store_atomic");
-                format!("store_atomic({}, {value});", place.text)
-            }
-            _ => format!("{} = {value};", place.text),
+        let text = if matches!(self.pointee(frame, pointer), TypeInner::Atomic(_)) {
+            self.prelude.need("store_atomic");
+            format!("store_atomic({}, {value});", place.text)
+        } else {
+            format!("{} = {value};", place.text)
         };
         match place.guard() {
             None => frame.put(line, &text),
@@ -165,7 +162,8 @@ impl<'a> Writer<'a> {
         let mut texts = Vec::new();
         for &argument in arguments {
             let inner = frame.type_of(self.module, argument);
-            let pointer = matches!(inner, TypeInner::Pointer { .. } | TypeInner::ValuePointer { .. });
+            let pointer =
+                matches!(inner, TypeInner::Pointer { .. } | TypeInner::ValuePointer { .. });
             let text = if pointer {
                 self.place_clamped(frame, argument)?
             } else {
@@ -205,11 +203,9 @@ impl<'a> Writer<'a> {
         let value = self.value(frame, value)?;
         let value = bare(&value);
         let guard = place.guard();
-        let address = format!("&{}", place.text.trim_start_matches("(*").trim_end_matches(')'));
-        let address = if place.text.starts_with("(*") && bare(&place.text) != place.text {
-            address.trim_start_matches('&').to_owned()
-        } else {
-            format!("&{}", place.text)
+        let address = match place.text.strip_prefix("(*").and_then(|rest| rest.strip_suffix(')')) {
+            Some(pointer) => pointer.to_owned(),
+            None => format!("&{}", place.text),
         };
         if let AtomicFunction::Exchange { compare: Some(compare) } = fun {
             let compare = self.value(frame, compare)?;

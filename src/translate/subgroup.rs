@@ -177,7 +177,9 @@ impl<'a> Writer<'a> {
             SubgroupOperation::Add => self.binary_scalar(B::Add, kind, a, b, span)?,
             SubgroupOperation::Mul => self.binary_scalar(B::Multiply, kind, a, b, span)?,
             SubgroupOperation::And if bits => self.binary_scalar(B::And, kind, a, b, span)?,
-            SubgroupOperation::Or if bits => self.binary_scalar(B::InclusiveOr, kind, a, b, span)?,
+            SubgroupOperation::Or if bits => {
+                self.binary_scalar(B::InclusiveOr, kind, a, b, span)?
+            }
             SubgroupOperation::Xor if bits => {
                 self.binary_scalar(B::ExclusiveOr, kind, a, b, span)?
             }
@@ -197,6 +199,7 @@ impl<'a> Writer<'a> {
         Ok(bare(&text).to_owned())
     }
 
+    #[expect(clippy::too_many_lines, reason = "the texts of two functions")]
     fn declare_collective(
         &mut self,
         name: &str,

@@ -129,7 +129,12 @@ impl Writer<'_> {
         Ok(text)
     }
 
-    fn structure(&mut self, ty: Handle<Type>, members: &[StructMember], size: u32) -> Result<String> {
+    fn structure(
+        &mut self,
+        ty: Handle<Type>,
+        members: &[StructMember],
+        size: u32,
+    ) -> Result<String> {
         let place = self.module.types.get_span(ty);
         let name = self.name(&NameKey::Type(ty));
         let alignment = self.layouter[ty].alignment;
@@ -250,7 +255,9 @@ impl Writer<'_> {
             Expression::Splat { size, value } => {
                 let parts = self.constant_parts(arena, handle, span)?;
                 let name = match arena[value] {
-                    Expression::Literal(literal) => self.vector_name(size, literal.scalar(), span)?,
+                    Expression::Literal(literal) => {
+                        self.vector_name(size, literal.scalar(), span)?
+                    }
                     Expression::ZeroValue(ty) => match self.module.types[ty].inner {
                         TypeInner::Scalar(scalar) => self.vector_name(size, scalar, span)?,
                         _ => return Err(self.unsupported("this constant expression", span)),
@@ -329,7 +336,8 @@ impl Writer<'_> {
 fn cpp_alignment(writer: &Writer<'_>, ty: Handle<Type>) -> naga::proc::Alignment {
     match writer.module.types[ty].inner {
         TypeInner::Vector { size: VectorSize::Tri, scalar } => {
-            naga::proc::Alignment::new(u32::from(scalar.width)).unwrap_or(naga::proc::Alignment::ONE)
+            naga::proc::Alignment::new(u32::from(scalar.width))
+                .unwrap_or(naga::proc::Alignment::ONE)
         }
         _ => writer.layouter[ty].alignment,
     }

@@ -34,6 +34,8 @@ enum class Kind { None, Value, Barrier };
 
 struct Fiber {
     ucontext_t context;
+    jmp_buf paused;
+    bool begun = false;
     std::vector<char> stack;
     Triple thread;
     bool ended = false;
@@ -47,7 +49,7 @@ struct Fiber {
 
 static std::vector<Fiber> fibers;
 static size_t current;
-static ucontext_t scheduler;
+static jmp_buf scheduler;
 static Triple blockIdx, gridDim, blockDim;
 static uint64_t choices = 88172645463325252ull;
 
@@ -59,7 +61,17 @@ static uint64_t choices = 88172645463325252ull;
     exit(3);
 }
 
-static void yield() { swapcontext(&fibers[current].context, &scheduler); }
+// A context is only made once: jumps save no signals, which would be a system call each.
+static void yield() {
+    if (_setjmp(fibers[current].paused) == 0) { _longjmp(scheduler, 1); }
+}
+
+static void resume(Fiber& fiber) {
+    if (_setjmp(scheduler) != 0) { return; }
+    if (fiber.begun) { _longjmp(fiber.paused, 1); }
+    fiber.begun = true;
+    setcontext(&fiber.context);
+}
 
 // Whether everybody that a fiber waits for is there; then all may go on.
 static void release(size_t fiber) {
@@ -136,23 +148,23 @@ static void run_block() {
         getcontext(&fiber.context);
         fiber.context.uc_stack.ss_sp = fiber.stack.data();
         fiber.context.uc_stack.ss_size = fiber.stack.size();
-        fiber.context.uc_link = &scheduler;
+        fiber.context.uc_link = nullptr;
         makecontext(&fiber.context, begin, 0);
     }
-    for (;;) {
-        std::vector<size_t> ready;
-        bool left = false;
-        for (size_t i = 0; i < count; i++) {
-            left |= !fibers[i].ended;
-            if (!fibers[i].ended && fibers[i].waits == Kind::None) { ready.push_back(i); }
-        }
-        if (!left) { return; }
-        if (ready.empty()) { fault("lanes wait for one another"); }
+    size_t left = count;
+    while (left > 0) {
         choices ^= choices << 13;
         choices ^= choices >> 7;
         choices ^= choices << 17;
-        current = ready[choices % ready.size()];
-        swapcontext(&scheduler, &fibers[current].context);
+        const size_t first = choices % count;
+        size_t tried = 0;
+        for (; tried < count; tried++) {
+            current = (first + tried) % count;
+            if (!fibers[current].ended && fibers[current].waits == Kind::None) { break; }
+        }
+        if (tried == count) { fault("lanes wait for one another"); }
+        resume(fibers[current]);
+        left -= fibers[current].ended;
     }
 }
 

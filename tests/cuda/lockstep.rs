@@ -26,14 +26,8 @@ use tempfile::TempDir;
 
 /// What the translation says with the machine's instructions, and what a processor has.
 const INSTRUCTIONS: [(&str, &str); 3] = [
-    (
-        "asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(bits) : \"f\"(value));",
-        "bits = half_of(value);",
-    ),
-    (
-        "asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(value) : \"h\"(bits));",
-        "value = float_of(bits);",
-    ),
+    ("asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(bits) : \"f\"(value));", "bits = half_of(value);"),
+    ("asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(value) : \"h\"(bits));", "value = float_of(bits);"),
     (
         "asm(\"fma.rn.f16 %0, %1, %2, %3;\" : \"=h\"(bits) : \"h\"(a.bits), \"h\"(b.bits), \
          \"h\"(c.bits));",
@@ -181,7 +175,14 @@ fn run(
     input.extend(immediates);
     std::fs::write(path("input"), input).unwrap();
     let compiled = Command::new(COMPILER)
-        .args(["-std=c++20", "-O1", "-w", "-ffp-contract=off", "-fno-strict-aliasing"])
+        .args([
+            "-std=c++20",
+            "-O1",
+            "-w",
+            "-U_FORTIFY_SOURCE",
+            "-ffp-contract=off",
+            "-fno-strict-aliasing",
+        ])
         .args(["-fno-aggressive-loop-optimizations", "-o"])
         .args([path("kernel"), path("kernel.cpp")])
         .output()

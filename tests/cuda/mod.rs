@@ -38,7 +38,7 @@ const ARCHITECTURES: [u32; 4] = [75, 80, 90, 120];
 const PROGRAMS: u64 = 200;
 
 /// Random programs that run on the processor.
-const LOCKSTEP_PROGRAMS: u64 = 60;
+const LOCKSTEP_PROGRAMS: u64 = 40;
 
 /// Shaders of `tests/wgsl` whose translation is shown.
 const SHOWN: [&str; 8] = [
@@ -76,8 +76,9 @@ pub(crate) fn trials() -> Vec<Trial> {
                 Ok(())
             }),
             (Some(why), true) => Trial::test(title, move || Err(why.into())),
-            (Some(why), false) => Trial::test(format!("{title} (skipped: {why})"), || Ok(()))
-                .with_ignored_flag(true),
+            (Some(why), false) => {
+                Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
+            }
         });
     }
     for architecture in ARCHITECTURES {
@@ -88,8 +89,9 @@ pub(crate) fn trials() -> Vec<Trial> {
                 Ok(())
             }),
             (Err(why), true) => Trial::test(title, move || Err(why.into())),
-            (Err(why), false) => Trial::test(format!("{title} (skipped: {why})"), || Ok(()))
-                .with_ignored_flag(true),
+            (Err(why), false) => {
+                Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
+            }
         });
     }
     trials

@@ -136,7 +136,9 @@ fn hot_loops(driver: &Driver) {
         let blocks = measurement.dispatches[0].blocks.iter();
         blocks.map(|block| (block.issues.0, block.lanes.0)).collect()
     };
-    for device in run.measurements.iter().filter(|measurement| measurement.device == driver.device()) {
+    for device in
+        run.measurements.iter().filter(|measurement| measurement.device == driver.device())
+    {
         let simulated = run.measurements.iter().find(|measurement| {
             measurement.device == simulator && measurement.kernel == device.kernel
         });
@@ -295,7 +297,8 @@ fn misreported_width(driver: &Driver) {
     assert_eq!(device.subgroup_width_max.unwrap().lanes(), 32);
     assert_eq!(device.subgroup_width_run.unwrap().lanes(), 16);
     assert!(device.flags.contains(&"subgroup_width_misreported".to_owned()), "{device:?}");
-    let output = program::run(&folder, &driver.environment(), &["doctor", "--device", &driver.device()]);
+    let output =
+        program::run(&folder, &driver.environment(), &["doctor", "--device", &driver.device()]);
     let (code, stdout, _) = program::parts(&output);
     assert_eq!(code, 4, "{stdout}");
     assert!(stdout.contains("subgroup_width_misreported"), "{stdout}");
@@ -411,8 +414,16 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     #[expect(clippy::disallowed_methods, reason = "a test makes its own input")]
     std::fs::write(folder.path().join("collatz.wgsl"), SHADER).unwrap();
     let simulator = format!("sim:{}", driver.width);
-    let arguments =
-        ["profile", "collatz.wgsl", "--n", "3000", "--device", &driver.device(), "--device", &simulator];
+    let arguments = [
+        "profile",
+        "collatz.wgsl",
+        "--n",
+        "3000",
+        "--device",
+        &driver.device(),
+        "--device",
+        &simulator,
+    ];
     let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
     assert_eq!(code, 0, "{stderr}");
     let device = &run.devices[0];

@@ -7,9 +7,9 @@
 
 #![expect(unsafe_code, reason = "calls CUDA's driver")]
 
+use std::cell::Cell;
 use std::ffi::{CString, c_void};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use cudarc::driver::result::{self, DriverError, device, event, graph, module, stream};
@@ -43,7 +43,7 @@ pub(super) struct Facts {
 
 /// An open device.
 pub(super) struct Gpu {
-    opened: Arc<Opened>,
+    opened: Rc<Opened>,
     pub(super) facts: Facts,
 }
 
@@ -52,7 +52,7 @@ struct Opened {
     device: sys::CUdevice,
     stream: sys::CUstream,
     /// Whether something never came back: giving things back would wait for it.
-    hung: AtomicBool,
+    hung: Cell<bool>,
 }
 
 /// Memory of the device.
@@ -60,14 +60,14 @@ pub(super) struct Buffer {
     address: sys::CUdeviceptr,
     /// Its size in bytes, as asked for.
     pub(super) size: u64,
-    opened: Arc<Opened>,
+    opened: Rc<Opened>,
 }
 
 /// A kernel with the module that holds it.
 pub(super) struct Kernel {
     module: sys::CUmodule,
     function: sys::CUfunction,
-    opened: Arc<Opened>,
+    opened: Rc<Opened>,
 }
 
 /// A value that a kernel takes.
@@ -90,7 +90,7 @@ pub(super) struct Launch<'a> {
 /// Launches that were recorded to be submitted at once.
 pub(super) struct Recorded {
     graph: sys::CUgraphExec,
-    opened: Arc<Opened>,
+    opened: Rc<Opened>,
 }
 
 /// Makes a driver's failure an error with words.
@@ -129,10 +129,15 @@ pub(super) fn present() -> bool {
 pub(super) fn count() -> Result<usize, RunError> {
     let none = |message: String| RunError::new(RunErrorKind::NoDevice, message);
     if !present() {
-        return Err(none("NVIDIA's driver is not installed: there is no CUDA driver library".into()));
+        return Err(none(
+            "NVIDIA's driver is not installed: there is no CUDA driver library".into(),
+        ));
     }
     result::init().map_err(|error| {
-        none(format!("NVIDIA's driver finds no GPU: {}", failed("initialising CUDA", error).message))
+        none(format!(
+            "NVIDIA's driver finds no GPU: {}",
+            failed("initialising CUDA", error).message
+        ))
     })?;
     let count = device::get_count().map_err(|error| failed("counting CUDA devices", error))?;
     Ok(usize::try_from(count).unwrap_or(0))
@@ -188,7 +193,7 @@ impl Gpu {
         // SAFETY: the context was just retained.
         unsafe { result::ctx::set_current(context) }.map_err(opening)?;
         let stream = stream::create(stream::StreamKind::NonBlocking).map_err(opening)?;
-        Ok(Self { opened: Arc::new(Opened { device, stream, hung: AtomicBool::new(false) }), facts })
+        Ok(Self { opened: Rc::new(Opened { device, stream, hung: Cell::new(false) }), facts })
     }
 
     /// Makes a buffer of `size` bytes, of which all are zero.
@@ -197,7 +202,7 @@ impl Gpu {
         let bytes = usize::try_from(size.next_multiple_of(16).max(16)).unwrap_or(usize::MAX);
         // SAFETY: the memory is zeroed before anybody reads it, and freed when the buffer drops.
         let address = unsafe { result::malloc_sync(bytes) }.map_err(|e| failed(&doing(), e))?;
-        let buffer = Buffer { address, size, opened: Arc::clone(&self.opened) };
+        let buffer = Buffer { address, size, opened: Rc::clone(&self.opened) };
         // SAFETY: the buffer has so many bytes.
         unsafe { result::memset_d8_async(address, 0, bytes, self.opened.stream) }
             .map_err(|e| failed(&doing(), e))?;
@@ -218,7 +223,12 @@ impl Gpu {
     }
 
     /// Reads `size` bytes of a buffer after `offset`.
-    pub(super) fn read(&self, buffer: &Buffer, offset: u64, size: u64) -> Result<Vec<u8>, RunError> {
+    pub(super) fn read(
+        &self,
+        buffer: &Buffer,
+        offset: u64,
+        size: u64,
+    ) -> Result<Vec<u8>, RunError> {
         let doing = "reading a buffer";
         if offset + size > buffer.size {
             return Err(RunError::new(RunErrorKind::BadInput, "a buffer is read past its end"));
@@ -241,7 +251,7 @@ impl Gpu {
             .map_err(|error| failed(&doing, error))?;
         // SAFETY: the module was just loaded.
         match unsafe { module::get_function(module, name) } {
-            Ok(function) => Ok(Kernel { module, function, opened: Arc::clone(&self.opened) }),
+            Ok(function) => Ok(Kernel { module, function, opened: Rc::clone(&self.opened) }),
             Err(error) => {
                 // SAFETY: nobody has the module.
                 let _ = unsafe { module::unload(module) };
@@ -309,7 +319,8 @@ impl Gpu {
         let made = unsafe { graph::instantiate(captured, sys::CUgraphInstantiate_flags(0)) };
         // SAFETY: what was instantiated keeps nothing of the graph.
         let _ = unsafe { graph::destroy(captured) };
-        let recorded = Recorded { graph: made.map_err(recording)?, opened: Arc::clone(&self.opened) };
+        let recorded =
+            Recorded { graph: made.map_err(recording)?, opened: Rc::clone(&self.opened) };
         // SAFETY: graph and stream are valid.
         unsafe { graph::upload(recorded.graph, self.opened.stream) }.map_err(recording)?;
         self.wait(doing)?;
@@ -370,7 +381,7 @@ impl Gpu {
             }
             let waited = start.elapsed();
             if waited > SUBMISSION_LIMIT {
-                self.opened.hung.store(true, Ordering::Relaxed);
+                self.opened.hung.set(true);
                 let seconds = SUBMISSION_LIMIT.as_secs();
                 let message = format!("{doing} did not return within {seconds} s");
                 return Err(RunError::new(RunErrorKind::TimeLimit, message));
@@ -428,7 +439,7 @@ impl Drop for Event {
 
 impl Drop for Buffer {
     fn drop(&mut self) {
-        if self.opened.hung.load(Ordering::Relaxed) {
+        if self.opened.hung.get() {
             return;
         }
         // SAFETY: the memory was allocated here and is freed once; the driver waits for its users.
@@ -438,7 +449,7 @@ impl Drop for Buffer {
 
 impl Drop for Kernel {
     fn drop(&mut self) {
-        if self.opened.hung.load(Ordering::Relaxed) {
+        if self.opened.hung.get() {
             return;
         }
         // SAFETY: the module was loaded here and is unloaded once.
@@ -448,7 +459,7 @@ impl Drop for Kernel {
 
 impl Drop for Recorded {
     fn drop(&mut self) {
-        if self.opened.hung.load(Ordering::Relaxed) {
+        if self.opened.hung.get() {
             return;
         }
         // SAFETY: the graph was instantiated here and is destroyed once.
@@ -458,7 +469,7 @@ impl Drop for Recorded {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        if self.hung.load(Ordering::Relaxed) {
+        if self.hung.get() {
             return;
         }
         // SAFETY: the stream was created, and the context retained, when this was made.

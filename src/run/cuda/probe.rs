@@ -42,9 +42,8 @@ fn probe<'b>(
         .and_then(|parsed| parsed.resolve("main", &Overrides::new()))
         .map_err(|error| internal(error.to_string()))?;
     let options = translate::Options { checks: Checks::Unchecked };
-    let translated =
-        translate::cuda(program.module(), program.info(), program.text(), &options)
-            .map_err(|error| internal(error.to_string()))?;
+    let translated = translate::cuda(program.module(), program.info(), program.text(), &options)
+        .map_err(|error| internal(error.to_string()))?;
     let kernel = compiler.load(&translated)?;
     let buffers = buffers.to_vec();
     let bound = |_: u32, binding: u32| {

@@ -241,11 +241,8 @@ impl CudaRunner {
 
     /// A program that counts, with its counters' buffer.
     fn counting(&self, program: &Program, method: Method) -> Result<Counting, RunError> {
-        let options = Options {
-            method,
-            subgroup_width_max: WIDTH,
-            counter_bytes_max: COUNTER_BYTES_MAX,
-        };
+        let options =
+            Options { method, subgroup_width_max: WIDTH, counter_bytes_max: COUNTER_BYTES_MAX };
         let instrumented = Instrumented::new(program, &options)
             .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
         let buffer = self.gpu().buffer(instrumented.counters().size)?;

@@ -20,8 +20,7 @@ use crate::run::counting::{
 use crate::run::measure::{outputs_sha256, programs};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{
-    CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
-    Timed,
+    CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions, Timed,
 };
 use crate::units::{Nanoseconds, Width};
 
