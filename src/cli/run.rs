@@ -112,7 +112,7 @@ fn groups(
     let mut groups: indexmap::IndexMap<String, Vec<Launch>> = indexmap::IndexMap::new();
     for point in points {
         for kernel in kernels {
-            for chosen in beside(kernel, point) {
+            for chosen in kernel.points(point) {
                 let launch = kernel.launch(class, &chosen, seed).map_err(Failure::bad_input)?;
                 let names: Vec<String> =
                     chosen.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -122,21 +122,6 @@ fn groups(
         }
     }
     Ok(groups.into_values().collect())
-}
-
-/// A point, and the further values that the kernel shows beside its defaults.
-fn beside(kernel: &Kernel, point: &BTreeMap<String, Value>) -> Vec<BTreeMap<String, Value>> {
-    let mut points = vec![point.clone()];
-    for (name, parameter) in &kernel.description.parameters {
-        if !point.contains_key(name) {
-            for value in &parameter.shown_beside {
-                let mut more = point.clone();
-                more.insert(name.clone(), value.clone());
-                points.push(more);
-            }
-        }
-    }
-    points
 }
 
 /// The run so far: on disk and in memory.

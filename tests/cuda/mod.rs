@@ -10,6 +10,7 @@
 
 mod lockstep;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -17,6 +18,7 @@ use lanescope::instrument::{Instrumented, Method, Options as Instrumentation};
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::program::{Overrides, Parsed, Program};
 use lanescope::run::CountOptions;
+use lanescope::run::cuda::embedded;
 use lanescope::run::cuda::nvrtc::{Nvrtc, VARIABLE};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::translate::{Checks, Options, Translated, WIDTH, cuda};
@@ -64,6 +66,10 @@ pub(crate) fn trials() -> Vec<Trial> {
             Ok(())
         }),
     ];
+    trials.push(Trial::test("cuda::embedded_ptx_is_complete", || {
+        embedded_ptx();
+        Ok(())
+    }));
     let checks: [(&str, fn()); 3] = [
         ("cuda::lockstep_counts_the_corpus_as_the_simulator", lockstep_corpus),
         ("cuda::lockstep_counts_the_catalogue_as_the_simulator", lockstep_catalogue),
@@ -278,6 +284,18 @@ fn snapshots() {
         }
         assert!(shown >= SHOWN.len() + 5, "{shown}");
     });
+}
+
+/// There is PTX of every text that must have some, and of no other: a translation that has changed
+/// makes its PTX stale, and `cargo run --release --example embed_ptx` makes it anew.
+fn embedded_ptx() {
+    let wanted = embedded::sources().unwrap();
+    let files: BTreeSet<&str> = embedded::files().into_iter().collect();
+    let names: BTreeSet<&str> = wanted.keys().map(String::as_str).collect();
+    assert!(names.len() >= 40, "{}", names.len());
+    let missing = names.difference(&files).count();
+    let left_over = files.difference(&names).count();
+    assert_eq!((missing, left_over), (0, 0), "of {} files: missing, left over", names.len());
 }
 
 /// The first thing without a translation is named with its line and column.

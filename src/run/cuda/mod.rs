@@ -7,10 +7,12 @@
 //!
 //! - [`nvrtc`]: the compiler library (`unsafe`: it calls C);
 //! - `driver`: device, memory, kernels, events, graphs (`unsafe`: it calls C);
+//! - [`embedded`]: PTX of the catalogue's kernels, for machines without NVRTC;
 //! - `probe`: what is measured of the device itself;
 //! - `runner`: counting and timing of launches.
 
 mod driver;
+pub mod embedded;
 pub mod nvrtc;
 mod probe;
 mod runner;
@@ -28,7 +30,7 @@ pub struct Listed {
     pub trouble: Option<String>,
     /// How kernels become machine code, and why so, in a sentence.
     pub path: String,
-    /// Whether they do.
+    /// Whether any kernel does, rather than those that lanescope brings PTX of.
     pub compiles: bool,
 }
 
@@ -49,7 +51,10 @@ pub fn list() -> Listed {
             let at = nvrtc.path().display();
             (format!("NVRTC {major}.{minor} ({at}) compiles for the device"), true)
         }
-        Err(error) => (format!("kernels cannot be compiled: {error}"), false),
+        Err(error) => {
+            let path = format!("only the catalogue's own kernels run, from embedded PTX: {error}");
+            (path, false)
+        }
     };
     let found = driver::count().and_then(|count| {
         (0..count)

@@ -12,7 +12,7 @@ use crate::run::probes::{
 };
 use crate::run::sampling::{Ticks, Timer};
 use crate::run::{RunError, RunErrorKind};
-use crate::translate::{self, Checks};
+use crate::translate::{self, Checks, Translated};
 
 /// Runs of a rate's kernel, of which the best counts.
 const RATE_RUNS: u32 = 5;
@@ -24,8 +24,31 @@ const TIMER_RUNS: u32 = 48;
 const FMA_WORKGROUPS: u32 = 8192;
 const FMA_TRIPS: u32 = 64;
 
+/// Independent chains of multiply-adds.
+const FMA_CHAINS: [u32; 4] = [1, 2, 4, 8];
+
 /// Bytes of the copy's source.
 const COPY_BYTES: u64 = 512 << 20;
+
+/// A probe's text, translated.
+fn translated(text: &str) -> Result<Translated, RunError> {
+    let internal = |message: String| {
+        RunError::new(RunErrorKind::BadInput, format!("a probe of lanescope's own: {message}"))
+    };
+    let program = Parsed::new("probe.wgsl", text)
+        .and_then(|parsed| parsed.resolve("main", &Overrides::new()))
+        .map_err(|error| internal(error.to_string()))?;
+    let options = translate::Options { checks: Checks::Unchecked };
+    translate::cuda(program.module(), program.info(), program.text(), &options)
+        .map_err(|error| internal(error.to_string()))
+}
+
+/// The C++ of every probe.
+pub(super) fn sources() -> Result<Vec<String>, RunError> {
+    let texts = [WIDTH, FUSED, LOOP, COPY].map(str::to_owned).into_iter();
+    let rates = FMA_CHAINS.into_iter().map(|chains| fma_kernel(chains as usize));
+    texts.chain(rates).map(|text| Ok(translated(&text)?.source)).collect()
+}
 
 /// A kernel of a probe's text over buffers at group 0, binding 0, 1, …, as a function that runs it
 /// once and gives the time in nanoseconds.
@@ -35,22 +58,14 @@ fn probe<'b>(
     buffers: &[&'b Buffer],
     grid: [u32; 3],
 ) -> Result<impl Fn() -> Result<f64, RunError> + use<'b>, RunError> {
-    let internal = |message: String| {
-        RunError::new(RunErrorKind::BadInput, format!("a probe of lanescope's own: {message}"))
-    };
-    let program = Parsed::new("probe.wgsl", text)
-        .and_then(|parsed| parsed.resolve("main", &Overrides::new()))
-        .map_err(|error| internal(error.to_string()))?;
-    let options = translate::Options { checks: Checks::Unchecked };
-    let translated = translate::cuda(program.module(), program.info(), program.text(), &options)
-        .map_err(|error| internal(error.to_string()))?;
+    let translated = translated(text)?;
     let kernel = compiler.load(&translated)?;
     let buffers = buffers.to_vec();
     let bound = |_: u32, binding: u32| {
-        buffers
-            .get(binding as usize)
-            .copied()
-            .ok_or_else(|| internal(format!("nothing is bound at {binding}")))
+        buffers.get(binding as usize).copied().ok_or_else(|| {
+            let message = format!("a probe of lanescope's own binds nothing at {binding}");
+            RunError::new(RunErrorKind::BadInput, message)
+        })
     };
     let arguments = arguments(&translated, &[], &bound)?;
     let block = translated.block;
@@ -144,7 +159,7 @@ fn fma_rate(compiler: &Compiler, timer: Timer) -> Result<Option<f64>, RunError> 
     let params = storage(compiler, &[0.5_f32.to_bits(), 1.0_f32.to_bits(), FMA_TRIPS, 0])?;
     let output = compiler.gpu.buffer(invocations * 4)?;
     let mut best: Option<f64> = None;
-    for chains in [1_u32, 2, 4, 8] {
+    for chains in FMA_CHAINS {
         let text = fma_kernel(chains as usize);
         let run = probe(compiler, &text, &[&params, &output], [FMA_WORKGROUPS, 1, 1])?;
         let time = best_time(timer, &run)?;

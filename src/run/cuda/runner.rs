@@ -1,15 +1,16 @@
 //! Counting and timing of launches on an open CUDA device.
 //!
 //! Input: launches. Output: counts, times and verdicts. Each dispatch is translated, compiled by NVRTC
-//! for the device's own architecture, and launched; an indirect dispatch reads its grid back first,
+//! for the device's own architecture (or found among the embedded PTX where there is no NVRTC), and
+//! launched; an indirect dispatch reads its grid back first,
 //! which in timing is done once, before the samples. Short launches are timed as a graph of
 //! repetitions.
 
 use std::collections::BTreeMap;
 
 use super::driver::{Argument, Buffer, GRID_MAX, Gpu, Kernel, Recorded, WORKGROUP_BYTES_MAX};
-use super::nvrtc::Nvrtc;
-use super::{driver, probe};
+use super::nvrtc::{Nvrtc, NvrtcError};
+use super::{driver, embedded, probe};
 use crate::instrument::{Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups};
 use crate::program::Program;
@@ -41,7 +42,8 @@ impl std::fmt::Debug for CudaRunner {
 /// An open device with the compiler for it.
 pub(super) struct Compiler {
     pub(super) gpu: Gpu,
-    nvrtc: Nvrtc,
+    /// Nothing, and why: then only what is embedded can be loaded.
+    nvrtc: Result<Nvrtc, NvrtcError>,
 }
 
 /// A compiled dispatch with what it takes.
@@ -98,10 +100,16 @@ impl Compiler {
             return Err(RunError::new(RunErrorKind::Unsupported, message));
         }
         let capability = self.gpu.facts.capability;
-        let image = self
-            .nvrtc
-            .compile(&translated.source, capability)
-            .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string()))?;
+        let image = match (&self.nvrtc, embedded::find(&translated.source)) {
+            (Ok(nvrtc), _) => nvrtc
+                .compile(&translated.source, capability)
+                .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string()))?,
+            (Err(_), Some(image)) => image,
+            (Err(why), None) => {
+                let message = format!("lanescope brings no PTX of this kernel, and {why}");
+                return Err(RunError::new(RunErrorKind::Unsupported, message));
+            }
+        };
         self.gpu.load(&image, &translated.kernel)
     }
 
@@ -163,12 +171,11 @@ impl CudaRunner {
     ///
     /// # Errors
     ///
-    /// [`RunErrorKind::NoDevice`] where there is no driver, no such device or no NVRTC, and what the
+    /// [`RunErrorKind::NoDevice`] where there is no driver or no such device, and what the
     /// driver says where a probe fails.
     pub fn open(number: usize, calibrate: bool) -> Result<Self, RunError> {
         let gpu = Gpu::open(number)?;
-        let nvrtc = Nvrtc::load()
-            .map_err(|error| RunError::new(RunErrorKind::NoDevice, error.to_string()))?;
+        let nvrtc = Nvrtc::load();
         let facts = gpu.facts.clone();
         let width = u32::try_from(facts.warp_size).ok().and_then(|lanes| Width::new(lanes).ok());
         let mut device = Device {
@@ -176,7 +183,7 @@ impl CudaRunner {
             kind: DeviceKind::Cuda,
             name: facts.name.clone(),
             vendor: "NVIDIA".to_owned(),
-            driver: describe(&facts, &nvrtc),
+            driver: describe(&facts, nvrtc.as_ref().ok()),
             backend: "cuda".to_owned(),
             cpu_driver: false,
             subgroup_width_min: width,
@@ -395,10 +402,13 @@ fn launched(work: &Work, grid: [u32; 3]) -> driver::Launch<'_> {
 }
 
 /// The driver's and the compiler's versions, and what the chip is.
-fn describe(facts: &driver::Facts, nvrtc: &Nvrtc) -> String {
-    let (major, minor) = nvrtc.version();
+fn describe(facts: &driver::Facts, nvrtc: Option<&Nvrtc>) -> String {
+    let compiler = match nvrtc.map(Nvrtc::version) {
+        Some((major, minor)) => format!("NVRTC {major}.{minor}"),
+        None => "embedded PTX".to_owned(),
+    };
     format!(
-        "CUDA {}.{}, NVRTC {major}.{minor}, sm_{}, {} SMs",
+        "CUDA {}.{}, {compiler}, sm_{}, {} SMs",
         facts.cuda_version / 1000,
         facts.cuda_version % 1000 / 10,
         facts.capability,

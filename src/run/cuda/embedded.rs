@@ -1,0 +1,89 @@
+//! PTX of the catalogue's kernels, for machines that have NVIDIA's driver and no NVRTC.
+//!
+//! Input: an emitted C++ text. Output: its PTX, where lanescope brings it. The files of
+//! `src/run/cuda/ptx` are named by the SHA-256 of the text that they were compiled from, so that PTX
+//! of another text is never found: a translation that changes makes its PTX missing, not wrong. What
+//! there must be is [`sources`]; `cargo run --release --example embed_ptx` compiles it anew, with the
+//! NVRTC that [`MADE_WITH`] names, and a test fails where a file is missing or left over.
+
+use std::collections::BTreeMap;
+
+use include_dir::{Dir, include_dir};
+
+use super::nvrtc::Image;
+use super::probe;
+use crate::instrument::{Instrumented, Method, Options};
+use crate::kernel::{Catalogue, DeviceClass, SEED};
+use crate::program::Program;
+use crate::run::counting::COUNTER_BYTES_MAX;
+use crate::run::measure::{programs, sha256};
+use crate::run::{RunError, RunErrorKind};
+use crate::translate::{self, Checks, WIDTH};
+
+/// The version of NVRTC that compiles what is embedded: drivers since 2024 take its PTX.
+pub const MADE_WITH: (u32, u32) = (12, 4);
+
+/// The architecture: the oldest that has all instructions; drivers compile it for newer ones.
+pub const ARCHITECTURE: &str = "compute_75";
+
+static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src/run/cuda/ptx");
+
+/// The file of a text.
+pub fn file_name(source: &str) -> String {
+    format!("{}.ptx", &sha256(source)[..32])
+}
+
+/// Every file that is embedded.
+pub fn files() -> Vec<&'static str> {
+    FILES.files().filter_map(|file| file.path().to_str()).filter(|n| n.ends_with(".ptx")).collect()
+}
+
+/// The PTX of a text, where there is one.
+pub(super) fn find(source: &str) -> Option<Image> {
+    let file = FILES.get_file(file_name(source))?;
+    let mut bytes = file.contents().to_vec();
+    bytes.push(0);
+    Some(Image { bytes, architecture: format!("{ARCHITECTURE}, embedded") })
+}
+
+/// The C++ of what must be embedded, by file name: the catalogue's default points, plain and with
+/// executed counters, and the probes.
+///
+/// # Errors
+///
+/// What translating gives.
+pub fn sources() -> Result<BTreeMap<String, String>, RunError> {
+    let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);
+    let catalogue = Catalogue::embedded().map_err(|error| bad(error.to_string()))?;
+    let mut all = probe::sources()?;
+    for kernel in catalogue.kernels() {
+        for point in kernel.points(&BTreeMap::new()) {
+            let launch = kernel
+                .launch(DeviceClass::Quick, &point, SEED)
+                .map_err(|error| bad(error.to_string()))?;
+            for program in programs(&launch)? {
+                all.extend(both(&program, launch.trusted)?);
+            }
+        }
+    }
+    Ok(all.into_iter().map(|source| (file_name(&source), source)).collect())
+}
+
+/// A program plain and counting.
+fn both(program: &Program, trusted: bool) -> Result<[String; 2], RunError> {
+    let refused = |message: String| RunError::new(RunErrorKind::Unsupported, message);
+    let checks = if trusted { Checks::Unchecked } else { Checks::Checked };
+    let options = translate::Options { checks };
+    let how = Options {
+        method: Method::Executed,
+        subgroup_width_max: WIDTH,
+        counter_bytes_max: COUNTER_BYTES_MAX,
+    };
+    let counting = Instrumented::new(program, &how).map_err(|error| refused(error.to_string()))?;
+    let text = |module, info| {
+        translate::cuda(module, info, program.text(), &options)
+            .map(|translated| translated.source)
+            .map_err(|error| refused(error.to_string()))
+    };
+    Ok([text(program.module(), program.info())?, text(counting.module(), counting.info())?])
+}
