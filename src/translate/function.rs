@@ -347,7 +347,7 @@ impl<'a> Writer<'a> {
                 | AddressSpace::TaskPayload
                 | AddressSpace::RayPayload
                 | AddressSpace::IncomingRayPayload => {
-                    let what = format!("`{name}`: only buffers can be bound");
+                    let what = format!("`{name}`, which is no buffer");
                     return Err(self.unsupported(what, span));
                 }
             }

@@ -133,7 +133,8 @@ impl<'a> Writer<'a> {
             | AddressSpace::TaskPayload
             | AddressSpace::RayPayload
             | AddressSpace::IncomingRayPayload => {
-                Err(self.unsupported(format!("`{name}`: only buffers and variables"), span))
+                Err(self
+                    .unsupported(format!("`{name}`, which is neither buffer nor variable"), span))
             }
         }
     }

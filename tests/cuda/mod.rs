@@ -300,22 +300,18 @@ fn embedded_ptx() {
 
 /// The first thing without a translation is named with its line and column.
 fn refusals() {
-    let text = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
-
-fn length_of(values: ptr<storage, array<u32>, read_write>) -> u32 {
-    return arrayLength(values);
-}
+    let text = "@group(0) @binding(0) var<storage, read_write> output: array<vec4<f32>>;
+@group(0) @binding(1) var image: texture_2d<f32>;
 
 @compute @workgroup_size(32)
 fn main() {
-    output[0] = length_of(&output);
+    output[0] = textureLoad(image, vec2(0, 0), 0);
 }";
     let program = programs("refused", text).swap_remove(0).program;
     let options = Options { checks: Checks::Checked };
     let error = cuda(program.module(), program.info(), program.text(), &options).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "refused.wgsl:4:12: the CUDA translation does not cover the length of a run-time array behind a \
-         function's argument"
+        "refused.wgsl:2:1: the CUDA translation does not cover `image`, which is no buffer"
     );
 }
