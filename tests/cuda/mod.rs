@@ -312,6 +312,6 @@ fn main() {
     let error = cuda(program.module(), program.info(), program.text(), &options).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "refused.wgsl:2:1: the CUDA translation does not cover `image`, which is no buffer"
+        "refused.wgsl:2:23: the CUDA translation does not cover `image`, which is no buffer"
     );
 }
