@@ -15,15 +15,21 @@
 
 mod advice;
 mod agreement;
+mod bandwidth;
 mod compare;
+mod curves;
 mod fail_on;
 mod findings;
+mod latencies;
 mod lines;
 mod merge;
+mod out_of_range;
 mod parts;
 mod plausibility;
 mod predictions;
 mod profile;
+mod sizes;
+mod speedups;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -35,15 +41,21 @@ pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of};
 pub use agreement::{
     Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
 };
+pub use bandwidth::{Bandwidth, bandwidth};
 pub use compare::{Comparison, ComparisonRow, NotCompared, compare};
+pub use curves::{CurveSeries, CurveTable, curves};
 pub use fail_on::{Condition, ConditionError, SHARE_MIN, Violation};
 pub use findings::{Finding, explain, findings};
+pub use latencies::{Latencies, LatencyRow, Load, latencies};
 pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines};
 pub use merge::merge;
+pub use out_of_range::{UndefinedRow, undefined};
 pub use parts::{FORM, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
 pub use profile::{DeviceProfile, LineProfile, Profile, Trust, profiles};
+pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
+pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{
     DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, WithheldReason, summary,
 };
@@ -74,6 +86,17 @@ pub struct CatalogueKernel {
     pub published: Option<Published>,
     /// The kernel, by its full name, whose time its own is divided by.
     pub baseline: Option<String>,
+    /// A speed-up over that kernel that somebody published.
+    pub published_speedup: Option<PublishedSpeedup>,
+}
+
+/// A published speed-up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedSpeedup {
+    /// The baseline's time over the kernel's: 2 is twice as fast.
+    pub factor: f64,
+    /// The hardware that it was published for.
+    pub hardware: String,
 }
 
 /// A published figure.

@@ -7,16 +7,26 @@
 //! Colours are the palette of Okabe and Ito, "Color Universal Design" (2008), made to be told apart
 //! with any kind of colour vision.
 
+mod bandwidth;
 mod bars;
 mod canvas;
+mod curves;
 mod lanes;
+mod latencies;
 mod ratios;
+mod speedups;
 #[cfg(test)]
 mod tests;
+mod undefined;
 mod widths;
 
+pub use bandwidth::bandwidth;
+pub use curves::curves;
 pub use lanes::lanes;
+pub use latencies::latencies;
 pub use ratios::ratios;
+pub use speedups::speedups;
+pub use undefined::undefined;
 pub use widths::widths;
 
 /// Why there is no figure.

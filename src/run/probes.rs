@@ -3,7 +3,7 @@
 //! Input: nothing. Output: texts, and what their results mean. Each is a small kernel of its own with
 //! buffers at group 0, binding 0, 1, …; `wgpu::probe` and `cuda::probe` run them.
 
-use crate::record::Device;
+use crate::record::{Device, Packing};
 use crate::units::Width;
 
 /// Invocations a workgroup in probes: every device takes 256.
@@ -27,6 +27,17 @@ fn main(
     let active_lanes = bits.x + bits.y + bits.z + bits.w;
     let first = subgroupBroadcastFirst(local_index);
     seen[workgroup.x * 256u + local_index] = Seen(size, lane, active_lanes, first);
+}";
+
+/// A workgroup whose rows are a multiple of no width but 1, and few enough invocations for everyone.
+pub(super) const ROWS: [u32; 3] = [3, 8, 2];
+
+/// Who is first in each subgroup of a 3D workgroup.
+pub(super) const PACKING: &str = "
+@group(0) @binding(0) var<storage, read_write> firsts: array<u32, 48>;
+@compute @workgroup_size(3, 8, 2)
+fn main(@builtin(local_invocation_index) local_index: u32) {
+    firsts[local_index] = subgroupBroadcastFirst(local_index);
 }";
 
 /// A multiply-add whose rounding shows.
@@ -126,4 +137,20 @@ pub(super) fn judge_width(device: &mut Device, seen: &[u32]) {
         *lane == index % lanes && *first == index % WORKGROUP - lane
     });
     device.lane_is_local_index_mod_width = Some(linear && consistent);
+}
+
+/// Judges by the first invocation of each invocation's subgroup, both by local index.
+pub(super) fn judge_packing(firsts: &[u32]) -> Packing {
+    let begin_by = |begin: &dyn Fn(u32, u32) -> u32| {
+        (0..=Width::MAX.ilog2())
+            .any(|power| (0..).zip(firsts).all(|(index, first)| begin(index, 1 << power) == *first))
+    };
+    let row = ROWS[0];
+    if begin_by(&|index, width| index / width * width) {
+        Packing::Linear
+    } else if begin_by(&|index, width| index / row * row + index % row / width * width) {
+        Packing::Rows
+    } else {
+        Packing::Other
+    }
 }

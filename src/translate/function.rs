@@ -383,6 +383,9 @@ impl<'a> Writer<'a> {
         let start = layout.alignment.round_up(globals.workgroup_bytes);
         globals.workgroup_bytes = start + layout.alignment.round_up(layout.size);
         let _ = writeln!(globals.declarations, "__shared__ alignas(16) {ty} {name};");
+        if !self.zero_memory {
+            return Ok(());
+        }
         self.prelude.need("zero_memory");
         let step: u32 = self.module.entry_points[0].workgroup_size.iter().product();
         let index = self.invocation_index();
@@ -422,7 +425,7 @@ impl<'a> Writer<'a> {
         for line in &globals.opening {
             let _ = writeln!(text, "    {line}");
         }
-        if globals.workgroup_bytes > 0 {
+        if globals.workgroup_bytes > 0 && self.zero_memory {
             text.push_str("    __syncthreads();\n");
         }
         for (number, argument) in (0..).zip(&entry.function.arguments) {

@@ -12,7 +12,8 @@
 //!
 //! **Variables.** Buffers are pointer parameters of the kernel, `const` and `__restrict__` where
 //! WGSL allows; lengths of run-time arrays come in one structure after them, immediates by value.
-//! Workgroup variables are `__shared__` and begin as zeros; private ones are members of a structure
+//! Workgroup variables are `__shared__` and begin as zeros
+//! where that is asked for; private ones are members of a structure
 //! that functions take by reference. Pointers are references. (`function`)
 //!
 //! **Expressions** are written where they are used, as naga's back ends do; what is loaded, named,
@@ -72,6 +73,8 @@ pub const WIDTH: u32 = 32;
 pub struct Options {
     /// What happens to accesses out of bounds.
     pub checks: Checks,
+    /// Whether workgroup variables begin as zeros; a kernel that writes them first need not wait.
+    pub zero_memory: bool,
 }
 
 /// What happens to accesses out of bounds.
@@ -154,6 +157,7 @@ struct Writer<'a> {
     info: &'a ModuleInfo,
     text: &'a Text,
     checks: Checks,
+    zero_memory: bool,
     layouter: Layouter,
     namer: Namer,
     names: FastHashMap<NameKey, String>,
@@ -191,6 +195,7 @@ impl<'a> Writer<'a> {
             info,
             text,
             checks: options.checks,
+            zero_memory: options.zero_memory,
             layouter,
             namer,
             names,

@@ -15,7 +15,7 @@ fn translated(body: &str, size: u32) -> Translated {
     );
     let parsed = Parsed::new("test.wgsl", &text).unwrap();
     let program = parsed.resolve("main", &Overrides::new()).unwrap();
-    let options = Options { checks: Checks::Unchecked };
+    let options = Options { checks: Checks::Unchecked, zero_memory: true };
     cuda(program.module(), program.info(), program.text(), &options).unwrap()
 }
 

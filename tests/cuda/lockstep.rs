@@ -71,7 +71,9 @@ impl Lockstep {
             copy_bytes_per_s: None,
             fma_fused: Some(true),
             loop_limit: None,
+            packing: None,
             trust: None,
+            self_test: Vec::new(),
             flags: Vec::new(),
         };
         Self { device }
@@ -238,6 +240,8 @@ impl Runner for Lockstep {
             runtime_checks: !launch.trusted,
             flags: Vec::new(),
             counters: Vec::new(),
+            outputs_shown: BTreeMap::new(),
+            answer_ns: None,
         })
     }
 
@@ -259,10 +263,18 @@ fn counted(
     launch: &Launch,
     grid: [u32; 3],
 ) -> Result<Vec<lanescope::instrument::Count>, RunError> {
-    let how = Instrumentation { method, subgroup_width_max: WIDTH, counter_bytes_max: 1 << 20 };
+    let how = Instrumentation {
+        method,
+        subgroup_width_max: WIDTH,
+        counter_bytes_max: 1 << 20,
+        workgroups: Some(grid),
+    };
     let made = Instrumented::new(program, &how).map_err(|error| failed(error.to_string()))?;
-    let checks = if launch.trusted { Checks::Unchecked } else { Checks::Checked };
-    let translated = cuda(made.module(), made.info(), program.text(), &Options { checks })
+    let options = Options {
+        checks: if launch.trusted { Checks::Unchecked } else { Checks::Checked },
+        zero_memory: launch.workgroup_memory_zeroed,
+    };
+    let translated = cuda(made.module(), made.info(), program.text(), &options)
         .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
     let place = made.counters();
     let mut buffers = BTreeMap::new();

@@ -150,12 +150,16 @@ fn shaders() -> Vec<Named> {
 }
 
 fn translated(program: &Program, method: Option<Method>, checks: Checks) -> Translated {
-    let options = Options { checks };
+    let options = Options { checks, zero_memory: true };
     let made = match method {
         None => cuda(program.module(), program.info(), program.text(), &options),
         Some(method) => {
-            let how =
-                Instrumentation { method, subgroup_width_max: 32, counter_bytes_max: 1 << 22 };
+            let how = Instrumentation {
+                method,
+                subgroup_width_max: 32,
+                counter_bytes_max: 1 << 22,
+                workgroups: Some([64, 1, 1]),
+            };
             let made = Instrumented::new(program, &how).unwrap_or_else(|e| panic!("{e}"));
             cuda(made.module(), made.info(), program.text(), &options)
         }
@@ -308,7 +312,7 @@ fn main() {
     output[0] = textureLoad(image, vec2(0, 0), 0);
 }";
     let program = programs("refused", text).swap_remove(0).program;
-    let options = Options { checks: Checks::Checked };
+    let options = Options { checks: Checks::Checked, zero_memory: true };
     let error = cuda(program.module(), program.info(), program.text(), &options).unwrap_err();
     assert_eq!(
         error.to_string(),

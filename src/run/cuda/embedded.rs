@@ -12,13 +12,14 @@ use include_dir::{Dir, include_dir};
 
 use super::nvrtc::Image;
 use super::probe;
+use super::runner::options_for;
 use crate::instrument::{Instrumented, Method, Options};
-use crate::kernel::{Catalogue, DeviceClass, SEED};
+use crate::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use crate::program::Program;
 use crate::run::counting::COUNTER_BYTES_MAX;
 use crate::run::measure::{programs, sha256};
 use crate::run::{RunError, RunErrorKind};
-use crate::translate::{self, Checks, WIDTH};
+use crate::translate::{self, WIDTH};
 
 /// The version of NVRTC that compiles what is embedded: drivers since 2024 take its PTX.
 pub const MADE_WITH: (u32, u32) = (12, 4);
@@ -62,7 +63,7 @@ pub fn sources() -> Result<BTreeMap<String, String>, RunError> {
                 .launch(DeviceClass::Quick, &point, SEED)
                 .map_err(|error| bad(error.to_string()))?;
             for program in programs(&launch)? {
-                all.extend(both(&program, launch.trusted)?);
+                all.extend(both(&program, &launch)?);
             }
         }
     }
@@ -70,14 +71,15 @@ pub fn sources() -> Result<BTreeMap<String, String>, RunError> {
 }
 
 /// A program plain and counting.
-fn both(program: &Program, trusted: bool) -> Result<[String; 2], RunError> {
+fn both(program: &Program, launch: &Launch) -> Result<[String; 2], RunError> {
     let refused = |message: String| RunError::new(RunErrorKind::Unsupported, message);
-    let checks = if trusted { Checks::Unchecked } else { Checks::Checked };
-    let options = translate::Options { checks };
+    let options = options_for(launch);
     let how = Options {
         method: Method::Executed,
         subgroup_width_max: WIDTH,
         counter_bytes_max: COUNTER_BYTES_MAX,
+        // What they are is left out of executed counters.
+        workgroups: None,
     };
     let counting = Instrumented::new(program, &how).map_err(|error| refused(error.to_string()))?;
     let text = |module, info| {

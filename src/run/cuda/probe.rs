@@ -6,9 +6,10 @@ use super::driver::{self, Buffer};
 use super::runner::{Compiler, arguments};
 use crate::kernel::launch::fold;
 use crate::program::{Overrides, Parsed};
-use crate::record::{Device, SampleState};
+use crate::record::{Device, Packing, SampleState};
 use crate::run::probes::{
-    self, COPY, FUSED, LOOP, LOOP_TRIPS, WIDTH, WIDTH_WORKGROUPS, WORKGROUP, fma_kernel, words,
+    self, COPY, FUSED, LOOP, LOOP_TRIPS, PACKING, ROWS, WIDTH, WIDTH_WORKGROUPS, WORKGROUP,
+    fma_kernel, words,
 };
 use crate::run::sampling::{Ticks, Timer};
 use crate::run::{RunError, RunErrorKind};
@@ -38,14 +39,14 @@ fn translated(text: &str) -> Result<Translated, RunError> {
     let program = Parsed::new("probe.wgsl", text)
         .and_then(|parsed| parsed.resolve("main", &Overrides::new()))
         .map_err(|error| internal(error.to_string()))?;
-    let options = translate::Options { checks: Checks::Unchecked };
+    let options = translate::Options { checks: Checks::Unchecked, zero_memory: true };
     translate::cuda(program.module(), program.info(), program.text(), &options)
         .map_err(|error| internal(error.to_string()))
 }
 
 /// The C++ of every probe.
 pub(super) fn sources() -> Result<Vec<String>, RunError> {
-    let texts = [WIDTH, FUSED, LOOP, COPY].map(str::to_owned).into_iter();
+    let texts = [WIDTH, PACKING, FUSED, LOOP, COPY].map(str::to_owned).into_iter();
     let rates = FMA_CHAINS.into_iter().map(|chains| fma_kernel(chains as usize));
     texts.chain(rates).map(|text| Ok(translated(&text)?.source)).collect()
 }
@@ -96,6 +97,13 @@ pub(super) fn width(compiler: &Compiler, device: &mut Device) -> Result<(), RunE
     Ok(())
 }
 
+/// Finds where the subgroups of a 3D workgroup begin, from who is first in each.
+fn packing(compiler: &Compiler) -> Result<Packing, RunError> {
+    let buffer = storage(compiler, &vec![u32::MAX; ROWS.iter().product::<u32>() as usize])?;
+    probe(compiler, PACKING, &[&buffer], [1, 1, 1])?()?;
+    Ok(probes::judge_packing(&read(compiler, &buffer)?))
+}
+
 /// A span as whole nanoseconds.
 #[expect(
     clippy::cast_possible_truncation,
@@ -127,6 +135,7 @@ pub(super) fn calibrate(
     timer: Option<Timer>,
     device: &mut Device,
 ) -> Result<(), RunError> {
+    device.packing = Some(packing(compiler)?);
     device.fma_fused = Some(fused(compiler)?);
     device.loop_limit = loop_limit(compiler)?;
     if let Some(timer) = timer {

@@ -16,12 +16,14 @@ use crate::kernel::{Launch, Workgroups};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind};
 use crate::run::counting::{
-    COUNTER_BYTES_MAX, Outputs, contradicting, interrupted, issues_method, method, verify,
+    COUNTER_BYTES_MAX, Outputs, decoded, instrumented, interrupted, issues_method, known, method,
+    verify,
 };
-use crate::run::measure::{outputs_sha256, programs};
+use crate::run::measure::{outputs_sha256, outputs_shown, programs};
 use crate::run::sampling::{Ticks, Timer, sample_all};
 use crate::run::{
     CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions, Timed,
+    caught,
 };
 use crate::translate::{self, Checks, Parameter, Translated, WIDTH};
 use crate::units::{Nanoseconds, Width};
@@ -84,6 +86,14 @@ struct Ready {
     recorded: Option<(u32, Recorded)>,
 }
 
+/// How a launch's kernels are translated.
+pub(super) fn options_for(launch: &Launch) -> translate::Options {
+    translate::Options {
+        checks: if launch.trusted { Checks::Unchecked } else { Checks::Checked },
+        zero_memory: launch.workgroup_memory_zeroed,
+    }
+}
+
 fn bad_input(message: String) -> RunError {
     RunError::new(RunErrorKind::BadInput, message)
 }
@@ -118,16 +128,17 @@ impl Compiler {
         &self,
         program: &Program,
         counting: Option<&Counting>,
-        trusted: bool,
+        launch: &Launch,
     ) -> Result<(Kernel, Translated), RunError> {
-        let checks = if trusted { Checks::Unchecked } else { Checks::Checked };
         let (module, info) = match counting {
             Some(counting) => (counting.instrumented.module(), counting.instrumented.info()),
             None => (program.module(), program.info()),
         };
-        let options = translate::Options { checks };
-        let translated = translate::cuda(module, info, program.text(), &options)
-            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
+        let options = options_for(launch);
+        let translated = caught("translation", program.text().file(), || {
+            translate::cuda(module, info, program.text(), &options)
+                .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))
+        })?;
         Ok((self.load(&translated)?, translated))
     }
 }
@@ -196,7 +207,9 @@ impl CudaRunner {
             copy_bytes_per_s: None,
             fma_fused: None,
             loop_limit: None,
+            packing: None,
             trust: None,
+            self_test: Vec::new(),
             flags: Vec::new(),
         };
         let compiler = Compiler { gpu, nvrtc };
@@ -247,11 +260,19 @@ impl CudaRunner {
     }
 
     /// A program that counts, with its counters' buffer.
-    fn counting(&self, program: &Program, method: Method) -> Result<Counting, RunError> {
-        let options =
-            Options { method, subgroup_width_max: WIDTH, counter_bytes_max: COUNTER_BYTES_MAX };
-        let instrumented = Instrumented::new(program, &options)
-            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
+    fn counting(
+        &self,
+        program: &Program,
+        workgroups: &Workgroups,
+        method: Method,
+    ) -> Result<Counting, RunError> {
+        let options = Options {
+            method,
+            subgroup_width_max: WIDTH,
+            counter_bytes_max: COUNTER_BYTES_MAX,
+            workgroups: known(workgroups),
+        };
+        let instrumented = instrumented(program, &options)?;
         let buffer = self.gpu().buffer(instrumented.counters().size)?;
         Ok(Counting { instrumented, buffer })
     }
@@ -265,7 +286,7 @@ impl CudaRunner {
         buffers: &Buffers,
         counting: Option<&Counting>,
     ) -> Result<Work, RunError> {
-        let (kernel, translated) = self.compiler.kernel(program, counting, launch.trusted)?;
+        let (kernel, translated) = self.compiler.kernel(program, counting, launch)?;
         let bindings = program
             .bindings()
             .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
@@ -329,7 +350,9 @@ impl CudaRunner {
         let mut counters = Vec::new();
         let mut indirect = false;
         for (number, program) in programs.iter().enumerate() {
-            let counting = method.map(|method| self.counting(program, method)).transpose()?;
+            let workgroups = &launch.dispatches[number].workgroups;
+            let counting =
+                method.map(|method| self.counting(program, workgroups, method)).transpose()?;
             let work = self.work(launch, number, program, &buffers, counting.as_ref())?;
             counters.extend(counting);
             indirect |= matches!(work.grid, Grid::Indirect { .. });
@@ -425,15 +448,19 @@ impl Runner for CudaRunner {
         let programs = programs(launch)?;
         let buffers = self.buffers(launch)?;
         let method = method(options);
+        let width = self.device.subgroup_width_run.ok_or_else(|| {
+            bad_input(format!("the width that {} runs was not found", self.device.id))
+        })?;
         let mut dispatches = Vec::new();
         for (number, program) in programs.iter().enumerate() {
-            let counting = self.counting(program, method)?;
+            let workgroups = &launch.dispatches[number].workgroups;
+            let counting = self.counting(program, workgroups, method)?;
             let work = self.work(launch, number, program, &buffers, Some(&counting))?;
             let grid = self.grid(launch, &work.grid, &buffers)?;
             self.run_once(&work, grid, &format!("counting {}", launch.kernel))?;
             let size = counting.instrumented.counters().size;
             let bytes = self.gpu().read(&counting.buffer, 0, size)?;
-            let counts = counting.instrumented.decode(&bytes).ok_or_else(contradicting)?;
+            let counts = decoded(&counting.instrumented, &bytes, width)?;
             let workgroups = match work.grid {
                 Grid::Direct(workgroups) => Some(workgroups),
                 Grid::Indirect { .. } => None,
@@ -442,11 +469,13 @@ impl Runner for CudaRunner {
         }
         let outputs = self.outputs(launch, &buffers)?;
         Ok(Counted {
+            answer_ns: None,
             counters: Vec::new(),
-            width: self.device.subgroup_width_run,
+            width: Some(width),
             method: issues_method(method),
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
+            outputs_shown: outputs_shown(launch, &outputs),
             checked: verify(launch, &outputs)?,
             runtime_checks: !launch.trusted,
             flags: Vec::new(),

@@ -8,20 +8,21 @@
 use wgpu::{Buffer, BufferUsages};
 
 use super::super::probes::{
-    self, COPY, FUSED, LOOP, LOOP_TRIPS, WIDTH, WIDTH_WORKGROUPS, WORKGROUP, fma_kernel, words,
+    self, COPY, FUSED, LOOP, LOOP_TRIPS, PACKING, ROWS, WIDTH, WIDTH_WORKGROUPS, WORKGROUP,
+    fma_kernel, words,
 };
 use super::super::sampling::{Ticks, Timer};
 use super::super::{RunError, RunErrorKind};
 use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
 use crate::kernel::launch::fold;
 use crate::program::{Overrides, Parsed};
-use crate::record::Device;
+use crate::record::{Device, Packing};
 
 /// Runs of a rate's kernel, of which the best counts.
 const RATE_RUNS: u32 = 5;
 
 /// Makes a pipeline of a probe's text over buffers at group 0, binding 0, 1, …
-fn bind(
+pub(super) fn bind(
     gpu: &Gpu,
     text: &str,
     buffers: &[(&Buffer, SlotKind)],
@@ -42,13 +43,14 @@ fn bind(
         module: program.module(),
         entry_point: "main",
         trusted,
+        zero_memory: true,
         immediates: &[],
     };
     gpu.bind(&shader, &slots)
 }
 
 /// A storage buffer that holds `content`.
-fn storage(gpu: &Gpu, content: &[u32]) -> Buffer {
+pub(super) fn storage(gpu: &Gpu, content: &[u32]) -> Buffer {
     let bytes: Vec<u8> = content.iter().flat_map(|word| word.to_le_bytes()).collect();
     let buffer = gpu.buffer("probe", BufferUsages::STORAGE, bytes.len() as u64);
     gpu.queue.write_buffer(&buffer, 0, &bytes);
@@ -64,6 +66,15 @@ pub(super) fn width(gpu: &Gpu, device: &mut Device) -> Result<(), RunError> {
     let seen = words(&gpu.read(&buffer, invocations as u64 * 16)?);
     probes::judge_width(device, &seen);
     Ok(())
+}
+
+/// Finds where the subgroups of a 3D workgroup begin, from who is first in each.
+pub(super) fn packing(gpu: &Gpu) -> Result<Packing, RunError> {
+    let count = ROWS.iter().product::<u32>();
+    let buffer = storage(gpu, &vec![u32::MAX; count as usize]);
+    let bound = bind(gpu, PACKING, &[(&buffer, SlotKind::ReadWrite)], false)?;
+    gpu.run("finding where subgroups begin", &[(&bound, &Grid::Direct([1, 1, 1]))])?;
+    Ok(probes::judge_packing(&words(&gpu.read(&buffer, u64::from(count) * 4)?)))
 }
 
 /// Finds the least difference of two timestamps that is not zero; no timer where none is seen.
@@ -190,4 +201,32 @@ fn best_time(gpu: &Gpu, timer: Timer, bound: &Bound, grid: &Grid) -> Result<Opti
         }
     }
     Ok(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who is first for each of the 48 invocations, where subgroups begin by `begin`.
+    fn firsts(begin: impl Fn(u32) -> u32) -> Vec<u32> {
+        (0..48).map(begin).collect()
+    }
+
+    #[test]
+    fn packing_is_judged_from_who_is_first() {
+        for width in [1, 2, 4, 8, 16, 32, 64, 128] {
+            let linear = firsts(|index| index / width * width);
+            assert_eq!(probes::judge_packing(&linear), Packing::Linear, "{width}");
+            if width > 1 {
+                let rows = firsts(|index| index / 3 * 3 + index % 3 / width * width);
+                assert_eq!(probes::judge_packing(&rows), Packing::Rows, "{width}");
+            }
+        }
+        // 2×2 tiles: neighbours in y share a subgroup.
+        let tiles = firsts(|index| index / 6 * 6 + index % 3 / 2 * 2);
+        assert_eq!(probes::judge_packing(&tiles), Packing::Other);
+        // Each layer of 24 begins a subgroup of 16.
+        let layers = firsts(|index| index / 24 * 24 + index % 24 / 16 * 16);
+        assert_eq!(probes::judge_packing(&layers), Packing::Other);
+    }
 }

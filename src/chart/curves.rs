@@ -1,0 +1,227 @@
+//! The figure of curves: a number beside each mark, a name at each line's end.
+
+use super::{
+    ChartError,
+    bars::WIDTH,
+    canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour},
+    widths::spread,
+};
+use crate::analyze::{CurveSeries, CurveTable};
+
+const HEIGHT: i32 = 560;
+const MARGIN: i32 = 16;
+const LEFT: i32 = 70;
+const TOP: i32 = 96;
+/// The least distance between two names, one above the other, in pixels.
+const NAME_STEP: i32 = 16;
+/// The same for numbers.
+const NUMBER_STEP: i32 = 13;
+
+/// Where the plot lies on the sheet, and what it spans.
+struct Frame {
+    right: i32,
+    bottom: i32,
+    x: (f64, f64),
+    y_most: f64,
+    logarithmic: bool,
+}
+
+impl Frame {
+    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
+    fn x(&self, value: f64) -> i32 {
+        let at = |value: f64| if self.logarithmic { value.max(1e-12).ln() } else { value };
+        let span = (at(self.x.1) - at(self.x.0)).max(1e-12);
+        let portion = (at(value) - at(self.x.0)) / span;
+        LEFT + 24 + (portion * f64::from(self.right - LEFT - 48)).round() as i32
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 560 pixels")]
+    fn y(&self, value: f64) -> i32 {
+        let portion = (value / self.y_most).clamp(0.0, 1.0);
+        self.bottom - (portion * f64::from(self.bottom - TOP)).round() as i32
+    }
+}
+
+/// Draws a table of curves.
+///
+/// # Errors
+///
+/// [`ChartError::Empty`] where no curve has two points, [`ChartError::Draw`] where drawing fails.
+pub fn curves(table: &CurveTable) -> Result<String, ChartError> {
+    let points = || table.series.iter().flat_map(|one| &one.points).copied();
+    if !table.series.iter().any(|one| one.points.len() > 1) {
+        return Err(ChartError::Empty("curves"));
+    }
+    let font = Font::plain(12).bold();
+    let room = table.series.iter().map(|one| font.width(&one.name)).max().unwrap_or(0);
+    let least = points().map(|(x, _)| x).fold(f64::INFINITY, f64::min);
+    let most = points().map(|(x, _)| x).fold(f64::NEG_INFINITY, f64::max);
+    // Lines that were worked out may leave the sheet: what was measured decides.
+    let measured = table.series.iter().filter(|one| one.measured).flat_map(|one| &one.points);
+    let highest = measured.map(|(_, y)| *y).chain(table.reference).fold(0.0, f64::max);
+    let frame = Frame {
+        right: WIDTH - MARGIN - room.clamp(60, 330) - 14,
+        bottom: HEIGHT - 60,
+        x: (least, most),
+        y_most: highest * 1.08,
+        logarithmic: table.x_logarithmic,
+    };
+    draw((WIDTH, HEIGHT), &table.title, |canvas| {
+        canvas.text(&table.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
+        let grey = Font::plain(12).colour(GREY);
+        canvas.text(&table.subtitle, (MARGIN, 42), Anchor::Start, grey)?;
+        draw_axes(canvas, table, &frame)?;
+        for (index, one) in table.series.iter().enumerate() {
+            draw_series(canvas, one, &frame, index)?;
+        }
+        draw_numbers(canvas, table, &frame)?;
+        draw_names(canvas, table, &frame)
+    })
+}
+
+/// Draws both axes with grid lines, numbers and labels.
+fn draw_axes(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<(), ChartError> {
+    let font = Font::plain(12).colour(GREY);
+    let step = step(frame.y_most / 5.0);
+    for index in 0..12 {
+        let value = step * f64::from(index);
+        if value > frame.y_most {
+            break;
+        }
+        let y = frame.y(value);
+        canvas.line(vec![(LEFT, y), (frame.right, y)], PALE, 1)?;
+        canvas.text(&short(value), (LEFT - 8, y), Anchor::End, font)?;
+    }
+    if let Some(reference) = table.reference {
+        let y = frame.y(reference);
+        canvas.line(vec![(LEFT, y), (frame.right, y)], GREY, 1)?;
+    }
+    let mut values: Vec<f64> =
+        table.series.iter().flat_map(|one| one.points.iter().map(|(x, _)| *x)).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let mut last = i32::MIN / 2;
+    for value in values {
+        let (x, text) = (frame.x(value), short(value));
+        canvas.line(vec![(x, TOP), (x, frame.bottom)], PALE, 1)?;
+        // Numbers that would touch are left out; each mark stands over its line.
+        if x - last > font.width(&text) + 6 {
+            canvas.text(&text, (x, frame.bottom + 16), Anchor::Middle, font)?;
+            last = x;
+        }
+    }
+    let middle = i32::midpoint(LEFT, frame.right);
+    let label = if table.x_logarithmic {
+        format!("{}, logarithmic", table.x_label)
+    } else {
+        table.x_label.clone()
+    };
+    canvas.text(&label, (middle, frame.bottom + 40), Anchor::Middle, Font::plain(13))?;
+    canvas.text(&table.y_label, (MARGIN, TOP - 18), Anchor::Start, Font::plain(13))
+}
+
+/// Rounds a step up to 1, 2 or 5 times a power of ten.
+fn step(wanted: f64) -> f64 {
+    let power = 10_f64.powf(wanted.max(1e-9).log10().floor());
+    let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|times| times * power >= wanted);
+    times.unwrap_or(10.0) * power
+}
+
+/// Writes a number with three digits, without needless zeros.
+fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        large if large >= 99.95 => 0,
+        middle if middle >= 9.995 => 1,
+        small if small >= 0.0995 || small == 0.0 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}
+
+/// Draws one curve: marks where it was measured, a thin line where it was not.
+fn draw_series(
+    canvas: &Canvas<'_>,
+    one: &CurveSeries,
+    frame: &Frame,
+    index: usize,
+) -> Result<(), ChartError> {
+    let (colour, thick) = if one.measured { (series_colour(index), 2) } else { (GREY, 1) };
+    let inside = one.points.iter().filter(|(_, y)| *y <= frame.y_most);
+    let places: Vec<(i32, i32)> = inside.map(|(x, y)| (frame.x(*x), frame.y(*y))).collect();
+    canvas.line(places.clone(), colour, thick)?;
+    for place in places.into_iter().filter(|_| one.measured) {
+        canvas.disc(place, 4, colour)?;
+    }
+    Ok(())
+}
+
+/// Writes the values beside the marks, column by column, moved apart.
+fn draw_numbers(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<(), ChartError> {
+    let mut columns: std::collections::BTreeMap<i32, Vec<(i32, String)>> =
+        std::collections::BTreeMap::new();
+    for one in table.series.iter().filter(|one| one.measured) {
+        for (x, y) in &one.points {
+            let column = columns.entry(frame.x(*x)).or_default();
+            let text = short(*y);
+            if !column.iter().any(|(_, known)| *known == text) {
+                column.push((frame.y(*y) - 11, text));
+            }
+        }
+    }
+    let mut last = i32::MIN / 2;
+    for (x, mut column) in columns {
+        // Columns nearer than a number is wide would write over one another.
+        if x - last < 30 {
+            continue;
+        }
+        last = x;
+        column.sort();
+        let wanted: Vec<i32> = column.iter().map(|(y, _)| *y).collect();
+        let places = spread(&wanted, NUMBER_STEP, TOP - 8, frame.bottom);
+        for ((_, text), y) in column.iter().zip(places) {
+            canvas.text(text, (x + 7, y), Anchor::Start, Font::plain(11))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes each curve's name at its right end, with a thin line to it, moved apart.
+fn draw_names(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<(), ChartError> {
+    let mut ends: Vec<(i32, i32, usize)> = Vec::new();
+    for (index, one) in table.series.iter().enumerate() {
+        let inside = one.points.iter().rfind(|(_, y)| *y <= frame.y_most);
+        if let Some((x, y)) = inside {
+            ends.push((frame.y(*y), frame.x(*x), index));
+        }
+    }
+    ends.sort_unstable();
+    let wanted: Vec<i32> = ends.iter().map(|(y, _, _)| *y).collect();
+    let places = spread(&wanted, NAME_STEP, TOP, frame.bottom);
+    for ((end, x, index), y) in ends.into_iter().zip(places) {
+        let one = &table.series[index];
+        let colour = if one.measured { series_colour(index) } else { GREY };
+        canvas.line(vec![(x + 34, end), (frame.right + 8, y)], colour, 1)?;
+        canvas.fill((frame.right + 8, y - 5), (frame.right + 12, y + 5), colour)?;
+        let font = Font::plain(12).bold();
+        canvas.text(&one.name, (frame.right + 17, y), Anchor::Start, font)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{short, step};
+
+    #[test]
+    fn numbers_are_short_and_steps_are_round() {
+        let texts = [0.0, 0.001, 0.8, 1.0, 1.234, 12.34, 99.96, 1024.0].map(short);
+        assert_eq!(texts, ["0", "0.001", "0.8", "1", "1.23", "12.3", "100", "1024"]);
+        let steps = [0.9, 1.0, 1.1, 3.0, 21.0].map(step);
+        assert!(steps.iter().zip([1.0, 1.0, 2.0, 5.0, 50.0]).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
+}
