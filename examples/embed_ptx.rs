@@ -13,7 +13,7 @@
 use std::path::Path;
 
 use anyhow::ensure;
-use lanescope::run::cuda::embedded::{ARCHITECTURE, MADE_WITH, sources};
+use lanescope::run::cuda::embedded::{ARCHITECTURE, FAMILIES, MADE_WITH, sources};
 use lanescope::run::cuda::nvrtc::Nvrtc;
 
 #[expect(clippy::disallowed_methods, reason = "writes files of the checkout")]
@@ -41,5 +41,6 @@ fn main() -> anyhow::Result<()> {
         std::fs::write(folder.join(name), ptx)?;
     }
     println!("{count} files, {bytes} bytes in {}", folder.display());
+    println!("of {} and the probes; every other kernel needs NVRTC", FAMILIES.join(", "));
     Ok(())
 }

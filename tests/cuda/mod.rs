@@ -36,11 +36,17 @@ use crate::support::side_by_side::{Comparison, compare_launch};
 /// The architectures that a translation must compile for: Turing, Ampere, Hopper, Blackwell.
 const ARCHITECTURES: [u32; 4] = [75, 80, 90, 120];
 
-/// Random programs for each architecture.
-const PROGRAMS: u64 = 200;
+/// The architecture that everything compiles for; the others share what comes before their own code.
+const MAIN_ARCHITECTURE: u32 = 90;
+
+/// Random programs for the main architecture, for each other, and for each with [`LONGER`].
+const PROGRAMS: [u64; 3] = [60, 12, 200];
+
+/// Set to anything, every architecture compiles every shader with every kind of counters.
+const LONGER: &str = "LANESCOPE_NVRTC_LONGER";
 
 /// Random programs that run on the processor.
-const LOCKSTEP_PROGRAMS: u64 = 40;
+const LOCKSTEP_PROGRAMS: u64 = 24;
 
 /// Shaders of `tests/wgsl` whose translation is shown.
 const SHOWN: [&str; 8] = [
@@ -120,6 +126,7 @@ fn compiler(architecture: u32) -> Result<Nvrtc, String> {
 struct Named {
     name: String,
     program: Program,
+    of_catalogue: bool,
 }
 
 /// Every entry point of a text, with its overrides' defaults.
@@ -128,6 +135,7 @@ fn programs(name: &str, text: &str) -> Vec<Named> {
     let programs = parsed.entry_points().into_iter().map(|entry| Named {
         name: format!("{name}_{entry}"),
         program: parsed.resolve(entry, &Overrides::new()).unwrap_or_else(|e| panic!("{e}")),
+        of_catalogue: false,
     });
     programs.collect()
 }
@@ -136,7 +144,8 @@ fn programs(name: &str, text: &str) -> Vec<Named> {
 fn shaders() -> Vec<Named> {
     let mut all = Vec::new();
     for kernel in Catalogue::embedded().unwrap().kernels() {
-        all.extend(programs(kernel.name(), &kernel.source));
+        let own = programs(kernel.name(), &kernel.source).into_iter();
+        all.extend(own.map(|named| Named { of_catalogue: true, ..named }));
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl");
     let mut paths: Vec<_> =
@@ -168,11 +177,31 @@ fn translated(program: &Program, method: Option<Method>, checks: Checks) -> Tran
 }
 
 /// Plain and with each kind of counters, checked and unchecked: catalogue, corpus, random programs.
+///
+/// The main architecture compiles every shader, plain and with two of the four methods in turn; the
+/// others compile the catalogue with one way of counting or none in turn, every fourth shader of
+/// the corpus, and fewer random programs. All of it on all of them is left to a run with
+/// `LANESCOPE_NVRTC_LONGER` set, which takes a quarter of an hour on two cores.
 fn compiles_everything(compiler: &Nvrtc, architecture: u32) {
     let mut all = shaders();
     assert!(all.len() >= 100, "{}", all.len());
-    let first = u64::from(architecture) * PROGRAMS;
-    all.extend((first..first + PROGRAMS).map(|seed| {
+    let longer = std::env::var_os(LONGER).is_some();
+    let main = architecture == MAIN_ARCHITECTURE;
+    let [of_main, of_other, of_longer] = PROGRAMS;
+    let programs_wanted = match (longer, main) {
+        (true, _) => of_longer,
+        (false, true) => of_main,
+        (false, false) => of_other,
+    };
+    if !longer && !main {
+        let mut index = 0;
+        all.retain(|named| {
+            index += 1;
+            named.of_catalogue || index % 4 == 0
+        });
+    }
+    let first = u64::from(architecture) * of_longer;
+    all.extend((first..first + programs_wanted).map(|seed| {
         let text = agreement::program(seed, Randomness::ALL).to_string();
         programs(&format!("random_{seed}"), &text).swap_remove(0)
     }));
@@ -180,17 +209,15 @@ fn compiles_everything(compiler: &Nvrtc, architecture: u32) {
     // PTX only: what makes machine code of it in the field is the driver, or a newer NVRTC.
     let target = format!("compute_{architecture}");
     (0..all.len()).into_par_iter().for_each(|index| {
-        let Named { name, program } = &all[index];
-        let random = name.starts_with("random");
-        for (number, method) in
-            [None, Some(Method::Executed), Some(Method::Histogram), Some(Method::Derived)]
-                .into_iter()
-                .enumerate()
-        {
-            // Random programs take one kind of counters each.
-            if random && number > 0 && index % 3 != number - 1 {
-                continue;
-            }
+        let Named { name, program, .. } = &all[index];
+        let methods =
+            [Method::Executed, Method::Derived, Method::Histogram, Method::Estimated].map(Some);
+        let wanted = match (longer, main) {
+            (true, _) => vec![None, methods[0], methods[1], methods[2], methods[3]],
+            (false, true) => vec![None, methods[index % 4], methods[(index + 1) % 4]],
+            (false, false) => vec![[None, methods[0], methods[1], methods[2]][index % 4]],
+        };
+        for method in wanted {
             let checks = if index % 2 == 0 { Checks::Checked } else { Checks::Unchecked };
             let source = translated(program, method, checks).source;
             if let Err(error) = compiler.compile_for(&source, &target) {
@@ -206,10 +233,21 @@ fn compiles_everything(compiler: &Nvrtc, architecture: u32) {
 
 /// Executed, derived and with histograms in turn: outputs and each block's counts.
 fn lockstep(launches: &[Launch]) -> Vec<Comparison> {
+    lockstep_by(launches, |index| CountOptions {
+        histogram: index % 3 == 1,
+        derived: index % 3 == 2,
+    })
+}
+
+/// Outputs and each block's counts, counted as `options` says of each launch.
+fn lockstep_by(
+    launches: &[Launch],
+    options: impl Fn(usize) -> CountOptions + Sync,
+) -> Vec<Comparison> {
     let failures = Mutex::new(Vec::new());
     let compared = Mutex::new(Vec::new());
     launches.par_iter().enumerate().for_each(|(index, launch)| {
-        let options = CountOptions { histogram: index % 3 == 1, derived: index % 3 == 2 };
+        let options = options(index);
         let mut simulator = SimulatorRunner::new(Width::new(WIDTH).unwrap(), STEPS_MAX);
         match compare_launch(launch, options, &mut Lockstep::new(), &mut simulator) {
             Ok(comparison) => {
@@ -245,14 +283,17 @@ fn lockstep_catalogue() {
     let n = lanescope::record::Value::Integer(600);
     let launches: Vec<Launch> = catalogue
         .kernels()
-        .filter(|kernel| kernel.family() != "self_test")
+        .filter(|kernel| ["five_patterns", "hot_loops"].contains(&kernel.family()))
         .map(|kernel| {
             let parameters = [("n".to_owned(), n.clone())].into();
             kernel.launch(DeviceClass::Quick, &parameters, SEED).unwrap()
         })
         .collect();
-    let compared = lockstep(&launches);
-    assert!(compared.len() >= 15, "{}", compared.len());
+    assert!(launches.len() >= 15, "{}", launches.len());
+    let derived = CountOptions { histogram: false, derived: true };
+    for compared in [lockstep(&launches), lockstep_by(&launches, |_| derived)] {
+        assert_eq!(compared.len(), launches.len());
+    }
 }
 
 fn lockstep_random() {
@@ -273,7 +314,7 @@ fn snapshots() {
         omit_expression => true,
     }, {
         let mut shown = 0;
-        for Named { name, program } in shaders() {
+        for Named { name, program, .. } in shaders() {
             let pattern = program.text().original().contains("form = sealed") || name.ends_with("_sealed");
             let chosen = SHOWN.iter().any(|shown| name.strip_prefix(shown).is_some_and(|rest| {
                 rest.starts_with('_') && !rest[1..].contains('_')

@@ -1,4 +1,4 @@
-//! PTX of the catalogue's kernels, for machines that have NVIDIA's driver and no NVRTC.
+//! PTX of some of the catalogue's kernels, for machines that have NVIDIA's driver and no NVRTC.
 //!
 //! Input: an emitted C++ text. Output: its PTX, where lanescope brings it. The files of
 //! `src/run/cuda/ptx` are named by the SHA-256 of the text that they were compiled from, so that PTX
@@ -27,6 +27,10 @@ pub const MADE_WITH: (u32, u32) = (12, 4);
 /// The architecture: the oldest that has all instructions; drivers compile it for newer ones.
 pub const ARCHITECTURE: &str = "compute_75";
 
+/// The families that are embedded: what counting is shown and tested with. All others, whose many
+/// choices would more than double what is carried, need NVRTC.
+pub const FAMILIES: [&str; 3] = ["five_patterns", "hot_loops", "self_test"];
+
 static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src/run/cuda/ptx");
 
 /// The file of a text.
@@ -47,8 +51,8 @@ pub(super) fn find(source: &str) -> Option<Image> {
     Some(Image { bytes, architecture: format!("{ARCHITECTURE}, embedded") })
 }
 
-/// The C++ of what must be embedded, by file name: the catalogue's default points, plain and with
-/// executed counters, and the probes.
+/// The C++ of what must be embedded, by file name: the default points of [`FAMILIES`], plain and
+/// with executed counters, and the probes.
 ///
 /// # Errors
 ///
@@ -57,7 +61,7 @@ pub fn sources() -> Result<BTreeMap<String, String>, RunError> {
     let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);
     let catalogue = Catalogue::embedded().map_err(|error| bad(error.to_string()))?;
     let mut all = probe::sources()?;
-    for kernel in catalogue.kernels() {
+    for kernel in catalogue.kernels().filter(|kernel| FAMILIES.contains(&kernel.family())) {
         for point in kernel.points(&BTreeMap::new()) {
             let launch = kernel
                 .launch(DeviceClass::Quick, &point, SEED)

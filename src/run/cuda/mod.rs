@@ -7,7 +7,7 @@
 //!
 //! - [`nvrtc`]: the compiler library (`unsafe`: it calls C);
 //! - `driver`: device, memory, kernels, events, graphs (`unsafe`: it calls C);
-//! - [`embedded`]: PTX of the catalogue's kernels, for machines without NVRTC;
+//! - [`embedded`]: PTX of some of the catalogue's kernels, for machines without NVRTC;
 //! - `probe`: what is measured of the device itself;
 //! - `runner`: counting and timing of launches.
 
@@ -30,7 +30,7 @@ pub struct Listed {
     pub trouble: Option<String>,
     /// How kernels become machine code, and why so, in a sentence.
     pub path: String,
-    /// Whether any kernel does, rather than those that lanescope brings PTX of.
+    /// Whether any kernel does, rather than those few that lanescope brings PTX of.
     pub compiles: bool,
 }
 
@@ -52,7 +52,8 @@ pub fn list() -> Listed {
             (format!("NVRTC {major}.{minor} ({at}) compiles for the device"), true)
         }
         Err(error) => {
-            let path = format!("only the catalogue's own kernels run, from embedded PTX: {error}");
+            let brought = embedded::FAMILIES.join(", ");
+            let path = format!("only {brought} run, from embedded PTX: {error}");
             (path, false)
         }
     };

@@ -116,7 +116,11 @@ impl Compiler {
                 .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string()))?,
             (Err(_), Some(image)) => image,
             (Err(why), None) => {
-                let message = format!("lanescope brings no PTX of this kernel, and {why}");
+                let brought = embedded::FAMILIES.join(", ");
+                let message = format!(
+                    "lanescope brings PTX of {brought} in their default forms alone, and none of \
+                     this kernel; {why}"
+                );
                 return Err(RunError::new(RunErrorKind::Unsupported, message));
             }
         };
