@@ -337,10 +337,15 @@ fn embedded_ptx() {
     let wanted = embedded::sources().unwrap();
     let files: BTreeSet<&str> = embedded::files().into_iter().collect();
     let names: BTreeSet<&str> = wanted.keys().map(String::as_str).collect();
-    assert!(names.len() >= 40, "{}", names.len());
+    assert!(names.len() >= 150, "{}", names.len());
     let missing = names.difference(&files).count();
     let left_over = files.difference(&names).count();
     assert_eq!((missing, left_over), (0, 0), "of {} files: missing, left over", names.len());
+    for name in names {
+        let ptx = String::from_utf8(embedded::unpacked(name).unwrap()).unwrap();
+        assert!(ptx.contains("\n.version 8.4\n.target sm_75\n"), "{name}");
+        assert!(ptx.contains(".visible .entry "), "{name}");
+    }
 }
 
 /// The first thing without a translation is named with its line and column.
