@@ -52,7 +52,8 @@ pub fn list() -> Listed {
             (format!("NVRTC {major}.{minor} ({at}) compiles for the device"), true)
         }
         Err(error) => {
-            let path = format!("only the catalogue's default points run, from embedded PTX: {error}");
+            let path =
+                format!("only the catalogue's default points run, from embedded PTX: {error}");
             (path, false)
         }
     };
