@@ -14,6 +14,7 @@ use wgpu::{Buffer, BufferUsages};
 use super::gpu::{Bound, Gpu, Grid, Sample, SlotKind};
 use super::probe;
 use crate::run::RunError;
+use crate::run::probes::fma_kernel;
 use crate::run::sampling::Timer;
 
 /// The longest that warming up may take.
@@ -47,7 +48,7 @@ impl Warmth {
         let output = gpu.buffer("warm up", BufferUsages::STORAGE, u64::from(WORKGROUPS) * 256 * 4);
         let params = probe::storage(gpu, &[0.5_f32.to_bits(), 1.0_f32.to_bits(), TRIPS, 0]);
         let slots = [(&params, SlotKind::ReadOnly), (&output, SlotKind::ReadWrite)];
-        let bound = probe::bind(gpu, &probe::fma_kernel(4), &slots, true)?;
+        let bound = probe::bind(gpu, &fma_kernel(4), &slots, true)?;
         Ok(Self { bound, _buffers: [output, params], best_ns: None })
     }
 
