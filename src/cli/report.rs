@@ -28,7 +28,11 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
     if let Some(run) = analyze::merge(&runs) {
         write_tables(&run, &analyze::summary(&run, &render::catalogue(&catalogue)), out)?;
     }
-    let page = render::write(&folder, &runs, &catalogue)?;
+    let peers = match &arguments.peers {
+        Some(file) => store::load_peers(file).map_err(Failure::bad_input)?.rows,
+        None => Vec::new(),
+    };
+    let page = render::write(&folder, &runs, &peers, &catalogue)?;
     writeln!(anstream::stderr(), "Page: {}", page.display())?;
     Ok(Exit::Done)
 }
