@@ -26,6 +26,9 @@ const QUANTA_USABLE: f64 = 10.0;
 /// The most repetitions of a launch in a sample.
 const REPEATS_MAX: u32 = 4096;
 
+/// Rounds that are taken even where the budget is spent: one sample alone has no noise.
+const ROUNDS_MIN: u32 = 2;
+
 /// A launch that takes this long or longer needs nothing before it: a device wakes within less.
 pub const LONG_NS: f64 = 50_000_000.0;
 
@@ -122,7 +125,7 @@ pub fn sample_all(
             }
         }
         round += 1;
-        if finished(&mut launches, options, start.elapsed()) {
+        if finished(&mut launches, options, start.elapsed()) && round >= ROUNDS_MIN {
             break;
         }
     }
