@@ -57,6 +57,16 @@ pub(super) struct BarGroup {
     pub(super) bars: Vec<Bar>,
 }
 
+impl BarGroup {
+    /// Returns the height of its bars, or of its label where that needs more, in pixels.
+    fn height(&self, bar: i32) -> i32 {
+        let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX / 64);
+        let lines = count(detail_lines(&self.detail).len());
+        // Up to one line of detail reaches into the gap.
+        (count(self.bars.len()) * bar).max((lines - 1) * DETAIL_STEP + 24)
+    }
+}
+
 /// One bar; values in the x axis's unit.
 #[derive(Clone, Debug)]
 pub(super) struct Bar {
@@ -121,7 +131,8 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
     let gaps = i32::try_from(figure.groups.len()).unwrap_or(i32::MAX / 64) * GROUP_GAP;
     let top = 58 + legend_height;
     let bar = ((HEIGHT - top - 52 - gaps) / count).clamp(BAR_MIN, BAR_MAX);
-    let bottom = top + gaps + count * bar;
+    let heights: i32 = figure.groups.iter().map(|group| group.height(bar)).sum();
+    let bottom = top + gaps + heights;
     let reach = figure.groups.iter().flat_map(|group| &group.bars).map(Bar::reach);
     let x_max = reach.fold(figure.reference.unwrap_or(0.0), f64::max).max(f64::MIN_POSITIVE);
     let right = left + plot_width(figure, bar, left, x_max);
@@ -269,7 +280,7 @@ fn draw_group(
     frame: &Frame,
     y: i32,
 ) -> Result<i32, ChartError> {
-    let end = y + frame.bar * i32::try_from(group.bars.len()).unwrap_or(0);
+    let end = y + group.height(frame.bar);
     let middle = i32::midpoint(y, end);
     let details = detail_lines(&group.detail);
     let label = Font::plain(13).bold();
@@ -280,7 +291,7 @@ fn draw_group(
         line += DETAIL_STEP;
         canvas.text(&detail, (frame.left - 10, line), Anchor::End, Font::plain(11).colour(GREY))?;
     }
-    let mut top = y;
+    let mut top = middle - frame.bar * i32::try_from(group.bars.len()).unwrap_or(0) / 2;
     for bar in &group.bars {
         draw_bar(canvas, bar, &numbered(figure, bar), frame, top)?;
         top += frame.bar;
