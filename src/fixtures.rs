@@ -198,6 +198,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         efficiency_ratio: active.map(|lanes| Ratio(lanes / f64::from(width.lanes()))),
         dispatches: vec![dispatch],
         time: (device.kind != DeviceKind::Simulator).then(|| time(median, pattern as u64 * 50_000)),
+        bytes_moved_min: None,
         counters: Vec::new(),
         flags: Vec::new(),
     }
@@ -311,6 +312,7 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         output: false,
     };
     let launch = Launch {
+        bytes: None,
         kernel: "shaders/demo.wgsl".to_owned(),
         file: "demo.wgsl".to_owned(),
         source: source.to_owned(),

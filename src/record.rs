@@ -246,6 +246,11 @@ pub struct Measurement {
     pub dispatches: Vec<Dispatch>,
     /// Times, where the device was timed.
     pub time: Option<Time>,
+    /// Bytes that one launch must read and write however it is done, as the kernel says: its time
+    /// makes a rate of them, which compares with [`Device::copy_bytes_per_s`]. Absent where the
+    /// kernel does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes_moved_min: Option<u64>,
     /// Hardware counters, by NVIDIA's names; on a simulator its own speed.
     #[serde(default)]
     pub counters: Vec<Counter>,

@@ -15,6 +15,7 @@
 
 mod advice;
 mod agreement;
+mod bandwidth;
 mod compare;
 mod fail_on;
 mod findings;
@@ -35,6 +36,7 @@ pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of};
 pub use agreement::{
     Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
 };
+pub use bandwidth::{Bandwidth, bandwidth};
 pub use compare::{Comparison, ComparisonRow, NotCompared, compare};
 pub use fail_on::{Condition, ConditionError, SHARE_MIN, Violation};
 pub use findings::{Finding, explain, findings};

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Catalogue, Plausibility, Published, Slots, blocks, device_label, is_simulated, plausibility,
-    predictions::simulated, ratio, ticks_by_round,
+    Bandwidth, Catalogue, Plausibility, Published, Slots, bandwidth, blocks, device_label,
+    is_simulated, plausibility, predictions::simulated, ratio, ticks_by_round,
 };
 use crate::{
     record::{DeviceKind, Measurement, Output, Run, Status, Value},
@@ -64,6 +64,8 @@ pub struct SummaryRow {
     pub efficiency: Option<Ratio>,
     /// Times, where it was timed.
     pub time: Option<TimeSummary>,
+    /// How fast memory was used, where the kernel says what it must move.
+    pub bandwidth: Option<Bandwidth>,
     /// The kernel with which it is compared, by its full name, where that was measured too.
     pub baseline: Option<String>,
     /// The time over the baseline kernel's.
@@ -159,6 +161,7 @@ fn row(run: &Run, measurement: &Measurement, catalogue: &Catalogue) -> SummaryRo
             noise: time.noise_ratio,
             stop_rule_met: time.stop_rule_met,
         }),
+        bandwidth: bandwidth(run, measurement),
         baseline: base.map(|base| base.kernel.clone()),
         time_ratio: base.map_or(TimeRatio::None, |base| time_ratio(run, measurement, base)),
         time_ratio_predicted: base

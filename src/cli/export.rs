@@ -71,6 +71,8 @@ fn csv_rows(summary: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
         "time_ratio_low",
         "time_ratio_high",
         "time_ratio_predicted",
+        "rate_bytes_per_s",
+        "copy_rate_ratio",
         "flags",
         "error",
     ];
@@ -105,6 +107,8 @@ fn csv_rows(summary: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
                 number(interval.map(|interval| interval.low)),
                 number(interval.map(|interval| interval.high)),
                 number(row.time_ratio_predicted),
+                number(row.bandwidth.map(|found| found.bytes_per_s)),
+                number(row.bandwidth.and_then(|found| found.copy_rate).map(|share| share.0)),
                 row.flags.join(" "),
                 row.error.clone().unwrap_or_default(),
             ];

@@ -46,7 +46,9 @@ impl Style {
 
 /// The summary of one device.
 pub(crate) fn summary(device: &DeviceSummary, style: Style) -> String {
-    let header = [
+    // Rates have columns where a kernel says what it must move, and nowhere else.
+    let rates = device.rows.iter().any(|row| row.bandwidth.is_some());
+    let mut header = vec![
         "kernel",
         "parameters",
         "W",
@@ -58,13 +60,16 @@ pub(crate) fn summary(device: &DeviceSummary, style: Style) -> String {
         "time",
         "ratio",
         "predicted",
-        "flags",
     ];
+    if rates {
+        header.extend(["rate", "of copy"]);
+    }
+    header.push("flags");
     let mut table = style.table(&header);
     for row in &device.rows {
-        table.add_row(summary_cells(row));
+        table.add_row(summary_cells(row, rates));
     }
-    for column in 2..11 {
+    for column in 2..header.len() - 1 {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -72,7 +77,7 @@ pub(crate) fn summary(device: &DeviceSummary, style: Style) -> String {
     table.to_string()
 }
 
-fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
+fn summary_cells(row: &SummaryRow, rates: bool) -> Vec<Cell> {
     let lanes = |value: Option<f64>| value.map_or(NONE.to_owned(), |lanes| format!("{lanes:.2}"));
     let time = row.time.map_or(NONE.to_owned(), |time| time.median.to_string());
     let mut flags = Vec::new();
@@ -89,7 +94,7 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
     flags.dedup();
     let published = row.published.as_ref().map(|published| published.active_lanes_mean);
     let published = published.map_or(NONE.to_owned(), |lanes| format!("{lanes:.1}"));
-    let cells = [
+    let mut cells = vec![
         row.kernel.clone(),
         parameters_text(&row.parameters, &[]),
         row.width.map_or(NONE.to_owned(), |width| width.to_string()),
@@ -101,8 +106,14 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
         time,
         time_ratio(&row.time_ratio),
         row.time_ratio_predicted.map_or(NONE.to_owned(), |ratio| format!("{ratio:.2}×")),
-        flags.join(", "),
     ];
+    if rates {
+        let rate = row.bandwidth.map(|found| format!("{:.1} GB/s", found.bytes_per_s / 1e9));
+        let share = row.bandwidth.and_then(|found| found.copy_rate);
+        cells.push(rate.unwrap_or(NONE.to_owned()));
+        cells.push(share.map_or(NONE.to_owned(), |share| format!("{:.1} %", share.0 * 100.0)));
+    }
+    cells.push(flags.join(", "));
     cells.into_iter().map(Cell::new).collect()
 }
 

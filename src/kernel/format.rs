@@ -36,6 +36,10 @@ pub struct Description {
     pub trusted: Option<bool>,
     /// The CPU reference and how far outputs may lie from it.
     pub reference: Option<Reference>,
+    /// The bytes that one launch must read from and write to memory however it is done, a formula
+    /// over the parameters: inputs once and outputs once, nothing that a kernel adds by itself.
+    /// Given where the time is best understood as a share of the device's copy rate.
+    pub bytes: Option<Formula>,
     /// A figure that an article gives for it.
     pub published: Option<Published>,
     /// Parameters by name.

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::format::{
-    BufferDescription, FillDescription, Formula, ImmediatesDescription, Reference,
-    ScalarDescription, ScalarType, WorkgroupsDescription,
+    BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
+    Reference, ScalarDescription, ScalarType, WorkgroupsDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
@@ -52,6 +52,9 @@ pub struct Launch {
     pub immediates: Vec<u8>,
     /// The CPU reference, where there is one.
     pub reference: Option<Reference>,
+    /// The bytes that the launch must read and write, where the kernel says so.
+    #[serde(default)]
+    pub bytes: Option<u64>,
     /// What is expected of blocks, by their label.
     pub expected: BTreeMap<String, ExpectedBlock>,
     /// Why counts need not agree between devices; `None` where they must.
@@ -248,6 +251,9 @@ pub fn build(
         .map_or(Ok(Vec::new()), |given| builder.immediates(given, seed));
     let immediates = immediates.map_err(problem)?;
     let overrides = overrides(&description.overrides, &parameters).map_err(problem)?;
+    let bytes = description.bytes.as_ref();
+    let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
+    let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
     let dispatches = description
         .dispatches
         .iter()
@@ -268,18 +274,7 @@ pub fn build(
         })
         .collect::<Result<_, String>>()
         .map_err(problem)?;
-    let expected = description
-        .blocks
-        .iter()
-        .map(|(label, block)| {
-            let block = ExpectedBlock {
-                active_lanes_mean: block.active_lanes_mean.to_string(),
-                issues: block.issues.as_ref().map(Formula::to_string),
-                lanes: block.lanes.as_ref().map(Formula::to_string),
-            };
-            (label.clone(), block)
-        })
-        .collect();
+    let expected = expected_blocks(&description.blocks);
     Ok(Launch {
         kernel: kernel.id.clone(),
         file: format!("{}.wgsl", kernel.id),
@@ -293,9 +288,25 @@ pub fn build(
         trusted: description.trusted.unwrap_or(true),
         immediates,
         reference: description.reference.clone(),
+        bytes,
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
     })
+}
+
+/// What is expected of blocks, its formulas as text.
+fn expected_blocks(given: &BTreeMap<String, BlockDescription>) -> BTreeMap<String, ExpectedBlock> {
+    given
+        .iter()
+        .map(|(label, block)| {
+            let block = ExpectedBlock {
+                active_lanes_mean: block.active_lanes_mean.to_string(),
+                issues: block.issues.as_ref().map(Formula::to_string),
+                lanes: block.lanes.as_ref().map(Formula::to_string),
+            };
+            (label.clone(), block)
+        })
+        .collect()
 }
 
 fn grid(given: &WorkgroupsDescription, names: &Names) -> Result<[u32; 3], String> {

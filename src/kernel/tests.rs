@@ -142,3 +142,15 @@ fn a_kernel_without_its_pair_is_refused() {
     let message = Catalogue::from_files(&files).unwrap_err().to_string();
     assert_eq!(message, "f/k.wgsl has no f/k.toml beside it");
 }
+
+#[test]
+fn bytes_that_must_move_follow_from_the_parameters() {
+    let text = "question = \"?\"\nbytes = \"4 * n + 4\"\n[parameters.n]\ndescription = \"n\"\n\
+                default = 100\n[[dispatches]]\nentry_point = \"main\"\nworkgroups = 1\n";
+    let kernel = Kernel::parse("f/k", "", text).unwrap();
+    let launch = kernel.launch(DeviceClass::Cpu, &BTreeMap::new(), SEED).unwrap();
+    assert_eq!(launch.bytes, Some(404));
+    let wrong = Kernel::parse("f/k", "", &text.replace("4 * n", "n / 3")).unwrap();
+    let message = wrong.launch(DeviceClass::Cpu, &BTreeMap::new(), SEED).unwrap_err().to_string();
+    assert!(message.contains("`bytes`"), "{message}");
+}

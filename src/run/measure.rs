@@ -138,6 +138,7 @@ pub fn measurement(
         efficiency_ratio,
         dispatches,
         time: timed.and_then(|timed| timed.time),
+        bytes_moved_min: launch.bytes,
         counters,
         flags,
     })

@@ -36,6 +36,7 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         output: true,
     };
     Launch {
+        bytes: None,
         kernel: format!("random/{seed}"),
         file: format!("random-{seed}.wgsl"),
         source: program.to_string(),

@@ -2,7 +2,10 @@
 //!
 //! Input: a launch. Output: the expected elements of each output buffer, in f64, and the comparison
 //! with what a device wrote. References are written in another way than the shaders wherever there
-//! is one (closed forms, f64), so that a shared mistake is unlikely.
+//! is one (closed forms, f64), so that a shared mistake is unlikely. Each family has a file here,
+//! with its table of names; this file has what they share.
+
+mod five_patterns;
 
 use std::collections::BTreeMap;
 
@@ -69,14 +72,8 @@ fn describe(first: &[(usize, f64, f64)]) -> String {
 /// A reference's function: the launch and the numbers of its buffers in, expected outputs out.
 type Function = fn(&Launch) -> Result<Expected, String>;
 
-/// Every reference by name.
-const FUNCTIONS: [(&str, Function); 5] = [
-    ("five_patterns/uniform", uniform),
-    ("five_patterns/branch_by_lane", branch_by_lane),
-    ("five_patterns/branch_by_quad", branch_by_quad),
-    ("five_patterns/early_exit", early_exit),
-    ("five_patterns/indirect_branch", indirect_branch),
-];
+/// The references of each family, by name: a file for each.
+const FAMILIES: &[&[(&str, Function)]] = &[five_patterns::FUNCTIONS];
 
 /// Works out what a launch must write, or nothing where it has no reference.
 ///
@@ -85,7 +82,7 @@ const FUNCTIONS: [(&str, Function); 5] = [
 /// A sentence, when the reference is unknown or the launch lacks what it reads.
 pub fn expected(launch: &Launch) -> Result<Option<Expected>, String> {
     let Some(reference) = &launch.reference else { return Ok(None) };
-    let found = FUNCTIONS.iter().find(|(name, _)| *name == reference.name);
+    let found = FAMILIES.iter().copied().flatten().find(|(name, _)| *name == reference.name);
     let Some((_, function)) = found else {
         return Err(format!("there is no CPU reference {:?}", reference.name));
     };
@@ -149,29 +146,9 @@ fn compare(
     })
 }
 
-/// v ↦ a·v + b, k times, as one affine map.
-#[derive(Clone, Copy)]
-struct Affine {
-    a: f64,
-    b: f64,
-}
-
-impl Affine {
-    /// The constants are those that the shaders have: f32.
-    fn repeated(a: f32, b: f32, times: u32) -> Self {
-        let (a, b) = (f64::from(a), f64::from(b));
-        let identity = Self { a: 1.0, b: 0.0 };
-        (0..times).fold(identity, |map, _| Self { a: a * map.a, b: a * map.b + b })
-    }
-
-    fn apply(self, v: f64) -> Element {
-        Element { value: self.a * v + self.b, magnitude: (self.a * v).abs() + self.b.abs() }
-    }
-}
-
-/// An element that is only copied.
-fn copied(v: f64) -> Element {
-    Affine { a: 1.0, b: 0.0 }.apply(v)
+/// An element that is only copied, or computed without rounding.
+fn copied(value: f64) -> Element {
+    Element { value, magnitude: value.abs() }
 }
 
 /// The f32 elements of a buffer.
@@ -182,73 +159,17 @@ fn floats(launch: &Launch, name: &str) -> Result<Vec<f64>, String> {
     Ok(words.iter().map(|word| f64::from(f32::from_le_bytes(*word))).collect())
 }
 
-/// Element i of the output is a function of element i of the input and of i.
-fn map(launch: &Launch, element: impl Fn(usize, f64) -> Element) -> Result<Expected, String> {
-    let n = match launch.parameters.get("n") {
-        Some(Value::Integer(n)) => usize::try_from(*n).map_err(|error| error.to_string())?,
-        other => return Err(format!("the reference needs a whole parameter `n`, not {other:?}")),
-    };
-    let input = floats(launch, "input")?;
-    let output = input.iter().take(n).enumerate().map(|(i, v)| element(i, *v)).collect();
-    Ok(Expected::from([("output".to_owned(), output)]))
-}
-
-/// The lane parity that the shaders use: invocations of a workgroup of 256, numbered from 0.
-fn local_index(index: usize) -> usize {
-    index % 256
-}
-
-fn uniform(launch: &Launch) -> Result<Expected, String> {
-    let map_512 = Affine::repeated(1.01, 0.001, 512);
-    map(launch, |_, v| map_512.apply(v))
-}
-
-fn branch_by_lane(launch: &Launch) -> Result<Expected, String> {
-    let even = Affine::repeated(1.01, 0.001, 512);
-    let published = launch.parameters.get("form") == Some(&Value::Name("published".to_owned()));
-    // Published: v + 0.001·i for i from 0 to 511; sealed: v + 0.001, 512 times.
-    let steps = if published { 511 * 512 / 2 } else { 512 };
-    let odd = Affine::repeated(1.0, 0.001, steps);
-    map(launch, |i, v| if local_index(i).is_multiple_of(2) { even.apply(v) } else { odd.apply(v) })
-}
-
-fn branch_by_quad(launch: &Launch) -> Result<Expected, String> {
-    let taken = Affine::repeated(1.001, 0.0001, 2048);
-    map(launch, |i, v| if local_index(i).is_multiple_of(4) { taken.apply(v) } else { copied(v) })
-}
-
-fn early_exit(launch: &Launch) -> Result<Expected, String> {
-    let survivor = Affine::repeated(1.01, -0.005, 1024);
-    map(launch, |_, v| if v < 0.5 { copied(v) } else { survivor.apply(v) })
-}
-
-fn indirect_branch(launch: &Launch) -> Result<Expected, String> {
-    let arms = [
-        Affine::repeated(1.01, 0.0, 256),
-        Affine::repeated(1.0, 0.01, 256),
-        Affine::repeated(1.0, -0.005, 256),
-        Affine::repeated(0.99, 0.0, 256),
-    ];
-    // Inputs lie in [0, 1) and have 24 bits, so v · 4 is exact and below 4.
-    map(launch, |_, v| {
-        let arm = [0.25, 0.5, 0.75].iter().filter(|bound| v >= **bound).count();
-        arms[arm].apply(v)
-    })
+/// The value of a parameter that is a count.
+fn count(launch: &Launch, name: &str) -> Result<usize, String> {
+    match launch.parameters.get(name) {
+        Some(Value::Integer(n)) => usize::try_from(*n).map_err(|error| error.to_string()),
+        other => Err(format!("the reference needs a whole parameter `{name}`, not {other:?}")),
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_repeated_affine_map_equals_repetition() {
-        let mut v = 0.3;
-        for _ in 0..512 {
-            v = v * f64::from(1.01_f32) + f64::from(0.001_f32);
-        }
-        let closed = Affine::repeated(1.01, 0.001, 512).apply(0.3).value;
-        assert!((v - closed).abs() < 1e-12 * v, "{v} {closed}");
-    }
 
     #[test]
     fn a_mismatch_names_the_first_elements() {
