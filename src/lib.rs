@@ -49,6 +49,7 @@
 //! | [`program`] | the only door to naga's front end: text in, numbered basic blocks out, and why each is entered | units, kernel; naga |
 //! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, program; naga |
 //! | [`instrument`] | IR → IR: adds counters of issues and lanes | units, program; naga |
+//! | [`algorithms`] | what other programs can call on their own wgpu device | units; wgpu |
 //! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone |
 //! | [`store`] | results on disk, whole at every moment | record, units |
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice | record, units, statistics |
@@ -102,6 +103,7 @@
 //! `.ci/run` runs them all with lavapipe and SwiftShader installed, where a skipped test is a
 //! failure.
 
+pub mod algorithms;
 pub mod analyze;
 pub mod chart;
 pub mod cli;

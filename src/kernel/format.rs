@@ -20,6 +20,10 @@ pub struct Description {
     /// The question that the kernel asks, one sentence; every kernel of the catalogue has one.
     #[serde(default)]
     pub question: String,
+    /// Parts that its shader shares with others, `family/name`: the text of each
+    /// `family/name.part.wgsl` is put after the shader's own. In the catalogue alone.
+    #[serde(default)]
+    pub parts: Vec<String>,
     /// Ids in the ledger of claims that it tests.
     #[serde(default)]
     pub claims: Vec<String>,

@@ -1,0 +1,443 @@
+// Few classes: a lane has 8 keys in a row in one word, and counts them in fields of a word.
+
+const FIELDS = 0x0f0f0f0fu;
+
+// Four keys from element 4 · i on, 4 bits each. Keys past n become the last class, and so do those
+// that are no class, which are told.
+fn few_load(i: u32) -> u32 {
+    let last = split.classes - 1u;
+    let first = i * 4u;
+    var four = vec4(last);
+    if (first < split.n) {
+        four = keys[i];
+    }
+    let largest = max(max(four.x, four.y), max(four.z, four.w));
+    if (largest > last || first + 4u > split.n) {
+        for (var j = 0u; j < 4u; j++) {
+            let key = select(select(four.x, four.y, j == 1u), select(four.z, four.w, j == 3u), j > 1u);
+            if (first + j < split.n && key > last) {
+                refuse(first + j);
+                break;
+            }
+        }
+        let inside = vec4(first) + vec4(0u, 1u, 2u, 3u) < vec4(split.n);
+        four = select(vec4(last), min(four, vec4(last)), inside);
+    }
+    return four.x | (four.y << 4u) | (four.z << 8u) | (four.w << 12u);
+}
+
+// How many of a word's keys are of each class: 4 bits a class, classes 0 … 7 and 8 … 15.
+fn few_tally(word: u32) -> vec2<u32> {
+    var tally = vec2(0u);
+    for (var j = 0u; j < 32u; j += 4u) {
+        let key = (word >> j) & 15u;
+        let one = 1u << ((key & 7u) * 4u);
+        if (ROOM > 8u) {
+            tally += select(vec2(one, 0u), vec2(0u, one), key > 7u);
+        } else {
+            tally.x += one;
+        }
+    }
+    return tally;
+}
+
+// A tally in fields of 8 bits: even classes, odd classes, and the same from class 8 on.
+fn few_fields(tally: vec2<u32>) -> vec4<u32> {
+    return vec4(tally.x & FIELDS, (tally.x >> 4u) & FIELDS, tally.y & FIELDS, (tally.y >> 4u) & FIELDS);
+}
+
+var<workgroup> few_counts: array<atomic<u32>, 16>;
+
+fn few_add(at: Lane, first_class: u32, sixteen_bits: u32) {
+    // 32 words a lane and 128 lanes of 8 keys stay below 1 << 16.
+    let sum = subgroupAdd(sixteen_bits);
+    if (at.lane == 0u) {
+        atomicAdd(&few_counts[first_class], sum & 0xffffu);
+        atomicAdd(&few_counts[first_class + 4u], sum >> 16u);
+    }
+}
+
+// Counts the classes of a chunk and packs its keys.
+@compute @workgroup_size(THREADS)
+fn few_count(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_invocation_id) lane: u32,
+    @builtin(subgroup_size) width: u32,
+) {
+    let at = lane_of(subgroup, lane, width);
+    if (at.place < 16u) {
+        atomicStore(&few_counts[at.place], 0u);
+    }
+    workgroupBarrier();
+    let words = split.tiles_per_chunk * ROWS;
+    let first = workgroup.x * words * THREADS + at.place;
+    // Fields of 16 bits: classes 0 and 4, 2 and 6, 1 and 5, 3 and 7; the same from class 8 on.
+    var low = vec4(0u);
+    var high = vec4(0u);
+    for (var i = 0u; i < words; i++) {
+        let at_word = first + i * THREADS;
+        let word = few_load(at_word * 2u) | (few_load(at_word * 2u + 1u) << 16u);
+        packed[at_word] = word;
+        let fields = few_fields(few_tally(word));
+        low += vec4(fields.x, fields.x >> 8u, fields.y, fields.y >> 8u) & vec4(0x00ff00ffu);
+        if (ROOM > 8u) {
+            high += vec4(fields.z, fields.z >> 8u, fields.w, fields.w >> 8u) & vec4(0x00ff00ffu);
+        }
+    }
+    few_add(at, 0u, low.x);
+    few_add(at, 2u, low.y);
+    few_add(at, 1u, low.z);
+    few_add(at, 3u, low.w);
+    if (ROOM > 8u) {
+        few_add(at, 8u, high.x);
+        few_add(at, 10u, high.y);
+        few_add(at, 9u, high.z);
+        few_add(at, 11u, high.w);
+    }
+    workgroupBarrier();
+    if (at.place < split.classes) {
+        counts[at.place * split.chunks + workgroup.x] = atomicLoad(&few_counts[at.place]);
+    }
+}
+
+const CLASSES_MAX = 16u;
+
+// Groups of a tile, in the order of their keys.
+override SLOTS: u32 = ROWS * THREADS / 32u;
+override FEW_TILE: u32 = ROWS * THREADS * 8u;
+override BEGINS: u32 = ROOM * SLOTS;
+
+// Of each slot's last lane: what lies before it in fields, and its own tally.
+var<workgroup> edge_before: array<vec4<u32>, SLOTS>;
+var<workgroup> edge_own: array<vec2<u32>, SLOTS>;
+// [classes × slots]: where in the tile the slot's keys of the class begin.
+var<workgroup> begin: array<u32, BEGINS>;
+// Where the tile's keys of each class go, and the same less their place in the tile.
+var<workgroup> base: array<u32, CLASSES_MAX>;
+var<workgroup> delta: array<u32, CLASSES_MAX>;
+// What goes out, in the tile's order by class.
+var<workgroup> stage: array<u32, FEW_TILE>;
+// Sums of narrow subgroups.
+var<workgroup> narrow_sums: array<vec4<u32>, SUBGROUPS_MAX>;
+
+// Sums over the lower lanes of the group of 32. Fields of 8 bits hold 31 lanes of 8 keys.
+fn few_exclusive(at: Lane, fields: vec4<u32>) -> vec4<u32> {
+    var before = vec4(subgroupExclusiveAdd(fields.x), subgroupExclusiveAdd(fields.y), 0u, 0u);
+    // In a wide subgroup sums began at an earlier group; a difference of words is exact even where
+    // fields ran over.
+    let first = at.lane & ~31u;
+    before.x -= subgroupShuffle(before.x, first);
+    before.y -= subgroupShuffle(before.y, first);
+    if (ROOM > 8u) {
+        before.z = subgroupExclusiveAdd(fields.z);
+        before.w = subgroupExclusiveAdd(fields.w);
+        before.z -= subgroupShuffle(before.z, first);
+        before.w -= subgroupShuffle(before.w, first);
+    }
+    if (at.narrow) {
+        if (at.lane == at.width - 1u) {
+            narrow_sums[at.subgroup] = before + fields;
+        }
+        workgroupBarrier();
+        for (var i = at.group * 32u / at.width; i < at.subgroup; i++) {
+            before += narrow_sums[i];
+        }
+        workgroupBarrier();
+    }
+    return before;
+}
+
+// Counts a row's word; what lies before it in its slot, in fields.
+fn few_row(at: Lane, row: u32, word: u32) -> vec4<u32> {
+    let tally = few_tally(word);
+    let before = few_exclusive(at, few_fields(tally));
+    if (at.index == 31u) {
+        let slot = row * (THREADS / 32u) + at.group;
+        edge_before[slot] = before;
+        edge_own[slot] = tally;
+    }
+    return before;
+}
+
+// How many keys of `class_id` a slot has.
+fn few_count_of(slot: u32, class_id: u32) -> u32 {
+    let edge = edge_before[slot];
+    let own = edge_own[slot];
+    let even = class_id % 2u == 0u;
+    let shift = (class_id & 6u) * 4u;
+    if (ROOM > 8u && class_id > 7u) {
+        return ((select(edge.w, edge.z, even) >> shift) & 255u) + ((own.y >> ((class_id & 7u) * 4u)) & 15u);
+    }
+    return ((select(edge.y, edge.x, even) >> shift) & 255u) + ((own.x >> (class_id * 4u)) & 15u);
+}
+
+// Fills `begin` from the edges.
+fn few_begin(at: Lane) {
+    workgroupBarrier();
+    let class_id = at.place / SLOTS;
+    var count = 0u;
+    if (class_id < ROOM) {
+        count = few_count_of(at.place % SLOTS, class_id);
+    }
+    let before = subgroupExclusiveAdd(count);
+    if (at.lane == at.width - 1u) {
+        partial[at.subgroup] = before + count;
+    }
+    workgroupBarrier();
+    if (class_id < ROOM) {
+        var sum = before;
+        for (var i = 0u; i < at.subgroup; i++) {
+            sum += partial[i];
+        }
+        begin[at.place] = sum;
+    }
+    workgroupBarrier();
+}
+
+// The places in the tile of a row's 8 keys: two vectors.
+struct Places {
+    low: vec4<u32>,
+    high: vec4<u32>,
+}
+
+// The place of key j, counting it in `before`.
+fn few_place(slot: u32, word: u32, j: u32, before: ptr<function, vec4<u32>>) -> u32 {
+    let key = (word >> (j * 4u)) & 15u;
+    let shift = (key & 6u) * 4u;
+    let odd = (key & 1u) != 0u;
+    let one = 1u << shift;
+    var field = select((*before).x, (*before).y, odd);
+    if (ROOM > 8u) {
+        let high = key > 7u;
+        field = select(field, select((*before).z, (*before).w, odd), high);
+        (*before).x += select(0u, one, !odd && !high);
+        (*before).y += select(0u, one, odd && !high);
+        (*before).z += select(0u, one, !odd && high);
+        (*before).w += select(0u, one, odd && high);
+    } else {
+        (*before).x += select(one, 0u, odd);
+        (*before).y += select(0u, one, odd);
+    }
+    return begin[key * SLOTS + slot] + ((field >> shift) & 255u);
+}
+
+fn few_places(at: Lane, row: u32, word: u32, lower: vec4<u32>) -> Places {
+    let slot = row * (THREADS / 32u) + at.group;
+    var before = lower;
+    let a = few_place(slot, word, 0u, &before);
+    let b = few_place(slot, word, 1u, &before);
+    let c = few_place(slot, word, 2u, &before);
+    let d = few_place(slot, word, 3u, &before);
+    let e = few_place(slot, word, 4u, &before);
+    let f = few_place(slot, word, 5u, &before);
+    let g = few_place(slot, word, 6u, &before);
+    let h = few_place(slot, word, 7u, &before);
+    return Places(vec4(a, b, c, d), vec4(e, f, g, h));
+}
+
+// Where the chunk's keys of each class go; the first workgroup writes where classes begin.
+fn few_base(at: Lane, chunk: u32) {
+    if (at.place < ROOM) {
+        var start = 0u;
+        for (var i = 0u; i < ROOM; i++) {
+            if (i < split.classes && i < at.place) {
+                start += totals[i];
+            }
+        }
+        var here = 0u;
+        if (at.place < split.classes) {
+            here = counts[at.place * split.chunks + chunk];
+            if (chunk == 0u) {
+                offsets[at.place] = start;
+            }
+        }
+        if (chunk == 0u && at.place == 0u) {
+            offsets[split.classes] = split.n;
+        }
+        base[at.place] = start + here;
+    }
+}
+
+// After `begin` is known: the difference of place and goal, and the next tile's base.
+fn few_delta(at: Lane) -> u32 {
+    var next = 0u;
+    if (at.place < ROOM) {
+        let first = begin[at.place * SLOTS];
+        var end = FEW_TILE;
+        if (at.place + 1u < ROOM) {
+            end = begin[(at.place + 1u) * SLOTS];
+        }
+        delta[at.place] = base[at.place] - first;
+        next = base[at.place] + (end - first);
+    }
+    return next;
+}
+
+fn few_stage(at: Lane, row: u32, word: u32, places: Places) {
+    let index = (row * THREADS + at.place) * 8u;
+    stage[places.low.x] = index | ((word & 15u) << 16u);
+    stage[places.low.y] = (index + 1u) | (((word >> 4u) & 15u) << 16u);
+    stage[places.low.z] = (index + 2u) | (((word >> 8u) & 15u) << 16u);
+    stage[places.low.w] = (index + 3u) | (((word >> 12u) & 15u) << 16u);
+    stage[places.high.x] = (index + 4u) | (((word >> 16u) & 15u) << 16u);
+    stage[places.high.y] = (index + 5u) | (((word >> 20u) & 15u) << 16u);
+    stage[places.high.z] = (index + 6u) | (((word >> 24u) & 15u) << 16u);
+    stage[places.high.w] = (index + 7u) | ((word >> 28u) << 16u);
+}
+
+// Four goals of `inverse`, from their places in the tile.
+fn few_goals(word: u32, places: vec4<u32>) -> vec4<u32> {
+    let key = (vec4(word) >> vec4(0u, 4u, 8u, 12u)) & vec4(15u);
+    return places + vec4(
+        base[key.x] - begin[key.x * SLOTS],
+        base[key.y] - begin[key.y * SLOTS],
+        base[key.z] - begin[key.z * SLOTS],
+        base[key.w] - begin[key.w * SLOTS],
+    );
+}
+
+fn few_inverse(at: Lane, tile: u32, row: u32, word: u32, places: Places) {
+    let index = tile + (row * THREADS + at.place) * 8u;
+    if (index < split.n) {
+        inverse[index / 4u] = few_goals(word, places.low);
+    }
+    if (index + 4u < split.n) {
+        inverse[index / 4u + 1u] = few_goals(word >> 16u, places.high);
+    }
+}
+
+fn few_permute_row(at: Lane, tile: u32, row: u32, word: u32, lower: vec4<u32>) {
+    let places = few_places(at, row, word, lower);
+    few_stage(at, row, word, places);
+    if (split.inverse != 0u) {
+        few_inverse(at, tile, row, word, places);
+    }
+}
+
+// Writes the permutation, and its inverse where it is asked for.
+@compute @workgroup_size(THREADS)
+fn few_permutation(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_invocation_id) lane: u32,
+    @builtin(subgroup_size) width: u32,
+) {
+    let at = lane_of(subgroup, lane, width);
+    few_base(at, workgroup.x);
+    for (var i = 0u; i < split.tiles_per_chunk; i++) {
+        let number = workgroup.x * split.tiles_per_chunk + i;
+        let tile = number * FEW_TILE;
+        if (tile >= split.n) {
+            break;
+        }
+        let first = number * ROWS * THREADS + at.place;
+        var words = vec4(0u);
+        words.x = packed[first];
+        if (ROWS > 1u) { words.y = packed[first + THREADS]; }
+        if (ROWS > 2u) { words.z = packed[first + 2u * THREADS]; }
+        if (ROWS > 2u) { words.w = packed[first + 3u * THREADS]; }
+        let before_0 = few_row(at, 0u, words.x);
+        var before_1 = vec4(0u);
+        var before_2 = vec4(0u);
+        var before_3 = vec4(0u);
+        if (ROWS > 1u) { before_1 = few_row(at, 1u, words.y); }
+        if (ROWS > 2u) { before_2 = few_row(at, 2u, words.z); }
+        if (ROWS > 2u) { before_3 = few_row(at, 3u, words.w); }
+        few_begin(at);
+        few_permute_row(at, tile, 0u, words.x, before_0);
+        if (ROWS > 1u) { few_permute_row(at, tile, 1u, words.y, before_1); }
+        if (ROWS > 2u) { few_permute_row(at, tile, 2u, words.z, before_2); }
+        if (ROWS > 2u) { few_permute_row(at, tile, 3u, words.w, before_3); }
+        let next = few_delta(at);
+        workgroupBarrier();
+        if (at.place < ROOM) {
+            base[at.place] = next;
+        }
+        let inside = min(FEW_TILE, split.n - tile);
+        for (var k = at.place; k < inside; k += THREADS) {
+            let entry = stage[k];
+            permutation[delta[entry >> 16u] + k] = tile + (entry & 0xffffu);
+        }
+    }
+}
+
+// The class of the key at a place in the tile: the last that begins there or before.
+fn few_class(place: u32) -> u32 {
+    var found = 0u;
+    if (ROOM > 8u) {
+        found = select(0u, 8u, place >= begin[8u * SLOTS]);
+    }
+    found += select(0u, 4u, place >= begin[(found + 4u) * SLOTS]);
+    found += select(0u, 2u, place >= begin[(found + 2u) * SLOTS]);
+    found += select(0u, 1u, place >= begin[(found + 1u) * SLOTS]);
+    return found;
+}
+
+fn few_pairs_row(at: Lane, tile: u32, row: u32, word: u32, lower: vec4<u32>) {
+    let index = tile + (row * THREADS + at.place) * 8u;
+    var low = vec4(0u);
+    var high = vec4(0u);
+    if (index < split.n) { low = payload[index / 4u]; }
+    if (index + 4u < split.n) { high = payload[index / 4u + 1u]; }
+    let places = few_places(at, row, word, lower);
+    stage[places.low.x] = low.x;
+    stage[places.low.y] = low.y;
+    stage[places.low.z] = low.z;
+    stage[places.low.w] = low.w;
+    stage[places.high.x] = high.x;
+    stage[places.high.y] = high.y;
+    stage[places.high.z] = high.z;
+    stage[places.high.w] = high.w;
+}
+
+// Writes the payload and the keys in order.
+@compute @workgroup_size(THREADS)
+fn few_pairs(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_invocation_id) lane: u32,
+    @builtin(subgroup_size) width: u32,
+) {
+    let at = lane_of(subgroup, lane, width);
+    few_base(at, workgroup.x);
+    for (var i = 0u; i < split.tiles_per_chunk; i++) {
+        let number = workgroup.x * split.tiles_per_chunk + i;
+        let tile = number * FEW_TILE;
+        if (tile >= split.n) {
+            break;
+        }
+        let first = number * ROWS * THREADS + at.place;
+        var words = vec4(0u);
+        words.x = packed[first];
+        if (ROWS > 1u) { words.y = packed[first + THREADS]; }
+        if (ROWS > 2u) { words.z = packed[first + 2u * THREADS]; }
+        if (ROWS > 2u) { words.w = packed[first + 3u * THREADS]; }
+        let before_0 = few_row(at, 0u, words.x);
+        var before_1 = vec4(0u);
+        var before_2 = vec4(0u);
+        var before_3 = vec4(0u);
+        if (ROWS > 1u) { before_1 = few_row(at, 1u, words.y); }
+        if (ROWS > 2u) { before_2 = few_row(at, 2u, words.z); }
+        if (ROWS > 2u) { before_3 = few_row(at, 3u, words.w); }
+        few_begin(at);
+        few_pairs_row(at, tile, 0u, words.x, before_0);
+        if (ROWS > 1u) { few_pairs_row(at, tile, 1u, words.y, before_1); }
+        if (ROWS > 2u) { few_pairs_row(at, tile, 2u, words.z, before_2); }
+        if (ROWS > 2u) { few_pairs_row(at, tile, 3u, words.w, before_3); }
+        let next = few_delta(at);
+        workgroupBarrier();
+        if (at.place < ROOM) {
+            base[at.place] = next;
+        }
+        let inside = min(FEW_TILE, split.n - tile);
+        for (var k = at.place; k < inside; k += THREADS) {
+            let found = few_class(k);
+            let goal = delta[found] + k;
+            payload_sorted[goal] = stage[k];
+            keys_sorted[goal] = found;
+        }
+        // `begin` is read above, and the next tile fills it after two barriers.
+    }
+}
+
