@@ -65,7 +65,7 @@ override SUBGROUPS_MAX: u32 = THREADS / 4u;
 
 // Sums of whole subgroups: as many as the narrowest width, 4, makes.
 var<workgroup> partial: array<u32, SUBGROUPS_MAX>;
-var<workgroup> narrow_shared: u32;
+var<workgroup> width_shared: u32;
 
 // Which lane of which group an invocation is: `place` counts lanes through the workgroup.
 struct Lane {
@@ -76,18 +76,19 @@ struct Lane {
     subgroup: u32,
     // In the subgroup.
     lane: u32,
+    // Known to be the same for the whole workgroup, so that barriers may depend on it.
     width: u32,
-    // Whether subgroups have fewer than 32 lanes; the same for the whole workgroup.
+    // Whether subgroups have fewer than 32 lanes.
     narrow: bool,
 }
 
 fn lane_of(subgroup: u32, lane: u32, width: u32) -> Lane {
     let place = subgroup * width + lane;
     if (place == 0u) {
-        narrow_shared = u32(width < 32u);
+        width_shared = width;
     }
-    let narrow = workgroupUniformLoad(&narrow_shared) != 0u;
-    return Lane(place, place / 32u, place % 32u, subgroup, lane, width, narrow);
+    let alike = workgroupUniformLoad(&width_shared);
+    return Lane(place, place / 32u, place % 32u, subgroup, lane, alike, alike < 32u);
 }
 
 // The sum of `value` over the lanes of lower place in the workgroup, and over all.

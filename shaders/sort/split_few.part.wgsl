@@ -28,17 +28,23 @@ fn few_load(i: u32) -> u32 {
 
 // How many of a word's keys are of each class: 4 bits a class, classes 0 … 7 and 8 … 15.
 fn few_tally(word: u32) -> vec2<u32> {
-    var tally = vec2(0u);
-    for (var j = 0u; j < 32u; j += 4u) {
-        let key = (word >> j) & 15u;
-        let one = 1u << ((key & 7u) * 4u);
-        if (ROOM > 8u) {
-            tally += select(vec2(one, 0u), vec2(0u, one), key > 7u);
-        } else {
-            tally.x += one;
-        }
+    let low = few_keys(word);
+    let high = few_keys(word >> 16u);
+    let a = vec4(1u) << ((low & vec4(7u)) * 4u);
+    let b = vec4(1u) << ((high & vec4(7u)) * 4u);
+    if (ROOM > 8u) {
+        let none = vec4(0u);
+        let c = select(a, none, low > vec4(7u)) + select(b, none, high > vec4(7u));
+        let d = select(none, a, low > vec4(7u)) + select(none, b, high > vec4(7u));
+        return vec2(c.x + c.y + c.z + c.w, d.x + d.y + d.z + d.w);
     }
-    return tally;
+    let c = a + b;
+    return vec2(c.x + c.y + c.z + c.w, 0u);
+}
+
+// The four keys in a word's lower half.
+fn few_keys(word: u32) -> vec4<u32> {
+    return (vec4(word) >> vec4(0u, 4u, 8u, 12u)) & vec4(15u);
 }
 
 // A tally in fields of 8 bits: even classes, odd classes, and the same from class 8 on.
@@ -106,12 +112,14 @@ const CLASSES_MAX = 16u;
 // Groups of a tile, in the order of their keys.
 override SLOTS: u32 = ROWS * THREADS / 32u;
 override FEW_TILE: u32 = ROWS * THREADS * 8u;
-override BEGINS: u32 = ROOM * SLOTS;
+// From a class's slots to the next one's: one more than there are, against bank conflicts.
+override STRIDE: u32 = SLOTS + 1u;
+override BEGINS: u32 = ROOM * STRIDE;
 
 // Of each slot's last lane: what lies before it in fields, and its own tally.
 var<workgroup> edge_before: array<vec4<u32>, SLOTS>;
 var<workgroup> edge_own: array<vec2<u32>, SLOTS>;
-// [classes × slots]: where in the tile the slot's keys of the class begin.
+// [classes × STRIDE]: where in the tile the slot's keys of the class begin.
 var<workgroup> begin: array<u32, BEGINS>;
 // Where the tile's keys of each class go, and the same less their place in the tile.
 var<workgroup> base: array<u32, CLASSES_MAX>;
@@ -160,6 +168,17 @@ fn few_row(at: Lane, row: u32, word: u32) -> vec4<u32> {
     return before;
 }
 
+// A lane's words of a tile.
+fn few_words(at: Lane, number: u32) -> vec4<u32> {
+    let first = number * ROWS * THREADS + at.place;
+    var words = vec4(0u);
+    words.x = packed[first];
+    if (ROWS > 1u) { words.y = packed[first + THREADS]; }
+    if (ROWS > 2u) { words.z = packed[first + 2u * THREADS]; }
+    if (ROWS > 2u) { words.w = packed[first + 3u * THREADS]; }
+    return words;
+}
+
 // How many keys of `class_id` a slot has.
 fn few_count_of(slot: u32, class_id: u32) -> u32 {
     let edge = edge_before[slot];
@@ -180,17 +199,18 @@ fn few_begin(at: Lane) {
     if (class_id < ROOM) {
         count = few_count_of(at.place % SLOTS, class_id);
     }
-    let before = subgroupExclusiveAdd(count);
-    if (at.lane == at.width - 1u) {
-        partial[at.subgroup] = before + count;
-    }
-    workgroupBarrier();
-    if (class_id < ROOM) {
-        var sum = before;
+    var sum = subgroupExclusiveAdd(count);
+    if (ROOM * SLOTS > at.width) {
+        if (at.lane == at.width - 1u) {
+            partial[at.subgroup] = sum + count;
+        }
+        workgroupBarrier();
         for (var i = 0u; i < at.subgroup; i++) {
             sum += partial[i];
         }
-        begin[at.place] = sum;
+    }
+    if (class_id < ROOM) {
+        begin[class_id * STRIDE + at.place % SLOTS] = sum;
     }
     workgroupBarrier();
 }
@@ -219,7 +239,7 @@ fn few_place(slot: u32, word: u32, j: u32, before: ptr<function, vec4<u32>>) -> 
         (*before).x += select(one, 0u, odd);
         (*before).y += select(0u, one, odd);
     }
-    return begin[key * SLOTS + slot] + ((field >> shift) & 255u);
+    return begin[key * STRIDE + slot] + ((field >> shift) & 255u);
 }
 
 fn few_places(at: Lane, row: u32, word: u32, lower: vec4<u32>) -> Places {
@@ -263,10 +283,10 @@ fn few_base(at: Lane, chunk: u32) {
 fn few_delta(at: Lane) -> u32 {
     var next = 0u;
     if (at.place < ROOM) {
-        let first = begin[at.place * SLOTS];
+        let first = begin[at.place * STRIDE];
         var end = FEW_TILE;
         if (at.place + 1u < ROOM) {
-            end = begin[(at.place + 1u) * SLOTS];
+            end = begin[(at.place + 1u) * STRIDE];
         }
         delta[at.place] = base[at.place] - first;
         next = base[at.place] + (end - first);
@@ -288,12 +308,12 @@ fn few_stage(at: Lane, row: u32, word: u32, places: Places) {
 
 // Four goals of `inverse`, from their places in the tile.
 fn few_goals(word: u32, places: vec4<u32>) -> vec4<u32> {
-    let key = (vec4(word) >> vec4(0u, 4u, 8u, 12u)) & vec4(15u);
+    let key = few_keys(word);
     return places + vec4(
-        base[key.x] - begin[key.x * SLOTS],
-        base[key.y] - begin[key.y * SLOTS],
-        base[key.z] - begin[key.z * SLOTS],
-        base[key.w] - begin[key.w * SLOTS],
+        base[key.x] - begin[key.x * STRIDE],
+        base[key.y] - begin[key.y * STRIDE],
+        base[key.z] - begin[key.z * STRIDE],
+        base[key.w] - begin[key.w * STRIDE],
     );
 }
 
@@ -315,6 +335,32 @@ fn few_permute_row(at: Lane, tile: u32, row: u32, word: u32, lower: vec4<u32>) {
     }
 }
 
+// Writes 8 entries THREADS apart: loads before stores, so that they overlap.
+fn few_write_order(tile: u32, k: u32) {
+    let a = vec4(stage[k], stage[k + THREADS], stage[k + 2u * THREADS], stage[k + 3u * THREADS]);
+    let later = k + 4u * THREADS;
+    let b = vec4(
+        stage[later],
+        stage[later + THREADS],
+        stage[later + 2u * THREADS],
+        stage[later + 3u * THREADS],
+    );
+    let class_a = a >> vec4(16u);
+    let class_b = b >> vec4(16u);
+    let to_a = vec4(delta[class_a.x], delta[class_a.y], delta[class_a.z], delta[class_a.w]) + vec4(k);
+    let to_b = vec4(delta[class_b.x], delta[class_b.y], delta[class_b.z], delta[class_b.w]) + vec4(later);
+    let index_a = vec4(tile) + (a & vec4(0xffffu));
+    let index_b = vec4(tile) + (b & vec4(0xffffu));
+    permutation[to_a.x] = index_a.x;
+    permutation[to_a.y + THREADS] = index_a.y;
+    permutation[to_a.z + 2u * THREADS] = index_a.z;
+    permutation[to_a.w + 3u * THREADS] = index_a.w;
+    permutation[to_b.x] = index_b.x;
+    permutation[to_b.y + THREADS] = index_b.y;
+    permutation[to_b.z + 2u * THREADS] = index_b.z;
+    permutation[to_b.w + 3u * THREADS] = index_b.w;
+}
+
 // Writes the permutation, and its inverse where it is asked for.
 @compute @workgroup_size(THREADS)
 fn few_permutation(
@@ -325,18 +371,17 @@ fn few_permutation(
 ) {
     let at = lane_of(subgroup, lane, width);
     few_base(at, workgroup.x);
+    var next_words = few_words(at, workgroup.x * split.tiles_per_chunk);
     for (var i = 0u; i < split.tiles_per_chunk; i++) {
         let number = workgroup.x * split.tiles_per_chunk + i;
         let tile = number * FEW_TILE;
         if (tile >= split.n) {
             break;
         }
-        let first = number * ROWS * THREADS + at.place;
-        var words = vec4(0u);
-        words.x = packed[first];
-        if (ROWS > 1u) { words.y = packed[first + THREADS]; }
-        if (ROWS > 2u) { words.z = packed[first + 2u * THREADS]; }
-        if (ROWS > 2u) { words.w = packed[first + 3u * THREADS]; }
+        let words = next_words;
+        if (i + 1u < split.tiles_per_chunk) {
+            next_words = few_words(at, number + 1u);
+        }
         let before_0 = few_row(at, 0u, words.x);
         var before_1 = vec4(0u);
         var before_2 = vec4(0u);
@@ -354,10 +399,16 @@ fn few_permutation(
         if (at.place < ROOM) {
             base[at.place] = next;
         }
-        let inside = min(FEW_TILE, split.n - tile);
-        for (var k = at.place; k < inside; k += THREADS) {
-            let entry = stage[k];
-            permutation[delta[entry >> 16u] + k] = tile + (entry & 0xffffu);
+        if (tile + FEW_TILE <= split.n) {
+            few_write_order(tile, at.place);
+            if (ROWS > 1u) { few_write_order(tile, at.place + 8u * THREADS); }
+            if (ROWS > 2u) { few_write_order(tile, at.place + 16u * THREADS); }
+            if (ROWS > 2u) { few_write_order(tile, at.place + 24u * THREADS); }
+        } else {
+            for (var k = at.place; tile + k < split.n; k += THREADS) {
+                let entry = stage[k];
+                permutation[delta[entry >> 16u] + k] = tile + (entry & 0xffffu);
+            }
         }
     }
 }
@@ -366,12 +417,32 @@ fn few_permutation(
 fn few_class(place: u32) -> u32 {
     var found = 0u;
     if (ROOM > 8u) {
-        found = select(0u, 8u, place >= begin[8u * SLOTS]);
+        // The minimum says nothing here; with room for 8 it keeps the index inside.
+        found = select(0u, 8u, place >= begin[min(8u, ROOM - 1u) * STRIDE]);
     }
-    found += select(0u, 4u, place >= begin[(found + 4u) * SLOTS]);
-    found += select(0u, 2u, place >= begin[(found + 2u) * SLOTS]);
-    found += select(0u, 1u, place >= begin[(found + 1u) * SLOTS]);
+    found += select(0u, 4u, place >= begin[(found + 4u) * STRIDE]);
+    found += select(0u, 2u, place >= begin[(found + 2u) * STRIDE]);
+    found += select(0u, 1u, place >= begin[(found + 1u) * STRIDE]);
     return found;
+}
+
+fn few_write_pair(k: u32) {
+    let found = few_class(k);
+    let goal = delta[found] + k;
+    payload_sorted[goal] = stage[k];
+    keys_sorted[goal] = found;
+}
+
+// Writes 8 pairs THREADS apart.
+fn few_write_pairs(k: u32) {
+    few_write_pair(k);
+    few_write_pair(k + THREADS);
+    few_write_pair(k + 2u * THREADS);
+    few_write_pair(k + 3u * THREADS);
+    few_write_pair(k + 4u * THREADS);
+    few_write_pair(k + 5u * THREADS);
+    few_write_pair(k + 6u * THREADS);
+    few_write_pair(k + 7u * THREADS);
 }
 
 fn few_pairs_row(at: Lane, tile: u32, row: u32, word: u32, lower: vec4<u32>) {
@@ -401,18 +472,17 @@ fn few_pairs(
 ) {
     let at = lane_of(subgroup, lane, width);
     few_base(at, workgroup.x);
+    var next_words = few_words(at, workgroup.x * split.tiles_per_chunk);
     for (var i = 0u; i < split.tiles_per_chunk; i++) {
         let number = workgroup.x * split.tiles_per_chunk + i;
         let tile = number * FEW_TILE;
         if (tile >= split.n) {
             break;
         }
-        let first = number * ROWS * THREADS + at.place;
-        var words = vec4(0u);
-        words.x = packed[first];
-        if (ROWS > 1u) { words.y = packed[first + THREADS]; }
-        if (ROWS > 2u) { words.z = packed[first + 2u * THREADS]; }
-        if (ROWS > 2u) { words.w = packed[first + 3u * THREADS]; }
+        let words = next_words;
+        if (i + 1u < split.tiles_per_chunk) {
+            next_words = few_words(at, number + 1u);
+        }
         let before_0 = few_row(at, 0u, words.x);
         var before_1 = vec4(0u);
         var before_2 = vec4(0u);
@@ -430,14 +500,16 @@ fn few_pairs(
         if (at.place < ROOM) {
             base[at.place] = next;
         }
-        let inside = min(FEW_TILE, split.n - tile);
-        for (var k = at.place; k < inside; k += THREADS) {
-            let found = few_class(k);
-            let goal = delta[found] + k;
-            payload_sorted[goal] = stage[k];
-            keys_sorted[goal] = found;
+        if (tile + FEW_TILE <= split.n) {
+            few_write_pairs(at.place);
+            if (ROWS > 1u) { few_write_pairs(at.place + 8u * THREADS); }
+            if (ROWS > 2u) { few_write_pairs(at.place + 16u * THREADS); }
+            if (ROWS > 2u) { few_write_pairs(at.place + 24u * THREADS); }
+        } else {
+            for (var k = at.place; tile + k < split.n; k += THREADS) {
+                few_write_pair(k);
+            }
         }
-        // `begin` is read above, and the next tile fills it after two barriers.
     }
 }
 

@@ -310,6 +310,28 @@ pub enum FillDescription {
         /// The difference of neighbours.
         step: Formula,
     },
+    /// Uniform values as `uniform`, each for `length` neighbours.
+    Runs {
+        /// From this, included, to that, left out.
+        range: [Formula; 2],
+        /// How many neighbours share a value.
+        length: Formula,
+    },
+    /// range.0 + (range.1 − range.0) · u^exponent with u uniform from 0 to 1: with an exponent over
+    /// 1 low values are frequent.
+    Skewed {
+        /// From this, included, to that, left out.
+        range: [Formula; 2],
+        /// The exponent, over 0.
+        exponent: Formula,
+    },
+    /// One of several, by a parameter's value.
+    Choice {
+        /// The parameter.
+        by: String,
+        /// The fill for each of its values.
+        of: BTreeMap<String, Self>,
+    },
     /// Sensible values by the variable's type, see [`mod@super::shape`]; in a launch file alone.
     Default,
     /// A file beside the launch file: `.npy`, of which the elements count, or raw bytes; what is
@@ -327,6 +349,16 @@ pub struct DispatchDescription {
     pub workgroups: Option<WorkgroupsDescription>,
     /// In place of `workgroups`: the buffer that holds the three counts.
     pub indirect: Option<IndirectDescription>,
+    /// How often it stands in the list, one after the other; formulas of its overrides may then
+    /// speak of `repetition`, from 0.
+    pub repeat: Option<Formula>,
+    /// Values of overrides for this dispatch alone: each has a pipeline of its own.
+    #[serde(default)]
+    pub overrides: BTreeMap<String, Formula>,
+    /// Whether it makes ready what the others work on: it runs before them, outside what is timed,
+    /// and its counts do not enter the launch's mean.
+    #[serde(default)]
+    pub setup: bool,
 }
 
 /// The number of workgroups.
@@ -348,6 +380,9 @@ pub struct IndirectDescription {
     /// The offset in it, in bytes; a multiple of four.
     #[serde(default)]
     pub offset: u64,
+    /// Bytes from one repetition's counts to the next one's; a multiple of four.
+    #[serde(default)]
+    pub stride: u64,
 }
 
 /// What is expected of the blocks of one label.

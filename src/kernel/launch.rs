@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::format::{
-    BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
-    Reference, ScalarDescription, ScalarType, WorkgroupsDescription,
+    BlockDescription, BufferDescription, DispatchDescription, FillDescription, Formula,
+    ImmediatesDescription, Reference, ScalarDescription, ScalarType, WorkgroupsDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
@@ -24,6 +24,9 @@ pub const WORKGROUPS_PER_DIMENSION_MAX: u32 = 65_535;
 
 /// The most bytes of one buffer that lanescope makes.
 pub const BUFFER_BYTES_MAX: u64 = 1 << 34;
+
+/// The most repetitions of a described dispatch.
+const REPETITIONS_MAX: u64 = 1024;
 
 /// One point of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -88,12 +91,18 @@ pub struct ExpectedBlock {
 }
 
 /// A dispatch of a launch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dispatch {
     /// The entry point.
     pub entry_point: String,
     /// The number of workgroups.
     pub workgroups: Workgroups,
+    /// Values of overrides for it alone, over those of the launch.
+    #[serde(default)]
+    pub overrides: BTreeMap<String, f64>,
+    /// Whether it only makes ready what the others work on: not timed, not in the launch's mean.
+    #[serde(default)]
+    pub setup: bool,
 }
 
 /// The number of workgroups of a dispatch.
@@ -209,10 +218,16 @@ pub fn overrides(
     given: &BTreeMap<String, Formula>,
     parameters: &BTreeMap<String, Value>,
 ) -> Result<BTreeMap<String, f64>, String> {
-    let names = numbers(parameters);
+    values(given, &numbers(parameters))
+}
+
+fn values(
+    given: &BTreeMap<String, Formula>,
+    names: &Names,
+) -> Result<BTreeMap<String, f64>, String> {
     given
         .iter()
-        .map(|(name, formula)| match formula::evaluate(formula, &names) {
+        .map(|(name, formula)| match formula::evaluate(formula, names) {
             Ok(value) => Ok((name.clone(), value)),
             Err(message) => Err(format!("the override `{name}`: {message}")),
         })
@@ -238,7 +253,7 @@ pub fn build(
     if description.dispatches.is_empty() {
         return Err(problem("there are no [[dispatches]]".to_owned()));
     }
-    let builder = Builder { names: &names, surroundings };
+    let builder = Builder { names: &names, parameters: &parameters, surroundings };
     let buffers = description
         .buffers
         .iter()
@@ -254,26 +269,10 @@ pub fn build(
     let bytes = description.bytes.as_ref();
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
-    let dispatches = description
-        .dispatches
-        .iter()
-        .map(|dispatch| {
-            let entry_point = interpolate(&dispatch.entry_point, &parameters)?;
-            let workgroups = match (&dispatch.workgroups, &dispatch.indirect) {
-                (Some(given), None) => Workgroups::Direct(grid(given, &names)?),
-                (None, Some(given)) => {
-                    Workgroups::Indirect { buffer: given.buffer.clone(), offset: given.offset }
-                }
-                _ => {
-                    return Err(format!(
-                        "the dispatch of `{entry_point}` needs either `workgroups` or `indirect`"
-                    ));
-                }
-            };
-            Ok(Dispatch { entry_point, workgroups })
-        })
-        .collect::<Result<_, String>>()
-        .map_err(problem)?;
+    let mut dispatches = Vec::new();
+    for dispatch in &description.dispatches {
+        dispatches.extend(repeated(dispatch, &parameters).map_err(problem)?);
+    }
     let expected = expected_blocks(&description.blocks);
     Ok(Launch {
         kernel: kernel.id.clone(),
@@ -292,6 +291,46 @@ pub fn build(
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
     })
+}
+
+/// A described dispatch, as often as it stands in the list.
+fn repeated(
+    dispatch: &DispatchDescription,
+    parameters: &BTreeMap<String, Value>,
+) -> Result<Vec<Dispatch>, String> {
+    let mut names = numbers(parameters);
+    let entry_point = interpolate(&dispatch.entry_point, parameters)?;
+    let count = dispatch.repeat.as_ref().map(|count| formula::evaluate_count(count, &names));
+    let count = count.transpose()?.unwrap_or(1);
+    if count > REPETITIONS_MAX {
+        return Err(format!(
+            "`{entry_point}` is repeated {count} times; at most {REPETITIONS_MAX}"
+        ));
+    }
+    let mut dispatches = Vec::new();
+    for repetition in 0..count {
+        #[expect(clippy::cast_precision_loss, reason = "a small count")]
+        names.insert("repetition".to_owned(), repetition as f64);
+        let workgroups = match (&dispatch.workgroups, &dispatch.indirect) {
+            (Some(given), None) => Workgroups::Direct(grid(given, &names)?),
+            (None, Some(given)) => Workgroups::Indirect {
+                buffer: given.buffer.clone(),
+                offset: given.offset + repetition * given.stride,
+            },
+            _ => {
+                return Err(format!(
+                    "the dispatch of `{entry_point}` needs either `workgroups` or `indirect`"
+                ));
+            }
+        };
+        dispatches.push(Dispatch {
+            entry_point: entry_point.clone(),
+            workgroups,
+            overrides: values(&dispatch.overrides, &names)?,
+            setup: dispatch.setup,
+        });
+    }
+    Ok(dispatches)
 }
 
 /// What is expected of blocks, its formulas as text.
@@ -334,6 +373,7 @@ fn grid(given: &WorkgroupsDescription, names: &Names) -> Result<[u32; 3], String
 /// What buffers are worked out from.
 struct Builder<'a> {
     names: &'a Names,
+    parameters: &'a BTreeMap<String, Value>,
     surroundings: &'a Surroundings,
 }
 
@@ -359,7 +399,7 @@ impl Builder<'_> {
                 "buffer `{name}` would take {size} bytes; at most {BUFFER_BYTES_MAX}"
             ));
         }
-        let fill = self.fill(buffer)?;
+        let fill = self.fill(buffer, &buffer.fill)?;
         let scalar = buffer.scalar.or_else(|| self.scalar(name)).unwrap_or(ScalarType::U32);
         // A binding may not be empty: n = 0 still binds one element, which nothing reads.
         let size = size.max(scalar.bytes()).next_multiple_of(4);
@@ -383,6 +423,9 @@ impl Builder<'_> {
             FillDescription::Zero
             | FillDescription::Uniform(_)
             | FillDescription::Series { .. }
+            | FillDescription::Runs { .. }
+            | FillDescription::Skewed { .. }
+            | FillDescription::Choice { .. }
             | FillDescription::Default => None,
         };
         match (elements, buffer.scalar, shape, file) {
@@ -399,7 +442,7 @@ impl Builder<'_> {
         }
     }
 
-    fn fill(&self, buffer: &BufferDescription) -> Result<Fill, String> {
+    fn fill(&self, buffer: &BufferDescription, given: &FillDescription) -> Result<Fill, String> {
         let name = &buffer.name;
         let typed = || {
             buffer
@@ -407,8 +450,34 @@ impl Builder<'_> {
                 .or_else(|| self.scalar(name))
                 .ok_or_else(|| format!("buffer `{name}` needs a `type`, such as \"f32\""))
         };
-        Ok(match &buffer.fill {
+        let number = |formula: &Formula| formula::evaluate(formula, self.names);
+        Ok(match given {
             FillDescription::Zero => Fill::Zero,
+            FillDescription::Runs { range: [low, high], length } => Fill::Runs {
+                scalar: typed()?,
+                low: number(low)?,
+                high: number(high)?,
+                length: formula::evaluate_count(length, self.names)?.max(1),
+            },
+            FillDescription::Skewed { range: [low, high], exponent } => Fill::Skewed {
+                scalar: typed()?,
+                low: number(low)?,
+                high: number(high)?,
+                exponent: number(exponent)?,
+            },
+            FillDescription::Choice { by, of } => {
+                let value = self.parameters.get(by).map(Value::to_string);
+                let chosen = value.as_ref().and_then(|value| of.get(value));
+                let chosen = chosen.ok_or_else(|| {
+                    let known: Vec<&str> = of.keys().map(String::as_str).collect();
+                    format!(
+                        "buffer `{name}` is filled by `{by}`, which is {}; it may be: {}",
+                        value.as_deref().unwrap_or("no parameter"),
+                        known.join(", ")
+                    )
+                })?;
+                return self.fill(buffer, chosen);
+            }
             FillDescription::Uniform([low, high]) => Fill::Uniform {
                 scalar: typed()?,
                 low: formula::evaluate(low, self.names)?,

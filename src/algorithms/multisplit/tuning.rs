@@ -93,7 +93,7 @@ impl Tuning {
             Path::Few => {
                 let slots = self.rows * self.threads / 32;
                 let room = Self::room(classes);
-                shared + stage + slots * (16 + 8 + 4 * room) + 128 + 4 * self.threads
+                shared + stage + slots * (16 + 8) + (slots + 1) * 4 * room + 128 + 4 * self.threads
             }
             Path::Many => {
                 let bins = 1 << Self::bits(classes);
