@@ -22,6 +22,9 @@ const SAMPLES: usize = 21;
 /// The shortest sample in nanoseconds.
 const SAMPLE_NS_MIN: f64 = 400_000.0;
 
+/// Work before the first sample, in nanoseconds.
+const WARM_UP_NS: f64 = 150e6;
+
 /// What is measured.
 struct Case {
     text: String,
@@ -166,6 +169,11 @@ impl Gpu {
     }
 
     fn median(&self, split: &Multisplit, steps: &[usize]) -> anyhow::Result<f64> {
+        // Clocks fall while results are checked, and take a while to rise.
+        let mut spent_ns = 0.0;
+        while spent_ns < WARM_UP_NS {
+            spent_ns += self.sample(split, steps, 8)? * 8.0;
+        }
         let mut repeats = 1;
         while self.sample(split, steps, repeats)? * f64::from(repeats) < SAMPLE_NS_MIN
             && repeats < 256

@@ -31,8 +31,9 @@ struct Split {
 
 // Invocations a workgroup: a multiple of 32 and of the width; `many` needs 1 << BITS or more.
 override THREADS: u32 = 256u;
-// Packed words a lane and tile: 1, 2 or 4 with 8 keys each for `few`, with 4 keys each for `many`.
+// Packed words a lane and tile, 1, 2 or 4: of 8 keys each for `few`, of 4 for `many`.
 override ROWS: u32 = 2u;
+override MANY_ROWS: u32 = 4u;
 // The classes that `few` has room for, 8 or 16; with 16, ROWS is at most 2.
 override ROOM: u32 = 8u;
 // Bits of a class for `many`.
@@ -42,7 +43,7 @@ override BITS: u32 = 8u;
 override SUBGROUPS_MAX: u32 = THREADS / 4u;
 
 @group(0) @binding(0) var<uniform> split: Split;
-@group(0) @binding(1) var<storage, read> keys: array<vec4<u32>>;
+@group(0) @binding(1) var<storage, read_write> keys: array<vec4<u32>>;
 // 0, or the bits of the first index whose key is no class, inverted.
 @group(0) @binding(2) var<storage, read_write> status: atomic<u32>;
 @group(0) @binding(3) var<storage, read_write> packed: array<u32>;
@@ -149,3 +150,13 @@ fn refuse(index: u32) {
     atomicMax(&status, ~index);
 }
 
+
+// The key of an element.
+fn key_at(i: u32) -> u32 {
+    return keys[i / 4u][i % 4u];
+}
+
+// Sets the key of an element, for kernels that work keys out.
+fn set_key(i: u32, key: u32) {
+    keys[i / 4u][i % 4u] = key;
+}

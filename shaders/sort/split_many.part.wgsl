@@ -1,9 +1,9 @@
-// Many classes: a lane has ROWS words of 4 keys; keys of a row lie 32 apart in a lane's words, so
+// Many classes: a lane has MANY_ROWS words of 4 keys; keys of a row lie 32 apart in a lane's words, so
 // that a row is 32 keys in their order. Ballots of a class's bits find the lanes that share it.
 
 override BINS: u32 = 1u << BITS;
 override GROUPS: u32 = THREADS / 32u;
-override MANY_TILE: u32 = ROWS * THREADS * 4u;
+override MANY_TILE: u32 = MANY_ROWS * THREADS * 4u;
 override TALLIES: u32 = GROUPS * BINS;
 override VOTES: u32 = GROUPS * 8u;
 
@@ -59,7 +59,7 @@ fn many_count(
         atomicStore(&tallies[bin], 0u);
     }
     workgroupBarrier();
-    let words = split.tiles_per_chunk * ROWS;
+    let words = split.tiles_per_chunk * MANY_ROWS;
     let first = workgroup.x * words * THREADS + at.place;
     for (var i = 0u; i < words; i++) {
         let at_word = first + i * THREADS;
@@ -218,7 +218,7 @@ fn many_put(places: vec4<u32>, values: vec4<u32>) {
 
 // The index in the tile of a lane's row-th word's first key.
 fn many_index(at: Lane, row: u32) -> u32 {
-    return (at.group * ROWS + row) * 128u + at.index;
+    return (at.group * MANY_ROWS + row) * 128u + at.index;
 }
 
 // Stages index and class of a word's keys.
@@ -262,25 +262,25 @@ fn many_permutation(
         if (tile >= split.n) {
             break;
         }
-        let first = number * ROWS * THREADS + at.group * ROWS * 32u + at.index;
+        let first = number * MANY_ROWS * THREADS + at.group * MANY_ROWS * 32u + at.index;
         var words = vec4(0u);
         words.x = packed[first];
-        if (ROWS > 1u) { words.y = packed[first + 32u]; }
-        if (ROWS > 2u) { words.z = packed[first + 64u]; }
-        if (ROWS > 2u) { words.w = packed[first + 96u]; }
+        if (MANY_ROWS > 1u) { words.y = packed[first + 32u]; }
+        if (MANY_ROWS > 2u) { words.z = packed[first + 64u]; }
+        if (MANY_ROWS > 2u) { words.w = packed[first + 96u]; }
         many_clear(at);
         let ranks_0 = many_ranks(at, words.x);
         var ranks_1 = vec4(0u);
         var ranks_2 = vec4(0u);
         var ranks_3 = vec4(0u);
-        if (ROWS > 1u) { ranks_1 = many_ranks(at, words.y); }
-        if (ROWS > 2u) { ranks_2 = many_ranks(at, words.z); }
-        if (ROWS > 2u) { ranks_3 = many_ranks(at, words.w); }
+        if (MANY_ROWS > 1u) { ranks_1 = many_ranks(at, words.y); }
+        if (MANY_ROWS > 2u) { ranks_2 = many_ranks(at, words.z); }
+        if (MANY_ROWS > 2u) { ranks_3 = many_ranks(at, words.w); }
         many_begin(at);
         many_permute_row(at, tile, 0u, words.x, ranks_0);
-        if (ROWS > 1u) { many_permute_row(at, tile, 1u, words.y, ranks_1); }
-        if (ROWS > 2u) { many_permute_row(at, tile, 2u, words.z, ranks_2); }
-        if (ROWS > 2u) { many_permute_row(at, tile, 3u, words.w, ranks_3); }
+        if (MANY_ROWS > 1u) { many_permute_row(at, tile, 1u, words.y, ranks_1); }
+        if (MANY_ROWS > 2u) { many_permute_row(at, tile, 2u, words.z, ranks_2); }
+        if (MANY_ROWS > 2u) { many_permute_row(at, tile, 3u, words.w, ranks_3); }
         workgroupBarrier();
         let inside = min(MANY_TILE, split.n - tile);
         for (var k = at.place; k < inside; k += THREADS) {
@@ -342,29 +342,29 @@ fn many_pairs(
         if (tile >= split.n) {
             break;
         }
-        let first = number * ROWS * THREADS + at.group * ROWS * 32u + at.index;
+        let first = number * MANY_ROWS * THREADS + at.group * MANY_ROWS * 32u + at.index;
         var words = vec4(0u);
         words.x = packed[first];
-        if (ROWS > 1u) { words.y = packed[first + 32u]; }
-        if (ROWS > 2u) { words.z = packed[first + 64u]; }
-        if (ROWS > 2u) { words.w = packed[first + 96u]; }
+        if (MANY_ROWS > 1u) { words.y = packed[first + 32u]; }
+        if (MANY_ROWS > 2u) { words.z = packed[first + 64u]; }
+        if (MANY_ROWS > 2u) { words.w = packed[first + 96u]; }
         many_clear(at);
         var places_0 = many_ranks(at, words.x);
         var places_1 = vec4(0u);
         var places_2 = vec4(0u);
         var places_3 = vec4(0u);
-        if (ROWS > 1u) { places_1 = many_ranks(at, words.y); }
-        if (ROWS > 2u) { places_2 = many_ranks(at, words.z); }
-        if (ROWS > 2u) { places_3 = many_ranks(at, words.w); }
+        if (MANY_ROWS > 1u) { places_1 = many_ranks(at, words.y); }
+        if (MANY_ROWS > 2u) { places_2 = many_ranks(at, words.z); }
+        if (MANY_ROWS > 2u) { places_3 = many_ranks(at, words.w); }
         many_begin(at);
         places_0 = many_places(at, words.x, places_0);
-        if (ROWS > 1u) { places_1 = many_places(at, words.y, places_1); }
-        if (ROWS > 2u) { places_2 = many_places(at, words.z, places_2); }
-        if (ROWS > 2u) { places_3 = many_places(at, words.w, places_3); }
+        if (MANY_ROWS > 1u) { places_1 = many_places(at, words.y, places_1); }
+        if (MANY_ROWS > 2u) { places_2 = many_places(at, words.z, places_2); }
+        if (MANY_ROWS > 2u) { places_3 = many_places(at, words.w, places_3); }
         many_put(places_0, many_keys(words.x));
-        if (ROWS > 1u) { many_put(places_1, many_keys(words.y)); }
-        if (ROWS > 2u) { many_put(places_2, many_keys(words.z)); }
-        if (ROWS > 2u) { many_put(places_3, many_keys(words.w)); }
+        if (MANY_ROWS > 1u) { many_put(places_1, many_keys(words.y)); }
+        if (MANY_ROWS > 2u) { many_put(places_2, many_keys(words.z)); }
+        if (MANY_ROWS > 2u) { many_put(places_3, many_keys(words.w)); }
         workgroupBarrier();
         let inside = min(MANY_TILE, split.n - tile);
         let k = at.place;
@@ -372,18 +372,18 @@ fn many_pairs(
         var goals_1 = vec4(0u);
         var goals_2 = vec4(0u);
         var goals_3 = vec4(0u);
-        if (ROWS > 1u) { goals_1 = many_keys_out(k + 4u * THREADS, inside); }
-        if (ROWS > 2u) { goals_2 = many_keys_out(k + 8u * THREADS, inside); }
-        if (ROWS > 2u) { goals_3 = many_keys_out(k + 12u * THREADS, inside); }
+        if (MANY_ROWS > 1u) { goals_1 = many_keys_out(k + 4u * THREADS, inside); }
+        if (MANY_ROWS > 2u) { goals_2 = many_keys_out(k + 8u * THREADS, inside); }
+        if (MANY_ROWS > 2u) { goals_3 = many_keys_out(k + 12u * THREADS, inside); }
         workgroupBarrier();
         many_put(places_0, many_payload(at, tile, 0u));
-        if (ROWS > 1u) { many_put(places_1, many_payload(at, tile, 1u)); }
-        if (ROWS > 2u) { many_put(places_2, many_payload(at, tile, 2u)); }
-        if (ROWS > 2u) { many_put(places_3, many_payload(at, tile, 3u)); }
+        if (MANY_ROWS > 1u) { many_put(places_1, many_payload(at, tile, 1u)); }
+        if (MANY_ROWS > 2u) { many_put(places_2, many_payload(at, tile, 2u)); }
+        if (MANY_ROWS > 2u) { many_put(places_3, many_payload(at, tile, 3u)); }
         workgroupBarrier();
         many_payload_out(k, inside, goals_0);
-        if (ROWS > 1u) { many_payload_out(k + 4u * THREADS, inside, goals_1); }
-        if (ROWS > 2u) { many_payload_out(k + 8u * THREADS, inside, goals_2); }
-        if (ROWS > 2u) { many_payload_out(k + 12u * THREADS, inside, goals_3); }
+        if (MANY_ROWS > 1u) { many_payload_out(k + 4u * THREADS, inside, goals_1); }
+        if (MANY_ROWS > 2u) { many_payload_out(k + 8u * THREADS, inside, goals_2); }
+        if (MANY_ROWS > 2u) { many_payload_out(k + 12u * THREADS, inside, goals_3); }
     }
 }

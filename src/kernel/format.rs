@@ -49,6 +49,9 @@ pub struct Description {
     /// Parameters by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Parameter>,
+    /// Names that follow from a parameter, for entry points: `{name}` is replaced with them too.
+    #[serde(default)]
+    pub names: BTreeMap<String, NameChoice>,
     /// Values of the shader's overrides, formulas over the parameters.
     #[serde(default)]
     pub overrides: BTreeMap<String, Formula>,
@@ -69,6 +72,20 @@ pub struct Description {
 
 fn yes() -> bool {
     true
+}
+
+fn one() -> Formula {
+    Formula::Integer(1)
+}
+
+/// A name that follows from a parameter.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NameChoice {
+    /// The parameter.
+    pub by: String,
+    /// The name for each of its values.
+    pub of: BTreeMap<String, String>,
 }
 
 /// A number or a formula over the parameters.
@@ -310,20 +327,17 @@ pub enum FillDescription {
         /// The difference of neighbours.
         step: Formula,
     },
-    /// Uniform values as `uniform`, each for `length` neighbours.
-    Runs {
-        /// From this, included, to that, left out.
-        range: [Formula; 2],
-        /// How many neighbours share a value.
-        length: Formula,
-    },
-    /// range.0 + (range.1 − range.0) · u^exponent with u uniform from 0 to 1: with an exponent over
-    /// 1 low values are frequent.
+    /// range.0 + (range.1 − range.0) · u^exponent with u uniform from 0 to 1, rounded down for
+    /// integers: with an exponent over 1 low values are frequent.
     Skewed {
-        /// From this, included, to that, left out.
+        /// From this, included, to that, left out by integers.
         range: [Formula; 2],
-        /// The exponent, over 0.
+        /// The exponent, 1 where it is left out.
+        #[serde(default = "one")]
         exponent: Formula,
+        /// How many neighbours share a value, 1 where it is left out.
+        #[serde(default = "one")]
+        length: Formula,
     },
     /// One of several, by a parameter's value.
     Choice {

@@ -26,17 +26,6 @@ pub enum Fill {
         /// The bound, never reached.
         high: f64,
     },
-    /// Uniform values, each for `length` neighbours.
-    Runs {
-        /// The type of an element.
-        scalar: ScalarType,
-        /// The least value.
-        low: f64,
-        /// The bound, never reached.
-        high: f64,
-        /// How many neighbours share a value, at least 1.
-        length: u64,
-    },
     /// low + (high − low) · u^exponent with u uniform from 0 to 1.
     Skewed {
         /// The type of an element.
@@ -47,6 +36,8 @@ pub enum Fill {
         high: f64,
         /// The exponent.
         exponent: f64,
+        /// How many neighbours share a value, at least 1.
+        length: u64,
     },
     /// first + step · index.
     Series {
@@ -133,14 +124,10 @@ pub fn contents(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
                 uniform(*scalar, *low, *high, mix(base.wrapping_add(index)))
             });
         }
-        Fill::Runs { scalar, low, high, length } => {
+        Fill::Skewed { scalar, low, high, exponent, length } => {
             each(&mut bytes, *scalar, |index| {
-                uniform(*scalar, *low, *high, mix(base.wrapping_add(index / length)))
-            });
-        }
-        Fill::Skewed { scalar, low, high, exponent } => {
-            each(&mut bytes, *scalar, |index| {
-                skewed(*scalar, *low, *high, *exponent, mix(base.wrapping_add(index)))
+                let random = mix(base.wrapping_add(index / length));
+                skewed(*scalar, *low, *high, *exponent, random)
             });
         }
         Fill::Series { scalar, first, step } => {

@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::format::{
-    BlockDescription, BufferDescription, DispatchDescription, FillDescription, Formula,
-    ImmediatesDescription, Reference, ScalarDescription, ScalarType, WorkgroupsDescription,
+    BlockDescription, BufferDescription, Description, DispatchDescription, FillDescription,
+    Formula, ImmediatesDescription, Reference, ScalarDescription, ScalarType,
+    WorkgroupsDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
@@ -271,7 +272,9 @@ pub fn build(
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
     let mut dispatches = Vec::new();
     for dispatch in &description.dispatches {
-        dispatches.extend(repeated(dispatch, &parameters).map_err(problem)?);
+        let made =
+            named(description, &parameters).and_then(|named| repeated(dispatch, &named, &names));
+        dispatches.extend(made.map_err(problem)?);
     }
     let expected = expected_blocks(&description.blocks);
     Ok(Launch {
@@ -293,12 +296,31 @@ pub fn build(
     })
 }
 
+/// The parameters and the names that follow from them.
+fn named(
+    description: &Description,
+    parameters: &BTreeMap<String, Value>,
+) -> Result<BTreeMap<String, Value>, String> {
+    let mut named = parameters.clone();
+    for (name, choice) in &description.names {
+        let value = parameters.get(&choice.by).map(Value::to_string);
+        let chosen = value.as_ref().and_then(|value| choice.of.get(value));
+        let chosen = chosen.ok_or_else(|| {
+            let value = value.as_deref().unwrap_or("no parameter");
+            format!("the name `{name}` follows from `{}`, which is {value}", choice.by)
+        })?;
+        named.insert(name.clone(), Value::Name(chosen.clone()));
+    }
+    Ok(named)
+}
+
 /// A described dispatch, as often as it stands in the list.
 fn repeated(
     dispatch: &DispatchDescription,
     parameters: &BTreeMap<String, Value>,
+    names: &Names,
 ) -> Result<Vec<Dispatch>, String> {
-    let mut names = numbers(parameters);
+    let mut names = names.clone();
     let entry_point = interpolate(&dispatch.entry_point, parameters)?;
     let count = dispatch.repeat.as_ref().map(|count| formula::evaluate_count(count, &names));
     let count = count.transpose()?.unwrap_or(1);
@@ -423,7 +445,6 @@ impl Builder<'_> {
             FillDescription::Zero
             | FillDescription::Uniform(_)
             | FillDescription::Series { .. }
-            | FillDescription::Runs { .. }
             | FillDescription::Skewed { .. }
             | FillDescription::Choice { .. }
             | FillDescription::Default => None,
@@ -453,17 +474,12 @@ impl Builder<'_> {
         let number = |formula: &Formula| formula::evaluate(formula, self.names);
         Ok(match given {
             FillDescription::Zero => Fill::Zero,
-            FillDescription::Runs { range: [low, high], length } => Fill::Runs {
-                scalar: typed()?,
-                low: number(low)?,
-                high: number(high)?,
-                length: formula::evaluate_count(length, self.names)?.max(1),
-            },
-            FillDescription::Skewed { range: [low, high], exponent } => Fill::Skewed {
+            FillDescription::Skewed { range: [low, high], exponent, length } => Fill::Skewed {
                 scalar: typed()?,
                 low: number(low)?,
                 high: number(high)?,
                 exponent: number(exponent)?,
+                length: formula::evaluate_count(length, self.names)?.max(1),
             },
             FillDescription::Choice { by, of } => {
                 let value = self.parameters.get(by).map(Value::to_string);

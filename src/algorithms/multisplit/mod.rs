@@ -367,6 +367,7 @@ impl<'a> Maker<'a> {
         let constants = vec![
             ("THREADS", f64::from(tuning.threads)),
             ("ROWS", f64::from(tuning.rows)),
+            ("MANY_ROWS", f64::from(tuning.rows)),
             ("ROOM", f64::from(Tuning::room(classes))),
             ("BITS", f64::from(Tuning::bits(classes))),
         ];

@@ -6,6 +6,9 @@
 //! with its table of names; this file has what they share.
 
 mod five_patterns;
+mod moe;
+mod sort;
+mod sparse;
 
 use std::collections::BTreeMap;
 
@@ -73,7 +76,8 @@ fn describe(first: &[(usize, f64, f64)]) -> String {
 type Function = fn(&Launch) -> Result<Expected, String>;
 
 /// The references of each family, by name: a file for each.
-const FAMILIES: &[&[(&str, Function)]] = &[five_patterns::FUNCTIONS];
+const FAMILIES: &[&[(&str, Function)]] =
+    &[five_patterns::FUNCTIONS, moe::FUNCTIONS, sort::FUNCTIONS, sparse::FUNCTIONS];
 
 /// Works out what a launch must write, or nothing where it has no reference.
 ///
@@ -149,6 +153,13 @@ fn compare(
 /// An element that is only copied, or computed without rounding.
 fn copied(value: f64) -> Element {
     Element { value, magnitude: value.abs() }
+}
+
+/// The u32 elements of a buffer.
+fn whole_numbers(launch: &Launch, name: &str) -> Result<Vec<u32>, String> {
+    let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
+    let bytes = launch.contents(buffer);
+    Ok(bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect())
 }
 
 /// The f32 elements of a buffer.

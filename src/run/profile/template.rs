@@ -191,9 +191,7 @@ fn render_buffer(
         ),
         FillDescription::File(name) => writeln!(out, "fill = {{ file = {} }}", quoted(name)),
         // A template is written from the shader alone, which asks for none of these.
-        FillDescription::Runs { .. }
-        | FillDescription::Skewed { .. }
-        | FillDescription::Choice { .. } => Ok(()),
+        FillDescription::Skewed { .. } | FillDescription::Choice { .. } => Ok(()),
     }
 }
 
