@@ -131,17 +131,10 @@ var<workgroup> narrow_sums: array<vec4<u32>, SUBGROUPS_MAX>;
 
 // Sums over the lower lanes of the group of 32. Fields of 8 bits hold 31 lanes of 8 keys.
 fn few_exclusive(at: Lane, fields: vec4<u32>) -> vec4<u32> {
-    var before = vec4(subgroupExclusiveAdd(fields.x), subgroupExclusiveAdd(fields.y), 0u, 0u);
-    // In a wide subgroup sums began at an earlier group; a difference of words is exact even where
-    // fields ran over.
-    let first = at.lane & ~31u;
-    before.x -= subgroupShuffle(before.x, first);
-    before.y -= subgroupShuffle(before.y, first);
+    var before = vec4(group_exclusive(at, fields.x), group_exclusive(at, fields.y), 0u, 0u);
     if (ROOM > 8u) {
-        before.z = subgroupExclusiveAdd(fields.z);
-        before.w = subgroupExclusiveAdd(fields.w);
-        before.z -= subgroupShuffle(before.z, first);
-        before.w -= subgroupShuffle(before.w, first);
+        before.z = group_exclusive(at, fields.z);
+        before.w = group_exclusive(at, fields.w);
     }
     if (at.narrow) {
         if (at.lane == at.width - 1u) {
@@ -199,13 +192,16 @@ fn few_begin(at: Lane) {
     if (class_id < ROOM) {
         count = few_count_of(at.place % SLOTS, class_id);
     }
-    var sum = subgroupExclusiveAdd(count);
-    if (ROOM * SLOTS > at.width) {
-        if (at.lane == at.width - 1u) {
-            partial[at.subgroup] = sum + count;
+    // Groups of 32, or subgroups where they are narrower.
+    let width = min(at.width, 32u);
+    var sum = group_exclusive(at, count);
+    if (ROOM * SLOTS > width) {
+        let group = at.place / width;
+        if (at.place % width == width - 1u) {
+            partial[group] = sum + count;
         }
         workgroupBarrier();
-        for (var i = 0u; i < at.subgroup; i++) {
+        for (var i = 0u; i < group; i++) {
             sum += partial[i];
         }
     }

@@ -83,6 +83,9 @@ fn many_count(
 // The lanes of the group whose bit is set.
 fn group_ballot(at: Lane, bit: bool) -> u32 {
     let votes = subgroupBallot(bit);
+    if (!WIDE) {
+        return votes.x;
+    }
     let low = select(votes.x, votes.y, at.lane >= 32u);
     return select(low, select(votes.z, votes.w, at.lane >= 96u), at.lane >= 64u);
 }

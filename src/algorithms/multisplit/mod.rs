@@ -364,12 +364,15 @@ impl<'a> Maker<'a> {
         let source = ShaderSource::Wgsl(Cow::Borrowed(SHADER));
         let descriptor = ShaderModuleDescriptor { label: Some("multisplit"), source };
         let module = trusted::shader_module(device, descriptor);
+        let widths = device.adapter_info();
         let constants = vec![
             ("THREADS", f64::from(tuning.threads)),
             ("ROWS", f64::from(tuning.rows)),
             ("MANY_ROWS", f64::from(tuning.rows)),
             ("ROOM", f64::from(Tuning::room(classes))),
             ("BITS", f64::from(Tuning::bits(classes))),
+            ("NARROW", f64::from(u8::from(widths.subgroup_min_size < 32))),
+            ("WIDE", f64::from(u8::from(widths.subgroup_max_size > 32))),
         ];
         let chunks = tuning.chunks(n).max(1);
         let words_per_chunk = tuning.threads * tuning.rows * tuning.tiles_per_chunk;
