@@ -201,7 +201,7 @@ impl Input {
     fn new(gpu: &Gpu, n: u32, classes: u32) -> anyhow::Result<Self> {
         let key = |i: u64| {
             let mixed = lanescope::kernel::generate::mix(i ^ 0x5eed);
-            u32::try_from((mixed >> 32) * u64::from(classes) >> 32).unwrap_or(0)
+            u32::try_from(((mixed >> 32) * u64::from(classes)) >> 32).unwrap_or(0)
         };
         let keys: Vec<u32> = (0..u64::from(n)).map(key).collect();
         let payload: Vec<u32> = (0..n).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
@@ -232,7 +232,8 @@ fn measure(gpu: &Gpu, case: &Case, input: &Input) -> anyhow::Result<serde_json::
         pairs: (case.mode == "pairs").then_some(pairs),
     };
     let limits = gpu.device.limits();
-    let tuning = case.tuning.unwrap_or_else(|| Tuning::choose(&limits, n, classes));
+    let tuning =
+        case.tuning.unwrap_or_else(|| Tuning::choose(&limits, n, classes, case.mode == "pairs"));
     let split = Multisplit::with_tuning(&gpu.device, n, classes, &buffers, tuning)?;
     let all: Vec<usize> = (0..split.steps()).collect();
     let median_ns = gpu.median(&split, &all)?;

@@ -23,7 +23,7 @@ struct Split {
     classes: u32,
     // Workgroups of the first and third dispatch.
     chunks: u32,
-    // Tiles that a workgroup takes one after the other, at most 32 / ROWS.
+    // Tiles that a workgroup takes one after the other, at most 32.
     tiles_per_chunk: u32,
     // Whether `inverse` is written.
     inverse: u32,
@@ -31,10 +31,9 @@ struct Split {
 
 // Invocations a workgroup: a multiple of 32 and of the width; `many` needs 1 << BITS or more.
 override THREADS: u32 = 256u;
-// Packed words a lane and tile, 1, 2 or 4: of 8 keys each for `few`, of 4 for `many`.
-override ROWS: u32 = 2u;
+// Packed words of 4 keys a lane and tile for `many`, 1, 2 or 4; `few` has one word of 8 keys.
 override MANY_ROWS: u32 = 4u;
-// The classes that `few` has room for, 8 or 16; with 16, ROWS is at most 2.
+// The classes that `few` has room for, 8 or 16.
 override ROOM: u32 = 8u;
 // Bits of a class for `many`.
 override BITS: u32 = 8u;
@@ -60,8 +59,6 @@ override SUBGROUPS_MAX: u32 = THREADS / 4u;
 @group(0) @binding(7) var<storage, read_write> permutation: array<u32>;
 // [n]: the place that each element goes to.
 @group(0) @binding(8) var<storage, read_write> inverse: array<vec4<u32>>;
-// The same for `many`, whose lanes write single elements.
-@group(0) @binding(12) var<storage, read_write> inverse_single: array<u32>;
 @group(0) @binding(9) var<storage, read> payload: array<vec4<u32>>;
 // [n]: payload and keys in order.
 @group(0) @binding(10) var<storage, read_write> payload_sorted: array<u32>;
@@ -130,11 +127,15 @@ fn workgroup_exclusive(at: Lane, value: u32) -> vec2<u32> {
 
 // Running sums of four counts from the i-th of a row on.
 fn scan_load(row: u32, i: u32) -> vec4<u32> {
-    var value = vec4(0u);
-    if (i < split.chunks) { value.x = counts[row + i]; }
-    if (i + 1u < split.chunks) { value.y = counts[row + i + 1u]; }
-    if (i + 2u < split.chunks) { value.z = counts[row + i + 2u]; }
-    if (i + 3u < split.chunks) { value.w = counts[row + i + 3u]; }
+    // Loads without branches, so that they overlap; what is past the end counts nothing.
+    let last = split.chunks - 1u;
+    let loaded = vec4(
+        counts[row + min(i, last)],
+        counts[row + min(i + 1u, last)],
+        counts[row + min(i + 2u, last)],
+        counts[row + min(i + 3u, last)],
+    );
+    var value = select(vec4(0u), loaded, vec4(i) + vec4(0u, 1u, 2u, 3u) <= vec4(last));
     value.y += value.x;
     value.z += value.y;
     value.w += value.z;

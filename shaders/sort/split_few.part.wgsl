@@ -76,7 +76,7 @@ fn few_count(
         atomicStore(&few_counts[at.place], 0u);
     }
     workgroupBarrier();
-    let words = split.tiles_per_chunk * ROWS;
+    let words = split.tiles_per_chunk;
     let first = workgroup.x * words * THREADS + at.place;
     // Fields of 16 bits: classes 0 and 4, 2 and 6, 1 and 5, 3 and 7; the same from class 8 on.
     var low = vec4(0u);
@@ -110,8 +110,8 @@ fn few_count(
 const CLASSES_MAX = 16u;
 
 // Groups of a tile, in the order of their keys.
-override SLOTS: u32 = ROWS * THREADS / 32u;
-override FEW_TILE: u32 = ROWS * THREADS * 8u;
+override SLOTS: u32 = THREADS / 32u;
+override FEW_TILE: u32 = THREADS * 8u;
 // From a class's slots to the next one's: one more than there are, against bank conflicts.
 override STRIDE: u32 = SLOTS + 1u;
 override BEGINS: u32 = ROOM * STRIDE;
@@ -149,43 +149,29 @@ fn few_exclusive(at: Lane, fields: vec4<u32>) -> vec4<u32> {
     return before;
 }
 
-// Counts a row's word; what lies before it in its slot, in fields.
-fn few_row(at: Lane, row: u32, word: u32) -> vec4<u32> {
-    let tally = few_tally(word);
-    let before = few_exclusive(at, few_fields(tally));
-    if (at.index == 31u) {
-        let slot = row * (THREADS / 32u) + at.group;
-        edge_before[slot] = before;
-        edge_own[slot] = tally;
-    }
-    return before;
-}
-
-// A lane's words of a tile.
-fn few_words(at: Lane, number: u32) -> vec4<u32> {
-    let first = number * ROWS * THREADS + at.place;
-    var words = vec4(0u);
-    words.x = packed[first];
-    if (ROWS > 1u) { words.y = packed[first + THREADS]; }
-    if (ROWS > 2u) { words.z = packed[first + 2u * THREADS]; }
-    if (ROWS > 2u) { words.w = packed[first + 3u * THREADS]; }
-    return words;
-}
-
 // How many keys of `class_id` a slot has.
 fn few_count_of(slot: u32, class_id: u32) -> u32 {
     let edge = edge_before[slot];
     let own = edge_own[slot];
     let even = class_id % 2u == 0u;
     let shift = (class_id & 6u) * 4u;
-    if (ROOM > 8u && class_id > 7u) {
-        return ((select(edge.w, edge.z, even) >> shift) & 255u) + ((own.y >> ((class_id & 7u) * 4u)) & 15u);
+    var field = select(edge.y, edge.x, even);
+    var tally = own.x;
+    if (ROOM > 8u) {
+        field = select(field, select(edge.w, edge.z, even), class_id > 7u);
+        tally = select(tally, own.y, class_id > 7u);
     }
-    return ((select(edge.y, edge.x, even) >> shift) & 255u) + ((own.x >> (class_id * 4u)) & 15u);
+    return ((field >> shift) & 255u) + ((tally >> ((class_id & 7u) * 4u)) & 15u);
 }
 
-// Fills `begin` from the edges.
-fn few_begin(at: Lane) {
+// Counts a tile's words and fills `begin`; what lies before the lane in its slot, in fields.
+fn few_rank(at: Lane, word: u32) -> vec4<u32> {
+    let tally = few_tally(word);
+    let before = few_exclusive(at, few_fields(tally));
+    if (at.index == 31u) {
+        edge_before[at.group] = before;
+        edge_own[at.group] = tally;
+    }
     workgroupBarrier();
     let class_id = at.place / SLOTS;
     var count = 0u;
@@ -209,17 +195,11 @@ fn few_begin(at: Lane) {
         begin[class_id * STRIDE + at.place % SLOTS] = sum;
     }
     workgroupBarrier();
+    return before;
 }
 
-// The places in the tile of a row's 8 keys: two vectors.
-struct Places {
-    low: vec4<u32>,
-    high: vec4<u32>,
-}
-
-// The place of key j, counting it in `before`.
-fn few_place(slot: u32, word: u32, j: u32, before: ptr<function, vec4<u32>>) -> u32 {
-    let key = (word >> (j * 4u)) & 15u;
+// The place in the tile of a key, counting it in `before`.
+fn few_place(at: Lane, key: u32, before: ptr<function, vec4<u32>>) -> u32 {
     let shift = (key & 6u) * 4u;
     let odd = (key & 1u) != 0u;
     let one = 1u << shift;
@@ -235,21 +215,7 @@ fn few_place(slot: u32, word: u32, j: u32, before: ptr<function, vec4<u32>>) -> 
         (*before).x += select(one, 0u, odd);
         (*before).y += select(0u, one, odd);
     }
-    return begin[key * STRIDE + slot] + ((field >> shift) & 255u);
-}
-
-fn few_places(at: Lane, row: u32, word: u32, lower: vec4<u32>) -> Places {
-    let slot = row * (THREADS / 32u) + at.group;
-    var before = lower;
-    let a = few_place(slot, word, 0u, &before);
-    let b = few_place(slot, word, 1u, &before);
-    let c = few_place(slot, word, 2u, &before);
-    let d = few_place(slot, word, 3u, &before);
-    let e = few_place(slot, word, 4u, &before);
-    let f = few_place(slot, word, 5u, &before);
-    let g = few_place(slot, word, 6u, &before);
-    let h = few_place(slot, word, 7u, &before);
-    return Places(vec4(a, b, c, d), vec4(e, f, g, h));
+    return begin[key * STRIDE + at.group] + ((field >> shift) & 255u);
 }
 
 // Where the chunk's keys of each class go; the first workgroup writes where classes begin.
@@ -257,9 +223,9 @@ fn few_base(at: Lane, chunk: u32) {
     if (at.place < ROOM) {
         var start = 0u;
         for (var i = 0u; i < ROOM; i++) {
-            if (i < split.classes && i < at.place) {
-                start += totals[i];
-            }
+            // Loads without branches, so that they overlap.
+            let total = totals[min(i, split.classes - 1u)];
+            start += select(0u, total, i < split.classes && i < at.place);
         }
         var here = 0u;
         if (at.place < split.classes) {
@@ -275,7 +241,7 @@ fn few_base(at: Lane, chunk: u32) {
     }
 }
 
-// After `begin` is known: the difference of place and goal, and the next tile's base.
+// After `begin` is known: writes `delta` and gives the next tile's base.
 fn few_delta(at: Lane) -> u32 {
     var next = 0u;
     if (at.place < ROOM) {
@@ -290,19 +256,22 @@ fn few_delta(at: Lane) -> u32 {
     return next;
 }
 
-fn few_stage(at: Lane, row: u32, word: u32, places: Places) {
-    let index = (row * THREADS + at.place) * 8u;
-    stage[places.low.x] = index | ((word & 15u) << 16u);
-    stage[places.low.y] = (index + 1u) | (((word >> 4u) & 15u) << 16u);
-    stage[places.low.z] = (index + 2u) | (((word >> 8u) & 15u) << 16u);
-    stage[places.low.w] = (index + 3u) | (((word >> 12u) & 15u) << 16u);
-    stage[places.high.x] = (index + 4u) | (((word >> 16u) & 15u) << 16u);
-    stage[places.high.y] = (index + 5u) | (((word >> 20u) & 15u) << 16u);
-    stage[places.high.z] = (index + 6u) | (((word >> 24u) & 15u) << 16u);
-    stage[places.high.w] = (index + 7u) | ((word >> 28u) << 16u);
+// Stages index and class of the four keys in a word's lower half; their places.
+fn few_stage(at: Lane, word: u32, first: u32, before: ptr<function, vec4<u32>>) -> vec4<u32> {
+    let key = few_keys(word);
+    let a = few_place(at, key.x, before);
+    let b = few_place(at, key.y, before);
+    let c = few_place(at, key.z, before);
+    let d = few_place(at, key.w, before);
+    let entry = (vec4(at.place * 8u + first) + vec4(0u, 1u, 2u, 3u)) | (key << vec4(16u));
+    stage[a] = entry.x;
+    stage[b] = entry.y;
+    stage[c] = entry.z;
+    stage[d] = entry.w;
+    return vec4(a, b, c, d);
 }
 
-// Four goals of `inverse`, from their places in the tile.
+// Where four keys go, from their places in the tile.
 fn few_goals(word: u32, places: vec4<u32>) -> vec4<u32> {
     let key = few_keys(word);
     return places + vec4(
@@ -313,48 +282,16 @@ fn few_goals(word: u32, places: vec4<u32>) -> vec4<u32> {
     );
 }
 
-fn few_inverse(at: Lane, tile: u32, row: u32, word: u32, places: Places) {
-    let index = tile + (row * THREADS + at.place) * 8u;
-    if (index < split.n) {
-        inverse[index / 4u] = few_goals(word, places.low);
-    }
-    if (index + 4u < split.n) {
-        inverse[index / 4u + 1u] = few_goals(word >> 16u, places.high);
-    }
-}
-
-fn few_permute_row(at: Lane, tile: u32, row: u32, word: u32, lower: vec4<u32>) {
-    let places = few_places(at, row, word, lower);
-    few_stage(at, row, word, places);
-    if (split.inverse != 0u) {
-        few_inverse(at, tile, row, word, places);
-    }
-}
-
-// Writes 8 entries THREADS apart: loads before stores, so that they overlap.
-fn few_write_order(tile: u32, k: u32) {
-    let a = vec4(stage[k], stage[k + THREADS], stage[k + 2u * THREADS], stage[k + 3u * THREADS]);
-    let later = k + 4u * THREADS;
-    let b = vec4(
-        stage[later],
-        stage[later + THREADS],
-        stage[later + 2u * THREADS],
-        stage[later + 3u * THREADS],
-    );
-    let class_a = a >> vec4(16u);
-    let class_b = b >> vec4(16u);
-    let to_a = vec4(delta[class_a.x], delta[class_a.y], delta[class_a.z], delta[class_a.w]) + vec4(k);
-    let to_b = vec4(delta[class_b.x], delta[class_b.y], delta[class_b.z], delta[class_b.w]) + vec4(later);
-    let index_a = vec4(tile) + (a & vec4(0xffffu));
-    let index_b = vec4(tile) + (b & vec4(0xffffu));
-    permutation[to_a.x] = index_a.x;
-    permutation[to_a.y + THREADS] = index_a.y;
-    permutation[to_a.z + 2u * THREADS] = index_a.z;
-    permutation[to_a.w + 3u * THREADS] = index_a.w;
-    permutation[to_b.x] = index_b.x;
-    permutation[to_b.y + THREADS] = index_b.y;
-    permutation[to_b.z + 2u * THREADS] = index_b.z;
-    permutation[to_b.w + 3u * THREADS] = index_b.w;
+// Writes four entries THREADS apart: loads before stores, so that they overlap.
+fn few_write(tile: u32, k: u32) {
+    let entry = vec4(stage[k], stage[k + THREADS], stage[k + 2u * THREADS], stage[k + 3u * THREADS]);
+    let key = entry >> vec4(16u);
+    let goal = vec4(k) + vec4(delta[key.x], delta[key.y], delta[key.z], delta[key.w]);
+    let index = vec4(tile) + (entry & vec4(0xffffu));
+    permutation[goal.x] = index.x;
+    permutation[goal.y + THREADS] = index.y;
+    permutation[goal.z + 2u * THREADS] = index.z;
+    permutation[goal.w + 3u * THREADS] = index.w;
 }
 
 // Writes the permutation, and its inverse where it is asked for.
@@ -367,39 +304,37 @@ fn few_permutation(
 ) {
     let at = lane_of(subgroup, lane, width);
     few_base(at, workgroup.x);
-    var next_words = few_words(at, workgroup.x * split.tiles_per_chunk);
+    var next_word = packed[workgroup.x * split.tiles_per_chunk * THREADS + at.place];
     for (var i = 0u; i < split.tiles_per_chunk; i++) {
         let number = workgroup.x * split.tiles_per_chunk + i;
         let tile = number * FEW_TILE;
         if (tile >= split.n) {
             break;
         }
-        let words = next_words;
+        let word = next_word;
         if (i + 1u < split.tiles_per_chunk) {
-            next_words = few_words(at, number + 1u);
+            next_word = packed[(number + 1u) * THREADS + at.place];
         }
-        let before_0 = few_row(at, 0u, words.x);
-        var before_1 = vec4(0u);
-        var before_2 = vec4(0u);
-        var before_3 = vec4(0u);
-        if (ROWS > 1u) { before_1 = few_row(at, 1u, words.y); }
-        if (ROWS > 2u) { before_2 = few_row(at, 2u, words.z); }
-        if (ROWS > 2u) { before_3 = few_row(at, 3u, words.w); }
-        few_begin(at);
-        few_permute_row(at, tile, 0u, words.x, before_0);
-        if (ROWS > 1u) { few_permute_row(at, tile, 1u, words.y, before_1); }
-        if (ROWS > 2u) { few_permute_row(at, tile, 2u, words.z, before_2); }
-        if (ROWS > 2u) { few_permute_row(at, tile, 3u, words.w, before_3); }
+        var before = few_rank(at, word);
+        let low = few_stage(at, word, 0u, &before);
+        let high = few_stage(at, word >> 16u, 4u, &before);
+        if (split.inverse != 0u) {
+            let index = tile + at.place * 8u;
+            if (index < split.n) {
+                inverse[index / 4u] = few_goals(word, low);
+            }
+            if (index + 4u < split.n) {
+                inverse[index / 4u + 1u] = few_goals(word >> 16u, high);
+            }
+        }
         let next = few_delta(at);
         workgroupBarrier();
         if (at.place < ROOM) {
             base[at.place] = next;
         }
         if (tile + FEW_TILE <= split.n) {
-            few_write_order(tile, at.place);
-            if (ROWS > 1u) { few_write_order(tile, at.place + 8u * THREADS); }
-            if (ROWS > 2u) { few_write_order(tile, at.place + 16u * THREADS); }
-            if (ROWS > 2u) { few_write_order(tile, at.place + 24u * THREADS); }
+            few_write(tile, at.place);
+            few_write(tile, at.place + 4u * THREADS);
         } else {
             for (var k = at.place; tile + k < split.n; k += THREADS) {
                 let entry = stage[k];
@@ -422,42 +357,6 @@ fn few_class(place: u32) -> u32 {
     return found;
 }
 
-fn few_write_pair(k: u32) {
-    let found = few_class(k);
-    let goal = delta[found] + k;
-    payload_sorted[goal] = stage[k];
-    keys_sorted[goal] = found;
-}
-
-// Writes 8 pairs THREADS apart.
-fn few_write_pairs(k: u32) {
-    few_write_pair(k);
-    few_write_pair(k + THREADS);
-    few_write_pair(k + 2u * THREADS);
-    few_write_pair(k + 3u * THREADS);
-    few_write_pair(k + 4u * THREADS);
-    few_write_pair(k + 5u * THREADS);
-    few_write_pair(k + 6u * THREADS);
-    few_write_pair(k + 7u * THREADS);
-}
-
-fn few_pairs_row(at: Lane, tile: u32, row: u32, word: u32, lower: vec4<u32>) {
-    let index = tile + (row * THREADS + at.place) * 8u;
-    var low = vec4(0u);
-    var high = vec4(0u);
-    if (index < split.n) { low = payload[index / 4u]; }
-    if (index + 4u < split.n) { high = payload[index / 4u + 1u]; }
-    let places = few_places(at, row, word, lower);
-    stage[places.low.x] = low.x;
-    stage[places.low.y] = low.y;
-    stage[places.low.z] = low.z;
-    stage[places.low.w] = low.w;
-    stage[places.high.x] = high.x;
-    stage[places.high.y] = high.y;
-    stage[places.high.z] = high.z;
-    stage[places.high.w] = high.w;
-}
-
 // Writes the payload and the keys in order.
 @compute @workgroup_size(THREADS)
 fn few_pairs(
@@ -468,44 +367,47 @@ fn few_pairs(
 ) {
     let at = lane_of(subgroup, lane, width);
     few_base(at, workgroup.x);
-    var next_words = few_words(at, workgroup.x * split.tiles_per_chunk);
+    var next_word = packed[workgroup.x * split.tiles_per_chunk * THREADS + at.place];
     for (var i = 0u; i < split.tiles_per_chunk; i++) {
         let number = workgroup.x * split.tiles_per_chunk + i;
         let tile = number * FEW_TILE;
         if (tile >= split.n) {
             break;
         }
-        let words = next_words;
+        let word = next_word;
         if (i + 1u < split.tiles_per_chunk) {
-            next_words = few_words(at, number + 1u);
+            next_word = packed[(number + 1u) * THREADS + at.place];
         }
-        let before_0 = few_row(at, 0u, words.x);
-        var before_1 = vec4(0u);
-        var before_2 = vec4(0u);
-        var before_3 = vec4(0u);
-        if (ROWS > 1u) { before_1 = few_row(at, 1u, words.y); }
-        if (ROWS > 2u) { before_2 = few_row(at, 2u, words.z); }
-        if (ROWS > 2u) { before_3 = few_row(at, 3u, words.w); }
-        few_begin(at);
-        few_pairs_row(at, tile, 0u, words.x, before_0);
-        if (ROWS > 1u) { few_pairs_row(at, tile, 1u, words.y, before_1); }
-        if (ROWS > 2u) { few_pairs_row(at, tile, 2u, words.z, before_2); }
-        if (ROWS > 2u) { few_pairs_row(at, tile, 3u, words.w, before_3); }
+        let index = tile + at.place * 8u;
+        var low = vec4(0u);
+        var high = vec4(0u);
+        if (index < split.n) { low = payload[index / 4u]; }
+        if (index + 4u < split.n) { high = payload[index / 4u + 1u]; }
+        var before = few_rank(at, word);
+        for (var j = 0u; j < 4u; j++) {
+            let place = few_place(at, (word >> (j * 4u)) & 15u, &before);
+            stage[place] = low.x;
+            low = low.yzwx;
+        }
+        for (var j = 0u; j < 4u; j++) {
+            let place = few_place(at, (word >> (j * 4u + 16u)) & 15u, &before);
+            stage[place] = high.x;
+            high = high.yzwx;
+        }
         let next = few_delta(at);
         workgroupBarrier();
         if (at.place < ROOM) {
             base[at.place] = next;
         }
-        if (tile + FEW_TILE <= split.n) {
-            few_write_pairs(at.place);
-            if (ROWS > 1u) { few_write_pairs(at.place + 8u * THREADS); }
-            if (ROWS > 2u) { few_write_pairs(at.place + 16u * THREADS); }
-            if (ROWS > 2u) { few_write_pairs(at.place + 24u * THREADS); }
-        } else {
-            for (var k = at.place; tile + k < split.n; k += THREADS) {
-                few_write_pair(k);
+        let inside = min(FEW_TILE, split.n - tile);
+        for (var j = 0u; j < 8u; j++) {
+            let k = at.place + j * THREADS;
+            let found = few_class(k);
+            let goal = delta[found] + k;
+            if (k < inside) {
+                payload_sorted[goal] = stage[k];
+                keys_sorted[goal] = found;
             }
         }
     }
 }
-

@@ -235,10 +235,10 @@ fn many_inverse(at: Lane, tile: u32, row: u32, word: u32, places: vec4<u32>) {
     let goals = places
         + vec4(many_delta[key.x], many_delta[key.y], many_delta[key.z], many_delta[key.w]);
     let index = tile + many_index(at, row);
-    if (index < split.n) { inverse_single[index] = goals.x; }
-    if (index + 32u < split.n) { inverse_single[index + 32u] = goals.y; }
-    if (index + 64u < split.n) { inverse_single[index + 64u] = goals.z; }
-    if (index + 96u < split.n) { inverse_single[index + 96u] = goals.w; }
+    if (index < split.n) { inverse[index / 4u][index % 4u] = goals.x; }
+    if (index + 32u < split.n) { inverse[index / 4u + 8u][index % 4u] = goals.y; }
+    if (index + 64u < split.n) { inverse[index / 4u + 16u][index % 4u] = goals.z; }
+    if (index + 96u < split.n) { inverse[index / 4u + 24u][index % 4u] = goals.w; }
 }
 
 fn many_permute_row(at: Lane, tile: u32, row: u32, word: u32, ranks: vec4<u32>) {

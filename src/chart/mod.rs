@@ -9,14 +9,18 @@
 
 mod bars;
 mod canvas;
+mod curves;
 mod lanes;
 mod ratios;
+mod stages;
 #[cfg(test)]
 mod tests;
 mod widths;
 
+pub use curves::curves;
 pub use lanes::lanes;
 pub use ratios::ratios;
+pub use stages::stages;
 pub use widths::widths;
 
 /// Why there is no figure.

@@ -3,6 +3,7 @@
 //! Input: runs and the catalogue. Output: one SVG a figure and `report.html`, in a folder. It can
 //! be done again from the result files at any time.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::failure::{Exit, Failure};
@@ -67,10 +68,35 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
         let name = form.map_or("widths.svg".to_owned(), |form| format!("widths-{form}.svg"));
         figures.push((name, chart::widths(&part)));
     }
+    figures.extend(sorting(&run, &known));
     for (name, figure) in figures {
         save(&folder.join(name), &figure.map_err(Failure::bad_input)?)?;
     }
     page(folder, runs, &known)
+}
+
+/// The figures of speed-ups along a parameter, one for each family and parameter, and of stages.
+fn sorting(
+    run: &Run,
+    known: &analyze::Catalogue,
+) -> Vec<(String, Result<String, chart::ChartError>)> {
+    let curves = analyze::curves(run, known);
+    let mut groups: BTreeMap<String, Vec<&analyze::SpeedCurve>> = BTreeMap::new();
+    for curve in &curves {
+        let family = curve.kernel.split('/').next().unwrap_or_default();
+        groups.entry(format!("speedup-{family}-{}.svg", curve.axis)).or_default().push(curve);
+    }
+    let mut figures: Vec<_> =
+        groups.into_iter().map(|(name, curves)| (name, chart::curves(&curves))).collect();
+    let families: BTreeSet<&str> =
+        run.measurements.iter().filter_map(|m| m.kernel.split('/').next()).collect();
+    for family in families {
+        let stacks = analyze::stages(run, family);
+        if !stacks.is_empty() {
+            figures.push((format!("stages-{family}.svg"), chart::stages(family, &stacks)));
+        }
+    }
+    figures
 }
 
 /// Writes the page of a profile, and gives its path.

@@ -376,6 +376,26 @@ pub(crate) fn write_tables(
     Ok(())
 }
 
+/// The model beside the measurement, for each device and each family where sorting is compared.
+pub(crate) fn write_model(
+    run: &Run,
+    known: &analyze::Catalogue,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let mut rows = analyze::model(run, known);
+    rows.retain(|row| {
+        ["sort/", "moe/", "sparse/"].iter().any(|family| row.kernel.starts_with(family))
+    });
+    let mut labels: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
+    labels.dedup();
+    for label in labels {
+        let of_device: Vec<_> = rows.iter().filter(|row| row.label == label).cloned().collect();
+        writeln!(out, "\n{label}: speed-up over the divergent kernel")?;
+        writeln!(out, "{}", table::model(&of_device, Style::Terminal))?;
+    }
+    Ok(())
+}
+
 impl Listener for Job {
     fn device(&mut self, device: &Device) {
         let saved = self.store.append_device(device);

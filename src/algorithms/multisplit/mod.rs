@@ -195,7 +195,8 @@ impl Multisplit {
         classes: u32,
         buffers: &Buffers<'_>,
     ) -> Result<Self, MultisplitError> {
-        Self::with_tuning(device, n, classes, buffers, Tuning::choose(&device.limits(), n, classes))
+        let tuning = Tuning::choose(&device.limits(), n, classes, buffers.pairs.is_some());
+        Self::with_tuning(device, n, classes, buffers, tuning)
     }
 
     /// The same with a tuning of the caller's.
@@ -215,9 +216,9 @@ impl Multisplit {
         let maker = Maker::new(device, n, classes, tuning, buffers);
         let mut steps = Vec::new();
         if n > 0 {
-            let (count, permutation, pairs, inverse) = match tuning.path {
-                Path::Few => ("few_count", "few_permutation", "few_pairs", INVERSE),
-                Path::Many => ("many_count", "many_permutation", "many_pairs", INVERSE_SINGLE),
+            let (count, permutation, pairs) = match tuning.path {
+                Path::Few => ("few_count", "few_permutation", "few_pairs"),
+                Path::Many => ("many_count", "many_permutation", "many_pairs"),
             };
             let chunks = tuning.chunks(n);
             let scratch = &maker.scratch;
@@ -228,7 +229,7 @@ impl Multisplit {
             steps.push(maker.step("scan", classes, &[counted[1], totals]));
             let placed = [counted[0], counted[1], totals, (OFFSETS, buffers.offsets)];
             if let Some(order) = &buffers.order {
-                let inverse = (inverse, order.inverse.unwrap_or(&scratch.none));
+                let inverse = (INVERSE, order.inverse.unwrap_or(&scratch.none));
                 let written = [(PERMUTATION, order.permutation), inverse];
                 steps.push(maker.step(permutation, chunks, &[&placed[..], &written].concat()));
             }
@@ -290,7 +291,6 @@ const INVERSE: u32 = 8;
 const PAYLOAD: u32 = 9;
 const PAYLOAD_SORTED: u32 = 10;
 const KEYS_SORTED: u32 = 11;
-const INVERSE_SINGLE: u32 = 12;
 
 /// Refuses what does not fit the buffers or the device.
 fn check_shape(
@@ -367,7 +367,6 @@ impl<'a> Maker<'a> {
         let widths = device.adapter_info();
         let constants = vec![
             ("THREADS", f64::from(tuning.threads)),
-            ("ROWS", f64::from(tuning.rows)),
             ("MANY_ROWS", f64::from(tuning.rows)),
             ("ROOM", f64::from(Tuning::room(classes))),
             ("BITS", f64::from(Tuning::bits(classes))),

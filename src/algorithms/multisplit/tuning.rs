@@ -15,7 +15,7 @@ const WORDS_PER_LANE_MAX: u32 = 32;
 
 /// Chunks of a large partition: enough to fill the largest GPU several times over, and few enough
 /// for their counts to be small beside the elements.
-const CHUNKS_WANTED: u32 = 4096;
+const CHUNKS_WANTED: u32 = 8192;
 
 /// Which of the two ways ranks are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,19 +33,21 @@ pub struct Tuning {
     pub path: Path,
     /// Invocations a workgroup: 128, 256, 512 or 1024.
     pub threads: u32,
-    /// Packed words a lane and tile, of 8 keys (`Few`) or 4 (`Many`): 1, 2 or 4.
+    /// Packed words a lane and tile: 1 of 8 keys for `Few`; 1, 2 or 4 of 4 keys for `Many`.
     pub rows: u32,
     /// Tiles that a workgroup takes one after the other.
     pub tiles_per_chunk: u32,
 }
 
 impl Tuning {
-    /// The tuning for a device and a size.
-    pub fn choose(limits: &Limits, n: u32, classes: u32) -> Self {
+    /// The tuning for a device and a size; `pairs` says whether pairs are written.
+    pub fn choose(limits: &Limits, n: u32, classes: u32, pairs: bool) -> Self {
         let path = if classes <= 16 { Path::Few } else { Path::Many };
-        let candidates: [(u32, u32); 3] = match path {
-            Path::Few => [(256, 2), (256, 1), (128, 1)],
-            Path::Many => [(256, 4), (256, 2), (256, 1)],
+        // The first of each is what an H200 liked best.
+        let candidates: [(u32, u32); 3] = match (path, pairs) {
+            (Path::Few, false) => [(128, 1), (128, 1), (128, 1)],
+            (Path::Few, true) => [(256, 1), (128, 1), (128, 1)],
+            (Path::Many, _) => [(256, 4), (256, 2), (256, 1)],
         };
         let tuning = |(threads, rows)| Self { path, threads, rows, tiles_per_chunk: 1 };
         let fits =
@@ -91,7 +93,7 @@ impl Tuning {
         let stage = self.tile() * 4;
         match self.path {
             Path::Few => {
-                let slots = self.rows * self.threads / 32;
+                let slots = self.threads / 32;
                 let room = Self::room(classes);
                 shared + stage + slots * (16 + 8) + (slots + 1) * 4 * room + 128 + 4 * self.threads
             }
@@ -123,7 +125,7 @@ impl Tuning {
             return wrong(format!("rows is {rows}, not 1, 2 or 4"));
         }
         let (classes_max, rows_max) = match path {
-            Path::Few => (16, 32 / Self::room(classes)),
+            Path::Few => (16, 1),
             Path::Many => (CLASSES_MAX.min(threads), 4),
         };
         if classes > classes_max {
