@@ -18,6 +18,7 @@ mod command;
 mod corpus;
 mod devices;
 mod random;
+mod sorting;
 mod support;
 
 use libtest_mimic::{Arguments, Trial};
@@ -28,6 +29,7 @@ fn main() {
     let mut trials = command::trials();
     trials.extend(random::trials());
     trials.extend(corpus::trials());
+    trials.extend(sorting::trials());
     for driver in Driver::all() {
         for (name, check) in devices::CHECKS {
             if !driver.takes(name) {

@@ -31,6 +31,8 @@ struct Split {
 
 // Invocations a workgroup: a multiple of 32 and of the width; `many` needs 1 << BITS or more.
 override THREADS: u32 = 256u;
+// Invocations of a workgroup of `scan`: one goes through the chunks of a class by itself.
+override SCAN_THREADS: u32 = 256u;
 // Packed words of 4 keys a lane and tile for `many`, 1, 2 or 4; `few` has one word of 8 keys.
 override MANY_ROWS: u32 = 4u;
 // The classes that `few` has room for, 8 or 16.
@@ -42,7 +44,7 @@ override BITS: u32 = 8u;
 override NARROW: bool = true;
 override WIDE: bool = true;
 // Lengths of arrays, each with a name of its own: naga 30 takes no expression there in a pipeline.
-override SUBGROUPS_MAX: u32 = THREADS / 4u;
+override SUBGROUPS_MAX: u32 = (THREADS + SCAN_THREADS) / 4u;
 
 @group(0) @binding(0) var<uniform> split: Split;
 @group(0) @binding(1) var<storage, read_write> keys: array<vec4<u32>>;
@@ -106,8 +108,8 @@ fn group_exclusive(at: Lane, value: u32) -> u32 {
     return sum - value;
 }
 
-// The sum of `value` over the lanes of lower place in the workgroup, and over all.
-fn workgroup_exclusive(at: Lane, value: u32) -> vec2<u32> {
+// The sum of `value` over the lanes of lower place in a workgroup of `threads`, and over all.
+fn workgroup_exclusive(at: Lane, value: u32, threads: u32) -> vec2<u32> {
     let before = subgroupExclusiveAdd(value);
     if (at.lane == at.width - 1u) {
         partial[at.subgroup] = before + value;
@@ -118,7 +120,7 @@ fn workgroup_exclusive(at: Lane, value: u32) -> vec2<u32> {
         base += partial[i];
     }
     var all = base;
-    for (var i = at.subgroup; i < THREADS / at.width; i++) {
+    for (var i = at.subgroup; i < threads / at.width; i++) {
         all += partial[i];
     }
     workgroupBarrier();
@@ -150,7 +152,7 @@ fn scan_store(row: u32, i: u32, before: u32, sums: vec4<u32>) {
 }
 
 // Counts of a class become places: one workgroup a class.
-@compute @workgroup_size(THREADS)
+@compute @workgroup_size(SCAN_THREADS)
 fn scan(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(subgroup_id) subgroup: u32,
@@ -160,14 +162,14 @@ fn scan(
     let at = lane_of(subgroup, lane, width);
     let row = workgroup.x * split.chunks;
     var carry = 0u;
-    for (var first = 0u; first < split.chunks; first += THREADS * 16u) {
+    for (var first = 0u; first < split.chunks; first += SCAN_THREADS * 16u) {
         let i = first + at.place * 16u;
         let a = scan_load(row, i);
         let b = scan_load(row, i + 4u);
         let c = scan_load(row, i + 8u);
         let d = scan_load(row, i + 12u);
         let ab = a.w + b.w;
-        let sums = workgroup_exclusive(at, ab + c.w + d.w);
+        let sums = workgroup_exclusive(at, ab + c.w + d.w, SCAN_THREADS);
         let before = carry + sums.x;
         scan_store(row, i, before, a);
         scan_store(row, i + 4u, before + a.w, b);

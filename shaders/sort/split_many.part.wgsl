@@ -160,7 +160,7 @@ fn many_start(at: Lane, chunk: u32) {
     if (at.place < split.classes) {
         total = totals[at.place];
     }
-    let start = workgroup_exclusive(at, total).x;
+    let start = workgroup_exclusive(at, total, THREADS).x;
     if (at.place < split.classes) {
         many_base[at.place] = start + counts[at.place * split.chunks + chunk];
         if (chunk == 0u) {
@@ -184,7 +184,7 @@ fn many_begin(at: Lane) {
             total += count;
         }
     }
-    let first = workgroup_exclusive(at, total).x;
+    let first = workgroup_exclusive(at, total, THREADS).x;
     if (at.place < BINS) {
         for (var group = 0u; group < GROUPS; group++) {
             let entry = group * BINS + at.place;

@@ -19,7 +19,7 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 12] = [
+pub(crate) const CHECKS: [(&str, Check); 14] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("times_are_taken_and_outputs_verified", times),
@@ -31,6 +31,8 @@ pub(crate) const CHECKS: [(&str, Check); 12] = [
     ("profile_agrees_with_the_simulator", profile),
     ("misreported_width_is_flagged", misreported_width),
     ("random_programs_agree", crate::random::agree),
+    ("partitions_are_stable_and_right", crate::sorting::partitions),
+    ("sort_then_dispatch_is_right", crate::sorting::sorted),
     ("endless_loop_costs_its_process_only", endless_loop),
 ];
 

@@ -367,6 +367,7 @@ impl<'a> Maker<'a> {
         let widths = device.adapter_info();
         let constants = vec![
             ("THREADS", f64::from(tuning.threads)),
+            ("SCAN_THREADS", f64::from(Tuning::scan_threads(&device.limits()))),
             ("MANY_ROWS", f64::from(tuning.rows)),
             ("ROOM", f64::from(Tuning::room(classes))),
             ("BITS", f64::from(Tuning::bits(classes))),

@@ -77,6 +77,13 @@ impl Tuning {
         n.div_ceil(self.tile()).div_ceil(self.tiles_per_chunk)
     }
 
+    /// Invocations of the workgroups that go through the chunks of a class.
+    pub(super) fn scan_threads(limits: &Limits) -> u32 {
+        let most =
+            limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
+        if most >= 512 { 512 } else { 128 }
+    }
+
     /// The bits of a class id for `Many`.
     pub(super) fn bits(classes: u32) -> u32 {
         classes.max(2).next_power_of_two().ilog2()
@@ -89,13 +96,18 @@ impl Tuning {
 
     /// Bytes of workgroup memory of the largest entry point.
     pub fn workgroup_bytes(&self, classes: u32) -> u32 {
-        let shared = 64 + self.threads;
+        let shared = 64 + self.threads + 512;
         let stage = self.tile() * 4;
         match self.path {
             Path::Few => {
                 let slots = self.threads / 32;
                 let room = Self::room(classes);
-                shared + stage + slots * (16 + 8) + (slots + 1) * 4 * room + 128 + 4 * self.threads
+                shared
+                    + stage
+                    + slots * (16 + 8)
+                    + (slots + 1) * 4 * room
+                    + 128
+                    + 4 * (self.threads + 512)
             }
             Path::Many => {
                 let bins = 1 << Self::bits(classes);
