@@ -2,11 +2,10 @@
 //!
 //! Input: how many programs, the first seed, a device. Output: on standard output a table of the
 //! statement forms that were run and the throughput; at the first disagreement its seed, the blocks
-//! that differ and a shrunk program, and exit code 1.
+//! that differ and a shrunk program, and exit code 1. Where nobody reads the output any more, it ends
+//! quietly.
 //!
 //! `cargo run --release --example agreement -- --count 1000 --device wgpu:0`
-
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 #[path = "../tests/support/agreement.rs"]
 mod agreement;
@@ -17,7 +16,7 @@ mod side_by_side;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -78,6 +77,18 @@ struct Totals {
 }
 
 fn main() -> anyhow::Result<ExitCode> {
+    let result = start();
+    let closed = |error: &anyhow::Error| {
+        let cause = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
+        cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+    };
+    match result {
+        Err(error) if closed(&error) => Ok(ExitCode::SUCCESS),
+        other => other,
+    }
+}
+
+fn start() -> anyhow::Result<ExitCode> {
     // The child that owns the device is this program too.
     if std::env::args().nth(1).as_deref() == Some("worker") {
         serve(&mut io::stdin().lock(), &mut io::stdout().lock())?;
@@ -90,7 +101,7 @@ fn main() -> anyhow::Result<ExitCode> {
         ..Options::ALL
     };
     if arguments.print {
-        print!("{}", numbered(&program(arguments.seed, options)));
+        write!(io::stdout(), "{}", numbered(&program(arguments.seed, options)))?;
         return Ok(ExitCode::SUCCESS);
     }
     run(&arguments, options)
@@ -113,13 +124,14 @@ fn run(arguments: &Arguments, options: Options) -> anyhow::Result<ExitCode> {
         end: arguments.seed + arguments.count,
         totals: Mutex::default(),
     };
-    println!(
+    writeln!(
+        io::stdout(),
         "lanescope {} ({}), seeds {} to {}, {options:?}",
         env!("CARGO_PKG_VERSION"),
         option_env!("LANESCOPE_GIT_SHA").unwrap_or("no git checkout"),
         arguments.seed,
         shared.end - 1
-    );
+    )?;
     let started = Instant::now();
     std::thread::scope(|scope| {
         let jobs: Vec<_> = (0..arguments.jobs.max(1))
@@ -142,7 +154,7 @@ fn run(arguments: &Arguments, options: Options) -> anyhow::Result<ExitCode> {
         })
     })?;
     let totals = shared.totals.into_inner().unwrap_or_else(PoisonError::into_inner);
-    totals.print(started.elapsed());
+    totals.print(started.elapsed(), &mut io::stdout())?;
     Ok(if totals.failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -159,7 +171,8 @@ fn work(
         bail!("{} has no subgroups, so nothing can be counted on it", device.device().name)
     };
     if first {
-        println!("{} ({}), {width} lanes", device.device().name, device.device().driver);
+        let device = device.device();
+        writeln!(io::stdout(), "{} ({}), {width} lanes", device.name, device.driver)?;
     }
     let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
     loop {
@@ -174,16 +187,23 @@ fn work(
             let mut totals = shared.totals.lock().unwrap_or_else(PoisonError::into_inner);
             totals.add(&program, &comparison);
             if totals.programs.is_multiple_of(100) {
-                eprintln!("{} programs, {} differ", totals.programs, totals.failures);
+                // Nothing is lost where nobody reads how far it is.
+                let _ = writeln!(
+                    io::stderr(),
+                    "{} programs, {} differ",
+                    totals.programs,
+                    totals.failures
+                );
             }
         }
         if !comparison.differences.is_empty() {
-            println!("seed {seed}: {}", comparison.differences.join("\n  "));
+            writeln!(io::stdout(), "seed {seed}: {}", comparison.differences.join("\n  "))?;
             if !arguments.keep_going {
                 shared.next.store(shared.end, Ordering::Relaxed);
                 let (smallest, differences) =
                     smallest(&program, seed, &mut device, &mut simulator)?;
-                println!("shrunk: {}\n{}", differences.join("\n  "), numbered(&smallest));
+                let differences = differences.join("\n  ");
+                writeln!(io::stdout(), "shrunk: {differences}\n{}", numbered(&smallest))?;
             }
         }
     }
@@ -205,11 +225,12 @@ impl Totals {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a rate is shown to one digit")]
-    fn print(&self, elapsed: Duration) {
+    fn print(&self, elapsed: Duration, out: &mut impl Write) -> io::Result<()> {
         for (form, count) in &self.forms {
-            println!("{count:>9}  {form}");
+            writeln!(out, "{count:>9}  {form}")?;
         }
-        println!(
+        writeln!(
+            out,
             "{} programs in {:.1} s ({:.1} a second), {} differ; {} blocks (at least {} a program, \
              {} never executed), {} issues of {} lanes",
             self.programs,
@@ -221,7 +242,7 @@ impl Totals {
             self.blocks_idle,
             self.issues,
             self.lanes
-        );
+        )
     }
 }
 

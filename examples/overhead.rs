@@ -6,10 +6,10 @@
 //!
 //! `cargo run --release --example overhead -- --device wgpu:0`
 
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
+#![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -69,7 +69,7 @@ fn main() -> anyhow::Result<ExitCode> {
         "device": device.device(),
         "sets": sets,
     });
-    println!("{}", serde_json::to_string_pretty(&document)?);
+    writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&document)?)?;
     Ok(if same { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 

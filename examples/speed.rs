@@ -7,10 +7,8 @@
 //!
 //! `cargo run --release --example speed -- --device wgpu:0`
 
-#![expect(clippy::print_stdout, reason = "a program for the terminal")]
-
 use std::collections::BTreeMap;
-use std::io;
+use std::io::{self, Write};
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
@@ -84,7 +82,7 @@ fn main() -> anyhow::Result<ExitCode> {
         "driver": driver,
         "oclgrind": oclgrind,
     });
-    println!("{}", serde_json::to_string_pretty(&document)?);
+    writeln!(io::stdout(), "{}", serde_json::to_string_pretty(&document)?)?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -69,7 +69,9 @@ fn device(id: &str, kind: DeviceKind, name: &str, backend: &str, width: u32) -> 
         copy_bytes_per_s: (!simulator).then_some(4.2e12),
         fma_fused: Some(!name.starts_with("llvmpipe")),
         loop_limit: name.starts_with("llvmpipe").then_some(65_535),
+        packing: None,
         trust: None,
+        self_test: Vec::new(),
         flags: Vec::new(),
     }
 }
@@ -187,6 +189,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         seed: 1,
         status: Status::Ok,
         error: None,
+        error_kind: None,
         subgroup_width: Some(width),
         runtime_checks: RuntimeChecks {
             timed: false,
@@ -196,11 +199,14 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         output: Output::Verified,
         source_sha256: format!("{pattern:064x}"),
         issues_method: Some(IssuesMethod::Executed),
+        trust: None,
+        answer_ns: None,
         active_lanes_mean: active,
         efficiency_ratio: active.map(|lanes| Ratio(lanes / f64::from(width.lanes()))),
         dispatches: vec![dispatch],
         time: (device.kind != DeviceKind::Simulator).then(|| time(median, pattern as u64 * 50_000)),
         bytes_moved_min: None,
+        outputs_shown: BTreeMap::new(),
         counters: Vec::new(),
         flags: Vec::new(),
     }
@@ -330,9 +336,11 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         }],
         repeatable: true,
         trusted: false,
+        workgroup_memory_zeroed: true,
         immediates: Vec::new(),
         reference: None,
         expected: BTreeMap::new(),
+        shown: Vec::new(),
         exempt_from_agreement: None,
     };
     simulated_launch(&launch, widths)

@@ -44,6 +44,7 @@
 //! |---|---|---|
 //! | [`units`] | newtypes: width, block number, issues, lanes, nanoseconds, ratio | – |
 //! | [`statistics`] | median, noise, intervals, paired ratio, stop rule: pure functions | units |
+//! | [`occupancy`] | how many workgroups a core holds, from published limits: pure functions | units |
 //! | [`record`] | the result format; the types' documentation is its specification | units |
 //! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, record |
 //! | [`program`] | the only door to naga's front end: text in, numbered basic blocks out, and why each is entered | units, kernel; naga |
@@ -51,8 +52,9 @@
 //! | [`instrument`] | IR → IR: adds counters of issues and lanes | units, program; naga |
 //! | [`algorithms`] | what other programs can call on their own wgpu device | units; wgpu |
 //! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone |
+//! | [`algorithms`] | reduce and scan as library functions over a caller's device, buffers and encoder | units, wgpu |
 //! | [`store`] | results on disk, whole at every moment | record, units |
-//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice | record, units, statistics |
+//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves | record, units, statistics, occupancy |
 //! | [`chart`] | tables → SVG | analyze, record, units; plotters |
 //! | [`report`] | records → one HTML page | analyze, chart, record, units; minijinja |
 //! | [`cli`] | the command line; what prints | everything; clap, anyhow |
@@ -111,6 +113,7 @@ pub mod cli;
 mod fixtures;
 pub mod instrument;
 pub mod kernel;
+pub mod occupancy;
 pub mod program;
 pub mod record;
 pub mod report;

@@ -127,13 +127,32 @@ pub struct Device {
     pub fma_fused: Option<bool>,
     /// After how many iterations the device leaves a loop by itself; `null`: not seen to do so.
     pub loop_limit: Option<u64>,
-    /// How far counts of issues can be trusted; `null` or absent where it was not asked.
+    /// How 2D and 3D workgroups are cut into subgroups; `null` or absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packing: Option<Packing>,
+    /// How far counts of issues can be trusted, over every part of the self-test that was run;
+    /// `null` or absent where it was not asked. [`Measurement::trust`] says it of a shader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
+    /// The parts of the self-test that were run; absent where none was, and in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub self_test: Vec<TestedPart>,
     /// What the driver was found to do otherwise than it says, a word each:
     /// `subgroup_width_misreported`, `self_test_failed`, `no_subgroups`, `no_timestamps`.
     #[serde(default)]
     pub flags: Vec<String>,
+}
+
+/// How a workgroup of two or three dimensions is cut into subgroups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Packing {
+    /// By `local_invocation_index` alone: every subgroup but the last is full.
+    Linear,
+    /// Each row along x begins a new subgroup: where rows are no multiple of the width, lanes idle.
+    Rows,
+    /// Otherwise, such as in tiles.
+    Other,
 }
 
 /// How far a device's counts of issues can be trusted to be those of maximal reconvergence, and its
@@ -157,6 +176,42 @@ impl std::fmt::Display for Trust {
             Self::Unknown => "unknown",
         })
     }
+}
+
+/// A part of the self-test: a small kernel whose counts are known for every width.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestedPart {
+    /// The kernel's name in the family `self_test`.
+    pub part: String,
+    /// The form of control flow that it tests, in a word of [`ShaderTrust::constructs`].
+    pub construct: String,
+    /// Whether issues were those of maximal reconvergence.
+    pub issues_right: bool,
+    /// Whether lanes were right, which they are wherever lanes come together again.
+    pub lanes_right: bool,
+}
+
+impl TestedPart {
+    /// Whether all counts were right.
+    pub fn passed(&self) -> bool {
+        self.issues_right && self.lanes_right
+    }
+}
+
+/// How far a shader's counts on a device can be trusted: the self-test's parts for the forms of
+/// control flow that the shader uses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShaderTrust {
+    /// The verdict.
+    pub trust: Trust,
+    /// The forms that the shader's reachable functions use: `branch`, `nested_branch`,
+    /// `early_return`, `loop`, `nested_loop`, `branch_in_loop`, `work_before_break`, `continue`,
+    /// `return_in_loop`, `break_if`, `call`, `loop_in_call`, `switch`, `switch_in_loop`,
+    /// `switch_shared_case`.
+    pub constructs: Vec<String>,
+    /// Those of them whose part failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
 }
 
 /// How a measurement ended.
@@ -189,6 +244,10 @@ pub enum IssuesMethod {
     Executed,
     /// Some blocks' issues follow from others' under maximal reconvergence.
     Derived,
+    /// Lanes were counted without subgroup operations; a block's issues are the most trips of any
+    /// lane, summed over chunks of as many consecutive invocations as a subgroup has lanes: at most
+    /// what maximal reconvergence gives.
+    Estimated,
 }
 
 /// The value of a kernel's parameter at one point of a sweep.
@@ -228,6 +287,10 @@ pub struct Measurement {
     pub status: Status,
     /// Why it failed, or which outputs differ; `null` where nothing went wrong.
     pub error: Option<String>,
+    /// The kind of failure where it failed: `bad_input`, `no_device`, `unsupported`, `driver`,
+    /// `panicked`, `out_of_memory`, `device_lost`, `time_limit`, `interrupted`, `step_limit`, `trap`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error_kind: Option<String>,
     /// The width at which the counts were taken, in lanes.
     pub subgroup_width: Option<Width>,
     /// Which modules were created with bounds, loop and division checks.
@@ -238,6 +301,13 @@ pub struct Measurement {
     pub source_sha256: String,
     /// How issues were obtained; `null` where nothing was counted.
     pub issues_method: Option<IssuesMethod>,
+    /// How far counts can be trusted for this shader; absent where it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<ShaderTrust>,
+    /// Time from the device being open to the counts being there, the self-test's parts and the
+    /// second run included; absent where it was not taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer_ns: Option<Nanoseconds>,
     /// Σ ops·lanes / Σ ops·issues over every block, in lanes.
     pub active_lanes_mean: Option<f64>,
     /// [`Measurement::active_lanes_mean`] over the width.
@@ -251,6 +321,10 @@ pub struct Measurement {
     /// kernel does not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_moved_min: Option<u64>,
+    /// Elements of outputs that no reference knows and that the kernel wants shown, by the buffer's
+    /// name, in the buffer's unit: what a device returns where nothing is promised.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub outputs_shown: BTreeMap<String, Vec<f64>>,
     /// Hardware counters, by NVIDIA's names; on a simulator its own speed.
     #[serde(default)]
     pub counters: Vec<Counter>,

@@ -5,6 +5,7 @@
 //! | `src/**` | units: each module against hand-made values, snapshots, properties |
 //! | `tests/architecture.rs` | who may use whom |
 //! | `tests/main.rs`, here | the program and the devices from outside, driver by driver |
+//! | `tests/collectives/` | reductions, scans, softmax: every width, odd sizes, unfair schedules; the library's functions |
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
 //! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
@@ -14,6 +15,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod collectives;
 mod command;
 mod corpus;
 mod devices;
@@ -25,8 +27,13 @@ use libtest_mimic::{Arguments, Trial};
 use support::drivers::Driver;
 
 fn main() {
+    if let Some(runs) = std::env::var(collectives::CHILD).ok().and_then(|runs| runs.parse().ok()) {
+        collectives::child(runs);
+        return;
+    }
     let arguments = Arguments::from_args();
     let mut trials = command::trials();
+    trials.extend(collectives::trials());
     trials.extend(random::trials());
     trials.extend(corpus::trials());
     trials.extend(sorting::trials());

@@ -12,9 +12,11 @@ fuzz_target!(init: let_panics_unwind(), |data: &[u8]| {
     let Some((text, option)) = input(data) else { return };
     for program in programs(text) {
         let options = Options {
-            method: [Method::Executed, Method::Histogram, Method::Derived][usize::from(option % 3)],
-            subgroup_width_max: [4, 32, 64, 128][usize::from(option / 3 % 4)],
-            counter_bytes_max: [1 << 12, 1 << 20][usize::from(option / 12 % 2)],
+            method: [Method::Executed, Method::Histogram, Method::Derived, Method::Estimated]
+                [usize::from(option % 4)],
+            subgroup_width_max: [4, 32, 64, 128][usize::from(option / 4 % 4)],
+            counter_bytes_max: [1 << 12, 1 << 20][usize::from(option / 16 % 2)],
+            workgroups: [None, Some([7, 3, 1])][usize::from(option / 32 % 2)],
         };
         match Instrumented::new(&program, &options) {
             Ok(instrumented) => {

@@ -1,4 +1,4 @@
-// Does each arm of a switch run once a subgroup?
+// Does a case with several selectors run once a subgroup?
 //
 // Dispatch: four workgroups of 128 invocations; doctor's self-test, one labelled block or more with
 // exact counts for every width from 4 to 128.

@@ -10,10 +10,12 @@
 //! A block that ran `lanes` lanes needs at least ⌈lanes / W⌉ issues, whoever packs them and however.
 //! So no change that keeps each lane's work can save more than **ops · (issues − ⌈lanes / W⌉)** slots
 //! of it. A rule's gain is the sum of that over the blocks that its cause can touch, called
-//! functions included. It is a bound, not a forecast: what else keeps lanes idle in those blocks is
+//! functions included; the rest of a loop's body where the cause is a `continue`; what runs later
+//! where it is a `return`. It is a bound, not a forecast: what else keeps lanes idle in those blocks is
 //! in it, what the change itself costs is not, and the gains of several pieces of advice overlap.
 //! For partial subgroups of r lanes it is tighter: only issues with at most r lanes can be theirs, and
-//! merging them to full ones, W / r at a time, saves at most the part 1 − r / W of those.
+//! merging them to full ones, W / r at a time, saves at most the part 1 − r / W of those; outside loops
+//! and called functions there are no more of those issues than there are workgroups.
 //! Gains below [`GAIN_SHARE_MIN`] of all issue slots are not worth a line.
 //!
 //! # What counts as proof

@@ -2,13 +2,14 @@
 //!
 //! Input: two measurements of one kernel with the same parameters, seed and width. Output: every
 //! difference in issues, lanes and histogram, block by block. Equality is exact: counts have no
-//! tolerance. A block counted on one side only is a difference too.
+//! tolerance. A block counted on one side only is a difference too. Estimates are not held against
+//! counts.
 
 use std::collections::BTreeMap;
 
 use super::{device_label, is_simulated, predictions::simulated};
 use crate::{
-    record::{Block, Measurement, Run, Value},
+    record::{Block, IssuesMethod, Measurement, Run, Value},
     units::{BlockId, Width},
 };
 
@@ -62,6 +63,9 @@ pub enum NotComparable {
     /// One of them counted nothing.
     #[error("{0} has no counts")]
     NotCounted(String),
+    /// One of them estimated its issues.
+    #[error("{0} estimated its issues")]
+    Estimated(String),
 }
 
 /// A device's measurement held against the simulator's at the same width.
@@ -117,6 +121,9 @@ pub fn agreement(left: &Measurement, right: &Measurement) -> Result<Agreement, N
         return Err(NotComparable::Differs(what));
     }
     for side in [left, right] {
+        if side.issues_method == Some(IssuesMethod::Estimated) {
+            return Err(NotComparable::Estimated(side.device.clone()));
+        }
         if super::blocks(side).next().is_none() {
             return Err(NotComparable::NotCounted(side.device.clone()));
         }

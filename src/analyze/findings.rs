@@ -61,11 +61,16 @@ pub fn explain(flag: &str) -> &'static str {
              did, and may differ from the simulator's where that form is used."
         }
         "no_subgroups" => {
-            "The adapter offers no subgroup operations: it was timed, and nothing was counted. On \
+            "The adapter offers no subgroup operations: `run` times it and counts nothing, `profile` \
+             counts lanes and estimates issues. On \
              DX12 they need the DXC compiler: put dxcompiler.dll beside the program (FXC has none)."
         }
         "no_timestamps" => {
             "The adapter offers no timestamps: lanes were counted, and nothing was timed."
+        }
+        "width_assumed" => {
+            "The device does not say how many lanes its subgroups have: estimates and efficiency are \
+             for 32."
         }
         "width_not_known_when_counted" => {
             "The driver may choose another subgroup width for each module, and the counted one's is \
@@ -137,6 +142,11 @@ fn explain_report(flag: &str) -> &'static str {
         flag if flag.starts_with("value_taken_from_an_inactive_lane_line_") => {
             "A shuffle or broadcast took the value of a lane that was not active here: what it gives \
              differs between devices."
+        }
+        flag if flag.starts_with("shuffle_past_the_edge_of_a_subgroup_line_") => {
+            "On these lines lanes asked for a lane before the first or after the last of their \
+             subgroup, or one that a partial workgroup leaves empty. Scans and stencils do; what \
+             comes back differs between devices and must not be used."
         }
         _ => "A word that this version of lanescope has no explanation for.",
     }

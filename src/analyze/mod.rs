@@ -17,14 +17,18 @@ mod advice;
 mod agreement;
 mod bandwidth;
 mod compare;
+mod curves;
 mod fail_on;
 mod findings;
+mod latencies;
 mod lines;
 mod merge;
+mod out_of_range;
 mod parts;
 mod plausibility;
 mod predictions;
 mod profile;
+mod sizes;
 mod sorting;
 mod summary;
 #[cfg(test)]
@@ -39,17 +43,21 @@ pub use agreement::{
 };
 pub use bandwidth::{Bandwidth, bandwidth};
 pub use compare::{Comparison, ComparisonRow, NotCompared, compare};
+pub use curves::{CurveSeries, CurveTable, curves};
 pub use fail_on::{Condition, ConditionError, SHARE_MIN, Violation};
 pub use findings::{Finding, explain, findings};
+pub use latencies::{Latencies, LatencyRow, Load, latencies};
 pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines};
 pub use merge::merge;
+pub use out_of_range::{UndefinedRow, undefined};
 pub use parts::{FORM, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
 pub use profile::{DeviceProfile, LineProfile, Profile, Trust, profiles};
+pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
 pub use sorting::{
     Crossover, ModelRow, SORT_BYTES_PER_ELEMENT, SpeedCurve, Stage, StageStack, arms_run,
-    arms_run_unequal, crossovers, curves, model, stages,
+    arms_run_unequal, crossover, model, speed_curves, stages,
 };
 pub use summary::{
     DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, WithheldReason, summary,

@@ -43,7 +43,16 @@ impl Summary {
     }
 }
 
+/// The most rows of a device that a figure of bars, or of lines by width, shows: beyond them a table
+/// reads better, and sweeps have figures of their own.
+pub(super) const FIGURE_ROWS_MAX: usize = 40;
+
 impl SummaryPart {
+    /// Whether a figure of bars can show it.
+    pub fn fits_figure(&self) -> bool {
+        self.devices.iter().all(|device| device.rows.len() <= FIGURE_ROWS_MAX)
+    }
+
     /// Adds a row, or puts it in the place of one at a smaller size.
     fn add(&mut self, device: &DeviceSummary, row: &SummaryRow) {
         let known = self.devices.iter().position(|known| known.device == device.device);

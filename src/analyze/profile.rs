@@ -11,8 +11,11 @@ use indexmap::IndexMap;
 
 use super::{SourceColumn, lines, parameters_text};
 use crate::{
-    record::{Block, Device, DeviceKind, Dispatch, Measurement, Output, Run, Status},
-    units::{BlockId, Ratio, Width},
+    record::{
+        Block, Device, DeviceKind, Dispatch, IssuesMethod, Measurement, Output, Run, ShaderTrust,
+        Status,
+    },
+    units::{BlockId, Nanoseconds, Ratio, Width},
 };
 
 /// One shader on one or several devices.
@@ -47,6 +50,10 @@ pub struct DeviceProfile {
     pub cpu_driver: bool,
     /// What a driver's counts are worth.
     pub trust: Trust,
+    /// What the self-test says of the shader's forms of control flow; nothing where it was not asked.
+    pub judged: Option<ShaderTrust>,
+    /// Time from the device being open to the counts being there; nothing where it was not taken.
+    pub answer: Option<Nanoseconds>,
     /// How the measurement ended.
     pub status: Status,
     /// Why it failed, or which outputs differ.
@@ -63,14 +70,21 @@ pub struct DeviceProfile {
     pub lines: Vec<LineProfile>,
 }
 
+impl DeviceProfile {
+    /// Whether the device has no subgroup operations.
+    pub fn no_subgroups(&self) -> bool {
+        self.flags.iter().any(|flag| flag == "no_subgroups")
+    }
+}
+
 /// What a device's counts are worth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// The simulator: its counts are the definition.
     Guaranteed,
-    /// The self-test passed on this driver.
+    /// The self-test passed on this driver for what the shader uses.
     Observed,
-    /// The self-test failed or was not run.
+    /// It failed for that, or was not run.
     Unknown,
     /// No subgroup operation was used: lanes are counted, issues estimated.
     Estimated,
@@ -87,12 +101,28 @@ impl Trust {
         }
     }
 
+    /// What follows for the figures that `profile` shows of the device, as a clause.
+    pub fn consequence(self) -> &'static str {
+        match self {
+            Self::Guaranteed => "profile shows them as they are, with histograms",
+            Self::Observed => {
+                "profile trusts its subgroup operations; on a GPU it derives what follows from \
+                 fewer counters"
+            }
+            Self::Unknown => {
+                "profile counts each execution, derives nothing, and marks the figures: set them \
+                 beside the simulator's at the same width"
+            }
+            Self::Estimated => "profile shows lanes as they are, and issues as an estimate",
+        }
+    }
+
     /// What it means, as a clause.
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Guaranteed => "the simulator's counts are the definition",
-            Self::Observed => "the self-test passed on this driver",
-            Self::Unknown => "no passed self-test says that this driver counts right",
+            Self::Observed => "the self-test passed on this driver for what the shader uses",
+            Self::Unknown => "no passed self-test says that this driver counts the shader right",
             Self::Estimated => "counted without subgroup operations",
         }
     }
@@ -199,7 +229,9 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         driver: known.map(|device| device.driver.clone()).unwrap_or_default(),
         simulated: known.is_some_and(|device| device.kind == DeviceKind::Simulator),
         cpu_driver: known.is_some_and(|device| device.cpu_driver),
-        trust: trust(known, &flags),
+        trust: trust(known, measurement),
+        judged: measurement.trust.clone(),
+        answer: measurement.answer_ns,
         status: measurement.status,
         error: measurement.error.clone(),
         output: measurement.output,
@@ -211,15 +243,16 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
     }
 }
 
-/// Says what a device's counts are worth, from its kind and the flags.
-fn trust(device: Option<&Device>, flags: &[String]) -> Trust {
-    let recorded = device.and_then(|device| device.trust);
+/// Says what a device's counts of a shader are worth: as the self-test judges the shader's forms of
+/// control flow, or, in older records, the device as a whole.
+fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
+    let of_shader = measurement.trust.as_ref().map(|judged| judged.trust);
     if device.is_some_and(|device| device.kind == DeviceKind::Simulator) {
         Trust::Guaranteed
-    } else if flags.iter().any(|flag| flag == "estimated") {
+    } else if measurement.issues_method == Some(IssuesMethod::Estimated) {
         Trust::Estimated
     } else {
-        match recorded {
+        match of_shader.or(device.and_then(|device| device.trust)) {
             Some(crate::record::Trust::Guaranteed) => Trust::Guaranteed,
             Some(crate::record::Trust::Observed) => Trust::Observed,
             Some(crate::record::Trust::Unknown) | None => Trust::Unknown,

@@ -153,7 +153,7 @@ fn speedup(kernel: &Measurement, baseline: &Measurement) -> Option<f64> {
 
 /// Makes every curve of at least two points: for each kernel with a baseline, along the parameter
 /// that varies most while the others stay.
-pub fn curves(run: &Run, catalogue: &Catalogue) -> Vec<SpeedCurve> {
+pub fn speed_curves(run: &Run, catalogue: &Catalogue) -> Vec<SpeedCurve> {
     let pairs = pairs(run, catalogue);
     let mut curves = Vec::new();
     for axis in AXES {
@@ -182,7 +182,7 @@ pub fn curves(run: &Run, catalogue: &Catalogue) -> Vec<SpeedCurve> {
 }
 
 /// Finds where a curve crosses 1 for good.
-pub fn crossovers(curve: &SpeedCurve) -> Crossover {
+pub fn crossover(curve: &SpeedCurve) -> Crossover {
     let Some(last_below) = curve.points.iter().rposition(|(_, speedup)| *speedup < 1.0) else {
         return Crossover::Always;
     };
@@ -306,11 +306,11 @@ mod tests {
             fixed: String::new(),
             points: points.to_vec(),
         };
-        let Crossover::From(n) = crossovers(&curve(&[(1024.0, 0.5), (4096.0, 2.0)])) else {
+        let Crossover::From(n) = crossover(&curve(&[(1024.0, 0.5), (4096.0, 2.0)])) else {
             panic!("it crosses");
         };
         assert!((n - 2048.0).abs() < 1e-6);
-        assert_eq!(crossovers(&curve(&[(1.0, 1.5), (2.0, 3.0)])), Crossover::Always);
-        assert_eq!(crossovers(&curve(&[(1.0, 1.5), (2.0, 0.9)])), Crossover::Never);
+        assert_eq!(crossover(&curve(&[(1.0, 1.5), (2.0, 3.0)])), Crossover::Always);
+        assert_eq!(crossover(&curve(&[(1.0, 1.5), (2.0, 0.9)])), Crossover::Never);
     }
 }

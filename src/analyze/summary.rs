@@ -248,7 +248,7 @@ fn time_ratio(run: &Run, measurement: &Measurement, base: &Measurement) -> TimeR
 /// Whether the samples of two measurements were taken in overlapping stretches of time.
 ///
 /// A single sample of each cannot overlap, and is taken to be side by side where it shares a round.
-fn overlap(one: &Measurement, other: &Measurement) -> bool {
+pub(super) fn overlap(one: &Measurement, other: &Measurement) -> bool {
     let stretch = |measurement: &Measurement| {
         let samples = &measurement.time.as_ref()?.samples;
         let begin = samples.iter().map(|sample| sample.ticks_begin).min()?;

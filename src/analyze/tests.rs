@@ -288,3 +288,14 @@ fn every_flag_that_is_made_here_is_explained() {
         "five_patterns/never_ends (form=sealed, n=1048576) on NVIDIA H200 (Vulkan)"
     );
 }
+
+#[test]
+fn a_simulators_reports_are_explained() {
+    for flag in [
+        "read_out_of_bounds_line_7",
+        "value_taken_from_an_inactive_lane_line_7",
+        "shuffle_past_the_edge_of_a_subgroup_line_5_9",
+    ] {
+        assert_ne!(explain(flag), explain("no such flag"), "{flag}");
+    }
+}

@@ -51,6 +51,11 @@ pub struct WidthPoint {
 }
 
 impl WidthSweep {
+    /// Whether a figure of lines can show it.
+    pub fn fits_figure(&self) -> bool {
+        self.series.len() <= super::parts::FIGURE_ROWS_MAX
+    }
+
     /// Splits the series by family and form, as [`super::Summary::parts`] does.
     pub fn parts(&self) -> Vec<Self> {
         let mut parts: IndexMap<(&str, Option<&str>), Self> = IndexMap::new();

@@ -1,135 +1,227 @@
-//! The figure of speed-ups along a parameter, and where they cross 1.
-//!
-//! Input: curves of `analyze`, of one axis and family. Output: SVG. Both axes are logarithmic, so
-//! that twice as fast and half as fast lie equally far from 1.
+//! The figure of curves: a number beside each mark, a name at each line's end.
 
-use super::ChartError;
-use super::bars::{HEIGHT, WIDTH};
-use super::canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour};
-use crate::analyze::{Crossover, SpeedCurve, crossovers, short_name};
+use super::{
+    ChartError,
+    bars::WIDTH,
+    canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour},
+    widths::spread,
+};
+use crate::analyze::{CurveSeries, CurveTable};
 
+const HEIGHT: i32 = 560;
+const MARGIN: i32 = 16;
 const LEFT: i32 = 70;
-const RIGHT: i32 = 24;
-const TOP: i32 = 70;
-const BOTTOM: i32 = 60;
-/// Height of a line of the legend.
-const LEGEND_LINE: i32 = 18;
+const TOP: i32 = 96;
+/// The least distance between two names, one above the other, in pixels.
+const NAME_STEP: i32 = 16;
+/// The same for numbers.
+const NUMBER_STEP: i32 = 13;
 
-/// Where numbers lie on the sheet.
+/// Where the plot lies on the sheet, and what it spans.
 struct Frame {
-    x: (f64, f64),
-    y: (f64, f64),
+    right: i32,
     bottom: i32,
-}
-
-/// Draws speed-ups over the divergent kernel along one parameter.
-///
-/// # Errors
-///
-/// [`ChartError::Empty`] where there is no curve, [`ChartError::Draw`] where drawing fails.
-pub fn curves(curves: &[&SpeedCurve]) -> Result<String, ChartError> {
-    let points = || curves.iter().flat_map(|curve| curve.points.iter().copied());
-    let Some(first) = curves.first().filter(|_| points().next().is_some()) else {
-        return Err(ChartError::Empty("speed-ups"));
-    };
-    let span = |values: &mut dyn Iterator<Item = f64>| {
-        values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)))
-    };
-    let x = span(&mut points().map(|(x, _)| x));
-    let y = span(&mut points().map(|(_, y)| y).chain([0.5, 2.0]));
-    let y = (y.0.log2().floor().exp2(), y.1.log2().ceil().exp2());
-    let legend = i32::try_from(curves.len()).unwrap_or(i32::MAX).saturating_mul(LEGEND_LINE);
-    let frame = Frame { x, y, bottom: HEIGHT - BOTTOM };
-    let title = format!("Speed-up over {} along {}", first.baseline, first.axis);
-    draw((WIDTH, HEIGHT + legend), &title, |canvas| {
-        canvas.text(&title, (16, 24), Anchor::Start, Font::plain(18).bold())?;
-        let under = "above 1: sorting pays; both axes logarithmic";
-        canvas.text(under, (16, 46), Anchor::Start, Font::plain(13).colour(GREY))?;
-        axes(canvas, &frame, first.axis)?;
-        for (index, curve) in curves.iter().enumerate() {
-            series(canvas, &frame, index, curve)?;
-        }
-        Ok(())
-    })
+    x: (f64, f64),
+    y_most: f64,
+    logarithmic: bool,
 }
 
 impl Frame {
-    fn place(&self, x: f64, y: f64) -> (i32, i32) {
-        let share = |value: f64, (low, high): (f64, f64)| {
-            if high > low { (value.ln() - low.ln()) / (high.ln() - low.ln()) } else { 0.5 }
-        };
-        #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
-        let pixel =
-            |share: f64, from: i32, to: i32| from + (share * f64::from(to - from)).round() as i32;
-        (pixel(share(x, self.x), LEFT, WIDTH - RIGHT), pixel(share(y, self.y), self.bottom, TOP))
+    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
+    fn x(&self, value: f64) -> i32 {
+        let at = |value: f64| if self.logarithmic { value.max(1e-12).ln() } else { value };
+        let span = (at(self.x.1) - at(self.x.0)).max(1e-12);
+        let portion = (at(value) - at(self.x.0)) / span;
+        LEFT + 24 + (portion * f64::from(self.right - LEFT - 48)).round() as i32
+    }
+
+    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 560 pixels")]
+    fn y(&self, value: f64) -> i32 {
+        let portion = (value / self.y_most).clamp(0.0, 1.0);
+        self.bottom - (portion * f64::from(self.bottom - TOP)).round() as i32
     }
 }
 
-fn axes(canvas: &Canvas<'_>, frame: &Frame, axis: &str) -> Result<(), ChartError> {
-    let mut y = frame.y.0;
-    while y <= frame.y.1 * 1.001 {
-        let (_, at) = frame.place(frame.x.0, y);
-        let (colour, thick) = if (y - 1.0).abs() < 1e-9 { (INK, 2) } else { (PALE, 1) };
-        canvas.line(vec![(LEFT, at), (WIDTH - RIGHT, at)], colour, thick)?;
-        canvas.text(&format!("{y}×"), (LEFT - 8, at), Anchor::End, Font::plain(13))?;
-        y *= 2.0;
+/// Draws a table of curves.
+///
+/// # Errors
+///
+/// [`ChartError::Empty`] where no curve has two points, [`ChartError::Draw`] where drawing fails.
+pub fn curves(table: &CurveTable) -> Result<String, ChartError> {
+    let points = || table.series.iter().flat_map(|one| &one.points).copied();
+    if !table.series.iter().any(|one| one.points.len() > 1) {
+        return Err(ChartError::Empty("curves"));
     }
-    let factor = if frame.x.1 / frame.x.0 > 64.0 { 4.0 } else { 2.0 };
-    let mut x = frame.x.0;
-    while x <= frame.x.1 * 1.001 {
-        let (at, _) = frame.place(x, 1.0);
-        canvas.line(vec![(at, frame.bottom), (at, frame.bottom + 5)], INK, 1)?;
-        canvas.text(&tick(x), (at, frame.bottom + 16), Anchor::Middle, Font::plain(13))?;
-        x *= factor;
-    }
-    canvas.text(axis, (WIDTH / 2, frame.bottom + 38), Anchor::Middle, Font::plain(14))
+    let font = Font::plain(12).bold();
+    let room = table.series.iter().map(|one| font.width(&one.name)).max().unwrap_or(0);
+    let least = points().map(|(x, _)| x).fold(f64::INFINITY, f64::min);
+    let most = points().map(|(x, _)| x).fold(f64::NEG_INFINITY, f64::max);
+    // Lines that were worked out may leave the sheet: what was measured decides.
+    let measured = table.series.iter().filter(|one| one.measured).flat_map(|one| &one.points);
+    let highest = measured.map(|(_, y)| *y).chain(table.reference).fold(0.0, f64::max);
+    let frame = Frame {
+        right: WIDTH - MARGIN - room.clamp(60, 330) - 14,
+        bottom: HEIGHT - 60,
+        x: (least, most),
+        y_most: highest * 1.08,
+        logarithmic: table.x_logarithmic,
+    };
+    draw((WIDTH, HEIGHT), &table.title, |canvas| {
+        canvas.text(&table.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
+        let grey = Font::plain(12).colour(GREY);
+        canvas.text(&table.subtitle, (MARGIN, 42), Anchor::Start, grey)?;
+        draw_axes(canvas, table, &frame)?;
+        for (index, one) in table.series.iter().enumerate() {
+            draw_series(canvas, one, &frame, index)?;
+        }
+        draw_numbers(canvas, table, &frame)?;
+        draw_names(canvas, table, &frame)
+    })
 }
 
-/// A parameter's value: powers of two as such, where they are large.
-fn tick(x: f64) -> String {
-    let power = x.log2();
-    if x >= 512.0 && (power - power.round()).abs() < 1e-9 {
-        format!("2^{}", power.round())
+/// Draws both axes with grid lines, numbers and labels.
+fn draw_axes(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<(), ChartError> {
+    let font = Font::plain(12).colour(GREY);
+    let step = step(frame.y_most / 5.0);
+    for index in 0..12 {
+        let value = step * f64::from(index);
+        if value > frame.y_most {
+            break;
+        }
+        let y = frame.y(value);
+        canvas.line(vec![(LEFT, y), (frame.right, y)], PALE, 1)?;
+        canvas.text(&short(value), (LEFT - 8, y), Anchor::End, font)?;
+    }
+    if let Some(reference) = table.reference {
+        let y = frame.y(reference);
+        canvas.line(vec![(LEFT, y), (frame.right, y)], GREY, 1)?;
+    }
+    let mut values: Vec<f64> =
+        table.series.iter().flat_map(|one| one.points.iter().map(|(x, _)| *x)).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    let mut last = i32::MIN / 2;
+    for value in values {
+        let (x, text) = (frame.x(value), short(value));
+        canvas.line(vec![(x, TOP), (x, frame.bottom)], PALE, 1)?;
+        // Numbers that would touch are left out; each mark stands over its line.
+        if x - last > font.width(&text) + 6 {
+            canvas.text(&text, (x, frame.bottom + 16), Anchor::Middle, font)?;
+            last = x;
+        }
+    }
+    let middle = i32::midpoint(LEFT, frame.right);
+    let label = if table.x_logarithmic {
+        format!("{}, logarithmic", table.x_label)
     } else {
-        format!("{}", (x * 1e4).round() / 1e4)
+        table.x_label.clone()
+    };
+    canvas.text(&label, (middle, frame.bottom + 40), Anchor::Middle, Font::plain(13))?;
+    canvas.text(&table.y_label, (MARGIN, TOP - 18), Anchor::Start, Font::plain(13))
+}
+
+/// Rounds a step up to 1, 2 or 5 times a power of ten.
+fn step(wanted: f64) -> f64 {
+    let power = 10_f64.powf(wanted.max(1e-9).log10().floor());
+    let times = [1.0, 2.0, 5.0, 10.0].into_iter().find(|times| times * power >= wanted);
+    times.unwrap_or(10.0) * power
+}
+
+/// Writes a number with three digits, without needless zeros.
+fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        large if large >= 99.95 => 0,
+        middle if middle >= 9.995 => 1,
+        small if small >= 0.0995 || small == 0.0 => 2,
+        _ => 3,
+    };
+    let text = format!("{value:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
     }
 }
 
-fn series(
+/// Draws one curve: marks where it was measured, a thin line where it was not.
+fn draw_series(
     canvas: &Canvas<'_>,
+    one: &CurveSeries,
     frame: &Frame,
     index: usize,
-    curve: &SpeedCurve,
 ) -> Result<(), ChartError> {
-    let colour = series_colour(index);
-    let places: Vec<(i32, i32)> = curve.points.iter().map(|(x, y)| frame.place(*x, *y)).collect();
-    canvas.line(places.clone(), colour, 2)?;
-    for place in &places {
-        canvas.disc(*place, 4, colour)?;
+    let (colour, thick) = if one.measured { (series_colour(index), 2) } else { (GREY, 1) };
+    let inside = one.points.iter().filter(|(_, y)| *y <= frame.y_most);
+    let places: Vec<(i32, i32)> = inside.map(|(x, y)| (frame.x(*x), frame.y(*y))).collect();
+    canvas.line(places.clone(), colour, thick)?;
+    for place in places.into_iter().filter(|_| one.measured) {
+        canvas.disc(place, 4, colour)?;
     }
-    let number = format!("{}", index + 1);
-    if let Some((x, y)) = places.last() {
-        canvas.text(&number, (*x - 4, *y - 11), Anchor::End, Font::plain(12))?;
-    }
-    let crossing = match crossovers(curve) {
-        Crossover::From(x) => format!("pays from {} = {}", curve.axis, rounded(x)),
-        Crossover::Always => "pays at every point".to_owned(),
-        Crossover::Never => "does not pay at the last point".to_owned(),
-    };
-    let name = short_name(&curve.kernel);
-    let fixed = &curve.fixed;
-    let last = curve.points.last().map_or(1.0, |(_, y)| *y);
-    let text =
-        format!("{number}  {name}, {}; {fixed}: {crossing}; {last:.2}× at the end", curve.label);
-    let line = i32::try_from(index).unwrap_or(i32::MAX).saturating_mul(LEGEND_LINE);
-    let y = frame.bottom + 64 + line;
-    canvas.fill((16, y - 5), (40, y + 5), colour)?;
-    canvas.text(&text, (48, y), Anchor::Start, Font::plain(13))
+    Ok(())
 }
 
-/// Two digits that count.
-fn rounded(x: f64) -> String {
-    let scale = 10_f64.powf(x.abs().log10().floor() - 1.0);
-    let value = (x / scale).round() * scale;
-    if value >= 10.0 { format!("{value:.0}") } else { format!("{}", (value * 1e6).round() / 1e6) }
+/// Writes the values beside the marks, column by column, moved apart.
+fn draw_numbers(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<(), ChartError> {
+    let mut columns: std::collections::BTreeMap<i32, Vec<(i32, String)>> =
+        std::collections::BTreeMap::new();
+    for one in table.series.iter().filter(|one| one.measured) {
+        for (x, y) in &one.points {
+            let column = columns.entry(frame.x(*x)).or_default();
+            let text = short(*y);
+            if !column.iter().any(|(_, known)| *known == text) {
+                column.push((frame.y(*y) - 11, text));
+            }
+        }
+    }
+    let mut last = i32::MIN / 2;
+    for (x, mut column) in columns {
+        // Columns nearer than a number is wide would write over one another.
+        if x - last < 30 {
+            continue;
+        }
+        last = x;
+        column.sort();
+        let wanted: Vec<i32> = column.iter().map(|(y, _)| *y).collect();
+        let places = spread(&wanted, NUMBER_STEP, TOP - 8, frame.bottom);
+        for ((_, text), y) in column.iter().zip(places) {
+            canvas.text(text, (x + 7, y), Anchor::Start, Font::plain(11))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes each curve's name at its right end, with a thin line to it, moved apart.
+fn draw_names(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<(), ChartError> {
+    let mut ends: Vec<(i32, i32, usize)> = Vec::new();
+    for (index, one) in table.series.iter().enumerate() {
+        let inside = one.points.iter().rfind(|(_, y)| *y <= frame.y_most);
+        if let Some((x, y)) = inside {
+            ends.push((frame.y(*y), frame.x(*x), index));
+        }
+    }
+    ends.sort_unstable();
+    let wanted: Vec<i32> = ends.iter().map(|(y, _, _)| *y).collect();
+    let places = spread(&wanted, NAME_STEP, TOP, frame.bottom);
+    for ((end, x, index), y) in ends.into_iter().zip(places) {
+        let one = &table.series[index];
+        let colour = if one.measured { series_colour(index) } else { GREY };
+        canvas.line(vec![(x + 34, end), (frame.right + 8, y)], colour, 1)?;
+        canvas.fill((frame.right + 8, y - 5), (frame.right + 12, y + 5), colour)?;
+        let font = Font::plain(12).bold();
+        canvas.text(&one.name, (frame.right + 17, y), Anchor::Start, font)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{short, step};
+
+    #[test]
+    fn numbers_are_short_and_steps_are_round() {
+        let texts = [0.0, 0.001, 0.8, 1.0, 1.234, 12.34, 99.96, 1024.0].map(short);
+        assert_eq!(texts, ["0", "0.001", "0.8", "1", "1.23", "12.3", "100", "1024"]);
+        let steps = [0.9, 1.0, 1.1, 3.0, 21.0].map(step);
+        assert!(steps.iter().zip([1.0, 1.0, 2.0, 5.0, 50.0]).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
 }

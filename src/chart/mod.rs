@@ -7,20 +7,28 @@
 //! Colours are the palette of Okabe and Ito, "Color Universal Design" (2008), made to be told apart
 //! with any kind of colour vision.
 
+mod bandwidth;
 mod bars;
 mod canvas;
+mod crossovers;
 mod curves;
 mod lanes;
+mod latencies;
 mod ratios;
 mod stages;
 #[cfg(test)]
 mod tests;
+mod undefined;
 mod widths;
 
+pub use bandwidth::bandwidth;
+pub use crossovers::crossovers;
 pub use curves::curves;
 pub use lanes::lanes;
+pub use latencies::latencies;
 pub use ratios::ratios;
 pub use stages::stages;
+pub use undefined::undefined;
 pub use widths::widths;
 
 /// Why there is no figure.

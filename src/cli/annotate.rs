@@ -4,12 +4,17 @@
 //! the form of a figure, and nothing is printed. Each number is text; bars and colours only repeat
 //! it, in blue and orange, which people tell apart whatever their colour vision.
 
+mod excerpt;
+mod fit;
+
 use clap::builder::styling::{Ansi256Color, Color, Style};
 
 use super::table;
 use crate::analyze::{Advice, DeviceProfile, LineProfile, Profile};
-use crate::record::{IssuesMethod, Status};
+use crate::record::{IssuesMethod, Status, Trust};
 use crate::units::{Ratio, Width, grouped};
+use excerpt::Piece;
+use fit::{clean, cut, fold, tabs, width_of};
 
 /// What stands where there is no figure.
 const NONE: &str = "–";
@@ -17,14 +22,18 @@ const NONE: &str = "–";
 /// Lines of the summary of worst lines: of the first device, and of each further one.
 const WORST_MAX: [usize; 2] = [8, 3];
 
+/// The columns that the table of devices takes beside the longest name.
+const TABLE: usize = 83;
+
 /// Characters of a bar.
 const BAR: usize = 12;
 
 /// The narrowest terminals that show the bar, and then the issue slots, in columns.
 const ROOM: [usize; 2] = [100, 76];
 
-/// The least room that a source line is given, in columns.
-const SOURCE_MIN: usize = 16;
+/// What is said where something follows from issues that were estimated.
+pub(crate) const RESTS_ON_ESTIMATES: &str =
+    "estimates: issues may be more than shown, and efficiency less";
 
 /// How a profile is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,9 +89,13 @@ fn orange() -> Style {
 /// Writes the whole view. `advice` may hold other devices' too; the first device's is shown.
 pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     let mut text = head(profile, look);
-    text += &table::profiled(&profile.devices, table::Style::Terminal);
+    text += &devices(&profile.devices, look);
     text += "\n";
     for device in &profile.devices {
+        if let Some(how) = counted_how(device) {
+            let line = format!("{}: {how}", device.column.device);
+            text += &format!("{}\n", look.faint(&fold(&line, "  ", look.columns)));
+        }
         text += &problems(device, look);
     }
     let Some(first) = profile.first_counted() else { return text };
@@ -96,7 +109,26 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     }
     text += &advised(first, advice, look);
     text += &source(profile, first, look);
+    text += &answered(profile, look);
     text
+}
+
+/// How soon each device answered; nothing where no time was taken.
+fn answered(profile: &Profile, look: Look) -> String {
+    let times: Vec<String> = profile
+        .devices
+        .iter()
+        .filter_map(|device| Some((device, device.answer?)))
+        .map(|(device, time)| format!("{} {:.3} s", device.column.device, time.0 * 1e-9))
+        .collect();
+    if times.is_empty() {
+        return String::new();
+    }
+    let line = format!(
+        "Counted, self-test and second run included, after the device was open: {}",
+        times.join(", ")
+    );
+    format!("\n{}\n", look.faint(&fold(&line, "", look.columns)))
 }
 
 fn head(profile: &Profile, look: Look) -> String {
@@ -115,8 +147,64 @@ fn head(profile: &Profile, look: Look) -> String {
         details.push(format!("{}: {groups} workgroups of {size}", dispatch.entry_point));
     }
     let name = look.paint(Style::new().bold(), &clean(&profile.kernel));
-    let details = fold(&format!("({})", details.join("; ")), "  ", look);
+    let details = fold(&format!("({})", details.join("; ")), "  ", look.columns);
     format!("{name}\n{details}\n")
+}
+
+/// How a device's issues were counted, and why so; nothing for the simulator and for what was not
+/// counted.
+fn counted_how(device: &DeviceProfile) -> Option<String> {
+    let method = device.column.issues_method?;
+    let judged = device.judged.as_ref().filter(|_| !device.simulated)?;
+    let failed = judged.failed.join(", ");
+    let forms = match &judged.constructs[..] {
+        [] => "it has no branches and no loops".to_owned(),
+        forms => format!("the self-test passed for what it uses ({})", forms.join(", ")),
+    };
+    let why = match (judged.trust, failed.is_empty(), device.cpu_driver) {
+        (Trust::Unknown, true, _) => "the self-test could not be run".to_owned(),
+        (Trust::Unknown, false, _) => format!("the self-test failed for {failed}"),
+        (Trust::Guaranteed | Trust::Observed, _, true) => {
+            format!("a CPU's driver; {forms}")
+        }
+        (Trust::Guaranteed | Trust::Observed, ..) => forms,
+    };
+    Some(match method {
+        IssuesMethod::Executed => format!("counted at each execution: {why}"),
+        IssuesMethod::Derived => format!("counted by derivation: {why}"),
+        IssuesMethod::Estimated => format!(
+            "lanes counted, issues estimated, at most what maximal reconvergence gives: {}",
+            match (device.no_subgroups(), judged.trust) {
+                (true, _) => "the device has no subgroup operations",
+                (false, Trust::Unknown) => &why,
+                (false, Trust::Guaranteed | Trust::Observed) => "as asked for",
+            }
+        ),
+    })
+}
+
+/// The devices as a table, or in words where the terminal has no room for one.
+fn devices(devices: &[DeviceProfile], look: Look) -> String {
+    let longest = devices.iter().map(|device| width_of(&device.column.label)).max().unwrap_or(0);
+    if look.columns.is_none_or(|columns| columns >= longest + TABLE) {
+        return table::profiled(devices, table::Style::Terminal);
+    }
+    let line = |device: &DeviceProfile| {
+        let label = &device.column.label;
+        let slots = device.column.slots;
+        let text = match (slots.active_lanes_mean(), device.column.width, device.efficiency()) {
+            (Some(mean), Some(width), Some(Ratio(efficiency))) => format!(
+                "{label}: {mean:.2} of {width} lanes active ({:.1} %), {} issue slots; {} counts, {}",
+                efficiency * 100.0,
+                grouped(slots.issues),
+                method(device.column.issues_method),
+                device.trust.name()
+            ),
+            _ => format!("{label}: nothing was counted"),
+        };
+        fold(&text, "  ", look.columns)
+    };
+    devices.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// What went wrong on a device, and its findings.
@@ -128,12 +216,12 @@ fn problems(device: &DeviceProfile, look: Look) -> String {
             Status::Ok => "wrong",
         };
         let line = format!("{} {how}: {}", device.column.device, clean(error));
-        text += &look.paint(orange(), &fold(&line, "  ", look));
+        text += &look.paint(orange(), &fold(&line, "  ", look.columns));
         text.push('\n');
     }
     if !device.flags.is_empty() {
         let line = format!("{}: {}", device.column.device, device.flags.join(", "));
-        text += &format!("{}\n", fold(&line, "  ", look));
+        text += &format!("{}\n", fold(&line, "  ", look.columns));
     }
     text
 }
@@ -153,16 +241,18 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
     let mut text = look.heading(&title);
     let wasted = |line: &LineProfile| grouped(rounded(line.wasted.unwrap_or(0.0)));
     let room = lines.iter().take(most).map(|line| wasted(line).chars().count()).max().unwrap_or(0);
+    let [_, roomy] = parts(look);
     for line in lines.iter().take(most) {
-        let figures = format!(
-            "{:>5}  {}  {} of slots  {:>room$} wasted  ",
-            line.line,
-            lanes(line, device.column.width),
-            percent(line.issues_share),
-            wasted(line),
-        );
+        let lanes = lanes(line, device.column.width);
+        let share = percent(line.issues_share);
+        let figures = if roomy {
+            let wasted = wasted(line);
+            format!("{:>5}  {lanes}  {share} of slots  {wasted:>room$} wasted  ", line.line)
+        } else {
+            format!("{:>5}  {lanes}  {share}  ", line.line)
+        };
         let code = source_line(profile, line.line).trim().to_owned();
-        text += &format!("{figures}{}\n", cut(&code, figures.chars().count(), look));
+        text += &format!("{figures}{}\n", cut(&code, width_of(&figures), look.columns));
     }
     text
 }
@@ -176,17 +266,26 @@ fn advised(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
     let title = format!("Advice for {}: the most that each could save", device.column.label);
     let mut text = look.heading(&title);
     for one in here {
-        let name = look.paint(orange().bold(), one.rule.name());
-        text += &format!(
-            "  line {}: {name}, at most {} issue slots ({})\n",
+        let name = one.rule.name();
+        let said = format!(
+            "line {}: {name}, at most {} issue slots ({})",
             one.line,
             grouped(one.gain_slots),
             percent(Some(one.gain_share)).trim_start()
         );
-        text += &format!("{}\n", fold(&clean(&one.reason), "    ", look));
-        text += &format!("{}\n", look.faint(&fold(one.rule.remedy(), "    ", look)));
+        let said = fold(&said, "  ", look.columns);
+        text += &said.replacen(name, &look.paint(orange().bold(), name), 1);
+        text.push('\n');
+        text += &format!("{}\n", fold(&clean(&one.reason), "    ", look.columns));
+        text += &format!("{}\n", look.faint(&fold(one.rule.remedy(), "    ", look.columns)));
     }
-    text += &look.faint(&fold("Gains are bounds from the counts, and overlap.", "  ", look));
+    text +=
+        &look.faint(&fold("Gains are bounds from the counts, and overlap.", "  ", look.columns));
+    if device.column.issues_method == Some(IssuesMethod::Estimated) {
+        text += "\n";
+        let rests = format!("They rest on {RESTS_ON_ESTIMATES}.");
+        text += &look.faint(&fold(&rests, "  ", look.columns));
+    }
     text.push('\n');
     text
 }
@@ -197,17 +296,44 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
         return look.heading(&format!("The record does not hold the source counted on {label}"));
     };
     let mut text = look.heading(&format!("{} on {label}", clean(&profile.file)));
-    let counted = source.lines().count().max(1);
-    let digits = counted.to_string().len();
-    for (number, code) in (1u32..).zip(source.lines()) {
-        let line = device.line(number).filter(|line| line.file == profile.file);
-        let gutter = gutter(device, line, look);
-        let used = digits + 3 + plain(device, look) + 3;
-        let code = cut(&tabs(code), used, look);
-        let number = look.faint(&format!("{number:>digits$} │ "));
-        let code = code.trim_end();
-        let separator = look.faint(if code.is_empty() { " │" } else { " │ " });
-        text += &format!("{number}{gutter}{separator}{code}\n");
+    let codes: Vec<&str> = source.lines().collect();
+    let digits = codes.len().max(1).to_string().len();
+    let used = digits + 3 + plain(device, look) + 3;
+    let pieces = match look.columns {
+        // What is no terminal can be searched: it gets every line.
+        None => vec![Piece::Lines(1..=codes.len())],
+        Some(_) => excerpt::pieces(device, &profile.file, codes.len()),
+    };
+    let mut shown = 0;
+    for piece in pieces {
+        let lines = match piece {
+            Piece::Lines(lines) => lines,
+            Piece::Left { lines, share } => {
+                let (first, last) = (lines.start(), lines.end());
+                let share = percent(Some(share));
+                let left = format!("lines {first} to {last}: {} of slots", share.trim_start());
+                text += &look.faint(&format!("{:>digits$} │ {left}\n", "⋮"));
+                continue;
+            }
+        };
+        shown += lines.clone().count();
+        for (number, code) in lines.clone().zip(&codes[lines.start() - 1..]) {
+            let line = u32::try_from(number).ok().and_then(|number| device.line(number));
+            let gutter = gutter(device, line.filter(|line| line.file == profile.file), look);
+            let code = cut(&tabs(code), used, look.columns);
+            let number = look.faint(&format!("{number:>digits$} │ "));
+            let code = code.trim_end();
+            let separator = look.faint(if code.is_empty() { " │" } else { " │ " });
+            text += &format!("{number}{gutter}{separator}{code}\n");
+        }
+    }
+    if shown < codes.len() {
+        let note = format!(
+            "{shown} of {} lines are shown: those with at least 1 % of the slots, those that waste \
+             most, and what is around them. The page has all, and so has the output to a file.",
+            codes.len()
+        );
+        text += &format!("{}\n", look.faint(&fold(&note, "  ", look.columns)));
     }
     text
 }
@@ -288,6 +414,7 @@ pub(crate) fn method(method: Option<IssuesMethod>) -> &'static str {
     match method {
         Some(IssuesMethod::Executed) => "executed",
         Some(IssuesMethod::Derived) => "derived",
+        Some(IssuesMethod::Estimated) => "estimated",
         None => NONE,
     }
 }
@@ -304,51 +431,6 @@ fn rounded(value: f64) -> u128 {
 fn source_line(profile: &Profile, number: u32) -> String {
     let index = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
     tabs(profile.text.as_deref().and_then(|text| text.lines().nth(index)).unwrap_or_default())
-}
-
-/// A source line as a terminal can show it.
-fn tabs(code: &str) -> String {
-    clean(&code.replace('\t', "    "))
-}
-
-/// Without what would steer the terminal.
-fn clean(text: &str) -> String {
-    let shown = |c: char| if c.is_control() && c != '\n' { '\u{fffd}' } else { c };
-    text.chars().map(shown).collect()
-}
-
-/// Cuts what does not fit after `used` columns, on a terminal only.
-fn cut(code: &str, used: usize, look: Look) -> String {
-    let Some(columns) = look.columns else { return code.to_owned() };
-    let room = columns.saturating_sub(used).max(SOURCE_MIN);
-    if code.chars().count() <= room {
-        return code.to_owned();
-    }
-    let kept: String = code.chars().take(room - 1).collect();
-    format!("{kept}…")
-}
-
-/// Breaks a text into lines at spaces, each after `indent`; on a terminal only.
-fn fold(text: &str, indent: &str, look: Look) -> String {
-    let room = look.columns.map_or(usize::MAX, |columns| columns.max(SOURCE_MIN + indent.len()));
-    let mut lines = vec![indent.to_owned()];
-    let mut used = indent.len();
-    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
-        let long = word.chars().count();
-        if used > indent.len() && used + 1 + long > room {
-            lines.push(indent.to_owned());
-            used = indent.len();
-        }
-        if let Some(line) = lines.last_mut() {
-            if used > indent.len() {
-                line.push(' ');
-                used += 1;
-            }
-            line.push_str(word);
-            used += long;
-        }
-    }
-    lines.join("\n")
 }
 
 #[cfg(test)]

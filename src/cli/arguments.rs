@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Compare two result files, measurement by measurement
     Compare(CompareArguments),
+    /// Work out how many workgroups a core holds from registers, workgroup memory and size
+    Occupancy(OccupancyArguments),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -55,6 +57,26 @@ pub(crate) enum Command {
     /// Own a device for a parent process; speaks JSON lines on standard input and output
     #[command(hide = true)]
     Worker,
+}
+
+/// Arguments of `occupancy`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct OccupancyArguments {
+    /// Architecture, such as `sm_90` or `gfx1100`; a table of all where left out
+    #[arg(long, value_name = "NAME")]
+    pub(crate) arch: Option<String>,
+    /// 32-bit registers of an invocation; left out, they do not limit
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) registers: u32,
+    /// Bytes of workgroup memory of a workgroup
+    #[arg(long, default_value_t = 0, value_name = "BYTES")]
+    pub(crate) workgroup_memory: u32,
+    /// Invocations of a workgroup
+    #[arg(long, default_value_t = 256, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) workgroup_size: u32,
+    /// Print JSON
+    #[arg(long, requires = "arch")]
+    pub(crate) json: bool,
 }
 
 /// Arguments of `run`.
@@ -86,8 +108,8 @@ pub(crate) struct RunArguments {
     )]
     pub(crate) memory_max: u64,
     /// On simulators, fail a kernel that accesses memory out of bounds, has a barrier or a
-    /// `workgroupUniformLoad` in divergent flow, or reads an inactive lane; each is flagged where
-    /// left out
+    /// `workgroupUniformLoad` in divergent flow, or reads a lane that other flow has; each is
+    /// flagged where left out
     #[arg(long)]
     pub(crate) strict: bool,
     /// Seconds without a word from a device after which its process is ended
@@ -120,7 +142,7 @@ pub(crate) struct RunArguments {
 /// Arguments of `profile`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProfileArguments {
-    /// The shader
+    /// The shader; `-` reads it from standard input
     #[arg(value_name = "SHADER.wgsl")]
     pub(crate) shader: PathBuf,
     /// A launch file: data, dispatches, overrides; what it leaves out follows from the shader
@@ -146,13 +168,18 @@ pub(crate) struct ProfileArguments {
     /// `active_lanes<=16 && share>0.1`
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Option<String>,
-    /// On the simulator, stop at the first access out of bounds
+    /// On the simulator, stop at the first access out of bounds, barrier in divergent flow, or
+    /// shuffle from a lane that other flow has; each is told with its line where left out
     #[arg(long)]
     pub(crate) strict: bool,
     /// Count at each execution of each block, histograms too, and derive nothing (the rule on CPU
-    /// drivers and where the self-test failed)
+    /// drivers, and where the self-test failed for control flow that the shader uses)
     #[arg(long)]
     pub(crate) exact: bool,
+    /// Count without subgroup operations, as on devices whose own cannot be trusted: lanes exactly,
+    /// issues as estimates
+    #[arg(long, hide = true, conflicts_with = "exact")]
+    pub(crate) estimate: bool,
     /// Seed of generated data
     #[arg(long, default_value_t = crate::kernel::SEED)]
     pub(crate) seed: u64,

@@ -9,9 +9,9 @@ use super::arguments::DoctorArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::table::{self, Style};
-use crate::analyze;
+use crate::analyze::{self, Trust};
 use crate::kernel::Catalogue;
-use crate::record::Device;
+use crate::record::{Device, DeviceKind, Packing};
 use crate::run::self_test::{self, CaseResult};
 use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
 use crate::run::worker::{SILENCE_MAX, WorkerRunner};
@@ -25,6 +25,19 @@ struct Examined {
 }
 
 impl Examined {
+    /// What the device's counts are worth; nothing where it could not be opened.
+    fn trust(&self) -> Option<Trust> {
+        let device = self.device.as_ref()?;
+        let passed = |cases: &Vec<CaseResult>| cases.iter().all(|case| case.differences.is_empty());
+        Some(if device.kind == DeviceKind::Simulator {
+            Trust::Guaranteed
+        } else if self.self_test.as_ref().is_ok_and(passed) {
+            Trust::Observed
+        } else {
+            Trust::Unknown
+        })
+    }
+
     /// Whether the device did as it says and as every width must.
     fn sound(&self) -> bool {
         let honest = self.device.as_ref().is_some_and(|device| {
@@ -93,8 +106,13 @@ fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> R
     writeln!(out, "Adapters:\n{}", devices::list(available))?;
     let devices: Vec<Device> = examined.iter().filter_map(|e| e.device.clone()).collect();
     writeln!(out, "{}", table::devices(&devices, Style::Terminal))?;
-    for Examined { id, device, self_test } in examined {
+    for one in examined {
+        let Examined { id, device, self_test } = one;
         writeln!(out, "\n{id}")?;
+        if let Some(trust) = one.trust() {
+            let [meaning, consequence] = [trust.meaning(), trust.consequence()];
+            writeln!(out, "  counts: {}: {meaning}; {consequence}", trust.name())?;
+        }
         if let Some(device) = device {
             let mapping = match device.lane_is_local_index_mod_width {
                 Some(true) => "lane = local_invocation_index mod W",
@@ -102,6 +120,7 @@ fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> R
                 None => "how lanes are numbered is not known",
             };
             writeln!(out, "  {mapping}")?;
+            writeln!(out, "  {}", packing(device.packing))?;
             for flag in &device.flags {
                 writeln!(out, "  {flag}: {}", analyze::explain(flag))?;
             }
@@ -135,5 +154,30 @@ fn describe(examined: &Examined) -> serde_json::Value {
         }),
         Err(error) => json!({ "passed": null, "error": error.message }),
     };
-    json!({ "id": examined.id, "device": examined.device, "self_test": self_test })
+    let trust = examined.trust().map(Trust::name);
+    json!({
+        "id": examined.id,
+        "device": examined.device,
+        "self_test": self_test,
+        "trust": trust,
+    })
+}
+
+/// How workgroups of two or three dimensions are cut into subgroups, as a clause.
+fn packing(packing: Option<Packing>) -> &'static str {
+    match packing {
+        Some(Packing::Linear) => {
+            "2D and 3D workgroups: subgroups follow local_invocation_index, and all but the last are \
+             full"
+        }
+        Some(Packing::Rows) => {
+            "2D and 3D workgroups: a subgroup begins at each row along x, so that rows which are no \
+             multiple of W leave lanes idle; the simulator packs them full, and differs there"
+        }
+        Some(Packing::Other) => {
+            "2D and 3D workgroups: subgroups follow neither local_invocation_index nor rows; the \
+             simulator follows the index, and differs there"
+        }
+        None => "2D and 3D workgroups: where subgroups begin is not known",
+    }
 }

@@ -13,6 +13,7 @@ mod doctor;
 mod export;
 mod failure;
 mod list;
+mod occupancy;
 mod profile;
 mod render;
 mod report;
@@ -29,8 +30,21 @@ use failure::{Exit, Failure};
 
 use crate::run::worker;
 
+/// The stack on which everything runs, in bytes: naga's stages go down into long expressions
+/// operator by operator. Only what is used is taken.
+const STACK_BYTES: usize = 512 << 20;
+
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
+    let builder = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK_BYTES);
+    match builder.spawn(run_program) {
+        Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+        // Where there is no room for it, the stack that there is does for most shaders.
+        Err(_) => run_program(),
+    }
+}
+
+fn run_program() -> ExitCode {
     let arguments = Arguments::parse();
     match dispatch(arguments) {
         Ok(exit) => exit.into(),
@@ -56,6 +70,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Command::List(arguments)) => list::list(&arguments, &mut out),
         Some(Command::Report(arguments)) => report::report(&arguments, &mut out),
         Some(Command::Compare(arguments)) => compare::compare(&arguments, &mut out),
+        Some(Command::Occupancy(arguments)) => occupancy::occupancy(&arguments, &mut out),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Arguments::command(), "lanescope", &mut out);
             Ok(Exit::Done)

@@ -3,27 +3,36 @@
 //! Input: a WGSL file, a launch file where there is one. Output: a result file with a measurement for
 //! each device, a page, the lines that waste lanes. With `--init`: a launch file to start from.
 
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::annotate::{self, Look};
+use super::annotate::{self, Look, RESTS_ON_ESTIMATES};
 use super::arguments::ProfileArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::run::{Job, RESULT_FILE, complain, exit};
 use super::{export, render};
 use crate::analyze::{self, Condition};
-use crate::kernel::{Catalogue, Description, Launch};
-use crate::record::Run;
-use crate::run::profile::Request;
+use crate::kernel::{Catalogue, Description, Launch, Workgroups};
+use crate::program::ProgramError;
+use crate::record::{IssuesMethod, Measurement, Run};
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::template::template;
 use crate::run::profile::twice::Twice;
+use crate::run::profile::{ProfileError, Request};
 use crate::run::session::SessionOptions;
 use crate::run::simulator::SimulatorRunner;
+use crate::run::trust::{self, Counting};
 use crate::run::worker::WorkerRunner;
-use crate::run::{CountOptions, RunError, Runner};
+use crate::run::{CountOptions, RunError, RunErrorKind, Runner, caught};
+use crate::units::grouped;
+
+/// The path that stands for standard input.
+const STDIN: &str = "-";
+
+/// Invocations of one dispatch from which on a user is told that a simulator may take minutes.
+const INVOCATIONS_MANY: u64 = 1 << 27;
 
 /// The largest shader or launch file that is read, in bytes.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
@@ -45,6 +54,7 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
         Available { listed: Vec::new(), trouble: None }
     };
     let choices = devices::choose_for_profile(&arguments.device, &available)?;
+    warn_of_size(&launch, &choices)?;
     let asked = !arguments.device.is_empty();
     let mut job = Job::new(arguments.out.as_deref(), asked, &available, &choices)?;
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
@@ -56,12 +66,18 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
 
 /// What the arguments ask for, with the files that they name.
 fn request(arguments: &ProfileArguments) -> Result<Request, Failure> {
+    let piped = arguments.shader == Path::new(STDIN);
+    if piped && arguments.init {
+        let message = "--init writes beside the shader: give it a file in place of -";
+        return Err(Failure::message(Exit::BadInput, message.to_owned()));
+    }
     let source = read_text(&arguments.shader)?;
     let description = arguments.launch.as_deref().map(|path| described(path, arguments));
     let description = description.transpose()?;
-    let stem = arguments.shader.file_stem().unwrap_or_default();
+    let shader = if piped { Path::new("stdin.wgsl") } else { &arguments.shader };
+    let stem = shader.file_stem().unwrap_or_default();
     Ok(Request {
-        file: arguments.shader.display().to_string(),
+        file: shader.display().to_string(),
         name: stem.to_string_lossy().into_owned(),
         source,
         description,
@@ -75,7 +91,15 @@ fn request(arguments: &ProfileArguments) -> Result<Request, Failure> {
 /// A launch file's path and what it says.
 fn described(path: &Path, arguments: &ProfileArguments) -> Result<(String, Description), Failure> {
     let file = path.display().to_string();
-    let description = Description::parse(&file, &read_text(path)?).map_err(Failure::bad_input)?;
+    let description = Description::parse(&file, &read_text(path)?).map_err(|error| {
+        let shader = arguments.shader.display();
+        let mut message = error.to_string();
+        if message.contains("invalid type: map, expected a sequence") {
+            message += "\nlists of tables have two brackets: [[buffers]], [[dispatches]]";
+        }
+        message += &format!("\n`lanescope profile --init {shader}` writes a file to start from");
+        Failure::message(Exit::BadInput, message)
+    })?;
     let options =
         [("--entry", arguments.entry.is_some()), ("--workgroups", arguments.workgroups.is_some())];
     for (option, given) in options {
@@ -100,12 +124,32 @@ fn launch(request: &Request, arguments: &ProfileArguments) -> Result<Launch, Fai
             )
         })
     };
-    let prepared = prepare_affordable(request, &mut read).map_err(Failure::bad_input)?;
-    Ok(prepared.launch)
+    let prepared =
+        caught("preparation", &request.file, || Ok(prepare_affordable(request, &mut read)));
+    match prepared {
+        Ok(Ok(prepared)) => Ok(prepared.launch),
+        // What panicked is no fault of the shader's.
+        Ok(Err(ProfileError::Program(error @ ProgramError::Panicked { .. }))) => {
+            Err(Failure::message(Exit::PartFailed, error.to_string()))
+        }
+        Ok(Err(error)) => Err(Failure::bad_input(error)),
+        Err(panic) => Err(Failure::message(Exit::PartFailed, panic.to_string())),
+    }
 }
 
-/// Reads a text file.
+/// Reads a text file, or standard input where the path is `-`.
 fn read_text(path: &Path) -> Result<String, Failure> {
+    if path == Path::new(STDIN) {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > TEXT_BYTES_MAX {
+            let message = format!("standard input has over {TEXT_BYTES_MAX} bytes, the limit");
+            return Err(Failure::message(Exit::BadInput, message));
+        }
+        let text = String::from_utf8(bytes);
+        let message = "standard input is not UTF-8 text";
+        return text.map_err(|_| Failure::message(Exit::BadInput, message.to_owned()));
+    }
     let problem = |what: String| {
         Failure::message(Exit::BadInput, format!("{} cannot be read: {what}", path.display()))
     };
@@ -146,6 +190,31 @@ fn init(request: &Request, shader: &Path) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Says beforehand that a simulator will take long, so that nobody takes it for hung.
+fn warn_of_size(launch: &Launch, choices: &[Choice]) -> Result<(), Failure> {
+    let simulated = choices.iter().any(|choice| matches!(choice, Choice::Simulator(_)));
+    let programs = crate::run::measure::programs(launch).map_err(Failure::bad_input)?;
+    for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
+        let Workgroups::Direct(groups) = &dispatch.workgroups else { continue };
+        let sizes = groups
+            .iter()
+            .chain(&program.workgroup_size())
+            .copied()
+            .map(u64::from)
+            .collect::<Vec<_>>();
+        let invocations = sizes.into_iter().fold(1, u64::saturating_mul);
+        if simulated && invocations >= INVOCATIONS_MANY {
+            writeln!(
+                anstream::stderr(),
+                "{}: {} invocations may take a simulator minutes; --n makes it fewer",
+                dispatch.entry_point,
+                grouped(invocations.into())
+            )?;
+        }
+    }
+    Ok(())
+}
+
 /// Counts the launch on one device.
 fn count(
     job: &mut Job,
@@ -157,6 +226,13 @@ fn count(
     job.progress.set_message(format!("{}: opening", choice.id()));
     job.progress.enable_steady_tick(Duration::from_millis(120));
     let silence_max = Duration::from_secs(arguments.time_limit);
+    let counting = match (arguments.exact, arguments.estimate) {
+        (true, _) => Some(Counting::Executed),
+        (false, true) => Some(Counting::Estimated),
+        (false, false) => None,
+    };
+    // A shader that cannot be used is told when it is counted.
+    let constructs = trust::constructs(launch).unwrap_or_default();
     let mut open = || -> Result<Box<dyn Runner>, RunError> {
         Ok(match choice {
             Choice::Simulator(width) => {
@@ -164,9 +240,8 @@ fn count(
                 Box::new(simulator.strict(arguments.strict))
             }
             Choice::Wgpu { number, .. } => {
-                let mut runner = WorkerRunner::open(*number, false, silence_max)?;
-                runner.test_counting(catalogue)?;
-                Box::new(Twice::new(Box::new(runner), arguments.exact))
+                let runner = Box::new(WorkerRunner::open(*number, false, silence_max)?);
+                Box::new(Twice::new(runner, catalogue, &constructs, counting)?)
             }
         })
     };
@@ -216,10 +291,22 @@ fn finish(
     for violation in &violations {
         writeln!(stderr, "--fail-on: {violation}")?;
     }
+    let estimated = |m: &&Measurement| m.issues_method == Some(IssuesMethod::Estimated);
+    for measurement in run.measurements.iter().filter(estimated).filter(|_| condition.is_some()) {
+        writeln!(stderr, "--fail-on rests on {RESTS_ON_ESTIMATES} ({})", measurement.device)?;
+    }
     Ok(match exit(&run, unopened, opened) {
+        // No device that was asked has what the shader needs: the shader is what can be changed.
+        Exit::PartFailed if unopened == 0 && all_unsupported(&run) => Exit::BadInput,
         Exit::Done if !violations.is_empty() => Exit::CheckFailed,
         code => code,
     })
+}
+
+/// Whether the shader failed on every device for want of something.
+fn all_unsupported(run: &Run) -> bool {
+    let unsupported = RunErrorKind::Unsupported.name();
+    run.measurements.iter().all(|m| m.error_kind.as_deref() == Some(unsupported))
 }
 
 /// Says what was found about the launch, each thing once with its devices.

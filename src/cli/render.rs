@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::failure::{Exit, Failure};
-use crate::analyze::{self, CatalogueKernel};
+use crate::analyze::{self, CatalogueKernel, Load};
 use crate::kernel::Catalogue;
 use crate::record::Run;
 use crate::units::Width;
@@ -47,7 +47,7 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
     };
     let mut figures = Vec::new();
     let summary = analyze::summary(&run, &known);
-    for part in summary.parts() {
+    for part in summary.parts().into_iter().filter(analyze::SummaryPart::fits_figure) {
         let words = [Some(part.family.as_str()), part.form.as_deref()];
         let name = words.into_iter().flatten().collect::<Vec<_>>().join("-");
         if part.devices.iter().flat_map(|d| &d.rows).any(|row| row.active_lanes_mean.is_some()) {
@@ -63,12 +63,38 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
     let several = |series: &analyze::WidthSeries| {
         series.points.iter().any(|point| point.width != series.points[0].width)
     };
-    for part in sweep.parts().into_iter().filter(|part| part.series.iter().any(several)) {
+    for part in sweep
+        .parts()
+        .into_iter()
+        .filter(|part| part.series.iter().any(several) && part.fits_figure())
+    {
         let form = part.series.first().and_then(|series| series.form.clone());
         let name = form.map_or("widths.svg".to_owned(), |form| format!("widths-{form}.svg"));
         figures.push((name, chart::widths(&part)));
     }
     figures.extend(sorting(&run, &known));
+    let rates = analyze::size_sweeps(&run);
+    for (index, sweep) in rates.iter().enumerate().filter(|(_, sweep)| sweep.has_lines()) {
+        // A number where several devices have the family.
+        let before = rates[..index].iter().filter(|other| other.family == sweep.family).count();
+        let number = if before == 0 { String::new() } else { format!("-{}", before + 1) };
+        let name = format!("rate-{}{number}.svg", sweep.family);
+        figures.push((name, chart::bandwidth(sweep)));
+    }
+    let latencies = analyze::latencies(&run);
+    for (name, load) in [("latency", Load::Alone), ("latency-saturated", Load::Saturated)] {
+        let drawn = |row: &analyze::LatencyRow| row.load == load && row.ratio.is_some();
+        if latencies.iter().flat_map(|one| &one.rows).any(drawn) {
+            figures.push((format!("{name}.svg"), chart::latencies(&latencies, load)));
+        }
+    }
+    let undefined = analyze::undefined(&run);
+    if !undefined.is_empty() {
+        figures.push(("shuffle-out-of-range.svg".to_owned(), chart::undefined(&undefined)));
+    }
+    for table in analyze::curves(&run) {
+        figures.push((format!("{}.svg", table.name), chart::curves(&table)));
+    }
     for (name, figure) in figures {
         save(&folder.join(name), &figure.map_err(Failure::bad_input)?)?;
     }
@@ -80,14 +106,14 @@ fn sorting(
     run: &Run,
     known: &analyze::Catalogue,
 ) -> Vec<(String, Result<String, chart::ChartError>)> {
-    let curves = analyze::curves(run, known);
+    let curves = analyze::speed_curves(run, known);
     let mut groups: BTreeMap<String, Vec<&analyze::SpeedCurve>> = BTreeMap::new();
     for curve in &curves {
         let family = curve.kernel.split('/').next().unwrap_or_default();
         groups.entry(format!("speedup-{family}-{}.svg", curve.axis)).or_default().push(curve);
     }
     let mut figures: Vec<_> =
-        groups.into_iter().map(|(name, curves)| (name, chart::curves(&curves))).collect();
+        groups.into_iter().map(|(name, curves)| (name, chart::crossovers(&curves))).collect();
     let families: BTreeSet<&str> =
         run.measurements.iter().filter_map(|m| m.kernel.split('/').next()).collect();
     for family in families {

@@ -16,6 +16,7 @@ use super::failure::{Exit, Failure};
 use super::table::{self, Style};
 use super::{axis, export, list, render};
 use crate::analyze;
+use crate::kernel::format::Sweep;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{
     Device, DeviceKind, Host, Measurement, Output, Run, SCHEMA, Source, Status, Tool, Value,
@@ -41,7 +42,8 @@ const BUDGET_S: [f64; 2] = [30.0, 6.0];
 const SAMPLES_MIN: u32 = 12;
 
 /// The environment variables that change which driver runs, and how.
-const ENVIRONMENT: [&str; 8] = [
+const ENVIRONMENT: [&str; 9] = [
+    "LANESCOPE_WITHOUT_FEATURES",
     "VK_DRIVER_FILES",
     "VK_ICD_FILENAMES",
     "VK_LOADER_DRIVERS_SELECT",
@@ -61,7 +63,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
     let budget = Duration::try_from_secs_f64(budget)
         .map_err(|error| Failure::message(Exit::BadInput, format!("--budget: {error}")))?;
     // Launches are worked out before any device is opened: bad input costs nothing.
-    groups(&kernels, &points, DeviceClass::Quick, arguments.seed)?;
+    groups(&kernels, &points, Sizes::of_gpu(DeviceClass::Quick), arguments.seed)?;
     let available = if devices::needs_adapters(&arguments.device) {
         Available::ask()
     } else {
@@ -86,7 +88,8 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
             (Choice::Simulator(_), false, true) => DeviceClass::Gpu,
             (device, quick, _) => device.class(quick),
         };
-        let groups = groups(&kernels, &points, class, arguments.seed)?;
+        let sizes = Sizes { class, alone: device.class(false) };
+        let groups = groups(&kernels, &points, sizes, arguments.seed)?;
         job.device(&device, &groups, arguments, &options, &catalogue)?;
         if arguments.device.is_empty() {
             job.add_simulator_beside(&device, &mut queue);
@@ -107,23 +110,61 @@ fn chosen<'a>(
     Ok(kernels.into_iter().filter(|kernel| kernel.description.in_default_set).collect())
 }
 
-/// The launches, in groups that are compared: same family, same point of the sweep.
+/// Which sizes a device runs.
+#[derive(Clone, Copy)]
+struct Sizes {
+    /// The class whose defaults it takes.
+    class: DeviceClass,
+    /// The class that it has by itself: a simulator beside a GPU takes the GPU's sizes.
+    alone: DeviceClass,
+}
+
+impl Sizes {
+    fn of_gpu(class: DeviceClass) -> Self {
+        Self { class, alone: DeviceClass::Gpu }
+    }
+
+    /// The class whose defaults a kernel takes.
+    fn of(self, kernel: &Kernel) -> DeviceClass {
+        let small = kernel.description.small_on_simulator && self.class == DeviceClass::Gpu;
+        if small { self.alone } else { self.class }
+    }
+}
+
+/// The launches, in groups that are compared: same family, same point of the sweep; or a sweep of a
+/// kernel's own.
 fn groups(
     kernels: &[&Kernel],
     points: &[BTreeMap<String, Value>],
-    class: DeviceClass,
+    sizes: Sizes,
     seed: u64,
 ) -> Result<Vec<Vec<Launch>>, Failure> {
     let mut groups: indexmap::IndexMap<String, Vec<Launch>> = indexmap::IndexMap::new();
+    let mut known: Vec<(&str, BTreeMap<String, Value>)> = Vec::new();
+    let mut alone = Vec::new();
     for point in points {
         for kernel in kernels {
-            for chosen in beside(kernel, point) {
-                let launch = kernel.launch(class, &chosen, seed).map_err(Failure::bad_input)?;
+            alone.extend(beside(kernel, point).into_iter().map(|chosen| {
                 let names: Vec<String> =
                     chosen.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                let key = format!("{} {}", kernel.family(), names.join(" "));
-                groups.entry(key).or_default().push(launch);
-            }
+                (*kernel, format!("{} {}", kernel.family(), names.join(" ")), chosen)
+            }));
+        }
+    }
+    let swept = points.iter().flat_map(|point| {
+        kernels.iter().flat_map(|kernel| {
+            let points = sweeps(kernel, point, sizes.alone == DeviceClass::Gpu);
+            points.into_iter().map(|(key, chosen)| (*kernel, key, chosen))
+        })
+    });
+    // A sweep may pass through the defaults, and a chosen value may collapse it: a point is taken
+    // once, in the sweep that it is compared in.
+    for (kernel, key, chosen) in swept.chain(alone) {
+        let launch = kernel.launch(sizes.of(kernel), &chosen, seed).map_err(Failure::bad_input)?;
+        let identity = (kernel.id.as_str(), launch.parameters.clone());
+        if !known.contains(&identity) {
+            known.push(identity);
+            groups.entry(key).or_default().push(launch);
         }
     }
     Ok(groups.into_values().collect())
@@ -142,6 +183,34 @@ fn beside(kernel: &Kernel, point: &BTreeMap<String, Value>) -> Vec<BTreeMap<Stri
         }
     }
     points
+}
+
+/// The points of a kernel's sweeps, each with its group's key; what `point` chose stays.
+fn sweeps(
+    kernel: &Kernel,
+    point: &BTreeMap<String, Value>,
+    gpu: bool,
+) -> Vec<(String, BTreeMap<String, Value>)> {
+    let wanted = |sweep: &&Sweep| gpu || !sweep.gpu_only;
+    let mut all = Vec::new();
+    for (index, sweep) in kernel.description.sweeps.iter().filter(wanted).enumerate() {
+        let mut points = vec![point.clone()];
+        for (name, values) in sweep.axes.iter().filter(|(name, _)| !point.contains_key(*name)) {
+            let with = |point: &BTreeMap<String, Value>, value: &Value| {
+                let mut more = point.clone();
+                more.insert(name.clone(), value.clone());
+                more
+            };
+            points = points
+                .iter()
+                .flat_map(|point| values.iter().map(|value| with(point, value)))
+                .collect();
+        }
+        let group = sweep.group.clone().unwrap_or_else(|| format!("sweep {index}"));
+        let key = format!("{} {group} {point:?}", kernel.id);
+        all.extend(points.into_iter().map(|point| (key.clone(), point)));
+    }
+    all
 }
 
 /// The run so far: on disk and in memory.
@@ -464,6 +533,28 @@ fn host() -> Host {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sweeps_are_products_in_groups_of_their_own_and_yield_to_what_is_chosen() {
+        let text = r#"
+question = "?"
+parameters.a = { description = "", default = 1 }
+parameters.b = { description = "", default = 1 }
+sweeps = [{ axes = { a = [1, 2], b = [1, 3] } }, { axes = { a = [5] }, gpu_only = true }]
+dispatches = [{ entry_point = "main", workgroups = 1 }]
+"#;
+        let kernel = Kernel::parse("f/k", "", text).unwrap();
+        let sizes = |groups: Vec<Vec<Launch>>| groups.iter().map(Vec::len).collect::<Vec<_>>();
+        let made = |point: BTreeMap<String, Value>, alone: DeviceClass| {
+            let given = Sizes { class: DeviceClass::Quick, alone };
+            sizes(groups(&[&kernel], &[point], given, 1).unwrap_or_default())
+        };
+        // Two by two, the defaults among them; on GPUs one more.
+        assert_eq!(made(BTreeMap::new(), DeviceClass::Gpu), [4, 1]);
+        assert_eq!(made(BTreeMap::new(), DeviceClass::Cpu), [4]);
+        let chosen = BTreeMap::from([("b".to_owned(), Value::Integer(7))]);
+        assert_eq!(made(chosen, DeviceClass::Cpu), [2]);
+    }
 
     #[test]
     fn the_exit_code_is_the_worst_that_happened() {

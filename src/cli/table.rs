@@ -11,6 +11,7 @@ use crate::analyze::{
     Comparison, DeviceProfile, DeviceSummary, ModelRow, SummaryRow, TimeRatio, WithheldReason,
     parameters_text,
 };
+use crate::occupancy::{Architecture, Occupancy};
 use crate::record::{Device, Output, Status};
 use crate::units::grouped;
 
@@ -42,6 +43,51 @@ impl Style {
         table.set_header(header.iter().copied());
         table
     }
+}
+
+/// What each resource allows of a workgroup.
+pub(crate) fn occupancy(found: &Occupancy, style: Style) -> String {
+    let mut table = style.table(&["resource", "workgroups", "subgroups"]);
+    for limit in &found.limits {
+        let cell = |times: u32| match limit.workgroups {
+            Some(workgroups) => number(workgroups * times),
+            None => NONE.to_owned(),
+        };
+        let name = Cell::new(limit.resource.to_string());
+        let figures = [1, found.subgroups_per_workgroup].map(|times| right(cell(times)));
+        table.add_row(std::iter::once(name).chain(figures));
+    }
+    table.to_string()
+}
+
+/// What a core of each architecture holds.
+pub(crate) fn architectures(all: &[Architecture], style: Style) -> String {
+    let mut table = style.table(&[
+        "architecture",
+        "devices",
+        "W",
+        "subgroups",
+        "workgroups",
+        "registers",
+        "workgroup memory",
+        "sources",
+    ]);
+    for one in all {
+        let figures = [one.width, one.subgroups, one.workgroups, one.registers, one.memory_bytes];
+        let mut row = vec![Cell::new(&one.name), Cell::new(&one.description)];
+        row.extend(figures.map(|figure| right(number(figure))));
+        row.push(Cell::new(one.sources.join(", ")));
+        table.add_row(row);
+    }
+    table.to_string()
+}
+
+fn number(value: u32) -> String {
+    grouped(value.into())
+}
+
+fn right(text: String) -> Cell {
+    Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
 /// The summary of one device.

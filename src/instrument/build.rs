@@ -1,17 +1,20 @@
-//! Building the instrumented module: helper functions, rewritten bodies, the new entry point.
+//! Building the instrumented module: helper functions, the new entry point, what bodies are made
+//! with.
 //!
-//! Input: the program and where each block's counters go. Output: a module, not yet validated.
+//! Input: the program and where each block's counters go. Output: a module, not yet validated. The
+//! bodies themselves are rewritten next door.
 
 use naga::{
     AddressSpace, Arena, ArraySize, AtomicFunction, BinaryOperator, Binding, Block, BuiltIn,
     EntryPoint, Expression, Function, FunctionArgument, GatherMode, GlobalVariable, Handle,
-    Literal, LocalVariable, MathFunction, Module, Range, ResourceBinding, Scalar, Span, Statement,
-    StorageAccess, SubgroupOperation, SwitchValue, Type, TypeInner, VectorSize,
+    Literal, MathFunction, Module, Range, ResourceBinding, Scalar, Span, Statement, StorageAccess,
+    SubgroupOperation, Type, TypeInner, VectorSize,
 };
 
-use super::plan::{Act, Plan, Planned, Reduction, Var, Vote};
+use super::plan::{Bits, Plan};
+use super::rewrite::rewrite;
 use super::{CounterBinding, Layout, Method, Options, flush};
-use crate::program::{Body, Node, Program};
+use crate::program::Program;
 
 /// Makes the instrumented module.
 pub(super) fn instrument(
@@ -36,16 +39,15 @@ pub(super) fn instrument(
 
     let mut moved = Vec::new();
     let structure = program.structure();
-    let bodies = structure.functions.iter().zip(&plan.functions).zip(&plan.leads);
-    for ((handle, function), ((body, planned), leads)) in old_functions.iter().zip(bodies) {
+    let bodies = structure.functions.iter().zip(&plan.functions);
+    for ((handle, function), planned) in old_functions.iter().zip(bodies) {
         let span = old_functions.get_span(handle);
-        let function = rewrite(function.clone(), (body, planned), *leads, &context, &moved);
+        let function = rewrite(function.clone(), planned, &context, &moved);
         moved.push(module.functions.append(function, span));
     }
     let entry = module.entry_points[0].clone();
-    let leads = plan.leads.last().copied().unwrap_or_default();
     let planned = (&structure.entry_point, &plan.entry_point);
-    let mut body = rewrite(entry.function.clone(), planned, leads, &context, &moved);
+    let mut body = rewrite(entry.function.clone(), planned, &context, &moved);
     for argument in &mut body.arguments {
         argument.binding = None;
     }
@@ -59,7 +61,7 @@ pub(super) fn instrument(
 /// The types that counters need.
 pub(super) struct Types {
     pub(super) u32: Handle<Type>,
-    bool: Handle<Type>,
+    pub(super) bool: Handle<Type>,
     vec3_u32: Handle<Type>,
     slots: Handle<Type>,
 }
@@ -125,7 +127,7 @@ pub(super) struct Context<'a> {
     /// The widest subgroup that may run the module, in lanes.
     pub(super) width_max: u32,
     pub(super) add: Handle<Function>,
-    count: Handle<Function>,
+    pub(super) count: Handle<Function>,
     pub(super) flush: Handle<Function>,
     pub(super) plan: &'a Plan,
 }
@@ -196,7 +198,7 @@ impl Builder<'_> {
     }
 
     /// Adds to a private variable.
-    fn add_to(&mut self, variable: Handle<GlobalVariable>, more: Handle<Expression>) {
+    pub(super) fn add_to(&mut self, variable: Handle<GlobalVariable>, more: Handle<Expression>) {
         let old = self.load(variable);
         let new = self.binary(BinaryOperator::Add, old, more);
         self.store(variable, new);
@@ -207,6 +209,15 @@ impl Builder<'_> {
         let one = self.literal(1);
         let new = self.binary(BinaryOperator::Add, old, one);
         self.store(variable, new);
+    }
+
+    /// Doubles a private variable; gives what it holds then.
+    pub(super) fn doubled(&mut self, variable: Handle<GlobalVariable>) -> Handle<Expression> {
+        let old = self.load(variable);
+        let one = self.literal(1);
+        let new = self.binary(BinaryOperator::ShiftLeft, old, one);
+        self.store(variable, new);
+        new
     }
 
     pub(super) fn call(&mut self, function: Handle<Function>, arguments: Vec<Handle<Expression>>) {
@@ -222,18 +233,56 @@ impl Builder<'_> {
         self.binary(BinaryOperator::Equal, own, first)
     }
 
-    /// The number of active lanes. A sum of ones would do, but lavapipe 22.3 then counts the lanes
-    /// that a last, partial subgroup lacks.
-    pub(super) fn lanes(&mut self) -> Handle<Expression> {
-        let ballot = self.plain(Expression::SubgroupBallotResult);
-        self.push(Statement::SubgroupBallot { result: ballot, predicate: None });
-        let bits = self.emit(Expression::Math {
+    /// How many bits are set.
+    pub(super) fn ones(&mut self, value: Handle<Expression>) -> Handle<Expression> {
+        self.emit(Expression::Math {
             fun: MathFunction::CountOneBits,
-            arg: ballot,
+            arg: value,
             arg1: None,
             arg2: None,
             arg3: None,
-        });
+        })
+    }
+
+    /// A truth that is not zero.
+    pub(super) fn some(&mut self, value: Handle<Expression>) -> Handle<Expression> {
+        let zero = self.literal(0);
+        self.binary(BinaryOperator::NotEqual, value, zero)
+    }
+
+    /// A lane's bits, as a number.
+    pub(super) fn bits(
+        &mut self,
+        globals: &Globals,
+        plan: &Plan,
+        bits: &Bits,
+    ) -> Handle<Expression> {
+        match bits {
+            Bits::One => self.literal(1),
+            Bits::Var(var) => self.load(globals.vars[var.0]),
+            Bits::Turns(id) => {
+                // The bit behind the last turn, less one, is a bit for each turn up to it.
+                let Some(bit) = plan.loops[id.0].bit else { return self.literal(0) };
+                let next = self.load(globals.vars[bit.0]);
+                let one = self.literal(1);
+                self.binary(BinaryOperator::Subtract, next, one)
+            }
+            Bits::AndNot(all, less) => {
+                let all = self.bits(globals, plan, all);
+                let less = self.bits(globals, plan, less);
+                let op = naga::UnaryOperator::BitwiseNot;
+                let others = self.emit(Expression::Unary { op, expr: less });
+                self.binary(BinaryOperator::And, all, others)
+            }
+        }
+    }
+
+    /// The number of active lanes, or of those that have `predicate`. A sum of ones would do, but
+    /// lavapipe 22.3 then counts the lanes that a last, partial subgroup lacks.
+    pub(super) fn lanes(&mut self, predicate: Option<Handle<Expression>>) -> Handle<Expression> {
+        let ballot = self.plain(Expression::SubgroupBallotResult);
+        self.push(Statement::SubgroupBallot { result: ballot, predicate });
+        let bits = self.ones(ballot);
         let mut lanes = self.emit(Expression::AccessIndex { base: bits, index: 0 });
         for index in 1..4 {
             let more = self.emit(Expression::AccessIndex { base: bits, index });
@@ -264,6 +313,19 @@ impl Builder<'_> {
         let fun = AtomicFunction::Add;
         self.push(Statement::Atomic { pointer, fun, value, result: Some(result) });
         result
+    }
+
+    /// Adds to a word of the stripe, without a carry.
+    pub(super) fn add_to_word(
+        &mut self,
+        globals: &Globals,
+        types: &Types,
+        word: Handle<Expression>,
+        value: Handle<Expression>,
+    ) {
+        let stripe = self.load(globals.stripe);
+        let at = self.binary(BinaryOperator::Add, stripe, word);
+        self.atomic_add(globals, types, at, value);
     }
 }
 
@@ -319,7 +381,7 @@ fn count_function(
 ) -> Function {
     function("lanescope_count", &["word"], types.u32, |builder, arguments| {
         let word = arguments[0];
-        let lanes = builder.lanes();
+        let lanes = builder.lanes(None);
         let leads = builder.leads(types, globals);
         builder.when(leads, |builder| {
             let zero = builder.literal(0);
@@ -340,267 +402,6 @@ fn count_function(
     })
 }
 
-/// Rewrites a function: its places count, its calls reach the moved functions.
-fn rewrite(
-    mut function: Function,
-    (body, planned): (&Body, &Planned),
-    leads: usize,
-    context: &Context<'_>,
-    moved: &[Handle<Function>],
-) -> Function {
-    for (_, expression) in function.expressions.iter_mut() {
-        if let Expression::CallResult(callee) = expression {
-            *callee = moved[callee.index()];
-        }
-    }
-    let lead = |number| LocalVariable {
-        name: Some(format!("lanescope_lead_{number}")),
-        ty: context.types.bool,
-        init: None,
-    };
-    let leads = (0..leads)
-        .map(|number| function.local_variables.append(lead(number), Span::UNDEFINED))
-        .collect();
-    let mut rewriter = Rewriter {
-        context,
-        moved,
-        leads,
-        expressions: &mut function.expressions,
-        locals: &mut function.local_variables,
-    };
-    function.body = rewriter.body(body, planned);
-    function
-}
-
-struct Rewriter<'a> {
-    context: &'a Context<'a>,
-    moved: &'a [Handle<Function>],
-    leads: Vec<Handle<LocalVariable>>,
-    expressions: &'a mut Arena<Expression>,
-    locals: &'a mut Arena<LocalVariable>,
-}
-
-impl Rewriter<'_> {
-    fn body(&mut self, body: &Body, planned: &Planned) -> Block {
-        let mut block = Block::new();
-        let mut before = planned.before.iter();
-        for (node, nested) in body.nodes.iter().zip(&planned.nested) {
-            let mut acts = self.acts(before.next().map_or(&[], Vec::as_slice));
-            block.append(&mut acts);
-            let mut inner = Vec::new();
-            for (body, planned) in super::plan::bodies(node).zip(nested) {
-                inner.push(self.body(body, planned));
-            }
-            let mut inner = inner.into_iter();
-            let mut next = || inner.next().unwrap_or_default();
-            match *node {
-                Node::Straight(ref straight) => {
-                    for (statement, span) in &straight.statements {
-                        block.push(self.statement(statement), *span);
-                    }
-                }
-                Node::If { condition, span, .. } => {
-                    let (accept, reject) = (next(), next());
-                    block.push(Statement::If { condition, accept, reject }, span);
-                }
-                Node::Switch { selector, ref cases, span } => {
-                    let cases = cases
-                        .iter()
-                        .map(|case| naga::SwitchCase {
-                            value: case.value,
-                            body: next(),
-                            fall_through: case.fall_through,
-                        })
-                        .collect();
-                    block.push(Statement::Switch { selector, cases }, span);
-                }
-                Node::Loop { break_if, span, .. } => {
-                    let (body, continuing) = (next(), next());
-                    block.push(Statement::Loop { body, continuing, break_if }, span);
-                }
-            }
-        }
-        let mut acts = self.acts(before.next().map_or(&[], Vec::as_slice));
-        block.append(&mut acts);
-        block
-    }
-
-    /// The statements of actions.
-    fn acts(&mut self, acts: &[Act]) -> Block {
-        let Context { types, globals, count, .. } = self.context;
-        let mut builder = Builder { expressions: self.expressions, block: Block::new() };
-        let var = |var: &Var| globals.vars[var.0];
-        let leads = &self.leads;
-        let led = |builder: &mut Builder<'_>, lead: &super::plan::Lead| {
-            let pointer = builder.plain(Expression::LocalVariable(leads[lead.0]));
-            builder.emit(Expression::Load { pointer })
-        };
-        for act in acts {
-            match act {
-                Act::Step(step) => builder.increment(var(step)),
-                Act::Executed { issues, lanes } => {
-                    let leads = builder.leads(types, globals);
-                    builder.when(leads, |builder| builder.increment(var(issues)));
-                    builder.increment(var(lanes));
-                }
-                Act::Memory { first } => {
-                    let word = builder.literal(first.0 * 2);
-                    builder.call(*count, vec![word]);
-                }
-                Act::Lead(lead) => {
-                    let value = builder.leads(types, globals);
-                    let pointer = builder.plain(Expression::LocalVariable(leads[lead.0]));
-                    builder.push(Statement::Store { pointer, value });
-                }
-                Act::Led(issues, lead) => {
-                    let leads = led(&mut builder, lead);
-                    let one = builder.number(leads);
-                    builder.add_to(var(issues), one);
-                }
-                Act::Vote { vote, issues, lead, lanes } => {
-                    let lead = lead.map(|lead| led(&mut builder, &lead));
-                    let lanes = lanes.as_ref().map(var);
-                    count_vote(&mut builder, vote, types, lead, var(issues), lanes);
-                }
-                Act::Mark { into, turn } => {
-                    let Some(turn) = &self.context.plan.turns[*turn] else { continue };
-                    let turns = builder.load(var(turn));
-                    let one = builder.literal(1);
-                    let from_one = builder.binary(BinaryOperator::Add, turns, one);
-                    builder.store(var(into), from_one);
-                }
-                Act::Clear(counter) => {
-                    let zero = builder.literal(0);
-                    builder.store(var(counter), zero);
-                }
-                Act::Fold { from, reduction, lanes, into, lead } => {
-                    let own = builder.load(var(from));
-                    let result = if *reduction == Reduction::Distinct {
-                        flush::distinct(&mut builder, self.locals, types, own)
-                    } else {
-                        builder.collective(SubgroupOperation::Max, own, types.u32)
-                    };
-                    let lead = lead.map(|lead| led(&mut builder, &lead));
-                    let lanes = lanes.as_ref().map(var);
-                    fold(
-                        &mut builder,
-                        *reduction,
-                        own,
-                        result,
-                        lead,
-                        [var(from), var(into)],
-                        lanes,
-                    );
-                }
-            }
-        }
-        builder.block
-    }
-
-    /// The statement itself, calls redirected.
-    fn statement(&self, statement: &Statement) -> Statement {
-        let mut statement = statement.clone();
-        if let Statement::Call { function, .. } = &mut statement {
-            *function = self.moved[function.index()];
-        }
-        statement
-    }
-}
-
-/// Moves a loop's count outside: `from` becomes zero, its `result` goes `into` the variable outside
-/// by the leader or by all, and each lane's own part to `lanes`.
-fn fold(
-    builder: &mut Builder<'_>,
-    reduction: Reduction,
-    own: Handle<Expression>,
-    result: Handle<Expression>,
-    lead: Option<Handle<Expression>>,
-    [from, into]: [Handle<GlobalVariable>; 2],
-    lanes: Option<Handle<GlobalVariable>>,
-) {
-    let zero = builder.literal(0);
-    if let Some(lanes) = lanes {
-        let added = if reduction == Reduction::Distinct {
-            let noted = builder.binary(BinaryOperator::NotEqual, own, zero);
-            builder.number(noted)
-        } else {
-            own
-        };
-        builder.add_to(lanes, added);
-    }
-    let added = match lead {
-        Some(condition) => {
-            builder.emit(Expression::Select { condition, accept: result, reject: zero })
-        }
-        None => result,
-    };
-    builder.add_to(into, added);
-    builder.store(from, zero);
-}
-
-/// Counts a vote: one issue, added by the leader or by all, and each lane that says yes.
-fn count_vote(
-    builder: &mut Builder<'_>,
-    vote: &Vote,
-    types: &Types,
-    lead: Option<Handle<Expression>>,
-    issues: Handle<GlobalVariable>,
-    lanes: Option<Handle<GlobalVariable>>,
-) {
-    let (own, mut yes) = cast_vote(builder, vote, types);
-    if let Some(leads) = lead {
-        yes = builder.binary(BinaryOperator::LogicalAnd, yes, leads);
-    }
-    let one = builder.number(yes);
-    builder.add_to(issues, one);
-    if let Some(lanes) = lanes {
-        let one = builder.number(own);
-        builder.add_to(lanes, one);
-    }
-}
-
-/// A lane's own answer to a vote, and what the active lanes find out together.
-fn cast_vote(
-    builder: &mut Builder<'_>,
-    vote: &Vote,
-    types: &Types,
-) -> (Handle<Expression>, Handle<Expression>) {
-    // False before anything is compared with.
-    let equals_one_of = |builder: &mut Builder<'_>, selector, values: &[SwitchValue]| {
-        let mut any = None;
-        for value in values {
-            let literal = match *value {
-                SwitchValue::I32(value) => Literal::I32(value),
-                SwitchValue::U32(value) => Literal::U32(value),
-                SwitchValue::Default => continue,
-            };
-            let right = builder.plain(Expression::Literal(literal));
-            let equal = builder.binary(BinaryOperator::Equal, selector, right);
-            any = Some(match any {
-                Some(any) => builder.binary(BinaryOperator::LogicalOr, any, equal),
-                None => equal,
-            });
-        }
-        any.unwrap_or_else(|| builder.plain(Expression::Literal(Literal::Bool(false))))
-    };
-    let (op, argument, negate) = match vote {
-        Vote::Any(condition) => (SubgroupOperation::Any, *condition, false),
-        Vote::NotAll(condition) => (SubgroupOperation::All, *condition, true),
-        Vote::Equal(selector, values) => {
-            (SubgroupOperation::Any, equals_one_of(builder, *selector, values), false)
-        }
-        Vote::Other(selector, values) => {
-            (SubgroupOperation::All, equals_one_of(builder, *selector, values), true)
-        }
-    };
-    let result = builder.collective(op, argument, types.bool);
-    let mut answer = |expr| {
-        let op = naga::UnaryOperator::LogicalNot;
-        if negate { builder.emit(Expression::Unary { op, expr }) } else { expr }
-    };
-    (answer(argument), answer(result))
-}
-
 /// The new entry point: notes where it is, calls the old body, flushes.
 fn entry_function(
     module: &Module,
@@ -612,6 +413,11 @@ fn entry_function(
     let mut arguments = entry.function.arguments.clone();
     let index_source = builtin(module, &mut arguments, BuiltIn::LocalInvocationIndex, types.u32);
     let workgroup_source = builtin(module, &mut arguments, BuiltIn::WorkGroupId, types.vec3_u32);
+    // Where all subgroups are full, a lane's number is its rank among those that are there.
+    let [x, y, z] = entry.workgroup_size;
+    let full = y == 1 && z == 1 && x.is_multiple_of(context.width_max.max(1));
+    let rank_source = (full && context.plan.derived)
+        .then(|| builtin(module, &mut arguments, BuiltIn::SubgroupInvocationId, types.u32));
     let mut expressions = Arena::new();
     let mut locals = Arena::new();
     let mut builder = Builder { expressions: &mut expressions, block: Block::new() };
@@ -625,7 +431,8 @@ fn entry_function(
     store_stripe(&mut builder, globals, *layout, workgroup);
     let own = entry.function.arguments.len();
     builder.call(body, passed[..own].to_vec());
-    flush::flush_all(&mut builder, &mut locals, context);
+    let rank = rank_source.map(|source| source.value(&mut builder, &passed));
+    flush::flush_all(&mut builder, &mut locals, context, rank);
     builder.push(Statement::Return { value: None });
     let block = builder.block;
     Function {
@@ -655,7 +462,7 @@ fn store_stripe(
     }
     let mask = builder.literal(layout.stripes - 1);
     let stripe = builder.binary(BinaryOperator::And, number, mask);
-    let words = builder.literal(layout.stripe_words());
+    let words = builder.literal(layout.words);
     let first = builder.binary(BinaryOperator::Multiply, stripe, words);
     builder.store(globals.stripe, first);
 }

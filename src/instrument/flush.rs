@@ -6,20 +6,20 @@
 //! leader adds the sum; if lanes arrive in parts, each part adds its own. A loop goes through the
 //! variables, because drivers that put a callee in each call's place take long over many of them.
 //!
-//! Derived counting takes reconvergence for granted, and saves where subgroups are wide: lane k of
-//! those that are there keeps the result for counter k, so that one memory instruction adds up to
-//! [`CHUNK`] counters. Narrow subgroups, those of CPU drivers, take the loop: it compiles faster.
+//! Derived counting takes reconvergence for granted: lane k of those that are there keeps the k-th
+//! result, so that one memory instruction adds the results of up to [`CHUNK`] counters. Where few
+//! enough invocations share a stripe it adds 16 bits a word, waits for no answer and carries nothing:
+//! a subgroup that waits for memory at its end costs more than all of its counting.
+
+use std::collections::BTreeMap;
 
 use naga::{
-    Arena, BinaryOperator, CollectiveOperation, Expression, Function, Handle, LocalVariable, Span,
-    Statement, SubgroupOperation, SwitchCase, SwitchValue,
+    Arena, BinaryOperator, CollectiveOperation, Expression, Function, Handle, LocalVariable,
+    MathFunction, Span, Statement, SubgroupOperation, SwitchCase, SwitchValue,
 };
 
 use super::build::{Builder, Context, Globals, Types, function};
-use super::plan::{Item, Reduction, Var};
-
-/// Lanes from which on a subgroup is wide.
-const WIDE: u32 = 32;
+use super::plan::{Bits, Reduction};
 
 /// Counters of derived counting that are added at a time.
 const CHUNK: usize = 16;
@@ -38,6 +38,14 @@ pub(super) fn flush_function(types: &Types, globals: &Globals, add: Handle<Funct
     })
 }
 
+/// The lower and the upper 16 bits of a value.
+fn halves(builder: &mut Builder<'_>, value: Handle<Expression>) -> [Handle<Expression>; 2] {
+    let half = builder.literal(16);
+    let mask = builder.literal(0xffff);
+    let low = builder.binary(BinaryOperator::And, value, mask);
+    [low, builder.binary(BinaryOperator::ShiftRight, value, half)]
+}
+
 /// The sum of a 32-bit value over the active lanes in 64 bits, low word first: taken in halves of
 /// 16 bits, which 128 lanes cannot overflow.
 fn sum(
@@ -46,9 +54,7 @@ fn sum(
     value: Handle<Expression>,
 ) -> [Handle<Expression>; 2] {
     let half = builder.literal(16);
-    let mask = builder.literal(0xffff);
-    let low_half = builder.binary(BinaryOperator::And, value, mask);
-    let high_half = builder.binary(BinaryOperator::ShiftRight, value, half);
+    let [low_half, high_half] = halves(builder, value);
     let low_sum = builder.collective(SubgroupOperation::Add, low_half, types.u32);
     let high_sum = builder.collective(SubgroupOperation::Add, high_half, types.u32);
     let shifted = builder.binary(BinaryOperator::ShiftLeft, high_sum, half);
@@ -59,52 +65,18 @@ fn sum(
     [low, builder.binary(BinaryOperator::Add, upper, carry)]
 }
 
-/// How many different values other than zero the active lanes have: in each turn of a loop, the
-/// lanes that have the first one's leave it.
-pub(super) fn distinct(
-    builder: &mut Builder<'_>,
-    locals: &mut Arena<LocalVariable>,
-    types: &Types,
-    value: Handle<Expression>,
-) -> Handle<Expression> {
-    let turns = local(builder, locals, types, "lanescope_distinct");
-    let kept = local(builder, locals, types, "lanescope_first");
-    let zero = builder.literal(0);
-    builder.push(Statement::Store { pointer: turns, value: zero });
-    let there = builder.binary(BinaryOperator::NotEqual, value, zero);
-    builder.when(there, |builder| {
-        let outer = std::mem::take(&mut builder.block);
-        let old = builder.emit(Expression::Load { pointer: turns });
-        let one = builder.literal(1);
-        let new = builder.binary(BinaryOperator::Add, old, one);
-        builder.push(Statement::Store { pointer: turns, value: new });
-        let first = builder.plain(Expression::SubgroupOperationResult { ty: types.u32 });
-        let mode = naga::GatherMode::BroadcastFirst;
-        builder.push(Statement::SubgroupGather { mode, argument: value, result: first });
-        // What a body computes is not in scope in `continuing` everywhere.
-        builder.push(Statement::Store { pointer: kept, value: first });
-        let body = std::mem::take(&mut builder.block);
-        let first = builder.emit(Expression::Load { pointer: kept });
-        let done = builder.binary(BinaryOperator::Equal, value, first);
-        let continuing = std::mem::replace(&mut builder.block, outer);
-        builder.push(Statement::Loop { body, continuing, break_if: Some(done) });
-    });
-    let turns = builder.emit(Expression::Load { pointer: turns });
-    builder.collective(SubgroupOperation::Max, turns, types.u32)
-}
-
-/// Adds every variable of the plan to its counter.
+/// Adds what the plan says to its counters.
 pub(super) fn flush_all(
     builder: &mut Builder<'_>,
     locals: &mut Arena<LocalVariable>,
     context: &Context<'_>,
+    rank: Option<Handle<Expression>>,
 ) {
-    let flushed = &context.plan.flushed;
-    if flushed.is_empty() {
-    } else if context.plan.derived && context.width_max >= WIDE {
-        flush_together(builder, locals, context);
+    if context.plan.flushed.is_empty() {
+    } else if context.plan.derived {
+        flush_together(builder, locals, context, rank);
     } else {
-        flush_in_a_loop(builder, locals, context, flushed);
+        flush_in_a_loop(builder, locals, context);
     }
 }
 
@@ -141,34 +113,28 @@ fn count_loop(
     builder.push(Statement::Loop { body, continuing, break_if: Some(done) });
 }
 
-/// One variable a turn: executed counting, and derived counting of narrow subgroups.
+/// Executed counting: one sum a turn.
 fn flush_in_a_loop(
     builder: &mut Builder<'_>,
     locals: &mut Arena<LocalVariable>,
     context: &Context<'_>,
-    flushed: &[(Var, Reduction, Item)],
 ) {
-    let Context { types, globals, flush, .. } = context;
-    let names = ["lanescope_number", "lanescope_word", "lanescope_value", "lanescope_reduction"];
-    let [number, word, value, kind] = names.map(|name| local(builder, locals, types, name));
-    let only_sums = flushed.iter().all(|(_, reduction, _)| *reduction == Reduction::Sum);
+    let Context { types, globals, flush, plan, .. } = context;
+    let names = ["lanescope_number", "lanescope_word", "lanescope_value"];
+    let [number, word, value] = names.map(|name| local(builder, locals, types, name));
     let zero = builder.literal(0);
     let one = builder.literal(1);
     builder.push(Statement::Store { pointer: number, value: zero });
-    count_loop(builder, number, one, flushed.len(), |builder| {
+    count_loop(builder, number, one, plan.flushed.len(), |builder| {
         let current = builder.emit(Expression::Load { pointer: number });
         let before = std::mem::take(&mut builder.block);
         let mut cases = Vec::new();
-        for (index, (var, reduction, item)) in (0_u32..).zip(flushed) {
-            let at = builder.literal(item.0 * 2);
+        for (index, (bits, _, item)) in (0_u32..).zip(&plan.flushed) {
+            let at = builder.literal(plan.word(*item));
             builder.push(Statement::Store { pointer: word, value: at });
-            let counted = builder.load(globals.vars[var.0]);
+            let counted = builder.bits(globals, plan, bits);
             builder.push(Statement::Store { pointer: value, value: counted });
-            if !only_sums {
-                let reduction = builder.literal(*reduction as u32);
-                builder.push(Statement::Store { pointer: kind, value: reduction });
-            }
-            let last = index as usize + 1 == flushed.len();
+            let last = index as usize + 1 == plan.flushed.len();
             cases.push(SwitchCase {
                 value: if last { SwitchValue::Default } else { SwitchValue::U32(index) },
                 body: std::mem::take(&mut builder.block),
@@ -178,87 +144,106 @@ fn flush_in_a_loop(
         builder.block = before;
         builder.push(Statement::Switch { selector: current, cases });
         let at = builder.emit(Expression::Load { pointer: word });
-        let mut counted = builder.emit(Expression::Load { pointer: value });
-        if !only_sums {
-            counted = one_for_all(builder, locals, context, kind, counted);
-        }
+        let counted = builder.emit(Expression::Load { pointer: value });
         builder.call(*flush, vec![at, counted]);
     });
 }
 
-/// A value whose sum over the lanes is what the reduction `kind` says of theirs.
-fn one_for_all(
+/// What is added to a counter: a value for each of its words.
+type Words = Vec<Handle<Expression>>;
+
+/// Reduces one value over the lanes.
+fn reduce(
     builder: &mut Builder<'_>,
-    locals: &mut Arena<LocalVariable>,
     context: &Context<'_>,
-    kind: Handle<Expression>,
-    value: Handle<Expression>,
-) -> Handle<Expression> {
-    let Context { types, globals, .. } = context;
+    (bits, reduction): (&Bits, Reduction),
+    seen: &mut BTreeMap<Bits, Handle<Expression>>,
+) -> Words {
+    let Context { types, globals, plan, .. } = context;
+    let value = builder.bits(globals, plan, bits);
     let zero = builder.literal(0);
-    let leads = builder.leads(types, globals);
-    let most = builder.collective(SubgroupOperation::Max, value, types.u32);
-    let different = distinct(builder, locals, types, value);
-    let there = builder.binary(BinaryOperator::NotEqual, value, zero);
-    let there = builder.number(there);
-    let mut by_leader =
-        |accept| builder.emit(Expression::Select { condition: leads, accept, reject: zero });
-    let (most, different) = (by_leader(most), by_leader(different));
-    let kind = builder.emit(Expression::Load { pointer: kind });
-    let mut result = value;
-    for (reduction, accept) in
-        [(Reduction::Max, most), (Reduction::Distinct, different), (Reduction::Present, there)]
-    {
-        let number = builder.literal(reduction as u32);
-        let condition = builder.binary(BinaryOperator::Equal, kind, number);
-        result = builder.emit(Expression::Select { condition, accept, reject: result });
+    match reduction {
+        Reduction::Sum => {
+            let halves = halves(builder, value);
+            if plan.light {
+                halves
+                    .map(|half| builder.collective(SubgroupOperation::Add, half, types.u32))
+                    .into()
+            } else {
+                sum(builder, types, value).into()
+            }
+        }
+        Reduction::Max => {
+            let most = builder.collective(SubgroupOperation::Max, value, types.u32);
+            if plan.light { halves(builder, most).into() } else { vec![most, zero] }
+        }
+        Reduction::Lanes | Reduction::Any => {
+            let lanes = *seen.entry(bits.clone()).or_insert_with(|| {
+                let there = (*bits != Bits::One).then(|| builder.some(value));
+                builder.lanes(there)
+            });
+            let one = builder.literal(1);
+            let result = if reduction == Reduction::Lanes {
+                lanes
+            } else if *bits == Bits::One {
+                one
+            } else {
+                builder.emit(Expression::Math {
+                    fun: MathFunction::Min,
+                    arg: lanes,
+                    arg1: Some(one),
+                    arg2: None,
+                    arg3: None,
+                })
+            };
+            if plan.light { vec![result] } else { vec![result, zero] }
+        }
     }
-    result
 }
 
-/// Derived counting: reduce a chunk of variables, then lane k adds the result of the k-th.
+/// Derived counting: reduce a chunk of values, then lane k adds the k-th.
 fn flush_together(
     builder: &mut Builder<'_>,
     locals: &mut Arena<LocalVariable>,
     context: &Context<'_>,
+    rank: Option<Handle<Expression>>,
 ) {
     let Context { types, globals, add, plan, .. } = context;
     let number = local(builder, locals, types, "lanescope_number");
     let one = builder.literal(1);
     let zero = builder.literal(0);
-    let here = builder.lanes();
-    let rank = builder.plain(Expression::SubgroupOperationResult { ty: types.u32 });
-    builder.push(Statement::SubgroupCollectiveOperation {
-        op: SubgroupOperation::Add,
-        collective_op: CollectiveOperation::ExclusiveScan,
-        argument: one,
-        result: rank,
+    let here = builder.lanes(None);
+    let rank = rank.unwrap_or_else(|| {
+        let rank = builder.plain(Expression::SubgroupOperationResult { ty: types.u32 });
+        builder.push(Statement::SubgroupCollectiveOperation {
+            op: SubgroupOperation::Add,
+            collective_op: CollectiveOperation::ExclusiveScan,
+            argument: one,
+            result: rank,
+        });
+        rank
     });
+    let mut seen = BTreeMap::from([(Bits::One, here)]);
+    let mut word = 0;
     for chunk in plan.flushed.chunks(CHUNK) {
         let mut results = Vec::new();
-        for (var, reduction, item) in chunk {
-            let value = builder.load(globals.vars[var.0]);
-            let [low, high] = match reduction {
-                Reduction::Sum => sum(builder, types, value),
-                Reduction::Max => {
-                    [builder.collective(SubgroupOperation::Max, value, types.u32), zero]
-                }
-                Reduction::Distinct => [distinct(builder, locals, types, value), zero],
-                Reduction::Present => {
-                    let there = builder.binary(BinaryOperator::NotEqual, value, zero);
-                    let one = builder.number(there);
-                    [builder.collective(SubgroupOperation::Add, one, types.u32), zero]
-                }
-            };
-            let word = builder.literal(item.0 * 2);
-            results.push([word, low, high]);
+        let first = word;
+        for (bits, reduction, item) in chunk {
+            debug_assert_eq!(plan.word(*item), word, "counters lie in the order of the flush");
+            let words = reduce(builder, context, (bits, *reduction), &mut seen);
+            word += plan.items[item.0 as usize].words();
+            if plan.light {
+                results.extend(words.into_iter().map(|word| [word, zero]));
+            } else {
+                results.extend(words.as_chunks::<2>().0);
+            }
         }
+        let stride = if plan.light { 1 } else { 2 };
         // The same number of turns for every lane: one where there are lanes enough.
-        builder.push(Statement::Store { pointer: number, value: zero });
-        count_loop(builder, number, here, chunk.len(), |builder| {
-            let from = builder.emit(Expression::Load { pointer: number });
-            let current = builder.binary(BinaryOperator::Add, from, rank);
-            let mut mine = [zero; 3];
+        builder.push(Statement::Store { pointer: number, value: rank });
+        count_loop(builder, number, here, results.len(), |builder| {
+            let current = builder.emit(Expression::Load { pointer: number });
+            let mut mine = [zero; 2];
             for (index, result) in (0_u32..).zip(&results) {
                 let index = builder.literal(index);
                 let condition = builder.binary(BinaryOperator::Equal, current, index);
@@ -267,10 +252,20 @@ fn flush_together(
                         builder.emit(Expression::Select { condition, accept: *new, reject: *kept });
                 }
             }
-            let [word, low, high] = mine;
+            let [low, high] = mine;
             let any = builder.binary(BinaryOperator::InclusiveOr, low, high);
-            let some = builder.binary(BinaryOperator::NotEqual, any, zero);
-            builder.when(some, |builder| builder.call(*add, vec![word, low, high]));
+            let some = builder.some(any);
+            builder.when(some, |builder| {
+                let stride = builder.literal(stride);
+                let offset = builder.binary(BinaryOperator::Multiply, current, stride);
+                let first = builder.literal(first);
+                let word = builder.binary(BinaryOperator::Add, first, offset);
+                if plan.light {
+                    builder.add_to_word(globals, types, word, low);
+                } else {
+                    builder.call(*add, vec![word, low, high]);
+                }
+            });
         });
     }
 }

@@ -18,13 +18,22 @@
 //! because the number of active lanes must be known at each execution: the leader counts one in the
 //! bin of that number, and issues and lanes are the bins' sums.
 //!
+//! *Derived* counting gives the same numbers for less where lanes come together again as soon as they
+//! can: lanes note when they were where, and compare notes where they are together anyway. Its own
+//! page, `derive`, has the rules, and what goes to registers and what to memory.
+//!
+//! *Estimated* counting is for devices whose subgroup operations are missing or not to be believed:
+//! each lane counts its own trips, so that lanes are exact and issues a lower bound. Its own page,
+//! `estimate`, says which.
+//!
 //! # Shape of the instrumented module
 //!
 //! The old entry point becomes a function, appended last with its arguments' bindings cleared; the
 //! new entry point keeps the name, notes `local_invocation_index`, calls it, then flushes. The flush
-//! stands after the call, so `return` anywhere in the old body cannot skip it. Sums are taken over
-//! whatever lanes arrive together; if they arrive in parts, each part adds its own sum, so the
-//! totals do not depend on reconvergence after the call.
+//! stands after the call, so `return` anywhere in the old body cannot skip it. Executed sums are taken
+//! over whatever lanes arrive together; if they arrive in parts, each part adds its own sum, so the
+//! totals do not depend on reconvergence after the call. Derived counting changes loops, too: they run
+//! in stretches of 32 turns (`rewrite`).
 //!
 //! # Exactness
 //!
@@ -32,12 +41,16 @@
 //! seen and carried. The sum of a subgroup's 32-bit counters is taken in halves of 16 bits, which
 //! 128 lanes cannot overflow. Private counters wrap after 2^32 executions of a block by one
 //! invocation, which no driver lets a dispatch live to see. Slots are striped over workgroups to
-//! spare contention; the stripes are as many as fit into [`Options::counter_bytes_max`].
+//! spare contention; the stripes are as many as fit into [`Options::counter_bytes_max`]. Derived
+//! counting of a launch of known size takes so many stripes that words of 16 bits a lane cannot wrap:
+//! then nobody waits for what a word held.
 
 mod build;
 mod derive;
+mod estimate;
 mod flush;
 mod plan;
+mod rewrite;
 
 use std::collections::BTreeSet;
 
@@ -46,7 +59,7 @@ use naga::valid::ModuleInfo;
 
 use crate::program::{Program, ProgramError, validate};
 use crate::units::{Issues, Lanes};
-use plan::{Form, Plan, Reading};
+use plan::{Form, Kind, Plan, Reading};
 
 /// The most blocks whose counters are kept in registers: two private scalars each.
 pub const REGISTER_BLOCKS_MAX: usize = 64;
@@ -54,8 +67,11 @@ pub const REGISTER_BLOCKS_MAX: usize = 64;
 /// The most stripes over which workgroups spread.
 const STRIPES_MAX: u64 = 64;
 
-/// 32-bit words of a counter.
-const COUNTER_WORDS: u64 = 2;
+/// The most stripes where a stripe must not be shared by many.
+const STRIPES_OF_FEW_MAX: u32 = 4096;
+
+/// The most invocations that may share a stripe without carries: each adds less than 2^16 to a word.
+const SHARING_MAX: u64 = 1 << 16;
 
 /// How to instrument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +82,9 @@ pub struct Options {
     pub subgroup_width_max: u32,
     /// The most bytes that the counters' buffer may take.
     pub counter_bytes_max: u64,
+    /// The workgroups that will be dispatched, where that is known beforehand: adding up is cheaper
+    /// where there are not too many.
+    pub workgroups: Option<[u32; 3]>,
 }
 
 /// What is counted and how.
@@ -78,6 +97,9 @@ pub enum Method {
     Histogram,
     /// As few counters as the rest follows from under maximal reconvergence.
     Derived,
+    /// Without subgroup operations: each lane counts its own trips, and issues are estimated, as if
+    /// [`Options::subgroup_width_max`] consecutive invocations were a subgroup.
+    Estimated,
 }
 
 /// An instrumented module.
@@ -87,6 +109,8 @@ pub struct Instrumented {
     info: ModuleInfo,
     binding: CounterBinding,
     layout: Layout,
+    /// The first word and the kind of each counter.
+    counters: Vec<(u32, Kind)>,
     readings: Vec<Reading>,
 }
 
@@ -138,15 +162,15 @@ pub enum InstrumentError {
 /// How the buffer is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Layout {
-    /// Counters of a stripe.
-    items: u32,
+    /// Words of a stripe.
+    words: u32,
     stripes: u32,
 }
 
 impl Layout {
     fn new(program: &Program, plan: &Plan, options: &Options) -> Result<Self, InstrumentError> {
-        let items = plan.items.max(1);
-        let bytes = u64::from(items) * COUNTER_WORDS * 4;
+        let words = plan.size().max(1);
+        let bytes = u64::from(words) * 4;
         let room = options.counter_bytes_max / bytes;
         if room == 0 {
             return Err(InstrumentError::TooLarge {
@@ -156,16 +180,31 @@ impl Layout {
                 limit: options.counter_bytes_max,
             });
         }
-        Ok(Self { items, stripes: 1 << room.min(STRIPES_MAX).ilog2() })
+        Ok(Self { words, stripes: 1 << room.min(STRIPES_MAX).ilog2() })
     }
 
-    /// Words of one stripe.
-    fn stripe_words(self) -> u32 {
-        self.items * 2
+    /// A layout in which no stripe is shared by more than [`SHARING_MAX`] invocations.
+    fn of_few(program: &Program, plan: &Plan, options: &Options) -> Option<Self> {
+        let [x, y, z] = options.workgroups?;
+        let size: u64 = program.workgroup_size().iter().map(|size| u64::from(*size)).product();
+        // Neighbours along x get different stripes.
+        let shared = |stripes: u32| {
+            u64::from(x.div_ceil(stripes))
+                .checked_mul(u64::from(y) * u64::from(z))?
+                .checked_mul(size)
+        };
+        let words = plan.size().max(1);
+        let fits = |stripes: &u32| {
+            let layout = Self { words, stripes: *stripes };
+            shared(*stripes).is_some_and(|shared| shared <= SHARING_MAX)
+                && layout.size() <= options.counter_bytes_max
+        };
+        let powers = (STRIPES_MAX.ilog2()..=STRIPES_OF_FEW_MAX.ilog2()).map(|power| 1_u32 << power);
+        powers.into_iter().find(fits).map(|stripes| Self { words, stripes })
     }
 
     fn size(self) -> u64 {
-        u64::from(self.stripe_words()) * u64::from(self.stripes) * 4
+        u64::from(self.words) * u64::from(self.stripes) * 4
     }
 }
 
@@ -177,18 +216,34 @@ impl Instrumented {
     /// [`InstrumentError::TooLarge`] when not even one stripe of counters fits, and
     /// [`InstrumentError::Invalid`] when the result does not validate, which is lanescope's fault.
     pub fn new(program: &Program, options: &Options) -> Result<Self, InstrumentError> {
-        let registers_max = 2 * REGISTER_BLOCKS_MAX;
+        let (plan, layout) = Self::plan(program, options)?;
+        let (group, binding) = free_binding(program.module());
+        let binding = CounterBinding { group, binding, size: layout.size() };
+        let mut module = build::instrument(program, layout, binding, &plan, options);
+        if options.method == Method::Estimated {
+            estimate::finish(&mut module, program, options.subgroup_width_max);
+        }
+        let info = validate(&module, program.text())?;
+        let counters = plan.words.iter().copied().zip(plan.items).collect();
+        Ok(Self { module, info, binding, layout, counters, readings: plan.readings })
+    }
+
+    fn plan(program: &Program, options: &Options) -> Result<(Plan, Layout), InstrumentError> {
         let plan = match options.method {
             Method::Executed => Plan::executed(program, REGISTER_BLOCKS_MAX),
             Method::Histogram => Plan::histograms(program, options.subgroup_width_max),
-            Method::Derived => derive::derived(program, registers_max),
+            Method::Estimated => estimate::plan(program),
+            Method::Derived => {
+                let registers_max = 2 * REGISTER_BLOCKS_MAX;
+                let light = derive::derived(program, registers_max, true);
+                if let Some(layout) = Layout::of_few(program, &light, options) {
+                    return Ok((light, layout));
+                }
+                derive::derived(program, registers_max, false)
+            }
         };
         let layout = Layout::new(program, &plan, options)?;
-        let (group, binding) = free_binding(program.module());
-        let binding = CounterBinding { group, binding, size: layout.size() };
-        let module = build::instrument(program, layout, binding, &plan, options);
-        let info = validate(&module, program.text())?;
-        Ok(Self { module, info, binding, layout, readings: plan.readings })
+        Ok((plan, layout))
     }
 
     /// The module: the entry point has the program's name.
@@ -216,12 +271,18 @@ impl Instrumented {
     pub fn decode(&self, bytes: &[u8]) -> Option<Vec<Count>> {
         let words: Vec<u64> =
             bytes.as_chunks::<4>().0.iter().map(|w| u64::from(u32::from_le_bytes(*w))).collect();
-        let stripe_words = self.layout.stripe_words() as usize;
+        let stripe_words = self.layout.words as usize;
         let stripes = &words[..stripe_words * self.layout.stripes as usize];
-        let mut totals = vec![0_u64; stripe_words / 2];
+        let mut totals = vec![0_u64; self.counters.len()];
         for stripe in stripes.chunks_exact(stripe_words) {
-            for (total, pair) in totals.iter_mut().zip(stripe.chunks_exact(2)) {
-                *total += pair[0] | (pair[1] << 32);
+            for (total, (word, kind)) in totals.iter_mut().zip(&self.counters) {
+                let word = *word as usize;
+                *total += stripe[word]
+                    + match kind {
+                        Kind::Carried => stripe[word + 1] << 32,
+                        Kind::Halves => stripe[word + 1] << 16,
+                        Kind::Single => 0,
+                    };
             }
         }
         self.readings.iter().map(|reading| read(reading, &totals)).collect()

@@ -5,8 +5,6 @@
 
 use std::collections::BTreeMap;
 
-use naga::{Expression, Handle, SwitchValue};
-
 use crate::program::{Body, Node, Program};
 use crate::units::BlockId;
 
@@ -14,43 +12,74 @@ use crate::units::BlockId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Var(pub(super) usize);
 
-/// A function's variable that says whether this lane led the subgroup at some place.
+/// A loop that counting changes, by its place in [`Plan::loops`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Lead(pub(super) usize);
+pub(super) struct LoopId(pub(super) usize);
 
-/// A counter of 64 bits in the buffer, striped.
+/// A counter in the buffer, striped, by its place in [`Plan::items`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Item(pub(super) u32);
 
-/// How the lanes' values of a variable become what is added to its counter at the end.
+/// How a counter lies in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// Two words, low and high: whoever adds to the low one carries.
+    Carried,
+    /// Two words whose sum is the first and 2^16 times the second: nobody carries, because so few
+    /// are added, each below 2^16, that neither word can wrap.
+    Halves,
+    /// One word that cannot wrap.
+    Single,
+}
+
+impl Kind {
+    /// Words that it takes.
+    pub(super) fn words(self) -> u32 {
+        match self {
+            Self::Carried | Self::Halves => 2,
+            Self::Single => 1,
+        }
+    }
+}
+
+/// Thirty-two truths of a lane, one for each turn of a stretch of a loop, or only the lowest.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Bits {
+    /// The lowest: a lane that runs the entry point has run it.
+    One,
+    /// Those of a variable.
+    Var(Var),
+    /// The turns of this stretch that the lane has begun.
+    Turns(LoopId),
+    /// Those of the first that the second lacks.
+    AndNot(Box<Self>, Box<Self>),
+}
+
+impl Bits {
+    /// Those of `self` that `other` lacks.
+    pub(super) fn and_not(&self, other: &Self) -> Self {
+        Self::AndNot(Box::new(self.clone()), Box::new(other.clone()))
+    }
+}
+
+/// How the lanes' values become what is added to a counter at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reduction {
     /// The sum over the subgroup.
     Sum,
     /// The greatest of the subgroup.
     Max,
-    /// How many different values there are, zero aside.
-    Distinct,
     /// How many lanes have another value than zero.
-    Present,
-}
-
-/// What a subgroup finds out about a branch before it branches.
-#[derive(Clone, Debug)]
-pub(super) enum Vote {
-    /// Some lane has `true`.
-    Any(Handle<Expression>),
-    /// Some lane has `false`.
-    NotAll(Handle<Expression>),
-    /// Some lane's selector is one of these.
-    Equal(Handle<Expression>, Vec<SwitchValue>),
-    /// Some lane's selector is none of these.
-    Other(Handle<Expression>, Vec<SwitchValue>),
+    Lanes,
+    /// One if a lane has another value than zero.
+    Any,
 }
 
 /// A piece of counting.
 #[derive(Clone, Debug)]
 pub(super) enum Act {
+    /// Each lane notes that it was here: in which turn of a stretch of a loop, else just that.
+    Note(Var, Option<LoopId>),
     /// Each lane adds one to its variable.
     Step(Var),
     /// The lanes ask who leads them: executed counting, one issue and each its own lane.
@@ -65,44 +94,37 @@ pub(super) enum Act {
         /// The first of the block's counters.
         first: Item,
     },
-    /// Notes who leads the lanes that are here.
-    Lead(Lead),
-    /// The leader noted before adds one.
-    Led(Var, Lead),
-    /// The lanes in front of a branch vote on it.
-    Vote {
-        /// What is voted on.
-        vote: Vote,
-        /// Each lane, or only the leader noted before, adds one here where the vote says yes.
-        issues: Var,
-        /// Who adds to `issues`, if not all.
-        lead: Option<Lead>,
-        /// Each lane whose own answer is yes adds one here.
-        lanes: Option<Var>,
-    },
-    /// A lane leaves a loop: it notes in which turn, counted from one.
-    Mark {
-        /// Where.
-        into: Var,
-        /// Which of [`Plan::turns`] counts the loop's turns.
-        turn: usize,
-    },
-    /// Zero again.
-    Clear(Var),
-    /// A loop is done: what its count comes to goes on to the variable outside, and its count is
-    /// zero again.
-    Fold {
-        /// The loop's own variable.
-        from: Var,
-        /// The greatest count, or how many different turns were noted.
-        reduction: Reduction,
-        /// Where each lane's own count goes too: the count, or one where a turn was noted.
-        lanes: Option<Var>,
-        /// Where the result goes.
-        into: Var,
-        /// Who adds it: all, or the leader noted before.
-        lead: Option<Lead>,
-    },
+    /// A loop that all its lanes leave together is done: what its variables count goes outside.
+    Fold(LoopId),
+}
+
+/// What a loop's end, or the end of a stretch of it, hands on.
+#[derive(Clone, Debug)]
+pub(super) struct Fold {
+    /// [`Loop::bit`] is there: the turns in which a lane executed the place. Else a variable that
+    /// counts executions, the same for all the loop's lanes; it becomes zero.
+    pub(super) from: Bits,
+    /// Where executions by the subgroup are added: by the leader, or by all where the loop is
+    /// entered once.
+    pub(super) issues: Var,
+    /// Where each lane's own are added.
+    pub(super) lanes: Var,
+}
+
+/// A loop whose counts are handed on when it, or a stretch of it, is done.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Loop {
+    /// The loop runs in stretches of at most 32 turns: the turn at hand as a single bit, and after
+    /// a stretch the bit behind the last turn that the lane has begun.
+    pub(super) bit: Option<Var>,
+    /// The turn in which the lane left by `break` or `return`.
+    pub(super) left: Option<Var>,
+    /// Variables that start from zero in each stretch.
+    pub(super) notes: Vec<Var>,
+    /// What is handed on.
+    pub(super) folds: Vec<Fold>,
+    /// Whether a subgroup enters it at most once.
+    pub(super) once: bool,
 }
 
 /// The actions of a body.
@@ -112,6 +134,8 @@ pub(super) struct Planned {
     pub(super) before: Vec<Vec<Act>>,
     /// For each node its bodies: accept and reject, the cases, or body and continuing.
     pub(super) nested: Vec<Vec<Self>>,
+    /// For each node that is a loop in stretches, which.
+    pub(super) stretches: Vec<Option<LoopId>>,
 }
 
 impl Planned {
@@ -130,6 +154,7 @@ impl Planned {
         Self {
             before: vec![Vec::new(); body.nodes.len() + 1],
             nested: body.nodes.iter().map(nested).collect(),
+            stretches: vec![None; body.nodes.len()],
         }
     }
 }
@@ -161,22 +186,24 @@ pub(super) enum Reading {
 pub(super) struct Plan {
     /// How many private variables there are.
     pub(super) vars: usize,
-    /// Which variable is added to which counter at the end, and how.
-    pub(super) flushed: Vec<(Var, Reduction, Item)>,
-    /// How many counters there are.
-    pub(super) items: u32,
+    /// What is added to which counter at the end, and how.
+    pub(super) flushed: Vec<(Bits, Reduction, Item)>,
+    /// The counters.
+    pub(super) items: Vec<Kind>,
+    /// The first word of each counter, once [`Plan::place`] has placed them.
+    pub(super) words: Vec<u32>,
     /// Actions of each function, in the module's order.
     pub(super) functions: Vec<Planned>,
     /// Actions of the entry point.
     pub(super) entry_point: Planned,
-    /// Variables that count the turns of a loop in which lanes are, for [`Act::Mark`].
-    pub(super) turns: Vec<Option<Var>>,
-    /// How many leaders are noted in each function, the entry point's last.
-    pub(super) leads: Vec<usize>,
+    /// The loops that counting changes.
+    pub(super) loops: Vec<Loop>,
     /// How each block is read, by number.
     pub(super) readings: Vec<Reading>,
     /// Whether any block's counts are derived: then the flush may count on reconvergence.
     pub(super) derived: bool,
+    /// Whether so few invocations share a stripe that what is added at the end needs no carry.
+    pub(super) light: bool,
 }
 
 impl Plan {
@@ -186,17 +213,47 @@ impl Plan {
         Var(self.vars - 1)
     }
 
-    /// New counters; gives the first.
+    /// New counters that carry; gives the first.
     pub(super) fn counters(&mut self, count: u32) -> Item {
-        self.items += count;
-        Item(self.items - count)
+        let first = self.items.len();
+        self.items.resize(first + count as usize, Kind::Carried);
+        Item(u32::try_from(first).unwrap_or(u32::MAX))
     }
 
-    /// A new counter that a variable is added to at the end.
-    pub(super) fn flush(&mut self, var: Var, reduction: Reduction) -> Item {
+    /// A new counter to which something is added at the end.
+    pub(super) fn flush(&mut self, value: Bits, reduction: Reduction) -> Item {
         let item = self.counters(1);
-        self.flushed.push((var, reduction, item));
+        if self.light {
+            self.items[item.0 as usize] = match reduction {
+                Reduction::Sum | Reduction::Max => Kind::Halves,
+                Reduction::Lanes | Reduction::Any => Kind::Single,
+            };
+        }
+        self.flushed.push((value, reduction, item));
         item
+    }
+
+    /// Gives each counter its words: first those that are added to at the end, in that order.
+    pub(super) fn place(&mut self) {
+        let mut next = 0;
+        self.words = vec![u32::MAX; self.items.len()];
+        let flushed = self.flushed.iter().map(|(_, _, item)| item.0 as usize);
+        for item in flushed.chain(0..self.items.len()) {
+            if self.words[item] == u32::MAX {
+                self.words[item] = next;
+                next += self.items[item].words();
+            }
+        }
+    }
+
+    /// The first word of a counter.
+    pub(super) fn word(&self, item: Item) -> u32 {
+        self.words[item.0 as usize]
+    }
+
+    /// Words that all counters take.
+    pub(super) fn size(&self) -> u32 {
+        self.items.iter().map(|kind| kind.words()).sum()
     }
 
     /// Executed counting of every block, in registers for at most `registers_max` blocks, those in
@@ -214,7 +271,8 @@ impl Plan {
         for (rank, (_, id)) in order.into_iter().enumerate() {
             let (act, issues, lanes) = if rank < registers_max {
                 let (issues, lanes) = (plan.var(), plan.var());
-                let items = [issues, lanes].map(|var| plan.flush(var, Reduction::Sum));
+                let mut sum = |var| plan.flush(Bits::Var(var), Reduction::Sum);
+                let items = [sum(issues), sum(lanes)];
                 (Act::Executed { issues, lanes }, items[0], items[1])
             } else {
                 let first = plan.counters(2);
@@ -241,7 +299,7 @@ impl Plan {
     }
 
     /// Puts an action before each block, by number.
-    fn each_block(&mut self, program: &Program, acts: &[Option<Act>]) {
+    pub(super) fn each_block(&mut self, program: &Program, acts: &[Option<Act>]) {
         fn fill(body: &Body, planned: &mut Planned, acts: &[Option<Act>]) {
             for (index, node) in body.nodes.iter().enumerate() {
                 if let Node::Straight(straight) = node {
@@ -260,7 +318,7 @@ impl Plan {
         let structure = program.structure();
         self.functions = structure.functions.iter().map(planned).collect();
         self.entry_point = planned(&structure.entry_point);
-        self.leads = vec![0; structure.functions.len() + 1];
+        self.place();
     }
 }
 

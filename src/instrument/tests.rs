@@ -9,9 +9,14 @@ use crate::program::{Overrides, Parsed};
 use crate::record::Value;
 
 mod derived;
+mod estimated;
 
-const OPTIONS: Options =
-    Options { method: Method::Executed, subgroup_width_max: 128, counter_bytes_max: 1 << 20 };
+const OPTIONS: Options = Options {
+    method: Method::Executed,
+    subgroup_width_max: 128,
+    counter_bytes_max: 1 << 20,
+    workgroups: None,
+};
 
 const METHODS: [Method; 3] = [Method::Executed, Method::Histogram, Method::Derived];
 

@@ -38,6 +38,11 @@ pub struct Description {
     /// Whether its modules are created without bounds, loop and division checks. Left out, kernels
     /// of the catalogue are, and a user's shader is not.
     pub trusted: Option<bool>,
+    /// Whether workgroup memory begins as zeros, as WGSL has it. Drivers may leave that to a single
+    /// invocation, which takes longer than the rest of a short workgroup: a kernel that writes before
+    /// it reads can do without.
+    #[serde(default = "yes")]
+    pub workgroup_memory_zeroed: bool,
     /// The CPU reference and how far outputs may lie from it.
     pub reference: Option<Reference>,
     /// The bytes that one launch must read from and write to memory however it is done, a formula
@@ -52,6 +57,17 @@ pub struct Description {
     /// Names that follow from a parameter, for entry points: `{name}` is replaced with them too.
     #[serde(default)]
     pub names: BTreeMap<String, NameChoice>,
+    /// Lines of the shader that depend on parameters where overrides cannot: types, operators,
+    /// lengths of arrays. Applied in order.
+    #[serde(default)]
+    pub replacements: Vec<Replacement>,
+    /// What the default run measures beside the defaults: the product of each sweep's values.
+    #[serde(default)]
+    pub sweeps: Vec<Sweep>,
+    /// Whether the simulator takes the CPU drivers' sizes even beside a GPU, whose own would take it
+    /// hours.
+    #[serde(default)]
+    pub small_on_simulator: bool,
     /// Values of the shader's overrides, formulas over the parameters.
     #[serde(default)]
     pub overrides: BTreeMap<String, Formula>,
@@ -68,6 +84,29 @@ pub struct Description {
     pub blocks: BTreeMap<String, BlockDescription>,
     /// Why its counts need not agree between devices; absent where they must.
     pub exempt_from_agreement: Option<String>,
+}
+
+/// A text of the shader that a parameter's value replaces.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Replacement {
+    /// The text as it stands in the shader, which is a whole shader as it stands; every occurrence
+    /// is replaced, and there must be one.
+    pub text: String,
+    /// The parameter whose values choose, where `with` is a table.
+    pub parameter: Option<String>,
+    /// What takes its place, as many lines as there were, so that line numbers hold.
+    pub with: ReplacementText,
+}
+
+/// What takes a text's place.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum ReplacementText {
+    /// One text; `{name}` in it is replaced with that parameter's value.
+    Same(String),
+    /// A text for each value of the parameter.
+    ByValue(BTreeMap<String, String>),
 }
 
 fn yes() -> bool {
@@ -152,6 +191,21 @@ pub struct Parameter {
     pub shown_beside: Vec<Value>,
 }
 
+/// Points that the default run measures side by side: every combination of the values. A parameter
+/// that the user chose keeps the user's value.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    /// Values by parameter.
+    pub axes: BTreeMap<String, Vec<Value>>,
+    /// Sweeps of the kernel with the same word are sampled side by side; each for itself where left
+    /// out.
+    pub group: Option<String>,
+    /// Whether it is left out on CPU drivers and on the simulator, which have no such thing to show.
+    #[serde(default)]
+    pub gpu_only: bool,
+}
+
 /// A parameter's default.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
@@ -178,6 +232,8 @@ pub struct BufferDescription {
     /// The scalar type of its elements, such as `f32`.
     #[serde(rename = "type", default)]
     pub scalar: Option<ScalarType>,
+    /// In place of `type`: the parameter whose value is the type.
+    pub type_parameter: Option<String>,
     /// How many elements, a formula: scalars where there is a `type`, else elements of the shader's
     /// run-time array.
     pub elements: Option<Formula>,
@@ -191,6 +247,11 @@ pub struct BufferDescription {
     /// Whether it is compared with the reference.
     #[serde(default)]
     pub output: bool,
+    /// Whether what it holds after counting goes into the record, up to
+    /// [`super::launch::SHOWN_ELEMENTS_MAX`] elements: what a kernel shows and no reference knows.
+    /// It must be an output.
+    #[serde(default)]
+    pub shown: bool,
 }
 
 /// The type of a scalar.
@@ -218,6 +279,22 @@ pub enum ScalarType {
 }
 
 impl ScalarType {
+    /// The type of this name, such as `f32`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        let all = [
+            Self::F32,
+            Self::U32,
+            Self::I32,
+            Self::F16,
+            Self::F64,
+            Self::U16,
+            Self::I16,
+            Self::U64,
+            Self::I64,
+        ];
+        all.into_iter().find(|scalar| scalar.to_string() == name)
+    }
+
     /// Its size in bytes: 2, 4 or 8.
     pub fn bytes(self) -> u64 {
         match self {

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::format::{
     BlockDescription, BufferDescription, Description, DispatchDescription, FillDescription,
-    Formula, ImmediatesDescription, Reference, ScalarDescription, ScalarType,
-    WorkgroupsDescription,
+    Formula, ImmediatesDescription, Reference, Replacement, ReplacementText, ScalarDescription,
+    ScalarType, WorkgroupsDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
@@ -28,6 +28,9 @@ pub const BUFFER_BYTES_MAX: u64 = 1 << 34;
 
 /// The most repetitions of a described dispatch.
 const REPETITIONS_MAX: u64 = 1024;
+
+/// The most elements of a buffer that a record shows.
+pub const SHOWN_ELEMENTS_MAX: u64 = 16_384;
 
 /// One point of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,6 +55,8 @@ pub struct Launch {
     pub repeatable: bool,
     /// Whether its modules may be created without run-time checks.
     pub trusted: bool,
+    /// Whether workgroup memory begins as zeros.
+    pub workgroup_memory_zeroed: bool,
     /// Bytes of the immediate address space.
     pub immediates: Vec<u8>,
     /// The CPU reference, where there is one.
@@ -59,6 +64,9 @@ pub struct Launch {
     /// The bytes that the launch must read and write, where the kernel says so.
     #[serde(default)]
     pub bytes: Option<u64>,
+    /// The output buffers whose contents go into the record.
+    #[serde(default)]
+    pub shown: Vec<String>,
     /// What is expected of blocks, by their label.
     pub expected: BTreeMap<String, ExpectedBlock>,
     /// Why counts need not agree between devices; `None` where they must.
@@ -255,10 +263,10 @@ pub fn build(
         return Err(problem("there are no [[dispatches]]".to_owned()));
     }
     let builder = Builder { names: &names, parameters: &parameters, surroundings };
-    let buffers = description
+    let buffers: Vec<Buffer> = description
         .buffers
         .iter()
-        .map(|buffer| builder.buffer(buffer))
+        .map(|buffer| builder.buffer(&typed(buffer, &parameters)?))
         .collect::<Result<_, _>>()
         .map_err(problem)?;
     let immediates = description
@@ -267,6 +275,8 @@ pub fn build(
         .map_or(Ok(Vec::new()), |given| builder.immediates(given, seed));
     let immediates = immediates.map_err(problem)?;
     let overrides = overrides(&description.overrides, &parameters).map_err(problem)?;
+    let source = replaced(&kernel.source, &description.replacements, &parameters);
+    let source = source.map_err(problem)?;
     let bytes = description.bytes.as_ref();
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
@@ -277,10 +287,11 @@ pub fn build(
         dispatches.extend(made.map_err(problem)?);
     }
     let expected = expected_blocks(&description.blocks);
+    let shown = shown(&description.buffers, &buffers).map_err(problem)?;
     Ok(Launch {
         kernel: kernel.id.clone(),
         file: format!("{}.wgsl", kernel.id),
-        source: kernel.source.clone(),
+        source,
         parameters,
         seed,
         overrides,
@@ -288,12 +299,84 @@ pub fn build(
         dispatches,
         repeatable: description.repeatable,
         trusted: description.trusted.unwrap_or(true),
+        workgroup_memory_zeroed: description.workgroup_memory_zeroed,
         immediates,
         reference: description.reference.clone(),
         bytes,
+        shown,
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
     })
+}
+
+/// A buffer whose type a parameter gives, with that type.
+fn typed(
+    buffer: &BufferDescription,
+    parameters: &BTreeMap<String, Value>,
+) -> Result<BufferDescription, String> {
+    let Some(parameter) = &buffer.type_parameter else { return Ok(buffer.clone()) };
+    let name = &buffer.name;
+    let value = parameters
+        .get(parameter)
+        .ok_or_else(|| format!("buffer `{name}`: there is no parameter `{parameter}`"))?;
+    let scalar = ScalarType::from_name(&value.to_string())
+        .ok_or_else(|| format!("buffer `{name}`: {parameter} = {value} is no type"))?;
+    Ok(BufferDescription { scalar: Some(scalar), ..buffer.clone() })
+}
+
+/// The shader's text with the lines that depend on parameters.
+///
+/// # Errors
+///
+/// A sentence that quotes the text, where the shader does not have it, or what takes its place has
+/// another number of lines or is not there for a parameter's value.
+fn replaced(
+    source: &str,
+    replacements: &[Replacement],
+    parameters: &BTreeMap<String, Value>,
+) -> Result<String, String> {
+    let mut result = source.to_owned();
+    for Replacement { text, parameter, with } in replacements {
+        let new = match (with, parameter) {
+            (ReplacementText::Same(new), None) => interpolate(new, parameters)?,
+            (ReplacementText::ByValue(texts), Some(name)) => {
+                let value = parameters.get(name).map(Value::to_string).unwrap_or_default();
+                let found = texts.get(&value).cloned();
+                found.ok_or_else(|| format!("nothing replaces `{text}` where {name} = {value}"))?
+            }
+            (ReplacementText::Same(_), Some(_)) | (ReplacementText::ByValue(_), None) => {
+                return Err(format!(
+                    "what replaces `{text}` is either one text, or a table and its `parameter`"
+                ));
+            }
+        };
+        if text.is_empty() || !result.contains(text.as_str()) {
+            return Err(format!("the shader has no `{text}` to replace"));
+        }
+        if text.lines().count() != new.lines().count() {
+            return Err(format!("what replaces `{text}` must have as many lines"));
+        }
+        result = result.replace(text, &new);
+    }
+    Ok(result)
+}
+
+/// The names of the buffers that the record shows.
+fn shown(given: &[BufferDescription], buffers: &[Buffer]) -> Result<Vec<String>, String> {
+    let asked = given.iter().zip(buffers).filter(|(given, _)| given.shown);
+    asked
+        .map(|(_, buffer)| {
+            let elements = buffer.size / buffer.scalar.bytes();
+            if buffer.output && elements <= SHOWN_ELEMENTS_MAX {
+                return Ok(buffer.name.clone());
+            }
+            Err(format!(
+                "buffer `{}` is to be shown, so it must be an output of at most \
+                 {SHOWN_ELEMENTS_MAX} elements; it has {elements}",
+                buffer.name
+            ))
+        })
+        .collect()
 }
 
 /// The parameters and the names that follow from them.

@@ -1,7 +1,7 @@
 //! Tests of the catalogue.
 
 use super::*;
-use crate::program::{Overrides, Parsed};
+use crate::program::Parsed;
 use crate::units::Width;
 
 fn catalogue() -> Catalogue {
@@ -79,7 +79,7 @@ fn every_launch_fits_its_shader() {
         for launch in launches(kernel) {
             let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
             for dispatch in &launch.dispatches {
-                let program = parsed.resolve(&dispatch.entry_point, &Overrides::new()).unwrap();
+                let program = parsed.resolve(&dispatch.entry_point, &launch.overrides).unwrap();
                 for binding in program.bindings().unwrap() {
                     let buffer = launch.buffer(&binding.name).unwrap_or_else(|| {
                         panic!("{} has no buffer {}", launch.kernel, binding.name)
@@ -153,4 +153,49 @@ fn bytes_that_must_move_follow_from_the_parameters() {
     let wrong = Kernel::parse("f/k", "", &text.replace("4 * n", "n / 3")).unwrap();
     let message = wrong.launch(DeviceClass::Cpu, &BTreeMap::new(), SEED).unwrap_err().to_string();
     assert!(message.contains("`bytes`"), "{message}");
+}
+
+#[test]
+fn lines_are_replaced_by_parameters() {
+    let shader = "alias T = f32;\nconst N = 4u;\nfn f(a: T) -> T { return a + a; }\n";
+    let text = r#"
+question = "?"
+[parameters.type]
+description = "type"
+default = "u32"
+[parameters.items]
+description = "items"
+default = 8
+[parameters.operation]
+description = "operation"
+default = "max"
+[[replacements]]
+text = "alias T = f32;"
+with = "alias T = {type};"
+[[replacements]]
+text = "const N = 4u;"
+with = "const N = {items}u;"
+[[replacements]]
+text = "return a + a;"
+parameter = "operation"
+with = { add = "return a + a;", max = "return max(a, a);" }
+[[dispatches]]
+entry_point = "main"
+workgroups = 1
+"#;
+    let launch = |text: &str| {
+        let kernel = Kernel::parse("f/k", shader, text).unwrap();
+        kernel.launch(DeviceClass::Cpu, &BTreeMap::new(), SEED)
+    };
+    let expected = "alias T = u32;\nconst N = 8u;\nfn f(a: T) -> T { return max(a, a); }\n";
+    assert_eq!(launch(text).unwrap().source, expected);
+    let wrong = |old: &str, new: &str, says: &str| {
+        let message = launch(&text.replace(old, new)).unwrap_err().to_string();
+        assert!(message.contains(says), "{message}");
+    };
+    wrong("text = \"const N = 4u;\"", "text = \"const N = 5u;\"", "no `const N = 5u;`");
+    wrong("max = \"return max(a, a);\"", "min = \"\"", "where operation = max");
+    wrong("{items}u;", "{item}u;", "does not have");
+    wrong("{items}u;\"", "{items}u;\\n\\n\"", "as many lines");
+    wrong("parameter = \"operation\"\n", "", "its `parameter`");
 }

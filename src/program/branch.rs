@@ -240,7 +240,7 @@ impl Walk<'_> {
                     exits.returns = true;
                     // The implicit one at the end has no place, and leaves nobody behind.
                     let written = span.to_range().is_some_and(|range| range.end > 0);
-                    flow.leaves = (written || !self.path.is_empty()).then_some(Leave::Return);
+                    flow.leaves = written.then_some(Leave::Return);
                 }
                 Statement::ControlBarrier(_) | Statement::WorkGroupUniformLoad { .. } => {
                     flow.barrier = true;

@@ -197,8 +197,13 @@ mod tests {
     /// Plain and instrumented, in registers and in memory.
     fn modules(program: &Program) -> Vec<Module> {
         let mut modules = vec![program.module().clone()];
-        for method in [Method::Executed, Method::Histogram, Method::Derived] {
-            let options = Options { method, subgroup_width_max: 32, counter_bytes_max: 1 << 20 };
+        for method in [Method::Executed, Method::Histogram, Method::Derived, Method::Estimated] {
+            let options = Options {
+                method,
+                subgroup_width_max: 32,
+                counter_bytes_max: 1 << 20,
+                workgroups: None,
+            };
             modules.push(Instrumented::new(program, &options).unwrap().module().clone());
         }
         modules

@@ -5,16 +5,20 @@
 //! basic blocks ([`structure`]), and the place of each in the source. It runs nothing and changes
 //! no code: `instrument` and `translate` do.
 //!
-//! The way through: [`Parsed::new`] blanks directives that naga does not know ([`source`]), parses
-//! and validates; [`Parsed::resolve`] picks the entry point, drops what it does not reach, puts the
+//! The way through: [`Parsed::new`] blanks directives that naga does not know ([`source`]), parses,
+//! puts implicit returns where the source has them (`returns`), and validates; [`Parsed::resolve`] picks the entry point, drops what it does not reach, puts the
 //! overrides in, validates again and numbers the blocks. Errors are naga's own diagnostics, shown
 //! against the text as it was written.
 
 pub mod branch;
+pub mod constructs;
 pub mod emit;
+mod lives;
 pub mod reflect;
+mod returns;
 pub mod source;
 pub mod structure;
+pub mod trips;
 pub mod uniformity;
 
 use std::collections::BTreeMap;
@@ -25,6 +29,7 @@ use naga::valid::{Capabilities, ModuleInfo, SubgroupOperationSet, ValidationFlag
 use naga::{AddressSpace, Handle, Module, ShaderStage, TypeInner};
 
 pub use branch::BlockFlow;
+pub use constructs::Construct;
 pub use emit::{Emission, Language, emit_all};
 pub use reflect::{Access, Interface, Override, OverrideKind, Resource};
 pub use source::{Location, Text};
@@ -32,6 +37,10 @@ pub use structure::{BlockInfo, Body, Case, Node, Straight, Structure};
 
 /// Why naga finds a module invalid, with the places.
 type InvalidModule = naga::WithSpan<naga::valid::ValidationError>;
+
+/// Operators of one expression: a chain of them takes about 400 bytes of stack each in naga's front
+/// end, and up to some thousands in its back-ends.
+pub const OPERATORS_MAX: u32 = 10_000;
 
 /// Override values by name or by number, as WebGPU's pipeline constants.
 pub type Overrides = BTreeMap<String, f64>;
@@ -81,6 +90,19 @@ pub enum ProgramError {
         file: String,
         /// naga's diagnostic against the original text.
         diagnostic: String,
+    },
+    /// An expression that is too long for naga, whose stages go down into it operator by operator.
+    #[error(
+        "{file}:{line}: the expression here has more than {max} operators, which naga cannot go \
+         through; split it into several statements"
+    )]
+    Expression {
+        /// The file's name.
+        file: String,
+        /// The line of the operator that is one too many.
+        line: u32,
+        /// The limit.
+        max: u32,
     },
     /// The module breaks a rule of WGSL.
     #[error("{file} does not validate:\n{diagnostic}")]
@@ -187,15 +209,21 @@ impl Parsed {
     ///
     /// # Errors
     ///
-    /// [`ProgramError::Parse`] and [`ProgramError::Validate`] with naga's diagnostic, and
-    /// [`ProgramError::Panicked`] where naga itself failed.
+    /// [`ProgramError::Parse`] and [`ProgramError::Validate`] with naga's diagnostic,
+    /// [`ProgramError::Expression`] where one is too long, and [`ProgramError::Panicked`] where naga
+    /// itself failed.
     pub fn new(file: &str, text: &str) -> Result<Self, ProgramError> {
         let text = Text::new(file, text);
+        if let Some(line) = text.too_long(OPERATORS_MAX) {
+            let file = file.to_owned();
+            return Err(ProgramError::Expression { file, line, max: OPERATORS_MAX });
+        }
         let parsed = guarded(file, "parsed", || naga::front::wgsl::parse_str(text.cleaned()))?;
-        let module = parsed.map_err(|error| ProgramError::Parse {
+        let mut module = parsed.map_err(|error| ProgramError::Parse {
             file: file.to_owned(),
             diagnostic: error.emit_to_string_with_path(text.original(), file),
         })?;
+        returns::merge_implicit(&mut module);
         let text = Arc::new(text);
         validate(&module, &text)?;
         Ok(Self { text, module })
@@ -336,6 +364,11 @@ impl Program {
         branch::flows(&self.module, &self.structure, &self.text)
     }
 
+    /// The forms of control flow that the entry point and the functions that it reaches use.
+    pub fn constructs(&self) -> std::collections::BTreeSet<Construct> {
+        constructs::of(self)
+    }
+
     /// The entry point.
     pub fn entry_point(&self) -> &naga::EntryPoint {
         &self.module.entry_points[0]
@@ -432,8 +465,46 @@ pub fn array_length(module: &Module, size: naga::ArraySize) -> Option<u32> {
 pub fn validate(module: &Module, text: &Text) -> Result<ModuleInfo, ProgramError> {
     validated(module, text, Capabilities::all())?.map_err(|error| ProgramError::Validate {
         file: text.file().to_owned(),
-        diagnostic: error.emit_to_string_with_path(text.original(), text.file()),
+        diagnostic: placed(*error, module, text)
+            .emit_to_string_with_path(text.original(), text.file()),
     })
+}
+
+/// Gives an error for which naga names no place the nearest that is known: the entry point, the type.
+fn placed(error: InvalidModule, module: &Module, text: &Text) -> InvalidModule {
+    if error.spans().next().is_some() {
+        return error;
+    }
+    let (span, what) = match error.as_inner() {
+        naga::valid::ValidationError::EntryPoint { name, .. } => {
+            (text.function_start(name).map(|start| span_of(start, 2)), "this entry point")
+        }
+        naga::valid::ValidationError::Layouter(wrong) => {
+            (first_of_type(module, wrong.ty), "declared here")
+        }
+        _ => (None, ""),
+    };
+    match span {
+        Some(span) => error.with_span(span, what),
+        None => error,
+    }
+}
+
+/// A place by its first byte and its length.
+fn span_of(start: usize, length: usize) -> naga::Span {
+    let offset = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    naga::Span::new(offset(start), offset(start + length))
+}
+
+/// Where a type is declared, else the first variable that has it.
+fn first_of_type(module: &Module, ty: Handle<naga::Type>) -> Option<naga::Span> {
+    let declared = module.types.get_span(ty);
+    let variables = || {
+        let mut variables = module.global_variables.iter();
+        let found = variables.find(|(_, variable)| variable.ty == ty);
+        found.map(|(handle, _)| module.global_variables.get_span(handle))
+    };
+    declared.is_defined().then_some(declared).or_else(variables)
 }
 
 /// naga's verdict on a module where only `capabilities` are allowed.

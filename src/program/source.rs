@@ -110,6 +110,31 @@ impl Text {
             .unwrap_or(code.len())
     }
 
+    /// The line of the first expression with more than `max` operators outside its parentheses.
+    pub fn too_long(&self, max: u32) -> Option<u32> {
+        let mut counts: Vec<u32> = vec![0];
+        for (offset, byte) in without_comments(&self.original).bytes().enumerate() {
+            let last = counts.len() - 1;
+            match byte {
+                b'(' | b'[' => counts.push(0),
+                b')' | b']' if last > 0 => {
+                    counts.pop();
+                }
+                b';' | b'{' | b'}' => counts = vec![0],
+                b',' => counts[last] = 0,
+                b'+' | b'-' | b'*' | b'/' | b'%' | b'&' | b'|' | b'^' | b'<' | b'>' | b'~'
+                | b'!' => {
+                    counts[last] += 1;
+                    if counts[last] > max {
+                        return Some(self.location(offset).line);
+                    }
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
     /// The offset of the keyword `fn` of function `name`, where there is such a function.
     pub fn function_start(&self, name: &str) -> Option<usize> {
         function_start(&without_comments(&self.original), name)

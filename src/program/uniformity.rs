@@ -8,7 +8,9 @@
 //! A conservative data flow to a fixed point: every class starts as [`Class::Uniform`] and only ever
 //! rises. An expression has the highest class of its operands. A variable has the highest class of
 //! everything that is ever stored to it, wherever; the class of the conditions under which it is
-//! stored counts too, since lanes that do not store keep the old value. Lanes that leave by `return`
+//! stored counts too, since lanes that do not store keep the old value; but not those conditions
+//! under which a body is entered outside of which the variable does not live (the counter of a loop
+//! in an arm: whoever is in the arm has it). Lanes that leave by `return`
 //! are not seen again in their function and make nothing diverge there; lanes that leave a loop
 //! or a switch early come together after it, so their conditions count inside it.
 //!
@@ -24,6 +26,7 @@ use naga::{
     Literal, LocalVariable, Module, Statement, TypeInner,
 };
 
+use super::lives::homes;
 use super::structure::{Body, Node, Structure};
 
 /// The largest constant that a modulo or a mask may have to count as a lane's parity: the widest
@@ -84,11 +87,14 @@ pub fn classes(module: &Module, structure: &Structure) -> Vec<Classes> {
         privates: BTreeMap::new(),
         changed: true,
     };
+    let homes: Vec<_> = functions.iter().map(|(function, body)| homes(function, body)).collect();
     while state.changed {
         state.changed = false;
         for (index, (function, body)) in functions.iter().enumerate() {
             state.expressions(index, function);
-            let mut walk = Walk { state: &mut state, index, function, next: 0 };
+            let homes = &homes[index];
+            let controls = Vec::new();
+            let mut walk = Walk { state: &mut state, index, function, next: 0, homes, controls };
             walk.body(body, Class::Uniform);
         }
     }
@@ -141,7 +147,7 @@ fn raise(changed: &mut bool, place: &mut Class, class: Class) {
 }
 
 /// What a pointer points into.
-enum Root {
+pub(super) enum Root {
     Local(Handle<LocalVariable>),
     Global(Handle<GlobalVariable>),
     /// An argument, or something that is no pointer.
@@ -149,7 +155,7 @@ enum Root {
 }
 
 /// Follows a pointer to its variable.
-fn root(function: &Function, pointer: Handle<Expression>) -> Root {
+pub(super) fn root(function: &Function, pointer: Handle<Expression>) -> Root {
     let mut at = pointer;
     loop {
         if let Expression::Access { base, .. } | Expression::AccessIndex { base, .. } =
@@ -496,6 +502,10 @@ struct Walk<'a, 'm> {
     function: &'a Function,
     /// The next construct's index.
     next: usize,
+    /// How many bodies are around the one in which a variable lives.
+    homes: &'a BTreeMap<Handle<LocalVariable>, usize>,
+    /// The conditions under which lanes are in each body around, innermost last.
+    controls: Vec<Class>,
 }
 
 impl Walk<'_, '_> {
@@ -516,6 +526,14 @@ impl Walk<'_, '_> {
         raise(changed, &mut classes.continues[construct], continues);
     }
 
+    /// Walks a body inside another, in which lanes are under conditions of the class `here`.
+    fn inner(&mut self, body: &Body, control: Class, here: Class) -> Exits {
+        self.controls.push(here);
+        let exits = self.body(body, control.max(here));
+        self.controls.pop();
+        exits
+    }
+
     /// Walks a body that lanes enter under conditions of the class `control`.
     fn body(&mut self, body: &Body, control: Class) -> Exits {
         let mut exits = Exits::default();
@@ -529,8 +547,8 @@ impl Walk<'_, '_> {
                     let construct = self.construct();
                     let class = self.of(*condition);
                     self.set(construct, class, Class::Uniform, Class::Uniform);
-                    let accept = self.body(accept, control.max(class));
-                    accept.join(self.body(reject, control.max(class))).under(class)
+                    let accept = self.inner(accept, control, class);
+                    accept.join(self.inner(reject, control, class)).under(class)
                 }
                 Node::Switch { selector, cases, .. } => {
                     let construct = self.construct();
@@ -538,7 +556,7 @@ impl Walk<'_, '_> {
                     let inside = class.max(self.state.functions[self.index].breaks[construct]);
                     let mut inner = Exits::default();
                     for case in cases {
-                        inner = inner.join(self.body(&case.body, control.max(inside)));
+                        inner = inner.join(self.inner(&case.body, control, inside));
                     }
                     let breaks = inner.breaks.unwrap_or(Class::Uniform);
                     self.set(construct, class, breaks, Class::Uniform);
@@ -547,9 +565,10 @@ impl Walk<'_, '_> {
                 Node::Loop { body, continuing, break_if, .. } => {
                     let construct = self.construct();
                     let classes = &self.state.functions[self.index];
-                    let left = control.max(classes.breaks[construct]);
+                    let left = classes.breaks[construct];
                     let continued = left.max(classes.continues[construct]);
-                    let inner = self.body(body, continued).join(self.body(continuing, left));
+                    let inner = self.inner(body, control, continued);
+                    let inner = inner.join(self.inner(continuing, control, left));
                     let breaks = break_if.map(|condition| self.of(condition)).max(inner.breaks);
                     let returns = inner.returns.unwrap_or(Class::Uniform);
                     let breaks = breaks.unwrap_or(Class::Uniform);
@@ -578,17 +597,16 @@ impl Walk<'_, '_> {
                 return Exits { returns: leaves, ..Exits::default() };
             }
             Statement::Store { pointer, value } => {
-                let class = self.of(value).max(self.of(pointer)).max(control);
-                self.store(pointer, class);
+                self.store(pointer, self.of(value).max(self.of(pointer)), control);
             }
             Statement::Call { function, ref arguments, .. } => {
                 self.call(function.index(), arguments, control);
             }
-            Statement::CooperativeStore { target, .. } => self.store(target, Class::Data),
-            Statement::RayQuery { query, .. } => self.store(query, Class::Data),
+            Statement::CooperativeStore { target, .. } => self.store(target, Class::Data, control),
+            Statement::RayQuery { query, .. } => self.store(query, Class::Data, control),
             Statement::RayPipelineFunction(naga::RayPipelineFunction::TraceRay {
                 payload, ..
-            }) => self.store(payload, Class::Data),
+            }) => self.store(payload, Class::Data, control),
             Statement::Emit(_)
             | Statement::Block(_)
             | Statement::If { .. }
@@ -608,12 +626,14 @@ impl Walk<'_, '_> {
         Exits::default()
     }
 
-    /// Raises the variable that a pointer points into.
-    fn store(&mut self, pointer: Handle<Expression>, class: Class) {
+    /// Raises the variable that a pointer points into, for a store of a value of the class `class`.
+    fn store(&mut self, pointer: Handle<Expression>, class: Class, control: Class) {
         match root(self.function, pointer) {
             // Loads through arguments and from memory are data in any case.
             Root::Other => {}
             Root::Local(handle) => {
+                let home = self.homes.get(&handle).copied().unwrap_or_default();
+                let class = self.controls.iter().skip(home).copied().fold(class, Class::max);
                 let classes = &mut self.state.functions[self.index];
                 let place = classes.locals.entry(handle).or_insert(Class::Uniform);
                 raise(&mut self.state.changed, place, class);
@@ -624,7 +644,7 @@ impl Walk<'_, '_> {
                 let entry = self.state.is_entry(self.index);
                 let flow = if entry { Class::Uniform } else { here.entered.max(here.returns) };
                 let place = self.state.privates.entry(handle).or_insert(Class::Uniform);
-                raise(&mut self.state.changed, place, class.max(flow));
+                raise(&mut self.state.changed, place, class.max(control).max(flow));
             }
         }
     }
@@ -634,7 +654,7 @@ impl Walk<'_, '_> {
             let pointer = !matches!(root(self.function, *argument), Root::Other);
             if pointer {
                 // The callee may store anything through it.
-                self.store(*argument, Class::Data);
+                self.store(*argument, Class::Data, control);
             }
             let class = if pointer { Class::Data } else { self.of(*argument) };
             let place = &mut self.state.functions[callee].arguments[number];

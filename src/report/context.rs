@@ -279,12 +279,24 @@ fn figures(run: &Run, summary: &Summary) -> Result<Vec<String>, ReportError> {
         Err(ChartError::Empty(_)) => Ok(()),
         Err(error) => Err(ReportError::from(error)),
     };
-    for part in summary.parts() {
+    for part in summary.parts().into_iter().filter(analyze::SummaryPart::fits_figure) {
         add(chart::lanes(&part))?;
         add(chart::ratios(&part))?;
     }
-    for part in analyze::width_sweep(run).parts() {
+    let sweep = analyze::width_sweep(run);
+    for part in sweep.parts().into_iter().filter(analyze::WidthSweep::fits_figure) {
         add(chart::widths(&part))?;
+    }
+    for sweep in analyze::size_sweeps(run).iter().filter(|sweep| sweep.has_lines()) {
+        add(chart::bandwidth(sweep))?;
+    }
+    let latencies = analyze::latencies(run);
+    for load in [analyze::Load::Alone, analyze::Load::Saturated] {
+        add(chart::latencies(&latencies, load))?;
+    }
+    add(chart::undefined(&analyze::undefined(run)))?;
+    for table in analyze::curves(run) {
+        add(chart::curves(&table))?;
     }
     Ok(figures)
 }

@@ -97,6 +97,9 @@ struct WorstText {
     code: String,
 }
 
+/// The strongest tint, in percent; text on it stays readable.
+const TINT_MAX: f64 = 34.0;
+
 /// One line of source.
 #[derive(Debug, Serialize)]
 struct LineText {
@@ -113,7 +116,7 @@ struct CellText {
     lanes: String,
     bar: String,
     share: String,
-    /// The line's wasted slots as part of all slots, in percent: how strong its tint is.
+    /// How strong its tint is, in percent: the more, the nearer the line's waste is to the worst's.
     tint: String,
     detail: String,
     histogram: Option<HistogramText>,
@@ -197,6 +200,7 @@ fn card(device: &DeviceProfile) -> DeviceCard {
         method: match column.issues_method {
             Some(IssuesMethod::Executed) => "executed",
             Some(IssuesMethod::Derived) => "derived",
+            Some(IssuesMethod::Estimated) => "estimated",
             None => format::NONE,
         }
         .to_owned(),
@@ -270,6 +274,14 @@ fn wasted_share(line: &LineProfile, device: &DeviceProfile) -> Option<f64> {
     (!device.lines.is_empty()).then_some(share)
 }
 
+/// A tint up to [`TINT_MAX`], in proportion to what the line that wastes most wastes.
+fn tint(line: &LineProfile, device: &DeviceProfile) -> String {
+    let worst = device.lines.iter().filter_map(|line| wasted_share(line, device));
+    let worst = worst.fold(0.0, f64::max);
+    let part = wasted_share(line, device).filter(|_| worst > 0.0).map_or(0.0, |own| own / worst);
+    format!("{:.1}", part * TINT_MAX)
+}
+
 fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
     let by_line: Vec<BTreeMap<u32, &LineProfile>> = devices
         .iter()
@@ -312,7 +324,7 @@ fn cell(line: &LineProfile, device: &DeviceProfile) -> CellText {
         lanes: lanes(line, device.column.width),
         bar: line.efficiency.map_or("0".to_owned(), bar),
         share: format::percent(line.issues_share),
-        tint: format!("{:.1}", wasted_share(line, device).unwrap_or(0.0).clamp(0.0, 0.5) * 100.0),
+        tint: tint(line, device),
         detail: format!(
             "{} operations, {} issue slots ({} of all), {} lane-operations",
             line.ops,

@@ -100,6 +100,7 @@ fn column(column: &SourceColumn) -> ColumnText {
     let method = match column.issues_method {
         Some(IssuesMethod::Executed) => "executed",
         Some(IssuesMethod::Derived) => "derived",
+        Some(IssuesMethod::Estimated) => "estimated",
         None => "method not known",
     };
     let size = column.size.as_ref().map_or(String::new(), |size| format!(", n = {size}"));

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed};
-use crate::kernel::Launch;
-use crate::program::{Parsed, Program};
+use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
+use crate::kernel::{Launch, generate};
+use crate::program::{Parsed, Program, ProgramError};
 use crate::record::{
     Block, Device, Dispatch, Line, Measurement, Output, RuntimeChecks, Source, Status,
 };
@@ -42,6 +42,22 @@ pub fn outputs_sha256(outputs: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, S
     outputs.iter().map(|(name, bytes)| (name.clone(), sha256_bytes(bytes))).collect()
 }
 
+/// The elements of the outputs that a launch wants shown, by name.
+pub fn outputs_shown(
+    launch: &Launch,
+    outputs: &BTreeMap<String, Vec<u8>>,
+) -> BTreeMap<String, Vec<f64>> {
+    let buffers = launch.buffers.iter().filter(|buffer| launch.shown.contains(&buffer.name));
+    buffers
+        .filter_map(|buffer| {
+            let length = usize::try_from(buffer.scalar.bytes()).unwrap_or(8);
+            let elements = outputs.get(&buffer.name)?.chunks_exact(length);
+            let values = elements.map(|element| generate::decode(buffer.scalar, element));
+            Some((buffer.name.clone(), values.collect()))
+        })
+        .collect()
+}
+
 /// The source of a launch as the record stores it, with its hash.
 pub fn source(launch: &Launch) -> (String, Source) {
     let source = Source { file: launch.file.clone(), text: launch.source.clone() };
@@ -57,8 +73,16 @@ pub fn programs(launch: &Launch) -> Result<Vec<Program>, RunError> {
     if launch.dispatches.is_empty() {
         return Ok(Vec::new());
     }
-    let bad = |error: crate::program::ProgramError| {
-        RunError::new(RunErrorKind::BadInput, error.to_string())
+    caught("analysis", &launch.file, || analysed(launch))
+}
+
+fn analysed(launch: &Launch) -> Result<Vec<Program>, RunError> {
+    let bad = |error: ProgramError| {
+        let kind = match error {
+            ProgramError::Panicked { .. } => RunErrorKind::Panicked,
+            _ => RunErrorKind::BadInput,
+        };
+        RunError::new(kind, error.to_string())
     };
     let parsed = Parsed::new(&launch.file, &launch.source).map_err(bad)?;
     launch
@@ -90,7 +114,10 @@ pub fn measurement(
     let programs = programs(launch)?;
     let method = counted.as_ref().map(|counted| counted.method);
     let counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
+    let outputs_shown =
+        counted.as_ref().map(|counted| counted.outputs_shown.clone()).unwrap_or_default();
     let width = counted.as_ref().and_then(|counted| counted.width);
+    let answer_ns = counted.as_ref().and_then(|counted| counted.answer_ns);
     let mut dispatches = Vec::new();
     for (index, program) in programs.iter().enumerate() {
         let counts = counted.as_ref().and_then(|counted| counted.dispatches.get(index));
@@ -135,21 +162,25 @@ pub fn measurement(
         parameters: launch.parameters.clone(),
         seed: launch.seed,
         status: if error.is_some() { Status::Failed } else { Status::Ok },
+        error_kind: error.as_ref().map(|error| error.kind.name().to_owned()),
         error: error.map(|error| error.message).or(mismatch),
         subgroup_width: width,
         runtime_checks: RuntimeChecks {
             timed: timed.as_ref().is_some_and(|timed| timed.runtime_checks),
             counted: counted.as_ref().is_some_and(|counted| counted.runtime_checks),
-            workgroup_memory_zeroed: true,
+            workgroup_memory_zeroed: launch.workgroup_memory_zeroed,
         },
         output,
         source_sha256: sha256(&launch.source),
         issues_method: method.filter(|_| has_counts),
+        trust: trust::of_shader(device, &programs),
+        answer_ns,
         active_lanes_mean,
         efficiency_ratio,
         dispatches,
         time: timed.and_then(|timed| timed.time),
         bytes_moved_min: launch.bytes,
+        outputs_shown,
         counters,
         flags,
     })

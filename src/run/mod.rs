@@ -12,6 +12,7 @@
 //! | [`session`] | device by device, launch by launch; failures; fresh children |
 //! | [`self_test`] | doctor's checks of counting |
 //! | [`simulator`] | the `Runner` of `sim:W` |
+//! | [`trust`] | how far a shader's counts on a device can be trusted |
 //! | [`wgpu`] | the only place that sees wgpu |
 //! | [`worker`] | the child process that owns a device, and the `Runner` that speaks to it |
 
@@ -21,10 +22,12 @@ pub mod sampling;
 pub mod self_test;
 pub mod session;
 pub mod simulator;
+pub mod trust;
 pub mod wgpu;
 pub mod worker;
 
 use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -47,6 +50,34 @@ pub trait Runner {
     /// [`RunError`]: the shader is not usable, the device cannot run it, or it did not end well.
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError>;
 
+    /// As [`Runner::count`], without subgroup operations: lanes are exact, issues estimated.
+    ///
+    /// # Errors
+    ///
+    /// As counting, and [`RunErrorKind::Unsupported`] on devices that need no estimates.
+    fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
+        let message =
+            format!("{} counts {} and estimates nothing", self.device().id, launch.kernel);
+        Err(RunError::new(RunErrorKind::Unsupported, message))
+    }
+
+    /// Counts a launch twice from the same start, and says whether the second run came out with the
+    /// same counts and outputs; gives the first.
+    ///
+    /// # Errors
+    ///
+    /// As counting and estimating.
+    fn count_twice(&mut self, launch: &Launch, how: How) -> Result<(Counted, bool), RunError> {
+        let mut once = || match how {
+            How::Counted(options) => self.count(launch, &options),
+            How::Estimated => self.estimate(launch),
+        };
+        let (first, second) = (once()?, once()?);
+        let same =
+            first.outputs_sha256 == second.outputs_sha256 && first.dispatches == second.dispatches;
+        Ok((first, same))
+    }
+
     /// Times launches side by side, then checks the outputs of each; one result a launch, in order.
     /// `notice` hears of each sample as it is taken: the launch's index.
     ///
@@ -67,6 +98,16 @@ pub struct CountOptions {
     /// Whether to derive counts from as few counters as can be: fast, and what maximal reconvergence
     /// would give. Histograms are never derived, and a simulator counts what it executes.
     pub derived: bool,
+}
+
+/// How to count where estimates are possible too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// As [`Runner::count`].
+    Counted(CountOptions),
+    /// As [`Runner::estimate`].
+    Estimated,
 }
 
 /// How to time.
@@ -100,9 +141,15 @@ pub struct Counted {
     pub runtime_checks: bool,
     /// Findings, a word each.
     pub flags: Vec<String>,
+    /// Elements of the outputs that the launch wants shown, by name.
+    #[serde(default)]
+    pub outputs_shown: BTreeMap<String, Vec<f64>>,
     /// What else was measured while counting: a simulator's speed.
     #[serde(default)]
     pub counters: Vec<Counter>,
+    /// Time from the device being open to the counts being there; nothing where it was not taken.
+    #[serde(default)]
+    pub answer_ns: Option<Nanoseconds>,
 }
 
 /// Counts of one dispatch.
@@ -174,6 +221,8 @@ pub enum RunErrorKind {
     Unsupported,
     /// The driver or wgpu refused something.
     Driver,
+    /// lanescope or naga panicked: a fault of theirs.
+    Panicked,
     /// The device ran out of memory.
     OutOfMemory,
     /// The device was lost, or its process died.
@@ -189,6 +238,23 @@ pub enum RunErrorKind {
 }
 
 impl RunErrorKind {
+    /// Its word in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::BadInput => "bad_input",
+            Self::NoDevice => "no_device",
+            Self::Unsupported => "unsupported",
+            Self::Driver => "driver",
+            Self::Panicked => "panicked",
+            Self::OutOfMemory => "out_of_memory",
+            Self::DeviceLost => "device_lost",
+            Self::TimeLimit => "time_limit",
+            Self::Interrupted => "interrupted",
+            Self::StepLimit => "step_limit",
+            Self::Trap => "trap",
+        }
+    }
+
     /// Whether the device may not be used any more and its process must be made anew.
     pub fn ends_device(self) -> bool {
         match self {
@@ -197,6 +263,7 @@ impl RunErrorKind {
             | Self::NoDevice
             | Self::Unsupported
             | Self::Driver
+            | Self::Panicked
             | Self::Interrupted
             | Self::StepLimit
             | Self::Trap => false,
@@ -209,6 +276,26 @@ impl RunError {
     pub fn new(kind: RunErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }
+}
+
+/// Runs a part of lanescope, and turns a panic in it into an error.
+///
+/// # Errors
+///
+/// [`RunErrorKind::Panicked`] with the part's and the shader's name, and what `work` gives.
+pub fn caught<T>(
+    part: &str,
+    file: &str,
+    work: impl FnOnce() -> Result<T, RunError>,
+) -> Result<T, RunError> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let said = panic.downcast_ref::<String>().map(String::as_str);
+        let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("no message");
+        let message = format!(
+            "lanescope's {part} panicked on {file}: {said}; please report it with the shader"
+        );
+        Err(RunError::new(RunErrorKind::Panicked, message))
+    })
 }
 
 /// The time of day, RFC 3339 in UTC, to the second: when an invocation started.

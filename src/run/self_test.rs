@@ -1,12 +1,17 @@
 //! doctor's self-test: does a device count what every width must count?
 //!
 //! Input: a runner and the catalogue's family `self_test`, whose descriptions give exact issues and
-//! lanes of labelled blocks as formulas in W. Output: a [`CaseResult`] a kernel. What a failure means for what is shown
-//! of the device is the caller's to say.
+//! lanes of labelled blocks as formulas in W. Each kernel is a *part* that tests one form of control
+//! flow ([`PARTS`]). Output: a [`CaseResult`] a part. What a failure means for what is shown of the
+//! device is [`trust`](super::trust)'s to say.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::measure::programs;
 use super::{CountOptions, RunError, RunErrorKind, Runner};
 use crate::kernel::{Catalogue, DeviceClass, Launch, SEED};
+use crate::program::Construct;
+use crate::record::{Device, TestedPart, Trust};
 use crate::units::Width;
 
 /// The family of the self-test's kernels.
@@ -15,26 +20,102 @@ pub const FAMILY: &str = "self_test";
 /// The least width for which the kernels' formulas hold.
 pub const WIDTH_MIN: u32 = 4;
 
-/// The result of one kernel of the self-test.
+/// The kernels of the family, and the form of control flow that each tests. What else a kernel uses
+/// is tested by parts of its own.
+pub const PARTS: [(&str, Construct); 15] = [
+    ("if_else", Construct::Branch),
+    ("nested_if", Construct::NestedBranch),
+    ("early_return", Construct::EarlyReturn),
+    ("loop_trips", Construct::Loop),
+    ("nested_loops", Construct::NestedLoop),
+    ("alternating_if", Construct::BranchInLoop),
+    ("elect_loop", Construct::WorkBeforeBreak),
+    ("continue_in_loop", Construct::Continue),
+    ("return_in_loop", Construct::ReturnInLoop),
+    ("break_if", Construct::BreakIf),
+    ("nested_calls", Construct::Call),
+    ("loop_in_call", Construct::LoopInCall),
+    ("switch_cases", Construct::Switch),
+    ("switch_in_loop", Construct::SwitchInLoop),
+    ("switch_arms", Construct::SwitchSharedCase),
+];
+
+/// The result of one part of the self-test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CaseResult {
     /// The kernel's name within its family.
     pub name: String,
     /// The question that it asks.
     pub question: String,
+    /// The form of control flow that it tests.
+    pub construct: Construct,
     /// What differs, one sentence a block; empty where all counts are as expected.
     pub differences: Vec<String>,
+    /// Whether all issues were as expected.
+    pub issues_right: bool,
+    /// Whether all lanes were.
+    pub lanes_right: bool,
     /// How many labelled blocks were compared.
     pub blocks_compared: usize,
 }
 
-/// Runs every kernel of the self-test.
+impl CaseResult {
+    /// What a record keeps of it.
+    fn recorded(&self) -> TestedPart {
+        TestedPart {
+            part: self.name.clone(),
+            construct: self.construct.name().to_owned(),
+            issues_right: self.issues_right,
+            lanes_right: self.lanes_right,
+        }
+    }
+}
+
+/// Runs the parts for some forms of control flow, and notes in `device` what they found: its
+/// [`Trust`], the parts, and the flag `self_test_failed` where a count is not the expected one. A
+/// test that cannot be run flags nothing.
+///
+/// # Errors
+///
+/// What running gives, where the device is not usable after it.
+pub fn examine(
+    runner: &mut dyn Runner,
+    catalogue: &Catalogue,
+    constructs: &BTreeSet<Construct>,
+    device: &mut Device,
+) -> Result<(), RunError> {
+    device.trust = Some(match run_some(runner, catalogue, constructs) {
+        Ok(cases) => {
+            device.self_test = cases.iter().map(CaseResult::recorded).collect();
+            if device.self_test.iter().all(TestedPart::passed) {
+                Trust::Observed
+            } else {
+                device.flags.push("self_test_failed".to_owned());
+                Trust::Unknown
+            }
+        }
+        Err(error) if error.kind.ends_device() => return Err(error),
+        Err(_) => Trust::Unknown,
+    });
+    Ok(())
+}
+
+/// Runs every part of the self-test.
 ///
 /// # Errors
 ///
 /// [`RunErrorKind::Unsupported`] where the device runs no subgroups, or narrower ones than
 /// [`WIDTH_MIN`], or numbers lanes otherwise than by local index; else what running gives.
 pub fn run(runner: &mut dyn Runner, catalogue: &Catalogue) -> Result<Vec<CaseResult>, RunError> {
+    run_some(runner, catalogue, &BTreeSet::from(Construct::ALL))
+}
+
+/// As [`run`], for the parts that test one of `constructs`.
+fn run_some(
+    runner: &mut dyn Runner,
+    catalogue: &Catalogue,
+    constructs: &BTreeSet<Construct>,
+) -> Result<Vec<CaseResult>, RunError> {
     let unsupported = |message: &str| RunError::new(RunErrorKind::Unsupported, message);
     let device = runner.device();
     let width = device.subgroup_width_run.ok_or_else(|| unsupported("it runs no subgroups"))?;
@@ -44,29 +125,40 @@ pub fn run(runner: &mut dyn Runner, catalogue: &Catalogue) -> Result<Vec<CaseRes
     if device.lane_is_local_index_mod_width != Some(true) {
         return Err(unsupported("its lanes are not numbered by local_invocation_index"));
     }
-    let kernels = catalogue.kernels().filter(|kernel| kernel.family() == FAMILY);
-    kernels
-        .map(|kernel| {
+    let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);
+    let chosen = PARTS.iter().filter(|(_, construct)| constructs.contains(construct));
+    chosen
+        .map(|(name, construct)| {
+            let id = format!("{FAMILY}/{name}");
+            let kernel =
+                catalogue.kernel(&id).ok_or_else(|| bad(format!("there is no kernel {id}")))?;
             let launch = kernel
-                .launch(DeviceClass::Quick, &std::collections::BTreeMap::new(), SEED)
-                .map_err(|error| RunError::new(RunErrorKind::BadInput, error.to_string()))?;
+                .launch(DeviceClass::Quick, &BTreeMap::new(), SEED)
+                .map_err(|error| bad(error.to_string()))?;
             let question = kernel.description.question.clone();
-            case(runner, &launch, width, kernel.name(), question)
+            let case = CaseResult {
+                name: (*name).to_owned(),
+                question,
+                construct: *construct,
+                differences: Vec::new(),
+                issues_right: true,
+                lanes_right: true,
+                blocks_compared: 0,
+            };
+            compare(runner, &launch, width, case)
         })
         .collect()
 }
 
-fn case(
+/// Counts a part and notes in `result` what is not as expected.
+fn compare(
     runner: &mut dyn Runner,
     launch: &Launch,
     width: Width,
-    name: &str,
-    question: String,
+    mut result: CaseResult,
 ) -> Result<CaseResult, RunError> {
     let counted = runner.count(launch, &CountOptions { histogram: false, derived: false })?;
     let programs = programs(launch)?;
-    let mut result =
-        CaseResult { name: name.to_owned(), question, differences: Vec::new(), blocks_compared: 0 };
     for (program, dispatch) in programs.iter().zip(&counted.dispatches) {
         for (block, count) in program.blocks().iter().zip(&dispatch.counts) {
             let Some(label) = &block.label else { continue };
@@ -77,7 +169,11 @@ fn case(
             result.blocks_compared += 1;
             #[expect(clippy::cast_precision_loss, reason = "counts of the self-test are small")]
             let found = (count.issues.0 as f64, count.lanes.0 as f64);
-            if found != (issues, lanes) {
+            #[expect(clippy::float_cmp, reason = "whole numbers")]
+            let right = [found.0 == issues, found.1 == lanes];
+            result.issues_right &= right[0];
+            result.lanes_right &= right[1];
+            if right != [true; 2] {
                 result.differences.push(format!(
                     "`{label}` (line {}): {} issues with {} lanes, where {issues} with {lanes} were \
                      expected",
@@ -87,4 +183,45 @@ fn case(
         }
     }
     Ok(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
+    use crate::run::trust::constructs;
+
+    #[test]
+    fn every_form_has_a_part_that_uses_it_and_every_kernel_is_a_part() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let of_parts: BTreeSet<Construct> = PARTS.iter().map(|(_, construct)| *construct).collect();
+        assert_eq!(of_parts, BTreeSet::from(Construct::ALL));
+        let kernels = catalogue.kernels().filter(|kernel| kernel.family() == FAMILY);
+        let names: BTreeSet<&str> = kernels.map(crate::kernel::Kernel::name).collect();
+        assert_eq!(names, PARTS.iter().map(|(name, _)| *name).collect());
+        for (name, construct) in PARTS {
+            let kernel = catalogue.kernel(&format!("{FAMILY}/{name}")).unwrap();
+            let launch = kernel.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap();
+            assert!(constructs(&launch).unwrap().contains(&construct), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_simulator_passes_every_part_and_only_what_is_asked_for_is_run() {
+        let catalogue = Catalogue::embedded().unwrap();
+        for width in [4, 32, 128] {
+            let mut simulator = SimulatorRunner::new(Width::new(width).unwrap(), STEPS_MAX);
+            for case in run(&mut simulator, &catalogue).unwrap() {
+                assert!(case.differences.is_empty(), "{}: {:?}", case.name, case.differences);
+                assert!(case.blocks_compared > 0, "{}", case.name);
+            }
+        }
+        let mut simulator = SimulatorRunner::new(Width::new(8).unwrap(), STEPS_MAX);
+        let mut device = simulator.device().clone();
+        let wanted = BTreeSet::from([Construct::Loop, Construct::Switch]);
+        examine(&mut simulator, &catalogue, &wanted, &mut device).unwrap();
+        let parts: Vec<&str> = device.self_test.iter().map(|part| part.part.as_str()).collect();
+        assert_eq!(parts, ["loop_trips", "switch_cases"]);
+        assert_eq!((device.trust, device.flags.len()), (Some(Trust::Observed), 0));
+    }
 }

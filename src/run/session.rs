@@ -8,7 +8,7 @@
 use std::time::{Duration, Instant};
 
 use super::measure::{Results, measurement, source};
-use super::{CountOptions, RunError, RunErrorKind, Runner, TimeOptions};
+use super::{CountOptions, RunError, RunErrorKind, Runner, TimeOptions, caught};
 use crate::kernel::Launch;
 use crate::record::{Device, Measurement, Source};
 
@@ -102,7 +102,10 @@ impl Session<'_, '_> {
     fn count(&mut self, launch: &Launch) -> Results {
         self.listener.progress(&self.device.id, Phase::Counting, launch);
         let options = self.options.count;
-        match self.runner().and_then(|runner| runner.count(launch, &options)) {
+        let counted = self
+            .runner()
+            .and_then(|runner| caught("counting", &launch.file, || runner.count(launch, &options)));
+        match counted {
             Ok(counted) => Results { counted: Some(counted), ..Results::default() },
             Err(error) => {
                 if error.kind.ends_device() {
@@ -166,7 +169,8 @@ impl Session<'_, '_> {
 
     fn finish(&mut self, launch: &Launch, results: Results) {
         let error = results.error.clone();
-        let made = measurement(&self.device, launch, results).or_else(|mishap| {
+        let put = || measurement(&self.device, launch, results);
+        let made = caught("bookkeeping", &launch.file, put).or_else(|mishap| {
             // The shader itself cannot be read: what is left is that it failed, and why.
             let error = error.unwrap_or(mishap);
             let empty = Launch { dispatches: Vec::new(), ..launch.clone() };

@@ -4,20 +4,19 @@
 //! says nothing of a GPU's.
 
 use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-use super::measure::{outputs_sha256, programs};
+use super::measure::{outputs_sha256, outputs_shown, programs};
 use super::{
     Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
-    Timed,
+    Timed, caught,
 };
 use crate::instrument::Count;
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
-use crate::record::{Counter, Device, DeviceKind, IssuesMethod, Trust};
+use crate::record::{Counter, Device, DeviceKind, IssuesMethod, Packing, Trust};
 use crate::simulate::{
-    BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Schedule,
+    BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Report, Schedule,
     SimulateError, Taken, Trap,
 };
 use crate::units::Width;
@@ -59,7 +58,9 @@ impl SimulatorRunner {
             copy_bytes_per_s: None,
             fma_fused: Some(true),
             loop_limit: None,
+            packing: Some(Packing::Linear),
             trust: Some(Trust::Guaranteed),
+            self_test: Vec::new(),
             flags: Vec::new(),
         };
         let config = Config {
@@ -80,6 +81,15 @@ impl SimulatorRunner {
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
         self.config.strict = strict;
+        self
+    }
+
+    /// Sets which workgroup runs when, in place of dispatch order, and on how many threads; with one
+    /// thread a schedule repeats exactly.
+    #[must_use]
+    pub fn schedule(mut self, schedule: Schedule, threads: Option<usize>) -> Self {
+        self.config.schedule = schedule;
+        self.config.threads = threads;
         self
     }
 
@@ -190,15 +200,7 @@ impl Runner for SimulatorRunner {
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
         // A fault of the simulator's own must not take the other devices' results along.
-        let counted = catch_unwind(AssertUnwindSafe(|| self.counted(launch, options)));
-        counted.unwrap_or_else(|_| {
-            let message = format!(
-                "the simulator itself failed on {}, which is lanescope's fault: please report it with \
-                 the shader",
-                launch.file
-            );
-            Err(RunError::new(RunErrorKind::Driver, message))
-        })
+        caught("simulator", &launch.file, || self.counted(launch, options))
     }
 
     fn time(
@@ -209,6 +211,25 @@ impl Runner for SimulatorRunner {
     ) -> Vec<Result<Option<Timed>, RunError>> {
         launches.iter().map(|_| Ok(None)).collect()
     }
+}
+
+/// The words for what was reported: one for each line of a fault, one for all lines of what is none.
+fn flagged(reports: &[Report]) -> Vec<String> {
+    let word = |report: &Report| report.kind.to_string().replace(' ', "_");
+    let (faults, edges): (Vec<&Report>, Vec<&Report>) =
+        reports.iter().partition(|report| report.kind.is_fault());
+    let mut flags: Vec<String> = faults
+        .iter()
+        .map(|report| format!("{}_line_{}", word(report), report.location.line))
+        .collect();
+    if let Some(first) = edges.first() {
+        let mut lines: Vec<u32> = edges.iter().map(|report| report.location.line).collect();
+        lines.sort_unstable();
+        lines.dedup();
+        let lines: String = lines.iter().map(|line| format!("_{line}")).collect();
+        flags.push(format!("{}_line{lines}", word(first)));
+    }
+    flags
 }
 
 impl SimulatorRunner {
@@ -228,10 +249,7 @@ impl SimulatorRunner {
             let start = Instant::now();
             let outcome = self.dispatch(launch, program, workgroups, &mut buffers)?;
             elapsed += start.elapsed();
-            flags.extend(outcome.reports.iter().map(|report| {
-                let text = report.kind.to_string().replace(' ', "_");
-                format!("{text}_line_{}", report.location.line)
-            }));
+            flags.extend(flagged(&outcome.reports));
             let count = |block: crate::simulate::BlockCounts| Count {
                 issues: block.issues,
                 lanes: block.lanes,
@@ -253,10 +271,12 @@ impl SimulatorRunner {
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
         let counters = speed(&programs, &dispatches, elapsed.as_secs_f64());
         Ok(Counted {
+            answer_ns: None,
             width: Some(self.config.width),
             method: IssuesMethod::Executed,
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
+            outputs_shown: outputs_shown(launch, &outputs),
             checked,
             runtime_checks: true,
             counters,
@@ -287,7 +307,9 @@ impl SimulatorRunner {
             })?;
             memory.put(binding.group, binding.binding, taken);
         }
-        let outcome = compiled.run(workgroups, &mut memory, &self.config);
+        let zero_workgroup_memory = launch.workgroup_memory_zeroed;
+        let config = Config { zero_workgroup_memory, ..self.config };
+        let outcome = compiled.run(workgroups, &mut memory, &config);
         for binding in bindings {
             if let Some(taken) = memory.take(binding.group, binding.binding) {
                 buffers.insert(binding.name, taken);

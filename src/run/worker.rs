@@ -5,6 +5,7 @@
 //! end, a [`Runner`]: it waits for each line up to a limit, and where the child hangs or dies it
 //! ends it and says so. Nothing that a driver does can reach the process that holds the results.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -17,9 +18,12 @@ use serde::{Deserialize, Serialize};
 
 use super::self_test;
 use super::wgpu::{Listed, WgpuRunner, list};
-use super::{CountOptions, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed};
+use super::{
+    CountOptions, Counted, How, RunError, RunErrorKind, Runner, TimeOptions, Timed, caught,
+};
 use crate::kernel::{Catalogue, Launch};
-use crate::record::{Device, Trust};
+use crate::program::Construct;
+use crate::record::Device;
 
 /// How long nothing may be heard of a launch.
 pub const SILENCE_MAX: Duration = Duration::from_secs(40);
@@ -50,6 +54,18 @@ pub enum Request {
         /// How.
         options: CountOptions,
     },
+    /// Count without subgroup operations: answered with [`Reply::Counted`] or [`Reply::Failed`].
+    Estimate {
+        /// What to run.
+        launch: Box<Launch>,
+    },
+    /// Count twice: answered with [`Reply::CountedTwice`] or [`Reply::Failed`].
+    CountTwice {
+        /// What to run.
+        launch: Box<Launch>,
+        /// How.
+        how: How,
+    },
     /// Time: answered with any number of [`Reply::Sampling`], then [`Reply::Timed`].
     Time {
         /// What to run, side by side.
@@ -69,6 +85,8 @@ pub enum Reply {
     Opened(Box<Device>),
     /// Counting's result.
     Counted(Counted),
+    /// Counting twice: the first result, and whether the second was the same.
+    CountedTwice(Counted, bool),
     /// A sample of this launch begins.
     Sampling(usize),
     /// Timing's results, one a launch.
@@ -119,9 +137,26 @@ fn answer(
             Err(error) => Reply::Failed(error),
         },
         Request::Count { launch, options } => {
-            let counted =
-                runner.as_mut().ok_or_else(closed).and_then(|r| r.count(&launch, &options));
+            let counted = runner.as_mut().ok_or_else(closed).and_then(|runner| {
+                caught("counting", &launch.file, || runner.count(&launch, &options))
+            });
             counted.map_or_else(Reply::Failed, Reply::Counted)
+        }
+        Request::Estimate { launch } => {
+            let counted = runner
+                .as_mut()
+                .ok_or_else(closed)
+                .and_then(|runner| caught("counting", &launch.file, || runner.estimate(&launch)));
+            counted.map_or_else(Reply::Failed, Reply::Counted)
+        }
+        Request::CountTwice { launch, how } => {
+            let counted = runner.as_mut().ok_or_else(closed).and_then(|runner| {
+                caught("counting", &launch.file, || runner.count_twice(&launch, how))
+            });
+            match counted {
+                Ok((first, same)) => Reply::CountedTwice(first, same),
+                Err(error) => Reply::Failed(error),
+            }
         }
         Request::Time { launches, options } => match runner.as_mut() {
             None => Reply::Failed(closed()),
@@ -330,25 +365,32 @@ impl WorkerRunner {
         }
     }
 
-    /// Runs doctor's self-test, which decides the device's [`Trust`], and flags the device
-    /// `self_test_failed` where a count is not the expected one; a test that cannot be run flags
-    /// nothing.
+    /// Runs the whole self-test and notes what it found of the device.
     ///
     /// # Errors
     ///
     /// What running gives, where the device is not usable after it.
     pub fn test_counting(&mut self, catalogue: &Catalogue) -> Result<(), RunError> {
-        let trust = match self_test::run(self, catalogue) {
-            Ok(cases) if cases.iter().all(|case| case.differences.is_empty()) => Trust::Observed,
-            Ok(_) => {
-                self.device.flags.push("self_test_failed".to_owned());
-                Trust::Unknown
-            }
-            Err(error) if error.kind.ends_device() => return Err(error),
-            Err(_) => Trust::Unknown,
-        };
-        self.device.trust = Some(trust);
+        let mut device = self.device.clone();
+        self_test::examine(self, catalogue, &BTreeSet::from(Construct::ALL), &mut device)?;
+        self.device = device;
         Ok(())
+    }
+
+    /// Asks for something to be done with a launch; gives the answer, failures aside.
+    fn asked(&mut self, request: &Request, launch: &Launch) -> Result<Reply, RunError> {
+        self.worker.ask(request)?;
+        match self.worker.hear(self.silence_max, &format!("counting {}", launch.kernel))? {
+            Reply::Failed(error) => Err(error),
+            reply => Ok(reply),
+        }
+    }
+
+    fn counted(&mut self, request: &Request, launch: &Launch) -> Result<Counted, RunError> {
+        match self.asked(request, launch)? {
+            Reply::Counted(counted) => Ok(counted),
+            other => Err(unexpected(&other)),
+        }
     }
 }
 
@@ -358,10 +400,18 @@ impl Runner for WorkerRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        self.worker.ask(&Request::Count { launch: Box::new(launch.clone()), options: *options })?;
-        match self.worker.hear(self.silence_max, &format!("counting {}", launch.kernel))? {
-            Reply::Counted(counted) => Ok(counted),
-            Reply::Failed(error) => Err(error),
+        let request = Request::Count { launch: Box::new(launch.clone()), options: *options };
+        self.counted(&request, launch)
+    }
+
+    fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
+        self.counted(&Request::Estimate { launch: Box::new(launch.clone()) }, launch)
+    }
+
+    fn count_twice(&mut self, launch: &Launch, how: How) -> Result<(Counted, bool), RunError> {
+        let request = Request::CountTwice { launch: Box::new(launch.clone()), how };
+        match self.asked(&request, launch)? {
+            Reply::CountedTwice(first, same) => Ok((first, same)),
             other => Err(unexpected(&other)),
         }
     }

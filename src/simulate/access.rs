@@ -76,7 +76,7 @@ fn observe<const N: usize>(
 
 // Strict mode
 
-/// Reports the lanes `missed`; in strict mode what they did is an error.
+/// Reports the lanes `missed`; in strict mode a fault of theirs is an error.
 pub(super) fn go_on<const N: usize>(
     strand: &Strand<N>,
     around: &mut Surroundings<'_>,
@@ -89,7 +89,8 @@ pub(super) fn go_on<const N: usize>(
     }
     let width = around.context.width as usize;
     around.tally.report(kind, site, strand.place, missed, width);
-    if around.context.strict && site != SITE_NONE { Err(kind) } else { Ok(()) }
+    let stops = around.context.strict && site != SITE_NONE && kind.is_fault();
+    if stops { Err(kind) } else { Ok(()) }
 }
 
 // Memory

@@ -67,7 +67,9 @@ pub enum SimulateError {
         max: u32,
     },
     /// A workgroup has too many invocations.
-    #[error("a workgroup of {invocations} invocations: at most {max} are allowed")]
+    #[error(
+        "a workgroup of {invocations} invocations: at most {max} are allowed; make @workgroup_size smaller"
+    )]
     Invocations {
         /// What the shader asks for.
         invocations: u64,

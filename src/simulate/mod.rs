@@ -57,7 +57,9 @@
 //! ## Subgroup operations
 //! They combine the active lanes, from the lowest up: a sum of floats is ((l0 + l1) + l2) + …, an
 //! exclusive scan gives the first lane the identity. A lane that shuffles from an inactive lane, or
-//! from outside the subgroup, gets its own value and is reported. Quads are four lanes in a row.
+//! from outside the subgroup, gets its own value and is reported: as an edge
+//! ([`ReportKind::EdgeSource`]) where it goes up or down past the first or last lane, or names a lane
+//! that a partial workgroup leaves empty; else as a fault. Quads are four lanes in a row.
 //! (`compile/statement`, `interpret`, `subgroup`)
 //!
 //! ## Memory

@@ -60,8 +60,27 @@ pub enum ReportKind {
     DivergentBarrier,
     /// A `workgroupUniformLoad` whose pointer differs between invocations.
     DivergentUniformLoad,
-    /// A shuffle or broadcast from a lane that is inactive or outside the subgroup.
+    /// A shuffle or broadcast from a lane that other control flow has, or that returned; or one that
+    /// names a lane which no subgroup of this width has.
     InactiveSource,
+    /// A shuffle up or down past the first or last lane, or any shuffle from a lane that a partial
+    /// workgroup leaves empty. Scans and stencils do so at their edges and use nothing of it: it is
+    /// no fault, and strict mode goes on.
+    EdgeSource,
+}
+
+impl ReportKind {
+    /// Whether a shader must not do it: strict mode stops there.
+    pub fn is_fault(self) -> bool {
+        match self {
+            Self::ReadOutOfBounds
+            | Self::WriteOutOfBounds
+            | Self::DivergentBarrier
+            | Self::DivergentUniformLoad
+            | Self::InactiveSource => true,
+            Self::EdgeSource => false,
+        }
+    }
 }
 
 impl std::fmt::Display for ReportKind {
@@ -72,6 +91,7 @@ impl std::fmt::Display for ReportKind {
             Self::DivergentBarrier => "barrier in divergent control flow",
             Self::DivergentUniformLoad => "workgroupUniformLoad of different pointers",
             Self::InactiveSource => "value taken from an inactive lane",
+            Self::EdgeSource => "shuffle past the edge of a subgroup",
         })
     }
 }

@@ -88,7 +88,7 @@ pub(super) fn collective_wide<const N: usize>(
 }
 
 /// Broadcasts, shuffles and quad operations. A lane that names an inactive lane, or one outside
-/// the subgroup, gets its own value, and is reported.
+/// the subgroup, gets its own value, and is reported; as an edge where that is ordinary.
 #[inline(never)]
 pub(super) fn shuffle<const N: usize>(
     strand: &mut Strand<N>,
@@ -103,7 +103,8 @@ pub(super) fn shuffle<const N: usize>(
     let (dst, src, index) = (usize::from(dst), usize::from(src), usize::from(index));
     let file = &mut strand.registers;
     let first = exec.trailing_zeros() as usize;
-    let mut missed: Mask = 0;
+    let launched = strand.launched;
+    let (mut missed, mut edge): (Mask, Mask) = (0, 0);
     each(exec, |lane| {
         let index = file[index][lane] as usize;
         let source = match mode {
@@ -117,13 +118,17 @@ pub(super) fn shuffle<const N: usize>(
         };
         let active = source < width && (exec >> source) & 1 == 1;
         if !active {
-            missed |= 1 << lane;
+            let outside = matches!(mode, Shuffle::Down | Shuffle::Up);
+            let empty = if source < width { (launched >> source) & 1 == 0 } else { outside };
+            let noted = if empty { &mut edge } else { &mut missed };
+            *noted |= 1 << lane;
         }
         let source = if active { source } else { lane };
         for part in 0..usize::from(count) {
             file[dst + part][lane] = file[src + part][source];
         }
     });
+    go_on(strand, around, ReportKind::EdgeSource, site, edge)?;
     go_on(strand, around, ReportKind::InactiveSource, site, missed)
 }
 

@@ -13,7 +13,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 19] = [
+    let checks: [(&str, fn()); 24] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -30,6 +30,11 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_takes_the_catalogues_files", profile::catalogue_files),
         ("profile_fills_buffers_from_files", profile::files_fill_buffers),
         ("profile_refuses_bad_input_with_two", profile::bad_input),
+        ("profile_takes_or_refuses_awkward_input", profile::awkward_input),
+        ("profile_reads_standard_input", profile::standard_input),
+        ("profile_takes_long_expressions", profile::long_expressions),
+        ("readme_shows_what_profile_prints", profile::readme),
+        ("readme_shows_what_fail_on_says", profile::readme_fail_on),
         ("profile_fail_on_exits_with_one", profile::fail_on),
         ("profile_tells_accesses_out_of_bounds", profile::out_of_bounds),
         ("profile_keeps_what_other_devices_gave", profile::endless_loop_and_export),

@@ -210,6 +210,155 @@ pub(super) fn bad_input() {
     assert!(!folder.path().join("lanescope-results").exists(), "bad input leaves nothing behind");
 }
 
+/// The binding that most of the shaders below write.
+const OUTPUT: &str = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;";
+
+/// What every error must do: say where, and what helps.
+pub(super) fn awkward_input() {
+    let main = |body: &str| {
+        format!(
+            "{OUTPUT}\n@compute @workgroup_size(64)\n\
+             fn main(@builtin(global_invocation_id) id: vec3u) {{ {body} }}"
+        )
+    };
+    let sized = |size: &str| {
+        format!("{OUTPUT}\n@compute @workgroup_size({size})\nfn main() {{ o[0] = 1u; }}")
+    };
+    let folder = TempDir::new().unwrap();
+    let check = |name: &str, text: &str, code: i32, part: &str| {
+        write(&folder, "x.wgsl", text);
+        let output =
+            program::run(&folder, &[], &["profile", "x.wgsl", "--device", "sim:32", "--n", "64"]);
+        let (found, stdout, stderr) = program::parts(&output);
+        assert_eq!(found, code, "{name}: {stderr}");
+        assert!(stderr.contains(part), "{name}: {stderr}");
+        assert_eq!(code == 0, stdout.contains("x.wgsl on sim:32"), "{name}: {stdout}");
+    };
+    // naga says no place for these; the entry point or the variable is the nearest.
+    check("size 0", &sized("0"), 2, "x.wgsl:3:1");
+    check("derivative", &main("let a = dpdx(1.0);"), 2, "x.wgsl:3:1");
+    let builtin = "@compute @workgroup_size(8, 8)\nfn main(@builtin(subgroup_id) s: u32) {}";
+    check("subgroup_id in 2D", builtin, 2, "x.wgsl:2:1");
+    let huge = "\n@group(0) @binding(0) var<storage, read_write> o: array<u32, 1000000000>;
+        @compute @workgroup_size(1) fn main() { o[0] = 1u; }";
+    check("a huge array", huge, 2, "x.wgsl:2:23");
+    check("a huge workgroup", &sized("4096"), 2, "make @workgroup_size smaller");
+    check("nothing at all", "", 2, "no compute entry point");
+    check("recursion", &format!("fn f() {{ f(); }} {}", main("f();")), 2, "recursive");
+    check("division", &main("o[id.x] = 1u / 0u;"), 2, "x.wgsl:3:");
+    check("not closed", &main("{"), 2, "x.wgsl:3:");
+    // These are right.
+    check("3D", &sized("4, 4, 4"), 0, "");
+    check("no binding", "@compute @workgroup_size(1) fn main() {}", 0, "");
+    check("lines that end in CR LF", &main("o[id.x] = 1u;").replace('\n', "\r\n"), 0, "");
+    check("division by what is 0", &main("let z = o[0] - o[0]; o[id.x] = 1u / z;"), 0, "");
+    let atomics = "struct S { a: atomic<u32>, b: array<atomic<i32>, 4>, c: vec3f }
+        @group(0) @binding(0) var<storage, read_write> s: array<S>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {
+            atomicMax(&s[id.x].b[id.x % 4u], i32(atomicAdd(&s[0].a, 1u)));
+        }";
+    check("atomics in structs", atomics, 0, "");
+
+    write(&folder, "x.wgsl", [0xff, 0xfe, b'@']);
+    refused_in(&folder, &["profile", "x.wgsl"], 2, "x.wgsl cannot be read: it is not UTF-8");
+    std::fs::create_dir(folder.path().join("d.wgsl")).unwrap();
+    refused_in(&folder, &["profile", "d.wgsl"], 2, "d.wgsl cannot be read");
+    write(&folder, "x.wgsl", main("o[id.x] = 1u;"));
+    write(&folder, "x.toml", "[buffers.o]\nelements = \"n\"\n");
+    let launch = ["profile", "x.wgsl", "--launch", "x.toml"];
+    refused_in(&folder, &launch, 2, "two brackets: [[buffers]]");
+    refused_in(&folder, &launch, 2, "`lanescope profile --init x.wgsl` writes a file");
+    let file =
+        "[[buffers]]\nname = \"o\"\ntype = \"u32\"\nelements = 64\nfill = { file = \"m.npy\" }\n";
+    write(&folder, "x.toml", file);
+    refused_in(&folder, &launch, 2, "m.npy cannot be read");
+}
+
+/// `-` is standard input; nothing can lie beside it.
+pub(super) fn standard_input() {
+    let folder = TempDir::new().unwrap();
+    let piped = |arguments: &[&str]| {
+        let mut child = program::command(folder.path(), &[])
+            .args([&["profile", "-"], arguments].concat())
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        // A child that refuses its arguments reads nothing.
+        let _ = std::io::Write::write_all(&mut stdin, SHADER.as_bytes());
+        drop(stdin);
+        program::parts(&child.wait_with_output().unwrap())
+    };
+    let (code, stdout, stderr) = piped(&["--device", "sim:32", "--out", "out"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("stdin.wgsl on sim:32") && stdout.contains("v = v * 3u + i;"));
+    let (code, _, stderr) = piped(&["--init"]);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("give it a file in place of -"), "{stderr}");
+}
+
+/// naga goes into an expression operator by operator: long ones need stack, endless ones a limit.
+pub(super) fn long_expressions() {
+    let text = |operators: usize| {
+        let sum = " + id.x".repeat(operators);
+        format!(
+            "{OUTPUT}\n@compute @workgroup_size(64)\n\
+             fn main(@builtin(global_invocation_id) id: vec3u) {{\no[id.x] = 1u{sum};\n}}"
+        )
+    };
+    let folder = with(&[("long.wgsl", &text(9_999)), ("endless.wgsl", &text(200_000))]);
+    let (code, run, stderr) = sim_32(&folder, &["long.wgsl", "--n", "64"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(line(&run.measurements[0], 4).1 % 64, 0);
+    let refused = "endless.wgsl:4: the expression here has more than 10000 operators";
+    refused_in(&folder, &["profile", "endless.wgsl", "--device", "sim:32"], 2, refused);
+}
+
+/// README's example of `--fail-on` says what the program says.
+pub(super) fn readme_fail_on() {
+    let readme = include_str!("../../README.md");
+    let command = "lanescope profile examples/mandelbrot.wgsl --device sim:64 --fail-on";
+    let block = readme.split_once(command).unwrap().1;
+    let block = block.split_once("```text\n").unwrap().1.split_once("```").unwrap().0;
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("examples")).unwrap();
+    let shader = include_str!("../../examples/mandelbrot.wgsl");
+    write(&folder, "examples/mandelbrot.wgsl", shader);
+    let mut arguments: Vec<&str> = command.split(' ').skip(1).collect();
+    arguments.push("efficiency<0.85");
+    let (code, _, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+    assert_eq!(code, 1, "{stderr}");
+    let told: Vec<&str> = stderr.lines().filter(|line| line.starts_with("--fail-on")).collect();
+    assert_eq!(told, block.lines().collect::<Vec<_>>());
+}
+
+/// The block of README's section on profiling is what the program prints, but for what `…` leaves
+/// out.
+pub(super) fn readme() {
+    let readme = include_str!("../../README.md");
+    let command = "lanescope profile examples/raymarch.wgsl --device sim:32";
+    let block = readme.split_once(command).unwrap().1;
+    let block = block.split_once("```text\n").unwrap().1.split_once("```").unwrap().0;
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("examples")).unwrap();
+    let shader = include_str!("../../examples/raymarch.wgsl");
+    write(&folder, "examples/raymarch.wgsl", shader);
+    let arguments: Vec<&str> = command.split(' ').skip(1).collect();
+    let (code, printed, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+    assert_eq!(code, 0, "{stderr}");
+    let mut rest = printed.lines().map(str::trim_end);
+    let mut compared = 0;
+    for line in block.lines().filter(|line| !line.is_empty() && *line != "…") {
+        assert!(rest.any(|printed| printed == line), "{line}\nis not in\n{printed}");
+        compared += 1;
+    }
+    assert!(compared > 25, "{compared} lines");
+    // What the text beside it says.
+    assert!(readme.contains("cards with 60.4 % at 32 lanes") && printed.contains("60.4 %"));
+}
+
 /// `--fail-on` exits with 1 and names the lines.
 pub(super) fn fail_on() {
     let folder = with(&[("waste.wgsl", SHADER)]);

@@ -56,9 +56,11 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         }],
         repeatable: true,
         trusted: false,
+        workgroup_memory_zeroed: true,
         immediates: Vec::new(),
         reference: None,
         expected: BTreeMap::new(),
+        shown: Vec::new(),
         exempt_from_agreement: None,
     }
 }
@@ -75,15 +77,10 @@ pub(crate) fn compare(
     device: &mut dyn Runner,
     simulator: &mut dyn Runner,
 ) -> Result<Comparison, RunError> {
-    // Executed and derived counting in turn; derived only where subgroups are full, for lavapipe
-    // loses counts of some partial ones (results/README.md). A histogram keeps all counters in
-    // memory, and lavapipe takes three times as long to compile that.
-    let width = device.device().subgroup_width_run.map_or(1, |width| width.lanes());
-    let full = program.workgroup_size.is_multiple_of(width);
-    let options = CountOptions {
-        histogram: seed.is_multiple_of(8),
-        derived: !seed.is_multiple_of(2) && full,
-    };
+    // Executed and derived counting in turn. A histogram keeps all counters in memory, and lavapipe
+    // takes three times as long to compile that.
+    let options =
+        CountOptions { histogram: seed.is_multiple_of(8), derived: !seed.is_multiple_of(2) };
     let mut comparison = compare_launch(&launch(program, seed), options, device, simulator)?;
     // Workgroups have one dimension here: nothing may differ.
     comparison.differences.append(&mut comparison.differences_in_issues);

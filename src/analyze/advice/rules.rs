@@ -33,7 +33,7 @@ pub(super) fn findings(table: &Table) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut branches: BTreeSet<u32> = BTreeSet::new();
     for (number, construct) in &table.constructs {
-        if let Some(finding) = branch(table, construct) {
+        if let Some(finding) = branch(table, *number, construct) {
             branches.insert(*number);
             // `else if` is one branch of many ways: its head speaks for the rest.
             let head = construct.chain.filter(|head| branches.contains(head));
@@ -53,7 +53,7 @@ pub(super) fn findings(table: &Table) -> Vec<Finding> {
 }
 
 /// [`Rule::LaneParityBranch`] and [`Rule::DataDependentSwitch`].
-fn branch(table: &Table, construct: &Construct) -> Option<Finding> {
+fn branch(table: &Table, number: u32, construct: &Construct) -> Option<Finding> {
     let rule = match construct.enclosure.condition {
         ConditionClass::LaneParity => Rule::LaneParityBranch,
         ConditionClass::Data => Rule::DataDependentSwitch,
@@ -64,27 +64,34 @@ fn branch(table: &Table, construct: &Construct) -> Option<Finding> {
         Part::SwitchCase => "switch",
         Part::LoopBody | Part::LoopContinuing => return None,
     };
-    let firsts = || construct.firsts.iter().filter_map(|id| table.rows.get(id));
-    // A way out of a loop or function is another rule's.
-    if firsts().any(leaves_early) {
-        return None;
-    }
     let parent = table.rows.get(&construct.enclosure.parent?)?;
-    if !splits(table, construct, parent) {
+    // A way out of a loop or function is another rule's.
+    let all_return = table.returned(construct) >= parent.lanes;
+    let mut firsts = construct.firsts.iter().filter_map(|id| table.rows.get(id));
+    let way_out = firsts.any(|row| match row.flow.leaves {
+        Some(Leave::Break) => true,
+        Some(Leave::Return) => !all_return,
+        Some(Leave::Continue) | None => false,
+    });
+    if way_out || !splits(table, construct, parent) {
         return None;
     }
-    let sums = table.sums(&construct.inside);
+    let skipped = table.skipped(number, construct);
+    let what_else = if skipped.is_empty() { "" } else { "; so much with what `continue` skips" };
+    let sums = table.sums(&construct.inside.union(&skipped).copied().collect());
     let arms = table.arms(construct);
-    let runs: u128 = arms.iter().map(|(issues, _)| issues).sum();
+    let (runs, lanes) = arms.iter().fold((0, 0), |sum, arm| (sum.0 + arm.0, sum.1 + arm.1));
     let by = match rule {
         Rule::LaneParityBranch => "by the low bits of their number",
         _ => "by their data",
     };
     let reason = format!(
         "The lanes of one subgroup take different ways through this {what} {by}: {} runs of it \
-         become {} runs of its arms; {}.",
+         become {} runs of its arms at {} of {} lanes; {}{what_else}.",
         whole(parent.issues),
         whole(runs),
+        mean(lanes, runs),
+        table.width,
         packed(table, sums)
     );
     Some(finding(rule, parent, construct.enclosure.line, sums.gain, reason))
@@ -97,10 +104,6 @@ fn splits(table: &Table, construct: &Construct, parent: &Row) -> bool {
     let idle: u128 =
         arms.iter().map(|(issues, lanes)| (issues * table.width).saturating_sub(*lanes)).sum();
     idle > table.idle(parent) || runs > parent.issues
-}
-
-fn leaves_early(row: &Row) -> bool {
-    matches!(row.flow.leaves, Some(Leave::Break | Leave::Return))
 }
 
 /// [`Rule::DivergentTripCounts`].
@@ -139,6 +142,11 @@ fn early_return(table: &Table, number: u32, construct: &Construct) -> Option<Fin
     let inside = || construct.inside.iter().filter_map(|id| table.rows.get(id));
     let returning = inside().find(directly)?;
     let parent = table.rows.get(&construct.enclosure.parent?)?;
+    let returned = table.returned(construct);
+    // Where all return there is nothing that goes on without them: a branch like any other.
+    if returned >= parent.lanes {
+        return None;
+    }
     let next = table.rows.values().find(|row| row.flow.after == Some(number));
     let left_idle = next.is_some_and(|next| table.idle(next) > table.idle(parent));
     if !left_idle && !splits(table, construct, parent) {
@@ -166,10 +174,10 @@ fn early_return(table: &Table, number: u32, construct: &Construct) -> Option<Fin
         .collect();
     let sums = table.sums(&affected);
     let reason = format!(
-        "{} of {} lanes return here, and subgroups go on without them; this branch and what runs \
-         after it take {}.",
-        whole(returning.lanes),
+        "Of {} lanes that come here {} return, and subgroups go on without them; this branch and \
+         what runs after it take {}.",
         whole(parent.lanes),
+        whole(returned),
         packed(table, sums)
     );
     Some(finding(Rule::EarlyReturn, returning, construct.enclosure.line, sums.gain, reason))
@@ -186,6 +194,15 @@ fn partial_last_subgroup(table: &Table) -> Option<Finding> {
     if table.idle(first) == 0 {
         return None;
     }
+    let subgroups = table.workgroup.div_ceil(table.width);
+    // A subgroup comes to a block outside loops at most once, unless a called function has it.
+    let partial_max = first.issues.div_ceil(subgroups);
+    let once = |row: &Row| {
+        let within = |part| matches!(part, Part::LoopBody | Part::LoopContinuing);
+        row.flow.function == table.entry_point
+            && row.block.id >= first.block.id
+            && !row.flow.path.iter().any(|around| within(around.part))
+    };
     // Only partial subgroups can gain, and each of their issues has at most `rest` lanes. Merged to
     // full ones, W / rest at a time, they run at least as often as one of them on average.
     let gain = |row: &Row| {
@@ -193,17 +210,20 @@ fn partial_last_subgroup(table: &Table) -> Option<Finding> {
         row.histogram.as_ref().map_or(all, |bins| {
             let short: u128 =
                 (1u128..).zip(bins).filter(|(lanes, _)| *lanes <= rest).map(|(_, n)| n).sum();
+            let short = if once(row) { short.min(partial_max) } else { short };
             all.min(u128::from(row.block.ops) * (short * (table.width - rest) / table.width))
         })
     };
     let active = mean(first.lanes, first.issues);
+    let takes = if subgroups == 1 {
+        format!("one subgroup of {} lanes and leaves {} empty", table.width, table.width - rest)
+    } else {
+        format!("{subgroups} subgroups of {} lanes, of which the last has {rest}", table.width)
+    };
     let reason = format!(
-        "A workgroup of {} invocations takes {} subgroups of {} lanes, of which the last has {rest}: \
-         at its first line {active} of {} lanes are active.",
-        table.workgroup,
-        table.workgroup.div_ceil(table.width),
-        table.width,
-        table.width
+        "A workgroup of {} invocations takes {takes}: at its first line {active} of {} lanes are \
+         active.",
+        table.workgroup, table.width
     );
     let gain = table.rows.values().map(gain).sum();
     Some(finding(Rule::PartialLastSubgroup, first, first.block.line, gain, reason))
@@ -223,7 +243,9 @@ fn barrier(table: &Table, row: &Row) -> Option<Finding> {
             && other.flow.leaves == Some(Leave::Return)
             && divergent(other)
     };
-    if !divergent(row) && !table.rows.values().any(returned) {
+    let apart =
+        || table.entered_apart(&row.flow.function, &divergent) || table.rows.values().any(returned);
+    if !divergent(row) && !apart() {
         return None;
     }
     let subgroups = table.workgroup.div_ceil(table.width);

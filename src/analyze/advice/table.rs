@@ -191,6 +191,48 @@ impl<'a> Table<'a> {
         (if together { issues } else { lanes.div_ceil(fullest) }, lanes)
     }
 
+    /// The lanes that return somewhere inside a construct.
+    pub(super) fn returned(&self, construct: &Construct) -> u128 {
+        let inside = construct.inside.iter().filter_map(|id| self.rows.get(id));
+        inside.filter(|row| row.flow.leaves == Some(Leave::Return)).map(|row| row.lanes).sum()
+    }
+
+    /// The rest of a loop's body that lanes skip by a `continue` inside a construct.
+    pub(super) fn skipped(&self, number: u32, construct: &Construct) -> BTreeSet<BlockId> {
+        let Some(last) = construct.inside.last() else { return BTreeSet::new() };
+        let inside = construct.inside.iter().filter_map(|id| self.rows.get(id));
+        let around = inside
+            .filter(|row| row.flow.leaves == Some(Leave::Continue))
+            .filter_map(|row| left(row.flow, Leave::Continue).map(|depth| row.flow.path[depth]))
+            .find(|around| around.construct < number);
+        let Some(around) = around else { return BTreeSet::new() };
+        let rest = |row: &&Row| {
+            let same = |other: &Enclosure| {
+                other.construct == around.construct && other.part == around.part
+            };
+            row.block.id > *last && row.flow.path.iter().any(same)
+        };
+        self.rows.values().filter(rest).map(|row| row.block.id).collect()
+    }
+
+    /// Whether a function is called, however far up, from a block that `divergent` says yes to.
+    pub(super) fn entered_apart(&self, function: &str, divergent: &dyn Fn(&Row) -> bool) -> bool {
+        let mut known = BTreeSet::from([function]);
+        let mut pending = vec![function];
+        while let Some(called) = pending.pop() {
+            let calls = |row: &&Row| row.flow.calls.iter().any(|name| name == called);
+            for caller in self.rows.values().filter(calls) {
+                if divergent(caller) {
+                    return true;
+                }
+                if known.insert(&caller.flow.function) {
+                    pending.push(&caller.flow.function);
+                }
+            }
+        }
+        false
+    }
+
     /// The issues and lanes with which lanes leave a loop for good by a statement: its `break`s, and
     /// every `return` inside.
     pub(super) fn leavings(&self, number: u32, construct: &Construct) -> (u128, u128) {

@@ -1,5 +1,7 @@
 //! Each rule where it fires, and where the counts give it no reason. Counts are the simulator's.
 
+mod cases;
+
 use super::*;
 use crate::{
     analyze::profiles,

@@ -87,3 +87,118 @@ fn full_subgroups_leave_nothing_to_say() {
         assert!(view.contains(said), "{view}");
     }
 }
+
+#[test]
+fn the_way_of_counting_is_said_with_its_reason_and_the_time() {
+    // A GPU's measurement, made of the simulator's.
+    let view_of = |method, trust, failed: &[&str], cpu_driver: bool| {
+        let mut run = demo(&[32]);
+        run.devices[0].kind = crate::record::DeviceKind::Wgpu;
+        run.devices[0].cpu_driver = cpu_driver;
+        let measurement = &mut run.measurements[0];
+        measurement.issues_method = Some(method);
+        measurement.answer_ns = Some(crate::units::Nanoseconds(0.25e9));
+        measurement.trust = Some(crate::record::ShaderTrust {
+            trust,
+            constructs: vec!["loop".to_owned(), "switch".to_owned()],
+            failed: failed.iter().map(|name| (*name).to_owned()).collect(),
+        });
+        view(&run, PLAIN)
+    };
+    use crate::record::Trust::{Observed, Unknown};
+    let passed = "the self-test passed for what it uses (loop, switch)";
+    let cases = [
+        (
+            IssuesMethod::Derived,
+            Observed,
+            &[][..],
+            false,
+            format!("counted by derivation: {passed}"),
+        ),
+        (
+            IssuesMethod::Executed,
+            Unknown,
+            &["switch"],
+            false,
+            "counted at each execution: the self-test failed for switch".to_owned(),
+        ),
+        (
+            IssuesMethod::Executed,
+            Unknown,
+            &[],
+            false,
+            "counted at each execution: the self-test could not be run".to_owned(),
+        ),
+        (
+            IssuesMethod::Executed,
+            Observed,
+            &[],
+            true,
+            format!("counted at each execution: a CPU's driver; {passed}"),
+        ),
+        (
+            IssuesMethod::Estimated,
+            Unknown,
+            &["loop"],
+            false,
+            "lanes counted, issues estimated, at most what maximal reconvergence gives: the \
+             self-test failed for loop"
+                .to_owned(),
+        ),
+    ];
+    for (method, trust, failed, cpu_driver, said) in cases {
+        let view = view_of(method, trust, failed, cpu_driver);
+        assert!(view.contains(&format!("  sim:32: {said}\n")), "{said}\n{view}");
+        let estimated = method == IssuesMethod::Estimated;
+        assert_eq!(view.contains("They rest on estimates"), estimated, "{view}");
+        assert!(view.ends_with("after the device was open: sim:32 0.250 s\n"), "{view}");
+    }
+    let simulated = view(&demo(&[32]), PLAIN);
+    assert!(!simulated.contains("counted at each") && !simulated.contains("device was open"));
+}
+
+/// A kernel of 2,000 lines whose work lies on two of them.
+fn long() -> String {
+    let idle = |from: u32| {
+        (from..from + 900)
+            .map(|i| format!("    if word == {i}u {{ sum = {i}u; }}\n"))
+            .collect::<String>()
+    };
+    format!(
+        "@group(0) @binding(0) var<storage, read> table: array<u32>;
+@group(0) @binding(1) var<storage, read_write> sums: array<u32>;
+@compute @workgroup_size(64) fn main(@builtin(global_invocation_id) id: vec3u) {{
+    let word = table[id.x]; var sum = 0u;
+{}\tfor (var i = 0u; i < word % 64u * 200u; i++) {{ // 数える
+\t\tsum = sum * 3u + i;
+\t}}
+{}    sums[id.x] = sum;
+}}
+",
+        idle(0),
+        idle(1000)
+    )
+}
+
+#[test]
+fn a_long_source_is_an_excerpt_on_a_terminal_and_whole_in_a_file() {
+    let run = simulated(&long(), random_words(), 4, &[32]);
+    let lines = long().lines().count();
+    let whole = view(&run, PLAIN);
+    assert!(source_part(&whole).lines().count() > lines, "every line");
+    for columns in [60, 80, 200] {
+        let view = view(&run, Look { columns: Some(columns), colour: false });
+        let source = source_part(&view);
+        assert!(source.lines().count() < 120, "{source}");
+        assert!(source.contains("⋮ │ lines ") && source.contains("of 1809 lines are shown"));
+        // The lines that take the time are there, with their tabs as spaces.
+        assert!(source.contains("│     for (var i = 0u;"), "{source}");
+        // The table of devices is laid out elsewhere, where there is room for it.
+        assert_eq!(view.contains("active lanes   efficiency"), columns == 200, "{view}");
+        assert_eq!(view.contains(" of 32 lanes active ("), columns < 200, "{view}");
+        let below = if columns == 200 { view.find("\nThe ").unwrap() } else { 0 };
+        for line in view[below..].lines() {
+            assert!(width_of(line) <= columns, "{columns}: {line}");
+        }
+    }
+}

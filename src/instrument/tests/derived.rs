@@ -5,7 +5,7 @@
 
 #[path = "../../../tests/support/random_program.rs"]
 #[expect(dead_code, reason = "shrinking is for the side-by-side runs")]
-mod random_program;
+pub(super) mod random_program;
 
 use super::*;
 use crate::simulate::{Compiled, Config, Fma, Memory, Reconvergence, Schedule};
@@ -33,8 +33,9 @@ type Bound = (u32, u32, Vec<u8>);
 fn agrees(name: &str, program: &Program, workgroups: [u32; 3], buffers: &[Bound]) {
     let plain = Compiled::new(program).unwrap();
     let narrow = Options { method: Method::Derived, subgroup_width_max: 16, ..OPTIONS };
+    let light = Options { workgroups: Some(workgroups), ..narrow };
     let wide = METHODS.map(|method| Options { method, ..OPTIONS });
-    for options in wide.into_iter().chain([narrow]) {
+    for options in wide.into_iter().chain([narrow, light]) {
         let method = options.method;
         let instrumented = Instrumented::new(program, &options).unwrap();
         let (module, info) = (instrumented.module().clone(), instrumented.info().clone());

@@ -7,8 +7,15 @@
 
 mod five_patterns;
 mod moe;
+mod occupancy;
+mod reduce;
+mod scan;
+mod seats;
+mod shuffle;
+mod softmax;
 mod sort;
 mod sparse;
+mod vote;
 
 use std::collections::BTreeMap;
 
@@ -76,10 +83,32 @@ fn describe(first: &[(usize, f64, f64)]) -> String {
 type Function = fn(&Launch) -> Result<Expected, String>;
 
 /// The references of each family, by name: a file for each.
-const FAMILIES: &[&[(&str, Function)]] =
-    &[five_patterns::FUNCTIONS, moe::FUNCTIONS, sort::FUNCTIONS, sparse::FUNCTIONS];
+const FAMILIES: &[&[(&str, Function)]] = &[
+    five_patterns::FUNCTIONS,
+    moe::FUNCTIONS,
+    sort::FUNCTIONS,
+    sparse::FUNCTIONS,
+    reduce::FUNCTIONS,
+    scan::FUNCTIONS,
+    softmax::FUNCTIONS,
+    occupancy::FUNCTIONS,
+    vote::FUNCTIONS,
+];
 
-/// Works out what a launch must write, or nothing where it has no reference.
+/// A reference that needs what the device wrote: the launch and its outputs in, expected outputs out.
+///
+/// For what depends on how a device forms subgroups, which the kernel writes down beside its results.
+type Observing = fn(&Launch, &Outputs) -> Result<Expected, String>;
+
+/// The bytes of each output buffer, by name.
+pub type Outputs = BTreeMap<String, Vec<u8>>;
+
+/// The references that observe, as [`FAMILIES`].
+const OBSERVING: &[&[(&str, Observing)]] =
+    &[occupancy::OBSERVING, shuffle::OBSERVING, vote::OBSERVING];
+
+/// Works out what a launch must write; nothing where it has no reference, or one that needs what was
+/// written.
 ///
 /// # Errors
 ///
@@ -87,10 +116,25 @@ const FAMILIES: &[&[(&str, Function)]] =
 pub fn expected(launch: &Launch) -> Result<Option<Expected>, String> {
     let Some(reference) = &launch.reference else { return Ok(None) };
     let found = FAMILIES.iter().copied().flatten().find(|(name, _)| *name == reference.name);
-    let Some((_, function)) = found else {
-        return Err(format!("there is no CPU reference {:?}", reference.name));
-    };
-    function(launch).map(Some)
+    match found {
+        Some((_, function)) => function(launch).map(Some),
+        None if observing(&reference.name).is_some() => Ok(None),
+        None => Err(format!("there is no CPU reference {:?}", reference.name)),
+    }
+}
+
+/// The reference of this name that observes.
+fn observing(name: &str) -> Option<Observing> {
+    let found = OBSERVING.iter().copied().flatten().find(|(known, _)| *known == name);
+    found.map(|(_, function)| *function)
+}
+
+/// The same with the help of what was written, where the reference needs that.
+fn expected_after(launch: &Launch, outputs: &Outputs) -> Result<Option<Expected>, String> {
+    match launch.reference.as_ref().and_then(|reference| observing(&reference.name)) {
+        Some(function) => function(launch, outputs).map(Some),
+        None => expected(launch),
+    }
 }
 
 /// Compares output buffers with the reference.
@@ -100,8 +144,9 @@ pub fn expected(launch: &Launch) -> Result<Option<Expected>, String> {
 /// # Errors
 ///
 /// What [`expected`] says, and a sentence when an output is missing or too short.
-pub fn check(launch: &Launch, outputs: &BTreeMap<String, Vec<u8>>) -> Result<Verdict, String> {
-    let (Some(expected), Some(reference)) = (expected(launch)?, &launch.reference) else {
+pub fn check(launch: &Launch, outputs: &Outputs) -> Result<Verdict, String> {
+    let (Some(expected), Some(reference)) = (expected_after(launch, outputs)?, &launch.reference)
+    else {
         return Ok(Verdict::Unchecked);
     };
     for (name, values) in &expected {
@@ -155,19 +200,27 @@ fn copied(value: f64) -> Element {
     Element { value, magnitude: value.abs() }
 }
 
-/// The u32 elements of a buffer.
-fn whole_numbers(launch: &Launch, name: &str) -> Result<Vec<u32>, String> {
-    let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
-    let bytes = launch.contents(buffer);
-    Ok(bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect())
-}
-
 /// The f32 elements of a buffer.
 fn floats(launch: &Launch, name: &str) -> Result<Vec<f64>, String> {
     let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
     let bytes = launch.contents(buffer);
     let words = bytes.as_chunks::<4>().0;
     Ok(words.iter().map(|word| f64::from(f32::from_le_bytes(*word))).collect())
+}
+
+/// The 32-bit words of a buffer, as they are at first.
+fn words(launch: &Launch, name: &str) -> Result<Vec<u32>, String> {
+    let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
+    let bytes = launch.contents(buffer);
+    Ok(bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect())
+}
+
+/// The value of a parameter that is a name.
+fn choice<'a>(launch: &'a Launch, name: &str) -> Result<&'a str, String> {
+    match launch.parameters.get(name) {
+        Some(Value::Name(value)) => Ok(value),
+        other => Err(format!("the reference needs a parameter `{name}`, not {other:?}")),
+    }
 }
 
 /// The value of a parameter that is a count.

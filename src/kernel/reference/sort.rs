@@ -3,7 +3,7 @@
 //! Input: a launch. Output: its expected elements in f64. The arms' constants are those of the
 //! launch's buffers, f32.
 
-use super::{Element, Expected, Function, copied, count, floats, whole_numbers};
+use super::{Element, Expected, Function, copied, count, floats, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
@@ -13,9 +13,9 @@ pub(super) const FUNCTIONS: &[(&str, Function)] =
 /// Each element through the arm of its class.
 fn arms(launch: &Launch) -> Result<Expected, String> {
     let n = count(launch, "n")?;
-    let (input, keys) = (floats(launch, "input")?, whole_numbers(launch, "keys")?);
+    let (input, keys) = (floats(launch, "input")?, words(launch, "keys")?);
     let (lengths, factors, terms) =
-        (whole_numbers(launch, "lengths")?, floats(launch, "factors")?, floats(launch, "terms")?);
+        (words(launch, "lengths")?, floats(launch, "factors")?, floats(launch, "terms")?);
     let constants = lengths.iter().zip(factors.iter().zip(&terms));
     let maps: Vec<(f64, f64)> = constants
         .map(|(eights, (a, b))| {
@@ -35,7 +35,7 @@ fn arms(launch: &Launch) -> Result<Expected, String> {
 #[expect(clippy::cast_precision_loss, reason = "indices lie far below 2^53")]
 fn permutation(launch: &Launch) -> Result<Expected, String> {
     let (n, classes) = (count(launch, "n")?, count(launch, "classes")?);
-    let mut keys = whole_numbers(launch, "keys")?;
+    let mut keys = words(launch, "keys")?;
     keys.truncate(n);
     // Sorting pairs of class and index is another way than the shader's counting.
     let mut order: Vec<(u32, usize)> = keys.iter().copied().zip(0..).collect();

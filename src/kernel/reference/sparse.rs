@@ -2,7 +2,7 @@
 //!
 //! Input: a launch. Output: its expected elements in f64.
 
-use super::{Element, Expected, Function, copied, count, floats, whole_numbers};
+use super::{Element, Expected, Function, copied, count, floats, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
@@ -16,7 +16,7 @@ const SHIFT: f32 = 0.125;
 /// tanh again and again of active elements; zero elsewhere.
 fn map(launch: &Launch) -> Result<Expected, String> {
     let (n, rounds) = (count(launch, "n")?, count(launch, "rounds")?);
-    let (input, keys) = (floats(launch, "input")?, whole_numbers(launch, "keys")?);
+    let (input, keys) = (floats(launch, "input")?, words(launch, "keys")?);
     let element = |(v, key): (&f64, &u32)| {
         if *key == 0 {
             return copied(0.0);
@@ -32,7 +32,7 @@ fn map(launch: &Launch) -> Result<Expected, String> {
 fn attention(launch: &Launch) -> Result<Expected, String> {
     let (sequence, head) = (count(launch, "sequence")?, count(launch, "head")?);
     let (queries, keys) = (floats(launch, "queries")?, floats(launch, "keys_transposed")?);
-    let mask = whole_numbers(launch, "mask")?;
+    let mask = words(launch, "mask")?;
     #[expect(clippy::cast_precision_loss, reason = "a head has a few hundred dimensions")]
     let scale = 1.0 / (head as f64).sqrt();
     let mut output: Vec<Element> = vec![copied(0.0); sequence * sequence];

@@ -195,3 +195,50 @@ fn blocks_know_why_they_are_entered() {
         .collect();
     insta::assert_snapshot!(shown.join("\n"));
 }
+
+#[test]
+fn conditions_outside_a_variables_life_do_not_count() {
+    let cases = [
+        // The counter of a loop in an arm.
+        (
+            "if lane < 3u { for (var k = 0u; k < params.n; k++) { // ?\n out[k] = 1u; } }",
+            Class::Uniform,
+        ),
+        (
+            "if lane < 3u { var k = 0u; loop { if k > 9u { break; } // ?\n out[k] = 1u; k += 2u; } }",
+            Class::Uniform,
+        ),
+        // In a loop that lanes leave one by one, but begun anew in each turn.
+        (
+            "for (var i = 0u; i < table[lane]; i++) { for (var k = 0u; k < 9u; k++) { // ?\n
+             out[k] = 1u; } }",
+            Class::Uniform,
+        ),
+        // Not begun anew.
+        (
+            "var k = 0u; for (var i = 0u; i < table[lane]; i++) {
+             if table[i] == lane { k += 1u; if k > 3u { // ?\n out[0] = 1u; } } }",
+            Class::Data,
+        ),
+        // It lives in the arm, but in a loop, where it keeps what it had.
+        (
+            "var k = 0u; for (var i = 0u; i < 9u; i++) {
+             if table[i + lane] == lane { if k > 3u { // ?\n out[0] = 1u; } k = i; } }",
+            Class::Data,
+        ),
+        // Who continues brings along what it had.
+        (
+            "loop { // ?\n var k = 0u; if table[lane] > out[0] { continue; } k = 5u; out[0] += 1u;
+             continuing { break if k > 3u; } }",
+            Class::Data,
+        ),
+        // Seen from outside the arm.
+        (
+            "var k = 0u; if lane < 3u { k = 1u; } if k > 0u { // ?\n out[0] = 1u; }",
+            Class::Invocation,
+        ),
+    ];
+    for (body, expected) in cases {
+        assert_eq!(class("", body), expected, "{body}");
+    }
+}

@@ -34,12 +34,14 @@ fn root(k: u32) -> Formula {
 /// by the word `default`.
 pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
     let mut described = BufferDescription {
+        type_parameter: None,
         name: resource.name.clone(),
         scalar: None,
         elements: None,
         fill: FillDescription::Zero,
         scalars: Vec::new(),
         output: false,
+        shown: false,
     };
     let array = matches!(resource.shape, Shape::Array { .. });
     if let (true, Some((scalar, atomic))) = (array, resource.shape.uniform_scalar()) {

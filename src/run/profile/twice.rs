@@ -1,11 +1,19 @@
-//! A device that counts everything twice, to find out whether it comes out the same.
+//! A device that counts a user's shader: in the way that it can be trusted with, and twice.
 //!
-//! Input: another runner. Output: its first result, flagged [`DIFFERS`] where the second one has
-//! other outputs or other counts. A race that comes out the same twice is not found.
+//! Input: another runner, open. Output: its first result, counted as [`trust`] says after the parts
+//! of the self-test that the shader needs, flagged [`DIFFERS`] where a second run has other outputs
+//! or other counts, with the time that all of it took. A race that comes out the same twice is not
+//! found.
 
-use crate::kernel::Launch;
-use crate::record::{Device, Trust};
-use crate::run::{CountOptions, Counted, RunError, Runner, TimeOptions, Timed};
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use crate::kernel::{Catalogue, Launch};
+use crate::program::Construct;
+use crate::record::Device;
+use crate::run::trust::{self, Counting};
+use crate::run::{CountOptions, Counted, How, RunError, Runner, TimeOptions, Timed, self_test};
+use crate::units::Nanoseconds;
 
 /// The flag of a launch whose two runs differ.
 pub const DIFFERS: &str = "differs_between_runs";
@@ -13,40 +21,68 @@ pub const DIFFERS: &str = "differs_between_runs";
 /// Counts everything twice.
 pub struct Twice {
     runner: Box<dyn Runner>,
-    exact: bool,
+    device: Device,
+    counting: Option<Counting>,
+    /// From when on the time of an answer runs: the device is open, or the last answer given.
+    since: Instant,
 }
 
 impl std::fmt::Debug for Twice {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Twice").field("device", self.runner.device()).finish()
+        formatter.debug_struct("Twice").field("device", &self.device).finish_non_exhaustive()
     }
 }
 
 impl Twice {
-    /// Counts twice on `runner`: executed, with histograms, where `exact` or where the self-test
-    /// gave no reason to trust that lanes meet again, and on drivers for CPUs; otherwise derived.
-    pub fn new(runner: Box<dyn Runner>, exact: bool) -> Self {
-        Self { runner, exact }
+    /// Takes a runner that was just opened, and runs the self-test's parts for `constructs` on it,
+    /// the forms of control flow of what will be counted. Counts as asked for, or as can be trusted.
+    ///
+    /// # Errors
+    ///
+    /// What the self-test gives, where the device is not usable after it.
+    pub fn new(
+        mut runner: Box<dyn Runner>,
+        catalogue: &Catalogue,
+        constructs: &BTreeSet<Construct>,
+        counting: Option<Counting>,
+    ) -> Result<Self, RunError> {
+        let since = now();
+        let mut device = runner.device().clone();
+        self_test::examine(&mut *runner, catalogue, constructs, &mut device)?;
+        Ok(Self { runner, device, counting, since })
     }
+}
+
+/// The clock.
+#[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
+fn now() -> Instant {
+    Instant::now()
 }
 
 impl Runner for Twice {
     fn device(&self) -> &Device {
-        self.runner.device()
+        &self.device
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        let device = self.runner.device();
-        // A CPU's time is not worth it: lavapipe loses derived counts of some partial subgroups.
-        let exact = self.exact || device.trust != Some(Trust::Observed) || device.cpu_driver;
-        let options = CountOptions { histogram: exact && options.histogram, derived: !exact };
-        let mut first = self.runner.count(launch, &options)?;
-        let second = self.runner.count(launch, &options)?;
-        let same =
-            first.outputs_sha256 == second.outputs_sha256 && first.dispatches == second.dispatches;
+        let counting = match self.counting {
+            Some(counting) => counting,
+            None => trust::counting(&self.device, &trust::constructs(launch)?),
+        };
+        let how = match counting {
+            Counting::Executed => {
+                How::Counted(CountOptions { histogram: options.histogram, derived: false })
+            }
+            Counting::Derived => How::Counted(CountOptions { histogram: false, derived: true }),
+            Counting::Estimated => How::Estimated,
+        };
+        let (mut first, same) = self.runner.count_twice(launch, how)?;
         if !same {
             first.flags.push(DIFFERS.to_owned());
         }
+        let answered = now();
+        first.answer_ns = Some(Nanoseconds((answered - self.since).as_secs_f64() * 1e9));
+        self.since = answered;
         Ok(first)
     }
 
@@ -84,7 +120,9 @@ mod tests {
         fn count(&mut self, _: &Launch, _: &CountOptions) -> Result<Counted, RunError> {
             let digest = self.digests.remove(0).to_owned();
             Ok(Counted {
+                answer_ns: None,
                 counters: Vec::new(),
+                outputs_shown: BTreeMap::new(),
                 method: crate::record::IssuesMethod::Executed,
                 width: None,
                 dispatches: Vec::new(),
@@ -107,14 +145,20 @@ mod tests {
 
     #[test]
     fn runs_that_differ_are_flagged() {
-        let launch = crate::kernel::Catalogue::embedded().unwrap().select("uniform").unwrap()[0]
+        let launch = Catalogue::embedded().unwrap().select("uniform").unwrap()[0]
             .launch(crate::kernel::DeviceClass::Quick, &BTreeMap::new(), 1)
             .unwrap();
         let flags = |digests: [&'static str; 2]| {
             let device = SimulatorRunner::new(Width::new(4).unwrap(), 1).device().clone();
-            let mut twice =
-                Twice::new(Box::new(Scripted { device, digests: digests.into() }), true);
-            twice.count(&launch, &CountOptions { histogram: true, derived: false }).unwrap().flags
+            let scripted = Box::new(Scripted { device, digests: digests.into() });
+            let catalogue = Catalogue::embedded().unwrap();
+            let none = BTreeSet::new();
+            let exact = Some(Counting::Executed);
+            let mut twice = Twice::new(scripted, &catalogue, &none, exact).unwrap();
+            let options = CountOptions { histogram: true, derived: false };
+            let counted = twice.count(&launch, &options).unwrap();
+            assert!(counted.answer_ns.unwrap().0 > 0.0);
+            counted.flags
         };
         assert!(flags(["a", "a"]).is_empty());
         assert_eq!(flags(["a", "b"]), [DIFFERS]);

@@ -29,10 +29,13 @@ impl Runner for Scripted {
 
     fn count(&mut self, launch: &Launch, _: &CountOptions) -> Result<Counted, RunError> {
         self.log.borrow_mut().push(format!("count {}", launch.kernel));
+        assert!(launch.file != "panics.wgsl", "a fault of lanescope's own");
         match self.counting.get(&launch.kernel) {
             Some(kind) => Err(RunError::new(*kind, format!("{} failed", launch.kernel))),
             None => Ok(Counted {
+                answer_ns: None,
                 counters: Vec::new(),
+                outputs_shown: BTreeMap::new(),
                 width: Width::new(8).ok(),
                 method: crate::record::IssuesMethod::Executed,
                 dispatches: Vec::new(),
@@ -173,4 +176,34 @@ fn those_that_a_neighbour_interrupted_are_timed_again_without_it() {
     assert_eq!(happened[3..], ["time a b c", "time a c"]);
     assert_eq!(opened, 2);
     assert_eq!(statuses(&heard), named([Status::Ok, Status::Failed, Status::Ok]));
+}
+
+#[test]
+fn a_panic_costs_its_launch_only() {
+    let mut launches = launches();
+    launches[1].file = "panics.wgsl".to_owned();
+    let mut open = || -> Result<Box<dyn Runner>, RunError> {
+        let device = SimulatorRunner::new(Width::new(8).unwrap(), 1).device().clone();
+        let (log, counting, timing) = (Log::default(), BTreeMap::new(), BTreeMap::new());
+        Ok(Box::new(Scripted { device, log, counting, timing }))
+    };
+    let options = SessionOptions {
+        count: CountOptions { histogram: false, derived: false },
+        timing: None,
+        samples_min: 0,
+        noise_ratio_max: 0.0,
+    };
+    let mut heard = Heard::default();
+    run_device(&mut open, &[launches], &options, &mut heard).unwrap();
+    let states: Vec<Status> = heard.measurements.iter().map(|m| m.status).collect();
+    assert_eq!(states, [Status::Ok, Status::Failed, Status::Ok]);
+    let failed = &heard.measurements[1];
+    assert_eq!(
+        failed.error.as_deref(),
+        Some(
+            "lanescope's counting panicked on panics.wgsl: a fault of lanescope's own; please \
+             report it with the shader"
+        )
+    );
+    assert_eq!(failed.error_kind.as_deref(), Some("panicked"));
 }

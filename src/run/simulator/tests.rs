@@ -103,6 +103,27 @@ fn strict_mode_fails_the_launch_that_is_flagged_otherwise() {
     assert_eq!(trap.message, told);
 }
 
+/// A scan's edges are one word whatever their number, and strict mode runs it.
+#[test]
+fn shuffles_past_the_edge_are_told_once_and_fail_nothing() {
+    let scan = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
+    var sum = i;
+    for (var by = 1u; by < 4u; by *= 2u) {
+        let other = subgroupShuffleUp(sum, by);
+        if i % 4u >= by { sum += other; }
+    }
+    output[i] = sum +
+        subgroupShuffleDown(sum, 1u);
+}";
+    let scan = launch(scan, &[("output", 8)], &[("main", Workgroups::Direct([1, 1, 1]))]);
+    for strict in [false, true] {
+        let counted = count(&mut runner(STEPS_MAX).strict(strict), &scan).unwrap();
+        let flags = ["shuffle_past_the_edge_of_a_subgroup_line_5_9"];
+        assert_eq!(counted.flags, flags);
+    }
+}
+
 #[test]
 fn limits_are_named_with_the_option_that_raises_them() {
     let endless = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
@@ -147,4 +168,68 @@ fn textures_are_refused_with_their_line() {
     assert_eq!(refused.kind, RunErrorKind::Unsupported);
     assert!(refused.message.contains("launch.wgsl:5: "), "{refused}");
     assert!(refused.message.contains("does not run the expression ImageLoad"), "{refused}");
+}
+
+/// A launch of the catalogue on a simulator of a width, counted.
+fn counted(
+    kernel: &str,
+    chosen: &[(&str, crate::record::Value)],
+    width: Width,
+) -> (Launch, Counted) {
+    let catalogue = Catalogue::embedded().unwrap();
+    let chosen = chosen.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let kernel = catalogue.kernel(kernel).unwrap();
+    let launch = kernel.launch(DeviceClass::Quick, &chosen, SEED).unwrap();
+    let mut runner = SimulatorRunner::new(width, STEPS_MAX);
+    let counted = count(&mut runner, &launch).unwrap();
+    (launch, counted)
+}
+
+/// What the families `shuffle` and `vote` expect of their blocks is what is counted: exactly where
+/// their descriptions give issues and lanes, and within what chance allows elsewhere.
+#[test]
+#[expect(clippy::cast_precision_loss, reason = "counts of small launches")]
+fn collectives_have_the_lanes_that_they_expect() {
+    use crate::record::{Output, Value};
+    let number = |number: i64| Value::Integer(number);
+    let word = |word: &str| Value::Name(word.to_owned());
+    let points: Vec<(&str, Vec<(&str, Value)>)> = vec![
+        ("shuffle/operations", vec![]),
+        ("shuffle/operations", vec![("share", number(60)), ("n", number(8192))]),
+        ("shuffle/operations", vec![("workgroup_size", number(100)), ("n", number(8000))]),
+        ("shuffle/out_of_range", vec![]),
+        ("shuffle/tiles", vec![("tile", number(4))]),
+        ("shuffle/tiles", vec![("through", word("memory"))]),
+        ("shuffle/match_any", vec![("values", number(2))]),
+        ("shuffle/match_any", vec![("values", number(16))]),
+        ("shuffle/match_any", vec![("by", word("bits"))]),
+        ("vote/participation", vec![]),
+        ("vote/semantics", vec![("workgroup_size", number(64))]),
+        ("vote/early_exit", vec![("density", Value::Real(0.1)), ("branch", word("plain"))]),
+        ("vote/early_exit", vec![("density", Value::Real(0.3)), ("cluster", number(1024))]),
+    ];
+    let mut compared = 0;
+    for width in [8, 32, 64] {
+        let width = Width::new(width).unwrap();
+        for (kernel, chosen) in &points {
+            let (launch, found) = counted(kernel, chosen, width);
+            assert_eq!(found.checked.output, Output::Verified, "{:?}", found.checked);
+            let program = &programs(&launch).unwrap()[0];
+            for (block, counts) in program.blocks().iter().zip(&found.dispatches[0].counts) {
+                let Some(label) = block.label.as_deref().filter(|_| counts.issues.0 > 0) else {
+                    continue;
+                };
+                let (issues, lanes) = (counts.issues.0 as f64, counts.lanes.0 as f64);
+                let expected = launch.active_lanes_mean_expected(label, width).unwrap().unwrap();
+                let name = format!("{kernel} {chosen:?} W = {width} {label}");
+                if let Some(exact) = launch.counts_expected(label, width).unwrap() {
+                    assert_eq!((issues, lanes), exact, "{name}");
+                }
+                let mean = lanes / issues;
+                assert!((mean / expected - 1.0).abs() < 0.06, "{name}: {mean}, not {expected}");
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 60, "{compared}");
 }

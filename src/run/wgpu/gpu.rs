@@ -36,6 +36,17 @@ const FEATURES: Features = Features::SUBGROUP
     .union(Features::SHADER_FLOAT32_ATOMIC)
     .union(Features::IMMEDIATES);
 
+/// Names features that are not asked for, separated by commas: what lanescope does on a device
+/// without them can then be seen on one that has them.
+const HIDING: &str = "LANESCOPE_WITHOUT_FEATURES";
+
+/// The features that [`HIDING`] names, by wgpu's names.
+fn hidden() -> Features {
+    let names = std::env::var(HIDING).unwrap_or_default();
+    let known = names.split(',').filter_map(|name| Features::from_name(name.trim()));
+    known.fold(Features::empty(), Features::union)
+}
+
 /// How long a submission may take before this process says that it hangs. The parent's own limit is
 /// what holds where the driver does not come back from waiting at all.
 pub(super) const SUBMISSION_LIMIT: Duration = Duration::from_secs(30);
@@ -92,6 +103,8 @@ pub(super) struct Shader<'a> {
     pub(super) entry_point: &'a str,
     /// Whether the module goes without run-time checks.
     pub(super) trusted: bool,
+    /// Whether workgroup memory begins as zeros.
+    pub(super) zero_memory: bool,
     pub(super) immediates: &'a [u8],
 }
 
@@ -100,7 +113,7 @@ impl Gpu {
     pub(super) fn open(adapter: &Adapter) -> Result<Self, RunError> {
         let descriptor = DeviceDescriptor {
             label: Some("lanescope"),
-            required_features: adapter.features() & FEATURES,
+            required_features: (adapter.features() & FEATURES) - hidden(),
             required_limits: adapter.limits(),
             experimental_features: ExperimentalFeatures::disabled(),
             ..DeviceDescriptor::default()
@@ -161,6 +174,8 @@ impl Gpu {
             );
             return Err(RunError::new(RunErrorKind::Unsupported, message));
         }
+        let (features, limits) = (self.device.features(), self.device.limits());
+        super::features::check(shader.file, shader.module, features, &limits)?;
         let descriptor = ShaderModuleDescriptor {
             label: Some(shader.file),
             source: ShaderSource::Naga(Cow::Owned(shader.module.clone())),
@@ -173,7 +188,8 @@ impl Gpu {
             };
             self.pipeline(&module, shader, slots)
         });
-        let bound = made.map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string()))?;
+        let bound =
+            made.map_err(|error| RunError::new(RunErrorKind::Panicked, error.to_string()))?;
         self.check(&format!("making a pipeline of {}", shader.file))?;
         Ok(bound)
     }
@@ -217,7 +233,7 @@ impl Gpu {
             module,
             entry_point: Some(shader.entry_point),
             compilation_options: PipelineCompilationOptions {
-                zero_initialize_workgroup_memory: true,
+                zero_initialize_workgroup_memory: shader.zero_memory,
                 ..PipelineCompilationOptions::default()
             },
             cache: None,

@@ -5,15 +5,19 @@
 //!
 //! - [`adapters`]: what there is, and what is left out and why;
 //! - `gpu`: an open device: buffers, pipelines, dispatches, timestamps, errors as values;
+//! - `features`: what a module needs that the device lacks, in words;
 //! - `probe`: what is measured of the device itself: width, timer, rates, fusion, loop limit;
 //! - `runner`: counting and timing of launches;
-//! - `trusted`: the one call that is `unsafe`.
+//! - `trusted`: the one call that is `unsafe`;
+//! - `warm`: brings clocks up before timing.
 
 pub mod adapters;
+mod features;
 mod gpu;
 mod probe;
 mod runner;
 mod trusted;
+mod warm;
 
 pub use adapters::{Listed, list};
 pub use runner::WgpuRunner;

@@ -12,7 +12,7 @@ use super::super::{RunError, RunErrorKind};
 use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
 use crate::kernel::launch::fold;
 use crate::program::{Overrides, Parsed};
-use crate::record::Device;
+use crate::record::{Device, Packing};
 use crate::units::Width;
 
 /// Invocations a workgroup in probes: every device takes 256.
@@ -38,6 +38,16 @@ fn main(
     let active_lanes = bits.x + bits.y + bits.z + bits.w;
     let first = subgroupBroadcastFirst(local_index);
     seen[workgroup.x * 256u + local_index] = Seen(size, lane, active_lanes, first);
+}";
+
+/// A workgroup whose rows are a multiple of no width but 1, and few enough invocations for everyone.
+const ROWS: [u32; 3] = [3, 8, 2];
+
+const PACKING: &str = "
+@group(0) @binding(0) var<storage, read_write> firsts: array<u32, 48>;
+@compute @workgroup_size(3, 8, 2)
+fn main(@builtin(local_invocation_index) local_index: u32) {
+    firsts[local_index] = subgroupBroadcastFirst(local_index);
 }";
 
 const FUSED: &str = "
@@ -78,7 +88,7 @@ fn main(
 const LOOP_TRIPS: u32 = 131_072;
 
 /// Makes a pipeline of a probe's text over buffers at group 0, binding 0, 1, …
-fn bind(
+pub(super) fn bind(
     gpu: &Gpu,
     text: &str,
     buffers: &[(&Buffer, SlotKind)],
@@ -99,6 +109,7 @@ fn bind(
         module: program.module(),
         entry_point: "main",
         trusted,
+        zero_memory: true,
         immediates: &[],
     };
     gpu.bind(&shader, &slots)
@@ -109,7 +120,7 @@ fn words(bytes: &[u8]) -> Vec<u32> {
 }
 
 /// A storage buffer that holds `content`.
-fn storage(gpu: &Gpu, content: &[u32]) -> Buffer {
+pub(super) fn storage(gpu: &Gpu, content: &[u32]) -> Buffer {
     let bytes: Vec<u8> = content.iter().flat_map(|word| word.to_le_bytes()).collect();
     let buffer = gpu.buffer("probe", BufferUsages::STORAGE, bytes.len() as u64);
     gpu.queue.write_buffer(&buffer, 0, &bytes);
@@ -148,6 +159,31 @@ pub(super) fn width(gpu: &Gpu, device: &mut Device) -> Result<(), RunError> {
     });
     device.lane_is_local_index_mod_width = Some(linear && consistent);
     Ok(())
+}
+
+/// Finds where the subgroups of a 3D workgroup begin, from who is first in each.
+pub(super) fn packing(gpu: &Gpu) -> Result<Packing, RunError> {
+    let count = ROWS.iter().product::<u32>();
+    let buffer = storage(gpu, &vec![u32::MAX; count as usize]);
+    let bound = bind(gpu, PACKING, &[(&buffer, SlotKind::ReadWrite)], false)?;
+    gpu.run("finding where subgroups begin", &[(&bound, &Grid::Direct([1, 1, 1]))])?;
+    Ok(packing_of(&words(&gpu.read(&buffer, u64::from(count) * 4)?)))
+}
+
+/// Judges by the first invocation of each invocation's subgroup, both by local index.
+fn packing_of(firsts: &[u32]) -> Packing {
+    let begin_by = |begin: &dyn Fn(u32, u32) -> u32| {
+        (0..=Width::MAX.ilog2())
+            .any(|power| (0..).zip(firsts).all(|(index, first)| begin(index, 1 << power) == *first))
+    };
+    let row = ROWS[0];
+    if begin_by(&|index, width| index / width * width) {
+        Packing::Linear
+    } else if begin_by(&|index, width| index / row * row + index % row / width * width) {
+        Packing::Rows
+    } else {
+        Packing::Other
+    }
 }
 
 /// Finds the least difference of two timestamps that is not zero; no timer where none is seen.
@@ -209,7 +245,7 @@ fn loop_limit(gpu: &Gpu) -> Result<Option<u64>, RunError> {
 }
 
 /// A kernel of `chains` independent chains of 16 multiply-adds an iteration.
-fn fma_kernel(chains: usize) -> String {
+pub(super) fn fma_kernel(chains: usize) -> String {
     let each = |line: &dyn Fn(usize) -> String| (0..chains).map(line).collect::<String>();
     let start = each(&|c| format!("    var v{c} = f32(local_index + {c}u);\n"));
     let step = each(&|c| format!("        v{c} = fma(v{c}, a, b);\n")).repeat(16);
@@ -299,4 +335,32 @@ fn best_time(gpu: &Gpu, timer: Timer, bound: &Bound, grid: &Grid) -> Result<Opti
         }
     }
     Ok(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Who is first for each of the 48 invocations, where subgroups begin by `begin`.
+    fn firsts(begin: impl Fn(u32) -> u32) -> Vec<u32> {
+        (0..48).map(begin).collect()
+    }
+
+    #[test]
+    fn packing_is_judged_from_who_is_first() {
+        for width in [1, 2, 4, 8, 16, 32, 64, 128] {
+            let linear = firsts(|index| index / width * width);
+            assert_eq!(packing_of(&linear), Packing::Linear, "{width}");
+            if width > 1 {
+                let rows = firsts(|index| index / 3 * 3 + index % 3 / width * width);
+                assert_eq!(packing_of(&rows), Packing::Rows, "{width}");
+            }
+        }
+        // 2×2 tiles: neighbours in y share a subgroup.
+        let tiles = firsts(|index| index / 6 * 6 + index % 3 / 2 * 2);
+        assert_eq!(packing_of(&tiles), Packing::Other);
+        // Each layer of 24 begins a subgroup of 16.
+        let layers = firsts(|index| index / 24 * 24 + index % 24 / 16 * 16);
+        assert_eq!(packing_of(&layers), Packing::Other);
+    }
 }

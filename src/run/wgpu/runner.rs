@@ -9,16 +9,16 @@ use wgpu::{Buffer, BufferUsages, DeviceType, Features};
 
 use super::adapters;
 use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
-use super::probe;
-use crate::instrument::{Instrumented, Method, Options};
+use super::{probe, warm};
+use crate::instrument::{InstrumentError, Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind, IssuesMethod};
-use crate::run::measure::{outputs_sha256, programs};
+use crate::run::measure::{outputs_sha256, outputs_shown, programs};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{
-    Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
-    Timed,
+    Checked, CountOptions, Counted, CountedDispatch, How, RunError, RunErrorKind, Runner,
+    TimeOptions, Timed, caught,
 };
 use crate::statistics::median;
 use crate::units::{Nanoseconds, Width};
@@ -28,6 +28,9 @@ const COUNTER_BYTES_MAX: u64 = 16 << 20;
 
 /// Samples of the times of single dispatches.
 const DISPATCH_SAMPLES: u32 = 12;
+/// The lanes that a subgroup is taken to have in estimates for a device without subgroup operations:
+/// what most GPUs run.
+const WIDTH_ASSUMED: u32 = 32;
 
 /// A GPU or CPU driver through wgpu.
 pub struct WgpuRunner {
@@ -83,7 +86,9 @@ impl WgpuRunner {
             copy_bytes_per_s: None,
             fma_fused: None,
             loop_limit: None,
+            packing: None,
             trust: None,
+            self_test: Vec::new(),
             flags: Vec::new(),
         };
         if subgroups {
@@ -98,6 +103,9 @@ impl WgpuRunner {
         }
         if calibrate {
             probe::calibrate(&gpu, timer, &mut device)?;
+            if subgroups {
+                device.packing = Some(probe::packing(&gpu)?);
+            }
         }
         Ok(Self { gpu, device, timer })
     }
@@ -182,22 +190,36 @@ impl WgpuRunner {
     fn counting(
         &self,
         program: &Program,
+        workgroups: &Workgroups,
         method: Method,
     ) -> Result<(Instrumented, Buffer), RunError> {
         let widest = [self.device.subgroup_width_max, self.device.subgroup_width_run];
+        // A driver that reports too narrow a width must not write past the histogram's end.
+        let widest = widest.iter().flatten().map(|width| width.lanes()).max().unwrap_or(1);
         let options = Options {
             method,
-            // A driver that reports too narrow a width must not write past the histogram's end.
-            subgroup_width_max: widest
-                .iter()
-                .flatten()
-                .map(|width| width.lanes())
-                .max()
-                .unwrap_or(1),
+            subgroup_width_max: match method {
+                Method::Estimated => {
+                    self.device.subgroup_width_run.map_or(WIDTH_ASSUMED, Width::lanes)
+                }
+                Method::Executed | Method::Histogram | Method::Derived => widest,
+            },
             counter_bytes_max: COUNTER_BYTES_MAX,
+            workgroups: match workgroups {
+                Workgroups::Direct(workgroups) => Some(*workgroups),
+                Workgroups::Indirect { .. } => None,
+            },
         };
-        let instrumented = Instrumented::new(program, &options)
-            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
+        let instrumented = caught("instrumenter", program.text().file(), || {
+            Instrumented::new(program, &options).map_err(|error| match error {
+                InstrumentError::Invalid(_) => {
+                    RunError::new(RunErrorKind::Panicked, error.to_string())
+                }
+                InstrumentError::TooLarge { .. } => {
+                    RunError::new(RunErrorKind::Unsupported, error.to_string())
+                }
+            })
+        })?;
         let size = instrumented.counters().size;
         let counters = self.gpu.buffer("counters", BufferUsages::STORAGE, size);
         Ok((instrumented, counters))
@@ -214,7 +236,9 @@ impl WgpuRunner {
         let mut work = Vec::new();
         for (dispatch, program) in launch.dispatches.iter().zip(programs) {
             let mut slots = buffers.slots(launch, program)?;
-            let counting = counting.map(|method| self.counting(program, method)).transpose()?;
+            let counting = counting
+                .map(|method| self.counting(program, &dispatch.workgroups, method))
+                .transpose()?;
             if let Some((instrumented, counters)) = &counting {
                 slots.push(counter_slot(instrumented, counters));
             }
@@ -224,6 +248,7 @@ impl WgpuRunner {
                 module,
                 entry_point: &dispatch.entry_point,
                 trusted: launch.trusted,
+                zero_memory: launch.workgroup_memory_zeroed,
                 immediates: &launch.immediates,
             };
             let bound = self.gpu.bind(&shader, &slots)?;
@@ -324,15 +349,91 @@ fn method(options: &CountOptions) -> Method {
 /// What a record calls a method.
 fn issues_method(method: Method) -> IssuesMethod {
     match method {
+        Method::Estimated => IssuesMethod::Estimated,
         Method::Executed | Method::Histogram => IssuesMethod::Executed,
         Method::Derived => IssuesMethod::Derived,
     }
+}
+
+/// The counts in the counters' bytes, histograms cut to the width that ran.
+fn decoded(
+    instrumented: &Instrumented,
+    bytes: &[u8],
+    width: Width,
+) -> Result<Vec<crate::instrument::Count>, RunError> {
+    let mut counts = instrumented.decode(bytes).ok_or_else(|| {
+        RunError::new(
+            RunErrorKind::Driver,
+            "derived counts contradict one another: this device's lanes do not meet again where \
+             they should; count each execution with --exact",
+        )
+    })?;
+    for histogram in counts.iter_mut().filter_map(|count| count.histogram.as_mut()) {
+        histogram.truncate(width.index());
+    }
+    Ok(counts)
 }
 
 /// Where a counting module's counters are bound.
 fn counter_slot<'a>(instrumented: &Instrumented, buffer: &'a Buffer) -> Slot<'a> {
     let place = instrumented.counters();
     Slot { group: place.group, binding: place.binding, kind: SlotKind::ReadWrite, buffer }
+}
+
+/// A launch whose dispatches count: buffers, pipelines and counters.
+struct Counting {
+    buffers: Buffers,
+    steps: Vec<CountStep>,
+    /// The buffers that some dispatch may write.
+    written: BTreeSet<String>,
+    width: Width,
+}
+
+/// A dispatch that counts.
+struct CountStep {
+    instrumented: Instrumented,
+    counters: Buffer,
+    bound: Bound,
+    grid: Grid,
+}
+
+/// What a counted run left behind.
+#[derive(PartialEq)]
+struct Found {
+    dispatches: Vec<CountedDispatch>,
+    outputs: Outputs,
+}
+
+impl Counting {
+    /// Runs the dispatches and reads what they left behind.
+    fn run(&self, runner: &WgpuRunner, launch: &Launch) -> Result<Found, RunError> {
+        let mut dispatches = Vec::new();
+        for CountStep { instrumented, counters, bound, grid } in &self.steps {
+            runner.gpu.run(&format!("counting {}", launch.kernel), &[(bound, grid)])?;
+            let bytes = runner.gpu.read(counters, instrumented.counters().size)?;
+            let counts = decoded(instrumented, &bytes, self.width)?;
+            let workgroups = match grid {
+                Grid::Direct(workgroups) => Some(*workgroups),
+                Grid::Indirect(..) => None,
+            };
+            dispatches.push(CountedDispatch { workgroups, counts });
+        }
+        let outputs = runner.outputs(launch, &self.buffers)?;
+        Ok(Found { dispatches, outputs })
+    }
+
+    /// Puts the first contents back where something may have been written, zeros into counters.
+    fn reset(&self, runner: &WgpuRunner, launch: &Launch) {
+        for buffer in launch.buffers.iter().filter(|b| self.written.contains(&b.name)) {
+            let made = &self.buffers.buffers[&buffer.name];
+            runner.gpu.queue.write_buffer(made, 0, &launch.contents(buffer));
+        }
+        let mut encoder = runner.gpu.device.create_command_encoder(&Default::default());
+        for step in &self.steps {
+            encoder.clear_buffer(&step.counters, 0, None);
+        }
+        runner.gpu.queue.submit([encoder.finish()]);
+    }
 }
 
 /// Buffers and pipelines of a launch.
@@ -388,75 +489,29 @@ impl Runner for WgpuRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        let programs = programs(launch)?;
-        let buffers = self.buffers(launch, &programs)?;
-        let Some(width) = self.device.subgroup_width_run else {
-            // Without subgroups nothing can be counted, but outputs can be checked.
-            let work = self.pipelines(launch, &programs, &buffers, None)?;
-            let work: Vec<(&Bound, &Grid)> = work.iter().map(|(b, g)| (b, g)).collect();
-            self.gpu.run(&format!("running {}", launch.kernel), &work)?;
-            let outputs = self.outputs(launch, &buffers)?;
-            return Ok(Counted {
-                counters: Vec::new(),
-                width: None,
-                method: IssuesMethod::Executed,
-                dispatches: Vec::new(),
-                outputs_sha256: outputs_sha256(&outputs),
-                checked: verify(launch, &outputs)?,
-                runtime_checks: !launch.trusted,
-                flags: vec!["not_counted_no_subgroups".to_owned()],
-            });
-        };
-        let method = method(options);
-        let mut dispatches = Vec::new();
-        for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
-            let (instrumented, counters) = self.counting(program, method)?;
-            let mut slots = buffers.slots(launch, program)?;
-            slots.push(counter_slot(&instrumented, &counters));
-            let shader = Shader {
-                file: &launch.file,
-                module: instrumented.module(),
-                entry_point: &dispatch.entry_point,
-                trusted: launch.trusted,
-                immediates: &launch.immediates,
-            };
-            let bound = self.gpu.bind(&shader, &slots)?;
-            let grid = buffers.grid(&dispatch.workgroups)?;
-            self.gpu.run(&format!("counting {}", launch.kernel), &[(&bound, &grid)])?;
-            let counts =
-                instrumented.decode(&self.gpu.read(&counters, instrumented.counters().size)?);
-            let mut counts = counts.ok_or_else(|| {
-                RunError::new(
-                    RunErrorKind::Driver,
-                    "derived counts contradict one another: this device's lanes do not meet again \
-                     where they should; count each execution with --exact",
-                )
-            })?;
-            for histogram in counts.iter_mut().filter_map(|count| count.histogram.as_mut()) {
-                histogram.truncate(width.index());
-            }
-            let workgroups = match &grid {
-                Grid::Direct(workgroups) => Some(*workgroups),
-                Grid::Indirect(..) => None,
-            };
-            dispatches.push(CountedDispatch { workgroups, counts });
+        match self.device.subgroup_width_run {
+            Some(width) => self.counted(launch, method(options), width),
+            None => self.uncounted(launch),
         }
-        let outputs = self.outputs(launch, &buffers)?;
-        Ok(Counted {
-            counters: Vec::new(),
-            width: Some(width),
-            method: issues_method(method),
-            dispatches,
-            outputs_sha256: outputs_sha256(&outputs),
-            checked: verify(launch, &outputs)?,
-            runtime_checks: !launch.trusted,
-            // The width is the probe's: such a driver may have chosen another for this module.
-            flags: self
-                .width_varies()
-                .then(|| "width_not_known_when_counted".to_owned())
-                .into_iter()
-                .collect(),
-        })
+    }
+
+    fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
+        let width = self.width_estimated()?;
+        self.counted(launch, Method::Estimated, width)
+    }
+
+    fn count_twice(&mut self, launch: &Launch, how: How) -> Result<(Counted, bool), RunError> {
+        let (method, width) = match (how, self.device.subgroup_width_run) {
+            (How::Counted(options), Some(width)) => (method(&options), width),
+            (How::Counted(_), None) => return Ok((self.uncounted(launch)?, true)),
+            (How::Estimated, _) => (Method::Estimated, self.width_estimated()?),
+        };
+        let counting = self.count_ready(launch, method, width)?;
+        let first = counting.run(self, launch)?;
+        counting.reset(self, launch);
+        let second = counting.run(self, launch)?;
+        let same = first == second;
+        Ok((self.concluded(launch, method, width, first)?, same))
     }
 
     fn time(
@@ -477,6 +532,7 @@ impl Runner for WgpuRunner {
             ready.push(made);
         }
         let repeatable: Vec<bool> = launches.iter().map(|launch| launch.repeatable).collect();
+        let options = &self.warmed_up(timer, options, lost);
         let times = sample_all(timer, &repeatable, options, |index, repeats| {
             notice(index);
             match &ready[index] {
@@ -507,6 +563,105 @@ fn interrupted() -> RunError {
 }
 
 impl WgpuRunner {
+    /// Runs a launch without counters and checks its outputs.
+    fn uncounted(&self, launch: &Launch) -> Result<Counted, RunError> {
+        let programs = programs(launch)?;
+        let buffers = self.buffers(launch, &programs)?;
+        let work = self.pipelines(launch, &programs, &buffers, None)?;
+        let work: Vec<(&Bound, &Grid)> = work.iter().map(|(b, g)| (b, g)).collect();
+        self.gpu.run(&format!("running {}", launch.kernel), &work)?;
+        let outputs = self.outputs(launch, &buffers)?;
+        Ok(Counted {
+            answer_ns: None,
+            counters: Vec::new(),
+            width: None,
+            method: IssuesMethod::Executed,
+            dispatches: Vec::new(),
+            outputs_sha256: outputs_sha256(&outputs),
+            outputs_shown: outputs_shown(launch, &outputs),
+            checked: verify(launch, &outputs)?,
+            runtime_checks: !launch.trusted,
+            flags: vec!["not_counted_no_subgroups".to_owned()],
+        })
+    }
+
+    /// The width for which estimates are made.
+    fn width_estimated(&self) -> Result<Width, RunError> {
+        let assumed = || Width::new(WIDTH_ASSUMED);
+        let width = self.device.subgroup_width_run.map_or_else(assumed, Ok);
+        width.map_err(|error| RunError::new(RunErrorKind::BadInput, error.to_string()))
+    }
+
+    /// Runs a launch once with counters and checks its outputs.
+    fn counted(&self, launch: &Launch, method: Method, width: Width) -> Result<Counted, RunError> {
+        let counting = self.count_ready(launch, method, width)?;
+        let found = counting.run(self, launch)?;
+        self.concluded(launch, method, width, found)
+    }
+
+    /// A launch made ready to be counted, more than once.
+    fn count_ready(
+        &self,
+        launch: &Launch,
+        method: Method,
+        width: Width,
+    ) -> Result<Counting, RunError> {
+        let programs = programs(launch)?;
+        let buffers = self.buffers(launch, &programs)?;
+        let mut steps = Vec::new();
+        let mut written = BTreeSet::new();
+        for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
+            let (instrumented, counters) = self.counting(program, &dispatch.workgroups, method)?;
+            let mut slots = buffers.slots(launch, program)?;
+            slots.push(counter_slot(&instrumented, &counters));
+            let shader = Shader {
+                file: &launch.file,
+                module: instrumented.module(),
+                entry_point: &dispatch.entry_point,
+                trusted: launch.trusted,
+                zero_memory: launch.workgroup_memory_zeroed,
+                immediates: &launch.immediates,
+            };
+            let bound = self.gpu.bind(&shader, &slots)?;
+            let grid = buffers.grid(&dispatch.workgroups)?;
+            let writable = bindings(program)?.into_iter().filter(|binding| binding.writable);
+            written.extend(writable.map(|binding| binding.name));
+            steps.push(CountStep { instrumented, counters, bound, grid });
+        }
+        Ok(Counting { buffers, steps, written, width })
+    }
+
+    /// What a counted run found, with its outputs checked.
+    fn concluded(
+        &self,
+        launch: &Launch,
+        method: Method,
+        width: Width,
+        found: Found,
+    ) -> Result<Counted, RunError> {
+        let Found { dispatches, outputs } = found;
+        let mut flags = Vec::new();
+        // The width is the probe's: such a driver may have chosen another for this module.
+        if self.width_varies() {
+            flags.push("width_not_known_when_counted".to_owned());
+        }
+        if self.device.subgroup_width_run.is_none() {
+            flags.push("width_assumed".to_owned());
+        }
+        Ok(Counted {
+            answer_ns: None,
+            counters: Vec::new(),
+            width: Some(width),
+            method: issues_method(method),
+            dispatches,
+            outputs_sha256: outputs_sha256(&outputs),
+            outputs_shown: outputs_shown(launch, &outputs),
+            checked: verify(launch, &outputs)?,
+            runtime_checks: !launch.trusted,
+            flags,
+        })
+    }
+
     /// What sampling gave, with the outputs checked.
     fn timed(
         &self,
@@ -527,6 +682,17 @@ impl WgpuRunner {
         let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
         let dispatch_median_ns = self.dispatch_medians(launch, ready)?;
         Ok(Timed { time, dispatch_median_ns, checked, runtime_checks: !launch.trusted, flags })
+    }
+
+    /// Brings a GPU's clocks up, on at most a quarter of the time that sampling has; gives the rest.
+    fn warmed_up(&self, timer: Timer, options: &TimeOptions, lost: bool) -> TimeOptions {
+        if lost || self.device.cpu_driver {
+            return *options;
+        }
+        let limit = options.budget.mul_f64(0.25).min(warm::WARM_UP_MAX);
+        // A device that fails here fails at its first sample too, which then says so.
+        let taken = warm::up(&self.gpu, timer, limit).unwrap_or_default();
+        TimeOptions { budget: options.budget.saturating_sub(taken), ..*options }
     }
 
     /// Whether the driver may choose another width for each module.

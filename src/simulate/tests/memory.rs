@@ -66,6 +66,32 @@ fn a_shuffle_from_an_inactive_lane_keeps_the_own_value_and_is_reported() {
 }
 
 #[test]
+fn a_shuffle_past_the_edge_is_ordinary_and_told_apart() {
+    let inactive = ReportKind::InactiveSource;
+    let edge = ReportKind::EdgeSource;
+    let divergent = "if i != 2u { output[i] = subgroupShuffleDown(i, 1u); }";
+    let of_all = "output[i] = subgroupShuffleXor(i, 2u);";
+    // Workgroups of 6 at 4 lanes: lanes 2 and 3 of the second subgroup are empty.
+    for (size, body, expected) in [
+        ("4", "output[i] = subgroupShuffleUp(i, 1u);", vec![(edge, 1, 0)]),
+        ("4", "output[i] = subgroupShuffleDown(i, 3u);", vec![(edge, 3, 1)]),
+        ("4", "output[i] = subgroupShuffleUp(i, 4000000000u);", vec![(edge, 4, 0)]),
+        ("4", "output[i] = subgroupShuffle(i, i + 1u);", vec![(inactive, 1, 3)]),
+        ("4", "output[i] = subgroupShuffleXor(i, 4u);", vec![(inactive, 4, 0)]),
+        // Lane 1 asks for lane 2, which goes another way; lane 3 for what is past the end.
+        ("4", divergent, vec![(inactive, 1, 1), (edge, 1, 3)]),
+        ("6", of_all, vec![(edge, 2, 0)]),
+        ("4", of_all, vec![]),
+    ] {
+        let text = kernel("", size, body);
+        let (_, outcome, _) = run(&text, [1, 1, 1], 6, &[0], &config(4)).unwrap();
+        let reports: Vec<(ReportKind, u64, u32)> =
+            outcome.reports.iter().map(|one| (one.kind, one.count, one.lane)).collect();
+        assert_eq!(reports, expected, "{body}");
+    }
+}
+
+#[test]
 fn barriers_suspend_and_resume_subgroups() {
     let text = kernel(
         "var<workgroup> shared_sum: array<u32, 64>;

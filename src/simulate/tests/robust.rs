@@ -141,7 +141,7 @@ fn reports_are_the_same_with_any_threads_and_schedule() {
         ReportKind::WriteOutOfBounds,
         ReportKind::WriteOutOfBounds,
         ReportKind::DivergentBarrier,
-        ReportKind::InactiveSource,
+        ReportKind::EdgeSource,
     ];
     assert_eq!(kinds, expected);
     for threads in [1, 2, 8] {

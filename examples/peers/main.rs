@@ -1,0 +1,225 @@
+//! Times the library's algorithms beside what a CUDA user would pick instead.
+//!
+//! Input: which works and sizes, and the commands of the peers (`benches/peers/README.md`). Output: a
+//! table on standard error, and with `--out` rows merged into a JSON file. Samples alternate, ours,
+//! theirs, ours, theirs; both sides make as many calls a sample, on as many copies of the buffers.
+//!
+//! `cargo run --release --example peers -- --work reduce_f32 --cub benches/peers/cub --out peers.json`
+
+#![expect(clippy::print_stderr, reason = "a program for the terminal")]
+#![expect(
+    clippy::disallowed_methods,
+    reason = "it reads a clock, and writes the file it is asked to"
+)]
+
+mod gpu;
+mod ours;
+mod peer;
+mod tune;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use serde::{Deserialize, Serialize};
+
+use gpu::Gpu;
+use lanescope::statistics::median;
+use ours::{Sets, Work};
+use peer::Peer;
+
+/// Caches are cold when the copies together are larger than any cache.
+const COLD_BYTES: u64 = 256 << 20;
+
+/// The most copies of small buffers.
+const COPIES_MAX: u64 = 512;
+
+/// A sample should take about this long.
+const SAMPLE_NS: f64 = 2e6;
+
+/// How long both sides run before samples count.
+const WARM_UP: Duration = Duration::from_millis(400);
+
+/// The most calls in a sample.
+const REPEATS_MAX: f64 = 200.0;
+
+/// Times the library's algorithms beside their peers.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// What to time; all where it is left out.
+    #[arg(long, value_enum)]
+    work: Vec<Work>,
+    /// Sizes as powers of two.
+    #[arg(long, value_delimiter = ',', default_values_t = [16, 20, 24, 26, 28])]
+    pow2: Vec<u32>,
+    /// Elements of a row, for softmax.
+    #[arg(long, default_value_t = 4096)]
+    columns: u32,
+    /// The command of the program that uses CUB.
+    #[arg(long)]
+    cub: Option<String>,
+    /// The command of the script that uses `PyTorch`.
+    #[arg(long)]
+    torch: Option<String>,
+    /// Part of the adapter's name.
+    #[arg(long)]
+    adapter: Option<String>,
+    /// Samples of each side.
+    #[arg(long, default_value_t = 41)]
+    samples: u32,
+    /// Time ways of dividing the work instead, without peers.
+    #[arg(long)]
+    tune: bool,
+    /// The JSON file that takes the rows.
+    #[arg(long)]
+    out: Option<PathBuf>,
+}
+
+/// The file.
+#[derive(Debug, Serialize, Deserialize)]
+struct File {
+    schema: u32,
+    rows: Vec<Row>,
+}
+
+/// One work at one size, beside one peer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+struct Row {
+    work: String,
+    n: u64,
+    peer: String,
+    peer_median_ns: f64,
+    device: String,
+    median_ns: f64,
+    /// The peer's time over ours.
+    speed_ratio: f64,
+    /// Each input once, each output once.
+    bytes_moved: u64,
+    /// Those bytes over our time, over the device's copy rate.
+    copy_rate_ratio: f64,
+    cold: bool,
+}
+
+fn main() -> Result<()> {
+    let arguments = Arguments::parse();
+    let gpu = Gpu::open(arguments.adapter.as_deref())?;
+    let copy_rate = gpu.copy_rate()?;
+    eprintln!("{}: copies {:.0} GB/s", gpu.name, copy_rate / 1e9);
+    let all = [Work::ReduceF32, Work::ScanU32, Work::SoftmaxF32];
+    let works = if arguments.work.is_empty() { &all[..] } else { &arguments.work };
+    for &work in works {
+        for &pow2 in &arguments.pow2 {
+            let n = 1_u64 << pow2;
+            for cold in [true, false] {
+                let copies =
+                    if cold { (COLD_BYTES / work.bytes(n)).clamp(1, COPIES_MAX) } else { 1 };
+                if !cold && work.bytes(n) > COLD_BYTES {
+                    continue;
+                }
+                let sets = Sets::new(&gpu, work, n, usize::try_from(copies)?)?;
+                if arguments.tune {
+                    tune::tune(&gpu, &sets, (n, arguments.columns), arguments.samples, copy_rate)?;
+                    continue;
+                }
+                if let Some(row) = compare(&gpu, &sets, &arguments, (n, copies, cold), copy_rate)?
+                    && let Some(out) = &arguments.out
+                {
+                    merge(out, row)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// How many calls make a sample of a useful length.
+fn repeats(time_ns: f64) -> u32 {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "between 4 and 200"
+    )]
+    let repeats = (SAMPLE_NS / time_ns).clamp(4.0, REPEATS_MAX) as u32;
+    repeats
+}
+
+/// Times one work at one size beside its peer, where there is a command for it.
+fn compare(
+    gpu: &Gpu,
+    sets: &Sets,
+    arguments: &Arguments,
+    (n, copies, cold): (u64, u64, bool),
+    copy_rate: f64,
+) -> Result<Option<Row>> {
+    let work = sets.work();
+    let tuning = work.tuning(gpu, arguments.columns);
+    let ours = sets.ready(gpu, tuning).with_context(|| format!("{} of {n}", work.name()))?;
+    let repeats = repeats(ours.sample(gpu, 10)?);
+    let (peer, command) = match work {
+        Work::ReduceF32 | Work::ScanU32 => ("cub", &arguments.cub),
+        Work::SoftmaxF32 => ("torch", &arguments.torch),
+    };
+    let mut words = vec![work.name().to_owned(), n.to_string()];
+    if work == Work::SoftmaxF32 {
+        words.push(arguments.columns.to_string());
+    }
+    words.extend([copies.to_string(), repeats.to_string()]);
+    let mut theirs = command.as_ref().map(|command| Peer::start(command, &words)).transpose()?;
+    let (mut own, mut other) = (Vec::new(), Vec::new());
+    // A GPU that was idle takes a while to reach its clocks: samples before that do not count.
+    let begin = Instant::now();
+    while own.len() < arguments.samples as usize {
+        let sample = ours.sample(gpu, repeats)?;
+        let beside = theirs.as_mut().map(Peer::sample).transpose()?;
+        if begin.elapsed() > WARM_UP {
+            own.push(sample);
+            other.extend(beside);
+        }
+    }
+    sets.verify_all(gpu, tuning)?;
+    let own = median(&own).context("there are no samples")?;
+    #[expect(clippy::cast_precision_loss, reason = "bytes lie far below 2^53")]
+    let share = work.bytes(n) as f64 / (own * 1e-9) / copy_rate;
+    let state = if cold { "cold" } else { "warm" };
+    let Some(other) = median(&other) else {
+        eprintln!("{} {n} {state}: {:.2} µs, {share:.3} of copy", work.name(), own / 1e3);
+        return Ok(None);
+    };
+    let ratio = other / own;
+    eprintln!(
+        "{} {n} {state}: {:.2} µs, {share:.3} of copy; {peer} {:.2} µs: {ratio:.3}× its speed",
+        work.name(),
+        own / 1e3,
+        other / 1e3,
+    );
+    Ok(Some(Row {
+        work: work.name().to_owned(),
+        n,
+        peer: peer.to_owned(),
+        peer_median_ns: other,
+        device: gpu.name.clone(),
+        median_ns: own,
+        speed_ratio: ratio,
+        bytes_moved: work.bytes(n),
+        copy_rate_ratio: share,
+        cold,
+    }))
+}
+
+/// Puts a row into the file, in place of an older one of the same measurement.
+fn merge(path: &Path, row: Row) -> Result<()> {
+    let mut file = if path.exists() {
+        serde_json::from_str(&std::fs::read_to_string(path)?)
+            .with_context(|| format!("{} cannot be read", path.display()))?
+    } else {
+        File { schema: 1, rows: Vec::new() }
+    };
+    anyhow::ensure!(file.schema == 1, "{} has schema {}", path.display(), file.schema);
+    let key = |row: &Row| (row.work.clone(), row.n, row.peer.clone(), row.device.clone(), row.cold);
+    file.rows.retain(|other| key(other) != key(&row));
+    file.rows.push(row);
+    file.rows.sort_by_key(key);
+    std::fs::write(path, serde_json::to_string_pretty(&file)? + "\n")?;
+    Ok(())
+}

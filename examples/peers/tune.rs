@@ -1,0 +1,86 @@
+//! Times ways of dividing a work, interleaved, to find what `for_device` should say.
+//!
+//! Input: a work on its buffers. Output: a line a way on standard error, fastest first.
+
+use anyhow::{Context, Result};
+use lanescope::algorithms::{ReduceTuning, ScanTuning, SoftmaxTuning};
+use lanescope::statistics::median;
+
+use crate::gpu::Gpu;
+use crate::ours::{Ours, Sets, Tuning, Work};
+
+/// Times every way and prints them, fastest first.
+pub(crate) fn tune(
+    gpu: &Gpu,
+    sets: &Sets,
+    (n, columns): (u64, u32),
+    samples: u32,
+    copy_rate: f64,
+) -> Result<()> {
+    let work = sets.work();
+    let mut ready: Vec<(Tuning, Ours, u32, Vec<f64>)> = Vec::new();
+    for tuning in candidates(work, columns) {
+        match sets.ready(gpu, tuning) {
+            Ok(ours) => {
+                let repeats = crate::repeats(ours.sample(gpu, 10)?);
+                ready.push((tuning, ours, repeats, Vec::new()));
+            }
+            Err(error) => eprintln!("{tuning:?}: {error:#}"),
+        }
+    }
+    #[expect(clippy::disallowed_methods, reason = "a warm-up needs a clock")]
+    let begin = std::time::Instant::now();
+    while begin.elapsed() < crate::WARM_UP {
+        for (_, ours, repeats, _) in &ready {
+            ours.sample(gpu, *repeats)?;
+        }
+    }
+    for _ in 0..samples {
+        for (_, ours, repeats, times) in &mut ready {
+            times.push(ours.sample(gpu, *repeats)?);
+        }
+    }
+    let mut found = Vec::new();
+    for (tuning, _, _, times) in &ready {
+        found.push((median(times).context("there are no samples")?, *tuning));
+    }
+    found.sort_by(|a, b| a.0.total_cmp(&b.0));
+    for (time, tuning) in found {
+        #[expect(clippy::cast_precision_loss, reason = "bytes lie far below 2^53")]
+        let share = work.bytes(n) as f64 / (time * 1e-9) / copy_rate;
+        eprintln!("{} {n}: {:9.2} µs {share:.3} {tuning:?}", work.name(), time / 1e3);
+    }
+    Ok(())
+}
+
+fn candidates(work: Work, columns: u32) -> Vec<Tuning> {
+    let mut found = Vec::new();
+    match work {
+        Work::ReduceF32 => {
+            for workgroup_size in [256, 512, 1024] {
+                for items in [2, 4, 8] {
+                    for workgroups_max in [264, 528, 1056, 2112] {
+                        let tuning = ReduceTuning { workgroup_size, items, workgroups_max };
+                        found.push(Tuning::Reduce(tuning));
+                    }
+                }
+            }
+        }
+        Work::ScanU32 => {
+            for workgroup_size in [256, 512, 1024] {
+                for items in [2, 4] {
+                    let tuning = ScanTuning { workgroup_size, items, spins: 256 };
+                    found.push(Tuning::Scan(tuning));
+                }
+            }
+        }
+        Work::SoftmaxF32 => {
+            for workgroup_size in [128, 256, 512, 1024] {
+                let items = columns.div_ceil(workgroup_size * 4).max(1);
+                let tuning = SoftmaxTuning { workgroup_size, items };
+                found.push(Tuning::Softmax { columns, tuning });
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,64 @@
+// What does a grid-stride loop save, with one atomic addition a workgroup?
+//
+// Dispatch: `reset` with one invocation, then as many workgroups of 256 as the parameter says.
+// Divergence expected: none in the loop but its last turn, where one subgroup of the grid may be cut;
+// one lane of each subgroup leaves its sum, one of each workgroup adds the workgroup's.
+//
+// WGSL has atomics of integers only, so this rung is of u32. Additions arrive in any order, which
+// integers do not mind.
+
+alias Element = u32;
+
+struct Params {
+    n: u32,
+}
+
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> input: array<Element>;
+@group(0) @binding(2) var<storage, read_write> output: array<atomic<u32>>;
+
+// A sum of each subgroup: at least 4 lanes make one.
+var<workgroup> sums: array<Element, 64>;
+
+// Adds up over the workgroup; the sum is valid in the first subgroup.
+fn sum_workgroup(own: Element, local_index: u32, lane: u32, width: u32) -> Element {
+    let of_subgroup = subgroupAdd(own);
+    if (lane == 0u) {
+        sums[local_index / width] = of_subgroup;
+    }
+    workgroupBarrier();
+    var sum = Element(0);
+    if (local_index < width) {
+        for (var i = local_index; i < 256u / width; i += width) {
+            sum += sums[i];
+        }
+        sum = subgroupAdd(sum);
+    }
+    return sum;
+}
+
+@compute @workgroup_size(1)
+fn reset() {
+    atomicStore(&output[0], 0u);
+}
+
+@compute @workgroup_size(256)
+fn main(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local_index: u32,
+    @builtin(subgroup_invocation_id) lane: u32,
+    @builtin(subgroup_size) width: u32,
+) {
+    var own = Element(0);
+    for (var i = workgroup.x * 256u + local_index; i < params.n; i += grid.x * 256u) {
+        // block: stride
+        own += input[i];
+    }
+    let sum = sum_workgroup(own, local_index, lane, width);
+    if (local_index != 0u) {
+        return;
+    }
+    // block: result
+    atomicAdd(&output[0], sum);
+}

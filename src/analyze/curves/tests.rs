@@ -1,0 +1,127 @@
+//! Tests of the curves, on made-up times.
+
+use super::*;
+use crate::fixtures;
+use crate::record::DeviceKind;
+
+/// A run of one kernel on the synthetic GPU: parameters, and a time in nanoseconds.
+fn run(kernel: &str, device: &str, points: &[(&[(&str, Value)], f64)]) -> Run {
+    let mut run = fixtures::run();
+    let gpu = run.devices.iter_mut().find(|one| one.kind != DeviceKind::Simulator).unwrap();
+    gpu.name = device.to_owned();
+    let (id, period) = (gpu.id.clone(), gpu.timestamp_period_ns.unwrap());
+    let pattern = run.measurements.iter().find(|one| one.device == id).unwrap().clone();
+    run.measurements.clear();
+    for (parameters, ns) in points {
+        let mut one = pattern.clone();
+        one.kernel = kernel.to_owned();
+        one.parameters =
+            parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let time = one.time.as_mut().unwrap();
+        time.dispatches_per_sample = 1;
+        time.median_ns = crate::units::Nanoseconds(*ns);
+        for sample in &mut time.samples {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "made-up figures"
+            )]
+            let ticks = (ns / period) as u64;
+            sample.ticks_end = sample.ticks_begin + ticks;
+        }
+        run.measurements.push(one);
+    }
+    run
+}
+
+fn table(run: &Run, name: &str) -> CurveTable {
+    curves(run).into_iter().find(|table| table.name == name).unwrap()
+}
+
+fn check(series: &CurveSeries, name: &str, expected: &[(f64, f64)]) {
+    assert_eq!(series.name, name);
+    assert_eq!(series.points.len(), expected.len(), "{series:?}");
+    for ((x, y), (x_expected, y_expected)) in series.points.iter().zip(expected) {
+        assert!((x - x_expected).abs() < 0.01 && (y - y_expected).abs() < 0.01, "{series:?}");
+    }
+}
+
+#[test]
+fn a_vote_is_held_against_the_plain_branch_of_the_same_point() {
+    let point = |branch: &str, density: f64, cluster: i64| {
+        [
+            ("branch", Value::Name(branch.to_owned())),
+            ("density", Value::Real(density)),
+            ("cluster", Value::Integer(cluster)),
+            ("trips", Value::Integer(256)),
+        ]
+    };
+    let points = [
+        (point("plain", 0.1, 1), 8000.0),
+        (point("vote", 0.1, 1), 10_000.0),
+        (point("plain", 0.001, 1), 9000.0),
+        (point("vote", 0.001, 1), 6000.0),
+        // Without its twin, and alone on its curve.
+        (point("vote", 0.5, 1), 6000.0),
+        (point("plain", 0.1, 1024), 6000.0),
+        (point("vote", 0.1, 1024), 6000.0),
+    ];
+    let points: Vec<_> = points.iter().map(|(point, ns)| (&point[..], *ns)).collect();
+    let found = table(&run("vote/early_exit", "Something", &points), "vote-speed-up");
+    assert_eq!(found.series.len(), 1);
+    check(&found.series[0], "random, 256 multiply-adds", &[(0.001, 1.5), (0.1, 0.8)]);
+}
+
+#[test]
+fn residency_is_shown_by_occupancy_where_the_device_is_known() {
+    let point = |memory: i64| {
+        [
+            ("memory", Value::Integer(memory)),
+            ("multiply_adds", Value::Integer(1)),
+            ("workgroup_size", Value::Integer(64)),
+        ]
+    };
+    let points = [(point(64), 1000.0), (point(13_312), 1250.0), (point(49_152), 4000.0)];
+    let points: Vec<_> = points.iter().map(|(point, ns)| (&point[..], *ns)).collect();
+    let known = run("occupancy/throughput", "NVIDIA H200", &points);
+    let found = table(&known, "occupancy-residency");
+    assert!(found.x_label.starts_with("occupancy"));
+    // 32, 16 and 4 workgroups of two subgroups.
+    let expected = [(12.5, 25.0), (50.0, 80.0), (100.0, 100.0)];
+    check(&found.series[0], "1 multiply-add an element", &expected);
+    let unknown = run("occupancy/throughput", "Something", &points);
+    let found = table(&unknown, "occupancy-residency");
+    assert!(found.x_label.starts_with("workgroup memory"));
+    assert!((found.series[0].points[2].0 - 48.0).abs() < 1e-9);
+}
+
+#[test]
+fn walks_and_strides_are_held_against_the_first() {
+    let point = |size: i64| {
+        [
+            ("workgroup_size", Value::Integer(size)),
+            ("workgroups", Value::Integer(1)),
+            ("between", Value::Name("worked".to_owned())),
+            ("multiply_adds", Value::Integer(0)),
+        ]
+    };
+    let points = [(point(32), 1000.0), (point(64), 1000.0), (point(128), 2000.0)];
+    let points: Vec<_> = points.iter().map(|(point, ns)| (&point[..], *ns)).collect();
+    let walks = run("occupancy/latency_hiding", "Something", &points);
+    let found = table(&walks, "occupancy-latency-hiding");
+    let expected = [(1.0, 1.0), (2.0, 2.0), (4.0, 2.0)];
+    check(&found.series[0], "0 multiply-adds between loads", &expected);
+    check(&found.series[1], "all hidden", &[(1.0, 1.0), (4.0, 4.0)]);
+
+    let point = |stride: i64| [("stride", Value::Integer(stride))];
+    let points = [(point(1), 1000.0), (point(2), 1900.0), (point(16), 9000.0)];
+    let points: Vec<_> = points.iter().map(|(point, ns)| (&point[..], *ns)).collect();
+    let found = table(&run("occupancy/strided", "Something", &points), "occupancy-strided");
+    check(&found.series[0], "measured", &[(1.0, 1.0), (2.0, 1.9), (16.0, 9.0)]);
+    assert_eq!(found.series[1].points, [(1.0, 1.0), (2.0, 2.0), (16.0, 8.0)]);
+}
+
+#[test]
+fn without_such_kernels_there_are_no_curves() {
+    assert_eq!(curves(&fixtures::run()), []);
+}

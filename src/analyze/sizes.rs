@@ -1,0 +1,109 @@
+//! Rates against size: what each kernel of a family makes of the memory as its arrays grow.
+//!
+//! Input: a run that timed kernels, which say the bytes they must move, at several sizes. Output: a
+//! table for each device and family, a series for each kernel at each set of parameters but size.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use super::{SIZE, bandwidth, device, device_label, family, parameters_text};
+use crate::record::{Run, Status, Value};
+
+/// The rates of a family's kernels on one device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizeSweep {
+    /// The family.
+    pub family: String,
+    /// The device's name for people.
+    pub device: String,
+    /// The device's copy rate in bytes a second, the ceiling; nothing where it was not measured.
+    pub copy_bytes_per_s: Option<f64>,
+    /// A series for each kernel and set of parameters, in the order of measurement.
+    pub series: Vec<SizeSeries>,
+}
+
+/// One kernel at several sizes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SizeSeries {
+    /// The kernel's full name.
+    pub kernel: String,
+    /// Its parameters but for size, as `type=f32`; may be empty.
+    pub parameters: String,
+    /// Bytes a second by number of elements: bytes that must move over the median time.
+    pub points: BTreeMap<u64, f64>,
+}
+
+impl SizeSweep {
+    /// Whether some series has two sizes or more.
+    pub fn has_lines(&self) -> bool {
+        self.series.iter().any(|series| series.points.len() > 1)
+    }
+}
+
+/// Collects every rate by device, family, kernel and size.
+pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
+    let mut sweeps: IndexMap<(String, String), (SizeSweep, IndexMap<String, usize>)> =
+        IndexMap::new();
+    for measurement in run.measurements.iter().filter(|one| one.status == Status::Ok) {
+        let Some(Value::Integer(n)) = measurement.parameters.get(SIZE) else { continue };
+        let (Ok(n), Some(rate)) = (u64::try_from(*n), bandwidth(run, measurement)) else {
+            continue;
+        };
+        let key = (measurement.device.clone(), family(&measurement.kernel).to_owned());
+        let (sweep, known) = sweeps.entry(key).or_insert_with(|| {
+            let copy = device(run, &measurement.device).and_then(|one| one.copy_bytes_per_s);
+            let sweep = SizeSweep {
+                family: family(&measurement.kernel).to_owned(),
+                device: device_label(run, &measurement.device),
+                copy_bytes_per_s: copy,
+                series: Vec::new(),
+            };
+            (sweep, IndexMap::new())
+        });
+        let parameters = parameters_text(&measurement.parameters, &[SIZE]);
+        let name = format!("{} {parameters}", measurement.kernel);
+        let index = *known.entry(name).or_insert_with(|| {
+            let kernel = measurement.kernel.clone();
+            sweep.series.push(SizeSeries { kernel, parameters, points: BTreeMap::new() });
+            sweep.series.len() - 1
+        });
+        sweep.series[index].points.insert(n, rate.bytes_per_s);
+    }
+    sweeps.into_values().map(|(sweep, _)| sweep).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Nanoseconds;
+
+    #[test]
+    fn rates_are_gathered_by_device_family_kernel_and_size() {
+        let mut run = crate::fixtures::run();
+        assert_eq!(size_sweeps(&run), [], "no kernel says its bytes");
+        let device = run.devices[0].id.clone();
+        run.devices[0].copy_bytes_per_s = Some(4e12);
+        let one = run.measurements.iter().find(|m| m.device == device && m.time.is_some());
+        let one = one.cloned().unwrap();
+        run.measurements.clear();
+        for (kernel, n, time) in
+            [("reduce/a", 1024, 100.0), ("reduce/a", 4096, 200.0), ("scan/b", 1024, 50.0)]
+        {
+            let mut made = one.clone();
+            made.kernel = kernel.to_owned();
+            made.parameters.insert(SIZE.to_owned(), Value::Integer(n));
+            made.bytes_moved_min = Some(4 * n.unsigned_abs());
+            made.time.as_mut().unwrap().median_ns = Nanoseconds(time);
+            run.measurements.push(made);
+        }
+        let sweeps = size_sweeps(&run);
+        let families: Vec<&str> = sweeps.iter().map(|sweep| sweep.family.as_str()).collect();
+        assert_eq!(families, ["reduce", "scan"]);
+        assert!(sweeps[0].has_lines() && !sweeps[1].has_lines());
+        assert_eq!(sweeps[0].copy_bytes_per_s, Some(4e12));
+        let points: Vec<(u64, f64)> = sweeps[0].series[0].points.clone().into_iter().collect();
+        assert_eq!(points.len(), 2);
+        assert!((points[1].1 - 4.0 * 4096.0 / 200e-9).abs() < 1.0, "{points:?}");
+    }
+}

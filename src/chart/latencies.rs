@@ -1,0 +1,66 @@
+//! The figure of chains: what a link of each operation takes, in multiply-adds.
+
+use super::{
+    ChartError,
+    bars::{Bar, BarFigure, BarGroup, bars},
+};
+use crate::analyze::{Latencies, LatencyRow, Load};
+
+/// Draws every device's links at one load.
+///
+/// # Errors
+///
+/// [`ChartError::Empty`] where none was measured, [`ChartError::Draw`] where drawing fails.
+pub fn latencies(tables: &[Latencies], load: Load) -> Result<String, ChartError> {
+    let shown = |row: &&LatencyRow| row.load == load && row.ratio.is_some();
+    let series: Vec<&Latencies> =
+        tables.iter().filter(|table| table.rows.iter().any(|row| shown(&row))).collect();
+    let mut operations: Vec<&str> = Vec::new();
+    for row in series.iter().flat_map(|table| &table.rows).filter(shown) {
+        if !operations.contains(&row.operation.as_str()) {
+            operations.push(&row.operation);
+        }
+    }
+    if operations.is_empty() {
+        return Err(ChartError::Empty("chains"));
+    }
+    let groups = operations.iter().map(|operation| BarGroup {
+        label: (*operation).to_owned(),
+        detail: String::new(),
+        bars: series
+            .iter()
+            .enumerate()
+            .filter_map(|(index, table)| {
+                let row =
+                    table.rows.iter().filter(shown).find(|row| row.operation == *operation)?;
+                Some(bar(index, row))
+            })
+            .collect(),
+    });
+    let (title, subtitle) = match load {
+        Load::Alone => ("Latency of a link in a chain", "one small workgroup alone on the device"),
+        Load::Saturated => {
+            ("Time of a link with a full device", "every core holds as many chains as it can")
+        }
+    };
+    let clock = series.iter().any(|table| table.cycle.is_some());
+    let cycles = if clock { ", cycles" } else { "" };
+    bars(&BarFigure {
+        title: title.to_owned(),
+        subtitle: format!("{subtitle}; multiply-adds (nanoseconds{cycles})"),
+        x_label: "time of a link / time of a dependent multiply-add".to_owned(),
+        series: series.iter().map(|table| table.label.clone()).collect(),
+        tick_label: None,
+        diamond_label: None,
+        whisker_label: None,
+        reference: Some(1.0),
+        groups: groups.collect(),
+    })
+}
+
+fn bar(series: usize, row: &LatencyRow) -> Bar {
+    let cycles = row.cycles.map_or(String::new(), |cycles| format!(", {cycles:.1} cycles"));
+    let ratio = row.ratio.unwrap_or(0.0);
+    let text = format!("{ratio:.1}× ({:.3} ns{cycles})", row.link.0);
+    Bar { series, value: row.ratio, whisker: None, tick: None, diamond: None, text }
+}

@@ -1,0 +1,105 @@
+//! Text made to fit a terminal: tabs, wide characters, control characters, cutting and folding.
+//!
+//! Input: a text, and the terminal's columns where it is one. Output: a text. It knows no profile.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+/// The least room that a source line is given, in columns.
+const SOURCE_MIN: usize = 16;
+
+/// Columns from one tab stop to the next.
+const TAB: usize = 4;
+
+/// The columns that a text takes.
+pub(super) fn width_of(text: &str) -> usize {
+    UnicodeWidthStr::width(text)
+}
+
+/// A source line as a terminal can show it.
+pub(super) fn tabs(code: &str) -> String {
+    let mut text = String::new();
+    for part in code.split_inclusive('\t') {
+        let (part, ends) = part.strip_suffix('\t').map_or((part, false), |part| (part, true));
+        text += &clean(part);
+        if ends {
+            text += &" ".repeat(TAB - width_of(&text) % TAB);
+        }
+    }
+    text
+}
+
+/// Without what would steer the terminal.
+pub(super) fn clean(text: &str) -> String {
+    let steers = |c: char| {
+        // Marks of writing direction turn what follows around; so can a source show what it is not.
+        c.is_control() && c != '\n'
+            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    text.chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
+}
+
+/// Cuts what does not fit after `used` columns, on a terminal only.
+pub(super) fn cut(code: &str, used: usize, columns: Option<usize>) -> String {
+    let Some(columns) = columns else { return code.to_owned() };
+    let room = columns.saturating_sub(used).max(SOURCE_MIN);
+    if width_of(code) <= room {
+        return code.to_owned();
+    }
+    let mut taken = 0;
+    let fits = |c: &char| {
+        taken += c.width().unwrap_or(0);
+        taken < room
+    };
+    let kept: String = code.chars().take_while(fits).collect();
+    format!("{kept}…")
+}
+
+/// Breaks a text into lines at spaces, each after `indent`; on a terminal only.
+pub(super) fn fold(text: &str, indent: &str, columns: Option<usize>) -> String {
+    let room = columns.map_or(usize::MAX, |columns| columns.max(SOURCE_MIN + indent.len()));
+    let mut lines = vec![indent.to_owned()];
+    let mut used = indent.len();
+    for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
+        let long = width_of(word);
+        if used > indent.len() && used + 1 + long > room {
+            lines.push(indent.to_owned());
+            used = indent.len();
+        }
+        if let Some(line) = lines.last_mut() {
+            if used > indent.len() {
+                line.push(' ');
+                used += 1;
+            }
+            line.push_str(word);
+            used += long;
+        }
+    }
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tabs_go_to_the_next_stop() {
+        assert_eq!(tabs("\tx\ty"), "    x   y");
+        assert_eq!(tabs("\t\tif"), "        if");
+        assert_eq!(tabs("漢\tx"), "漢  x");
+    }
+
+    #[test]
+    fn cutting_counts_columns_and_not_characters() {
+        assert_eq!(cut("漢字漢字漢字漢字漢字", 0, Some(16)), "漢字漢字漢字漢…");
+        assert_eq!(cut("0123456789abcdef", 0, Some(16)), "0123456789abcdef");
+        assert_eq!(cut("0123456789abcdefg", 4, Some(20)), "0123456789abcde…");
+        for columns in 17..40 {
+            assert!(width_of(&cut(&"a漢".repeat(40), 0, Some(columns))) <= columns);
+        }
+    }
+
+    #[test]
+    fn what_steers_a_terminal_is_replaced() {
+        assert_eq!(clean("a\u{1b}[2J\u{202e}b"), "a\u{fffd}[2J\u{fffd}b");
+    }
+}

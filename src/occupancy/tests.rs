@@ -1,0 +1,136 @@
+//! Tests of the calculator: the article's worked example, the CUDA runtime's own answers, and the
+//! table.
+
+use super::*;
+
+fn of(name: &str, registers: u32, memory_bytes: u32, invocations: u32) -> Occupancy {
+    let needs = Needs { registers, memory_bytes, invocations };
+    occupancy(&architecture(name).unwrap(), &needs).unwrap()
+}
+
+fn limit(found: &Occupancy, resource: Resource) -> Option<u32> {
+    found.limits.iter().find(|limit| limit.resource == resource).unwrap().workgroups
+}
+
+/// Claim `mastery-occ-walkthrough`: an A100, 256 threads, 40 registers, 8 KiB. The article finds 5
+/// blocks by shared memory and 62.5 %; its 48 KB are what a block may have by default, not what a
+/// multiprocessor has, and 49,152 / 8,192 is 6.
+#[test]
+fn the_articles_worked_example_is_75_per_cent() {
+    let found = of("sm_80", 40, 8192, 256);
+    assert_eq!(found.subgroups_per_workgroup, 8);
+    assert_eq!(limit(&found, Resource::Registers), Some(6));
+    assert_eq!(limit(&found, Resource::Memory), Some(18));
+    assert_eq!(limit(&found, Resource::Workgroups), Some(32));
+    assert_eq!(limit(&found, Resource::Subgroups), Some(8));
+    assert_eq!((found.workgroups, found.subgroups), (6, 48));
+    assert!((found.ratio.0 - 0.75).abs() < 1e-12);
+    assert_eq!(found.limiting().collect::<Vec<_>>(), [Resource::Registers]);
+}
+
+/// Claims `mastery-version-ab` and `mastery-launch-bounds`: 64 registers leave half the subgroups, 32
+/// all; two workgroups of 256 fit with 128 registers, as they do with up to 128 alone.
+#[test]
+fn registers_limit_as_the_articles_say() {
+    assert!((of("sm_80", 64, 0, 256).ratio.0 - 0.5).abs() < 1e-12);
+    assert!((of("sm_80", 32, 0, 256).ratio.0 - 1.0).abs() < 1e-12);
+    assert_eq!(of("sm_80", 128, 0, 256).workgroups, 2);
+    assert_eq!(of("sm_80", 129, 0, 256).workgroups, 1);
+}
+
+/// Claim `mastery-block-sweep`: there are no registers and no workgroup memory that give its table of
+/// blocks, 16, 8, 5, 3 and 2 for sizes from 64 to 1,024.
+#[test]
+fn no_needs_give_the_articles_table_of_block_sizes() {
+    let published = [(64, 16), (128, 8), (256, 5), (512, 3), (1024, 2)];
+    let a100 = architecture("sm_80").unwrap();
+    for registers in (1..=255).step_by(2) {
+        for memory_bytes in (0..=160).map(|kib| kib * 1024) {
+            let matches = published.map(|(invocations, blocks)| {
+                let found = occupancy(&a100, &Needs { registers, memory_bytes, invocations });
+                found.is_ok_and(|found| found.workgroups == blocks)
+            });
+            assert!(matches.contains(&false), "{registers} registers, {memory_bytes} bytes");
+        }
+    }
+}
+
+#[test]
+fn amd_gives_registers_by_simd_and_counts_no_single_waves() {
+    // 84 registers are allocated as 96 on RDNA 3: 16 waves a SIMD, as 1536 / 96 has room for.
+    assert_eq!(of("gfx1100", 84, 0, 64).subgroups, 64);
+    assert_eq!(of("gfx1100", 120, 0, 64).subgroups, 48);
+    // 128 on Vega: 256 / 128 is two waves a SIMD.
+    assert_eq!(of("gfx900", 128, 0, 256).subgroups, 8);
+    assert_eq!(limit(&of("gfx900", 16, 0, 64), Resource::Workgroups), None);
+    assert_eq!(of("gfx900", 16, 0, 64).workgroups, 40);
+    assert_eq!(limit(&of("gfx900", 16, 0, 128), Resource::Workgroups), Some(16));
+    // 64 KiB a compute unit: 20 KiB three times.
+    assert_eq!(limit(&of("gfx942", 16, 20 * 1024, 256), Resource::Memory), Some(3));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_the_limit() {
+    let a100 = architecture("sm_80").unwrap();
+    let message = |registers, memory_bytes, invocations| {
+        let needs = Needs { registers, memory_bytes, invocations };
+        occupancy(&a100, &needs).unwrap_err().to_string()
+    };
+    assert!(message(32, 0, 2048).contains("at most 1024 invocations a workgroup"));
+    assert!(message(256, 0, 32).contains("at most 255 registers"));
+    assert!(message(32, 170_000, 32).contains("166912 bytes of workgroup memory"));
+    assert!(message(100, 0, 1024).contains("at most 64 registers an invocation in workgroups"));
+    let unknown = architecture("sm_1").unwrap_err().to_string();
+    assert!(unknown.contains("sm_90") && unknown.contains("gfx1100"), "{unknown}");
+}
+
+#[test]
+fn the_table_is_whole() {
+    let head = LIMITS.split("[[architectures]]").next().unwrap();
+    let all = architectures().unwrap();
+    let mut names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), all.len());
+    for one in &all {
+        assert!(one.subgroup_width().is_ok(), "{}", one.name);
+        assert!(one.registers.is_multiple_of(one.register_files * one.registers_unit));
+        assert!(one.memory_per_workgroup_bytes_max <= one.memory_bytes, "{}", one.name);
+        assert!(!one.sources.is_empty(), "{}", one.name);
+        for source in &one.sources {
+            assert!(head.contains(&format!("#   {source} ")), "{}: {source}", one.name);
+        }
+    }
+}
+
+#[test]
+fn devices_are_known_by_their_drivers_names() {
+    let name = |device: &str| of_device(device).unwrap().map(|one| one.name);
+    assert_eq!(name("NVIDIA H200").as_deref(), Some("sm_90"));
+    assert_eq!(name("NVIDIA A100-SXM4-80GB").as_deref(), Some("sm_80"));
+    assert_eq!(name("NVIDIA A10").as_deref(), Some("sm_86"));
+    assert_eq!(name("NVIDIA L40S").as_deref(), Some("sm_89"));
+    assert_eq!(name("NVIDIA GeForce RTX 3090").as_deref(), Some("sm_86"));
+    assert_eq!(name("NVIDIA GeForce RTX 4090").as_deref(), Some("sm_89"));
+    assert_eq!(name("AMD Radeon RX 7900 XTX (RADV NAVI31)").as_deref(), Some("gfx1100"));
+    assert_eq!(name("llvmpipe (LLVM 15.0.6, 256 bits)"), None);
+    assert_eq!(name("Intel(R) Arc(tm) A770 Graphics"), None);
+}
+
+/// Four hundred answers of the CUDA runtime for an H200, made with `benches/cuda_facts`.
+#[test]
+fn the_cuda_runtime_gives_the_same_numbers_of_blocks() {
+    let hopper = architecture("sm_90").unwrap();
+    let rows = include_str!("h200.csv").lines().filter(|line| !line.starts_with('#'));
+    let mut compared = 0;
+    for row in rows {
+        let figures: Vec<u32> = row.split(',').map(|word| word.parse().unwrap()).collect();
+        let [registers, memory_bytes, invocations, blocks] = figures[..] else { panic!("{row}") };
+        let needs = Needs { registers, memory_bytes, invocations };
+        // Where nothing fits the runtime says zero, and the calculator why.
+        let found = occupancy(&hopper, &needs).map_or(0, |found| found.workgroups);
+        assert_eq!(found, blocks, "{row}");
+        compared += 1;
+    }
+    assert_eq!(compared, 400);
+}

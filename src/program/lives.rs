@@ -1,0 +1,149 @@
+//! In which body a local variable lives.
+//!
+//! Input: a function and its tree. Output: for each local variable how many bodies are around the
+//! innermost one that holds all its uses, where each entry of that body starts anew with it. naga
+//! keeps a function's variables in one list; whatever stands in a nested body of the text is nested
+//! again here. Nothing is run.
+//!
+//! A body in a loop is entered again and again, and a variable would bring along what it held: there
+//! it counts only if the first thing done with it is a store of the whole, in that very body. Else
+//! the variable lives outside the outermost loop around.
+
+#![warn(clippy::wildcard_enum_match_arm)]
+
+use std::collections::BTreeMap;
+
+use naga::{Expression, Function, Handle, LocalVariable, Statement};
+
+use super::structure::{Body, Node, Straight};
+use super::uniformity::{Root, root};
+
+/// A body inside another: the number of the node that holds it and its place there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Step {
+    node: usize,
+    part: usize,
+    is_loop: bool,
+}
+
+/// What is known of a variable so far.
+#[derive(Clone, Debug)]
+struct Life {
+    /// The bodies around all uses so far, outermost first.
+    home: Vec<Step>,
+    /// Where the first use is, and whether it is a store of the whole.
+    first: (Vec<Step>, bool),
+}
+
+/// How many bodies are around the one in which each local variable lives; zero, the function's own,
+/// for variables that are not listed.
+pub(super) fn homes(function: &Function, body: &Body) -> BTreeMap<Handle<LocalVariable>, usize> {
+    let mut walk = Walk { function, path: Vec::new(), lives: BTreeMap::new() };
+    walk.body(body);
+    let home = |life: &Life| {
+        let starts_anew = life.first.1 && life.first.0 == life.home;
+        let outside_loops = life.home.iter().position(|step| step.is_loop);
+        outside_loops.filter(|_| !starts_anew).unwrap_or(life.home.len())
+    };
+    walk.lives.iter().map(|(variable, life)| (*variable, home(life))).collect()
+}
+
+struct Walk<'a> {
+    function: &'a Function,
+    path: Vec<Step>,
+    lives: BTreeMap<Handle<LocalVariable>, Life>,
+}
+
+impl Walk<'_> {
+    fn body(&mut self, body: &Body) {
+        for (index, node) in body.nodes.iter().enumerate() {
+            let (bodies, is_loop): (Vec<&Body>, bool) = match node {
+                Node::Straight(straight) => {
+                    self.straight(straight);
+                    continue;
+                }
+                Node::If { accept, reject, .. } => (vec![accept, reject], false),
+                Node::Switch { cases, .. } => {
+                    (cases.iter().map(|case| &case.body).collect(), false)
+                }
+                // Lanes that took `continue` come to `continuing` with what they had: it is a body
+                // of its own, and what both use lives outside.
+                Node::Loop { body, continuing, .. } => (vec![body, continuing], true),
+            };
+            for (part, body) in bodies.into_iter().enumerate() {
+                self.path.push(Step { node: index, part, is_loop });
+                self.body(body);
+                self.path.pop();
+            }
+        }
+    }
+
+    fn straight(&mut self, straight: &Straight) {
+        for (statement, _) in &straight.statements {
+            match statement {
+                Statement::Emit(range) => {
+                    for handle in range.clone() {
+                        if let Expression::Load { pointer } = self.function.expressions[handle] {
+                            self.uses(pointer, false);
+                        }
+                    }
+                }
+                Statement::Store { pointer, value } => {
+                    let whole =
+                        matches!(self.function.expressions[*pointer], Expression::LocalVariable(_));
+                    self.uses(*value, false);
+                    self.uses(*pointer, whole);
+                }
+                Statement::Call { arguments, .. } => {
+                    for argument in arguments {
+                        self.uses(*argument, false);
+                    }
+                }
+                // Whatever else may hold a pointer to a variable keeps it in the function's own body.
+                Statement::CooperativeStore { target: pointer, .. }
+                | Statement::RayQuery { query: pointer, .. } => {
+                    self.escapes(*pointer);
+                }
+                Statement::RayPipelineFunction(naga::RayPipelineFunction::TraceRay {
+                    payload,
+                    ..
+                }) => self.escapes(*payload),
+                Statement::Atomic { pointer, .. }
+                | Statement::WorkGroupUniformLoad { pointer, .. } => self.uses(*pointer, false),
+                Statement::Block(_)
+                | Statement::If { .. }
+                | Statement::Switch { .. }
+                | Statement::Loop { .. }
+                | Statement::Break
+                | Statement::Continue
+                | Statement::Return { .. }
+                | Statement::Kill
+                | Statement::ControlBarrier(_)
+                | Statement::MemoryBarrier(_)
+                | Statement::ImageStore { .. }
+                | Statement::ImageAtomic { .. }
+                | Statement::SubgroupBallot { .. }
+                | Statement::SubgroupGather { .. }
+                | Statement::SubgroupCollectiveOperation { .. } => {}
+            }
+        }
+    }
+
+    /// A use of the variable that a pointer points into, if it does.
+    fn uses(&mut self, pointer: Handle<Expression>, whole_store: bool) {
+        let Root::Local(variable) = root(self.function, pointer) else { return };
+        let path = &self.path;
+        let life = self
+            .lives
+            .entry(variable)
+            .or_insert_with(|| Life { home: path.clone(), first: (path.clone(), whole_store) });
+        let common = life.home.iter().zip(path).take_while(|(a, b)| a == b).count();
+        life.home.truncate(common);
+    }
+
+    fn escapes(&mut self, pointer: Handle<Expression>) {
+        let path = std::mem::take(&mut self.path);
+        self.uses(pointer, false);
+        self.path = path;
+    }
+}

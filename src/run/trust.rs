@@ -1,0 +1,201 @@
+//! How far a shader's counts on a device can be trusted, and how to count it there.
+//!
+//! Input: what the self-test found, and the forms of control flow that a shader uses. Output: a
+//! verdict for that shader, and a way of counting. It runs nothing.
+//!
+//! # The rule
+//!
+//! A shader's trust follows from the self-test's parts for the forms that the shader uses, and from
+//! no other: a device that issues a `case` of two selectors twice is still observed to count loops
+//! and `if`s right. Where every such part passed, counts may be derived. Where one failed, each
+//! execution is counted, and what comes out is what the device does, as far as its subgroup
+//! operations tell it. They are not believed at all, and counts are estimated, where
+//!
+//! - the device has no subgroup operations;
+//! - a part for a form that the shader uses gave wrong *lanes*, which do not depend on where lanes
+//!   come together again;
+//! - a part for one of the plain forms (`branch`, `nested_branch`, `early_return`, `loop`,
+//!   `nested_loop`, `branch_in_loop`, `call`, `loop_in_call`) failed in any way: every GPU that was
+//!   tried brings lanes together there, so that the operations themselves are the suspects.
+
+use std::collections::BTreeSet;
+
+use super::RunError;
+use super::measure::programs;
+use crate::kernel::Launch;
+use crate::program::{Construct, Program};
+use crate::record::{Device, DeviceKind, ShaderTrust, Trust};
+
+/// How to count a shader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counting {
+    /// From as few counters as the rest follows from.
+    Derived,
+    /// At each execution of each block.
+    Executed,
+    /// Each lane its own trips, without subgroup operations.
+    Estimated,
+}
+
+/// The forms of control flow that a launch's entry points use, together.
+///
+/// # Errors
+///
+/// [`super::RunErrorKind::BadInput`] with naga's diagnostic.
+pub fn constructs(launch: &Launch) -> Result<BTreeSet<Construct>, RunError> {
+    Ok(of_programs(&programs(launch)?))
+}
+
+fn of_programs(programs: &[Program]) -> BTreeSet<Construct> {
+    programs.iter().flat_map(Program::constructs).collect()
+}
+
+/// The trust in the counts of a launch's programs on a device; nothing where the device was not
+/// tested.
+pub fn of_shader(device: &Device, programs: &[Program]) -> Option<ShaderTrust> {
+    judged(device, &of_programs(programs))
+}
+
+/// The trust in the counts of a shader that uses `constructs`.
+pub fn judged(device: &Device, constructs: &BTreeSet<Construct>) -> Option<ShaderTrust> {
+    let names: Vec<String> =
+        constructs.iter().map(|construct| construct.name().to_owned()).collect();
+    if device.kind == DeviceKind::Simulator {
+        let trust = Trust::Guaranteed;
+        return Some(ShaderTrust { trust, constructs: names, failed: Vec::new() });
+    }
+    let of_device = device.trust?;
+    let fails = |name: &&String| {
+        device.self_test.iter().any(|part| part.construct == **name && !part.passed())
+    };
+    let failed: Vec<String> = names.iter().filter(fails).cloned().collect();
+    // A test that could not be run has no parts, and leaves the device unknown.
+    let possible = of_device != Trust::Unknown || !device.self_test.is_empty();
+    let tested =
+        names.iter().all(|name| device.self_test.iter().any(|part| part.construct == *name));
+    let trust = match possible && tested && failed.is_empty() {
+        true => Trust::Observed,
+        false => Trust::Unknown,
+    };
+    Some(ShaderTrust { trust, constructs: names, failed })
+}
+
+/// How a shader is counted that is not asked for in a certain way.
+pub fn counting(device: &Device, constructs: &BTreeSet<Construct>) -> Counting {
+    if device.subgroup_width_run.is_none() {
+        return Counting::Estimated;
+    }
+    let suspect = device.self_test.iter().any(|part| {
+        let used = constructs.iter().find(|construct| construct.name() == part.construct);
+        used.is_some_and(|construct| !part.lanes_right || (plain(*construct) && !part.passed()))
+    });
+    let trust = judged(device, constructs).map(|judged| judged.trust);
+    match trust {
+        _ if suspect => Counting::Estimated,
+        // A CPU's time is not worth it: lavapipe loses derived counts of some partial subgroups.
+        Some(Trust::Guaranteed | Trust::Observed) if !device.cpu_driver => Counting::Derived,
+        _ => Counting::Executed,
+    }
+}
+
+/// Whether every device is expected to bring lanes together again after a form.
+fn plain(construct: Construct) -> bool {
+    match construct {
+        Construct::Branch
+        | Construct::NestedBranch
+        | Construct::EarlyReturn
+        | Construct::Loop
+        | Construct::NestedLoop
+        | Construct::BranchInLoop
+        | Construct::Call
+        | Construct::LoopInCall => true,
+        Construct::WorkBeforeBreak
+        | Construct::Continue
+        | Construct::ReturnInLoop
+        | Construct::BreakIf
+        | Construct::Switch
+        | Construct::SwitchInLoop
+        | Construct::SwitchSharedCase => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::TestedPart;
+    use crate::run::Runner;
+    use crate::run::simulator::SimulatorRunner;
+    use crate::units::Width;
+
+    /// A GPU on which these constructs' parts gave wrong issues, and these wrong lanes.
+    fn gpu(issues: &[Construct], lanes: &[Construct]) -> Device {
+        let simulator = SimulatorRunner::new(Width::new(32).unwrap(), 1);
+        let part = |construct: Construct| TestedPart {
+            part: format!("of {}", construct.name()),
+            construct: construct.name().to_owned(),
+            issues_right: !issues.contains(&construct),
+            lanes_right: !lanes.contains(&construct),
+        };
+        let passed = issues.is_empty() && lanes.is_empty();
+        Device {
+            kind: DeviceKind::Wgpu,
+            trust: Some(if passed { Trust::Observed } else { Trust::Unknown }),
+            self_test: Construct::ALL.map(part).to_vec(),
+            ..simulator.device().clone()
+        }
+    }
+
+    fn set(constructs: &[Construct]) -> BTreeSet<Construct> {
+        constructs.iter().copied().collect()
+    }
+
+    #[test]
+    fn only_the_forms_that_a_shader_uses_count() {
+        use Construct::{Branch, Loop, Switch, SwitchSharedCase};
+        let device = gpu(&[SwitchSharedCase], &[]);
+        let judge = |used: &[Construct]| {
+            let trust = judged(&device, &set(used)).unwrap();
+            (trust.trust, trust.failed, counting(&device, &set(used)))
+        };
+        assert_eq!(judge(&[]), (Trust::Observed, vec![], Counting::Derived));
+        assert_eq!(judge(&[Branch, Loop]), (Trust::Observed, vec![], Counting::Derived));
+        assert_eq!(judge(&[Branch, Switch]), (Trust::Observed, vec![], Counting::Derived));
+        let shared = vec!["switch_shared_case".to_owned()];
+        let judgement = judge(&[Branch, Switch, SwitchSharedCase]);
+        assert_eq!(judgement, (Trust::Unknown, shared, Counting::Executed));
+    }
+
+    #[test]
+    fn subgroup_operations_that_fail_in_plain_forms_are_not_believed() {
+        use Construct::{Branch, Loop, Switch, WorkBeforeBreak};
+        let count = |device: &Device, used: &[Construct]| counting(device, &set(used));
+        let loops = gpu(&[Loop], &[]);
+        assert_eq!(count(&loops, &[Branch]), Counting::Derived);
+        assert_eq!(count(&loops, &[Branch, Loop]), Counting::Estimated);
+        let breaks = gpu(&[WorkBeforeBreak], &[]);
+        assert_eq!(count(&breaks, &[Loop, WorkBeforeBreak]), Counting::Executed);
+        let lanes = gpu(&[], &[Switch]);
+        assert_eq!(count(&lanes, &[Switch]), Counting::Estimated);
+        assert_eq!(count(&lanes, &[Loop]), Counting::Derived);
+        let none = Device { subgroup_width_run: None, ..gpu(&[], &[]) };
+        assert_eq!(count(&none, &[]), Counting::Estimated);
+    }
+
+    #[test]
+    fn what_was_not_tested_is_unknown() {
+        use Construct::Loop;
+        let untested = Device { trust: None, self_test: Vec::new(), ..gpu(&[], &[]) };
+        assert_eq!(judged(&untested, &set(&[Loop])), None);
+        let impossible = Device { trust: Some(Trust::Unknown), ..untested.clone() };
+        for used in [&[][..], &[Loop]] {
+            let judged = judged(&impossible, &set(used)).unwrap();
+            assert_eq!((judged.trust, judged.failed), (Trust::Unknown, vec![]));
+            assert_eq!(counting(&impossible, &set(used)), Counting::Executed);
+        }
+        let cpu = Device { cpu_driver: true, ..gpu(&[], &[]) };
+        assert_eq!(counting(&cpu, &set(&[Loop])), Counting::Executed);
+        let part = gpu(&[], &[]).self_test.remove(0);
+        let partly = Device { self_test: vec![part], ..gpu(&[], &[]) };
+        assert_eq!(judged(&partly, &set(&[Loop])).unwrap().trust, Trust::Unknown);
+    }
+}

@@ -1,0 +1,218 @@
+//! The library's functions on random sizes, many times, in a child process with a time limit.
+//!
+//! Input: a driver, and `LANESCOPE_COLLECTIVE_RUNS` for how many runs. Output: none of them hangs,
+//! gives a wrong result, or writes beyond its n. The child is this test program itself, started with
+//! [`CHILD`] set: a driver is chosen by the environment, and a hang must not be ours.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use lanescope::algorithms::{
+    Element, Operation, Reduce, ReduceTuning, Scan, ScanKind, ScanTuning, Softmax, SoftmaxTuning,
+};
+use lanescope::kernel::generate::mix;
+use wgpu::{
+    Buffer, BufferDescriptor, BufferUsages, CommandEncoder, Device, DeviceDescriptor, Features,
+    Instance, MapMode, PollType, Queue,
+};
+
+use crate::support::drivers::Driver;
+
+/// Set in the child's environment to the number of runs.
+pub(crate) const CHILD: &str = "LANESCOPE_COLLECTIVE_CHILD";
+
+/// What outputs hold before a run.
+const UNTOUCHED: u32 = 0xdead_beef;
+
+/// The most elements of a run.
+const N_MAX: u64 = 40_000;
+
+/// Runs where nothing else is asked for.
+const RUNS: u64 = 60;
+
+/// Starts the child on a driver and waits for it, for a while.
+pub(crate) fn stress(driver: &Driver) {
+    let asked = std::env::var("LANESCOPE_COLLECTIVE_RUNS").ok();
+    let runs = asked.and_then(|runs| runs.parse().ok()).unwrap_or(RUNS);
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .envs(driver.environment())
+        .env(CHILD, runs.to_string())
+        .spawn()
+        .unwrap();
+    // SwiftShader takes some 50 ms a run, more where the processors are busy.
+    let limit = Duration::from_secs(120 + runs / 2);
+    #[expect(clippy::disallowed_methods, reason = "a time limit needs a clock")]
+    let begin = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            assert!(status.success(), "{status}");
+            return;
+        }
+        if begin.elapsed() > limit {
+            child.kill().unwrap();
+            panic!("{runs} runs took longer than {} s", limit.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+struct Gpu {
+    device: Device,
+    queue: Queue,
+}
+
+impl Gpu {
+    fn open() -> Self {
+        let adapters =
+            pollster::block_on(Instance::default().enumerate_adapters(wgpu::Backends::VULKAN));
+        let adapter = adapters.first().expect("the driver has an adapter");
+        let (device, queue) = pollster::block_on(adapter.request_device(&DeviceDescriptor {
+            required_features: Features::SUBGROUP,
+            required_limits: adapter.limits(),
+            ..DeviceDescriptor::default()
+        }))
+        .unwrap();
+        Self { device, queue }
+    }
+
+    fn buffer(&self, words: &[u32]) -> Buffer {
+        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.resize(bytes.len().next_multiple_of(16).max(16), 0xab);
+        let buffer = self.device.create_buffer(&BufferDescriptor {
+            label: None,
+            size: bytes.len() as u64,
+            usage: BufferUsages::STORAGE | BufferUsages::COPY_SRC | BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        self.queue.write_buffer(&buffer, 0, &bytes);
+        buffer
+    }
+
+    /// Runs what `record` records and reads `buffer`.
+    fn run(&self, buffer: &Buffer, record: impl FnOnce(&mut CommandEncoder)) -> Vec<u32> {
+        let staging = self.device.create_buffer(&BufferDescriptor {
+            label: None,
+            size: buffer.size(),
+            usage: BufferUsages::MAP_READ | BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        record(&mut encoder);
+        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, buffer.size());
+        let index = self.queue.submit([encoder.finish()]);
+        staging.slice(..).map_async(MapMode::Read, |mapped| mapped.unwrap());
+        self.device.poll(PollType::Wait { submission_index: Some(index), timeout: None }).unwrap();
+        let view = staging.slice(..).get_mapped_range().unwrap();
+        view.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    }
+}
+
+/// A size that fills nothing evenly.
+fn size(random: u64) -> u64 {
+    let primes = [2, 3, 5, 7, 127, 251, 509, 1021, 2039, 4093, 8191, 16_381, 32_749];
+    let power = 1_u64 << (random >> 8 & 15);
+    match random & 7 {
+        0 => [0, 1][usize::try_from(random >> 16 & 1).unwrap()],
+        1 | 2 => primes[usize::try_from(random >> 16).unwrap_or(0) % primes.len()],
+        3 => power - 1,
+        4 => power + 1,
+        5 => power,
+        _ => (random >> 16) % N_MAX,
+    }
+}
+
+/// What the child does: so many runs, a panic at the first that is wrong.
+pub(crate) fn child(runs: u64) {
+    let gpu = Gpu::open();
+    let tuning = ReduceTuning { workgroup_size: 128, items: 1, workgroups_max: 7 };
+    let sum = Reduce::new(
+        &gpu.device,
+        Element::F32,
+        Operation::Add,
+        ReduceTuning::for_device(&gpu.device),
+    );
+    let xor = Reduce::new(&gpu.device, Element::U32, Operation::Xor, tuning);
+    let (sum, xor) = (sum.unwrap(), xor.unwrap());
+    // One scratch for all sizes: each call must leave it fit for any other.
+    let (for_sum, for_xor) = (sum.scratch(&gpu.device, N_MAX), xor.scratch(&gpu.device, N_MAX));
+    let scans = [
+        (ScanKind::Inclusive, ScanTuning::for_device(&gpu.device)),
+        (ScanKind::Exclusive, ScanTuning { workgroup_size: 128, items: 1, spins: 1 }),
+    ];
+    let scans = scans.map(|(kind, tuning)| {
+        let scan = Scan::new(&gpu.device, Element::U32, kind, tuning).unwrap();
+        let scratch = scan.scratch(&gpu.device, N_MAX);
+        (kind, scan, scratch)
+    });
+    for run in 0..runs {
+        let n = size(mix(run ^ 0x5ca1_ab1e));
+        let words: Vec<u32> = (0..n).map(|i| (mix(run << 32 | i) >> 40) as u32).collect();
+        let input = gpu.buffer(&words);
+        let one = gpu.buffer(&[UNTOUCHED]);
+        let call = xor.prepare(&gpu.device, &input, n, &one, &for_xor).unwrap();
+        let found = gpu.run(&one, |encoder| call.encode(encoder));
+        assert_eq!(found[0], words.iter().fold(0, |a, b| a ^ b), "run {run}: xor of {n}");
+
+        let (kind, scan, scratch) = &scans[usize::try_from(run % 2).unwrap()];
+        check_scan(&gpu, (*kind, scan, scratch), &words, &input);
+
+        #[expect(clippy::cast_precision_loss, reason = "24 bits are exact")]
+        let floats: Vec<f32> = words.iter().map(|word| *word as f32).collect();
+        let bits: Vec<u32> = floats.iter().map(|value| value.to_bits()).collect();
+        let input = gpu.buffer(&bits);
+        let call = sum.prepare(&gpu.device, &input, n, &one, &for_sum).unwrap();
+        let found = f64::from(f32::from_bits(gpu.run(&one, |encoder| call.encode(encoder))[0]));
+        let expected: f64 = floats.iter().map(|value| f64::from(*value)).sum();
+        assert!((found - expected).abs() <= 3e-6 * expected, "run {run}: sum of {n}: {found}");
+    }
+    check_softmax(&gpu);
+}
+
+fn check_scan(
+    gpu: &Gpu,
+    (kind, scan, scratch): (ScanKind, &Scan, &lanescope::algorithms::ScanScratch),
+    words: &[u32],
+    input: &Buffer,
+) {
+    let n = words.len();
+    let output = gpu.buffer(&vec![UNTOUCHED; n.next_multiple_of(4).max(4)]);
+    let call = scan.prepare(&gpu.device, input, n as u64, &output, scratch).unwrap();
+    let found = gpu.run(&output, |encoder| call.encode(encoder));
+    let mut sum = 0_u32;
+    for (index, word) in words.iter().enumerate() {
+        let before = sum;
+        sum = sum.wrapping_add(*word);
+        let expected = if kind == ScanKind::Inclusive { sum } else { before };
+        assert_eq!(found[index], expected, "{kind:?} scan of {n}: element {index}");
+    }
+    assert!(found[n..].iter().all(|word| *word == UNTOUCHED), "a scan of {n} wrote beyond it");
+    if n > 0 {
+        let (total, offset) = call.total();
+        let found = gpu.run(total, |_| {});
+        assert_eq!(found[usize::try_from(offset / 4).unwrap()], sum, "the total of {n}");
+    }
+}
+
+fn check_softmax(gpu: &Gpu) {
+    for columns in [4_u32, 32, 1024, 4096] {
+        let rows = 3;
+        let tuning = SoftmaxTuning::for_columns(&gpu.device, columns);
+        let softmax = Softmax::new(&gpu.device, tuning).unwrap();
+        #[expect(clippy::cast_precision_loss, reason = "24 bits are exact")]
+        let values: Vec<f32> =
+            (0..u64::from(rows * columns)).map(|i| (mix(i) >> 40) as f32 / 1e5 - 80.0).collect();
+        let bits: Vec<u32> = values.iter().map(|value| value.to_bits()).collect();
+        let (input, output) = (gpu.buffer(&bits), gpu.buffer(&vec![UNTOUCHED; bits.len()]));
+        let call = softmax.prepare(&gpu.device, &input, (rows, columns), &output).unwrap();
+        let found = gpu.run(&output, |encoder| call.encode(encoder));
+        for (row, found) in values.chunks(columns as usize).zip(found.chunks(columns as usize)) {
+            let greatest = row.iter().copied().fold(f32::MIN, f32::max);
+            let exp = |value: &f32| f64::from(value - greatest).exp();
+            let sum: f64 = row.iter().map(exp).sum();
+            for (value, found) in row.iter().zip(found) {
+                let (found, expected) = (f64::from(f32::from_bits(*found)), exp(value) / sum);
+                assert!((found - expected).abs() <= 1e-4 * expected + 1e-30, "{found} {expected}");
+            }
+        }
+    }
+}
