@@ -132,11 +132,7 @@ pub fn measurement(
         )?);
     }
     let blocks = || dispatches.iter().flat_map(|dispatch: &Dispatch| &dispatch.blocks);
-    let worked = dispatches.iter().filter(|dispatch| !dispatch.setup);
-    let worked = || worked.clone().flat_map(|dispatch: &Dispatch| &dispatch.blocks);
-    let slots = worked().map(|block| u128::from(block.ops) * u128::from(block.issues.0)).sum();
-    let lanes = worked().map(|block| u128::from(block.ops) * u128::from(block.lanes.0)).sum();
-    let active_lanes_mean = mean(lanes, slots);
+    let active_lanes_mean = mean(&dispatches);
     let efficiency_ratio =
         active_lanes_mean.zip(width).map(|(mean, width)| Ratio(mean / f64::from(width.lanes())));
     let checked = timed
@@ -186,8 +182,17 @@ pub fn measurement(
     })
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
-fn mean(lanes: u128, slots: u128) -> Option<f64> {
+/// The mean active lanes over the dispatches that do not only set up.
+fn mean(dispatches: &[Dispatch]) -> Option<f64> {
+    let worked = dispatches.iter().filter(|dispatch| !dispatch.setup);
+    let (slots, lanes) = worked.flat_map(|dispatch| &dispatch.blocks).fold(
+        (0_u128, 0_u128),
+        |(slots, lanes), block| {
+            let ops = u128::from(block.ops);
+            (slots + ops * u128::from(block.issues.0), lanes + ops * u128::from(block.lanes.0))
+        },
+    );
+    #[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
     (slots != 0).then(|| lanes as f64 / slots as f64)
 }
 
