@@ -50,9 +50,8 @@
 //! | [`program`] | the only door to naga's front end: text in, numbered basic blocks out, and why each is entered | units, kernel; naga |
 //! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, program; naga |
 //! | [`instrument`] | IR → IR: adds counters of issues and lanes | units, program; naga |
-//! | [`algorithms`] | what other programs can call on their own wgpu device | units; wgpu |
 //! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone |
-//! | [`algorithms`] | reduce and scan as library functions over a caller's device, buffers and encoder | units, wgpu |
+//! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | units, wgpu |
 //! | [`store`] | results on disk, whole at every moment | record, units |
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves | record, units, statistics, occupancy |
 //! | [`chart`] | tables → SVG | analyze, record, units; plotters |

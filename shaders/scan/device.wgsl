@@ -164,11 +164,11 @@ fn publish(tile: u32, flag: u32, value: Element) {
     atomicMax(&state[2u * tile + 1u], (flag << FLAG_SHIFT) | (bits >> 16u));
 }
 
-// Reads the tile at a distance before tile `first`; 0 is the nearest. Before the first tile of all
-// there is nothing, and that is known.
+// Reads the tile at a distance before tile `first`; 0 is the nearest. What stands before the first
+// tile of all is known: the sums start with it.
 fn look(first: u32, distance: u32) -> Seen {
     if (distance >= first) {
-        return Seen(ALL, Element(0));
+        return Seen(ALL, totals[params.part]);
     }
     let tile = first - 1u - distance;
     let low = atomicLoad(&state[2u * tile]);

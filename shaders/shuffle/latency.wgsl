@@ -437,7 +437,7 @@ fn reduced_by_shuffle(v: u32, lanes: u32) -> u32 {
     return sum >> firstTrailingBit(lanes);
 }
 
-// A link is a whole reduction.
+// A link is a whole reduction, long enough for a turn of four.
 fn reduce_shuffle_4(start: u32, lanes: u32) -> u32 {
     var v = start;
     v = reduced_by_shuffle(v, lanes);
@@ -460,11 +460,8 @@ fn reduce_shuffle(
     seats[index] = vec4(size, lane, subgroup, 1u);
     let lanes = min(size, workgroup_size);
     var v = local_index;
-    for (var trip = 0u; trip < params.trips; trip++) {
+    for (var trip = 0u; trip < params.trips * 4u; trip++) {
         // block: reduce_shuffle
-        v = reduce_shuffle_4(v, lanes);
-        v = reduce_shuffle_4(v, lanes);
-        v = reduce_shuffle_4(v, lanes);
         v = reduce_shuffle_4(v, lanes);
     }
     output[index] = v;
@@ -506,7 +503,7 @@ fn reduced_by_memory(state: vec2<u32>, lanes: u32) -> vec2<u32> {
     return vec2(sum >> firstTrailingBit(lanes), to);
 }
 
-// A link is a whole reduction.
+// A link is a whole reduction, long enough for a turn of four.
 fn reduce_memory_4(start: vec2<u32>, lanes: u32) -> vec2<u32> {
     var v = start;
     v = reduced_by_memory(v, lanes);
@@ -529,11 +526,8 @@ fn reduce_memory(
     seats[index] = vec4(size, lane, subgroup, 1u);
     let lanes = min(size, workgroup_size);
     var v = vec2(local_index, local_index);
-    for (var trip = 0u; trip < params.trips; trip++) {
+    for (var trip = 0u; trip < params.trips * 4u; trip++) {
         // block: reduce_memory
-        v = reduce_memory_4(v, lanes);
-        v = reduce_memory_4(v, lanes);
-        v = reduce_memory_4(v, lanes);
         v = reduce_memory_4(v, lanes);
     }
     output[index] = v.x;

@@ -17,12 +17,34 @@
 //! width, which `lanescope doctor` checks.
 //!
 //! Buffers are read and written as vectors of four: a buffer's size must reach to the end of the last
-//! vector, n · 4 bytes rounded up to 16. Elements beyond n are neither used nor changed.
+//! vector, n · 4 bytes rounded up to 16. Elements beyond n are neither used nor changed. An array
+//! larger than a binding may be is worked on in parts, except by [`Softmax`].
+//!
+//! ```no_run
+//! # fn sum(device: &wgpu::Device, queue: &wgpu::Queue, input: &wgpu::Buffer, n: u64,
+//! #     output: &wgpu::Buffer) -> Result<(), lanescope::algorithms::AlgorithmError> {
+//! use lanescope::algorithms::{Element, Operation, Reduce, ReduceTuning};
+//!
+//! // Once for each type and operation:
+//! let tuning = ReduceTuning::for_device(device);
+//! let sum = Reduce::new(device, Element::F32, Operation::Add, tuning)?;
+//! // Once for each array; the scratch can serve several:
+//! let scratch = sum.scratch(device, n);
+//! let call = sum.prepare(device, input, n, output, &scratch)?;
+//! // As often as there are new contents:
+//! let mut encoder = device.create_command_encoder(&Default::default());
+//! call.encode(&mut encoder);
+//! queue.submit([encoder.finish()]);
+//! # Ok(())
+//! # }
+//! ```
 
 pub mod multisplit;
 mod reduce;
 mod scan;
 mod softmax;
+#[cfg(test)]
+mod tests;
 mod trusted;
 
 use std::fmt;

@@ -181,7 +181,7 @@ fn part_elements(device: &Device) -> u64 {
 }
 
 /// The shader for a type, an operation and a division of the work.
-fn shader(
+pub(super) fn shader(
     element: Element,
     operation: Operation,
     tuning: ReduceTuning,

@@ -32,7 +32,7 @@ pub struct ScanTuning {
 impl ScanTuning {
     /// What was fastest on an H200, with workgroups no larger than the device takes.
     pub fn for_device(device: &Device) -> Self {
-        Self { workgroup_size: workgroup_size(device, 256), items: 4, spins: 256 }
+        Self { workgroup_size: workgroup_size(device, 512), items: 4, spins: 256 }
     }
 }
 
@@ -198,7 +198,7 @@ impl ScanCall {
 }
 
 /// The shader for a type, a kind and a division of the work.
-fn shader(element: Element, kind: ScanKind, tuning: ScanTuning) -> String {
+pub(super) fn shader(element: Element, kind: ScanKind, tuning: ScanTuning) -> String {
     let exclusive = kind == ScanKind::Exclusive;
     specialise(
         SHADER,

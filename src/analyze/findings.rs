@@ -143,6 +143,11 @@ fn explain_report(flag: &str) -> &'static str {
             "A shuffle or broadcast took the value of a lane that was not active here: what it gives \
              differs between devices."
         }
+        flag if flag.starts_with("loop_cut_off_line_") => {
+            "More lanes came out of the loop on that line than took a way out of it: the driver left \
+             it by itself after some number of turns (doctor shows the number), so that outputs, \
+             counts and times are of a shorter loop. lavapipe does so after 65,535 turns."
+        }
         flag if flag.starts_with("shuffle_past_the_edge_of_a_subgroup_line_") => {
             "On these lines lanes asked for a lane before the first or after the last of their \
              subgroup, or one that a partial workgroup leaves empty. Scans and stencils do; what \

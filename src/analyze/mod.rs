@@ -30,6 +30,7 @@ mod predictions;
 mod profile;
 mod sizes;
 mod sorting;
+mod speedups;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -59,6 +60,7 @@ pub use sorting::{
     Crossover, ModelRow, SORT_BYTES_PER_ELEMENT, SpeedCurve, Stage, StageStack, arms_run,
     arms_run_unequal, crossover, model, speed_curves, stages,
 };
+pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{
     DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, WithheldReason, summary,
 };
@@ -89,6 +91,17 @@ pub struct CatalogueKernel {
     pub published: Option<Published>,
     /// The kernel, by its full name, whose time its own is divided by.
     pub baseline: Option<String>,
+    /// A speed-up over that kernel that somebody published.
+    pub published_speedup: Option<PublishedSpeedup>,
+}
+
+/// A published speed-up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedSpeedup {
+    /// The baseline's time over the kernel's: 2 is twice as fast.
+    pub factor: f64,
+    /// The hardware that it was published for.
+    pub hardware: String,
 }
 
 /// A published figure.

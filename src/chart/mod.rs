@@ -15,6 +15,7 @@ mod curves;
 mod lanes;
 mod latencies;
 mod ratios;
+mod speedups;
 mod stages;
 #[cfg(test)]
 mod tests;
@@ -27,6 +28,7 @@ pub use curves::curves;
 pub use lanes::lanes;
 pub use latencies::latencies;
 pub use ratios::ratios;
+pub use speedups::speedups;
 pub use stages::stages;
 pub use undefined::undefined;
 pub use widths::widths;

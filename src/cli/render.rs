@@ -32,6 +32,12 @@ pub(crate) fn catalogue(catalogue: &Catalogue) -> analyze::Catalogue {
                     subgroup_width: Width::new(PUBLISHED_WIDTH).ok(),
                 }),
                 baseline: kernel.description.baseline.clone(),
+                published_speedup: kernel.description.published_speedup.as_ref().map(|published| {
+                    analyze::PublishedSpeedup {
+                        factor: published.factor,
+                        hardware: published.hardware.clone(),
+                    }
+                }),
             };
             (kernel.id.clone(), known)
         })
@@ -73,6 +79,9 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
         figures.push((name, chart::widths(&part)));
     }
     figures.extend(sorting(&run, &known));
+    for table in analyze::speedups(&summary, &known) {
+        figures.push((format!("speedup-{}.svg", table.family), chart::speedups(&table)));
+    }
     let rates = analyze::size_sweeps(&run);
     for (index, sweep) in rates.iter().enumerate().filter(|(_, sweep)| sweep.has_lines()) {
         // A number where several devices have the family.

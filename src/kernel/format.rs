@@ -51,6 +51,8 @@ pub struct Description {
     pub bytes: Option<Formula>,
     /// A figure that an article gives for it.
     pub published: Option<Published>,
+    /// A speed-up over its baseline that an article gives for it.
+    pub published_speedup: Option<PublishedSpeedup>,
     /// Parameters by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Parameter>,
@@ -159,6 +161,18 @@ pub struct Reference {
 pub struct Published {
     /// Mean active lanes, in lanes of a warp of 32.
     pub active_lanes_mean: f64,
+    /// The machine that it was measured on.
+    pub hardware: String,
+    /// The claim that holds it.
+    pub claim: String,
+}
+
+/// A speed-up from an article.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PublishedSpeedup {
+    /// The baseline's time over the kernel's: 2 is twice as fast.
+    pub factor: f64,
     /// The machine that it was measured on.
     pub hardware: String,
     /// The claim that holds it.

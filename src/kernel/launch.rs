@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::dispatches;
 use super::format::{
-    BlockDescription, BufferDescription, Description, DispatchDescription, FillDescription,
-    Formula, ImmediatesDescription, Reference, Replacement, ReplacementText, ScalarDescription,
-    ScalarType, WorkgroupsDescription,
+    BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
+    Reference, Replacement, ReplacementText, ScalarDescription, ScalarType,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
@@ -25,9 +25,6 @@ pub const WORKGROUPS_PER_DIMENSION_MAX: u32 = 65_535;
 
 /// The most bytes of one buffer that lanescope makes.
 pub const BUFFER_BYTES_MAX: u64 = 1 << 34;
-
-/// The most repetitions of a described dispatch.
-const REPETITIONS_MAX: u64 = 1024;
 
 /// The most elements of a buffer that a record shows.
 pub const SHOWN_ELEMENTS_MAX: u64 = 16_384;
@@ -230,7 +227,8 @@ pub fn overrides(
     values(given, &numbers(parameters))
 }
 
-fn values(
+/// The values of overrides, from names that are numbers.
+pub(super) fn values(
     given: &BTreeMap<String, Formula>,
     names: &Names,
 ) -> Result<BTreeMap<String, f64>, String> {
@@ -262,6 +260,7 @@ pub fn build(
     if description.dispatches.is_empty() {
         return Err(problem("there are no [[dispatches]]".to_owned()));
     }
+    distinct(&description.buffers).map_err(problem)?;
     let builder = Builder { names: &names, parameters: &parameters, surroundings };
     let buffers: Vec<Buffer> = description
         .buffers
@@ -280,12 +279,7 @@ pub fn build(
     let bytes = description.bytes.as_ref();
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
-    let mut dispatches = Vec::new();
-    for dispatch in &description.dispatches {
-        let made =
-            named(description, &parameters).and_then(|named| repeated(dispatch, &named, &names));
-        dispatches.extend(made.map_err(problem)?);
-    }
+    let dispatches = dispatches::all(description, &parameters, &names).map_err(problem)?;
     let expected = expected_blocks(&description.blocks);
     let shown = shown(&description.buffers, &buffers).map_err(problem)?;
     Ok(Launch {
@@ -307,6 +301,15 @@ pub fn build(
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
     })
+}
+
+/// Refuses two buffers of one name: a variable is bound once.
+fn distinct(buffers: &[BufferDescription]) -> Result<(), String> {
+    let mut names = std::collections::BTreeSet::new();
+    match buffers.iter().find(|buffer| !names.insert(&buffer.name)) {
+        Some(twice) => Err(format!("there are two [[buffers]] of the name `{}`", twice.name)),
+        None => Ok(()),
+    }
 }
 
 /// A buffer whose type a parameter gives, with that type.
@@ -379,65 +382,6 @@ fn shown(given: &[BufferDescription], buffers: &[Buffer]) -> Result<Vec<String>,
         .collect()
 }
 
-/// The parameters and the names that follow from them.
-fn named(
-    description: &Description,
-    parameters: &BTreeMap<String, Value>,
-) -> Result<BTreeMap<String, Value>, String> {
-    let mut named = parameters.clone();
-    for (name, choice) in &description.names {
-        let value = parameters.get(&choice.by).map(Value::to_string);
-        let chosen = value.as_ref().and_then(|value| choice.of.get(value));
-        let chosen = chosen.ok_or_else(|| {
-            let value = value.as_deref().unwrap_or("no parameter");
-            format!("the name `{name}` follows from `{}`, which is {value}", choice.by)
-        })?;
-        named.insert(name.clone(), Value::Name(chosen.clone()));
-    }
-    Ok(named)
-}
-
-/// A described dispatch, as often as it stands in the list.
-fn repeated(
-    dispatch: &DispatchDescription,
-    parameters: &BTreeMap<String, Value>,
-    names: &Names,
-) -> Result<Vec<Dispatch>, String> {
-    let mut names = names.clone();
-    let entry_point = interpolate(&dispatch.entry_point, parameters)?;
-    let count = dispatch.repeat.as_ref().map(|count| formula::evaluate_count(count, &names));
-    let count = count.transpose()?.unwrap_or(1);
-    if count > REPETITIONS_MAX {
-        return Err(format!(
-            "`{entry_point}` is repeated {count} times; at most {REPETITIONS_MAX}"
-        ));
-    }
-    let mut dispatches = Vec::new();
-    for repetition in 0..count {
-        #[expect(clippy::cast_precision_loss, reason = "a small count")]
-        names.insert("repetition".to_owned(), repetition as f64);
-        let workgroups = match (&dispatch.workgroups, &dispatch.indirect) {
-            (Some(given), None) => Workgroups::Direct(grid(given, &names)?),
-            (None, Some(given)) => Workgroups::Indirect {
-                buffer: given.buffer.clone(),
-                offset: given.offset + repetition * given.stride,
-            },
-            _ => {
-                return Err(format!(
-                    "the dispatch of `{entry_point}` needs either `workgroups` or `indirect`"
-                ));
-            }
-        };
-        dispatches.push(Dispatch {
-            entry_point: entry_point.clone(),
-            workgroups,
-            overrides: values(&dispatch.overrides, &names)?,
-            setup: dispatch.setup,
-        });
-    }
-    Ok(dispatches)
-}
-
 /// What is expected of blocks, its formulas as text.
 fn expected_blocks(given: &BTreeMap<String, BlockDescription>) -> BTreeMap<String, ExpectedBlock> {
     given
@@ -451,28 +395,6 @@ fn expected_blocks(given: &BTreeMap<String, BlockDescription>) -> BTreeMap<Strin
             (label.clone(), block)
         })
         .collect()
-}
-
-fn grid(given: &WorkgroupsDescription, names: &Names) -> Result<[u32; 3], String> {
-    match given {
-        WorkgroupsDescription::Count(formula) => {
-            let count = formula::evaluate_count(formula, names)?;
-            fold(count).ok_or_else(|| format!("{count} workgroups do not fit into 65535 × 65535"))
-        }
-        WorkgroupsDescription::Grid(formulas) => {
-            let mut counts = [0; 3];
-            for (count, formula) in counts.iter_mut().zip(formulas) {
-                let value = formula::evaluate_count(formula, names)?;
-                *count = u32::try_from(value)
-                    .ok()
-                    .filter(|count| *count <= WORKGROUPS_PER_DIMENSION_MAX)
-                    .ok_or_else(|| {
-                        format!("{value} workgroups are over the limit of 65535 a dimension")
-                    })?;
-            }
-            Ok(counts)
-        }
-    }
 }
 
 /// What buffers are worked out from.
@@ -521,7 +443,9 @@ impl Builder<'_> {
         let name = &buffer.name;
         let elements = buffer.elements.as_ref();
         let elements =
-            elements.map(|formula| formula::evaluate_count(formula, self.names)).transpose()?;
+            elements.map(|formula| formula::evaluate_count(formula, self.names)).transpose();
+        let elements =
+            elements.map_err(|message| format!("buffer `{name}`: `elements`: {message}"))?;
         let shape = self.surroundings.shapes.get(name);
         let file = match &buffer.fill {
             FillDescription::File(file) => Some(self.file(file)?.len() as u64),

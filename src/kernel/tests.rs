@@ -48,6 +48,10 @@ fn every_kernel_names_known_claims_labels_references_and_baselines() {
         if let Some(published) = &description.published {
             assert!(known.contains(&published.claim), "{id}: {}", published.claim);
         }
+        if let Some(published) = &description.published_speedup {
+            assert!(known.contains(&published.claim), "{id}: {}", published.claim);
+            assert!(description.baseline.is_some(), "{id}");
+        }
         if let Some(baseline) = &description.baseline {
             assert!(catalogue.kernel(baseline).is_some(), "{id}: {baseline}");
         }

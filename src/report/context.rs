@@ -132,7 +132,7 @@ pub(super) fn context(
     Ok(Context {
         runs: runs.iter().map(run).collect(),
         devices: joined.devices.iter().map(|one| device(joined, one)).collect(),
-        figures: figures(joined, &summary)?,
+        figures: figures(joined, &summary, catalogue)?,
         agreements: analyze::agreements(joined).iter().map(agreement).collect(),
         sources: sources(joined),
         findings: findings.collect(),
@@ -269,7 +269,11 @@ fn ratio(row: &SummaryRow) -> (String, String) {
 }
 
 /// Draws every figure that has something in it, a family and form after the other.
-fn figures(run: &Run, summary: &Summary) -> Result<Vec<String>, ReportError> {
+fn figures(
+    run: &Run,
+    summary: &Summary,
+    catalogue: &Catalogue,
+) -> Result<Vec<String>, ReportError> {
     let mut figures = Vec::new();
     let mut add = |figure: Result<String, ChartError>| match figure {
         Ok(svg) => {
@@ -286,6 +290,9 @@ fn figures(run: &Run, summary: &Summary) -> Result<Vec<String>, ReportError> {
     let sweep = analyze::width_sweep(run);
     for part in sweep.parts().into_iter().filter(analyze::WidthSweep::fits_figure) {
         add(chart::widths(&part))?;
+    }
+    for table in analyze::speedups(summary, catalogue) {
+        add(chart::speedups(&table))?;
     }
     for sweep in analyze::size_sweeps(run).iter().filter(|sweep| sweep.has_lines()) {
         add(chart::bandwidth(sweep))?;

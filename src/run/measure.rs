@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
 use crate::kernel::{Launch, generate};
-use crate::program::{Parsed, Program, ProgramError};
+use crate::program::{Parsed, Program, ProgramError, loops};
 use crate::record::{
     Block, Device, Dispatch, Line, Measurement, Output, RuntimeChecks, Source, Status,
 };
@@ -146,11 +146,7 @@ pub fn measurement(
         (None, Some(checked)) => checked.output,
         (None, None) => Output::Unchecked,
     };
-    let mut flags = Vec::new();
-    flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
-    flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
-    flags.sort();
-    flags.dedup();
+    let flags = flags(counted.as_ref(), timed.as_ref(), &programs, &dispatches);
     let has_counts = blocks().next().is_some();
     Ok(Measurement {
         device: device.id.clone(),
@@ -180,6 +176,28 @@ pub fn measurement(
         counters,
         flags,
     })
+}
+
+/// What is flagged, each word once.
+fn flags(
+    counted: Option<&Counted>,
+    timed: Option<&Timed>,
+    programs: &[Program],
+    dispatches: &[Dispatch],
+) -> Vec<String> {
+    let mut flags = Vec::new();
+    flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
+    flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
+    for (program, dispatch) in programs.iter().zip(dispatches) {
+        let lanes: Vec<u64> = dispatch.blocks.iter().map(|block| block.lanes.0).collect();
+        if lanes.len() == program.blocks().len() {
+            let lines = loops::cut_off(program, &lanes);
+            flags.extend(lines.iter().map(|line| format!("loop_cut_off_line_{line}")));
+        }
+    }
+    flags.sort();
+    flags.dedup();
+    flags
 }
 
 /// The mean active lanes over the dispatches that do not only set up.

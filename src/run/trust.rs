@@ -92,7 +92,7 @@ pub fn counting(device: &Device, constructs: &BTreeSet<Construct>) -> Counting {
     let trust = judged(device, constructs).map(|judged| judged.trust);
     match trust {
         _ if suspect => Counting::Estimated,
-        // A CPU's time is not worth it: lavapipe loses derived counts of some partial subgroups.
+        // A CPU's driver is asked what it does: lavapipe, for one, leaves long loops by itself.
         Some(Trust::Guaranteed | Trust::Observed) if !device.cpu_driver => Counting::Derived,
         _ => Counting::Executed,
     }

@@ -62,13 +62,18 @@ struct Gpu {
 }
 
 impl Gpu {
-    fn open() -> Self {
+    /// Opens the driver's only adapter; bindings may have `binding_bytes` at most.
+    fn open(binding_bytes: Option<u64>) -> Self {
         let adapters =
             pollster::block_on(Instance::default().enumerate_adapters(wgpu::Backends::VULKAN));
         let adapter = adapters.first().expect("the driver has an adapter");
+        let mut required_limits = adapter.limits();
+        if let Some(bytes) = binding_bytes {
+            required_limits.max_storage_buffer_binding_size = bytes;
+        }
         let (device, queue) = pollster::block_on(adapter.request_device(&DeviceDescriptor {
             required_features: Features::SUBGROUP,
-            required_limits: adapter.limits(),
+            required_limits,
             ..DeviceDescriptor::default()
         }))
         .unwrap();
@@ -123,7 +128,7 @@ fn size(random: u64) -> u64 {
 
 /// What the child does: so many runs, a panic at the first that is wrong.
 pub(crate) fn child(runs: u64) {
-    let gpu = Gpu::open();
+    let gpu = Gpu::open(None);
     let tuning = ReduceTuning { workgroup_size: 128, items: 1, workgroups_max: 7 };
     let sum = Reduce::new(
         &gpu.device,
@@ -166,6 +171,52 @@ pub(crate) fn child(runs: u64) {
         assert!((found - expected).abs() <= 3e-6 * expected, "run {run}: sum of {n}: {found}");
     }
     check_softmax(&gpu);
+    check_errors(&gpu);
+    check_parts();
+}
+
+/// Arrays larger than a binding may be are worked on in parts.
+fn check_parts() {
+    // Seven parts of 2^14 elements at most.
+    let gpu = Gpu::open(Some(1 << 16));
+    let tuning = ReduceTuning { workgroup_size: 128, items: 1, workgroups_max: 5 };
+    let sum = Reduce::new(&gpu.device, Element::U32, Operation::Add, tuning).unwrap();
+    let tuning = ScanTuning { workgroup_size: 128, items: 1, spins: 4 };
+    let scan = Scan::new(&gpu.device, Element::U32, ScanKind::Inclusive, tuning).unwrap();
+    for n in [16_384, 16_385, 100_003] {
+        let words: Vec<u32> = (0..n).map(|i| (mix(i) >> 32) as u32).collect();
+        let (input, one) = (gpu.buffer(&words), gpu.buffer(&[UNTOUCHED]));
+        let call = sum.prepare(&gpu.device, &input, n, &one, &sum.scratch(&gpu.device, n)).unwrap();
+        let found = gpu.run(&one, |encoder| call.encode(encoder));
+        assert_eq!(found[0], words.iter().fold(0, |a: u32, b| a.wrapping_add(*b)), "sum of {n}");
+        let scratch = scan.scratch(&gpu.device, n);
+        check_scan(&gpu, (ScanKind::Inclusive, &scan, &scratch), &words, &input);
+    }
+}
+
+/// What cannot be done is refused with the reason.
+fn check_errors(gpu: &Gpu) {
+    let device = &gpu.device;
+    let reduce = ReduceTuning::for_device(device);
+    let error = Reduce::new(device, Element::F32, Operation::Xor, reduce).unwrap_err();
+    assert_eq!(error.to_string(), "xor is no operation of f32");
+    let odd = ReduceTuning { workgroup_size: 200, ..reduce };
+    let error = Reduce::new(device, Element::F32, Operation::Add, odd).unwrap_err();
+    assert!(error.to_string().contains("workgroup_size = 200"), "{error}");
+    let spinless = ScanTuning { spins: 0, ..ScanTuning::for_device(device) };
+    let error = Scan::new(device, Element::U32, ScanKind::Inclusive, spinless).unwrap_err();
+    assert!(error.to_string().contains("spins = 0"), "{error}");
+    let sum = Reduce::new(device, Element::F32, Operation::Add, reduce).unwrap();
+    let scratch = sum.scratch(device, 100);
+    let four = gpu.buffer(&[0; 4]);
+    let error = sum.prepare(device, &four, 5, &four, &scratch).unwrap_err();
+    assert!(error.to_string().contains("5 elements need 32"), "{error}");
+    let many = gpu.buffer(&[0; 128]);
+    let error = sum.prepare(device, &many, 101, &four, &scratch).unwrap_err();
+    assert!(error.to_string().contains("101 elements are more than 100"), "{error}");
+    let softmax = Softmax::new(device, SoftmaxTuning::for_columns(device, 32)).unwrap();
+    let error = softmax.prepare(device, &many, (1, 30), &four).unwrap_err();
+    assert!(error.to_string().contains("columns = 30"), "{error}");
 }
 
 fn check_scan(

@@ -13,7 +13,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 24] = [
+    let checks: [(&str, fn()); 25] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -35,6 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_takes_long_expressions", profile::long_expressions),
         ("readme_shows_what_profile_prints", profile::readme),
         ("readme_shows_what_fail_on_says", profile::readme_fail_on),
+        ("readme_launch_file_runs", profile::readme_launch_file),
         ("profile_fail_on_exits_with_one", profile::fail_on),
         ("profile_tells_accesses_out_of_bounds", profile::out_of_bounds),
         ("profile_keeps_what_other_devices_gave", profile::endless_loop_and_export),
@@ -92,6 +93,7 @@ fn bad_input() {
     refused(&["-a", "n"], 2, "name=values");
     refused(&["-a", "m=1"], 2, "it has: form, n");
     refused(&["-a", "form=fast"], 2, "sealed, published, opaque");
+    refused(&["-a", "n=abc"], 2, "n cannot be abc; it takes: numbers");
     refused(&["--budget=-1"], 2, "--budget");
     refused(&["--no-such-option"], 2, "--no-such-option");
     refused(&["report", "missing.json"], 2, "missing.json");

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::{CurveSeries, CurveTable, OrderedX, number, prefix, series, time_ratio, timed};
-use crate::occupancy::{self, Architecture, Needs};
 use crate::record::{Measurement, Run};
 
 /// The kernel whose throughput is shown.
@@ -13,33 +12,6 @@ const THROUGHPUT: &str = "occupancy/throughput";
 
 /// Points by curve.
 type Points = IndexMap<String, BTreeMap<OrderedX, f64>>;
-
-/// The architecture of a measurement's device, where it is known.
-fn architecture(run: &Run, one: &Measurement) -> Option<Architecture> {
-    let device = run.devices.iter().find(|device| device.id == one.device)?;
-    occupancy::of_device(&device.name).ok().flatten()
-}
-
-/// A parameter that is a count.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "counts of parameters are small and not negative"
-)]
-fn count(one: &Measurement, name: &str) -> Option<u32> {
-    number(one, name).map(|number| number as u32)
-}
-
-/// The occupancy that workgroup memory and size leave: these kernels need few registers.
-fn occupancy_percent(run: &Run, one: &Measurement) -> Option<f64> {
-    let needs = Needs {
-        registers: 0,
-        memory_bytes: count(one, "memory")?,
-        invocations: count(one, "workgroup_size")?,
-    };
-    let found = occupancy::occupancy(&architecture(run, one)?, &needs).ok()?;
-    Some(found.ratio.0 * 100.0)
-}
 
 /// The measurements of a kernel that agree in all parameters but one, where there are several, by
 /// device and the rest.
@@ -86,27 +58,19 @@ fn intensity(one: &Measurement) -> Option<String> {
     Some(format!("{multiply_adds} multiply-add{plural} an element"))
 }
 
-/// Throughput against the occupancy that workgroup memory leaves; against the memory itself where a
-/// device's limits are not known.
+/// Throughput against workgroup memory. How many workgroups that leaves on a core is the driver's
+/// choice too: it may keep most of the memory for a cache.
 pub(super) fn residency(run: &Run) -> Option<CurveTable> {
-    let sweeps = swept(run, THROUGHPUT, "memory");
-    let known = sweeps.iter().flatten().all(|one| architecture(run, one).is_some());
     let kib = |one: &Measurement| number(one, "memory").map(|bytes| bytes / 1024.0);
-    let points = if known {
-        of_best(run, "memory", |one| occupancy_percent(run, one), intensity)
-    } else {
-        of_best(run, "memory", kib, intensity)
-    };
-    let x_label = if known { "occupancy by limits.toml (%)" } else { "workgroup memory (KiB)" };
     Some(CurveTable {
         name: "occupancy-residency".to_owned(),
         title: "Throughput against how many subgroups a core holds".to_owned(),
-        subtitle: "residency limited by workgroup memory".to_owned(),
-        x_label: x_label.to_owned(),
-        x_logarithmic: false,
+        subtitle: "the more memory each workgroup of 64 keeps, the fewer a core holds".to_owned(),
+        x_label: "workgroup memory (KiB a workgroup)".to_owned(),
+        x_logarithmic: true,
         y_label: "throughput (% of the curve's best)".to_owned(),
         reference: Some(100.0),
-        series: series(points),
+        series: series(of_best(run, "memory", kib, intensity)),
     })
 }
 

@@ -47,9 +47,9 @@ fn hidden() -> Features {
     known.fold(Features::empty(), Features::union)
 }
 
-/// How long a submission may take before this process says that it hangs. The parent's own limit is
-/// what holds where the driver does not come back from waiting at all.
-pub(super) const SUBMISSION_LIMIT: Duration = Duration::from_secs(30);
+/// How long a submission may take before this process says that it hangs. The parent's own limit,
+/// `--time-limit`, comes first, and holds also where the driver does not come back from waiting.
+pub(super) const SUBMISSION_LIMIT: Duration = Duration::from_hours(1);
 
 /// What went wrong outside a call that could say so.
 #[derive(Clone, Debug, Default)]

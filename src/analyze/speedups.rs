@@ -1,0 +1,126 @@
+//! Speed-ups over a family's slowest rung, beside those that were published for the same kernels.
+//!
+//! Input: the main table and the catalogue. Output: a table for each family that has published
+//! speed-ups. A speed-up is the baseline's time over the kernel's: the inverse of the table's ratio,
+//! so that it is there where that is.
+
+use indexmap::IndexMap;
+
+use super::{Catalogue, Summary, TimeRatio, family};
+
+/// The speed-ups of a family.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Speedups {
+    /// The family.
+    pub family: String,
+    /// The kernel that the others are compared with, by its full name.
+    pub baseline: String,
+    /// What the published figures were measured on.
+    pub hardware: String,
+    /// The devices that were timed, by their names for people.
+    pub devices: Vec<String>,
+    /// A row for each kernel that has a published speed-up.
+    pub rows: Vec<SpeedupRow>,
+}
+
+/// The speed-ups of one kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpeedupRow {
+    /// The kernel's full name.
+    pub kernel: String,
+    /// The published speed-up; 2 is twice as fast.
+    pub published: f64,
+    /// The measured ones, in the order of the devices; nothing where the ratio was not measured.
+    /// Where a kernel was timed with several parameters, the first that has a ratio counts.
+    pub measured: Vec<Option<f64>>,
+}
+
+/// Collects the speed-ups of every family that has published ones and was timed.
+pub fn speedups(summary: &Summary, catalogue: &Catalogue) -> Vec<Speedups> {
+    let mut families: IndexMap<String, Speedups> = IndexMap::new();
+    for (kernel, known) in &catalogue.kernels {
+        let (Some(published), Some(baseline)) = (&known.published_speedup, &known.baseline) else {
+            continue;
+        };
+        let timed = summary.devices.iter().map(|device| {
+            let ratios = device.rows.iter().filter(|row| row.kernel == *kernel);
+            let speedup = |ratio: &TimeRatio| match ratio {
+                TimeRatio::Measured(ratio) => Some(1.0 / ratio.median),
+                TimeRatio::Baseline => Some(1.0),
+                TimeRatio::None | TimeRatio::Withheld(_) => None,
+            };
+            let timed = ratios.filter(|row| row.time.is_some());
+            (device.label.clone(), timed.filter_map(|row| speedup(&row.time_ratio)).next())
+        });
+        let (devices, measured): (Vec<String>, Vec<Option<f64>>) = timed.unzip();
+        let family = family(kernel).to_owned();
+        let entry = families.entry(family.clone()).or_insert_with(|| Speedups {
+            family,
+            baseline: baseline.clone(),
+            hardware: published.hardware.clone(),
+            devices,
+            rows: Vec::new(),
+        });
+        let published = published.factor;
+        entry.rows.push(SpeedupRow { kernel: kernel.clone(), published, measured });
+    }
+    let any = |table: &Speedups| {
+        let others = table.rows.iter().filter(|row| row.kernel != table.baseline);
+        others.flat_map(|row| &row.measured).any(Option::is_some)
+    };
+    families.into_values().filter(any).map(only_timed).collect()
+}
+
+/// Leaves out the devices that have no figure.
+fn only_timed(table: Speedups) -> Speedups {
+    let keep: Vec<bool> = (0..table.devices.len())
+        .map(|device| table.rows.iter().any(|row| row.measured[device].is_some()))
+        .collect();
+    fn kept<T>(values: Vec<T>, keep: &[bool]) -> Vec<T> {
+        values.into_iter().zip(keep).filter(|(_, keep)| **keep).map(|(value, _)| value).collect()
+    }
+    let rows =
+        table.rows.into_iter().map(|row| SpeedupRow { measured: kept(row.measured, &keep), ..row });
+    Speedups { rows: rows.collect(), devices: kept(table.devices, &keep), ..table }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{CatalogueKernel, PublishedSpeedup, summary};
+    use super::*;
+
+    #[test]
+    fn a_speedup_is_the_inverse_of_the_time_ratio() {
+        let kernel = |factor: f64| CatalogueKernel {
+            published: None,
+            baseline: Some("five_patterns/uniform".to_owned()),
+            published_speedup: Some(PublishedSpeedup { factor, hardware: "A100".to_owned() }),
+        };
+        let catalogue = Catalogue {
+            kernels: [("five_patterns/uniform", 1.0), ("five_patterns/branch_by_lane", 0.5)]
+                .map(|(name, factor)| (name.to_owned(), kernel(factor)))
+                .into(),
+        };
+        let mut run = crate::fixtures::run();
+        let table = summary(&run, &catalogue);
+        let found = speedups(&table, &catalogue);
+        assert_eq!(found.len(), 1);
+        // The simulator is not timed.
+        assert!(
+            !found[0].devices.is_empty() && !found[0].devices.iter().any(|d| d.contains("sim"))
+        );
+        let row = found[0].rows.iter().find(|row| row.kernel.ends_with("branch_by_lane")).unwrap();
+        let ratio = table.devices[0]
+            .rows
+            .iter()
+            .filter(|other| other.kernel == row.kernel)
+            .find_map(|other| match other.time_ratio {
+                TimeRatio::Measured(ratio) => Some(ratio.median),
+                TimeRatio::None | TimeRatio::Baseline | TimeRatio::Withheld(_) => None,
+            })
+            .unwrap();
+        assert!((row.measured[0].unwrap() * ratio - 1.0).abs() < 1e-12);
+        run.measurements.retain(|measurement| measurement.kernel.ends_with("uniform"));
+        assert_eq!(speedups(&summary(&run, &catalogue), &catalogue), []);
+    }
+}

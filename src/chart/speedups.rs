@@ -1,0 +1,54 @@
+//! The figure of speed-ups over a family's slowest rung, beside the published ones.
+
+use super::{
+    ChartError,
+    bars::{Bar, BarFigure, BarGroup, bars},
+};
+use crate::analyze::{Speedups, short_name};
+
+/// Draws the speed-up of each kernel on each device that was timed; the published one is a line
+/// across the bars.
+///
+/// # Errors
+///
+/// [`ChartError::Empty`] where nothing was timed, [`ChartError::Draw`] where drawing fails.
+pub fn speedups(table: &Speedups) -> Result<String, ChartError> {
+    if table.devices.is_empty() || table.rows.is_empty() {
+        return Err(ChartError::Empty("speed-ups"));
+    }
+    let baseline = short_name(&table.baseline);
+    bars(&BarFigure {
+        title: format!("Speed-up over {baseline} ({})", table.family),
+        subtitle: format!("measured (published for {}); a bar a device", table.hardware),
+        x_label: format!("time of {baseline} / time (1 = as fast)"),
+        series: table.devices.clone(),
+        tick_label: Some(format!("published, {}", table.hardware)),
+        diamond_label: None,
+        whisker_label: None,
+        reference: Some(1.0),
+        groups: table
+            .rows
+            .iter()
+            .map(|row| BarGroup {
+                label: short_name(&row.kernel).to_owned(),
+                detail: String::new(),
+                bars: row
+                    .measured
+                    .iter()
+                    .enumerate()
+                    .map(|(series, measured)| Bar {
+                        series,
+                        value: *measured,
+                        whisker: None,
+                        tick: Some(row.published),
+                        diamond: None,
+                        text: measured.map_or_else(
+                            || format!("not measured (published {:.2}×)", row.published),
+                            |factor| format!("{factor:.2}× (published {:.2}×)", row.published),
+                        ),
+                    })
+                    .collect(),
+            })
+            .collect(),
+    })
+}
