@@ -125,13 +125,13 @@ pub(crate) fn partitions(driver: &Driver) {
     let path = split_check();
     assert!(path.exists(), "{} is built by `cargo test`", path.display());
     let output = Command::new(path)
-        .args(["--count", "12", "--n-max", "6000"])
+        .args(["--count", "4", "--n-max", "6000"])
         .envs(driver.environment())
         .output()
         .unwrap();
     let (code, stdout, stderr) = program::parts(&output);
     assert_eq!(code, 0, "{stdout}{stderr}");
-    assert_eq!(stdout.trim(), "12 partitions, 0 wrong");
+    assert_eq!(stdout.trim(), "4 partitions, 0 wrong");
 }
 
 /// Indirect dispatches for each class: verified on the driver, with and without counting.
