@@ -490,12 +490,27 @@ pub struct IndirectDescription {
     pub stride: u64,
 }
 
+/// The mean active lanes of blocks of one label.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum MeanDescription {
+    /// The same formula whatever the parameters are.
+    Same(Formula),
+    /// A formula for each value of a parameter; nothing is expected at values that have none.
+    Choice {
+        /// The parameter.
+        by: String,
+        /// A formula for each of its values.
+        of: BTreeMap<String, Formula>,
+    },
+}
+
 /// What is expected of the blocks of one label.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlockDescription {
-    /// Mean active lanes, a formula in `W` and the parameters.
-    pub active_lanes_mean: Formula,
+    /// Mean active lanes, a formula in `W` and the parameters, or one for each value of a parameter.
+    pub active_lanes_mean: MeanDescription,
     /// Exact issues of each block of the label, a formula in `W` and the parameters; given where
     /// they follow from the shader alone.
     pub issues: Option<Formula>,

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::dispatches;
 use super::format::{
     BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
-    Reference, Replacement, ReplacementText, ScalarDescription, ScalarType,
+    MeanDescription, Reference, Replacement, ReplacementText, ScalarDescription, ScalarType,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
@@ -280,7 +280,7 @@ pub fn build(
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
     let dispatches = dispatches::all(description, &parameters, &names).map_err(problem)?;
-    let expected = expected_blocks(&description.blocks);
+    let expected = expected_blocks(&description.blocks, &parameters);
     let shown = shown(&description.buffers, &buffers).map_err(problem)?;
     Ok(Launch {
         kernel: kernel.id.clone(),
@@ -382,17 +382,28 @@ fn shown(given: &[BufferDescription], buffers: &[Buffer]) -> Result<Vec<String>,
         .collect()
 }
 
-/// What is expected of blocks, its formulas as text.
-fn expected_blocks(given: &BTreeMap<String, BlockDescription>) -> BTreeMap<String, ExpectedBlock> {
+/// What is expected of blocks, its formulas as text; labels of which nothing is expected with these
+/// parameters are left out.
+fn expected_blocks(
+    given: &BTreeMap<String, BlockDescription>,
+    parameters: &BTreeMap<String, Value>,
+) -> BTreeMap<String, ExpectedBlock> {
+    let mean = |block: &BlockDescription| match &block.active_lanes_mean {
+        MeanDescription::Same(formula) => Some(formula.to_string()),
+        MeanDescription::Choice { by, of } => {
+            let value = parameters.get(by).map(Value::to_string)?;
+            of.get(&value).map(Formula::to_string)
+        }
+    };
     given
         .iter()
-        .map(|(label, block)| {
+        .filter_map(|(label, block)| {
             let block = ExpectedBlock {
-                active_lanes_mean: block.active_lanes_mean.to_string(),
+                active_lanes_mean: mean(block)?,
                 issues: block.issues.as_ref().map(Formula::to_string),
                 lanes: block.lanes.as_ref().map(Formula::to_string),
             };
-            (label.clone(), block)
+            Some((label.clone(), block))
         })
         .collect()
 }
