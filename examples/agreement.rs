@@ -40,7 +40,7 @@ struct Arguments {
     /// The seed of the first program; the others follow it.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The device, `wgpu:N`.
+    /// The device, `wgpu:N` or `cuda:N`.
     #[arg(long, default_value = "wgpu:0")]
     device: String,
     /// How many programs run at a time, each in a device process of its own.
@@ -117,8 +117,11 @@ struct Shared {
 
 #[expect(clippy::disallowed_methods, reason = "throughput is part of what it prints")]
 fn run(arguments: &Arguments, options: Options) -> anyhow::Result<ExitCode> {
-    let number = arguments.device.strip_prefix("wgpu:").and_then(|number| number.parse().ok());
-    let number: usize = number.with_context(|| format!("`{}` is no wgpu:N", arguments.device))?;
+    let (interface, number) = arguments.device.split_once(':').unwrap_or_default();
+    let known = ["wgpu", "cuda"].contains(&interface);
+    let number = number.parse().ok().filter(|_| known);
+    let number: usize =
+        number.with_context(|| format!("`{}` is no wgpu:N or cuda:N", arguments.device))?;
     let shared = Shared {
         next: AtomicU64::new(arguments.seed),
         end: arguments.seed + arguments.count,
@@ -166,7 +169,11 @@ fn work(
     shared: &Shared,
     first: bool,
 ) -> anyhow::Result<()> {
-    let mut device = WorkerRunner::open(number, false, SILENCE_MAX)?;
+    let mut device = if arguments.device.starts_with("cuda:") {
+        WorkerRunner::open_cuda(number, false, SILENCE_MAX)?
+    } else {
+        WorkerRunner::open(number, false, SILENCE_MAX)?
+    };
     let Some(width) = device.device().subgroup_width_run else {
         bail!("{} has no subgroups, so nothing can be counted on it", device.device().name)
     };

@@ -18,12 +18,13 @@
 //!   shaders/<family>/<name>.toml + .wgsl                                    child process
 //!          │                                                            ┌───────────────────┐
 //!       kernel ── Launch ──► run::session ── run::worker ══ JSON lines ═╡ run::wgpu         │
-//!          (one point of     │    ▲                                     │  program          │
-//!           a sweep)         │    │ counts, times, verdicts             │  instrument       │
-//!                            ▼    │                                     │  run::sampling    │
-//!              run::simulator ────┤                                     │  a GPU's driver   │
-//!               program           │                                     └───────────────────┘
-//!               simulate          ▼
+//!          (one point of     │    ▲                                     │  or run::cuda     │
+//!           a sweep)         │    │ counts, times, verdicts             │  program          │
+//!                            ▼    │                                     │  instrument       │
+//!              run::simulator ────┤                                     │  translate (CUDA) │
+//!               program           │                                     │  run::sampling    │
+//!               simulate          │                                     │  a GPU's driver   │
+//!                                 ▼                                     └───────────────────┘
 //!                            run::measure ── record::Measurement ──► store ──► result.json
 //!                                                                                 │
 //!                        terminal ◄── cli ◄──┬── analyze (typed tables) ◄── record::Run
@@ -50,7 +51,8 @@
 //! | [`program`] | the only door to naga's front end: text in, numbered basic blocks out, and why each is entered | units, kernel; naga |
 //! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, program; naga |
 //! | [`instrument`] | IR → IR: adds counters of issues and lanes | units, program; naga |
-//! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone |
+//! | [`translate`] | IR → CUDA C++, with tracked masks of active lanes | units, program; naga |
+//! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone, cudarc in [`run::cuda`] alone |
 //! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | units, wgpu |
 //! | [`store`] | results on disk, whole at every moment | record, units |
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves | record, units, statistics, occupancy |
@@ -71,9 +73,14 @@
 //!
 //! - **No driver in the parent.** A GPU's driver is opened in a child process only
 //!   ([`run::worker`]). A device that hangs or is lost costs that process, and never a result.
-//! - **No wgpu outside [`run::wgpu`].** Everyone else speaks to [`run::Runner`].
-//! - **No second numbering.** Blocks are numbered in [`program::structure`]; simulator and
-//!   instrumenter walk its tree, so that they cannot number differently.
+//! - **No wgpu outside [`run::wgpu`], no CUDA outside [`run::cuda`].** Everyone else speaks to
+//!   [`run::Runner`].
+//! - **Nothing of CUDA to build or to start.** Its libraries are looked for when a `cuda:N` is asked
+//!   for; a missing one is a sentence.
+//! - **No `__activemask`.** Which lanes are active is worked out in the translation ([`translate`]),
+//!   not asked of the machine.
+//! - **No second numbering.** Blocks are numbered in [`program::structure`]; simulator, instrumenter
+//!   and translation walk its tree, so that they cannot number differently.
 //! - **No counters in what is timed**, and no times of what is counted. A kernel with counters
 //!   gives the same outputs as without.
 //! - **No inference in counts.** A device is asked at each execution of a block which lanes are
@@ -88,8 +95,8 @@
 //!   walked have an order: the same input gives the same bytes.
 //! - **No endless waiting.** Children have a limit of silence, simulated subgroups a limit of
 //!   operations, sampling a budget. Reaching one is an error that says so.
-//! - **No `unsafe`** but in one file, `run/wgpu/trusted.rs`: wgpu's call for modules without
-//!   run-time checks.
+//! - **No `unsafe`** but in three files: `run/wgpu/trusted.rs`, wgpu's call for modules without
+//!   run-time checks; `run/cuda/driver.rs` and `run/cuda/nvrtc.rs`, which call NVIDIA's C libraries.
 //!
 //! # Where the tests are
 //!
@@ -120,4 +127,5 @@ pub mod run;
 pub mod simulate;
 pub mod statistics;
 pub mod store;
+pub mod translate;
 pub mod units;

@@ -65,9 +65,10 @@ const ALLOWED: [(&str, &[&str]); 17] = [
 ];
 
 /// External crates that only these places may use.
-const ONLY_IN: [(&str, &[&str]); 6] = [
+const ONLY_IN: [(&str, &[&str]); 7] = [
     ("naga", &["program", "simulate", "instrument", "translate", "run/wgpu"]),
     ("wgpu", &["run/wgpu", "algorithms"]),
+    ("cudarc", &["run/cuda"]),
     ("plotters", &["chart"]),
     ("minijinja", &["report"]),
     ("clap", &["cli"]),

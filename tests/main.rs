@@ -8,16 +8,19 @@
 //! | `tests/collectives/` | reductions, scans, softmax: every width, odd sizes, unfair schedules; the library's functions |
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
 //! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
+//! | `tests/cuda` | the CUDA translation: NVRTC compiles it for four architectures, snapshots |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! A driver that is not installed makes its tests *ignored*, with the reason in their names;
-//! `LANESCOPE_REQUIRE=lavapipe,swiftshader` turns that into failures.
+//! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda` turns that into failures. NVRTC is looked for
+//! in the folders that `LANESCOPE_NVRTC` names.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod collectives;
 mod command;
 mod corpus;
+mod cuda;
 mod devices;
 mod random;
 mod sorting;
@@ -37,6 +40,7 @@ fn main() {
     trials.extend(random::trials());
     trials.extend(corpus::trials());
     trials.extend(sorting::trials());
+    trials.extend(cuda::trials());
     for driver in Driver::all() {
         for (name, check) in devices::CHECKS {
             if !driver.takes(name) {

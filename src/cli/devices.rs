@@ -2,9 +2,12 @@
 //!
 //! Input: the ids as typed, the adapters that there are. Output: [`Choice`]s, in the order of use.
 
+use std::time::Duration;
+
 use crate::kernel::{DeviceClass, near_matches};
 use crate::run::wgpu::Listed;
-use crate::run::{RunError, worker};
+use crate::run::worker::{self, WorkerRunner};
+use crate::run::{RunError, RunErrorKind, cuda};
 use crate::units::Width;
 
 use super::failure::{Exit, Failure};
@@ -23,6 +26,13 @@ pub(crate) enum Choice {
         /// Whether the processor does the work.
         cpu_driver: bool,
     },
+    /// A GPU of NVIDIA's through CUDA, by its number.
+    Cuda {
+        /// The N of `cuda:N`.
+        number: usize,
+        /// The driver's name for it.
+        name: String,
+    },
 }
 
 impl Choice {
@@ -31,6 +41,31 @@ impl Choice {
         match self {
             Self::Simulator(width) => format!("sim:{width}"),
             Self::Wgpu { number, .. } => format!("wgpu:{number}"),
+            Self::Cuda { number, .. } => format!("cuda:{number}"),
+        }
+    }
+
+    /// Whether it is a device, rather than the simulator: it has times.
+    pub(crate) fn is_device(&self) -> bool {
+        !matches!(self, Self::Simulator(_))
+    }
+
+    /// Opens a device in a child process of its own.
+    ///
+    /// # Errors
+    ///
+    /// What opening gives; simulators have no process.
+    pub(crate) fn worker(
+        &self,
+        calibrate: bool,
+        silence_max: Duration,
+    ) -> Result<WorkerRunner, RunError> {
+        match self {
+            Self::Wgpu { number, .. } => WorkerRunner::open(*number, calibrate, silence_max),
+            Self::Cuda { number, .. } => WorkerRunner::open_cuda(*number, calibrate, silence_max),
+            Self::Simulator(_) => {
+                Err(RunError::new(RunErrorKind::NoDevice, "the simulator has no process"))
+            }
         }
     }
 
@@ -38,7 +73,7 @@ impl Choice {
     pub(crate) fn class(&self, quick: bool) -> DeviceClass {
         match self {
             _ if quick => DeviceClass::Quick,
-            Self::Wgpu { cpu_driver: false, .. } => DeviceClass::Gpu,
+            Self::Wgpu { cpu_driver: false, .. } | Self::Cuda { .. } => DeviceClass::Gpu,
             Self::Wgpu { .. } | Self::Simulator(_) => DeviceClass::Cpu,
         }
     }
@@ -54,15 +89,27 @@ pub(crate) struct Available {
     pub(crate) listed: Vec<Listed>,
     /// Why adapters could not be listed.
     pub(crate) trouble: Option<RunError>,
+    /// What there is of CUDA; nothing where nobody asked.
+    pub(crate) cuda: Option<cuda::Listed>,
 }
 
 impl Available {
-    /// Asks a child for the adapters.
-    pub(crate) fn ask() -> Self {
-        match worker::adapters() {
-            Ok(listed) => Self { listed, trouble: None },
-            Err(error) => Self { listed: Vec::new(), trouble: Some(error) },
-        }
+    /// Asks children for what the ids may mean.
+    pub(crate) fn ask(ids: &[String]) -> Self {
+        let (listed, trouble) = match needs_adapters(ids).then(worker::adapters) {
+            Some(Ok(listed)) => (listed, None),
+            Some(Err(error)) => (Vec::new(), Some(error)),
+            None => (Vec::new(), None),
+        };
+        let cuda = needs_cuda(ids).then(|| {
+            worker::cuda_devices().unwrap_or_else(|error| cuda::Listed {
+                devices: Vec::new(),
+                trouble: Some(error.message),
+                path: "how kernels are compiled is not known".to_owned(),
+                compiles: false,
+            })
+        });
+        Self { listed, trouble, cuda }
     }
 
     /// The adapters that work.
@@ -77,11 +124,22 @@ impl Available {
             })
             .collect()
     }
+
+    /// The GPUs that CUDA sees.
+    fn cuda_devices(&self) -> Vec<Choice> {
+        let devices = self.cuda.iter().flat_map(|cuda| &cuda.devices).enumerate();
+        devices.map(|(number, d)| Choice::Cuda { number, name: d.name.clone() }).collect()
+    }
 }
 
 /// Whether any of the ids needs the adapters listed.
-pub(crate) fn needs_adapters(ids: &[String]) -> bool {
-    ids.is_empty() || ids.iter().any(|id| !id.starts_with("sim:"))
+fn needs_adapters(ids: &[String]) -> bool {
+    ids.is_empty() || ids.iter().any(|id| !id.starts_with("sim:") && !id.starts_with("cuda:"))
+}
+
+/// Whether any of the ids may be a device of CUDA's.
+fn needs_cuda(ids: &[String]) -> bool {
+    ids.iter().any(|id| id == "all" || id.starts_with("cuda:"))
 }
 
 /// Without ids: every GPU, else the CPU drivers, then the simulator at 32 and 64. With: those.
@@ -126,7 +184,8 @@ fn simulators() -> impl Iterator<Item = Choice> {
 
 fn one(id: &str, working: &[Choice], available: &Available) -> Result<Vec<Choice>, Failure> {
     if id == "all" {
-        return Ok(working.iter().cloned().chain(simulators()).collect());
+        let devices = working.iter().cloned().chain(available.cuda_devices());
+        return Ok(devices.chain(simulators()).collect());
     }
     match id.split_once(':') {
         Some(("sim", lanes)) => {
@@ -137,25 +196,36 @@ fn one(id: &str, working: &[Choice], available: &Available) -> Result<Vec<Choice
             Ok(vec![Choice::Simulator(width)])
         }
         Some(("wgpu", rest)) => {
-            let wanted = rest.to_lowercase();
-            let matches = |choice: &&Choice| match choice {
-                Choice::Wgpu { number, name, .. } => {
-                    number.to_string() == rest
-                        || (rest.parse::<usize>().is_err()
-                            && !rest.is_empty()
-                            && name.to_lowercase().contains(&wanted))
-                }
-                Choice::Simulator(_) => false,
-            };
-            let found: Vec<Choice> = working.iter().filter(matches).cloned().collect();
+            let found = named(working.to_vec(), rest);
             if found.is_empty() { Err(unknown(id, working, available)) } else { Ok(found) }
         }
-        Some(("cuda", _)) => Err(Failure::message(
-            Exit::NoDevice,
-            format!("--device {id}: this version has no CUDA path; an NVIDIA GPU works as wgpu:N"),
-        )),
+        Some(("cuda", rest)) => {
+            let found = named(available.cuda_devices(), rest);
+            if !found.is_empty() {
+                return Ok(found);
+            }
+            let trouble = available.cuda.as_ref().and_then(|cuda| cuda.trouble.clone());
+            let why = trouble.unwrap_or_else(|| "CUDA's driver has no such device".to_owned());
+            let message = format!("--device {id}: {why}\n{}", list(available));
+            Err(Failure::message(Exit::NoDevice, message))
+        }
         _ => Err(unknown(id, working, available)),
     }
+}
+
+/// The devices with a number, or with a part of a name.
+fn named(devices: Vec<Choice>, wanted: &str) -> Vec<Choice> {
+    let part = wanted.to_lowercase();
+    let matches = |choice: &Choice| match choice {
+        Choice::Wgpu { number, name, .. } | Choice::Cuda { number, name } => {
+            number.to_string() == wanted
+                || (wanted.parse::<usize>().is_err()
+                    && !wanted.is_empty()
+                    && name.to_lowercase().contains(&part))
+        }
+        Choice::Simulator(_) => false,
+    };
+    devices.into_iter().filter(matches).collect()
 }
 
 fn unknown(id: &str, working: &[Choice], available: &Available) -> Failure {
@@ -190,6 +260,9 @@ pub(crate) fn list(available: &Available) -> String {
         let why = listed.left_out.as_ref().map_or(String::new(), |why| format!(": {why}"));
         text += &format!("  {id:9} {} ({}){why}\n", listed.name, listed.backend);
     }
+    for device in available.cuda.iter().flat_map(|cuda| &cuda.devices) {
+        text += &format!("  {:9} {} (cuda)\n", device.id, device.name);
+    }
     text += "  sim:W     the simulator, W = 1, 2, 4 … 128\n";
     text
 }
@@ -213,6 +286,7 @@ mod tests {
                 listed(Some("wgpu:1"), "llvmpipe", true),
             ],
             trouble: None,
+            cuda: None,
         }
     }
 

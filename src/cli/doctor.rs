@@ -1,7 +1,6 @@
 //! `lanescope doctor`: what the devices are, and whether they do what they say.
 
 use std::io::Write;
-use std::time::Duration;
 
 use serde_json::json;
 
@@ -14,7 +13,7 @@ use crate::kernel::Catalogue;
 use crate::record::{Device, DeviceKind, Packing};
 use crate::run::self_test::{self, CaseResult};
 use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
-use crate::run::worker::{SILENCE_MAX, WorkerRunner};
+use crate::run::worker::SILENCE_MAX;
 use crate::run::{RunError, Runner};
 
 /// What was found of one device.
@@ -55,18 +54,15 @@ impl Examined {
 /// Examines devices.
 pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Result<Exit, Failure> {
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
-    let available = if devices::needs_adapters(&arguments.device) {
-        Available::ask()
-    } else {
-        Available { listed: Vec::new(), trouble: None }
-    };
     let ids =
         if arguments.device.is_empty() { vec!["all".to_owned()] } else { arguments.device.clone() };
+    let available = Available::ask(&ids);
     let choices = devices::choose(&ids, &available)?;
     let examined: Vec<Examined> = choices.iter().map(|c| examine(c, &catalogue)).collect();
     if arguments.json {
         let all: Vec<_> = examined.iter().map(describe).collect();
-        let document = json!({ "adapters": available.listed, "devices": all });
+        let document =
+            json!({ "adapters": available.listed, "cuda": available.cuda, "devices": all });
         serde_json::to_writer_pretty(&mut *out, &document).map_err(Failure::bad_input)?;
         writeln!(out)?;
     } else {
@@ -88,9 +84,8 @@ fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
     let _ = writeln!(anstream::stderr(), "examining {id} …");
     let opened: Result<Box<dyn Runner>, RunError> = match choice {
         Choice::Simulator(width) => Ok(Box::new(SimulatorRunner::new(*width, STEPS_MAX))),
-        Choice::Wgpu { number, .. } => {
-            let silence: Duration = SILENCE_MAX;
-            WorkerRunner::open(*number, true, silence).map(|runner| Box::new(runner) as _)
+        Choice::Wgpu { .. } | Choice::Cuda { .. } => {
+            choice.worker(true, SILENCE_MAX).map(|runner| Box::new(runner) as _)
         }
     };
     match opened {
@@ -104,6 +99,11 @@ fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
 
 fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "Adapters:\n{}", devices::list(available))?;
+    if let Some(cuda) = &available.cuda {
+        let trouble = cuda.trouble.as_ref();
+        let found = trouble.map_or_else(|| "the driver is there".to_owned(), Clone::clone);
+        writeln!(out, "CUDA:\n  {found}\n  {}\n", cuda.path)?;
+    }
     let devices: Vec<Device> = examined.iter().filter_map(|e| e.device.clone()).collect();
     writeln!(out, "{}", table::devices(&devices, Style::Terminal))?;
     for one in examined {

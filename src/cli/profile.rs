@@ -25,7 +25,6 @@ use crate::run::profile::{ProfileError, Request};
 use crate::run::session::SessionOptions;
 use crate::run::simulator::SimulatorRunner;
 use crate::run::trust::{self, Counting};
-use crate::run::worker::WorkerRunner;
 use crate::run::{CountOptions, RunError, RunErrorKind, Runner, caught};
 use crate::units::grouped;
 
@@ -49,11 +48,7 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
         return init(&request, &arguments.shader);
     }
     let launch = launch(&request, arguments)?;
-    let available = if devices::needs_adapters(&arguments.device) {
-        Available::ask()
-    } else {
-        Available { listed: Vec::new(), trouble: None }
-    };
+    let available = Available::ask(&arguments.device);
     let choices = devices::choose_for_profile(&arguments.device, &available)?;
     warn_of_size(&launch, &choices)?;
     let asked = !arguments.device.is_empty();
@@ -256,8 +251,8 @@ fn count(
                 let simulator = SimulatorRunner::new(*width, arguments.steps);
                 Box::new(simulator.strict(arguments.strict))
             }
-            Choice::Wgpu { number, .. } => {
-                let runner = Box::new(WorkerRunner::open(*number, false, silence_max)?);
+            Choice::Wgpu { .. } | Choice::Cuda { .. } => {
+                let runner = Box::new(choice.worker(false, silence_max)?);
                 Box::new(Twice::new(runner, catalogue, &constructs, counting)?)
             }
         })

@@ -23,7 +23,6 @@ use crate::record::{
 };
 use crate::run::session::{Listener, Open, Phase, SessionOptions, run_device};
 use crate::run::simulator::SimulatorRunner;
-use crate::run::worker::WorkerRunner;
 use crate::run::{CountOptions, RunError, Runner, now_utc};
 use crate::statistics::StopRule;
 use crate::store::Store;
@@ -64,15 +63,11 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
         .map_err(|error| Failure::message(Exit::BadInput, format!("--budget: {error}")))?;
     // Launches are worked out before any device is opened: bad input costs nothing.
     groups(&kernels, &points, Sizes::of_gpu(DeviceClass::Quick), arguments.seed)?;
-    let available = if devices::needs_adapters(&arguments.device) {
-        Available::ask()
-    } else {
-        Available { listed: Vec::new(), trouble: None }
-    };
+    let available = Available::ask(&arguments.device);
     let devices = devices::choose(&arguments.device, &available)?;
     let mut job =
         Job::new(arguments.out.as_deref(), !arguments.device.is_empty(), &available, &devices)?;
-    let timed = devices.iter().filter(|d| matches!(d, Choice::Wgpu { .. })).count();
+    let timed = devices.iter().filter(|device| device.is_device()).count();
     let options = SessionOptions {
         count: CountOptions { histogram: arguments.histogram, derived: false },
         timing: (!arguments.no_timing)
@@ -144,7 +139,7 @@ fn groups(
     let mut alone = Vec::new();
     for point in points {
         for kernel in kernels {
-            alone.extend(beside(kernel, point).into_iter().map(|chosen| {
+            alone.extend(kernel.points(point).into_iter().map(|chosen| {
                 let names: Vec<String> =
                     chosen.iter().map(|(name, value)| format!("{name}={value}")).collect();
                 (*kernel, format!("{} {}", kernel.family(), names.join(" ")), chosen)
@@ -168,21 +163,6 @@ fn groups(
         }
     }
     Ok(groups.into_values().collect())
-}
-
-/// A point, and the further values that the kernel shows beside its defaults.
-fn beside(kernel: &Kernel, point: &BTreeMap<String, Value>) -> Vec<BTreeMap<String, Value>> {
-    let mut points = vec![point.clone()];
-    for (name, parameter) in &kernel.description.parameters {
-        if !point.contains_key(name) {
-            for value in &parameter.shown_beside {
-                let mut more = point.clone();
-                more.insert(name.clone(), value.clone());
-                points.push(more);
-            }
-        }
-    }
-    points
 }
 
 /// The points of a kernel's sweeps, each with its group's key; what `point` chose stays.
@@ -275,7 +255,7 @@ impl Job {
         if let Some(trouble) = &available.trouble {
             note(&progress, &format!("the adapters could not be listed: {trouble}"));
         }
-        if !devices.iter().any(|device| matches!(device, Choice::Wgpu { .. })) {
+        if !devices.iter().any(Choice::is_device) {
             let message =
                 "no adapter is used: counts come from the simulator, and there are no times";
             note(&progress, message);
@@ -306,8 +286,8 @@ impl Job {
                         .strict(arguments.strict)
                         .memory_bytes_max(arguments.memory_max.saturating_mul(1 << 20)),
                 ),
-                Choice::Wgpu { number, .. } => {
-                    let mut runner = WorkerRunner::open(*number, calibrate, silence_max)?;
+                Choice::Wgpu { .. } | Choice::Cuda { .. } => {
+                    let mut runner = device.worker(calibrate, silence_max)?;
                     if calibrate {
                         runner.test_counting(catalogue)?;
                         calibrate = false;

@@ -166,6 +166,21 @@ impl Kernel {
         self.id.rsplit('/').next().unwrap_or_default()
     }
 
+    /// A point of a sweep, and the further values that the kernel shows beside its defaults.
+    pub fn points(&self, point: &BTreeMap<String, Value>) -> Vec<BTreeMap<String, Value>> {
+        let mut points = vec![point.clone()];
+        for (name, parameter) in &self.description.parameters {
+            if !point.contains_key(name) {
+                for value in &parameter.shown_beside {
+                    let mut more = point.clone();
+                    more.insert(name.clone(), value.clone());
+                    points.push(more);
+                }
+            }
+        }
+        points
+    }
+
     /// The default value of each parameter on a class of device.
     pub fn defaults(&self, class: DeviceClass) -> BTreeMap<String, Value> {
         let value = |parameter: &format::Parameter| match (&parameter.default, class) {

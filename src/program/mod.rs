@@ -15,6 +15,7 @@ pub mod constructs;
 pub mod emit;
 mod lives;
 pub mod loops;
+pub mod operands;
 pub mod reflect;
 mod returns;
 pub mod source;

@@ -6,7 +6,10 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | [`cuda`] | the only place that sees cudarc: NVIDIA's GPUs through CUDA |
+//! | `counting` | what the runners of GPUs share |
 //! | [`measure`] | counts and times → `record::Measurement` |
+//! | `probes` | the WGSL by which a device is measured |
 //! | [`profile`] | a user's shader and launch file → `Launch` |
 //! | [`sampling`] | which sample next, how often, until when |
 //! | [`session`] | device by device, launch by launch; failures; fresh children |
@@ -16,7 +19,10 @@
 //! | [`wgpu`] | the only place that sees wgpu |
 //! | [`worker`] | the child process that owns a device, and the `Runner` that speaks to it |
 
+mod counting;
+pub mod cuda;
 pub mod measure;
+mod probes;
 pub mod profile;
 pub mod sampling;
 pub mod self_test;

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::cuda::{self, CudaRunner};
 use super::self_test;
 use super::wgpu::{Listed, WgpuRunner, list};
 use super::{
@@ -40,9 +41,13 @@ const STDERR_LINES: usize = 6;
 pub enum Request {
     /// List the adapters: answered with [`Reply::Adapters`].
     List,
-    /// Open adapter number `number`: answered with [`Reply::Opened`] or [`Reply::Failed`].
+    /// List what there is of CUDA: answered with [`Reply::Cuda`].
+    ListCuda,
+    /// Open device number `number`: answered with [`Reply::Opened`] or [`Reply::Failed`].
     Open {
-        /// The N of `wgpu:N`.
+        /// By which interface.
+        interface: Interface,
+        /// The N of `wgpu:N` or `cuda:N`.
         number: usize,
         /// Whether to measure rates, fusion and the loop limit.
         calibrate: bool,
@@ -75,12 +80,42 @@ pub enum Request {
     },
 }
 
+/// How a device is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Interface {
+    /// Vulkan, Metal or DX12.
+    Wgpu,
+    /// NVIDIA's own.
+    Cuda,
+}
+
+impl Interface {
+    /// What device ids begin with.
+    pub fn prefix(self) -> &'static str {
+        match self {
+            Self::Wgpu => "wgpu",
+            Self::Cuda => "cuda",
+        }
+    }
+
+    /// Opens device `number` in this process.
+    fn open(self, number: usize, calibrate: bool) -> Result<Box<dyn Runner>, RunError> {
+        match self {
+            Self::Wgpu => WgpuRunner::open(number, calibrate).map(|runner| Box::new(runner) as _),
+            Self::Cuda => CudaRunner::open(number, calibrate).map(|runner| Box::new(runner) as _),
+        }
+    }
+}
+
 /// What the child answers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
     /// The adapters.
     Adapters(Vec<Listed>),
+    /// What there is of CUDA.
+    Cuda(cuda::Listed),
     /// The device is open.
     Opened(Box<Device>),
     /// Counting's result.
@@ -101,7 +136,7 @@ pub enum Reply {
 ///
 /// What reading or writing the two streams gives; the parent is then gone.
 pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()> {
-    let mut runner: Option<WgpuRunner> = None;
+    let mut runner: Option<Box<dyn Runner>> = None;
     let mut line = String::new();
     loop {
         line.clear();
@@ -122,13 +157,14 @@ fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
 
 fn answer(
     request: Request,
-    runner: &mut Option<WgpuRunner>,
+    runner: &mut Option<Box<dyn Runner>>,
     output: &mut impl Write,
 ) -> io::Result<Reply> {
     let closed = || RunError::new(RunErrorKind::NoDevice, "no device is open");
     Ok(match request {
         Request::List => Reply::Adapters(list()),
-        Request::Open { number, calibrate } => match WgpuRunner::open(number, calibrate) {
+        Request::ListCuda => Reply::Cuda(cuda::list()),
+        Request::Open { interface, number, calibrate } => match interface.open(number, calibrate) {
             Ok(opened) => {
                 let device = Box::new(opened.device().clone());
                 *runner = Some(opened);
@@ -323,6 +359,21 @@ pub fn adapters() -> Result<Vec<Listed>, RunError> {
     }
 }
 
+/// Lists what there is of CUDA, in a child of its own.
+///
+/// # Errors
+///
+/// [`RunErrorKind::DeviceLost`] and [`RunErrorKind::TimeLimit`] where the driver brings the child down.
+pub fn cuda_devices() -> Result<cuda::Listed, RunError> {
+    let mut worker = Worker::start(&WorkerOptions::new(OPENING_MAX))?;
+    worker.ask(&Request::ListCuda)?;
+    match worker.hear(OPENING_MAX, "listing CUDA's devices")? {
+        Reply::Cuda(listed) => Ok(listed),
+        Reply::Failed(error) => Err(error),
+        other => Err(unexpected(&other)),
+    }
+}
+
 fn unexpected(reply: &Reply) -> RunError {
     RunError::new(RunErrorKind::DeviceLost, format!("the worker answered out of turn: {reply:?}"))
 }
@@ -342,23 +393,38 @@ impl WorkerRunner {
     ///
     /// What opening or calibrating gives, and what ends the child.
     pub fn open(number: usize, calibrate: bool, silence_max: Duration) -> Result<Self, RunError> {
-        Self::open_with(number, calibrate, &WorkerOptions::new(silence_max))
+        Self::open_by(Interface::Wgpu, number, calibrate, &WorkerOptions::new(silence_max))
     }
 
-    /// Opens `wgpu:<number>` in a fresh child that is started as `options` says.
+    /// Opens `cuda:<number>` in a fresh child.
     ///
     /// # Errors
     ///
     /// As [`WorkerRunner::open`].
-    pub fn open_with(
+    pub fn open_cuda(
+        number: usize,
+        calibrate: bool,
+        silence_max: Duration,
+    ) -> Result<Self, RunError> {
+        Self::open_by(Interface::Cuda, number, calibrate, &WorkerOptions::new(silence_max))
+    }
+
+    /// Opens a device in a fresh child that is started as `options` says.
+    ///
+    /// # Errors
+    ///
+    /// As [`WorkerRunner::open`].
+    pub fn open_by(
+        interface: Interface,
         number: usize,
         calibrate: bool,
         options: &WorkerOptions,
     ) -> Result<Self, RunError> {
         let silence_max = options.silence_max;
         let mut worker = Worker::start(options)?;
-        worker.ask(&Request::Open { number, calibrate })?;
-        match worker.hear(OPENING_MAX, &format!("opening wgpu:{number}"))? {
+        worker.ask(&Request::Open { interface, number, calibrate })?;
+        let doing = format!("opening {}:{number}", interface.prefix());
+        match worker.hear(OPENING_MAX, &doing)? {
             Reply::Opened(device) => Ok(Self { worker, device: *device, silence_max }),
             Reply::Failed(error) => Err(error),
             other => Err(unexpected(&other)),

@@ -13,11 +13,12 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 25] = [
+    let checks: [(&str, fn()); 26] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
         ("unknown_devices_exit_with_three", unknown_devices),
+        ("cuda_without_a_gpu_exits_with_three", cuda_without_a_gpu),
         ("the_step_limit_fails_its_kernel_only", step_limit),
         ("what_is_too_large_is_refused_with_its_limit", too_large),
         ("a_run_is_never_written_over", never_written_over),
@@ -104,8 +105,23 @@ fn unknown_devices() {
     refused(&["--device", "wgpu:0"], 3, "apt install");
     refused(&["--device", "sim:33"], 3, "power of two");
     refused(&["--device", "smi:32"], 3, "did you mean sim:32");
-    refused(&["--device", "cuda:0"], 3, "no CUDA path");
+    refused(&["--device", "cuda:7"], 3, "--device cuda:7: ");
     refused(&["doctor", "--device", "metal"], 3, "no device");
+}
+
+/// Where there is a GPU it is hidden: the driver then says that it finds none.
+fn cuda_without_a_gpu() {
+    let hidden = [("CUDA_VISIBLE_DEVICES".to_owned(), "-1".to_owned())];
+    let shader = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/hot_loops/collatz.wgsl");
+    let folder = TempDir::new().unwrap();
+    for arguments in [&["run", "uniform"] as &[&str], &["doctor"], &["profile", shader]] {
+        let all = [arguments, &["--device", "cuda:0"]].concat();
+        let (code, stdout, stderr) = program::parts(&program::run(&folder, &hidden, &all));
+        assert_eq!((code, stdout.as_str()), (3, ""), "{arguments:?}: {stderr}");
+        let why = "lanescope: --device cuda:0: NVIDIA's driver ";
+        assert!(stderr.contains(why), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
+    }
 }
 
 /// The limit is below what the long loops need and above what the short one does.

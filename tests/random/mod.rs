@@ -45,7 +45,7 @@ pub(crate) fn agree(driver: &Driver) {
         environment: driver.environment(),
         silence_max: Duration::from_secs(60),
     };
-    let mut device = WorkerRunner::open_with(0, false, &options).unwrap();
+    let mut device = WorkerRunner::open_by(driver.interface, 0, false, &options).unwrap();
     let width = device.device().subgroup_width_run.unwrap();
     assert_eq!(width.lanes(), driver.width);
     let mut simulator = SimulatorRunner::new(width, STEPS_MAX);

@@ -1,8 +1,11 @@
-//! The CPU drivers that tests run on, where they are installed, and what makes them required.
+//! The drivers that tests run on, where they are installed, and what makes them required: CPU drivers
+//! of Vulkan, and CUDA where there is an NVIDIA GPU.
 
 use std::path::Path;
 
-/// A Vulkan driver in one configuration.
+use lanescope::run::worker::Interface;
+
+/// A driver in one configuration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Driver {
     /// What tests call it.
@@ -15,6 +18,8 @@ pub(crate) struct Driver {
     bits: Option<&'static str>,
     /// The width that it runs, in lanes.
     pub(crate) width: u32,
+    /// By which interface its device is reached.
+    pub(crate) interface: Interface,
 }
 
 const LAVAPIPE: &[&str] = &[
@@ -27,12 +32,19 @@ const SWIFTSHADER: &[&str] =
     &["/usr/lib/chromium/vk_swiftshader_icd.json", "/usr/lib64/chromium/vk_swiftshader_icd.json"];
 
 const fn lavapipe(name: &'static str, bits: &'static str, width: u32) -> Driver {
-    Driver { name, family: "lavapipe", manifests: LAVAPIPE, bits: Some(bits), width }
+    Driver {
+        name,
+        family: "lavapipe",
+        manifests: LAVAPIPE,
+        bits: Some(bits),
+        width,
+        interface: Interface::Wgpu,
+    }
 }
 
 impl Driver {
     /// Every configuration that tests run on.
-    pub(crate) fn all() -> [Self; 5] {
+    pub(crate) fn all() -> [Self; 6] {
         [
             lavapipe("lavapipe_4", "128", 4),
             lavapipe("lavapipe_8", "256", 8),
@@ -45,6 +57,15 @@ impl Driver {
                 manifests: SWIFTSHADER,
                 bits: None,
                 width: 4,
+                interface: Interface::Wgpu,
+            },
+            Self {
+                name: "cuda",
+                family: "cuda",
+                manifests: &[],
+                bits: None,
+                width: 32,
+                interface: Interface::Cuda,
             },
         ]
     }
@@ -55,6 +76,10 @@ impl Driver {
             "misreported_width_is_flagged" => self.name == "lavapipe_lying",
             // lavapipe leaves endless loops by itself.
             "endless_loop_costs_its_process_only" => self.name == "swiftshader",
+            // CUDA binds whatever there is memory for.
+            "what_is_too_large_is_refused_with_its_limit" => {
+                self.name != "lavapipe_lying" && self.family != "cuda"
+            }
             _ => self.name != "lavapipe_lying",
         }
     }
@@ -65,13 +90,22 @@ impl Driver {
 
     /// Why the driver cannot be used, where it cannot.
     pub(crate) fn missing(&self) -> Option<String> {
+        if self.interface == Interface::Cuda {
+            let listed = lanescope::run::cuda::list();
+            let compiler = listed.compiles.then_some(()).ok_or(listed.path);
+            return listed.trouble.or(compiler.err());
+        }
         self.manifest().is_none().then(|| format!("{} is not installed", self.family))
     }
 
     /// Whether its absence is a failure.
     pub(crate) fn required(&self) -> bool {
-        let required = std::env::var("LANESCOPE_REQUIRE").unwrap_or_default();
-        required.split(',').any(|name| name.trim() == self.family)
+        required(self.family)
+    }
+
+    /// The id of its device.
+    pub(crate) fn device(&self) -> String {
+        format!("{}:0", self.interface.prefix())
     }
 
     /// The environment in which a process sees this driver alone.
@@ -85,4 +119,10 @@ impl Driver {
         }
         variables
     }
+}
+
+/// Whether `LANESCOPE_REQUIRE` names something.
+pub(crate) fn required(what: &str) -> bool {
+    let required = std::env::var("LANESCOPE_REQUIRE").unwrap_or_default();
+    required.split(',').any(|name| name.trim() == what)
 }

@@ -2,90 +2,24 @@
 //!
 //! Input: an open device. Output: fields of `record::Device`: the width that it runs, how lanes are
 //! numbered, its timer, its multiply-add and copy rates, whether `fma()` rounds once, and whether it
-//! leaves long loops by itself. Each probe is a small WGSL text of its own; times are the best of a
+//! leaves long loops by itself. The texts are in `run::probes`; times are the best of a
 //! few runs, since a rate is a ceiling.
 
 use wgpu::{Buffer, BufferUsages};
 
+use super::super::probes::{
+    self, COPY, FUSED, LOOP, LOOP_TRIPS, PACKING, ROWS, WIDTH, WIDTH_WORKGROUPS, WORKGROUP,
+    fma_kernel, words,
+};
 use super::super::sampling::{Ticks, Timer};
 use super::super::{RunError, RunErrorKind};
 use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
 use crate::kernel::launch::fold;
 use crate::program::{Overrides, Parsed};
 use crate::record::{Device, Packing};
-use crate::units::Width;
-
-/// Invocations a workgroup in probes: every device takes 256.
-const WORKGROUP: u32 = 256;
-
-/// Workgroups of the width probe.
-const WIDTH_WORKGROUPS: u32 = 4;
 
 /// Runs of a rate's kernel, of which the best counts.
 const RATE_RUNS: u32 = 5;
-
-const WIDTH: &str = "
-struct Seen { size: u32, lane: u32, active_lanes: u32, first: u32 }
-@group(0) @binding(0) var<storage, read_write> seen: array<Seen>;
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(local_invocation_index) local_index: u32,
-    @builtin(subgroup_size) size: u32,
-    @builtin(subgroup_invocation_id) lane: u32,
-) {
-    let bits = countOneBits(subgroupBallot(true));
-    let active_lanes = bits.x + bits.y + bits.z + bits.w;
-    let first = subgroupBroadcastFirst(local_index);
-    seen[workgroup.x * 256u + local_index] = Seen(size, lane, active_lanes, first);
-}";
-
-/// A workgroup whose rows are a multiple of no width but 1, and few enough invocations for everyone.
-const ROWS: [u32; 3] = [3, 8, 2];
-
-const PACKING: &str = "
-@group(0) @binding(0) var<storage, read_write> firsts: array<u32, 48>;
-@compute @workgroup_size(3, 8, 2)
-fn main(@builtin(local_invocation_index) local_index: u32) {
-    firsts[local_index] = subgroupBroadcastFirst(local_index);
-}";
-
-const FUSED: &str = "
-@group(0) @binding(0) var<storage, read_write> values: array<f32, 4>;
-@compute @workgroup_size(1)
-fn main() { values[3] = fma(values[0], values[1], values[2]); }";
-
-const LOOP: &str = "
-@group(0) @binding(0) var<storage, read_write> values: array<u32, 4>;
-@compute @workgroup_size(1)
-fn main() {
-    let bound = values[0];
-    var hash = 1u;
-    var trips = 0u;
-    loop {
-        if (trips >= bound) { break; }
-        hash = hash * 1664525u + 1013904223u;
-        trips += 1u;
-    }
-    values[1] = trips;
-    values[2] = hash;
-}";
-
-const COPY: &str = "
-@group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
-@group(0) @binding(1) var<storage, read_write> target_buffer: array<vec4<u32>>;
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local_index: u32,
-) {
-    let index = (workgroup.y * grid.x + workgroup.x) * 256u + local_index;
-    target_buffer[index] = source[index];
-}";
-
-/// Iterations of the loop limit's probe: twice what lavapipe allows.
-const LOOP_TRIPS: u32 = 131_072;
 
 /// Makes a pipeline of a probe's text over buffers at group 0, binding 0, 1, …
 pub(super) fn bind(
@@ -115,10 +49,6 @@ pub(super) fn bind(
     gpu.bind(&shader, &slots)
 }
 
-fn words(bytes: &[u8]) -> Vec<u32> {
-    bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
-}
-
 /// A storage buffer that holds `content`.
 pub(super) fn storage(gpu: &Gpu, content: &[u32]) -> Buffer {
     let bytes: Vec<u8> = content.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -134,30 +64,7 @@ pub(super) fn width(gpu: &Gpu, device: &mut Device) -> Result<(), RunError> {
     let bound = bind(gpu, WIDTH, &[(&buffer, SlotKind::ReadWrite)], false)?;
     gpu.run("finding the subgroup width", &[(&bound, &Grid::Direct([WIDTH_WORKGROUPS, 1, 1]))])?;
     let seen = words(&gpu.read(&buffer, invocations as u64 * 16)?);
-    let seen: Vec<[u32; 4]> = seen.as_chunks::<4>().0.to_vec();
-    let lanes = seen.iter().map(|[_, _, active, _]| *active).max().unwrap_or(0);
-    let Ok(width) = Width::new(lanes) else {
-        device.flags.push("subgroup_width_misreported".to_owned());
-        return Ok(());
-    };
-    device.subgroup_width_run = Some(width);
-    // Every invocation must see a full subgroup, and as many subgroups must have led as fit.
-    let full = seen.iter().all(|[_, _, active, _]| *active == lanes);
-    let leaders = (0_u32..)
-        .zip(&seen)
-        .filter(|(index, [_, _, _, first])| index % WORKGROUP == *first)
-        .count();
-    let consistent = full && leaders == invocations / width.index();
-    let builtin = seen.iter().all(|[size, ..]| *size == lanes);
-    let within = device.subgroup_width_min.is_none_or(|min| min <= width)
-        && device.subgroup_width_max.is_none_or(|max| width <= max);
-    if !(consistent && builtin && within) {
-        device.flags.push("subgroup_width_misreported".to_owned());
-    }
-    let linear = (0_u32..).zip(&seen).all(|(index, [_, lane, _, first])| {
-        *lane == index % lanes && *first == index % WORKGROUP - lane
-    });
-    device.lane_is_local_index_mod_width = Some(linear && consistent);
+    probes::judge_width(device, &seen);
     Ok(())
 }
 
@@ -167,23 +74,7 @@ pub(super) fn packing(gpu: &Gpu) -> Result<Packing, RunError> {
     let buffer = storage(gpu, &vec![u32::MAX; count as usize]);
     let bound = bind(gpu, PACKING, &[(&buffer, SlotKind::ReadWrite)], false)?;
     gpu.run("finding where subgroups begin", &[(&bound, &Grid::Direct([1, 1, 1]))])?;
-    Ok(packing_of(&words(&gpu.read(&buffer, u64::from(count) * 4)?)))
-}
-
-/// Judges by the first invocation of each invocation's subgroup, both by local index.
-fn packing_of(firsts: &[u32]) -> Packing {
-    let begin_by = |begin: &dyn Fn(u32, u32) -> u32| {
-        (0..=Width::MAX.ilog2())
-            .any(|power| (0..).zip(firsts).all(|(index, first)| begin(index, 1 << power) == *first))
-    };
-    let row = ROWS[0];
-    if begin_by(&|index, width| index / width * width) {
-        Packing::Linear
-    } else if begin_by(&|index, width| index / row * row + index % row / width * width) {
-        Packing::Rows
-    } else {
-        Packing::Other
-    }
+    Ok(probes::judge_packing(&words(&gpu.read(&buffer, u64::from(count) * 4)?)))
 }
 
 /// Finds the least difference of two timestamps that is not zero; no timer where none is seen.
@@ -242,31 +133,6 @@ fn loop_limit(gpu: &Gpu) -> Result<Option<u64>, RunError> {
     gpu.run("finding the loop limit", &[(&bound, &Grid::Direct([1, 1, 1]))])?;
     let result = words(&gpu.read(&buffer, 16)?);
     Ok((result[1] != LOOP_TRIPS).then(|| u64::from(result[1])))
-}
-
-/// A kernel of `chains` independent chains of 16 multiply-adds an iteration.
-pub(super) fn fma_kernel(chains: usize) -> String {
-    let each = |line: &dyn Fn(usize) -> String| (0..chains).map(line).collect::<String>();
-    let start = each(&|c| format!("    var v{c} = f32(local_index + {c}u);\n"));
-    let step = each(&|c| format!("        v{c} = fma(v{c}, a, b);\n")).repeat(16);
-    let sum = (0..chains).map(|c| format!("v{c}")).collect::<Vec<_>>().join(" + ");
-    format!(
-        "struct Params {{ a: f32, b: f32, trips: u32 }}
-@group(0) @binding(0) var<storage, read> params: Params;
-@group(0) @binding(1) var<storage, read_write> output: array<f32>;
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local_index: u32,
-) {{
-    let a = params.a;
-    let b = params.b;
-{start}    for (var i = 0u; i < params.trips; i++) {{
-{step}    }}
-    output[(workgroup.y * grid.x + workgroup.x) * 256u + local_index] = {sum};
-}}"
-    )
 }
 
 /// The best rate of multiply-adds, over numbers of independent chains, outputs verified.
@@ -350,17 +216,17 @@ mod tests {
     fn packing_is_judged_from_who_is_first() {
         for width in [1, 2, 4, 8, 16, 32, 64, 128] {
             let linear = firsts(|index| index / width * width);
-            assert_eq!(packing_of(&linear), Packing::Linear, "{width}");
+            assert_eq!(probes::judge_packing(&linear), Packing::Linear, "{width}");
             if width > 1 {
                 let rows = firsts(|index| index / 3 * 3 + index % 3 / width * width);
-                assert_eq!(packing_of(&rows), Packing::Rows, "{width}");
+                assert_eq!(probes::judge_packing(&rows), Packing::Rows, "{width}");
             }
         }
         // 2×2 tiles: neighbours in y share a subgroup.
         let tiles = firsts(|index| index / 6 * 6 + index % 3 / 2 * 2);
-        assert_eq!(packing_of(&tiles), Packing::Other);
+        assert_eq!(probes::judge_packing(&tiles), Packing::Other);
         // Each layer of 24 begins a subgroup of 16.
         let layers = firsts(|index| index / 24 * 24 + index % 24 / 16 * 16);
-        assert_eq!(packing_of(&layers), Packing::Other);
+        assert_eq!(probes::judge_packing(&layers), Packing::Other);
     }
 }

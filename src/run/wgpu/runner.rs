@@ -10,24 +10,25 @@ use wgpu::{Buffer, BufferUsages, DeviceType, Features};
 use super::adapters;
 use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
 use super::{probe, warm};
-use crate::instrument::{InstrumentError, Instrumented, Method, Options};
-use crate::kernel::{Launch, Workgroups, reference};
+use crate::instrument::{Instrumented, Method, Options};
+use crate::kernel::{Launch, Workgroups};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind, IssuesMethod};
+use crate::run::counting::{
+    COUNTER_BYTES_MAX, Outputs, decoded, instrumented, interrupted, issues_method, known, method,
+    verify,
+};
 use crate::run::measure::{outputs_sha256, outputs_shown, programs};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{
-    Checked, CountOptions, Counted, CountedDispatch, How, RunError, RunErrorKind, Runner,
-    TimeOptions, Timed, caught,
+    CountOptions, Counted, CountedDispatch, How, RunError, RunErrorKind, Runner, TimeOptions, Timed,
 };
 use crate::statistics::median;
 use crate::units::{Nanoseconds, Width};
 
-/// The most bytes that counters may take: the least that any device binds is 128 MiB.
-const COUNTER_BYTES_MAX: u64 = 16 << 20;
-
 /// Samples of the times of single dispatches.
 const DISPATCH_SAMPLES: u32 = 12;
+
 /// The lanes that a subgroup is taken to have in estimates for a device without subgroup operations:
 /// what most GPUs run.
 const WIDTH_ASSUMED: u32 = 32;
@@ -205,21 +206,9 @@ impl WgpuRunner {
                 Method::Executed | Method::Histogram | Method::Derived => widest,
             },
             counter_bytes_max: COUNTER_BYTES_MAX,
-            workgroups: match workgroups {
-                Workgroups::Direct(workgroups) => Some(*workgroups),
-                Workgroups::Indirect { .. } => None,
-            },
+            workgroups: known(workgroups),
         };
-        let instrumented = caught("instrumenter", program.text().file(), || {
-            Instrumented::new(program, &options).map_err(|error| match error {
-                InstrumentError::Invalid(_) => {
-                    RunError::new(RunErrorKind::Panicked, error.to_string())
-                }
-                InstrumentError::TooLarge { .. } => {
-                    RunError::new(RunErrorKind::Unsupported, error.to_string())
-                }
-            })
-        })?;
+        let instrumented = instrumented(program, &options)?;
         let size = instrumented.counters().size;
         let counters = self.gpu.buffer("counters", BufferUsages::STORAGE, size);
         Ok((instrumented, counters))
@@ -326,53 +315,6 @@ impl WgpuRunner {
 }
 
 use crate::run::sampling::Ticks;
-
-/// Output buffers' bytes by name.
-type Outputs = BTreeMap<String, Vec<u8>>;
-
-/// Compares a launch's outputs with the reference.
-fn verify(launch: &Launch, outputs: &Outputs) -> Result<Checked, RunError> {
-    reference::check(launch, outputs)
-        .map(Checked::from)
-        .map_err(|message| RunError::new(RunErrorKind::BadInput, message))
-}
-
-/// How to instrument.
-fn method(options: &CountOptions) -> Method {
-    match (options.histogram, options.derived) {
-        (true, _) => Method::Histogram,
-        (false, true) => Method::Derived,
-        (false, false) => Method::Executed,
-    }
-}
-
-/// What a record calls a method.
-fn issues_method(method: Method) -> IssuesMethod {
-    match method {
-        Method::Estimated => IssuesMethod::Estimated,
-        Method::Executed | Method::Histogram => IssuesMethod::Executed,
-        Method::Derived => IssuesMethod::Derived,
-    }
-}
-
-/// The counts in the counters' bytes, histograms cut to the width that ran.
-fn decoded(
-    instrumented: &Instrumented,
-    bytes: &[u8],
-    width: Width,
-) -> Result<Vec<crate::instrument::Count>, RunError> {
-    let mut counts = instrumented.decode(bytes).ok_or_else(|| {
-        RunError::new(
-            RunErrorKind::Driver,
-            "derived counts contradict one another: this device's lanes do not meet again where \
-             they should; count each execution with --exact",
-        )
-    })?;
-    for histogram in counts.iter_mut().filter_map(|count| count.histogram.as_mut()) {
-        histogram.truncate(width.index());
-    }
-    Ok(counts)
-}
 
 /// Where a counting module's counters are bound.
 fn counter_slot<'a>(instrumented: &Instrumented, buffer: &'a Buffer) -> Slot<'a> {
@@ -555,11 +497,6 @@ impl Runner for WgpuRunner {
         }
         results
     }
-}
-
-/// What launches beside one that took the device along are told.
-fn interrupted() -> RunError {
-    RunError::new(RunErrorKind::Interrupted, "another launch took the device along")
 }
 
 impl WgpuRunner {

@@ -12,6 +12,7 @@ use wgpu::BufferUsages;
 use super::gpu::{Gpu, Grid, SlotKind};
 use super::probe;
 use crate::run::RunError;
+use crate::run::probes::fma_kernel;
 use crate::run::sampling::Timer;
 
 /// The longest that warming up may take.
@@ -40,7 +41,7 @@ pub(super) fn up(gpu: &Gpu, timer: Timer, limit: Duration) -> Result<Duration, R
     let output = gpu.buffer("warm up", BufferUsages::STORAGE, u64::from(WORKGROUPS) * 256 * 4);
     let params = probe::storage(gpu, &[0.5_f32.to_bits(), 1.0_f32.to_bits(), TRIPS, 0]);
     let slots = [(&params, SlotKind::ReadOnly), (&output, SlotKind::ReadWrite)];
-    let bound = probe::bind(gpu, &probe::fma_kernel(4), &slots, true)?;
+    let bound = probe::bind(gpu, &fma_kernel(4), &slots, true)?;
     let grid = Grid::Direct([WORKGROUPS, 1, 1]);
     let (mut best_ns, mut since) = (f64::INFINITY, start.elapsed());
     while start.elapsed() < limit && start.elapsed().saturating_sub(since) < STEADY {

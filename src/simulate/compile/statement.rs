@@ -11,6 +11,7 @@ use naga::{
 use super::place::PlaceRoot;
 use super::scalars::{Fold, fold};
 use super::{Builder, Frame, Place, Result, Value, index};
+use crate::program::operands::of_statement;
 use crate::program::{Body, Node};
 use crate::simulate::op::{AtomicOp, Change, Op, Reg, Scan, Shuffle};
 use crate::simulate::scalar;
@@ -335,7 +336,7 @@ fn body_uses(function: &Function, body: &Body, seen: &mut dyn FnMut(Handle<Expre
         match *node {
             Node::Straight(ref straight) => {
                 for (statement, _) in &straight.statements {
-                    statement_uses(function, statement, seen);
+                    of_statement(&function.expressions, statement, seen);
                 }
             }
             Node::If { condition, ref accept, ref reject, .. } => {
@@ -355,59 +356,5 @@ fn body_uses(function: &Function, body: &Body, seen: &mut dyn FnMut(Handle<Expre
                 break_if.into_iter().for_each(&mut *seen);
             }
         }
-    }
-}
-
-fn statement_uses(
-    function: &Function,
-    statement: &Statement,
-    seen: &mut dyn FnMut(Handle<Expression>),
-) {
-    match *statement {
-        Statement::Emit(ref range) => {
-            for handle in range.clone() {
-                super::expression::operands(&function.expressions[handle], seen);
-            }
-        }
-        Statement::Return { value } => value.into_iter().for_each(seen),
-        Statement::Store { pointer, value } => [pointer, value].into_iter().for_each(seen),
-        Statement::Call { ref arguments, .. } => arguments.iter().copied().for_each(seen),
-        Statement::WorkGroupUniformLoad { pointer, .. } => seen(pointer),
-        Statement::Atomic { pointer, fun, value, .. } => {
-            seen(pointer);
-            seen(value);
-            if let AtomicFunction::Exchange { compare: Some(expected) } = fun {
-                seen(expected);
-            }
-        }
-        Statement::SubgroupBallot { predicate, .. } => predicate.into_iter().for_each(seen),
-        Statement::SubgroupGather { mode, argument, .. } => {
-            seen(argument);
-            match mode {
-                GatherMode::BroadcastFirst | GatherMode::QuadSwap(_) => {}
-                GatherMode::Broadcast(index)
-                | GatherMode::Shuffle(index)
-                | GatherMode::ShuffleDown(index)
-                | GatherMode::ShuffleUp(index)
-                | GatherMode::ShuffleXor(index)
-                | GatherMode::QuadBroadcast(index) => seen(index),
-            }
-        }
-        Statement::SubgroupCollectiveOperation { argument, .. } => seen(argument),
-        // These use nothing, or are refused when they are compiled.
-        Statement::Break
-        | Statement::Continue
-        | Statement::Kill
-        | Statement::ControlBarrier(_)
-        | Statement::MemoryBarrier(_)
-        | Statement::Block(_)
-        | Statement::If { .. }
-        | Statement::Switch { .. }
-        | Statement::Loop { .. }
-        | Statement::ImageStore { .. }
-        | Statement::ImageAtomic { .. }
-        | Statement::RayQuery { .. }
-        | Statement::RayPipelineFunction(_)
-        | Statement::CooperativeStore { .. } => {}
     }
 }

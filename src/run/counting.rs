@@ -1,0 +1,87 @@
+//! What the runners of GPUs share: how to count, and what to make of outputs.
+//!
+//! Input: options and outputs. Output: methods, verdicts and errors. It runs nothing.
+
+use std::collections::BTreeMap;
+
+use super::{Checked, CountOptions, RunError, RunErrorKind, caught};
+use crate::instrument::{Count, InstrumentError, Instrumented, Method, Options};
+use crate::kernel::{Launch, Workgroups, reference};
+use crate::program::Program;
+use crate::record::IssuesMethod;
+use crate::units::Width;
+
+/// The most bytes that counters may take: the least that any device binds is 128 MiB.
+pub(super) const COUNTER_BYTES_MAX: u64 = 16 << 20;
+
+/// Output buffers' bytes by name.
+pub(super) type Outputs = BTreeMap<String, Vec<u8>>;
+
+/// Compares a launch's outputs with the reference.
+pub(super) fn verify(launch: &Launch, outputs: &Outputs) -> Result<Checked, RunError> {
+    reference::check(launch, outputs)
+        .map(Checked::from)
+        .map_err(|message| RunError::new(RunErrorKind::BadInput, message))
+}
+
+/// How to instrument.
+pub(super) fn method(options: &CountOptions) -> Method {
+    match (options.histogram, options.derived) {
+        (true, _) => Method::Histogram,
+        (false, true) => Method::Derived,
+        (false, false) => Method::Executed,
+    }
+}
+
+/// What a record calls a method.
+pub(super) fn issues_method(method: Method) -> IssuesMethod {
+    match method {
+        Method::Estimated => IssuesMethod::Estimated,
+        Method::Executed | Method::Histogram => IssuesMethod::Executed,
+        Method::Derived => IssuesMethod::Derived,
+    }
+}
+
+/// The counts in the counters' bytes, histograms cut to the width that ran.
+pub(super) fn decoded(
+    instrumented: &Instrumented,
+    bytes: &[u8],
+    width: Width,
+) -> Result<Vec<Count>, RunError> {
+    let mut counts = instrumented.decode(bytes).ok_or_else(|| {
+        RunError::new(
+            RunErrorKind::Driver,
+            "derived counts contradict one another: this device's lanes do not meet again where \
+             they should; count each execution with --exact",
+        )
+    })?;
+    for histogram in counts.iter_mut().filter_map(|count| count.histogram.as_mut()) {
+        histogram.truncate(width.index());
+    }
+    Ok(counts)
+}
+
+/// A program instrumented for one dispatch.
+pub(super) fn instrumented(program: &Program, options: &Options) -> Result<Instrumented, RunError> {
+    caught("instrumenter", program.text().file(), || {
+        Instrumented::new(program, options).map_err(|error| match error {
+            InstrumentError::Invalid(_) => RunError::new(RunErrorKind::Panicked, error.to_string()),
+            InstrumentError::TooLarge { .. } => {
+                RunError::new(RunErrorKind::Unsupported, error.to_string())
+            }
+        })
+    })
+}
+
+/// The workgroups of a dispatch, where they are known beforehand.
+pub(super) fn known(workgroups: &Workgroups) -> Option<[u32; 3]> {
+    match workgroups {
+        Workgroups::Direct(workgroups) => Some(*workgroups),
+        Workgroups::Indirect { .. } => None,
+    }
+}
+
+/// What launches beside one that took the device along are told.
+pub(super) fn interrupted() -> RunError {
+    RunError::new(RunErrorKind::Interrupted, "another launch took the device along")
+}

@@ -1,0 +1,481 @@
+//! CUDA's driver: a device, its memory, kernels, launches, events and graphs, with every error as a
+//! value.
+//!
+//! Input: images that the driver loads, bytes, grids. Output: bytes and durations. It knows nothing of
+//! WGSL. Everything is on one stream, and each method that reads waits for it. This is one of the
+//! files that may hold `unsafe`: it calls C.
+
+#![expect(unsafe_code, reason = "calls CUDA's driver")]
+
+use std::cell::Cell;
+use std::ffi::{CString, c_void};
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+use cudarc::driver::result::{self, DriverError, device, event, graph, module, stream};
+use cudarc::driver::sys;
+
+use super::super::{RunError, RunErrorKind};
+use super::nvrtc::Image;
+
+/// How long a submission may take before this process says that it hangs.
+const SUBMISSION_LIMIT: Duration = Duration::from_secs(30);
+
+/// Static workgroup memory of a block at most, on every NVIDIA GPU.
+pub(super) const WORKGROUP_BYTES_MAX: u32 = 48 << 10;
+
+/// Blocks along x, y and z at most.
+pub(super) const GRID_MAX: [u32; 3] = [i32::MAX.cast_unsigned(), 65_535, 65_535];
+
+/// What the driver says of a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Facts {
+    pub(super) name: String,
+    /// CUDA's version that the driver has, as 13000 for 13.0.
+    pub(super) cuda_version: i32,
+    /// As 90 for 9.0.
+    pub(super) capability: u32,
+    pub(super) multiprocessors: i32,
+    pub(super) warp_size: i32,
+    /// All of the device's memory in bytes.
+    pub(super) memory_bytes: u64,
+}
+
+/// An open device.
+pub(super) struct Gpu {
+    opened: Rc<Opened>,
+    pub(super) facts: Facts,
+}
+
+/// The device's primary context and the stream that everything goes through.
+struct Opened {
+    device: sys::CUdevice,
+    stream: sys::CUstream,
+    /// Whether something never came back: giving things back would wait for it.
+    hung: Cell<bool>,
+}
+
+/// Memory of the device.
+pub(super) struct Buffer {
+    address: sys::CUdeviceptr,
+    /// Its size in bytes, as asked for.
+    pub(super) size: u64,
+    opened: Rc<Opened>,
+}
+
+/// A kernel with the module that holds it.
+pub(super) struct Kernel {
+    module: sys::CUmodule,
+    function: sys::CUfunction,
+    opened: Rc<Opened>,
+}
+
+/// A value that a kernel takes.
+#[derive(Clone, Debug)]
+pub(super) enum Argument {
+    /// A buffer's address.
+    Address(u64),
+    /// A structure's bytes; the first byte is aligned to 16.
+    Bytes(Vec<u128>),
+}
+
+/// A kernel with what it takes.
+pub(super) struct Launch<'a> {
+    pub(super) kernel: &'a Kernel,
+    pub(super) arguments: &'a [Argument],
+    pub(super) grid: [u32; 3],
+    pub(super) block: [u32; 3],
+}
+
+/// Launches that were recorded to be submitted at once.
+pub(super) struct Recorded {
+    graph: sys::CUgraphExec,
+    opened: Rc<Opened>,
+}
+
+/// Makes a driver's failure an error with words.
+fn failed(doing: &str, error: DriverError) -> RunError {
+    let name = error.error_name().ok().and_then(|name| name.to_str().ok()).unwrap_or("no name");
+    let words = error.error_string().ok().and_then(|text| text.to_str().ok()).unwrap_or("");
+    let kind = match error.0 {
+        sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => RunErrorKind::OutOfMemory,
+        // These leave the context unusable.
+        sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
+        | sys::CUresult::CUDA_ERROR_LAUNCH_FAILED
+        | sys::CUresult::CUDA_ERROR_LAUNCH_TIMEOUT
+        | sys::CUresult::CUDA_ERROR_ASSERT
+        | sys::CUresult::CUDA_ERROR_ILLEGAL_INSTRUCTION
+        | sys::CUresult::CUDA_ERROR_MISALIGNED_ADDRESS
+        | sys::CUresult::CUDA_ERROR_HARDWARE_STACK_ERROR
+        | sys::CUresult::CUDA_ERROR_ECC_UNCORRECTABLE
+        | sys::CUresult::CUDA_ERROR_UNKNOWN => RunErrorKind::DeviceLost,
+        _ => RunErrorKind::Driver,
+    };
+    RunError::new(kind, format!("{doing} failed: {name}, {words}"))
+}
+
+/// Whether CUDA's driver library is there; asked before anything of cudarc's is called, which would
+/// panic without.
+pub(super) fn present() -> bool {
+    // SAFETY: the library's initialisers have no preconditions.
+    unsafe { sys::is_culib_present() }
+}
+
+/// Initialises the driver and counts its devices.
+///
+/// # Errors
+///
+/// [`RunErrorKind::NoDevice`] with a sentence: no driver library, or one that finds no GPU.
+pub(super) fn count() -> Result<usize, RunError> {
+    let none = |message: String| RunError::new(RunErrorKind::NoDevice, message);
+    if !present() {
+        return Err(none(
+            "NVIDIA's driver is not installed: there is no CUDA driver library".into(),
+        ));
+    }
+    result::init().map_err(|error| {
+        none(format!(
+            "NVIDIA's driver finds no GPU: {}",
+            failed("initialising CUDA", error).message
+        ))
+    })?;
+    let count = device::get_count().map_err(|error| failed("counting CUDA devices", error))?;
+    Ok(usize::try_from(count).unwrap_or(0))
+}
+
+/// What the driver says of device `number`.
+///
+/// # Errors
+///
+/// What the driver says.
+pub(super) fn facts(number: usize) -> Result<Facts, RunError> {
+    let ordinal = i32::try_from(number).unwrap_or(i32::MAX);
+    let asked = |error| failed(&format!("asking cuda:{number}"), error);
+    let found = device::get(ordinal).map_err(asked)?;
+    // SAFETY: the device handle is the driver's own.
+    let attribute = |attribute| unsafe { device::get_attribute(found, attribute) }.map_err(asked);
+    use sys::CUdevice_attribute_enum as A;
+    let major = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+    let minor = attribute(A::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+    let mut version = 0;
+    // SAFETY: the number outlives the call.
+    unsafe { sys::cuDriverGetVersion(&raw mut version) }.result().map_err(asked)?;
+    // SAFETY: the device handle is the driver's own.
+    let memory = unsafe { device::total_mem(found) }.map_err(asked)?;
+    Ok(Facts {
+        name: device::get_name(found).map_err(asked)?.trim_end_matches('\0').to_owned(),
+        cuda_version: version,
+        capability: u32::try_from(10 * major + minor).unwrap_or(0),
+        multiprocessors: attribute(A::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?,
+        warp_size: attribute(A::CU_DEVICE_ATTRIBUTE_WARP_SIZE)?,
+        memory_bytes: memory as u64,
+    })
+}
+
+impl Gpu {
+    /// Opens device `number`.
+    ///
+    /// # Errors
+    ///
+    /// [`RunErrorKind::NoDevice`] where there is no such device.
+    pub(super) fn open(number: usize) -> Result<Self, RunError> {
+        let count = count()?;
+        if number >= count {
+            let message = format!("there is no device cuda:{number}; CUDA's driver has {count}");
+            return Err(RunError::new(RunErrorKind::NoDevice, message));
+        }
+        let facts = facts(number)?;
+        let doing = format!("opening cuda:{number}");
+        let opening = |error| failed(&doing, error);
+        let device = device::get(i32::try_from(number).unwrap_or(0)).map_err(opening)?;
+        // SAFETY: the device handle is the driver's own; the context is released when `Opened` drops.
+        let context = unsafe { result::primary_ctx::retain(device) }.map_err(opening)?;
+        // SAFETY: the context was just retained.
+        unsafe { result::ctx::set_current(context) }.map_err(opening)?;
+        let stream = stream::create(stream::StreamKind::NonBlocking).map_err(opening)?;
+        Ok(Self { opened: Rc::new(Opened { device, stream, hung: Cell::new(false) }), facts })
+    }
+
+    /// Makes a buffer of `size` bytes, of which all are zero.
+    pub(super) fn buffer(&self, size: u64) -> Result<Buffer, RunError> {
+        let doing = || format!("making a buffer of {size} bytes");
+        let bytes = usize::try_from(size.next_multiple_of(16).max(16)).unwrap_or(usize::MAX);
+        // SAFETY: the memory is zeroed before anybody reads it, and freed when the buffer drops.
+        let address = unsafe { result::malloc_sync(bytes) }.map_err(|e| failed(&doing(), e))?;
+        let buffer = Buffer { address, size, opened: Rc::clone(&self.opened) };
+        // SAFETY: the buffer has so many bytes.
+        unsafe { result::memset_d8_async(address, 0, bytes, self.opened.stream) }
+            .map_err(|e| failed(&doing(), e))?;
+        self.wait(&doing())?;
+        Ok(buffer)
+    }
+
+    /// Copies bytes into a buffer, at its start or after `offset`.
+    pub(super) fn write(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) -> Result<(), RunError> {
+        let doing = "filling a buffer";
+        if offset + bytes.len() as u64 > buffer.size {
+            return Err(RunError::new(RunErrorKind::BadInput, "a buffer's content is too long"));
+        }
+        // SAFETY: the range lies inside the buffer; the copy is waited for before `bytes` ends.
+        unsafe { result::memcpy_htod_async(buffer.address + offset, bytes, self.opened.stream) }
+            .map_err(|error| failed(doing, error))?;
+        self.wait(doing)
+    }
+
+    /// Reads `size` bytes of a buffer after `offset`.
+    pub(super) fn read(
+        &self,
+        buffer: &Buffer,
+        offset: u64,
+        size: u64,
+    ) -> Result<Vec<u8>, RunError> {
+        let doing = "reading a buffer";
+        if offset + size > buffer.size {
+            return Err(RunError::new(RunErrorKind::BadInput, "a buffer is read past its end"));
+        }
+        self.wait(doing)?;
+        let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
+        // SAFETY: the range lies inside the buffer, and there is room for it; the call waits.
+        unsafe { result::memcpy_dtoh_sync(&mut bytes, buffer.address + offset) }
+            .map_err(|error| failed(doing, error))?;
+        Ok(bytes)
+    }
+
+    /// Loads a kernel.
+    pub(super) fn load(&self, image: &Image, name: &str) -> Result<Kernel, RunError> {
+        let doing = format!("loading the kernel `{name}` ({})", image.architecture);
+        let name = CString::new(name)
+            .map_err(|_| RunError::new(RunErrorKind::BadInput, "a kernel's name has a zero"))?;
+        // SAFETY: a cubin carries its own length, PTX ends with a zero.
+        let module = unsafe { module::load_data(image.bytes.as_ptr().cast::<c_void>()) }
+            .map_err(|error| failed(&doing, error))?;
+        // SAFETY: the module was just loaded.
+        match unsafe { module::get_function(module, name) } {
+            Ok(function) => Ok(Kernel { module, function, opened: Rc::clone(&self.opened) }),
+            Err(error) => {
+                // SAFETY: nobody has the module.
+                let _ = unsafe { module::unload(module) };
+                Err(failed(&doing, error))
+            }
+        }
+    }
+
+    fn launch(&self, launch: &Launch<'_>, doing: &str) -> Result<(), RunError> {
+        if launch.grid.contains(&0) {
+            return Ok(());
+        }
+        let mut pointers: Vec<*mut c_void> = launch
+            .arguments
+            .iter()
+            .map(|argument| match argument {
+                Argument::Address(address) => std::ptr::from_ref(address).cast_mut().cast(),
+                Argument::Bytes(bytes) => bytes.as_ptr().cast_mut().cast(),
+            })
+            .collect();
+        let [x, y, z] = launch.grid;
+        let [a, b, c] = launch.block;
+        // SAFETY: the driver copies as many bytes of each argument as the kernel's parameter has,
+        // which are the ones that the translation lists; the buffers outlive the launch, since every
+        // reader waits for the stream.
+        unsafe {
+            result::launch_kernel(
+                launch.kernel.function,
+                (x, y, z),
+                (a, b, c),
+                0,
+                self.opened.stream,
+                &mut pointers,
+            )
+        }
+        .map_err(|error| failed(doing, error))
+    }
+
+    /// Runs launches one after the other, and waits.
+    pub(super) fn run(&self, launches: &[Launch<'_>], doing: &str) -> Result<(), RunError> {
+        for launch in launches {
+            self.launch(launch, doing)?;
+        }
+        self.wait(doing)
+    }
+
+    /// Records launches `repeats` times over.
+    pub(super) fn record(
+        &self,
+        launches: &[Launch<'_>],
+        repeats: u32,
+        doing: &str,
+    ) -> Result<Recorded, RunError> {
+        let recording = |error| failed(&format!("recording: {doing}"), error);
+        let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+        // SAFETY: the stream is the device's own, and idle.
+        unsafe { stream::begin_capture(self.opened.stream, mode) }.map_err(recording)?;
+        let launched = (0..repeats)
+            .try_for_each(|_| launches.iter().try_for_each(|launch| self.launch(launch, doing)));
+        // SAFETY: the capture was begun above.
+        let captured = unsafe { stream::end_capture(self.opened.stream) }.map_err(recording);
+        launched?;
+        let captured = captured?;
+        // SAFETY: the graph was just captured.
+        let made = unsafe { graph::instantiate(captured, sys::CUgraphInstantiate_flags(0)) };
+        // SAFETY: what was instantiated keeps nothing of the graph.
+        let _ = unsafe { graph::destroy(captured) };
+        let recorded =
+            Recorded { graph: made.map_err(recording)?, opened: Rc::clone(&self.opened) };
+        // SAFETY: graph and stream are valid.
+        unsafe { graph::upload(recorded.graph, self.opened.stream) }.map_err(recording)?;
+        self.wait(doing)?;
+        Ok(recorded)
+    }
+
+    /// Runs launches once between two events; the time between them in nanoseconds.
+    pub(super) fn timed(&self, launches: &[Launch<'_>], doing: &str) -> Result<f64, RunError> {
+        self.between_events(doing, &|| {
+            launches.iter().try_for_each(|launch| self.launch(launch, doing))
+        })
+    }
+
+    /// Submits what was recorded between two events; the time between them in nanoseconds.
+    pub(super) fn timed_recorded(&self, recorded: &Recorded, doing: &str) -> Result<f64, RunError> {
+        self.between_events(doing, &|| {
+            // SAFETY: graph and stream are valid.
+            unsafe { graph::launch(recorded.graph, self.opened.stream) }
+                .map_err(|error| failed(doing, error))
+        })
+    }
+
+    fn between_events(
+        &self,
+        doing: &str,
+        work: &dyn Fn() -> Result<(), RunError>,
+    ) -> Result<f64, RunError> {
+        let wrong = |error| failed(doing, error);
+        let (begin, end) = (Event::new(doing)?, Event::new(doing)?);
+        // SAFETY: events and stream are valid.
+        unsafe { event::record(begin.0, self.opened.stream) }.map_err(wrong)?;
+        work()?;
+        // SAFETY: as above.
+        unsafe { event::record(end.0, self.opened.stream) }.map_err(wrong)?;
+        self.wait_for(&end, doing)?;
+        // SAFETY: both events were recorded and have happened.
+        let milliseconds = unsafe { event::elapsed(begin.0, end.0) }.map_err(wrong)?;
+        Ok(f64::from(milliseconds) * 1e6)
+    }
+
+    /// Waits for everything that was submitted.
+    pub(super) fn wait(&self, doing: &str) -> Result<(), RunError> {
+        let end = Event::new(doing)?;
+        // SAFETY: event and stream are valid.
+        unsafe { event::record(end.0, self.opened.stream) }.map_err(|e| failed(doing, e))?;
+        self.wait_for(&end, doing)
+    }
+
+    fn wait_for(&self, end: &Event, doing: &str) -> Result<(), RunError> {
+        #[expect(clippy::disallowed_methods, reason = "a limit on waiting, in `run`")]
+        let start = Instant::now();
+        loop {
+            // SAFETY: the event is valid.
+            match unsafe { event::query(end.0) } {
+                Ok(()) => return Ok(()),
+                Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_READY)) => {}
+                Err(error) => return Err(failed(doing, error)),
+            }
+            let waited = start.elapsed();
+            if waited > SUBMISSION_LIMIT {
+                self.opened.hung.set(true);
+                let seconds = SUBMISSION_LIMIT.as_secs();
+                let message = format!("{doing} did not return within {seconds} s");
+                return Err(RunError::new(RunErrorKind::TimeLimit, message));
+            }
+            if waited > Duration::from_millis(2) {
+                std::thread::sleep(Duration::from_micros(100));
+            } else {
+                std::hint::spin_loop();
+            }
+        }
+    }
+}
+
+impl Buffer {
+    /// The argument that names the buffer.
+    pub(super) fn argument(&self) -> Argument {
+        Argument::Address(self.address)
+    }
+}
+
+impl Argument {
+    /// A structure by value.
+    pub(super) fn bytes(content: &[u8]) -> Self {
+        let mut words = Vec::new();
+        for chunk in content.chunks(16) {
+            let mut word = [0; 16];
+            word[..chunk.len()].copy_from_slice(chunk);
+            words.push(u128::from_ne_bytes(word));
+        }
+        // Never an empty allocation: the driver may look at the address.
+        words.push(0);
+        Self::Bytes(words)
+    }
+}
+
+/// A moment on the stream.
+struct Event(sys::CUevent);
+
+impl Event {
+    fn new(doing: &str) -> Result<Self, RunError> {
+        let flags = sys::CUevent_flags::CU_EVENT_DEFAULT;
+        event::create(flags).map(Self).map_err(|error| failed(doing, error))
+    }
+}
+
+// What the driver says of things that are given back is of no use to anybody. After a hang nothing is
+// given back: this process is about to be ended.
+
+impl Drop for Event {
+    fn drop(&mut self) {
+        // SAFETY: the event was created here and is destroyed once.
+        let _ = unsafe { event::destroy(self.0) };
+    }
+}
+
+impl Drop for Buffer {
+    fn drop(&mut self) {
+        if self.opened.hung.get() {
+            return;
+        }
+        // SAFETY: the memory was allocated here and is freed once; the driver waits for its users.
+        let _ = unsafe { result::free_sync(self.address) };
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        if self.opened.hung.get() {
+            return;
+        }
+        // SAFETY: the module was loaded here and is unloaded once.
+        let _ = unsafe { module::unload(self.module) };
+    }
+}
+
+impl Drop for Recorded {
+    fn drop(&mut self) {
+        if self.opened.hung.get() {
+            return;
+        }
+        // SAFETY: the graph was instantiated here and is destroyed once.
+        let _ = unsafe { graph::exec_destroy(self.graph) };
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        if self.hung.get() {
+            return;
+        }
+        // SAFETY: the stream was created, and the context retained, when this was made.
+        unsafe {
+            let _ = stream::destroy(self.stream);
+            let _ = result::primary_ctx::release(self.device);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! NVIDIA's GPUs through CUDA. The only place that sees the crate `cudarc`.
+//!
+//! Input: a device's number and launches. Output: a [`Runner`](super::Runner), and what `doctor` says
+//! of this path. Nothing of CUDA is needed to build or to start: libraries are looked for when a
+//! device is asked for, and a missing one is a sentence. Everything here runs in the process that owns
+//! the device.
+//!
+//! - [`nvrtc`]: the compiler library (`unsafe`: it calls C);
+//! - `driver`: device, memory, kernels, events, graphs (`unsafe`: it calls C);
+//! - [`embedded`]: PTX of the catalogue's default points, for machines without NVRTC;
+//! - `probe`: what is measured of the device itself;
+//! - `runner`: counting and timing of launches.
+
+mod driver;
+pub mod embedded;
+pub mod nvrtc;
+mod probe;
+mod runner;
+
+use serde::{Deserialize, Serialize};
+
+pub use runner::CudaRunner;
+
+/// What there is of CUDA.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// The devices, `cuda:0` first.
+    pub devices: Vec<ListedDevice>,
+    /// Why there is none, in a sentence.
+    pub trouble: Option<String>,
+    /// How kernels become machine code, and why so, in a sentence.
+    pub path: String,
+    /// Whether any kernel does, rather than those few that lanescope brings PTX of.
+    pub compiles: bool,
+}
+
+/// A device of CUDA's.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ListedDevice {
+    /// `cuda:N`.
+    pub id: String,
+    /// The driver's name for it.
+    pub name: String,
+}
+
+/// Lists what there is.
+pub fn list() -> Listed {
+    let (path, compiles) = match nvrtc::Nvrtc::load() {
+        Ok(nvrtc) => {
+            let (major, minor) = nvrtc.version();
+            let at = nvrtc.path().display();
+            (format!("NVRTC {major}.{minor} ({at}) compiles for the device"), true)
+        }
+        Err(error) => {
+            let path =
+                format!("only the catalogue's default points run, from embedded PTX: {error}");
+            (path, false)
+        }
+    };
+    let found = driver::count().and_then(|count| {
+        (0..count)
+            .map(|number| {
+                let facts = driver::facts(number)?;
+                Ok(ListedDevice { id: format!("cuda:{number}"), name: facts.name })
+            })
+            .collect()
+    });
+    match found {
+        Ok(devices) => Listed { devices, trouble: None, path, compiles },
+        Err(error) => Listed { devices: Vec::new(), trouble: Some(error.message), path, compiles },
+    }
+}

@@ -1,0 +1,547 @@
+//! Counting and timing of launches on an open CUDA device.
+//!
+//! Input: launches. Output: counts, times and verdicts. Each dispatch is translated, compiled by NVRTC
+//! for the device's own architecture (or found among the embedded PTX where there is no NVRTC), and
+//! launched; an indirect dispatch reads its grid back first,
+//! which in timing is done once, before the samples. Short launches are timed as a graph of
+//! repetitions.
+
+use std::collections::BTreeMap;
+
+use super::driver::{Argument, Buffer, GRID_MAX, Gpu, Kernel, Recorded, WORKGROUP_BYTES_MAX};
+use super::nvrtc::{Nvrtc, NvrtcError};
+use super::{driver, embedded, probe};
+use crate::instrument::{Instrumented, Method, Options};
+use crate::kernel::{Launch, Workgroups};
+use crate::program::Program;
+use crate::record::{Device, DeviceKind};
+use crate::run::counting::{
+    COUNTER_BYTES_MAX, Outputs, decoded, instrumented, interrupted, issues_method, known, method,
+    verify,
+};
+use crate::run::measure::{outputs_sha256, outputs_shown, programs};
+use crate::run::sampling::{Ticks, Timer, sample_all};
+use crate::run::{
+    CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions, Timed,
+    caught,
+};
+use crate::translate::{self, Checks, Parameter, Translated, WIDTH};
+use crate::units::{Nanoseconds, Width};
+
+/// A GPU through CUDA.
+pub struct CudaRunner {
+    compiler: Compiler,
+    device: Device,
+    timer: Option<Timer>,
+}
+
+impl std::fmt::Debug for CudaRunner {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("CudaRunner").field("device", &self.device).finish_non_exhaustive()
+    }
+}
+
+/// An open device with the compiler for it.
+pub(super) struct Compiler {
+    pub(super) gpu: Gpu,
+    /// Nothing, and why: then only what is embedded can be loaded.
+    nvrtc: Result<Nvrtc, NvrtcError>,
+}
+
+/// A compiled dispatch with what it takes.
+pub(super) struct Work {
+    kernel: Kernel,
+    arguments: Vec<Argument>,
+    block: [u32; 3],
+    grid: Grid,
+}
+
+/// The grid of a dispatch.
+#[derive(Clone, Debug)]
+pub(super) enum Grid {
+    Direct([u32; 3]),
+    /// Three words in a buffer.
+    Indirect {
+        buffer: String,
+        offset: u64,
+    },
+}
+
+/// A launch's buffers on the device, by name.
+type Buffers = BTreeMap<String, Buffer>;
+
+/// Counters of a counting module.
+struct Counting {
+    instrumented: Instrumented,
+    buffer: Buffer,
+}
+
+/// A launch made ready to be timed.
+struct Ready {
+    buffers: Buffers,
+    work: Vec<(Work, [u32; 3])>,
+    /// What the work's counters are kept in, where it counts.
+    _counting: Vec<Counting>,
+    /// The launches repeated so often, recorded.
+    recorded: Option<(u32, Recorded)>,
+}
+
+/// How a launch's kernels are translated.
+pub(super) fn options_for(launch: &Launch) -> translate::Options {
+    translate::Options {
+        checks: if launch.trusted { Checks::Unchecked } else { Checks::Checked },
+        zero_memory: launch.workgroup_memory_zeroed,
+    }
+}
+
+fn bad_input(message: String) -> RunError {
+    RunError::new(RunErrorKind::BadInput, message)
+}
+
+impl Compiler {
+    /// Compiles a translation and loads it.
+    pub(super) fn load(&self, translated: &Translated) -> Result<Kernel, RunError> {
+        if translated.workgroup_bytes > WORKGROUP_BYTES_MAX {
+            let message = format!(
+                "{} bytes of workgroup memory; CUDA has {WORKGROUP_BYTES_MAX} without being asked \
+                 for more",
+                translated.workgroup_bytes
+            );
+            return Err(RunError::new(RunErrorKind::Unsupported, message));
+        }
+        let capability = self.gpu.facts.capability;
+        let image = match (&self.nvrtc, embedded::find(&translated.source)) {
+            (Ok(nvrtc), _) => nvrtc
+                .compile(&translated.source, capability)
+                .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string()))?,
+            (Err(_), Some(image)) => image,
+            (Err(why), None) => {
+                let message = format!(
+                    "lanescope brings PTX of the catalogue's default points alone, and none of \
+                     this; {why}"
+                );
+                return Err(RunError::new(RunErrorKind::Unsupported, message));
+            }
+        };
+        self.gpu.load(&image, &translated.kernel)
+    }
+
+    /// Translates and compiles a program, plain or counting.
+    fn kernel(
+        &self,
+        program: &Program,
+        counting: Option<&Counting>,
+        launch: &Launch,
+    ) -> Result<(Kernel, Translated), RunError> {
+        let (module, info) = match counting {
+            Some(counting) => (counting.instrumented.module(), counting.instrumented.info()),
+            None => (program.module(), program.info()),
+        };
+        let options = options_for(launch);
+        let translated = caught("translation", program.text().file(), || {
+            translate::cuda(module, info, program.text(), &options)
+                .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))
+        })?;
+        Ok((self.load(&translated)?, translated))
+    }
+}
+
+/// What a translation's parameters are on this device, where `buffer` gives the one at a binding.
+pub(super) fn arguments<'b>(
+    translated: &Translated,
+    immediates: &[u8],
+    buffer: &dyn Fn(u32, u32) -> Result<&'b Buffer, RunError>,
+) -> Result<Vec<Argument>, RunError> {
+    let mut arguments = Vec::new();
+    for parameter in &translated.parameters {
+        arguments.push(match parameter {
+            Parameter::Buffer { group, binding } => buffer(*group, *binding)?.argument(),
+            Parameter::Lengths(lengths) => {
+                let mut bytes = Vec::new();
+                for length in lengths {
+                    let size = buffer(length.group, length.binding)?.size;
+                    let elements = size
+                        .saturating_sub(u64::from(length.offset))
+                        .checked_div(u64::from(length.stride))
+                        .unwrap_or(0);
+                    let elements = u32::try_from(elements).unwrap_or(u32::MAX);
+                    bytes.extend(elements.to_le_bytes());
+                }
+                Argument::bytes(&bytes)
+            }
+            Parameter::Immediates { size } => {
+                let mut bytes = immediates.to_vec();
+                bytes.resize(*size as usize, 0);
+                Argument::bytes(&bytes)
+            }
+        });
+    }
+    Ok(arguments)
+}
+
+impl CudaRunner {
+    /// Opens device `cuda:<number>` and finds the width that it runs and its timer; with `calibrate`,
+    /// its rates, fusion and loop limit too.
+    ///
+    /// # Errors
+    ///
+    /// [`RunErrorKind::NoDevice`] where there is no driver or no such device, and what the
+    /// driver says where a probe fails.
+    pub fn open(number: usize, calibrate: bool) -> Result<Self, RunError> {
+        let gpu = Gpu::open(number)?;
+        let nvrtc = Nvrtc::load();
+        let facts = gpu.facts.clone();
+        let width = u32::try_from(facts.warp_size).ok().and_then(|lanes| Width::new(lanes).ok());
+        let mut device = Device {
+            id: format!("cuda:{number}"),
+            kind: DeviceKind::Cuda,
+            name: facts.name.clone(),
+            vendor: "NVIDIA".to_owned(),
+            driver: describe(&facts, nvrtc.as_ref().ok()),
+            backend: "cuda".to_owned(),
+            cpu_driver: false,
+            subgroup_width_min: width,
+            subgroup_width_max: width,
+            subgroup_width_run: None,
+            lane_is_local_index_mod_width: None,
+            timestamp_period_ns: Some(1.0),
+            timestamp_quantum_ns: None,
+            peak_fma_per_s: None,
+            copy_bytes_per_s: None,
+            fma_fused: None,
+            loop_limit: None,
+            packing: None,
+            trust: None,
+            self_test: Vec::new(),
+            flags: Vec::new(),
+        };
+        let compiler = Compiler { gpu, nvrtc };
+        probe::width(&compiler, &mut device)?;
+        let timer = probe::timer(&compiler)?;
+        device.timestamp_quantum_ns = timer.map(|timer| Nanoseconds(timer.quantum_ns));
+        if timer.is_none() {
+            device.flags.push("no_timestamps".to_owned());
+        }
+        if calibrate {
+            probe::calibrate(&compiler, timer, &mut device)?;
+        }
+        Ok(Self { compiler, device, timer })
+    }
+
+    fn gpu(&self) -> &Gpu {
+        &self.compiler.gpu
+    }
+
+    /// Makes a launch's buffers and fills them.
+    fn buffers(&self, launch: &Launch) -> Result<Buffers, RunError> {
+        let needed: u64 = launch.buffers.iter().map(|buffer| buffer.size).sum();
+        let there = self.gpu().facts.memory_bytes;
+        if needed > there {
+            let message = format!(
+                "{} needs {needed} bytes of buffers; {} has {there}; choose a smaller launch",
+                launch.kernel, self.device.id
+            );
+            return Err(RunError::new(RunErrorKind::Unsupported, message));
+        }
+        let mut buffers = BTreeMap::new();
+        for buffer in &launch.buffers {
+            let made = self.gpu().buffer(buffer.size)?;
+            self.gpu().write(&made, 0, &launch.contents(buffer))?;
+            buffers.insert(buffer.name.clone(), made);
+        }
+        Ok(buffers)
+    }
+
+    /// Reads a launch's outputs.
+    fn outputs(&self, launch: &Launch, buffers: &Buffers) -> Result<Outputs, RunError> {
+        let mut outputs = BTreeMap::new();
+        for buffer in launch.buffers.iter().filter(|buffer| buffer.output) {
+            let bytes = self.gpu().read(&buffers[&buffer.name], 0, buffer.size)?;
+            outputs.insert(buffer.name.clone(), bytes);
+        }
+        Ok(outputs)
+    }
+
+    /// A program that counts, with its counters' buffer.
+    fn counting(
+        &self,
+        program: &Program,
+        workgroups: &Workgroups,
+        method: Method,
+    ) -> Result<Counting, RunError> {
+        let options = Options {
+            method,
+            subgroup_width_max: WIDTH,
+            counter_bytes_max: COUNTER_BYTES_MAX,
+            workgroups: known(workgroups),
+        };
+        let instrumented = instrumented(program, &options)?;
+        let buffer = self.gpu().buffer(instrumented.counters().size)?;
+        Ok(Counting { instrumented, buffer })
+    }
+
+    /// A dispatch compiled, with what it takes.
+    fn work(
+        &self,
+        launch: &Launch,
+        number: usize,
+        program: &Program,
+        buffers: &Buffers,
+        counting: Option<&Counting>,
+    ) -> Result<Work, RunError> {
+        let (kernel, translated) = self.compiler.kernel(program, counting, launch)?;
+        let bindings = program
+            .bindings()
+            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
+        let named = |group: u32, binding: u32| {
+            if let Some(counting) = counting {
+                let place = counting.instrumented.counters();
+                if (place.group, place.binding) == (group, binding) {
+                    return Ok(&counting.buffer);
+                }
+            }
+            let found = bindings.iter().find(|b| (b.group, b.binding) == (group, binding));
+            let name = found.map(|binding| binding.name.as_str()).unwrap_or_default();
+            buffers
+                .get(name)
+                .ok_or_else(|| bad_input(format!("{} describes no buffer `{name}`", launch.kernel)))
+        };
+        let arguments = arguments(&translated, &launch.immediates, &named)?;
+        let grid = match &launch.dispatches[number].workgroups {
+            Workgroups::Direct(grid) => Grid::Direct(*grid),
+            Workgroups::Indirect { buffer, offset } => {
+                Grid::Indirect { buffer: buffer.clone(), offset: *offset }
+            }
+        };
+        Ok(Work { kernel, arguments, block: translated.block, grid })
+    }
+
+    /// The grid of a dispatch, read back where the device works it out.
+    fn grid(&self, launch: &Launch, grid: &Grid, buffers: &Buffers) -> Result<[u32; 3], RunError> {
+        let grid = match grid {
+            Grid::Direct(grid) => *grid,
+            Grid::Indirect { buffer, offset } => {
+                let found = buffers.get(buffer).ok_or_else(|| {
+                    bad_input(format!("there is no buffer `{buffer}` for an indirect dispatch"))
+                })?;
+                let bytes = self.gpu().read(found, *offset, 12)?;
+                let words = crate::run::probes::words(&bytes);
+                [words[0], words[1], words[2]]
+            }
+        };
+        if grid.iter().zip(GRID_MAX).any(|(count, max)| *count > max) {
+            let [x, y, z] = grid;
+            let message = format!(
+                "{} has {x}×{y}×{z} workgroups; CUDA takes at most {}×{}×{}",
+                launch.kernel, GRID_MAX[0], GRID_MAX[1], GRID_MAX[2]
+            );
+            return Err(RunError::new(RunErrorKind::Unsupported, message));
+        }
+        Ok(grid)
+    }
+
+    fn run_once(&self, work: &Work, grid: [u32; 3], doing: &str) -> Result<(), RunError> {
+        self.gpu().run(&[launched(work, grid)], doing)
+    }
+
+    /// Makes a launch ready to be timed: where a grid is worked out on the device, by running the
+    /// launch once and filling the buffers again.
+    fn ready(&self, launch: &Launch, method: Option<Method>) -> Result<Ready, RunError> {
+        let programs = programs(launch)?;
+        let buffers = self.buffers(launch)?;
+        let mut all = Vec::new();
+        let mut counters = Vec::new();
+        let mut indirect = false;
+        for (number, program) in programs.iter().enumerate() {
+            let workgroups = &launch.dispatches[number].workgroups;
+            let counting =
+                method.map(|method| self.counting(program, workgroups, method)).transpose()?;
+            let work = self.work(launch, number, program, &buffers, counting.as_ref())?;
+            counters.extend(counting);
+            indirect |= matches!(work.grid, Grid::Indirect { .. });
+            all.push(work);
+        }
+        let mut ready = Vec::new();
+        for work in all {
+            let grid = self.grid(launch, &work.grid, &buffers)?;
+            if indirect {
+                self.run_once(&work, grid, &format!("finding the grids of {}", launch.kernel))?;
+            }
+            ready.push((work, grid));
+        }
+        if indirect {
+            self.refill(launch, &buffers)?;
+        }
+        self.set_up(launch, &ready)?;
+        Ok(Ready { buffers, work: ready, _counting: counters, recorded: None })
+    }
+
+    /// Runs the dispatches that make ready what is timed.
+    fn set_up(&self, launch: &Launch, work: &[(Work, [u32; 3])]) -> Result<(), RunError> {
+        let setup = launch.dispatches.iter().zip(work).filter(|(dispatch, _)| dispatch.setup);
+        for (_, (work, grid)) in setup {
+            self.run_once(work, *grid, &format!("setting up {}", launch.kernel))?;
+        }
+        Ok(())
+    }
+
+    fn refill(&self, launch: &Launch, buffers: &Buffers) -> Result<(), RunError> {
+        for buffer in &launch.buffers {
+            self.gpu().write(&buffers[&buffer.name], 0, &launch.contents(buffer))?;
+        }
+        Ok(())
+    }
+
+    /// Takes one sample.
+    fn sample(&self, launch: &Launch, ready: &mut Ready, repeats: u32) -> Result<f64, RunError> {
+        if !launch.repeatable {
+            self.refill(launch, &ready.buffers)?;
+            self.set_up(launch, &ready.work)?;
+        }
+        let doing = format!("timing {}", launch.kernel);
+        let timed = launch.dispatches.iter().zip(&ready.work).filter(|(given, _)| !given.setup);
+        let launches: Vec<driver::Launch<'_>> =
+            timed.map(|(_, (work, grid))| launched(work, *grid)).collect();
+        if repeats == 1 {
+            return self.gpu().timed(&launches, &doing);
+        }
+        let recorded = match ready.recorded.take() {
+            Some((count, recorded)) if count == repeats => recorded,
+            _ => self.gpu().record(&launches, repeats, &doing)?,
+        };
+        let time = self.gpu().timed_recorded(&recorded, &doing);
+        drop(launches);
+        ready.recorded = Some((repeats, recorded));
+        time
+    }
+
+    /// What sampling gave, with the outputs checked.
+    fn timed(
+        &self,
+        launch: &Launch,
+        ready: &Ready,
+        time: Option<crate::record::Time>,
+    ) -> Result<Timed, RunError> {
+        let mut flags = Vec::new();
+        if time.is_none() {
+            flags.push("no_usable_samples".to_owned());
+        }
+        if time.as_ref().is_some_and(|time| !time.stop_rule_met) {
+            flags.push("stop_rule_not_met".to_owned());
+        }
+        let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
+        // Dispatches are not timed one by one here.
+        let dispatch_median_ns = Vec::new();
+        Ok(Timed { time, checked, runtime_checks: !launch.trusted, dispatch_median_ns, flags })
+    }
+}
+
+/// A dispatch as the driver takes it.
+fn launched(work: &Work, grid: [u32; 3]) -> driver::Launch<'_> {
+    driver::Launch { kernel: &work.kernel, arguments: &work.arguments, grid, block: work.block }
+}
+
+/// The driver's and the compiler's versions, and what the chip is.
+fn describe(facts: &driver::Facts, nvrtc: Option<&Nvrtc>) -> String {
+    let compiler = match nvrtc.map(Nvrtc::version) {
+        Some((major, minor)) => format!("NVRTC {major}.{minor}"),
+        None => "embedded PTX".to_owned(),
+    };
+    format!(
+        "CUDA {}.{}, {compiler}, sm_{}, {} SMs",
+        facts.cuda_version / 1000,
+        facts.cuda_version % 1000 / 10,
+        facts.capability,
+        facts.multiprocessors
+    )
+}
+
+impl Runner for CudaRunner {
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+        let programs = programs(launch)?;
+        let buffers = self.buffers(launch)?;
+        let method = method(options);
+        let width = self.device.subgroup_width_run.ok_or_else(|| {
+            bad_input(format!("the width that {} runs was not found", self.device.id))
+        })?;
+        let mut dispatches = Vec::new();
+        for (number, program) in programs.iter().enumerate() {
+            let workgroups = &launch.dispatches[number].workgroups;
+            let counting = self.counting(program, workgroups, method)?;
+            let work = self.work(launch, number, program, &buffers, Some(&counting))?;
+            let grid = self.grid(launch, &work.grid, &buffers)?;
+            self.run_once(&work, grid, &format!("counting {}", launch.kernel))?;
+            let size = counting.instrumented.counters().size;
+            let bytes = self.gpu().read(&counting.buffer, 0, size)?;
+            let counts = decoded(&counting.instrumented, &bytes, width)?;
+            let workgroups = match work.grid {
+                Grid::Direct(workgroups) => Some(workgroups),
+                Grid::Indirect { .. } => None,
+            };
+            dispatches.push(CountedDispatch { workgroups, counts });
+        }
+        let outputs = self.outputs(launch, &buffers)?;
+        Ok(Counted {
+            answer_ns: None,
+            counters: Vec::new(),
+            width: Some(width),
+            method: issues_method(method),
+            dispatches,
+            outputs_sha256: outputs_sha256(&outputs),
+            outputs_shown: outputs_shown(launch, &outputs),
+            checked: verify(launch, &outputs)?,
+            runtime_checks: !launch.trusted,
+            flags: Vec::new(),
+        })
+    }
+
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        options: &TimeOptions,
+        notice: &mut dyn FnMut(usize),
+    ) -> Vec<Result<Option<Timed>, RunError>> {
+        let Some(timer) = self.timer else {
+            return launches.iter().map(|_| Ok(None)).collect();
+        };
+        let mut lost = false;
+        let mut ready: Vec<Result<Ready, RunError>> = Vec::new();
+        for (index, launch) in launches.iter().enumerate() {
+            notice(index);
+            let made = if lost { Err(interrupted()) } else { self.ready(launch, options.counting) };
+            lost |= made.as_ref().is_err_and(|error| error.kind.ends_device());
+            ready.push(made);
+        }
+        let repeatable: Vec<bool> = launches.iter().map(|launch| launch.repeatable).collect();
+        // Events give spans, not times of day: samples stand one after the other.
+        let mut now = 0;
+        let times = sample_all(timer, &repeatable, options, |index, repeats| {
+            notice(index);
+            let span = match &mut ready[index] {
+                Ok(_) if lost => Err(interrupted()),
+                Ok(ready) => self.sample(&launches[index], ready, repeats),
+                Err(error) => Err(error.clone()),
+            }?;
+            let begin = now;
+            now += probe::ticks(span);
+            Ok(Ticks { begin, end: now })
+        });
+        let mut results = Vec::new();
+        for (index, (ready, time)) in ready.iter().zip(times).enumerate() {
+            notice(index);
+            let result = match (ready, time) {
+                (Ok(_), Ok(_)) if lost => Err(interrupted()),
+                (Ok(ready), Ok(time)) => self.timed(&launches[index], ready, time).map(Some),
+                (_, Err(error)) => Err(error),
+                (Err(error), _) => Err(error.clone()),
+            };
+            lost |= result.as_ref().is_err_and(|error| error.kind.ends_device());
+            results.push(result);
+        }
+        results
+    }
+}

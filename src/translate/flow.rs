@@ -1,0 +1,714 @@
+//! Control flow, and the masks of active lanes.
+//!
+//! Input: the trees of `program::structure`. Output: C++. The module's page says how masks are
+//! tracked; here a construct is *tracked* where a subgroup operation is reachable inside it, or where
+//! a lane may leave it for the end of a tracked construct around it, or of a tracked function.
+
+use std::fmt::Write as _;
+
+use naga::{Barrier, Expression, Handle, Statement, SwitchValue};
+
+use super::expression::{bare, negated};
+use super::function::Frame;
+use super::{Result, Writer};
+use crate::program::{Body, Case, Node, Straight, Structure};
+
+/// A loop or switch around what is being written.
+#[derive(Clone, Debug)]
+pub(super) struct Construct {
+    /// Whether it is a loop.
+    repeats: bool,
+    /// Whether lanes that leave note so and wait.
+    tracked: bool,
+    /// Where `continue` jumps to, where it is not C++'s own place.
+    label: Option<String>,
+}
+
+/// How lanes may leave a body.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Exits {
+    breaks: bool,
+    continues: bool,
+    returns: bool,
+}
+
+impl Exits {
+    fn any(self) -> bool {
+        self.breaks || self.continues || self.returns
+    }
+
+    fn with(self, other: Self) -> Self {
+        Self {
+            breaks: self.breaks || other.breaks,
+            continues: self.continues || other.continues,
+            returns: self.returns || other.returns,
+        }
+    }
+}
+
+/// The statement that a body ends with, where no lane leaves it otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ending {
+    Break,
+    Return,
+}
+
+/// Where a construct stands in its function.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    /// Whether it is in a sequence that ends the function.
+    outermost: bool,
+    /// Whether nothing follows it.
+    tail: bool,
+}
+
+/// Whether lanes wait to leave after a construct.
+fn waits(exits: Exits, tail: bool) -> bool {
+    exits.breaks || exits.continues || (exits.returns && !tail)
+}
+
+/// For each function of a module, whether it reaches a subgroup operation.
+pub(super) fn tracked(structure: &Structure) -> Vec<bool> {
+    let mut tracked = Vec::new();
+    for body in &structure.functions {
+        // Callees come before their callers.
+        let reaches = subgroups_in(&tracked, body);
+        tracked.push(reaches);
+    }
+    tracked
+}
+
+/// Whether a body reaches a subgroup operation.
+pub(super) fn subgroups_in(tracked: &[bool], body: &Body) -> bool {
+    body.nodes.iter().any(|node| subgroups_in_node(tracked, node))
+}
+
+fn subgroups_in_node(tracked: &[bool], node: &Node) -> bool {
+    match *node {
+        Node::Straight(ref straight) => {
+            straight.statements.iter().any(|(statement, _)| subgroup(tracked, statement))
+        }
+        Node::If { ref accept, ref reject, .. } => {
+            subgroups_in(tracked, accept) || subgroups_in(tracked, reject)
+        }
+        Node::Switch { ref cases, .. } => {
+            cases.iter().any(|case| subgroups_in(tracked, &case.body))
+        }
+        Node::Loop { ref body, ref continuing, .. } => {
+            subgroups_in(tracked, body) || subgroups_in(tracked, continuing)
+        }
+    }
+}
+
+/// Whether a statement needs the mask.
+fn subgroup(tracked: &[bool], statement: &Statement) -> bool {
+    match *statement {
+        Statement::SubgroupBallot { .. }
+        | Statement::SubgroupGather { .. }
+        | Statement::SubgroupCollectiveOperation { .. } => true,
+        Statement::ControlBarrier(flags) => flags == Barrier::SUB_GROUP,
+        Statement::Call { function, .. } => tracked.get(function.index()) == Some(&true),
+        Statement::Emit(_)
+        | Statement::Block(_)
+        | Statement::If { .. }
+        | Statement::Switch { .. }
+        | Statement::Loop { .. }
+        | Statement::Break
+        | Statement::Continue
+        | Statement::Return { .. }
+        | Statement::Kill
+        | Statement::MemoryBarrier(_)
+        | Statement::Store { .. }
+        | Statement::ImageStore { .. }
+        | Statement::Atomic { .. }
+        | Statement::ImageAtomic { .. }
+        | Statement::WorkGroupUniformLoad { .. }
+        | Statement::RayQuery { .. }
+        | Statement::RayPipelineFunction(_)
+        | Statement::CooperativeStore { .. } => false,
+    }
+}
+
+/// How lanes may leave a body.
+fn exits(body: &Body) -> Exits {
+    body.nodes.iter().fold(Exits::default(), |sum, node| sum.with(exits_of(node)))
+}
+
+fn exits_of(node: &Node) -> Exits {
+    match *node {
+        Node::Straight(ref straight) => {
+            let last = straight.statements.last().map(|(statement, _)| statement);
+            Exits {
+                breaks: matches!(last, Some(Statement::Break)),
+                continues: matches!(last, Some(Statement::Continue)),
+                returns: matches!(last, Some(Statement::Return { .. })),
+            }
+        }
+        Node::If { ref accept, ref reject, .. } => exits(accept).with(exits(reject)),
+        Node::Switch { ref cases, .. } => {
+            let all = cases.iter().fold(Exits::default(), |sum, case| sum.with(exits(&case.body)));
+            Exits { breaks: false, ..all }
+        }
+        Node::Loop { ref body, .. } => Exits { returns: exits(body).returns, ..Exits::default() },
+    }
+}
+
+/// How a body ends, where all its lanes leave it by its last statement and none before.
+fn ending(body: &Body) -> Option<Ending> {
+    let (last, before) = body.nodes.split_last()?;
+    let Node::Straight(straight) = last else { return None };
+    if before.iter().any(|node| exits_of(node).any()) {
+        return None;
+    }
+    match straight.statements.last() {
+        Some((Statement::Break, _)) => Some(Ending::Break),
+        Some((Statement::Return { .. }, _)) => Some(Ending::Return),
+        _ => None,
+    }
+}
+
+impl<'a> Writer<'a> {
+    /// Whether lanes that part at a construct must be accounted for.
+    ///
+    /// With `tail`, nothing follows the construct in its function: a lane that returns leaves nobody
+    /// waiting.
+    fn construct_tracked(&self, frame: &Frame<'a>, node: &Node, tail: bool) -> bool {
+        if !frame.tracked {
+            return false;
+        }
+        let exits = exits_of(node);
+        let breaks = frame.constructs.last().is_some_and(|around| around.tracked);
+        let continues = frame.constructs.iter().rev().find(|around| around.repeats);
+        subgroups_in_node(&self.tracked, node)
+            || (exits.returns && !tail)
+            || (exits.breaks && breaks)
+            || (exits.continues && continues.is_some_and(|around| around.tracked))
+    }
+
+    /// Whether anything in a body asks for its mask.
+    fn wants_mask(&self, frame: &Frame<'a>, nodes: &[Node]) -> bool {
+        nodes.iter().any(|node| match node {
+            Node::Straight(_) => subgroups_in_node(&self.tracked, node),
+            Node::If { .. } | Node::Switch { .. } | Node::Loop { .. } => {
+                self.construct_tracked(frame, node, false)
+            }
+        })
+    }
+
+    /// Writes a function's body.
+    pub(super) fn body(&mut self, frame: &mut Frame<'a>, body: &Body) -> Result<()> {
+        self.nodes(frame, &body.nodes, true)
+    }
+
+    /// Writes nodes; `outermost` where nothing follows them in the function.
+    fn nodes(&mut self, frame: &mut Frame<'a>, nodes: &[Node], outermost: bool) -> Result<()> {
+        for (index, node) in nodes.iter().enumerate() {
+            let rest = &nodes[index + 1..];
+            let tail = outermost && rest.is_empty();
+            let waits = match node {
+                Node::Straight(straight) => {
+                    self.straight(frame, straight, outermost)?;
+                    false
+                }
+                Node::If { condition, accept, reject, span } => {
+                    frame.span = *span;
+                    let place = Place { outermost, tail };
+                    self.branch(frame, node, (*condition, accept, reject), place)?
+                }
+                Node::Switch { selector, cases, span } => {
+                    frame.span = *span;
+                    self.switch(frame, node, (*selector, cases), tail)?
+                }
+                Node::Loop { body, continuing, break_if, span } => {
+                    frame.span = *span;
+                    self.repeat(frame, node, body, continuing, *break_if)?
+                }
+            };
+            if waits && !rest.is_empty() {
+                return self.rest(frame, rest, outermost);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what follows a construct that some lanes leave for farther away.
+    fn rest(&mut self, frame: &mut Frame<'a>, rest: &[Node], outermost: bool) -> Result<()> {
+        let mask = if self.wants_mask(frame, rest) {
+            let name = self.namer.call("mask");
+            let ballot = format!("__ballot_sync({}, leaving == STAYS)", frame.mask);
+            frame.put(None, &format!("const u32 {name} = {ballot};"));
+            name
+        } else {
+            frame.mask.clone()
+        };
+        let (mask, direct) = (
+            std::mem::replace(&mut frame.mask, mask),
+            // At a function's end nobody waits for those that return.
+            std::mem::replace(&mut frame.direct, outermost),
+        );
+        frame.open(None, "if (leaving == STAYS) {");
+        self.nodes(frame, rest, outermost)?;
+        frame.close("}");
+        (frame.mask, frame.direct) = (mask, direct);
+        Ok(())
+    }
+
+    /// Writes a body in a scope that is open, with the mask of its lanes; `tail` where nothing
+    /// follows it in its function.
+    fn arm(
+        &mut self,
+        frame: &mut Frame<'a>,
+        body: &Body,
+        mask: Option<String>,
+        tail: bool,
+    ) -> Result<()> {
+        let mask = mask.unwrap_or_else(|| frame.mask.clone());
+        let (mask, direct) =
+            (std::mem::replace(&mut frame.mask, mask), std::mem::replace(&mut frame.direct, tail));
+        self.nodes(frame, &body.nodes, tail)?;
+        (frame.mask, frame.direct) = (mask, direct);
+        Ok(())
+    }
+
+    // If
+
+    /// Writes a branch; whether some lanes now wait to leave.
+    fn branch(
+        &mut self,
+        frame: &mut Frame<'a>,
+        node: &Node,
+        (condition, accept, reject): (Handle<Expression>, &Body, &Body),
+        Place { outermost, tail }: Place,
+    ) -> Result<bool> {
+        let line = self.line(frame.span);
+        let text = self.value(frame, condition)?;
+        if accept.nodes.is_empty() && reject.nodes.is_empty() {
+            return Ok(false);
+        }
+        if !self.construct_tracked(frame, node, tail) {
+            if accept.nodes.is_empty() {
+                frame.open(line, &format!("if ({}) {{", bare(&negated(&text))));
+                self.arm(frame, reject, None, tail)?;
+            } else {
+                frame.open(line, &format!("if ({}) {{", bare(&text)));
+                self.arm(frame, accept, None, tail)?;
+                if !reject.nodes.is_empty() {
+                    frame.close("} else {");
+                    frame.open(None, "");
+                    self.arm(frame, reject, None, tail)?;
+                }
+            }
+            frame.close("}");
+            return Ok(false);
+        }
+        let text = self.named_condition(frame, line, &text);
+        if self.leave_at_once(frame, &text, accept, reject, outermost)? {
+            return Ok(false);
+        }
+        let parent = frame.mask.clone();
+        let wanted = [accept, reject].map(|body| self.wants_mask(frame, &body.nodes));
+        let mut masks = [None, None];
+        if wanted != [false, false] {
+            let name = self.namer.call("mask");
+            let (asked, arm) = if wanted[0] { (text.clone(), 0) } else { (negated(&text), 1) };
+            let ballot = format!("__ballot_sync({parent}, {})", bare(&asked));
+            frame.put(line, &format!("const u32 {name} = {ballot};"));
+            masks[arm] = Some(name.clone());
+            if wanted == [true, true] {
+                let other = self.namer.call("mask");
+                frame.put(line, &format!("const u32 {other} = {parent} & ~{name};"));
+                masks[1] = Some(other);
+            }
+        }
+        let [first, second] = masks;
+        if accept.nodes.is_empty() {
+            frame.open(line, &format!("if ({}) {{", bare(&negated(&text))));
+            self.arm(frame, reject, second, tail)?;
+        } else {
+            frame.open(line, &format!("if ({}) {{", bare(&text)));
+            self.arm(frame, accept, first, tail)?;
+            if !reject.nodes.is_empty() {
+                frame.close("} else {");
+                frame.open(None, "");
+                self.arm(frame, reject, second, tail)?;
+            }
+        }
+        frame.close("}");
+        Ok(waits(exits_of(node), tail))
+    }
+
+    /// Writes a branch of which one arm's lanes all leave, where nobody waits for them: they break
+    /// or return as in C++, and the mask is that of the others from then on. Whether it was written.
+    fn leave_at_once(
+        &mut self,
+        frame: &mut Frame<'a>,
+        condition: &str,
+        accept: &Body,
+        reject: &Body,
+        outermost: bool,
+    ) -> Result<bool> {
+        let line = self.line(frame.span);
+        let in_loop =
+            frame.constructs.last().is_some_and(|around| around.repeats && around.tracked);
+        let possible = |body: &Body| match ending(body) {
+            Some(Ending::Break) => frame.direct && in_loop,
+            Some(Ending::Return) => frame.direct && outermost,
+            None => false,
+        };
+        let (gone, asked, others) = if possible(accept) && !exits(reject).any() {
+            (accept, condition.to_owned(), reject)
+        } else if possible(reject) && !exits(accept).any() {
+            (reject, negated(condition), accept)
+        } else {
+            return Ok(false);
+        };
+        let mask = frame.mask.clone();
+        let leavers = if self.wants_mask(frame, &gone.nodes) {
+            let name = self.namer.call("mask");
+            let ballot = format!("__ballot_sync({mask}, {})", bare(&asked));
+            frame.put(line, &format!("const u32 {name} = {ballot};"));
+            Some(name)
+        } else {
+            None
+        };
+        let stay = match &leavers {
+            Some(leavers) => format!("{mask} & ~{leavers}"),
+            None => format!("__ballot_sync({mask}, {})", bare(&negated(&asked))),
+        };
+        if in_loop {
+            frame.put(line, &format!("{mask} = {stay};"));
+        } else {
+            let name = self.namer.call("mask");
+            frame.put(line, &format!("const u32 {name} = {stay};"));
+            frame.mask = name;
+        }
+        frame.open(line, &format!("if ({}) {{", bare(&asked)));
+        let outer = std::mem::replace(&mut frame.mask, leavers.unwrap_or(mask));
+        let (before, last) = gone.nodes.split_at(gone.nodes.len() - 1);
+        let direct = std::mem::replace(&mut frame.direct, false);
+        self.nodes(frame, before, false)?;
+        frame.direct = true;
+        self.nodes(frame, last, outermost)?;
+        frame.direct = direct;
+        frame.close("}");
+        frame.mask = outer;
+        self.nodes_inline(frame, others)?;
+        Ok(true)
+    }
+
+    /// Writes the arm of the lanes that stay, in a scope of its own.
+    fn nodes_inline(&mut self, frame: &mut Frame<'a>, body: &Body) -> Result<()> {
+        if body.nodes.is_empty() {
+            return Ok(());
+        }
+        frame.open(None, "{");
+        self.arm(frame, body, None, false)?;
+        frame.close("}");
+        Ok(())
+    }
+
+    /// A condition that can be written several times.
+    fn named_condition(&mut self, frame: &mut Frame<'a>, line: Option<u32>, text: &str) -> String {
+        if text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+            return text.to_owned();
+        }
+        let name = self.namer.call("condition");
+        frame.put(line, &format!("const bool {name} = {};", bare(text)));
+        name
+    }
+
+    // Switch
+
+    /// Writes a switch; whether some lanes now wait to leave.
+    fn switch(
+        &mut self,
+        frame: &mut Frame<'a>,
+        node: &Node,
+        (selector, cases): (Handle<Expression>, &[Case]),
+        tail: bool,
+    ) -> Result<bool> {
+        let line = self.line(frame.span);
+        let text = self.value(frame, selector)?;
+        let tracked = self.construct_tracked(frame, node, tail);
+        if cases.iter().any(|case| case.fall_through && !case.body.nodes.is_empty()) {
+            return Err(self.unsupported("case that falls through into another", frame.span));
+        }
+        frame.constructs.push(Construct { repeats: false, tracked, label: None });
+        let masks = if tracked { self.arm_masks(frame, &text, cases) } else { Vec::new() };
+        frame.open(line, &format!("switch ({}) {{", bare(&text)));
+        let mut labels = String::new();
+        for (number, case) in cases.iter().enumerate() {
+            match case.value {
+                SwitchValue::I32(value) => {
+                    let _ = write!(labels, "case {value}: ");
+                }
+                SwitchValue::U32(value) => {
+                    let _ = write!(labels, "case {value}u: ");
+                }
+                SwitchValue::Default => labels.push_str("default: "),
+            }
+            if case.fall_through {
+                continue;
+            }
+            frame.open(None, &format!("{}{{", std::mem::take(&mut labels)));
+            let mask = masks.get(number).cloned().flatten();
+            self.arm(frame, &case.body, mask, tail)?;
+            frame.put(None, "break;");
+            frame.close("}");
+        }
+        frame.close("}");
+        frame.constructs.pop();
+        if !tracked {
+            return Ok(false);
+        }
+        let inside = cases.iter().fold(Exits::default(), |sum, case| sum.with(exits(&case.body)));
+        if inside.breaks && frame.leaving {
+            frame.put(None, "if (leaving == BREAKS) { leaving = STAYS; }");
+        }
+        Ok(waits(exits_of(node), tail))
+    }
+
+    /// Writes the masks of a switch's arms: for each case its arm's, where that asks for one.
+    fn arm_masks(
+        &mut self,
+        frame: &mut Frame<'a>,
+        selector: &str,
+        cases: &[Case],
+    ) -> Vec<Option<String>> {
+        let equals = |value: SwitchValue| match value {
+            SwitchValue::I32(value) => Some(format!("{selector} == {value}")),
+            SwitchValue::U32(value) => Some(format!("{selector} == {value}u")),
+            SwitchValue::Default => None,
+        };
+        let all: Vec<String> = cases.iter().filter_map(|case| equals(case.value)).collect();
+        let mut masks = Vec::new();
+        let mut named: Vec<Option<String>> = Vec::new();
+        for case in cases {
+            named.push(equals(case.value));
+            if case.fall_through {
+                masks.push(None);
+                continue;
+            }
+            let values: Option<Vec<String>> = std::mem::take(&mut named).into_iter().collect();
+            if !self.wants_mask(frame, &case.body.nodes) {
+                masks.push(None);
+                continue;
+            }
+            let chosen = match values {
+                Some(values) => values.join(" || "),
+                None => {
+                    // Everybody else's, whatever values share the default's arm.
+                    let own = cases_of_default(cases, &equals);
+                    let others: Vec<String> =
+                        all.iter().filter(|test| !own.contains(test)).cloned().collect();
+                    if others.is_empty() {
+                        "true".to_owned()
+                    } else {
+                        format!("!({})", others.join(" || "))
+                    }
+                }
+            };
+            let name = self.namer.call("mask");
+            let ballot = format!("__ballot_sync({}, {chosen})", frame.mask);
+            frame.put(None, &format!("const u32 {name} = {ballot};"));
+            masks.push(Some(name));
+        }
+        masks
+    }
+
+    // Loop
+
+    /// Writes a loop; whether some lanes now wait to leave.
+    fn repeat(
+        &mut self,
+        frame: &mut Frame<'a>,
+        node: &Node,
+        body: &Body,
+        continuing: &Body,
+        break_if: Option<Handle<Expression>>,
+    ) -> Result<bool> {
+        let span = frame.span;
+        let number = frame.loops;
+        // `bake` numbers a loop before those inside it.
+        frame.loops += 1;
+        for handle in frame.bake.hoisted.get(&number).cloned().unwrap_or_default() {
+            let ty = self.expression_type(frame, handle)?;
+            let name = self.variable_name(frame, handle);
+            frame.put(None, &format!("{ty} {name};"));
+            frame.values.insert(handle, name);
+        }
+        if self.construct_tracked(frame, node, false) {
+            return self.repeat_tracked(frame, node, body, continuing, break_if);
+        }
+        let plain = continuing.nodes.is_empty() && break_if.is_none();
+        let label = (exits(body).continues && !plain).then(|| self.namer.call("continuing"));
+        let construct = Construct { repeats: true, tracked: false, label: label.clone() };
+        frame.constructs.push(construct);
+        frame.open(self.line(span), "while (true) {");
+        if label.is_some() {
+            frame.open(None, "{");
+        }
+        self.arm(frame, body, None, false)?;
+        if let Some(label) = label {
+            frame.close("}");
+            // A label stands before a statement.
+            frame.put(None, &format!("{label}:;"));
+        }
+        self.arm(frame, continuing, None, false)?;
+        if let Some(condition) = break_if {
+            let text = self.value(frame, condition)?;
+            frame.put(self.line(span), &format!("if ({}) {{ break; }}", bare(&text)));
+        }
+        frame.close("}");
+        frame.constructs.pop();
+        Ok(false)
+    }
+
+    fn repeat_tracked(
+        &mut self,
+        frame: &mut Frame<'a>,
+        node: &Node,
+        body: &Body,
+        continuing: &Body,
+        break_if: Option<Handle<Expression>>,
+    ) -> Result<bool> {
+        let span = frame.span;
+        let mask = self.namer.call("mask");
+        frame.put(self.line(span), &format!("u32 {mask} = {};", frame.mask));
+        frame.constructs.push(Construct { repeats: true, tracked: true, label: None });
+        frame.open(self.line(span), "while (true) {");
+        let outer = std::mem::replace(&mut frame.mask, mask.clone());
+        let direct = std::mem::replace(&mut frame.direct, true);
+        let leaving = std::mem::replace(&mut frame.leaving, false);
+        self.nodes(frame, &body.nodes, false)?;
+        let waits = frame.leaving;
+        frame.leaving |= leaving;
+        let exits = exits(body);
+        if waits && (exits.breaks || exits.returns) {
+            let goes_on = if exits.continues {
+                "leaving == STAYS || leaving == CONTINUES"
+            } else {
+                "leaving == STAYS"
+            };
+            frame.put(None, &format!("{mask} = __ballot_sync({mask}, {goes_on});"));
+            frame.put(None, &format!("if (!({goes_on})) {{ break; }}"));
+        }
+        if waits && exits.continues {
+            frame.put(None, "leaving = STAYS;");
+        }
+        self.nodes(frame, &continuing.nodes, false)?;
+        if let Some(condition) = break_if {
+            let text = self.value(frame, condition)?;
+            let text = self.named_condition(frame, self.line(span), &text);
+            frame.put(None, &format!("{mask} = __ballot_sync({mask}, {});", negated(&text)));
+            frame.put(None, &format!("if ({text}) {{ break; }}"));
+        }
+        frame.close("}");
+        frame.constructs.pop();
+        (frame.mask, frame.direct) = (outer, direct);
+        if waits && exits.breaks {
+            frame.put(None, "if (leaving == BREAKS) { leaving = STAYS; }");
+        }
+        Ok(waits && exits_of(node).returns)
+    }
+
+    // Leaving
+
+    /// Writes a basic block.
+    fn straight(
+        &mut self,
+        frame: &mut Frame<'a>,
+        straight: &Straight,
+        outermost: bool,
+    ) -> Result<()> {
+        for (statement, span) in &straight.statements {
+            let known = span.to_range().is_some_and(|range| range.end > 0);
+            if known {
+                frame.span = *span;
+            }
+            let line = self.line(*span);
+            if let Statement::Break = *statement {
+                self.leave(frame, line);
+            } else if let Statement::Continue = *statement {
+                self.skip(frame, line);
+            } else if let Statement::Return { value } = *statement {
+                self.return_from(frame, line, value, outermost)?;
+            } else {
+                self.statement(frame, statement, *span)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn leave(&self, frame: &mut Frame<'a>, line: Option<u32>) {
+        let around = frame.constructs.last();
+        let tracked = around.is_some_and(|around| around.tracked);
+        let jumps = frame.direct && around.is_some_and(|around| around.repeats);
+        if tracked && !jumps {
+            frame.leaving = true;
+            frame.put(line, "leaving = BREAKS;");
+        } else {
+            frame.put(line, "break;");
+        }
+    }
+
+    fn skip(&self, frame: &mut Frame<'a>, line: Option<u32>) {
+        let around = frame.constructs.iter().rev().find(|around| around.repeats).cloned();
+        match around {
+            Some(Construct { tracked: true, .. }) => {
+                frame.leaving = true;
+                frame.put(line, "leaving = CONTINUES;");
+            }
+            Some(Construct { label: Some(label), .. }) => {
+                frame.put(line, &format!("goto {label};"));
+            }
+            Some(_) | None => frame.put(line, "continue;"),
+        }
+    }
+
+    fn return_from(
+        &mut self,
+        frame: &mut Frame<'a>,
+        line: Option<u32>,
+        value: Option<Handle<Expression>>,
+        outermost: bool,
+    ) -> Result<()> {
+        let text = match value {
+            Some(value) => Some(self.value(frame, value)?),
+            None => None,
+        };
+        let line = line.or_else(|| {
+            value.and_then(|value| self.line(frame.function.expressions.get_span(value)))
+        });
+        if !frame.tracked || outermost {
+            match text {
+                Some(text) => frame.put(line, &format!("return {};", bare(&text))),
+                None => frame.put(line, "return;"),
+            }
+            return Ok(());
+        }
+        if let Some(text) = text {
+            frame.result = true;
+            frame.put(line, &format!("result = {};", bare(&text)));
+        }
+        frame.leaving = true;
+        frame.put(line, "leaving = RETURNS;");
+        Ok(())
+    }
+}
+
+/// The tests of the values that share the default's arm.
+fn cases_of_default(cases: &[Case], equals: &dyn Fn(SwitchValue) -> Option<String>) -> Vec<String> {
+    let mut tests = Vec::new();
+    for case in cases {
+        tests.push(case.value);
+        if case.fall_through {
+            continue;
+        }
+        if tests.contains(&SwitchValue::Default) {
+            return tests.into_iter().filter_map(equals).collect();
+        }
+        tests.clear();
+    }
+    Vec::new()
+}

@@ -1,0 +1,294 @@
+//! A runner that needs no GPU: translations compiled by the system's C++ compiler, each thread of a
+//! block a fiber.
+//!
+//! Input: launches. Output: counts and outputs, as from a device of 32 lanes. `lockstep.hpp` stands in
+//! for CUDA: it lets lanes run in a random order and holds them at `_sync` functions until all of the
+//! mask are there, so that a wrong mask is a deadlock or a fault rather than luck. It is slow, and
+//! measures no time.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::Command;
+
+use lanescope::instrument::{Instrumented, Method, Options as Instrumentation};
+use lanescope::kernel::{Launch, Workgroups};
+use lanescope::program::Program;
+use lanescope::record::{Device, DeviceKind, IssuesMethod, Output};
+use lanescope::run::measure::{outputs_sha256, programs};
+use lanescope::run::{
+    Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
+    Timed,
+};
+use lanescope::translate::{Checks, Options, Parameter, Translated, WIDTH, cuda};
+use lanescope::units::Width;
+use tempfile::TempDir;
+
+/// What the translation says with the machine's instructions, and what a processor has.
+const INSTRUCTIONS: [(&str, &str); 3] = [
+    ("asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(bits) : \"f\"(value));", "bits = half_of(value);"),
+    ("asm(\"cvt.f32.f16 %0, %1;\" : \"=f\"(value) : \"h\"(bits));", "value = float_of(bits);"),
+    (
+        "asm(\"fma.rn.f16 %0, %1, %2, %3;\" : \"=h\"(bits) : \"h\"(a.bits), \"h\"(b.bits), \
+         \"h\"(c.bits));",
+        "bits = half_fma(a.bits, b.bits, c.bits);",
+    ),
+];
+
+/// The compiler.
+pub(crate) const COMPILER: &str = "g++";
+
+/// Whether there is a compiler.
+pub(crate) fn missing() -> Option<String> {
+    let found = Command::new(COMPILER).arg("--version").output();
+    found.err().map(|error| format!("{COMPILER} cannot be run: {error}"))
+}
+
+/// The runner.
+#[derive(Debug)]
+pub(crate) struct Lockstep {
+    device: Device,
+}
+
+impl Lockstep {
+    pub(crate) fn new() -> Self {
+        let width = Width::new(WIDTH).ok();
+        let device = Device {
+            id: "lockstep".to_owned(),
+            kind: DeviceKind::Cuda,
+            name: "lockstep".to_owned(),
+            vendor: String::new(),
+            driver: COMPILER.to_owned(),
+            backend: "lockstep".to_owned(),
+            cpu_driver: true,
+            subgroup_width_min: width,
+            subgroup_width_max: width,
+            subgroup_width_run: width,
+            lane_is_local_index_mod_width: Some(true),
+            timestamp_period_ns: None,
+            timestamp_quantum_ns: None,
+            peak_fma_per_s: None,
+            copy_bytes_per_s: None,
+            fma_fused: Some(true),
+            loop_limit: None,
+            packing: None,
+            trust: None,
+            self_test: Vec::new(),
+            flags: Vec::new(),
+        };
+        Self { device }
+    }
+}
+
+fn failed(message: impl Into<String>) -> RunError {
+    RunError::new(RunErrorKind::Driver, message)
+}
+
+/// `main`, which reads the buffers from a file one after the other, runs the grid, and writes them.
+fn main_of(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>, grid: [u32; 3]) -> String {
+    let mut text = "int main(int, char** names) {\n    std::vector<void*> given;\n".to_owned();
+    text += "    std::ifstream input(names[1], std::ios::binary);\n";
+    text += "    std::vector<std::vector<uint64_t>> buffers;\n    std::vector<size_t> sizes;\n";
+    for size in sizes.values() {
+        writeln!(
+            text,
+            "    buffers.emplace_back({size} / 8 + 3); sizes.push_back({size});\n    \
+             input.read((char*)buffers.back().data(), {size});"
+        )
+        .unwrap();
+    }
+    text += "    std::vector<void*> addresses;\n    \
+             for (auto& buffer : buffers) { addresses.push_back(buffer.data()); }\n";
+    for (number, parameter) in translated.parameters.iter().enumerate() {
+        match parameter {
+            Parameter::Buffer { group, binding } => {
+                let index = sizes.keys().position(|key| *key == (*group, *binding)).unwrap();
+                writeln!(text, "    given.push_back(&addresses[{index}]);").unwrap();
+            }
+            Parameter::Lengths(lengths) => {
+                let values: Vec<String> = lengths
+                    .iter()
+                    .map(|length| {
+                        let size = sizes[&(length.group, length.binding)];
+                        let elements = (size - u64::from(length.offset)) / u64::from(length.stride);
+                        format!("{elements}u")
+                    })
+                    .collect();
+                let values = values.join(", ");
+                writeln!(text, "    static unsigned p{number}[] = {{{values}}};").unwrap();
+                writeln!(text, "    given.push_back(p{number});").unwrap();
+            }
+            Parameter::Immediates { size } => {
+                writeln!(text, "    alignas(16) static char p{number}[{size}];").unwrap();
+                writeln!(text, "    input.read(p{number}, {size});").unwrap();
+                writeln!(text, "    given.push_back(p{number});").unwrap();
+            }
+        }
+    }
+    let [x, y, z] = grid;
+    let [a, b, c] = translated.block;
+    let kernel = &translated.kernel;
+    write!(
+        text,
+        "    parameters = given.data();
+    body = [] {{ call(wgsl::{kernel}); }};
+    gridDim = {{{x}, {y}, {z}}};
+    blockDim = {{{a}, {b}, {c}}};
+    for (unsigned i = 0; i < {x}; i++) {{
+        for (unsigned j = 0; j < {y}; j++) {{
+            for (unsigned k = 0; k < {z}; k++) {{ blockIdx = {{i, j, k}}; run_block(); }}
+        }}
+    }}
+    std::ofstream output(names[2], std::ios::binary);
+    for (size_t i = 0; i < buffers.size(); i++) {{
+        output.write((const char*)buffers[i].data(), sizes[i]);
+    }}
+    return output.good() ? 0 : 2;
+}}
+"
+    )
+    .unwrap();
+    text
+}
+
+/// Compiles and runs a translation over buffers.
+#[expect(clippy::disallowed_methods, reason = "a test hands over by files")]
+fn run(
+    translated: &Translated,
+    buffers: &mut BTreeMap<(u32, u32), Vec<u8>>,
+    immediates: &[u8],
+    grid: [u32; 3],
+) -> Result<(), RunError> {
+    let folder = TempDir::new().unwrap();
+    let path = |name: &str| folder.path().join(name);
+    let mut source = translated.source.clone();
+    for (machine, processor) in INSTRUCTIONS {
+        source = source.replace(machine, processor);
+    }
+    let sizes = buffers.iter().map(|(place, bytes)| (*place, bytes.len() as u64)).collect();
+    let shim = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/lockstep.hpp");
+    let whole = format!(
+        "#include \"{}\"\n{source}\n#line 1 \"main\"\n{}",
+        shim.display(),
+        main_of(translated, &sizes, grid)
+    );
+    std::fs::write(path("kernel.cpp"), &whole).unwrap();
+    let mut input: Vec<u8> = buffers.values().flatten().copied().collect();
+    input.extend(immediates);
+    std::fs::write(path("input"), input).unwrap();
+    let compiled = Command::new(COMPILER)
+        .args([
+            "-std=c++20",
+            "-O1",
+            "-w",
+            "-U_FORTIFY_SOURCE",
+            "-ffp-contract=off",
+            "-fno-strict-aliasing",
+        ])
+        .args(["-fno-aggressive-loop-optimizations", "-o"])
+        .args([path("kernel"), path("kernel.cpp")])
+        .output()
+        .unwrap();
+    if !compiled.status.success() {
+        let log = String::from_utf8_lossy(&compiled.stderr).into_owned();
+        let log: String = log.lines().take(12).collect::<Vec<_>>().join("\n");
+        return Err(failed(format!("{COMPILER} refuses the translation:\n{log}")));
+    }
+    let ran = Command::new(path("kernel")).args([path("input"), path("output")]).output().unwrap();
+    if !ran.status.success() {
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        return Err(failed(format!("the translation failed ({}): {said}", ran.status)));
+    }
+    let output = std::fs::read(path("output")).unwrap();
+    let mut rest = output.as_slice();
+    for bytes in buffers.values_mut() {
+        let (own, after) = rest.split_at(bytes.len());
+        bytes.copy_from_slice(own);
+        rest = after;
+    }
+    Ok(())
+}
+
+impl Runner for Lockstep {
+    fn device(&self) -> &Device {
+        &self.device
+    }
+
+    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+        let method = match (options.histogram, options.derived) {
+            (true, _) => Method::Histogram,
+            (false, true) => Method::Derived,
+            (false, false) => Method::Executed,
+        };
+        let mut contents: BTreeMap<String, Vec<u8>> =
+            launch.buffers.iter().map(|b| (b.name.clone(), launch.contents(b))).collect();
+        let mut dispatches = Vec::new();
+        for (dispatch, program) in launch.dispatches.iter().zip(programs(launch)?) {
+            let Workgroups::Direct(grid) = dispatch.workgroups else {
+                return Err(RunError::new(RunErrorKind::Unsupported, "an indirect dispatch"));
+            };
+            let counts = counted(&program, method, &mut contents, launch, grid)?;
+            dispatches.push(CountedDispatch { workgroups: Some(grid), counts });
+        }
+        contents.retain(|name, _| launch.buffers.iter().any(|b| b.output && b.name == *name));
+        Ok(Counted {
+            width: self.device.subgroup_width_run,
+            method: IssuesMethod::Executed,
+            dispatches,
+            outputs_sha256: outputs_sha256(&contents),
+            checked: Checked { output: Output::Unchecked, mismatch: None },
+            runtime_checks: !launch.trusted,
+            flags: Vec::new(),
+            counters: Vec::new(),
+            outputs_shown: BTreeMap::new(),
+            answer_ns: None,
+        })
+    }
+
+    fn time(
+        &mut self,
+        launches: &[Launch],
+        _: &TimeOptions,
+        _: &mut dyn FnMut(usize),
+    ) -> Vec<Result<Option<Timed>, RunError>> {
+        launches.iter().map(|_| Ok(None)).collect()
+    }
+}
+
+/// Runs a dispatch with counters.
+fn counted(
+    program: &Program,
+    method: Method,
+    contents: &mut BTreeMap<String, Vec<u8>>,
+    launch: &Launch,
+    grid: [u32; 3],
+) -> Result<Vec<lanescope::instrument::Count>, RunError> {
+    let how = Instrumentation {
+        method,
+        subgroup_width_max: WIDTH,
+        counter_bytes_max: 1 << 20,
+        workgroups: Some(grid),
+    };
+    let made = Instrumented::new(program, &how).map_err(|error| failed(error.to_string()))?;
+    let options = Options {
+        checks: if launch.trusted { Checks::Unchecked } else { Checks::Checked },
+        zero_memory: launch.workgroup_memory_zeroed,
+    };
+    let translated = cuda(made.module(), made.info(), program.text(), &options)
+        .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
+    let place = made.counters();
+    let mut buffers = BTreeMap::new();
+    let bindings = program.bindings().map_err(|error| failed(error.to_string()))?;
+    for binding in &bindings {
+        buffers.insert((binding.group, binding.binding), contents[&binding.name].clone());
+    }
+    let empty = vec![0; usize::try_from(place.size).unwrap()];
+    buffers.insert((place.group, place.binding), empty);
+    run(&translated, &mut buffers, &launch.immediates, grid)?;
+    for binding in bindings {
+        let bytes = buffers[&(binding.group, binding.binding)].clone();
+        contents.insert(binding.name, bytes);
+    }
+    made.decode(&buffers[&(place.group, place.binding)])
+        .ok_or_else(|| failed("derived counts contradict one another"))
+}

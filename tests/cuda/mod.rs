@@ -1,0 +1,368 @@
+//! The CUDA translation without a GPU: NVRTC compiles it, and it reads well.
+//!
+//! Input: the catalogue, `tests/wgsl`, random programs; NVRTC in the folders that `LANESCOPE_NVRTC`
+//! names; the system's C++ compiler. Output: trials. Compiled for a processor, with lanes that run in
+//! a random order ([`lockstep`]), translations give the simulator's counts and outputs. Where no NVRTC
+//! knows an architecture its trial is *ignored* with the reason, and `LANESCOPE_REQUIRE=nvrtc` turns
+//! that into a failure; `LANESCOPE_REQUIRE=lockstep` asks for the C++ compiler. The snapshots of
+//! emitted C++ lie in `tests/cuda/snapshots`; renew them with `INSTA_UPDATE=always cargo test
+//! --release --test main cuda::` and read the difference before it is committed.
+
+mod lockstep;
+
+use std::collections::BTreeSet;
+use std::iter::once;
+use std::path::Path;
+use std::sync::Mutex;
+
+use lanescope::instrument::{Instrumented, Method, Options as Instrumentation};
+use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
+use lanescope::program::{Overrides, Parsed, Program};
+use lanescope::run::CountOptions;
+use lanescope::run::cuda::embedded;
+use lanescope::run::cuda::nvrtc::{Nvrtc, VARIABLE};
+use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
+use lanescope::translate::{Checks, Options, Translated, WIDTH, cuda};
+use lanescope::units::Width;
+use libtest_mimic::Trial;
+use rayon::prelude::*;
+
+use self::lockstep::Lockstep;
+use crate::corpus;
+use crate::support::agreement;
+use crate::support::drivers::required;
+use crate::support::random_program::Options as Randomness;
+use crate::support::side_by_side::{Comparison, compare_launch};
+
+/// The architectures that a translation must compile for: Turing, Ampere, Hopper, Blackwell.
+const ARCHITECTURES: [u32; 4] = [75, 80, 90, 120];
+
+/// The architecture that everything compiles for; the others share what comes before their own code.
+const MAIN_ARCHITECTURE: u32 = 90;
+
+/// Random programs for each architecture.
+const PROGRAMS: u64 = 200;
+
+/// Set to anything, every architecture compiles every shader with every kind of counters.
+const LONGER: &str = "LANESCOPE_NVRTC_LONGER";
+
+/// Random programs that run on the processor.
+const LOCKSTEP_PROGRAMS: u64 = 24;
+
+/// Shaders of `tests/wgsl` whose translation is shown.
+const SHOWN: [&str; 8] = [
+    "atomic_compare_exchange",
+    "call_pointers",
+    "loop_break_if",
+    "matrix_transform",
+    "pack_unpack",
+    "subgroup_loop",
+    "switch_in_loop",
+    "workgroup_uniform_load",
+];
+
+/// All trials.
+pub(crate) fn trials() -> Vec<Trial> {
+    let mut trials = vec![
+        Trial::test("cuda::translations_read_as_their_snapshots", || {
+            snapshots();
+            Ok(())
+        }),
+        Trial::test("cuda::what_has_no_translation_is_refused_with_its_place", || {
+            refusals();
+            Ok(())
+        }),
+    ];
+    trials.push(Trial::test("cuda::embedded_ptx_is_complete", || {
+        embedded_ptx();
+        Ok(())
+    }));
+    let checks: [(&str, fn()); 3] = [
+        ("cuda::lockstep_counts_the_corpus_as_the_simulator", lockstep_corpus),
+        ("cuda::lockstep_counts_the_catalogue_as_the_simulator", lockstep_catalogue),
+        ("cuda::lockstep_counts_random_programs_as_the_simulator", lockstep_random),
+    ];
+    for (title, check) in checks {
+        trials.push(match (lockstep::missing(), required("lockstep")) {
+            (None, _) => Trial::test(title, move || {
+                check();
+                Ok(())
+            }),
+            (Some(why), true) => Trial::test(title, move || Err(why.into())),
+            (Some(why), false) => {
+                Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
+            }
+        });
+    }
+    for architecture in ARCHITECTURES {
+        let title = format!("cuda::nvrtc_compiles_everything_for_sm_{architecture}");
+        trials.push(match (compiler(architecture), required("nvrtc")) {
+            (Ok(compiler), _) => Trial::test(title, move || {
+                compiles_everything(&compiler, architecture);
+                Ok(())
+            }),
+            (Err(why), true) => Trial::test(title, move || Err(why.into())),
+            (Err(why), false) => {
+                Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
+            }
+        });
+    }
+    trials
+}
+
+/// The first NVRTC that knows an architecture.
+fn compiler(architecture: u32) -> Result<Nvrtc, String> {
+    let mut why = format!("{VARIABLE} names no NVRTC");
+    for folder in std::env::split_paths(&std::env::var_os(VARIABLE).unwrap_or_default()) {
+        match Nvrtc::load_from(&folder) {
+            Ok(found) if found.architectures().contains(&architecture) => return Ok(found),
+            Ok(found) => why = format!("NVRTC {:?} does not know it", found.version()),
+            Err(error) => why = error.to_string(),
+        }
+    }
+    Err(why)
+}
+
+/// A program with its name.
+struct Named {
+    name: String,
+    program: Program,
+    origin: Origin,
+}
+
+/// Where a program is from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Catalogue,
+    Corpus,
+    Random,
+}
+
+/// Every entry point of a text, with its overrides' defaults.
+fn programs(name: &str, text: &str, origin: Origin) -> Vec<Named> {
+    let parsed = Parsed::new(&format!("{name}.wgsl"), text).unwrap_or_else(|e| panic!("{e}"));
+    let programs = parsed.entry_points().into_iter().map(|entry| Named {
+        name: format!("{name}_{entry}"),
+        program: parsed.resolve(entry, &Overrides::new()).unwrap_or_else(|e| panic!("{e}")),
+        origin,
+    });
+    programs.collect()
+}
+
+/// Every entry point of the catalogue and of `tests/wgsl`.
+fn shaders() -> Vec<Named> {
+    let mut all = Vec::new();
+    for kernel in Catalogue::embedded().unwrap().kernels() {
+        all.extend(programs(kernel.name(), &kernel.source, Origin::Catalogue));
+    }
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl");
+    let mut paths: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "wgsl")) {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        all.extend(programs(name, &text, Origin::Corpus));
+    }
+    all
+}
+
+fn translated(program: &Program, method: Option<Method>, checks: Checks) -> Translated {
+    let options = Options { checks, zero_memory: true };
+    let made = match method {
+        None => cuda(program.module(), program.info(), program.text(), &options),
+        Some(method) => {
+            let how = Instrumentation {
+                method,
+                subgroup_width_max: 32,
+                counter_bytes_max: 1 << 22,
+                workgroups: Some([64, 1, 1]),
+            };
+            let made = Instrumented::new(program, &how).unwrap_or_else(|e| panic!("{e}"));
+            cuda(made.module(), made.info(), program.text(), &options)
+        }
+    };
+    made.unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The ways of counting with which a program is compiled beside plainly.
+///
+/// The main architecture compiles every shader with two of the four in turn, and one random program
+/// in four with one; the others compile the catalogue with one. All of it on all of them is left to a
+/// run with `LANESCOPE_NVRTC_LONGER` set, which takes a quarter of an hour on two cores.
+fn methods(named: &Named, index: usize, architecture: u32) -> Vec<Method> {
+    let all = [Method::Executed, Method::Derived, Method::Histogram, Method::Estimated];
+    let main = architecture == MAIN_ARCHITECTURE;
+    match named.origin {
+        _ if std::env::var_os(LONGER).is_some() => all.to_vec(),
+        Origin::Catalogue | Origin::Corpus if main => vec![all[index % 4], all[(index + 1) % 4]],
+        Origin::Random if main && index.is_multiple_of(4) => vec![all[index / 4 % 4]],
+        Origin::Catalogue => vec![all[index % 4]],
+        Origin::Corpus | Origin::Random => Vec::new(),
+    }
+}
+
+/// Plain and with counters, checked and unchecked in turn: catalogue, corpus, random programs.
+fn compiles_everything(compiler: &Nvrtc, architecture: u32) {
+    let mut all = shaders();
+    assert!(all.len() >= 150, "{}", all.len());
+    let first = u64::from(architecture) * PROGRAMS;
+    all.extend((first..first + PROGRAMS).map(|seed| {
+        let text = agreement::program(seed, Randomness::ALL).to_string();
+        programs(&format!("random_{seed}"), &text, Origin::Random).swap_remove(0)
+    }));
+    let failures = Mutex::new(Vec::new());
+    // PTX only: what makes machine code of it in the field is the driver, or a newer NVRTC.
+    let target = format!("compute_{architecture}");
+    (0..all.len()).into_par_iter().for_each(|index| {
+        let Named { name, program, .. } = &all[index];
+        let counting = methods(&all[index], index, architecture).into_iter().map(Some);
+        for method in once(None).chain(counting) {
+            let checks = if index % 2 == 0 { Checks::Checked } else { Checks::Unchecked };
+            let source = translated(program, method, checks).source;
+            if let Err(error) = compiler.compile_for(&source, &target) {
+                failures.lock().unwrap().push(format!("{name} {method:?} {checks:?}: {error}"));
+            }
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    // The check can fail.
+    assert!(compiler.compile_for("__global__ void f() { g(); }", &target).is_err());
+}
+
+/// Executed, derived and with histograms in turn: outputs and each block's counts.
+fn lockstep(launches: &[Launch]) -> Vec<Comparison> {
+    lockstep_by(launches, |index| CountOptions {
+        histogram: index % 3 == 1,
+        derived: index % 3 == 2,
+    })
+}
+
+/// Outputs and each block's counts, counted as `options` says of each launch.
+fn lockstep_by(
+    launches: &[Launch],
+    options: impl Fn(usize) -> CountOptions + Sync,
+) -> Vec<Comparison> {
+    let failures = Mutex::new(Vec::new());
+    let compared = Mutex::new(Vec::new());
+    launches.par_iter().enumerate().for_each(|(index, launch)| {
+        let options = options(index);
+        let mut simulator = SimulatorRunner::new(Width::new(WIDTH).unwrap(), STEPS_MAX);
+        match compare_launch(launch, options, &mut Lockstep::new(), &mut simulator) {
+            Ok(comparison) => {
+                let differences =
+                    comparison.differences.iter().chain(&comparison.differences_in_issues);
+                for difference in differences {
+                    let said = format!("{} {options:?}: {difference}", launch.kernel);
+                    failures.lock().unwrap().push(said);
+                }
+                compared.lock().unwrap().push(comparison);
+            }
+            Err(error) => {
+                let said = format!("{} {options:?}: {error}", launch.kernel);
+                failures.lock().unwrap().push(said);
+            }
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} differences:\n{}", failures.len(), failures.join("\n"));
+    compared.into_inner().unwrap()
+}
+
+fn lockstep_corpus() {
+    let compared = lockstep(&corpus::launches());
+    assert!(compared.len() >= 60, "{}", compared.len());
+    let blocks: usize = compared.iter().map(|comparison| comparison.blocks).sum();
+    let idle: usize = compared.iter().map(|comparison| comparison.blocks_idle).sum();
+    assert!(idle * 20 < blocks, "{idle} of {blocks} blocks are idle");
+}
+
+fn lockstep_catalogue() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let n = lanescope::record::Value::Integer(600);
+    let launches: Vec<Launch> = catalogue
+        .kernels()
+        .filter(|kernel| ["five_patterns", "hot_loops"].contains(&kernel.family()))
+        .map(|kernel| {
+            let parameters = [("n".to_owned(), n.clone())].into();
+            kernel.launch(DeviceClass::Quick, &parameters, SEED).unwrap()
+        })
+        .collect();
+    assert!(launches.len() >= 15, "{}", launches.len());
+    let derived = CountOptions { histogram: false, derived: true };
+    for compared in [lockstep(&launches), lockstep_by(&launches, |_| derived)] {
+        assert_eq!(compared.len(), launches.len());
+    }
+}
+
+fn lockstep_random() {
+    // Other seeds than NVRTC's.
+    let launches: Vec<Launch> = (0..LOCKSTEP_PROGRAMS)
+        .map(|seed| agreement::launch(&agreement::program(seed, Randomness::ALL), seed))
+        .collect();
+    let compared = lockstep(&launches);
+    assert_eq!(compared.len() as u64, LOCKSTEP_PROGRAMS);
+    assert!(compared.iter().all(|comparison| comparison.blocks >= 20));
+}
+
+/// The five patterns as they are timed, and some of the corpus, checked.
+fn snapshots() {
+    insta::with_settings!({
+        snapshot_path => "snapshots",
+        prepend_module_to_snapshot => false,
+        omit_expression => true,
+    }, {
+        let mut shown = 0;
+        for Named { name, program, origin } in shaders() {
+            let pattern = origin == Origin::Catalogue && name.ends_with("_sealed");
+            let chosen = origin == Origin::Corpus && SHOWN.iter().any(|shown| {
+                let rest = name.strip_prefix(shown);
+                rest.is_some_and(|rest| rest.starts_with('_') && !rest[1..].contains('_'))
+            });
+            let checks = match (pattern, chosen) {
+                (true, _) => Checks::Unchecked,
+                (false, true) => Checks::Checked,
+                (false, false) => continue,
+            };
+            shown += 1;
+            insta::assert_snapshot!(name.as_str(), translated(&program, None, checks).source);
+        }
+        assert!(shown >= SHOWN.len() + 5, "{shown}");
+    });
+}
+
+/// There is PTX of every text that must have some, and of no other: a translation that has changed
+/// makes its PTX stale, and `cargo run --release --example embed_ptx` makes it anew.
+fn embedded_ptx() {
+    let wanted = embedded::sources().unwrap();
+    let files: BTreeSet<&str> = embedded::files().into_iter().collect();
+    let names: BTreeSet<&str> = wanted.keys().map(String::as_str).collect();
+    assert!(names.len() >= 150, "{}", names.len());
+    let missing = names.difference(&files).count();
+    let left_over = files.difference(&names).count();
+    assert_eq!((missing, left_over), (0, 0), "of {} files: missing, left over", names.len());
+    for name in names {
+        let ptx = String::from_utf8(embedded::unpacked(name).unwrap()).unwrap();
+        assert!(ptx.contains("\n.version 8.4\n.target sm_75\n"), "{name}");
+        assert!(ptx.contains(".visible .entry "), "{name}");
+    }
+}
+
+/// The first thing without a translation is named with its line and column.
+fn refusals() {
+    let text = "@group(0) @binding(0) var<storage, read_write> output: array<vec4<f32>>;
+@group(0) @binding(1) var image: texture_2d<f32>;
+
+@compute @workgroup_size(32)
+fn main() {
+    output[0] = textureLoad(image, vec2(0, 0), 0);
+}";
+    let program = programs("refused", text, Origin::Corpus).swap_remove(0).program;
+    let options = Options { checks: Checks::Checked, zero_memory: true };
+    let error = cuda(program.module(), program.info(), program.text(), &options).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "refused.wgsl:2:23: the CUDA translation does not cover `image`, which is no buffer"
+    );
+}
