@@ -1,8 +1,9 @@
-//! Whether `algorithms::multisplit` is right on a device: random sizes, classes, cuts and inputs.
+//! Whether `algorithms::multisplit` is right on a device: nothing, one class, as much as a binding
+//! holds, and random sizes, classes, cuts and inputs.
 //!
-//! Input: how many, and a seed. Output: a line on standard output; on standard error each partition
-//! that is wrong, with what reproduces it. Exit code 1 where there is one. The adapter is the first
-//! that the environment shows.
+//! Input: how many random ones, and a seed. Output: a line on standard output; on standard error each
+//! partition that is wrong, with what reproduces it. Exit code 1 where there is one. The adapter is
+//! the first that the environment shows. Every buffer ends in words that nobody may write.
 //!
 //! `cargo run --release --example split_check -- --count 200 --seed 1`
 
@@ -32,6 +33,13 @@ struct Arguments {
     n_max: u32,
 }
 
+/// The most bytes of a binding on the device that is opened: a limit that a test can reach.
+const BINDING_BYTES: u64 = 1 << 16;
+
+/// Words after each buffer's own, and what they hold before and after.
+const GUARD_WORDS: u32 = 64;
+const UNTOUCHED: u32 = 0xdead_beef;
+
 /// An open device.
 struct Gpu {
     device: Device,
@@ -46,28 +54,45 @@ struct Case {
     tuning: Tuning,
     /// The first index that holds no class, where one was put in.
     offender: Option<u32>,
+    /// What it was made from, where it is random.
+    seed: Option<u64>,
 }
 
 fn main() -> anyhow::Result<ExitCode> {
     let Arguments { count, seed, n_max } = Arguments::parse();
-    let gpu = open()?;
+    let gpu = open(BINDING_BYTES)?;
     let limits = gpu.device.limits();
-    let mut wrong = 0_u64;
-    for seed in seed..seed + count {
-        let case = Case::random(seed, n_max, &limits);
+    let most = u32::try_from(limits.max_storage_buffer_binding_size / 4)?;
+    let named = [(0, 8), (1000, 1), (most, 3)].map(|shape| Case::named(shape, &limits));
+    let random = (seed..seed + count).map(|seed| Case::random(seed, n_max.min(most), &limits));
+    let (mut done, mut wrong) = (0_u64, 0_u64);
+    for case in named.into_iter().chain(random) {
+        done += 1;
         if let Err(error) = verify(&gpu, &case) {
             wrong += 1;
-            let (n, classes, tuning) = (case.keys.len(), case.classes, case.tuning);
-            eprintln!("seed {seed}: n = {n}, {classes} classes, {tuning:?}: {error:#}");
+            let Case { keys, classes, tuning, seed, .. } = &case;
+            let n = keys.len();
+            eprintln!("seed {seed:?}: n = {n}, {classes} classes, {tuning:?}: {error:#}");
         }
     }
-    println!("{count} partitions, {wrong} wrong");
+    if let Err(error) = refused(&gpu, most) {
+        wrong += 1;
+        eprintln!("one more than a binding holds: {error:#}");
+    }
+    println!("{done} partitions, {wrong} wrong");
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 impl Case {
-    fn random(seed: u64, n_max: u32, limits: &wgpu::Limits) -> Self {
-        let mut state = seed << 32;
+    /// n elements whose classes go round.
+    fn named((n, classes): (u32, u32), limits: &wgpu::Limits) -> Self {
+        let tuning = Tuning::choose(limits, n, classes, true);
+        let keys = (0..n).map(|i| i % classes).collect();
+        Self { keys, classes, tuning, offender: None, seed: None }
+    }
+
+    fn random(from: u64, n_max: u32, limits: &wgpu::Limits) -> Self {
+        let mut state = from << 32;
         let mut below = |bound: u32| {
             state += 1;
             u32::try_from(((mix(state) >> 32) * u64::from(bound)) >> 32).unwrap_or(0)
@@ -105,25 +130,29 @@ impl Case {
             keys[second as usize] = u32::MAX;
             offender = Some(first.min(second));
         }
-        Self { keys, classes, tuning, offender }
+        Self { keys, classes, tuning, offender, seed: Some(from) }
     }
 }
 
-fn open() -> anyhow::Result<Gpu> {
+fn open(binding_bytes: u64) -> anyhow::Result<Gpu> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     let adapter = adapters.into_iter().next().context("there is no adapter")?;
     let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
         required_features: Features::SUBGROUP,
-        required_limits: adapter.limits(),
+        required_limits: wgpu::Limits {
+            max_storage_buffer_binding_size: binding_bytes,
+            ..adapter.limits()
+        },
         ..Default::default()
     }))?;
     Ok(Gpu { device, queue })
 }
 
 impl Gpu {
-    /// A buffer of words, 0xdeadbeef after those given.
+    /// A buffer of words and the guard; what is not given is [`UNTOUCHED`].
     fn buffer(&self, words: u32, given: &[u32]) -> Buffer {
+        let words = words + GUARD_WORDS;
         let buffer = self.device.create_buffer(&BufferDescriptor {
             label: None,
             size: u64::from(words) * 4,
@@ -131,7 +160,7 @@ impl Gpu {
             mapped_at_creation: false,
         });
         let mut content = given.to_vec();
-        content.resize(words as usize, 0xdead_beef);
+        content.resize(words as usize, UNTOUCHED);
         self.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&content));
         buffer
     }
@@ -159,7 +188,7 @@ impl Gpu {
 
 /// Runs a partition and compares all that it writes with a sort of pairs.
 fn verify(gpu: &Gpu, case: &Case) -> anyhow::Result<()> {
-    let Case { keys, classes, tuning, offender } = case;
+    let Case { keys, classes, tuning, offender, seed: _ } = case;
     let (n, classes) = (u32::try_from(keys.len())?, *classes);
     let payload: Vec<u32> = (0..n).map(|i| !i).collect();
     let written = || gpu.buffer(words_of(n), &[]);
@@ -183,6 +212,15 @@ fn verify(gpu: &Gpu, case: &Case) -> anyhow::Result<()> {
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     split.encode(&mut encoder);
     gpu.queue.submit([encoder.finish()]);
+    let lengths = [permutation.clone(), inverse.clone(), sorted.clone(), classes_sorted.clone()]
+        .map(|buffer| (buffer, words_of(n)));
+    for (buffer, words) in
+        lengths.iter().chain(&[(offsets.clone(), classes + 1), (status.clone(), 1)])
+    {
+        let after = gpu.read(buffer, (*words + GUARD_WORDS) as usize)?;
+        let whole = after[*words as usize..].iter().all(|word| *word == UNTOUCHED);
+        anyhow::ensure!(whole, "something was written after {words} words");
+    }
     let told = check(gpu.read(&status, 1)?[0], classes);
     if let Some(index) = offender {
         let expected = MultisplitError::ClassOutOfRange { index: *index, classes };
@@ -210,5 +248,17 @@ fn verify(gpu: &Gpu, case: &Case) -> anyhow::Result<()> {
         .map(|class| u32::try_from(order.partition_point(|(key, _)| *key < class)).unwrap_or(0))
         .collect();
     anyhow::ensure!(begins == counted, "the offsets");
+    Ok(())
+}
+
+/// One element more than a binding holds is refused.
+fn refused(gpu: &Gpu, most: u32) -> anyhow::Result<()> {
+    let n = most + 1;
+    let [keys, permutation] = [(); 2].map(|()| gpu.buffer(words_of(n), &[]));
+    let (offsets, status) = (gpu.buffer(3, &[]), gpu.buffer(1, &[]));
+    let order = Some(Order { permutation: &permutation, inverse: None });
+    let buffers = Buffers { keys: &keys, offsets: &offsets, status: &status, order, pairs: None };
+    let told = Multisplit::new(&gpu.device, n, 2, &buffers).err();
+    anyhow::ensure!(matches!(told, Some(MultisplitError::TooMany { .. })), "told {told:?}");
     Ok(())
 }

@@ -9,11 +9,13 @@ use super::canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour};
 use crate::analyze::{Crossover, SpeedCurve, crossover, short_name};
 
 const LEFT: i32 = 70;
-const RIGHT: i32 = 24;
+const RIGHT: i32 = 40;
 const TOP: i32 = 70;
 const BOTTOM: i32 = 60;
 /// Height of a line of the legend.
 const LEGEND_LINE: i32 = 18;
+/// The least distance between two numbers at the curves' ends.
+const NUMBER_STEP: i32 = 13;
 
 /// Where numbers lie on the sheet.
 struct Frame {
@@ -43,14 +45,32 @@ pub fn crossovers(curves: &[&SpeedCurve]) -> Result<String, ChartError> {
     let title = format!("Speed-up over {} along {}", first.baseline, first.axis);
     draw((WIDTH, HEIGHT + legend), &title, |canvas| {
         canvas.text(&title, (16, 24), Anchor::Start, Font::plain(18).bold())?;
-        let under = "above 1: sorting pays; both axes logarithmic";
+        let under = "above 1 it pays; both axes logarithmic; numbers are those of the lines below";
         canvas.text(under, (16, 46), Anchor::Start, Font::plain(13).colour(GREY))?;
         axes(canvas, &frame, first.axis)?;
         for (index, curve) in curves.iter().enumerate() {
             series(canvas, &frame, index, curve)?;
         }
-        Ok(())
+        numbers(canvas, &frame, curves)
     })
+}
+
+/// Numbers the curves at their last points, from the top, moved down where they would touch.
+fn numbers(canvas: &Canvas<'_>, frame: &Frame, curves: &[&SpeedCurve]) -> Result<(), ChartError> {
+    let last = |(index, curve): (usize, &&SpeedCurve)| {
+        let (x, y) = frame.place(curve.points.last()?.0, curve.points.last()?.1);
+        Some((y, x, index))
+    };
+    let mut places: Vec<(i32, i32, usize)> = curves.iter().enumerate().filter_map(last).collect();
+    places.sort_unstable();
+    let mut least = i32::MIN;
+    for (y, x, index) in places {
+        let y = y.max(least);
+        least = y + NUMBER_STEP;
+        let font = Font::plain(12).bold().colour(series_colour(index));
+        canvas.text(&(index + 1).to_string(), (x + 10, y), Anchor::Start, font)?;
+    }
+    Ok(())
 }
 
 impl Frame {
@@ -108,9 +128,6 @@ fn series(
         canvas.disc(*place, 4, colour)?;
     }
     let number = format!("{}", index + 1);
-    if let Some((x, y)) = places.last() {
-        canvas.text(&number, (*x - 4, *y - 11), Anchor::End, Font::plain(12))?;
-    }
     let crossing = match crossover(curve) {
         Crossover::From(x) => format!("pays from {} = {}", curve.axis, rounded(x)),
         Crossover::Always => "pays at every point".to_owned(),
@@ -127,9 +144,33 @@ fn series(
     canvas.text(&text, (48, y), Anchor::Start, Font::plain(13))
 }
 
-/// Two digits that count.
+/// Two digits that count, with commas between thousands.
 fn rounded(x: f64) -> String {
     let scale = 10_f64.powf(x.abs().log10().floor() - 1.0);
     let value = (x / scale).round() * scale;
-    if value >= 10.0 { format!("{value:.0}") } else { format!("{}", (value * 1e6).round() / 1e6) }
+    if value < 10.0 {
+        return format!("{}", (value * 1e6).round() / 1e6);
+    }
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn crossings_have_two_digits() {
+        assert_eq!(rounded(287_654.0), "290,000");
+        assert_eq!(rounded(1234.0), "1,200");
+        assert_eq!(rounded(0.043_21), "0.043");
+        assert_eq!(rounded(83.2), "83");
+    }
 }

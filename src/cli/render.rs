@@ -69,14 +69,19 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
     let several = |series: &analyze::WidthSeries| {
         series.points.iter().any(|point| point.width != series.points[0].width)
     };
-    for part in sweep
+    let parts: Vec<analyze::WidthSweep> = sweep
         .parts()
         .into_iter()
         .filter(|part| part.series.iter().any(several) && part.fits_figure())
-    {
-        let form = part.series.first().and_then(|series| series.form.clone());
-        let name = form.map_or("widths.svg".to_owned(), |form| format!("widths-{form}.svg"));
-        figures.push((name, chart::widths(&part)));
+        .collect();
+    for part in &parts {
+        let Some(first) = part.series.first() else { continue };
+        let family = first.kernel.split('/').next().filter(|_| parts.len() > 1);
+        // Where several families or forms are drawn, each name says whose it is.
+        let alone = parts.iter().filter(|other| other.series[0].form == first.form).count() == 1;
+        let words = [Some("widths"), family.filter(|_| !alone), first.form.as_deref()];
+        let name = words.into_iter().flatten().collect::<Vec<_>>().join("-");
+        figures.push((format!("{name}.svg"), chart::widths(part)));
     }
     figures.extend(sorting(&run, &known));
     for table in analyze::speedups(&summary, &known) {
@@ -110,7 +115,7 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
     page(folder, runs, &known)
 }
 
-/// The figures of speed-ups along a parameter, one for each family and parameter, and of stages.
+/// The figures of speed-ups along a parameter, one for each baseline and parameter, and of stages.
 fn sorting(
     run: &Run,
     known: &analyze::Catalogue,
@@ -118,8 +123,8 @@ fn sorting(
     let curves = analyze::speed_curves(run, known);
     let mut groups: BTreeMap<String, Vec<&analyze::SpeedCurve>> = BTreeMap::new();
     for curve in &curves {
-        let family = curve.kernel.split('/').next().unwrap_or_default();
-        groups.entry(format!("speedup-{family}-{}.svg", curve.axis)).or_default().push(curve);
+        let baseline = curve.baseline.replace('/', "-");
+        groups.entry(format!("speedup-{baseline}-{}.svg", curve.axis)).or_default().push(curve);
     }
     let mut figures: Vec<_> =
         groups.into_iter().map(|(name, curves)| (name, chart::crossovers(&curves))).collect();

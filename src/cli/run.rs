@@ -187,8 +187,11 @@ fn sweeps(
                 .collect();
         }
         let group = sweep.group.clone().unwrap_or_else(|| format!("sweep {index}"));
-        let key = format!("{} {group} {point:?}", kernel.id);
-        all.extend(points.into_iter().map(|point| (key.clone(), point)));
+        let own = format!("{} {group} {point:?}", kernel.id);
+        all.extend(points.into_iter().map(|point| {
+            let shared = || format!("{} sweep {point:?}", kernel.family());
+            (if sweep.beside_family { shared() } else { own.clone() }, point)
+        }));
     }
     all
 }

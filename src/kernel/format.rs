@@ -215,6 +215,10 @@ pub struct Sweep {
     /// Sweeps of the kernel with the same word are sampled side by side; each for itself where left
     /// out.
     pub group: Option<String>,
+    /// Whether the kernels of the family that have the same point are sampled side by side, instead
+    /// of the points of one kernel.
+    #[serde(default)]
+    pub beside_family: bool,
     /// Whether it is left out on CPU drivers and on the simulator, which have no such thing to show.
     #[serde(default)]
     pub gpu_only: bool,

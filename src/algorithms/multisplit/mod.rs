@@ -36,11 +36,13 @@
 mod tuning;
 
 use std::borrow::Cow;
+use std::num::NonZero;
 
 use wgpu::{
-    BindGroup, BindGroupDescriptor, BindGroupEntry, Buffer, BufferDescriptor, BufferUsages,
-    CommandEncoder, ComputePass, ComputePipeline, ComputePipelineDescriptor, Device, Features,
-    PipelineCompilationOptions, ShaderModule, ShaderModuleDescriptor, ShaderSource,
+    BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferBinding,
+    BufferDescriptor, BufferUsages, CommandEncoder, ComputePass, ComputePipeline,
+    ComputePipelineDescriptor, Device, Features, PipelineCompilationOptions, ShaderModule,
+    ShaderModuleDescriptor, ShaderSource,
 };
 
 pub use tuning::{Path, Tuning};
@@ -172,6 +174,8 @@ pub fn check(status: u32, classes: u32) -> Result<(), MultisplitError> {
 pub struct Multisplit {
     steps: Vec<Step>,
     offsets: Buffer,
+    /// The bytes of `offsets` that are its own.
+    offsets_bytes: u64,
     status: Buffer,
 }
 
@@ -242,14 +246,15 @@ impl Multisplit {
                 steps.push(maker.step(pairs, chunks, &[&placed[..], &written].concat()));
             }
         }
-        Ok(Self { steps, offsets: buffers.offsets.clone(), status: buffers.status.clone() })
+        let (offsets, status) = (buffers.offsets.clone(), buffers.status.clone());
+        Ok(Self { steps, offsets, offsets_bytes: (u64::from(classes) + 1) * 4, status })
     }
 
     /// Adds the partition's commands to an encoder.
     pub fn encode(&self, encoder: &mut CommandEncoder) {
         encoder.clear_buffer(&self.status, 0, Some(4));
         if self.steps.is_empty() {
-            encoder.clear_buffer(&self.offsets, 0, None);
+            encoder.clear_buffer(&self.offsets, 0, Some(self.offsets_bytes));
         }
         self.encode_in(&mut encoder.begin_compute_pass(&Default::default()));
     }
@@ -351,6 +356,7 @@ struct Maker<'a> {
     module: ShaderModule,
     constants: Vec<(&'static str, f64)>,
     scratch: Scratch,
+    binding_bytes_max: u64,
 }
 
 impl<'a> Maker<'a> {
@@ -395,7 +401,8 @@ impl<'a> Maker<'a> {
             totals: storage("totals", u64::from(classes)),
             none: storage("none", 4 * 4),
         };
-        Self { device, module, constants, scratch }
+        let binding_bytes_max = device.limits().max_storage_buffer_binding_size / 4 * 4;
+        Self { device, module, constants, scratch, binding_bytes_max }
     }
 
     fn step(&self, entry_point: &str, workgroups: u32, bound: &[(u32, &Buffer)]) -> Step {
@@ -416,7 +423,12 @@ impl<'a> Maker<'a> {
             .chain(bound)
             .map(|(binding, buffer)| BindGroupEntry {
                 binding: *binding,
-                resource: buffer.as_entire_binding(),
+                resource: BindingResource::Buffer(BufferBinding {
+                    buffer,
+                    offset: 0,
+                    // A caller's buffer may be longer than a binding.
+                    size: NonZero::new(buffer.size().min(self.binding_bytes_max)),
+                }),
             })
             .collect();
         let group = self.device.create_bind_group(&BindGroupDescriptor {
