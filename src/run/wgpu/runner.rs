@@ -26,7 +26,11 @@ use crate::run::sampling::{LONG_NS, Timer, sample_all};
 use crate::run::{
     CountOptions, Counted, CountedDispatch, How, RunError, RunErrorKind, Runner, TimeOptions, Timed,
 };
+use crate::statistics::median;
 use crate::units::{Nanoseconds, Width};
+
+/// Samples of the times of single dispatches.
+const DISPATCH_SAMPLES: u32 = 12;
 
 /// The lanes that a subgroup is taken to have in estimates for a device without subgroup operations:
 /// what most GPUs run.
@@ -265,20 +269,78 @@ impl WgpuRunner {
     fn ready(&self, launch: &Launch, counting: Option<Method>) -> Result<Ready, RunError> {
         let programs = programs(launch)?;
         let buffers = self.buffers(launch, &programs)?;
-        let work = self.pipelines(launch, &programs, &buffers, counting)?;
-        let mut resets = Vec::new();
-        if !launch.repeatable {
-            let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
-            for name in written(&programs)? {
-                let Some(buffer) = buffers.buffers.get(&name) else { continue };
-                let first = self.gpu.buffer(&name, BufferUsages::empty(), buffer.size());
-                encoder.copy_buffer_to_buffer(buffer, 0, &first, 0, buffer.size());
-                resets.push((first, buffer.clone()));
-            }
-            self.gpu.queue.submit([encoder.finish()]);
-            self.gpu.check(&format!("keeping the first contents of {}", launch.kernel))?;
+        let made = self.pipelines(launch, &programs, &buffers, counting)?;
+        let (mut setup, mut work) = (Vec::new(), Vec::new());
+        for (dispatch, made) in launch.dispatches.iter().zip(made) {
+            if dispatch.setup { setup.push(made) } else { work.push(made) }
         }
-        Ok(Ready { buffers, work, resets, long: Cell::new(false) })
+        let mut ready = Ready { buffers, setup, work, resets: Vec::new(), long: Cell::new(false) };
+        self.set_up(launch, &ready)?;
+        if !launch.repeatable {
+            ready.resets = self.first_contents(launch, &programs, &ready.buffers)?;
+        }
+        Ok(ready)
+    }
+
+    /// Copies of the buffers that a launch writes, as they are after what is not timed: each with the
+    /// buffer that it is copied to before a sample.
+    fn first_contents(
+        &self,
+        launch: &Launch,
+        programs: &[Program],
+        buffers: &Buffers,
+    ) -> Result<Vec<(Buffer, Buffer)>, RunError> {
+        let mut resets = Vec::new();
+        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        for name in written(programs)? {
+            let Some(buffer) = buffers.buffers.get(&name) else { continue };
+            let first = self.gpu.buffer(&name, BufferUsages::empty(), buffer.size());
+            encoder.copy_buffer_to_buffer(buffer, 0, &first, 0, buffer.size());
+            resets.push((first, buffer.clone()));
+        }
+        self.gpu.queue.submit([encoder.finish()]);
+        self.gpu.check(&format!("keeping the first contents of {}", launch.kernel))?;
+        Ok(resets)
+    }
+
+    /// Runs the dispatches that are not timed.
+    fn set_up(&self, launch: &Launch, ready: &Ready) -> Result<(), RunError> {
+        if ready.setup.is_empty() {
+            return Ok(());
+        }
+        let work: Vec<(&Bound, &Grid)> = ready.setup.iter().map(|(b, g)| (b, g)).collect();
+        self.gpu.run(&format!("setting up {}", launch.kernel), &work)
+    }
+
+    /// The median time of each dispatch by itself; nothing of those that are not timed.
+    fn dispatch_medians(
+        &self,
+        launch: &Launch,
+        ready: &Ready,
+    ) -> Result<Vec<Option<Nanoseconds>>, RunError> {
+        let stamps = self.gpu.device.features().contains(Features::TIMESTAMP_QUERY_INSIDE_PASSES);
+        let Some(timer) = self.timer.filter(|_| stamps && launch.repeatable) else {
+            return Ok(Vec::new());
+        };
+        if ready.work.len() < 2 {
+            return Ok(Vec::new());
+        }
+        let work: Vec<(&Bound, &Grid)> = ready.work.iter().map(|(b, g)| (b, g)).collect();
+        let mut spans = vec![Vec::new(); work.len()];
+        for _ in 0..DISPATCH_SAMPLES {
+            let stamps = self.gpu.run_stamped(&format!("timing {}", launch.kernel), &work)?;
+            for (spans, pair) in spans.iter_mut().zip(stamps.windows(2)) {
+                let ticks = Ticks { begin: pair[0], end: pair[1] };
+                if ticks.end >= ticks.begin {
+                    spans.push(timer.duration_ns(ticks));
+                }
+            }
+        }
+        let mut medians = spans.iter().map(|spans| median(spans).map(Nanoseconds));
+        let timed = |dispatch: &crate::kernel::Dispatch| {
+            if dispatch.setup { None } else { medians.next().flatten() }
+        };
+        Ok(launch.dispatches.iter().map(timed).collect())
     }
 
     /// Takes one sample, right after as much of the same work without timestamps; a launch that has
@@ -361,6 +423,8 @@ impl Counting {
 /// Buffers and pipelines of a launch.
 struct Ready {
     buffers: Buffers,
+    /// What is not timed.
+    setup: Vec<(Bound, Grid)>,
     work: Vec<(Bound, Grid)>,
     /// First contents and the buffers that they are copied to before each sample: those that a
     /// launch writes which cannot be repeated on what it left behind.
@@ -613,7 +677,8 @@ impl WgpuRunner {
             flags.push("width_not_known_when_timed".to_owned());
         }
         let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
-        Ok(Timed { time, checked, runtime_checks: !launch.trusted, flags })
+        let dispatch_median_ns = self.dispatch_medians(launch, ready)?;
+        Ok(Timed { time, dispatch_median_ns, checked, runtime_checks: !launch.trusted, flags })
     }
 
     /// Brings a GPU's clocks up.
