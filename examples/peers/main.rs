@@ -23,9 +23,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use serde::{Deserialize, Serialize};
 
 use gpu::Gpu;
+use lanescope::record::{PeerRow, Peers};
 use lanescope::statistics::median;
 use ours::{Sets, Work};
 use peer::Peer;
@@ -81,31 +81,6 @@ struct Arguments {
     /// The JSON file that takes the rows.
     #[arg(long)]
     out: Option<PathBuf>,
-}
-
-/// The file.
-#[derive(Debug, Serialize, Deserialize)]
-struct File {
-    schema: u32,
-    rows: Vec<Row>,
-}
-
-/// One work at one size, beside one peer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Row {
-    work: String,
-    n: u64,
-    peer: String,
-    peer_median_ns: f64,
-    device: String,
-    median_ns: f64,
-    /// The peer's time over ours.
-    speed_ratio: f64,
-    /// Each input once, each output once.
-    bytes_moved: u64,
-    /// Those bytes over our time, over the device's copy rate.
-    copy_rate_ratio: f64,
-    cold: bool,
 }
 
 fn main() -> Result<()> {
@@ -180,7 +155,7 @@ fn compare(
     (peer, command): (&str, Option<&String>),
     (n, copies, cold): (u64, u64, bool),
     copy_rate: f64,
-) -> Result<Option<Row>> {
+) -> Result<Option<PeerRow>> {
     let work = sets.work();
     let tuning = work.tuning(gpu, arguments.columns);
     let ours = sets.ready(gpu, tuning).with_context(|| format!("{} of {n}", work.name()))?;
@@ -218,7 +193,7 @@ fn compare(
         own / 1e3,
         other / 1e3,
     );
-    Ok(Some(Row {
+    Ok(Some(PeerRow {
         work: work.name().to_owned(),
         n,
         peer: peer.to_owned(),
@@ -233,15 +208,16 @@ fn compare(
 }
 
 /// Puts a row into the file, in place of an older one of the same measurement.
-fn merge(path: &Path, row: Row) -> Result<()> {
-    let mut file = if path.exists() {
+fn merge(path: &Path, row: PeerRow) -> Result<()> {
+    let mut file: Peers = if path.exists() {
         serde_json::from_str(&std::fs::read_to_string(path)?)
             .with_context(|| format!("{} cannot be read", path.display()))?
     } else {
-        File { schema: 1, rows: Vec::new() }
+        Peers { schema: 1, rows: Vec::new() }
     };
     anyhow::ensure!(file.schema == 1, "{} has schema {}", path.display(), file.schema);
-    let key = |row: &Row| (row.work.clone(), row.n, row.peer.clone(), row.device.clone(), row.cold);
+    let key =
+        |row: &PeerRow| (row.work.clone(), row.n, row.peer.clone(), row.device.clone(), row.cold);
     file.rows.retain(|other| key(other) != key(&row));
     file.rows.push(row);
     file.rows.sort_by_key(key);

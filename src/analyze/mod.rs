@@ -100,6 +100,8 @@ pub struct CatalogueKernel {
 pub struct PublishedSpeedup {
     /// The baseline's time over the kernel's: 2 is twice as fast.
     pub factor: f64,
+    /// The parameter `n` that it was published for.
+    pub n: i64,
     /// The hardware that it was published for.
     pub hardware: String,
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use super::failure::{Exit, Failure};
 use crate::analyze::{self, CatalogueKernel, Load};
 use crate::kernel::Catalogue;
-use crate::record::Run;
+use crate::record::{PeerRow, Run};
 use crate::units::Width;
 use crate::{chart, report};
 
@@ -35,6 +35,7 @@ pub(crate) fn catalogue(catalogue: &Catalogue) -> analyze::Catalogue {
                 published_speedup: kernel.description.published_speedup.as_ref().map(|published| {
                     analyze::PublishedSpeedup {
                         factor: published.factor,
+                        n: published.n,
                         hardware: published.hardware.clone(),
                     }
                 }),
@@ -46,7 +47,12 @@ pub(crate) fn catalogue(catalogue: &Catalogue) -> analyze::Catalogue {
 }
 
 /// Writes every chart and the page, and gives the page's path.
-pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result<PathBuf, Failure> {
+pub(crate) fn write(
+    folder: &Path,
+    runs: &[Run],
+    peers: &[PeerRow],
+    embedded: &Catalogue,
+) -> Result<PathBuf, Failure> {
     let known = catalogue(embedded);
     let Some(run) = analyze::merge(runs) else {
         return Err(Failure::message(Exit::BadInput, "there is no run to make charts of"));
@@ -112,7 +118,7 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
     for (name, figure) in figures {
         save(&folder.join(name), &figure.map_err(Failure::bad_input)?)?;
     }
-    page(folder, runs, &known)
+    page(folder, runs, peers, &known)
 }
 
 /// The figures of speed-ups along a parameter, one for each baseline and parameter, and of stages.
@@ -155,10 +161,11 @@ pub(crate) fn profile_page(
 pub(crate) fn page(
     folder: &Path,
     runs: &[Run],
+    peers: &[PeerRow],
     known: &analyze::Catalogue,
 ) -> Result<PathBuf, Failure> {
     let page = folder.join(PAGE);
-    save(&page, &report::html(runs, known).map_err(Failure::bad_input)?)?;
+    save(&page, &report::html(runs, peers, known).map_err(Failure::bad_input)?)?;
     Ok(page)
 }
 

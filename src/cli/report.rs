@@ -30,7 +30,11 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
         write_tables(&run, &analyze::summary(&run, &known), out)?;
         write_model(&run, &known, out)?;
     }
-    let page = render::write(&folder, &runs, &catalogue)?;
+    let peers = match &arguments.peers {
+        Some(file) => store::load_peers(file).map_err(Failure::bad_input)?.rows,
+        None => Vec::new(),
+    };
+    let page = render::write(&folder, &runs, &peers, &catalogue)?;
     writeln!(anstream::stderr(), "Page: {}", page.display())?;
     Ok(Exit::Done)
 }

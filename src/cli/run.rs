@@ -366,7 +366,7 @@ impl Job {
         if let Some(path) = &arguments.export_markdown {
             export::markdown(&summary, path, out)?;
         }
-        let page = render::write(&folder, std::slice::from_ref(&run), catalogue)?;
+        let page = render::write(&folder, std::slice::from_ref(&run), &[], catalogue)?;
         let stderr = &mut anstream::stderr();
         writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
         writeln!(stderr, "Page:    {}", page.display())?;

@@ -173,6 +173,8 @@ pub struct Published {
 pub struct PublishedSpeedup {
     /// The baseline's time over the kernel's: 2 is twice as fast.
     pub factor: f64,
+    /// The parameter `n` that it was measured with.
+    pub n: i64,
     /// The machine that it was measured on.
     pub hardware: String,
     /// The claim that holds it.

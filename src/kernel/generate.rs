@@ -4,10 +4,14 @@
 //! seed, name and i alone (a counter-based generator), so that any part can be made on its own; in
 //! [`Fill::Default`] it is the byte offset that counts.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::format::ScalarType;
 use super::shape::{self, Extent, Shape};
+
+/// Elements that one thread makes at a time.
+const ELEMENTS_PER_TASK: usize = 1 << 16;
 
 /// What a buffer holds at first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -138,12 +142,15 @@ pub fn contents(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
     bytes
 }
 
-/// Writes the bits of each element, which `bits` gives by index.
-fn each(bytes: &mut [u8], scalar: ScalarType, bits: impl Fn(u64) -> u64) {
+/// Writes the bits of each element, which `bits` gives by index; on all processors.
+fn each(bytes: &mut [u8], scalar: ScalarType, bits: impl Fn(u64) -> u64 + Sync) {
     let length = usize::try_from(scalar.bytes()).unwrap_or(8);
-    for (element, index) in bytes.chunks_exact_mut(length).zip(0_u64..) {
-        element.copy_from_slice(&bits(index).to_le_bytes()[..length]);
-    }
+    bytes.par_chunks_mut(length * ELEMENTS_PER_TASK).enumerate().for_each(|(task, bytes)| {
+        let first = (task * ELEMENTS_PER_TASK) as u64;
+        for (element, index) in bytes.chunks_exact_mut(length).zip(first..) {
+            element.copy_from_slice(&bits(index).to_le_bytes()[..length]);
+        }
+    });
 }
 
 /// The bits of low + (high − low) · u^exponent from 64 random bits; integers are rounded down and
@@ -226,6 +233,15 @@ mod tests {
         assert_ne!(contents(&fill, 8, "input", 64), long[..64]);
         assert_ne!(contents(&fill, 7, "other", 64), long[..64]);
         insta::assert_debug_snapshot!(&long[..16]);
+    }
+
+    #[test]
+    fn elements_beyond_a_task_continue_the_series() {
+        let fill = Fill::Series { scalar: ScalarType::U32, first: 3.0, step: 2.0 };
+        let elements = 3 * ELEMENTS_PER_TASK + 5;
+        let bytes = contents(&fill, 1, "x", 4 * elements as u64);
+        let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+        assert!(words.eq((0..u32::try_from(elements).unwrap()).map(|index| 3 + 2 * index)));
     }
 
     #[test]
