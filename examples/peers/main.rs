@@ -36,6 +36,9 @@ const COLD_BYTES: u64 = 256 << 20;
 /// The most copies of small buffers.
 const COPIES_MAX: u64 = 512;
 
+/// The most copies of what is compiled for each copy.
+const COPIES_COMPILED_MAX: u64 = 8;
+
 /// A sample should take about this long.
 const SAMPLE_NS: f64 = 2e6;
 
@@ -93,7 +96,9 @@ fn main() -> Result<()> {
             for cold in [true, false] {
                 let copies =
                     if cold { (COLD_BYTES / work.bytes(n)).clamp(1, COPIES_MAX) } else { 1 };
-                if !cold && work.bytes(n) > COLD_BYTES {
+                // A partition is compiled for each copy: of small ones only warm times are taken.
+                let many = work.classes().is_some() && copies > COPIES_COMPILED_MAX;
+                if (!cold && work.bytes(n) > COLD_BYTES) || many {
                     continue;
                 }
                 let sets = Sets::new(&gpu, work, n, usize::try_from(copies)?)?;

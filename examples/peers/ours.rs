@@ -93,7 +93,7 @@ impl Work {
     }
 
     /// The classes of a partition.
-    fn classes(self) -> Option<u32> {
+    pub(crate) fn classes(self) -> Option<u32> {
         match self {
             Self::ReduceF32 | Self::ScanU32 | Self::SoftmaxF32 => None,
             Self::Permutation8 | Self::Pairs8 => Some(8),
