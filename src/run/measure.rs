@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
+use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
 use crate::kernel::{Launch, generate};
 use crate::program::{Parsed, Program, ProgramError};
 use crate::record::{
@@ -25,6 +25,8 @@ pub struct Results {
     pub counted: Option<Counted>,
     /// Timing's result, where the device was timed.
     pub timed: Option<Timed>,
+    /// What hardware counters gave, where they were asked for and the device has any.
+    pub collected: Option<Collected>,
     /// What went wrong.
     pub error: Option<RunError>,
 }
@@ -109,14 +111,13 @@ pub fn measurement(
     launch: &Launch,
     results: Results,
 ) -> Result<Measurement, RunError> {
-    let Results { counted, timed, error } = results;
+    let Results { counted, timed, collected, error } = results;
     let programs = programs(launch)?;
-    let method = counted.as_ref().map(|counted| counted.method);
-    let counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
-    let outputs_shown =
-        counted.as_ref().map(|counted| counted.outputs_shown.clone()).unwrap_or_default();
+    let mut counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
+    let Collected { counters: hardware, missing, from, machine_code } =
+        collected.unwrap_or_default();
+    counters.extend(hardware);
     let width = counted.as_ref().and_then(|counted| counted.width);
-    let answer_ns = counted.as_ref().and_then(|counted| counted.answer_ns);
     let mut dispatches = Vec::new();
     for (index, program) in programs.iter().enumerate() {
         let counts = counted.as_ref().and_then(|counted| counted.dispatches.get(index));
@@ -140,19 +141,15 @@ pub fn measurement(
         (None, Some(checked)) => checked.output,
         (None, None) => Output::Unchecked,
     };
-    let mut flags = Vec::new();
+    let mut flags = cut_off(&programs, &dispatches);
     flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
     flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
-    for (program, dispatch) in programs.iter().zip(&dispatches) {
-        let lanes: Vec<u64> = dispatch.blocks.iter().map(|block| block.lanes.0).collect();
-        if lanes.len() == program.blocks().len() {
-            let lines = loops::cut_off(program, &lanes);
-            flags.extend(lines.iter().map(|line| format!("loop_cut_off_line_{line}")));
-        }
-    }
     flags.sort();
     flags.dedup();
     let has_counts = blocks().next().is_some();
+    for (dispatch, code) in dispatches.iter_mut().zip(machine_code) {
+        dispatch.machine_code = code;
+    }
     Ok(Measurement {
         device: device.id.clone(),
         kernel: launch.kernel.clone(),
@@ -169,18 +166,33 @@ pub fn measurement(
         },
         output,
         source_sha256: sha256(&launch.source),
-        issues_method: method.filter(|_| has_counts),
+        issues_method: counted.as_ref().map(|counted| counted.method).filter(|_| has_counts),
         trust: trust::of_shader(device, &programs),
-        answer_ns,
+        answer_ns: counted.as_ref().and_then(|counted| counted.answer_ns),
         active_lanes_mean,
         efficiency_ratio,
         dispatches,
         time: timed.and_then(|timed| timed.time),
         bytes_moved_min: launch.bytes,
-        outputs_shown,
+        outputs_shown: counted.map(|counted| counted.outputs_shown).unwrap_or_default(),
         counters,
+        counters_missing: missing,
+        counters_from: from,
         flags,
     })
+}
+
+/// A flag for each line of a loop that a driver left by itself.
+fn cut_off(programs: &[Program], dispatches: &[Dispatch]) -> Vec<String> {
+    let mut flags = Vec::new();
+    for (program, dispatch) in programs.iter().zip(dispatches) {
+        let lanes: Vec<u64> = dispatch.blocks.iter().map(|block| block.lanes.0).collect();
+        if lanes.len() == program.blocks().len() {
+            let lines = loops::cut_off(program, &lanes);
+            flags.extend(lines.iter().map(|line| format!("loop_cut_off_line_{line}")));
+        }
+    }
+    flags
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
@@ -246,5 +258,6 @@ fn dispatch(
         workgroup_size: program.workgroup_size(),
         blocks,
         lines: lines.into_iter().map(line).collect(),
+        machine_code: None,
     })
 }
