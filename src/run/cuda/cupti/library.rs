@@ -145,11 +145,7 @@ impl Cupti {
         if let Some(named) = std::env::var_os(VARIABLE) {
             let mut last = missing(format!(": {VARIABLE} is empty"));
             for place in std::env::split_paths(&named) {
-                let found = match inside(&place, &names) {
-                    Some(file) => Self::open(&file),
-                    None => Err(missing(format!(" in {}", place.display()))),
-                };
-                match found {
+                match Self::load_from(&place, cuda_version) {
                     Ok(found) => return Ok(found),
                     Err(error) => last = error,
                 }
@@ -167,6 +163,27 @@ impl Cupti {
             }
         }
         Err(last)
+    }
+
+    /// Loads CUPTI from a file, or from a folder that holds it.
+    ///
+    /// # Errors
+    ///
+    /// [`CuptiError::Missing`] where it is not there, [`CuptiError::Unusable`] where it is too old or
+    /// something else.
+    pub fn load_from(place: &Path, cuda_version: i32) -> Result<Self, CuptiError> {
+        let mut names = NAMES;
+        if cuda_version < CUDA_13 {
+            names.swap(0, 1);
+        }
+        let package = PACKAGES[usize::from(cuda_version < CUDA_13)];
+        match inside(place, &names) {
+            Some(file) => Self::open(&file),
+            None => {
+                let tried = format!(" in {}", place.display());
+                Err(CuptiError::Missing { tried, package })
+            }
+        }
     }
 
     fn open(path: &Path) -> Result<Self, CuptiError> {
@@ -401,4 +418,42 @@ unsafe fn taken(text: *mut c_char) -> String {
         unsafe { free(text.cast()) };
     }
     copied
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_read_well() {
+        let words = [130_001, 130_500, 26, 28, 22].map(version_words);
+        let expected = [
+            "CUPTI 13.0 (130001)",
+            "CUPTI 13.5 (130500)",
+            "CUPTI of CUDA 12.8 (26)",
+            "CUPTI of CUDA 12.9 (28)",
+            "CUPTI 22",
+        ];
+        assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn a_missing_library_is_a_sentence_that_says_how_to_get_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = |version| Cupti::load_from(folder.path(), version).unwrap_err().to_string();
+        assert!(said(13_000).contains("pip install nvidia-cuda-cupti`"), "{}", said(13_000));
+        assert!(said(12_040).contains("pip install nvidia-cuda-cupti-cu12`"));
+        assert!(said(13_000).contains("LANESCOPE_CUPTI") && !said(13_000).contains('\n'));
+        std::fs::File::create_new(folder.path().join("libcupti.so.13")).unwrap();
+        let error = Cupti::load_from(folder.path(), 13_000).unwrap_err();
+        assert!(matches!(error, CuptiError::Unusable { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_device_without_support_says_what_stands_against_it() {
+        let answers = [(3, "SLI"), (1, "WSL"), (2, "a virtual GPU")];
+        assert!(unsupported(3, &answers).is_ok() && unsupported(0, &answers).is_ok());
+        let why = unsupported(1, &answers).unwrap_err().to_string();
+        assert!(why.ends_with("not with WSL, a virtual GPU"), "{why}");
+    }
 }
