@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::format::{
-    BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
-    Reference, Replacement, ReplacementText, ScalarDescription, ScalarType, WorkgroupsDescription,
+    BlockDescription, BufferDescription, DispatchDescription, FillDescription, Formula,
+    ImmediatesDescription, IndirectDescription, Reference, Replacement, ReplacementText,
+    ScalarDescription, ScalarType, WorkgroupsDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
@@ -246,6 +247,7 @@ pub fn build(
     if description.dispatches.is_empty() {
         return Err(problem("there are no [[dispatches]]".to_owned()));
     }
+    distinct(&description.buffers).map_err(problem)?;
     let builder = Builder { names: &names, surroundings };
     let buffers: Vec<Buffer> = description
         .buffers
@@ -264,26 +266,9 @@ pub fn build(
     let bytes = description.bytes.as_ref();
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
-    let dispatches = description
-        .dispatches
-        .iter()
-        .map(|dispatch| {
-            let entry_point = interpolate(&dispatch.entry_point, &parameters)?;
-            let workgroups = match (&dispatch.workgroups, &dispatch.indirect) {
-                (Some(given), None) => Workgroups::Direct(grid(given, &names)?),
-                (None, Some(given)) => {
-                    Workgroups::Indirect { buffer: given.buffer.clone(), offset: given.offset }
-                }
-                _ => {
-                    return Err(format!(
-                        "the dispatch of `{entry_point}` needs either `workgroups` or `indirect`"
-                    ));
-                }
-            };
-            Ok(Dispatch { entry_point, workgroups })
-        })
-        .collect::<Result<_, String>>()
-        .map_err(problem)?;
+    let dispatches: Result<Vec<Dispatch>, String> =
+        description.dispatches.iter().map(|d| dispatched(d, &parameters, &names)).collect();
+    let dispatches = dispatches.map_err(problem)?;
     let expected = expected_blocks(&description.blocks);
     let shown = shown(&description.buffers, &buffers).map_err(problem)?;
     Ok(Launch {
@@ -305,6 +290,43 @@ pub fn build(
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
     })
+}
+
+/// Refuses two buffers of one name: a variable is bound once.
+fn distinct(buffers: &[BufferDescription]) -> Result<(), String> {
+    let mut names = std::collections::BTreeSet::new();
+    match buffers.iter().find(|buffer| !names.insert(&buffer.name)) {
+        Some(twice) => Err(format!("there are two [[buffers]] of the name `{}`", twice.name)),
+        None => Ok(()),
+    }
+}
+
+/// A dispatch with its entry point and workgroups worked out.
+fn dispatched(
+    given: &DispatchDescription,
+    parameters: &BTreeMap<String, Value>,
+    names: &Names,
+) -> Result<Dispatch, String> {
+    let entry_point = interpolate(&given.entry_point, parameters)?;
+    let about = |message: String| format!("the dispatch of `{entry_point}`: {message}");
+    let workgroups = match (&given.workgroups, &given.indirect) {
+        (Some(count), None) => {
+            let grid = grid(count, names);
+            Workgroups::Direct(grid.map_err(|message| about(format!("`workgroups`: {message}")))?)
+        }
+        (None, Some(IndirectDescription { offset, .. })) if !offset.is_multiple_of(4) => {
+            return Err(about(format!("`offset` is {offset}, and must be a multiple of 4")));
+        }
+        (None, Some(IndirectDescription { buffer, offset })) => {
+            Workgroups::Indirect { buffer: buffer.clone(), offset: *offset }
+        }
+        _ => {
+            return Err(format!(
+                "the dispatch of `{entry_point}` needs either `workgroups` or `indirect`"
+            ));
+        }
+    };
+    Ok(Dispatch { entry_point, workgroups })
 }
 
 /// A buffer whose type a parameter gives, with that type.
@@ -459,7 +481,9 @@ impl Builder<'_> {
         let name = &buffer.name;
         let elements = buffer.elements.as_ref();
         let elements =
-            elements.map(|formula| formula::evaluate_count(formula, self.names)).transpose()?;
+            elements.map(|formula| formula::evaluate_count(formula, self.names)).transpose();
+        let elements =
+            elements.map_err(|message| format!("buffer `{name}`: `elements`: {message}"))?;
         let shape = self.surroundings.shapes.get(name);
         let file = match &buffer.fill {
             FillDescription::File(file) => Some(self.file(file)?.len() as u64),

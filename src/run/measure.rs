@@ -4,7 +4,6 @@
 //! record that follows from counts is worked out here and nowhere else in `run`.
 
 mod flow;
-mod loops;
 
 use std::collections::BTreeMap;
 
@@ -12,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
 use crate::kernel::{Launch, generate};
-use crate::program::{Parsed, Program, ProgramError};
+use crate::program::{Parsed, Program, ProgramError, loops};
 use crate::record::{
     Block, Device, Dispatch, Line, Measurement, Output, RuntimeChecks, Source, Status,
 };
@@ -141,11 +140,7 @@ pub fn measurement(
         (None, Some(checked)) => checked.output,
         (None, None) => Output::Unchecked,
     };
-    let mut flags = cut_off(&programs, &dispatches);
-    flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
-    flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
-    flags.sort();
-    flags.dedup();
+    let flags = flags(counted.as_ref(), timed.as_ref(), &programs, &dispatches);
     let has_counts = blocks().next().is_some();
     for (dispatch, code) in dispatches.iter_mut().zip(machine_code) {
         dispatch.machine_code = code;
@@ -182,9 +177,16 @@ pub fn measurement(
     })
 }
 
-/// A flag for each line of a loop that a driver left by itself.
-fn cut_off(programs: &[Program], dispatches: &[Dispatch]) -> Vec<String> {
+/// What is flagged, each word once.
+fn flags(
+    counted: Option<&Counted>,
+    timed: Option<&Timed>,
+    programs: &[Program],
+    dispatches: &[Dispatch],
+) -> Vec<String> {
     let mut flags = Vec::new();
+    flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
+    flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
     for (program, dispatch) in programs.iter().zip(dispatches) {
         let lanes: Vec<u64> = dispatch.blocks.iter().map(|block| block.lanes.0).collect();
         if lanes.len() == program.blocks().len() {
@@ -192,6 +194,8 @@ fn cut_off(programs: &[Program], dispatches: &[Dispatch]) -> Vec<String> {
             flags.extend(lines.iter().map(|line| format!("loop_cut_off_line_{line}")));
         }
     }
+    flags.sort();
+    flags.dedup();
     flags
 }
 
