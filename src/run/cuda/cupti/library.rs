@@ -45,8 +45,6 @@ pub struct Cupti {
     pub(super) functions: Functions,
     version: u32,
     path: PathBuf,
-    /// What the functions point into, and CUPTI's companions.
-    _libraries: Vec<Library>,
 }
 
 impl std::fmt::Debug for Cupti {
@@ -190,10 +188,10 @@ impl Cupti {
         let unusable = |why: String| CuptiError::Unusable { path: path.to_owned(), why };
         let beside = path.parent().filter(|folder| folder.is_absolute()).into_iter();
         let companions = beside.flat_map(|folder| COMPANIONS.map(|name| folder.join(name)));
-        let mut libraries: Vec<Library> = companions
-            // SAFETY: the libraries have no initialisers with preconditions.
-            .filter_map(|file| unsafe { Library::new(file) }.ok())
-            .collect();
+        // SAFETY: the libraries have no initialisers with preconditions.
+        let opened = companions.filter_map(|file| unsafe { Library::new(file) }.ok());
+        // The driver calls CUPTI back until the process ends: it must never be unloaded.
+        opened.for_each(std::mem::forget);
         // SAFETY: CUPTI's initialisers have no preconditions.
         let library = unsafe { Library::new(path) }.map_err(|error| {
             if path.is_absolute() {
@@ -202,14 +200,14 @@ impl Cupti {
             CuptiError::Missing { tried: String::new(), package: PACKAGES[0] }
         })?;
         let functions = Functions::new(&library).map_err(|error| unusable(error.to_string()))?;
-        libraries.push(library);
+        std::mem::forget(library);
         let mut version = 0;
         // SAFETY: the number outlives the call.
         if unsafe { (functions.version)(&raw mut version) } != SUCCESS {
             return Err(unusable("it does not say its version".to_owned()));
         }
         let path = if path.is_absolute() { path.to_owned() } else { mapped(path) };
-        Ok(Self { functions, version, path, _libraries: libraries })
+        Ok(Self { functions, version, path })
     }
 
     /// The file, or the name by which the system found it.
