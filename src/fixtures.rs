@@ -372,3 +372,8 @@ pub(crate) fn simulated_launch(launch: &Launch, widths: &[u32]) -> Run {
 pub(crate) fn random_words() -> Fill {
     Fill::Uniform { scalar: ScalarType::U32, low: 0.0, high: 65536.0 }
 }
+
+/// Returns what `lanescope profile` recorded of a shader on an H200, hardware counters included.
+pub(crate) fn counters() -> Run {
+    serde_json::from_str(include_str!("fixtures/counters.json")).expect("a record")
+}
