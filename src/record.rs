@@ -364,6 +364,16 @@ pub struct Dispatch {
     pub workgroups: Option<[u32; 3]>,
     /// Invocations a workgroup along x, y and z.
     pub workgroup_size: [u32; 3],
+    /// Whether it only made ready what the others worked on: it is neither in the launch's time nor
+    /// in [`Measurement::active_lanes_mean`].
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub setup: bool,
+    /// The median of the times between a timestamp before it and one after it, in nanoseconds, where
+    /// a launch has several dispatches and the device takes timestamps between them. Such timestamps
+    /// keep dispatches apart that a launch without them may overlap, so these need not add up to
+    /// [`Measurement::time`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median_ns: Option<Nanoseconds>,
     /// Counts of each block, in the order of block numbers; empty where nothing was counted.
     pub blocks: Vec<Block>,
     /// The same counts by source line.
@@ -372,6 +382,11 @@ pub struct Dispatch {
     /// where they were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_code: Option<MachineCode>,
+}
+
+/// Whether a key may be left out; serde gives a reference.
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Counts of one basic block.

@@ -9,6 +9,7 @@
 //! | [`Reduce`] | n elements | 1 element |
 //! | [`Scan`] | n elements | n elements, and the sum of all |
 //! | [`Softmax`] | rows of f32 | rows of f32 |
+//! | [`multisplit::Multisplit`] | n class ids | the order by class, as a permutation or as pairs |
 //!
 //! The WGSL is that of the catalogue (`shaders/reduce/device.wgsl`, `shaders/scan/device.wgsl`), so
 //! that what lanescope counts and times is what these functions run. Any subgroup width from 4 to 128
@@ -38,6 +39,7 @@
 //! # }
 //! ```
 
+pub mod multisplit;
 mod reduce;
 mod scan;
 mod softmax;

@@ -3,6 +3,7 @@
 //! Input: runs and the catalogue. Output: one SVG a figure and `report.html`, in a folder. It can
 //! be done again from the result files at any time.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::failure::{Exit, Failure};
@@ -68,15 +69,21 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
     let several = |series: &analyze::WidthSeries| {
         series.points.iter().any(|point| point.width != series.points[0].width)
     };
-    for part in sweep
+    let parts: Vec<analyze::WidthSweep> = sweep
         .parts()
         .into_iter()
         .filter(|part| part.series.iter().any(several) && part.fits_figure())
-    {
-        let form = part.series.first().and_then(|series| series.form.clone());
-        let name = form.map_or("widths.svg".to_owned(), |form| format!("widths-{form}.svg"));
-        figures.push((name, chart::widths(&part)));
+        .collect();
+    for part in &parts {
+        let Some(first) = part.series.first() else { continue };
+        let family = first.kernel.split('/').next().filter(|_| parts.len() > 1);
+        // Where several families or forms are drawn, each name says whose it is.
+        let alone = parts.iter().filter(|other| other.series[0].form == first.form).count() == 1;
+        let words = [Some("widths"), family.filter(|_| !alone), first.form.as_deref()];
+        let name = words.into_iter().flatten().collect::<Vec<_>>().join("-");
+        figures.push((format!("{name}.svg"), chart::widths(part)));
     }
+    figures.extend(sorting(&run, &known));
     for table in analyze::speedups(&summary, &known) {
         figures.push((format!("speedup-{}.svg", table.family), chart::speedups(&table)));
     }
@@ -106,6 +113,30 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
         save(&folder.join(name), &figure.map_err(Failure::bad_input)?)?;
     }
     page(folder, runs, &known)
+}
+
+/// The figures of speed-ups along a parameter, one for each baseline and parameter, and of stages.
+fn sorting(
+    run: &Run,
+    known: &analyze::Catalogue,
+) -> Vec<(String, Result<String, chart::ChartError>)> {
+    let curves = analyze::speed_curves(run, known);
+    let mut groups: BTreeMap<String, Vec<&analyze::SpeedCurve>> = BTreeMap::new();
+    for curve in &curves {
+        let baseline = curve.baseline.replace('/', "-");
+        groups.entry(format!("speedup-{baseline}-{}.svg", curve.axis)).or_default().push(curve);
+    }
+    let mut figures: Vec<_> =
+        groups.into_iter().map(|(name, curves)| (name, chart::crossovers(&curves))).collect();
+    let families: BTreeSet<&str> =
+        run.measurements.iter().filter_map(|m| m.kernel.split('/').next()).collect();
+    for family in families {
+        let stacks = analyze::stages(run, family);
+        if !stacks.is_empty() {
+            figures.push((format!("stages-{family}.svg"), chart::stages(family, &stacks)));
+        }
+    }
+    figures
 }
 
 /// Writes the page of a profile, and gives its path.

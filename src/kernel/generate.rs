@@ -26,6 +26,19 @@ pub enum Fill {
         /// The bound, never reached.
         high: f64,
     },
+    /// low + (high − low) · u^exponent with u uniform from 0 to 1.
+    Skewed {
+        /// The type of an element.
+        scalar: ScalarType,
+        /// The least value.
+        low: f64,
+        /// The bound, never reached by integers.
+        high: f64,
+        /// The exponent.
+        exponent: f64,
+        /// How many neighbours share a value, at least 1.
+        length: u64,
+    },
     /// first + step · index.
     Series {
         /// The type of an element.
@@ -111,6 +124,12 @@ pub fn contents(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
                 uniform(*scalar, *low, *high, mix(base.wrapping_add(index)))
             });
         }
+        Fill::Skewed { scalar, low, high, exponent, length } => {
+            each(&mut bytes, *scalar, |index| {
+                let random = mix(base.wrapping_add(index / length));
+                skewed(*scalar, *low, *high, *exponent, random)
+            });
+        }
         Fill::Series { scalar, first, step } => {
             #[expect(clippy::cast_precision_loss, reason = "indices lie far below 2^53")]
             each(&mut bytes, *scalar, |index| encode(*scalar, first + step * index as f64));
@@ -125,6 +144,15 @@ fn each(bytes: &mut [u8], scalar: ScalarType, bits: impl Fn(u64) -> u64) {
     for (element, index) in bytes.chunks_exact_mut(length).zip(0_u64..) {
         element.copy_from_slice(&bits(index).to_le_bytes()[..length]);
     }
+}
+
+/// The bits of low + (high − low) · u^exponent from 64 random bits; integers are rounded down and
+/// stay below `high`.
+fn skewed(scalar: ScalarType, low: f64, high: f64, exponent: f64, random: u64) -> u64 {
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+    let u = (random >> 11) as f64 / (1_u64 << 53) as f64;
+    let value = low + (high - low) * u.powf(exponent);
+    encode(scalar, if scalar.is_float() { value } else { value.floor().min(high - 1.0) })
 }
 
 /// The bits of a value in [low, high) from 64 random bits. Floats take as many bits as they hold

@@ -21,7 +21,7 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 22] = [
+pub(crate) const CHECKS: [(&str, Check); 24] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("derived_counts_of_the_catalogue_equal_the_simulator", derived),
@@ -43,6 +43,8 @@ pub(crate) const CHECKS: [(&str, Check); 22] = [
     ("collectives_are_right", crate::collectives::right),
     ("the_librarys_collectives_are_right_again_and_again", crate::collectives::stress),
     ("random_programs_agree", crate::random::agree),
+    ("partitions_are_stable_and_right", crate::sorting::partitions),
+    ("sort_then_dispatch_is_right", crate::sorting::sorted),
     ("endless_loop_costs_its_process_only", endless_loop),
 ];
 
@@ -297,6 +299,8 @@ fn work(@builtin(global_invocation_id) id: vec3<u32>) {
     let dispatch = |entry_point: &str, workgroups| lanescope::kernel::Dispatch {
         entry_point: entry_point.to_owned(),
         workgroups,
+        overrides: BTreeMap::new(),
+        setup: false,
     };
     launch.dispatches = vec![
         dispatch("prepare", Workgroups::Direct([1, 1, 1])),

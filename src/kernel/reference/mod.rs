@@ -6,12 +6,15 @@
 //! with its table of names; this file has what they share.
 
 mod five_patterns;
+mod moe;
 mod occupancy;
 mod reduce;
 mod scan;
 mod seats;
 mod shuffle;
 mod softmax;
+mod sort;
+mod sparse;
 mod vote;
 
 use std::collections::BTreeMap;
@@ -82,6 +85,9 @@ type Function = fn(&Launch) -> Result<Expected, String>;
 /// The references of each family, by name: a file for each.
 const FAMILIES: &[&[(&str, Function)]] = &[
     five_patterns::FUNCTIONS,
+    moe::FUNCTIONS,
+    sort::FUNCTIONS,
+    sparse::FUNCTIONS,
     reduce::FUNCTIONS,
     scan::FUNCTIONS,
     softmax::FUNCTIONS,

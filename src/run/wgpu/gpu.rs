@@ -26,6 +26,8 @@ use crate::program::guarded;
 const FEATURES: Features = Features::SUBGROUP
     .union(Features::SUBGROUP_BARRIER)
     .union(Features::TIMESTAMP_QUERY)
+    .union(Features::TIMESTAMP_QUERY_INSIDE_ENCODERS)
+    .union(Features::TIMESTAMP_QUERY_INSIDE_PASSES)
     .union(Features::SHADER_F16)
     .union(Features::SHADER_F64)
     .union(Features::SHADER_INT64)
@@ -290,6 +292,37 @@ impl Gpu {
             }
             _ => Err(RunError::new(RunErrorKind::Driver, "two timestamps were not read back")),
         }
+    }
+
+    /// Runs dispatches once, in one pass, with a timestamp before the first and after each; one
+    /// timestamp more than there are dispatches. The device must have
+    /// `TIMESTAMP_QUERY_INSIDE_PASSES`.
+    pub(super) fn run_stamped(
+        &self,
+        doing: &str,
+        work: &[(&Bound, &Grid)],
+    ) -> Result<Vec<u64>, RunError> {
+        let count = u32::try_from(work.len() + 1).unwrap_or(u32::MAX);
+        let queries = self.device.create_query_set(&QuerySetDescriptor {
+            label: None,
+            ty: QueryType::Timestamp,
+            count,
+        });
+        let size = u64::from(count) * 8;
+        let resolved = self.buffer("timestamps", BufferUsages::QUERY_RESOLVE, size);
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        {
+            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
+            pass.write_timestamp(&queries, 0);
+            for ((bound, grid), index) in work.iter().zip(1..) {
+                dispatch(&mut pass, bound, grid);
+                pass.write_timestamp(&queries, index);
+            }
+        }
+        encoder.resolve_query_set(&queries, 0..count, &resolved, 0);
+        self.submit(encoder, doing)?;
+        let bytes = self.read(&resolved, size)?;
+        Ok(bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
     }
 
     fn submit(&self, encoder: CommandEncoder, doing: &str) -> Result<(), RunError> {

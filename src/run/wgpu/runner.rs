@@ -23,7 +23,11 @@ use crate::run::sampling::{Timer, sample_all};
 use crate::run::{
     CountOptions, Counted, CountedDispatch, How, RunError, RunErrorKind, Runner, TimeOptions, Timed,
 };
+use crate::statistics::median;
 use crate::units::{Nanoseconds, Width};
+
+/// Samples of the times of single dispatches.
+const DISPATCH_SAMPLES: u32 = 12;
 
 /// The lanes that a subgroup is taken to have in estimates for a device without subgroup operations:
 /// what most GPUs run.
@@ -246,8 +250,54 @@ impl WgpuRunner {
     fn ready(&self, launch: &Launch, counting: Option<Method>) -> Result<Ready, RunError> {
         let programs = programs(launch)?;
         let buffers = self.buffers(launch, &programs)?;
-        let work = self.pipelines(launch, &programs, &buffers, counting)?;
-        Ok(Ready { buffers, work })
+        let made = self.pipelines(launch, &programs, &buffers, counting)?;
+        let (mut setup, mut work) = (Vec::new(), Vec::new());
+        for (dispatch, made) in launch.dispatches.iter().zip(made) {
+            if dispatch.setup { setup.push(made) } else { work.push(made) }
+        }
+        let ready = Ready { buffers, setup, work };
+        self.set_up(launch, &ready)?;
+        Ok(ready)
+    }
+
+    /// Runs the dispatches that are not timed.
+    fn set_up(&self, launch: &Launch, ready: &Ready) -> Result<(), RunError> {
+        if ready.setup.is_empty() {
+            return Ok(());
+        }
+        let work: Vec<(&Bound, &Grid)> = ready.setup.iter().map(|(b, g)| (b, g)).collect();
+        self.gpu.run(&format!("setting up {}", launch.kernel), &work)
+    }
+
+    /// The median time of each dispatch by itself; nothing of those that are not timed.
+    fn dispatch_medians(
+        &self,
+        launch: &Launch,
+        ready: &Ready,
+    ) -> Result<Vec<Option<Nanoseconds>>, RunError> {
+        let stamps = self.gpu.device.features().contains(Features::TIMESTAMP_QUERY_INSIDE_PASSES);
+        let Some(timer) = self.timer.filter(|_| stamps && launch.repeatable) else {
+            return Ok(Vec::new());
+        };
+        if ready.work.len() < 2 {
+            return Ok(Vec::new());
+        }
+        let work: Vec<(&Bound, &Grid)> = ready.work.iter().map(|(b, g)| (b, g)).collect();
+        let mut spans = vec![Vec::new(); work.len()];
+        for _ in 0..DISPATCH_SAMPLES {
+            let stamps = self.gpu.run_stamped(&format!("timing {}", launch.kernel), &work)?;
+            for (spans, pair) in spans.iter_mut().zip(stamps.windows(2)) {
+                let ticks = Ticks { begin: pair[0], end: pair[1] };
+                if ticks.end >= ticks.begin {
+                    spans.push(timer.duration_ns(ticks));
+                }
+            }
+        }
+        let mut medians = spans.iter().map(|spans| median(spans).map(Nanoseconds));
+        let timed = |dispatch: &crate::kernel::Dispatch| {
+            if dispatch.setup { None } else { medians.next().flatten() }
+        };
+        Ok(launch.dispatches.iter().map(timed).collect())
     }
 
     /// Takes one sample.
@@ -257,6 +307,7 @@ impl WgpuRunner {
                 let made = &ready.buffers.buffers[&buffer.name];
                 self.gpu.queue.write_buffer(made, 0, &launch.contents(buffer));
             }
+            self.set_up(launch, ready)?;
         }
         let work: Vec<(&Bound, &Grid)> = ready.work.iter().map(|(b, g)| (b, g)).collect();
         self.gpu.run_timed(&format!("timing {}", launch.kernel), &work, repeats)
@@ -330,6 +381,8 @@ impl Counting {
 /// Buffers and pipelines of a launch.
 struct Ready {
     buffers: Buffers,
+    /// What is not timed.
+    setup: Vec<(Bound, Grid)>,
     work: Vec<(Bound, Grid)>,
 }
 
@@ -564,7 +617,8 @@ impl WgpuRunner {
             flags.push("width_not_known_when_timed".to_owned());
         }
         let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
-        Ok(Timed { time, checked, runtime_checks: !launch.trusted, flags })
+        let dispatch_median_ns = self.dispatch_medians(launch, ready)?;
+        Ok(Timed { time, dispatch_median_ns, checked, runtime_checks: !launch.trusted, flags })
     }
 
     /// Brings a GPU's clocks up, on at most a quarter of the time that sampling has; gives the rest.
