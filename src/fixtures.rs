@@ -135,6 +135,7 @@ fn dispatch(work: f64, mean: fn(f64) -> f64, width: u32, n: f64, skew: f64) -> D
         median_ns: None,
         blocks,
         lines,
+        machine_code: None,
     }
 }
 
@@ -209,6 +210,8 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         bytes_moved_min: None,
         outputs_shown: BTreeMap::new(),
         counters: Vec::new(),
+        counters_missing: Vec::new(),
+        counters_from: None,
         flags: Vec::new(),
     }
 }
@@ -362,7 +365,7 @@ pub(crate) fn simulated_launch(launch: &Launch, widths: &[u32]) -> Run {
                 Ok(counted) => (Some(counted), None),
                 Err(error) => (None, Some(error)),
             };
-        let results = measure::Results { counted, timed: None, error };
+        let results = measure::Results { counted, error, ..measure::Results::default() };
         let device = runner.device().clone();
         run.measurements.push(measure::measurement(&device, launch, results).expect("a record"));
         run.devices.push(device);
@@ -373,4 +376,9 @@ pub(crate) fn simulated_launch(launch: &Launch, widths: &[u32]) -> Run {
 /// Words that look random: what [`DEMO`] diverges on.
 pub(crate) fn random_words() -> Fill {
     Fill::Uniform { scalar: ScalarType::U32, low: 0.0, high: 65536.0 }
+}
+
+/// Returns what `lanescope profile` recorded of a shader on an H200, hardware counters included.
+pub(crate) fn counters() -> Run {
+    serde_json::from_str(include_str!("fixtures/counters.json")).expect("a record")
 }

@@ -119,3 +119,83 @@ fn the_ratios_that_the_guide_states_are_in_the_record() {
         .collect();
     assert_eq!(removed, ["five_patterns/branch_by_lane", "five_patterns/indirect_branch"]);
 }
+
+/// The folder of the run with hardware counters, beside which lies what `ncu` printed of the same
+/// launches.
+const COUNTERS: &str = "nvidia-h200-counters";
+
+/// What `ncu` printed of each launch, by the figure's name, in the order of the launches.
+fn ncu() -> Vec<std::collections::BTreeMap<String, f64>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/reference");
+    let text = std::fs::read_to_string(root.join(COUNTERS).join("ncu.txt")).unwrap();
+    let mut launches = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("sealed (") {
+            launches.push(std::collections::BTreeMap::new());
+        }
+        let mut words = line.split_whitespace();
+        let (Some(name), Some(last)) = (words.next(), words.next_back()) else { continue };
+        if let (true, Ok(value)) = (name.contains("__"), last.replace(',', "").parse::<f64>()) {
+            launches.last_mut().unwrap().insert(name.to_owned(), value);
+        }
+    }
+    launches
+}
+
+/// The sealed patterns that ran through CUDA, in the order in which they ran.
+fn through_cuda(run: &Run) -> Vec<&Measurement> {
+    run.measurements.iter().filter(|m| m.device == "cuda:0").collect()
+}
+
+#[test]
+fn instructions_and_lanes_are_those_that_ncu_prints_for_the_same_launches() {
+    let run = load(COUNTERS);
+    let (ours, theirs) = (through_cuda(&run), ncu());
+    assert_eq!([ours.len(), theirs.len()], [5, 5]);
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        let kernel = &ours.kernel;
+        assert!(ours.counters_missing.is_empty(), "{kernel}: {:?}", ours.counters_missing);
+        assert_eq!(ours.output, Output::Verified, "{kernel}");
+        let counter = |name: &str| analyze::machine::counter(ours, name).unwrap();
+        let [threads, on] = analyze::machine::threads_means(&ours.counters).unwrap();
+        let pairs = [
+            (threads, theirs["smsp__thread_inst_executed_per_inst_executed.ratio"]),
+            (on, theirs["smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"]),
+            (
+                counter("smsp__thread_inst_executed_per_inst_executed.ratio"),
+                theirs["smsp__thread_inst_executed_per_inst_executed.ratio"],
+            ),
+            (counter("smsp__sass_inst_executed"), theirs["smsp__inst_executed.sum"]),
+            (counter("smsp__inst_executed.sum"), theirs["smsp__inst_executed.sum"]),
+        ];
+        for (ours, theirs) in pairs {
+            assert!((ours / theirs - 1.0).abs() < 0.01, "{kernel}: {ours}, ncu has {theirs}");
+        }
+    }
+}
+
+#[test]
+fn the_machine_has_the_counted_lanes_on_each_line_of_the_hot_loop() {
+    let run = load(COUNTERS);
+    for measurement in through_cuda(&run) {
+        let dispatch = &measurement.dispatches[0];
+        let code = dispatch.machine_code.as_ref().unwrap();
+        let lines = analyze::machine::lines(code);
+        let all: u128 = lines.iter().map(|line| line.inst_executed).sum();
+        let mut hot = 0;
+        for line in lines.iter().filter(|line| line.inst_executed * 10 > all) {
+            let number = line.line.unwrap();
+            let counted = dispatch.lines.iter().find(|one| one.line == number).unwrap();
+            #[expect(clippy::cast_precision_loss, reason = "a mean of counts")]
+            let counted = counted.lanes.0 as f64 / counted.issues.0 as f64;
+            let machine = line.threads_mean().unwrap();
+            let kernel = &measurement.kernel;
+            assert!(
+                (machine / counted - 1.0).abs() < 0.001,
+                "{kernel}, line {number}: {machine} lanes, counted {counted}"
+            );
+            hot += 1;
+        }
+        assert!(hot >= 1, "{}", measurement.kernel);
+    }
+}

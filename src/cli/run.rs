@@ -74,6 +74,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
             .then(|| budget.div_f64(u32::try_from(timed.max(1)).map_or(1.0, f64::from))),
         samples_min: SAMPLES_MIN,
         noise_ratio_max: StopRule::NOISE_MAX.0,
+        hardware_counters: arguments.counters,
     };
     let gpu = devices.iter().any(|d| d.class(false) == DeviceClass::Gpu);
     let mut queue: std::collections::VecDeque<Choice> = devices.into();
@@ -373,6 +374,7 @@ impl Job {
         for measurement in &run.measurements {
             complain(measurement, stderr)?;
         }
+        tell_missing(&run, stderr)?;
         Ok(exit(&run, unopened, opened))
     }
 }
@@ -388,6 +390,21 @@ pub(super) fn complain(measurement: &Measurement, stderr: &mut impl Write) -> Re
     let parameters = analyze::parameters_text(&measurement.parameters, &[]);
     let (kernel, device) = (&measurement.kernel, &measurement.device);
     writeln!(stderr, "{what}: {kernel} ({parameters}) on {device}: {why}")?;
+    Ok(())
+}
+
+/// Says why hardware counters that were asked for are not there, each reason once a device.
+pub(super) fn tell_missing(run: &Run, stderr: &mut impl Write) -> Result<(), Failure> {
+    let mut told = Vec::new();
+    for measurement in &run.measurements {
+        for why in &measurement.counters_missing {
+            let line = format!("{}: {why}", measurement.device);
+            if !told.contains(&line) {
+                writeln!(stderr, "{line}")?;
+                told.push(line);
+            }
+        }
+    }
     Ok(())
 }
 
@@ -467,6 +484,7 @@ impl Listener for Job {
         let doing = match phase {
             Phase::Counting => "counting",
             Phase::Timing => "timing",
+            Phase::Collecting => "reading hardware counters of",
         };
         self.progress.set_message(format!("{device}: {doing} {}", launch.kernel));
     }

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 
 use super::driver::{Argument, Buffer, GRID_MAX, Gpu, Kernel, Recorded, WORKGROUP_BYTES_MAX};
-use super::nvrtc::{Nvrtc, NvrtcError};
+use super::nvrtc::{Image, Nvrtc, NvrtcError};
 use super::{driver, embedded, probe};
 use crate::instrument::{Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups};
@@ -46,11 +46,17 @@ pub(super) struct Compiler {
     pub(super) gpu: Gpu,
     /// Nothing, and why: then only what is embedded can be loaded.
     nvrtc: Result<Nvrtc, NvrtcError>,
+    /// Whether PTX is made machine code here, with source lines, and not while it is loaded.
+    assembles: bool,
 }
 
 /// A compiled dispatch with what it takes.
 pub(super) struct Work {
     kernel: Kernel,
+    /// What was loaded.
+    pub(super) image: Image,
+    /// The kernel's name in it.
+    pub(super) function: String,
     arguments: Vec<Argument>,
     block: [u32; 3],
     grid: Grid,
@@ -68,7 +74,7 @@ pub(super) enum Grid {
 }
 
 /// A launch's buffers on the device, by name.
-type Buffers = BTreeMap<String, Buffer>;
+pub(super) type Buffers = BTreeMap<String, Buffer>;
 
 /// Counters of a counting module.
 struct Counting {
@@ -76,10 +82,11 @@ struct Counting {
     buffer: Buffer,
 }
 
-/// A launch made ready to be timed.
-struct Ready {
-    buffers: Buffers,
-    work: Vec<(Work, [u32; 3])>,
+/// A launch made ready to be run over and over.
+pub(super) struct Ready {
+    pub(super) buffers: Buffers,
+    /// The dispatches with their grids.
+    pub(super) work: Vec<(Work, [u32; 3])>,
     /// What the work's counters are kept in, where it counts.
     _counting: Vec<Counting>,
     /// The launches repeated so often, recorded.
@@ -101,6 +108,11 @@ fn bad_input(message: String) -> RunError {
 impl Compiler {
     /// Compiles a translation and loads it.
     pub(super) fn load(&self, translated: &Translated) -> Result<Kernel, RunError> {
+        self.gpu.load(&self.image(translated)?, &translated.kernel)
+    }
+
+    /// Compiles a translation.
+    fn image(&self, translated: &Translated) -> Result<Image, RunError> {
         if translated.workgroup_bytes > WORKGROUP_BYTES_MAX {
             let message = format!(
                 "{} bytes of workgroup memory; CUDA has {WORKGROUP_BYTES_MAX} without being asked \
@@ -123,16 +135,19 @@ impl Compiler {
                 return Err(RunError::new(RunErrorKind::Unsupported, message));
             }
         };
-        self.gpu.load(&image, &translated.kernel)
+        if self.assembles && image.architecture.starts_with("compute_") {
+            return self.gpu.assemble(&image);
+        }
+        Ok(image)
     }
 
     /// Translates and compiles a program, plain or counting.
-    fn kernel(
+    fn compiled(
         &self,
         program: &Program,
         counting: Option<&Counting>,
         launch: &Launch,
-    ) -> Result<(Kernel, Translated), RunError> {
+    ) -> Result<(Image, Translated), RunError> {
         let (module, info) = match counting {
             Some(counting) => (counting.instrumented.module(), counting.instrumented.info()),
             None => (program.module(), program.info()),
@@ -142,7 +157,7 @@ impl Compiler {
             translate::cuda(module, info, program.text(), &options)
                 .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))
         })?;
-        Ok((self.load(&translated)?, translated))
+        Ok((self.image(&translated)?, translated))
     }
 }
 
@@ -188,11 +203,28 @@ impl CudaRunner {
     /// [`RunErrorKind::NoDevice`] where there is no driver or no such device, and what the
     /// driver says where a probe fails.
     pub fn open(number: usize, calibrate: bool) -> Result<Self, RunError> {
+        let mut runner = Self::unprobed(number, false)?;
+        let Self { compiler, device, timer } = &mut runner;
+        probe::width(compiler, device)?;
+        *timer = probe::timer(compiler)?;
+        device.timestamp_quantum_ns = timer.map(|timer| Nanoseconds(timer.quantum_ns));
+        if timer.is_none() {
+            device.flags.push("no_timestamps".to_owned());
+        }
+        if calibrate {
+            probe::calibrate(compiler, *timer, device)?;
+        }
+        Ok(runner)
+    }
+
+    /// Opens device `cuda:<number>` and measures nothing of it. Where it `assembles`, every kernel
+    /// comes as machine code with source lines.
+    pub(super) fn unprobed(number: usize, assembles: bool) -> Result<Self, RunError> {
         let gpu = Gpu::open(number)?;
         let nvrtc = Nvrtc::load();
         let facts = gpu.facts.clone();
         let width = u32::try_from(facts.warp_size).ok().and_then(|lanes| Width::new(lanes).ok());
-        let mut device = Device {
+        let device = Device {
             id: format!("cuda:{number}"),
             kind: DeviceKind::Cuda,
             name: facts.name.clone(),
@@ -215,20 +247,10 @@ impl CudaRunner {
             self_test: Vec::new(),
             flags: Vec::new(),
         };
-        let compiler = Compiler { gpu, nvrtc };
-        probe::width(&compiler, &mut device)?;
-        let timer = probe::timer(&compiler)?;
-        device.timestamp_quantum_ns = timer.map(|timer| Nanoseconds(timer.quantum_ns));
-        if timer.is_none() {
-            device.flags.push("no_timestamps".to_owned());
-        }
-        if calibrate {
-            probe::calibrate(&compiler, timer, &mut device)?;
-        }
-        Ok(Self { compiler, device, timer })
+        Ok(Self { compiler: Compiler { gpu, nvrtc, assembles }, device, timer: None })
     }
 
-    fn gpu(&self) -> &Gpu {
+    pub(super) fn gpu(&self) -> &Gpu {
         &self.compiler.gpu
     }
 
@@ -253,7 +275,7 @@ impl CudaRunner {
     }
 
     /// Reads a launch's outputs.
-    fn outputs(&self, launch: &Launch, buffers: &Buffers) -> Result<Outputs, RunError> {
+    pub(super) fn outputs(&self, launch: &Launch, buffers: &Buffers) -> Result<Outputs, RunError> {
         let mut outputs = BTreeMap::new();
         for buffer in launch.buffers.iter().filter(|buffer| buffer.output) {
             let bytes = self.gpu().read(&buffers[&buffer.name], 0, buffer.size)?;
@@ -289,7 +311,8 @@ impl CudaRunner {
         buffers: &Buffers,
         counting: Option<&Counting>,
     ) -> Result<Work, RunError> {
-        let (kernel, translated) = self.compiler.kernel(program, counting, launch)?;
+        let (image, translated) = self.compiler.compiled(program, counting, launch)?;
+        let kernel = self.gpu().load(&image, &translated.kernel)?;
         let bindings = program
             .bindings()
             .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
@@ -313,7 +336,8 @@ impl CudaRunner {
                 Grid::Indirect { buffer: buffer.clone(), offset: *offset }
             }
         };
-        Ok(Work { kernel, arguments, block: translated.block, grid })
+        let (function, block) = (translated.kernel, translated.block);
+        Ok(Work { kernel, image, function, arguments, block, grid })
     }
 
     /// The grid of a dispatch, read back where the device works it out.
@@ -340,13 +364,18 @@ impl CudaRunner {
         Ok(grid)
     }
 
-    fn run_once(&self, work: &Work, grid: [u32; 3], doing: &str) -> Result<(), RunError> {
+    pub(super) fn run_once(
+        &self,
+        work: &Work,
+        grid: [u32; 3],
+        doing: &str,
+    ) -> Result<(), RunError> {
         self.gpu().run(&[launched(work, grid)], doing)
     }
 
-    /// Makes a launch ready to be timed: where a grid is worked out on the device, by running the
+    /// Makes a launch ready to be run over and over: where a grid is worked out on the device, by running the
     /// launch once and filling the buffers again.
-    fn ready(&self, launch: &Launch, method: Option<Method>) -> Result<Ready, RunError> {
+    pub(super) fn ready(&self, launch: &Launch, method: Option<Method>) -> Result<Ready, RunError> {
         let programs = programs(launch)?;
         let buffers = self.buffers(launch)?;
         let mut all = Vec::new();
@@ -377,7 +406,11 @@ impl CudaRunner {
     }
 
     /// Runs the dispatches that make ready what is timed.
-    fn set_up(&self, launch: &Launch, work: &[(Work, [u32; 3])]) -> Result<(), RunError> {
+    pub(super) fn set_up(
+        &self,
+        launch: &Launch,
+        work: &[(Work, [u32; 3])],
+    ) -> Result<(), RunError> {
         let setup = launch.dispatches.iter().zip(work).filter(|(dispatch, _)| dispatch.setup);
         for (_, (work, grid)) in setup {
             self.run_once(work, *grid, &format!("setting up {}", launch.kernel))?;
@@ -385,7 +418,8 @@ impl CudaRunner {
         Ok(())
     }
 
-    fn refill(&self, launch: &Launch, buffers: &Buffers) -> Result<(), RunError> {
+    /// Fills a launch's buffers as they were at first.
+    pub(super) fn refill(&self, launch: &Launch, buffers: &Buffers) -> Result<(), RunError> {
         for buffer in &launch.buffers {
             self.gpu().write(&buffers[&buffer.name], 0, &launch.contents(buffer))?;
         }
@@ -437,7 +471,7 @@ impl CudaRunner {
 }
 
 /// A dispatch as the driver takes it.
-fn launched(work: &Work, grid: [u32; 3]) -> driver::Launch<'_> {
+pub(super) fn launched(work: &Work, grid: [u32; 3]) -> driver::Launch<'_> {
     driver::Launch { kernel: &work.kernel, arguments: &work.arguments, grid, block: work.block }
 }
 
