@@ -2,37 +2,38 @@
 //!
 //! Input: launches. Output: counts, times and verdicts. Each dispatch is translated, compiled by NVRTC
 //! for the device's own architecture (or found among the embedded PTX where there is no NVRTC), and
-//! launched; an indirect dispatch reads its grid back first,
-//! which in timing is done once, before the samples. Short launches are timed as a graph of
-//! repetitions.
+//! launched; an indirect dispatch reads its grid back first, which in timing is done once, before the
+//! samples. A sample is one graph: the work untimed, then the same work between two events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::driver::{Argument, Buffer, GRID_MAX, Gpu, Kernel, Recorded, WORKGROUP_BYTES_MAX};
+use super::count::Counting;
+use super::driver::{
+    Argument, Buffer, GRID_MAX, Gpu, Kernel, Recorded, Sample, WORKGROUP_BYTES_MAX,
+};
 use super::nvrtc::{Nvrtc, NvrtcError};
+use super::warm::Warmth;
 use super::{driver, embedded, probe};
-use crate::instrument::{Instrumented, Method, Options};
+use crate::instrument::Method;
 use crate::kernel::{Launch, Workgroups};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind};
-use crate::run::counting::{
-    COUNTER_BYTES_MAX, Outputs, decoded, instrumented, interrupted, issues_method, known, method,
-    verify,
-};
-use crate::run::measure::{outputs_sha256, outputs_shown, programs};
+use crate::run::counting::{Outputs, interrupted, method, verify};
+use crate::run::measure::programs;
 use crate::run::sampling::{Ticks, Timer, sample_all};
 use crate::run::{
-    CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions, Timed,
-    caught,
+    CountOptions, Counted, How, RunError, RunErrorKind, Runner, TimeOptions, Timed, caught,
 };
-use crate::translate::{self, Checks, Parameter, Translated, WIDTH};
+use crate::translate::{self, Checks, Parameter, Translated};
 use crate::units::{Nanoseconds, Width};
 
 /// A GPU through CUDA.
 pub struct CudaRunner {
     compiler: Compiler,
-    device: Device,
+    pub(super) device: Device,
     timer: Option<Timer>,
+    /// What brings clocks up, where there is a timer.
+    warmth: Option<Warmth>,
 }
 
 impl std::fmt::Debug for CudaRunner {
@@ -53,7 +54,7 @@ pub(super) struct Work {
     kernel: Kernel,
     arguments: Vec<Argument>,
     block: [u32; 3],
-    grid: Grid,
+    pub(super) grid: Grid,
 }
 
 /// The grid of a dispatch.
@@ -68,13 +69,7 @@ pub(super) enum Grid {
 }
 
 /// A launch's buffers on the device, by name.
-type Buffers = BTreeMap<String, Buffer>;
-
-/// Counters of a counting module.
-struct Counting {
-    instrumented: Instrumented,
-    buffer: Buffer,
-}
+pub(super) type Buffers = BTreeMap<String, Buffer>;
 
 /// A launch made ready to be timed.
 struct Ready {
@@ -82,7 +77,10 @@ struct Ready {
     work: Vec<(Work, [u32; 3])>,
     /// What the work's counters are kept in, where it counts.
     _counting: Vec<Counting>,
-    /// The launches repeated so often, recorded.
+    /// First contents of the buffers that a launch writes which cannot be repeated on what it left
+    /// behind, by name.
+    first: Buffers,
+    /// A sample of so many repeats, recorded.
     recorded: Option<(u32, Recorded)>,
 }
 
@@ -222,18 +220,22 @@ impl CudaRunner {
         if timer.is_none() {
             device.flags.push("no_timestamps".to_owned());
         }
+        let mut warmth = timer.map(|_| Warmth::new(&compiler)).transpose()?;
         if calibrate {
+            if let Some(warmth) = &mut warmth {
+                warmth.up(&compiler)?;
+            }
             probe::calibrate(&compiler, timer, &mut device)?;
         }
-        Ok(Self { compiler, device, timer })
+        Ok(Self { compiler, device, timer, warmth })
     }
 
-    fn gpu(&self) -> &Gpu {
+    pub(super) fn gpu(&self) -> &Gpu {
         &self.compiler.gpu
     }
 
     /// Makes a launch's buffers and fills them.
-    fn buffers(&self, launch: &Launch) -> Result<Buffers, RunError> {
+    pub(super) fn buffers(&self, launch: &Launch) -> Result<Buffers, RunError> {
         let needed: u64 = launch.buffers.iter().map(|buffer| buffer.size).sum();
         let there = self.gpu().facts.memory_bytes;
         if needed > there {
@@ -253,7 +255,7 @@ impl CudaRunner {
     }
 
     /// Reads a launch's outputs.
-    fn outputs(&self, launch: &Launch, buffers: &Buffers) -> Result<Outputs, RunError> {
+    pub(super) fn outputs(&self, launch: &Launch, buffers: &Buffers) -> Result<Outputs, RunError> {
         let mut outputs = BTreeMap::new();
         for buffer in launch.buffers.iter().filter(|buffer| buffer.output) {
             let bytes = self.gpu().read(&buffers[&buffer.name], 0, buffer.size)?;
@@ -262,26 +264,15 @@ impl CudaRunner {
         Ok(outputs)
     }
 
-    /// A program that counts, with its counters' buffer.
-    fn counting(
-        &self,
-        program: &Program,
-        workgroups: &Workgroups,
-        method: Method,
-    ) -> Result<Counting, RunError> {
-        let options = Options {
-            method,
-            subgroup_width_max: WIDTH,
-            counter_bytes_max: COUNTER_BYTES_MAX,
-            workgroups: known(workgroups),
-        };
-        let instrumented = instrumented(program, &options)?;
-        let buffer = self.gpu().buffer(instrumented.counters().size)?;
-        Ok(Counting { instrumented, buffer })
+    /// Runs a launch once with counters and checks its outputs.
+    fn counted(&self, launch: &Launch, method: Method) -> Result<Counted, RunError> {
+        let ready = self.count_ready(launch, method)?;
+        let found = self.count_once(launch, &ready)?;
+        self.concluded(launch, &ready, found)
     }
 
     /// A dispatch compiled, with what it takes.
-    fn work(
+    pub(super) fn work(
         &self,
         launch: &Launch,
         number: usize,
@@ -317,7 +308,12 @@ impl CudaRunner {
     }
 
     /// The grid of a dispatch, read back where the device works it out.
-    fn grid(&self, launch: &Launch, grid: &Grid, buffers: &Buffers) -> Result<[u32; 3], RunError> {
+    pub(super) fn grid(
+        &self,
+        launch: &Launch,
+        grid: &Grid,
+        buffers: &Buffers,
+    ) -> Result<[u32; 3], RunError> {
         let grid = match grid {
             Grid::Direct(grid) => *grid,
             Grid::Indirect { buffer, offset } => {
@@ -340,7 +336,12 @@ impl CudaRunner {
         Ok(grid)
     }
 
-    fn run_once(&self, work: &Work, grid: [u32; 3], doing: &str) -> Result<(), RunError> {
+    pub(super) fn run_once(
+        &self,
+        work: &Work,
+        grid: [u32; 3],
+        doing: &str,
+    ) -> Result<(), RunError> {
         self.gpu().run(&[launched(work, grid)], doing)
     }
 
@@ -372,33 +373,39 @@ impl CudaRunner {
         if indirect {
             self.refill(launch, &buffers)?;
         }
-        Ok(Ready { buffers, work: ready, _counting: counters, recorded: None })
+        let mut first = BTreeMap::new();
+        if !launch.repeatable {
+            for name in written(&programs)? {
+                if let Some(buffer) = buffers.get(&name) {
+                    first.insert(name, self.gpu().copied(buffer)?);
+                }
+            }
+        }
+        Ok(Ready { buffers, work: ready, _counting: counters, first, recorded: None })
     }
 
-    fn refill(&self, launch: &Launch, buffers: &Buffers) -> Result<(), RunError> {
+    pub(super) fn refill(&self, launch: &Launch, buffers: &Buffers) -> Result<(), RunError> {
         for buffer in &launch.buffers {
             self.gpu().write(&buffers[&buffer.name], 0, &launch.contents(buffer))?;
         }
         Ok(())
     }
 
-    /// Takes one sample.
+    /// Takes one sample, right after as much of the same work untimed.
     fn sample(&self, launch: &Launch, ready: &mut Ready, repeats: u32) -> Result<f64, RunError> {
-        if !launch.repeatable {
-            self.refill(launch, &ready.buffers)?;
-        }
         let doing = format!("timing {}", launch.kernel);
-        let launches: Vec<driver::Launch<'_>> =
-            ready.work.iter().map(|(work, grid)| launched(work, *grid)).collect();
-        if repeats == 1 {
-            return self.gpu().timed(&launches, &doing);
-        }
         let recorded = match ready.recorded.take() {
             Some((count, recorded)) if count == repeats => recorded,
-            _ => self.gpu().record(&launches, repeats, &doing)?,
+            _ => {
+                let work: Vec<driver::Launch<'_>> =
+                    ready.work.iter().map(|(work, grid)| launched(work, *grid)).collect();
+                let resets: Vec<(&Buffer, &Buffer)> =
+                    ready.first.iter().map(|(name, first)| (first, &ready.buffers[name])).collect();
+                let sample = Sample { launches: &work, repeats, before: repeats, resets: &resets };
+                self.gpu().record(&sample, &doing)?
+            }
         };
-        let time = self.gpu().timed_recorded(&recorded, &doing);
-        drop(launches);
+        let time = self.gpu().timed(&recorded, &doing);
         ready.recorded = Some((repeats, recorded));
         time
     }
@@ -420,6 +427,18 @@ impl CudaRunner {
         let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
         Ok(Timed { time, checked, runtime_checks: !launch.trusted, flags })
     }
+}
+
+/// The names of the buffers that some of the programs may write.
+fn written(programs: &[Program]) -> Result<BTreeSet<String>, RunError> {
+    let mut names = BTreeSet::new();
+    for program in programs {
+        let bindings = program
+            .bindings()
+            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
+        names.extend(bindings.into_iter().filter(|b| b.writable).map(|binding| binding.name));
+    }
+    Ok(names)
 }
 
 /// A dispatch as the driver takes it.
@@ -448,41 +467,24 @@ impl Runner for CudaRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        let programs = programs(launch)?;
-        let buffers = self.buffers(launch)?;
-        let method = method(options);
-        let width = self.device.subgroup_width_run.ok_or_else(|| {
-            bad_input(format!("the width that {} runs was not found", self.device.id))
-        })?;
-        let mut dispatches = Vec::new();
-        for (number, program) in programs.iter().enumerate() {
-            let workgroups = &launch.dispatches[number].workgroups;
-            let counting = self.counting(program, workgroups, method)?;
-            let work = self.work(launch, number, program, &buffers, Some(&counting))?;
-            let grid = self.grid(launch, &work.grid, &buffers)?;
-            self.run_once(&work, grid, &format!("counting {}", launch.kernel))?;
-            let size = counting.instrumented.counters().size;
-            let bytes = self.gpu().read(&counting.buffer, 0, size)?;
-            let counts = decoded(&counting.instrumented, &bytes, width)?;
-            let workgroups = match work.grid {
-                Grid::Direct(workgroups) => Some(workgroups),
-                Grid::Indirect { .. } => None,
-            };
-            dispatches.push(CountedDispatch { workgroups, counts });
-        }
-        let outputs = self.outputs(launch, &buffers)?;
-        Ok(Counted {
-            answer_ns: None,
-            counters: Vec::new(),
-            width: Some(width),
-            method: issues_method(method),
-            dispatches,
-            outputs_sha256: outputs_sha256(&outputs),
-            outputs_shown: outputs_shown(launch, &outputs),
-            checked: verify(launch, &outputs)?,
-            runtime_checks: !launch.trusted,
-            flags: Vec::new(),
-        })
+        self.counted(launch, method(options))
+    }
+
+    fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
+        self.counted(launch, Method::Estimated)
+    }
+
+    fn count_twice(&mut self, launch: &Launch, how: How) -> Result<(Counted, bool), RunError> {
+        let method = match how {
+            How::Counted(options) => method(&options),
+            How::Estimated => Method::Estimated,
+        };
+        let ready = self.count_ready(launch, method)?;
+        let first = self.count_once(launch, &ready)?;
+        self.count_again(launch, &ready)?;
+        let second = self.count_once(launch, &ready)?;
+        let same = first == second;
+        Ok((self.concluded(launch, &ready, first)?, same))
     }
 
     fn time(
@@ -503,6 +505,10 @@ impl Runner for CudaRunner {
             ready.push(made);
         }
         let repeatable: Vec<bool> = launches.iter().map(|launch| launch.repeatable).collect();
+        if let Some(warmth) = self.warmth.as_mut().filter(|_| !lost) {
+            // A device that fails here fails at its first sample too, which then says so.
+            drop(warmth.up(&self.compiler));
+        }
         // Events give spans, not times of day: samples stand one after the other.
         let mut now = 0;
         let times = sample_all(timer, &repeatable, options, |index, repeats| {
