@@ -157,6 +157,7 @@ pub(crate) fn time(median_ns: f64, offset: u64) -> Time {
         ci95_ns: [Nanoseconds(interval.low), Nanoseconds(interval.high)],
         noise_ratio: statistics::noise(&times).unwrap_or(Ratio(0.0)),
         dispatches_per_sample: 1,
+        dispatches_before_sample: Some(1),
         stop_rule_met: true,
         samples,
     }

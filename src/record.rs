@@ -509,6 +509,11 @@ pub struct Time {
     pub noise_ratio: Ratio,
     /// How often the launch is repeated between the two timestamps of a sample.
     pub dispatches_per_sample: u32,
+    /// How often the launch runs, without timestamps, right before each sample and in the same
+    /// submission: a device that waits between samples is slower at first. 0 for a launch of 50 ms or
+    /// more, which needs none; absent in records from before this was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dispatches_before_sample: Option<u32>,
     /// Whether the stop rule (samples, noise) was met before the time ran out.
     pub stop_rule_met: bool,
     /// Raw samples in the order taken.

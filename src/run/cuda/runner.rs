@@ -17,10 +17,10 @@ use super::{driver, embedded, probe};
 use crate::instrument::Method;
 use crate::kernel::{Launch, Workgroups};
 use crate::program::Program;
-use crate::record::{Device, DeviceKind};
+use crate::record::{Device, DeviceKind, Time};
 use crate::run::counting::{Outputs, interrupted, method, verify};
 use crate::run::measure::programs;
-use crate::run::sampling::{Ticks, Timer, sample_all};
+use crate::run::sampling::{LONG_NS, Ticks, Timer, sample_all};
 use crate::run::{
     CountOptions, Counted, How, RunError, RunErrorKind, Runner, TimeOptions, Timed, caught,
 };
@@ -80,8 +80,10 @@ struct Ready {
     /// First contents of the buffers that a launch writes which cannot be repeated on what it left
     /// behind, by name.
     first: Buffers,
-    /// A sample of so many repeats, recorded.
-    recorded: Option<(u32, Recorded)>,
+    /// Whether one run has been seen to take so long that none need go before it.
+    long: bool,
+    /// A sample of so many repeats after so many runs, recorded.
+    recorded: Option<([u32; 2], Recorded)>,
 }
 
 /// How a launch's kernels are translated.
@@ -381,7 +383,7 @@ impl CudaRunner {
                 }
             }
         }
-        Ok(Ready { buffers, work: ready, _counting: counters, first, recorded: None })
+        Ok(Ready { buffers, work: ready, _counting: counters, first, long: false, recorded: None })
     }
 
     pub(super) fn refill(&self, launch: &Launch, buffers: &Buffers) -> Result<(), RunError> {
@@ -391,32 +393,35 @@ impl CudaRunner {
         Ok(())
     }
 
-    /// Takes one sample, right after as much of the same work untimed.
+    /// Takes one sample, right after as much of the same work untimed; a launch that has once taken
+    /// long goes without.
     fn sample(&self, launch: &Launch, ready: &mut Ready, repeats: u32) -> Result<f64, RunError> {
         let doing = format!("timing {}", launch.kernel);
+        let before = if ready.long { 0 } else { repeats };
         let recorded = match ready.recorded.take() {
-            Some((count, recorded)) if count == repeats => recorded,
+            Some((counts, recorded)) if counts == [repeats, before] => recorded,
             _ => {
                 let work: Vec<driver::Launch<'_>> =
                     ready.work.iter().map(|(work, grid)| launched(work, *grid)).collect();
                 let resets: Vec<(&Buffer, &Buffer)> =
                     ready.first.iter().map(|(name, first)| (first, &ready.buffers[name])).collect();
-                let sample = Sample { launches: &work, repeats, before: repeats, resets: &resets };
+                let sample = Sample { launches: &work, repeats, before, resets: &resets };
                 self.gpu().record(&sample, &doing)?
             }
         };
         let time = self.gpu().timed(&recorded, &doing);
-        ready.recorded = Some((repeats, recorded));
+        ready.recorded = Some(([repeats, before], recorded));
+        ready.long |= time.as_ref().is_ok_and(|ns| *ns >= LONG_NS * f64::from(repeats));
         time
     }
 
     /// What sampling gave, with the outputs checked.
-    fn timed(
-        &self,
-        launch: &Launch,
-        ready: &Ready,
-        time: Option<crate::record::Time>,
-    ) -> Result<Timed, RunError> {
+    fn timed(&self, launch: &Launch, ready: &Ready, time: Option<Time>) -> Result<Timed, RunError> {
+        let before = |time: Time| Time {
+            dispatches_before_sample: Some(if ready.long { 0 } else { time.dispatches_per_sample }),
+            ..time
+        };
+        let time = time.map(before);
         let mut flags = Vec::new();
         if time.is_none() {
             flags.push("no_usable_samples".to_owned());
