@@ -131,6 +131,8 @@ fn dispatch(work: f64, mean: fn(f64) -> f64, width: u32, n: f64, skew: f64) -> D
         entry_point: "main".to_owned(),
         workgroups: Some([4096, 1, 1]),
         workgroup_size: [256, 1, 1],
+        setup: false,
+        median_ns: None,
         blocks,
         lines,
     }
@@ -330,6 +332,8 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         dispatches: vec![crate::kernel::Dispatch {
             entry_point: "main".to_owned(),
             workgroups: Workgroups::Direct([workgroups, 1, 1]),
+            overrides: BTreeMap::new(),
+            setup: false,
         }],
         repeatable: true,
         trusted: false,

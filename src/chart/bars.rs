@@ -23,6 +23,10 @@ const SERIES_UNNUMBERED_MAX: usize = 8;
 const BAR_MAX: i32 = 24;
 const BAR_MIN: i32 = 13;
 const GROUP_GAP: i32 = 12;
+/// The longest line of a group's detail in pixels.
+const DETAIL_MAX: i32 = 250;
+/// The distance of two such lines.
+const DETAIL_STEP: i32 = 13;
 
 /// A figure of grouped bars.
 #[derive(Clone, Debug)]
@@ -108,7 +112,8 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
     let (legend, legend_height) = legend(figure);
     let names = |group: &BarGroup| {
         let label = Font::plain(13).bold().width(&group.label);
-        label.max(Font::plain(11).width(&group.detail))
+        let details = detail_lines(&group.detail);
+        details.iter().map(|line| Font::plain(11).width(line)).fold(label, i32::max)
     };
     let left = MARGIN + 10 + figure.groups.iter().map(names).max().unwrap_or(0).clamp(60, 320);
     let count = figure.groups.iter().map(|group| group.bars.len()).sum::<usize>();
@@ -133,6 +138,25 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
         }
         Ok(())
     })
+}
+
+/// Returns a group's detail in as many lines as it needs, broken after commas.
+fn detail_lines(detail: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in detail.split(", ").filter(|part| !part.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if Font::plain(11).width(&format!("{line}, {part}")) <= DETAIL_MAX => {
+                *line = format!("{line}, {part}");
+            }
+            last => {
+                if let Some(line) = last {
+                    line.push(',');
+                }
+                lines.push(part.to_owned());
+            }
+        }
+    }
+    lines
 }
 
 /// Returns the widest plot in which each number has room beside its bar, in pixels.
@@ -247,12 +271,14 @@ fn draw_group(
 ) -> Result<i32, ChartError> {
     let end = y + frame.bar * i32::try_from(group.bars.len()).unwrap_or(0);
     let middle = i32::midpoint(y, end);
-    let shift = if group.detail.is_empty() { 0 } else { 7 };
+    let details = detail_lines(&group.detail);
     let label = Font::plain(13).bold();
-    canvas.text(&group.label, (frame.left - 10, middle - shift), Anchor::End, label)?;
-    if !group.detail.is_empty() {
-        let detail = Font::plain(11).colour(GREY);
-        canvas.text(&group.detail, (frame.left - 10, middle + 8), Anchor::End, detail)?;
+    let mut line = middle - 7 * i32::try_from(details.len()).unwrap_or(0);
+    canvas.text(&group.label, (frame.left - 10, line), Anchor::End, label)?;
+    line += 2;
+    for detail in details {
+        line += DETAIL_STEP;
+        canvas.text(&detail, (frame.left - 10, line), Anchor::End, Font::plain(11).colour(GREY))?;
     }
     let mut top = y;
     for bar in &group.bars {
@@ -311,7 +337,17 @@ fn nice_step(span: f64, parts: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::nice_step;
+    use super::{DETAIL_MAX, Font, detail_lines, nice_step};
+
+    #[test]
+    fn long_details_are_broken_after_commas() {
+        let parts: Vec<String> = (0..12).map(|i| format!("parameter_{i}={i}")).collect();
+        let lines = detail_lines(&parts.join(", "));
+        assert!(lines.len() > 2);
+        assert!(lines.iter().all(|line| Font::plain(11).width(line) <= DETAIL_MAX + 4));
+        assert_eq!(lines.join(" "), parts.join(", "));
+        assert!(detail_lines("").is_empty());
+    }
 
     #[test]
     fn steps_are_round_and_few() {

@@ -8,6 +8,7 @@
 //! Adding a kernel is adding two files; Rust is written only for a CPU reference ([`mod@reference`])
 //! that the existing ones cannot express.
 
+mod dispatches;
 pub mod format;
 pub mod formula;
 pub mod generate;
@@ -30,6 +31,9 @@ static SHADERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/shaders");
 
 /// The ledger of claims, as committed.
 const CLAIMS: &str = include_str!("../../shaders/claims.toml");
+
+/// What the files of parts that kernels share end in.
+const PART: &str = ".part.wgsl";
 
 /// The seed of generated inputs where none is given.
 pub const SEED: u64 = 1;
@@ -286,14 +290,19 @@ impl Catalogue {
         Self::from_files(&files)
     }
 
-    /// A catalogue from texts by path, `family/name.wgsl` and `family/name.toml`.
+    /// A catalogue from texts by path, `family/name.wgsl` and `family/name.toml`, and the parts that
+    /// they name, `family/name.part.wgsl`.
     ///
     /// # Errors
     ///
-    /// [`KernelError::Pair`] where one of a pair is missing, and what [`Kernel::parse`] says.
+    /// [`KernelError::Pair`] where one of a pair or a part is missing, and what [`Kernel::parse`]
+    /// says.
     pub fn from_files(files: &BTreeMap<String, String>) -> Result<Self, KernelError> {
         let mut kernels = BTreeMap::new();
         for (path, text) in files {
+            if path.ends_with(PART) {
+                continue;
+            }
             let (stem, other) = if let Some(stem) = path.strip_suffix(".wgsl") {
                 (stem, format!("{stem}.toml"))
             } else if let Some(stem) = path.strip_suffix(".toml") {
@@ -305,7 +314,18 @@ impl Catalogue {
                 return Err(KernelError::Pair { present: path.clone(), missing: other });
             };
             if path.ends_with(".wgsl") {
-                kernels.insert(stem.to_owned(), Kernel::parse(stem, text, beside)?);
+                let mut kernel = Kernel::parse(stem, text, beside)?;
+                for part in &kernel.description.parts {
+                    let missing = format!("{part}{PART}");
+                    let Some(text) = files.get(&missing) else {
+                        return Err(KernelError::Pair { present: other, missing });
+                    };
+                    kernel.source.push_str("\n// ");
+                    kernel.source.push_str(&missing);
+                    kernel.source.push_str("\n\n");
+                    kernel.source.push_str(text);
+                }
+                kernels.insert(stem.to_owned(), kernel);
             }
         }
         Ok(Self { kernels })

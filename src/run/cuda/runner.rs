@@ -5,7 +5,7 @@
 //! launched; an indirect dispatch reads its grid back first, which in timing is done once, before the
 //! samples. A sample is one graph: the work untimed, then the same work between two events.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::count::Counting;
 use super::driver::{
@@ -18,7 +18,7 @@ use crate::instrument::Method;
 use crate::kernel::{Launch, Workgroups};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind, Time};
-use crate::run::counting::{Outputs, interrupted, method, verify};
+use crate::run::counting::{Outputs, interrupted, method, verify, written};
 use crate::run::measure::programs;
 use crate::run::sampling::{LONG_NS, Ticks, Timer, sample_all};
 use crate::run::{
@@ -77,8 +77,8 @@ struct Ready {
     work: Vec<(Work, [u32; 3])>,
     /// What the work's counters are kept in, where it counts.
     _counting: Vec<Counting>,
-    /// First contents of the buffers that a launch writes which cannot be repeated on what it left
-    /// behind, by name.
+    /// The contents, after what sets up has run, of the buffers that a launch writes which cannot be
+    /// repeated on what it left behind, by name.
     first: Buffers,
     /// Whether one run has been seen to take so long that none need go before it.
     long: bool,
@@ -375,6 +375,7 @@ impl CudaRunner {
         if indirect {
             self.refill(launch, &buffers)?;
         }
+        self.set_up(launch, &ready)?;
         let mut first = BTreeMap::new();
         if !launch.repeatable {
             for name in written(&programs)? {
@@ -386,6 +387,16 @@ impl CudaRunner {
         Ok(Ready { buffers, work: ready, _counting: counters, first, long: false, recorded: None })
     }
 
+    /// Runs the dispatches that make ready what is timed.
+    fn set_up(&self, launch: &Launch, work: &[(Work, [u32; 3])]) -> Result<(), RunError> {
+        let setup = launch.dispatches.iter().zip(work).filter(|(dispatch, _)| dispatch.setup);
+        for (_, (work, grid)) in setup {
+            self.run_once(work, *grid, &format!("setting up {}", launch.kernel))?;
+        }
+        Ok(())
+    }
+
+    /// Fills a launch's buffers as they were at first.
     pub(super) fn refill(&self, launch: &Launch, buffers: &Buffers) -> Result<(), RunError> {
         for buffer in &launch.buffers {
             self.gpu().write(&buffers[&buffer.name], 0, &launch.contents(buffer))?;
@@ -401,8 +412,11 @@ impl CudaRunner {
         let recorded = match ready.recorded.take() {
             Some((counts, recorded)) if counts == [repeats, before] => recorded,
             _ => {
-                let work: Vec<driver::Launch<'_>> =
-                    ready.work.iter().map(|(work, grid)| launched(work, *grid)).collect();
+                let timed = launch.dispatches.iter().zip(&ready.work);
+                let work: Vec<driver::Launch<'_>> = timed
+                    .filter(|(dispatch, _)| !dispatch.setup)
+                    .map(|(_, (work, grid))| launched(work, *grid))
+                    .collect();
                 let resets: Vec<(&Buffer, &Buffer)> =
                     ready.first.iter().map(|(name, first)| (first, &ready.buffers[name])).collect();
                 let sample = Sample { launches: &work, repeats, before, resets: &resets };
@@ -430,20 +444,10 @@ impl CudaRunner {
             flags.push("stop_rule_not_met".to_owned());
         }
         let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
-        Ok(Timed { time, checked, runtime_checks: !launch.trusted, flags })
+        // Dispatches are not timed one by one here.
+        let dispatch_median_ns = Vec::new();
+        Ok(Timed { time, checked, runtime_checks: !launch.trusted, dispatch_median_ns, flags })
     }
-}
-
-/// The names of the buffers that some of the programs may write.
-fn written(programs: &[Program]) -> Result<BTreeSet<String>, RunError> {
-    let mut names = BTreeSet::new();
-    for program in programs {
-        let bindings = program
-            .bindings()
-            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
-        names.extend(bindings.into_iter().filter(|b| b.writable).map(|binding| binding.name));
-    }
-    Ok(names)
 }
 
 /// A dispatch as the driver takes it.

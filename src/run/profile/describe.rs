@@ -3,6 +3,8 @@
 //! Input: what an entry point asks for. Output: descriptions in the launch file's own terms, as
 //! formulas of `n`. It works out no bytes.
 
+use std::collections::BTreeMap;
+
 use crate::kernel::ScalarType;
 use crate::kernel::format::{
     BufferDescription, DefaultWord, DispatchDescription, FillDescription, Formula,
@@ -166,5 +168,8 @@ pub fn dispatch(interface: &Interface, workgroups: Option<[u32; 3]>) -> Dispatch
         entry_point: interface.entry_point.clone(),
         workgroups: Some(count),
         indirect: None,
+        repeat: None,
+        overrides: BTreeMap::new(),
+        setup: false,
     }
 }

@@ -24,6 +24,8 @@ fn launch(source: &str, buffers: &[(&str, u64)], dispatches: &[(&str, Workgroups
     let dispatch = |(entry_point, workgroups): &(&str, Workgroups)| Dispatch {
         entry_point: (*entry_point).to_owned(),
         workgroups: workgroups.clone(),
+        overrides: BTreeMap::new(),
+        setup: false,
     };
     launch.dispatches = dispatches.iter().map(dispatch).collect();
     launch.reference = None;
