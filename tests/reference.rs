@@ -60,6 +60,57 @@ fn every_device_counts_what_the_simulator_counts() {
     }
 }
 
+/// Through CUDA and through Vulkan; the hot loops have no reference.
+#[test]
+fn cuda_counts_what_the_simulator_counts() {
+    let run = load("nvidia-h200-cuda");
+    assert_eq!((run.tool.git_dirty, run.tool.git_sha.is_some()), (Some(false), true));
+    let of = |device: &str| run.measurements.iter().filter(|m| m.device == device).count();
+    assert_eq!([of("cuda:0"), of("wgpu:0"), of("sim:32")], [20; 3]);
+    for measurement in &run.measurements {
+        assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.error);
+        let checked = measurement.kernel.starts_with("five_patterns/");
+        let expected = if checked { Output::Verified } else { Output::Unchecked };
+        assert_eq!(measurement.output, expected, "{}", measurement.kernel);
+        let time = measurement.time.as_ref();
+        assert_eq!(time.is_some(), measurement.device != "sim:32");
+        assert!(time.is_none_or(|time| time.stop_rule_met), "{}", measurement.kernel);
+    }
+    let rows = analyze::agreements(&run);
+    assert_eq!(rows.len(), 40);
+    for row in &rows {
+        assert_eq!(row.agreement.differences, [], "{} {}", row.label, row.kernel);
+    }
+    let blocks: usize = rows.iter().map(|row| row.agreement.blocks_compared).sum();
+    let guide = include_str!("../results/README.md");
+    assert!(guide.contains(&format!("40 launches, {blocks} blocks")), "{blocks}");
+}
+
+/// The table of times through CUDA and through Vulkan.
+#[test]
+fn the_times_through_cuda_that_the_guide_states_are_in_the_record() {
+    let run = load("nvidia-h200-cuda");
+    let guide = include_str!("../results/README.md");
+    for name in ["uniform", "branch_by_lane", "branch_by_quad", "early_exit", "indirect_branch"] {
+        let time = |device: &str| {
+            let wanted = |m: &&Measurement| {
+                m.device == device
+                    && m.kernel == format!("five_patterns/{name}")
+                    && m.parameters["form"] == Value::Name("sealed".into())
+            };
+            run.measurements.iter().find(wanted).unwrap().time.as_ref().unwrap().median_ns.0
+        };
+        let (cuda, vulkan) = (time("cuda:0"), time("wgpu:0"));
+        let row = format!(
+            "| `{name}` | {:.1} µs | {:.1} µs | {:.2} |",
+            cuda / 1e3,
+            vulkan / 1e3,
+            cuda / vulkan
+        );
+        assert!(guide.contains(&row), "{row}");
+    }
+}
+
 /// A measurement of the uniform kernel, sealed, at a size.
 fn uniform(run: &Run, n: i64) -> &Measurement {
     let wanted = |m: &&Measurement| {

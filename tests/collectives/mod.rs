@@ -13,7 +13,7 @@ use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
 use lanescope::program::{Overrides, Parsed};
 use lanescope::record::{Output, Value};
 use lanescope::run::simulator::SimulatorRunner;
-use lanescope::run::worker::{Interface, WorkerOptions, WorkerRunner};
+use lanescope::run::worker::{WorkerOptions, WorkerRunner};
 use lanescope::run::{CountOptions, Counted, Runner};
 use lanescope::simulate::Schedule;
 use lanescope::units::Width;
@@ -195,7 +195,7 @@ pub(crate) fn right(driver: &Driver) {
         environment: driver.environment(),
         silence_max: Duration::from_secs(60),
     };
-    let mut device = WorkerRunner::open_by(Interface::Wgpu, 0, false, &options).unwrap();
+    let mut device = WorkerRunner::open_by(driver.interface, 0, false, &options).unwrap();
     let catalogue = Catalogue::embedded().unwrap();
     for kernel in kernels(&catalogue) {
         for (index, choice) in choices(kernel).iter().enumerate() {

@@ -180,7 +180,8 @@ fn hot_loops(driver: &Driver) {
 fn collectives(driver: &Driver) {
     let folder = TempDir::new().unwrap();
     let simulator = format!("sim:{}", driver.width);
-    let devices = ["--device", "wgpu:0", "--device", &simulator];
+    let device = driver.device();
+    let devices = ["--device", &device, "--device", &simulator];
     let families = ["shuffle", "vote", "occupancy", "--no-timing", "--quick"];
     let arguments = [&families[..], &devices[..]].concat();
     let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
@@ -427,13 +428,15 @@ fn misreported_width(driver: &Driver) {
 /// What counts are worth, and where subgroups of 3D workgroups begin: as found here by hand.
 fn doctor(driver: &Driver) {
     let folder = TempDir::new().unwrap();
-    let command = ["doctor", "--device", "wgpu:0"];
+    let device = driver.device();
+    let command = ["doctor", "--device", &device];
     let (code, stdout, _) = program::parts(&program::run(&folder, &driver.environment(), &command));
-    // SwiftShader brings lanes together late after a loop, see `self_test_of_counting`.
-    let (expected, trust, packed) = if driver.family == "lavapipe" {
-        (0, "counts: observed: the self-test passed", "a subgroup begins at each row along x")
-    } else {
-        (4, "counts: unknown: no passed self-test", "subgroups follow local_invocation_index")
+    let passed = "counts: observed: the self-test passed";
+    let (expected, trust, packed) = match driver.family {
+        "lavapipe" => (0, passed, "a subgroup begins at each row along x"),
+        "cuda" => (0, passed, "subgroups follow local_invocation_index"),
+        // SwiftShader brings lanes together late after a loop, see `self_test_of_counting`.
+        _ => (4, "counts: unknown: no passed self-test", "subgroups follow local_invocation_index"),
     };
     assert_eq!(code, expected, "{stdout}");
     assert!(stdout.contains(trust) && stdout.contains(packed), "{stdout}");

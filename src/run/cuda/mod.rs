@@ -12,9 +12,12 @@
 //! - `driver`: device, memory, kernels, events, graphs (`unsafe`: it calls C);
 //! - [`embedded`]: PTX of the catalogue's default points, for machines without NVRTC;
 //! - `probe`: what is measured of the device itself;
-//! - `runner`: counting and timing of launches.
+//! - `runner`: launches on the device, and their timing;
+//! - `count`: their counting;
+//! - `warm`: brings clocks up before timing.
 
 pub mod collect;
+mod count;
 pub mod cupti;
 pub mod disassembly;
 mod driver;
@@ -22,6 +25,7 @@ pub mod embedded;
 pub mod nvrtc;
 mod probe;
 mod runner;
+mod warm;
 
 use serde::{Deserialize, Serialize};
 

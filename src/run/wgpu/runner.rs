@@ -19,7 +19,7 @@ use crate::program::Program;
 use crate::record::{Device, DeviceKind, IssuesMethod, Time};
 use crate::run::counting::{
     COUNTER_BYTES_MAX, Outputs, decoded, instrumented, interrupted, issues_method, known, method,
-    verify,
+    verify, written,
 };
 use crate::run::measure::{outputs_sha256, outputs_shown, programs};
 use crate::run::sampling::{LONG_NS, Timer, sample_all};
@@ -466,16 +466,6 @@ impl Buffers {
             }
         }
     }
-}
-
-/// The names of the buffers that some of the programs may write.
-fn written(programs: &[Program]) -> Result<BTreeSet<String>, RunError> {
-    let mut names = BTreeSet::new();
-    for program in programs {
-        let writable = bindings(program)?.into_iter().filter(|binding| binding.writable);
-        names.extend(writable.map(|binding| binding.name));
-    }
-    Ok(names)
 }
 
 fn bindings(program: &Program) -> Result<Vec<crate::program::Binding>, RunError> {
