@@ -94,9 +94,10 @@ struct Sort {
     size_t temporary_bytes = 0;
 
     cudaError_t call(size_t set) {
+        // As most callers do: offsets of 64 bits, which an int64_t asks for, are slower.
         return cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, keys[set],
-                                               keys_sorted[set], values[set], values_sorted[set], n,
-                                               0, bits);
+                                               keys_sorted[set], values[set], values_sorted[set],
+                                               static_cast<int>(n), 0, bits);
     }
 };
 
