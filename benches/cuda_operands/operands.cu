@@ -4,10 +4,10 @@
 //   cuobjdump -sass operands | grep FFMA
 //
 // Lines of values with commas: `time,operands,n,microseconds a launch`. `registers`: all three operands
-// are registers, which is what CUDA's compiler makes of the kernel, whether its parameters come from
-// memory, from constant memory or from the launch. `immediate`: one is in the code. `two_chains`,
-// `four_chains`: registers, in independent chains of the same total length, so that operands of the
-// instruction before can be used again. `vulkan_code.py` shows what the Vulkan compiler makes of it.
+// are registers, which is what CUDA's compiler makes of the translated kernel, whose parameters come
+// from memory. `immediate`: one is in the code. `two_chains`, `four_chains`: registers, in independent
+// chains of the same total length, so that operands of the instruction before can be used again.
+// `vulkan_code.py` shows what the Vulkan compiler makes of it.
 
 #include <algorithm>
 #include <cstdio>
