@@ -21,7 +21,7 @@ const PUBLISHED_WIDTH: u32 = 32;
 /// What `analyze` needs to know of the catalogue.
 pub(crate) fn catalogue(catalogue: &Catalogue) -> analyze::Catalogue {
     let kernels = catalogue
-        .kernels()
+        .all()
         .map(|kernel| {
             let published = kernel.description.published.as_ref();
             let known = CatalogueKernel {

@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::format::{
-    BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
-    Reference, Replacement, ReplacementText, ScalarDescription, ScalarType, WorkgroupsDescription,
+    BlockDescription, BufferDescription, DispatchDescription, FillDescription, Formula,
+    ImmediatesDescription, Reference, Replacement, ReplacementText, ScalarDescription, ScalarType,
+    WorkgroupsDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
 use super::shape::{Extent, Shape};
-use super::{Kernel, KernelError};
+use super::{Kernel, KernelError, Language};
 use crate::record::Value;
 use crate::units::Width;
 
@@ -102,6 +103,18 @@ pub struct Dispatch {
     pub entry_point: String,
     /// The number of workgroups.
     pub workgroups: Workgroups,
+    /// What a kernel in CUDA C++ is launched with beside; nothing in WGSL, which says it itself.
+    #[serde(default)]
+    pub native: Option<Native>,
+}
+
+/// How a kernel in CUDA C++ is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Native {
+    /// Invocations a workgroup along x, y and z.
+    pub workgroup_size: [u32; 3],
+    /// Whether all workgroups must be on the device at once.
+    pub cooperative: bool,
 }
 
 /// The number of workgroups of a dispatch.
@@ -120,6 +133,11 @@ pub enum Workgroups {
 }
 
 impl Launch {
+    /// What it is written in, by its file's name.
+    pub fn language(&self) -> Language {
+        Language::of_file(&self.file)
+    }
+
     /// The buffer `name`.
     pub fn buffer(&self, name: &str) -> Option<&Buffer> {
         self.buffers.iter().find(|buffer| buffer.name == name)
@@ -280,7 +298,9 @@ pub fn build(
                     ));
                 }
             };
-            Ok(Dispatch { entry_point, workgroups })
+            let native = native(kernel.language, dispatch, &names)
+                .map_err(|message| format!("the dispatch of `{entry_point}` {message}"))?;
+            Ok(Dispatch { entry_point, workgroups, native })
         })
         .collect::<Result<_, String>>()
         .map_err(problem)?;
@@ -288,7 +308,7 @@ pub fn build(
     let shown = shown(&description.buffers, &buffers).map_err(problem)?;
     Ok(Launch {
         kernel: kernel.id.clone(),
-        file: format!("{}.wgsl", kernel.id),
+        file: format!("{}.{}", kernel.id, kernel.language.extension()),
         source,
         parameters,
         seed,
@@ -305,6 +325,27 @@ pub fn build(
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
     })
+}
+
+/// What a dispatch of a kernel in CUDA C++ needs beside, and one in WGSL must not have.
+fn native(
+    language: Language,
+    dispatch: &DispatchDescription,
+    names: &Names,
+) -> Result<Option<Native>, String> {
+    match (language, dispatch.workgroup_size) {
+        (Language::Wgsl, None) if dispatch.cooperative.is_none() => Ok(None),
+        (Language::Wgsl, _) => {
+            Err("has `workgroup_size` or `cooperative`, which only CUDA C++ takes".to_owned())
+        }
+        (Language::Cuda, None) => Err("needs a `workgroup_size`".to_owned()),
+        (Language::Cuda, Some(workgroup_size)) => {
+            let cooperative = dispatch.cooperative.as_ref();
+            let cooperative =
+                cooperative.map_or(Ok(0), |asked| formula::evaluate_count(asked, names))?;
+            Ok(Some(Native { workgroup_size, cooperative: cooperative != 0 }))
+        }
+    }
 }
 
 /// A buffer whose type a parameter gives, with that type.

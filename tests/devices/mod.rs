@@ -297,6 +297,7 @@ fn work(@builtin(global_invocation_id) id: vec3<u32>) {
     let dispatch = |entry_point: &str, workgroups| lanescope::kernel::Dispatch {
         entry_point: entry_point.to_owned(),
         workgroups,
+        native: None,
     };
     launch.dispatches = vec![
         dispatch("prepare", Workgroups::Direct([1, 1, 1])),

@@ -14,7 +14,7 @@ use super::nvrtc::Image;
 use super::probe;
 use super::runner::options_for;
 use crate::instrument::{Instrumented, Method, Options};
-use crate::kernel::{Catalogue, DeviceClass, Launch, SEED};
+use crate::kernel::{Catalogue, DeviceClass, Language, Launch, SEED};
 use crate::program::Program;
 use crate::run::counting::COUNTER_BYTES_MAX;
 use crate::run::measure::{programs, sha256};
@@ -52,7 +52,7 @@ pub(super) fn find(source: &str) -> Option<Image> {
 }
 
 /// The C++ of what must be embedded, by file name: the default points of [`FAMILIES`], plain and
-/// with executed counters, and the probes.
+/// with executed counters, the probes, and the kernels that are written in CUDA C++.
 ///
 /// # Errors
 ///
@@ -71,6 +71,8 @@ pub fn sources() -> Result<BTreeMap<String, String>, RunError> {
             }
         }
     }
+    let native = catalogue.all().filter(|kernel| kernel.language == Language::Cuda);
+    all.extend(native.map(|kernel| kernel.source.clone()));
     Ok(all.into_iter().map(|source| (file_name(&source), source)).collect())
 }
 

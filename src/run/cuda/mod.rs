@@ -9,10 +9,12 @@
 //! - `driver`: device, memory, kernels, events, graphs (`unsafe`: it calls C);
 //! - [`embedded`]: PTX of some of the catalogue's kernels, for machines without NVRTC;
 //! - `probe`: what is measured of the device itself;
+//! - `native`: launches of the catalogue's kernels in CUDA C++;
 //! - `runner`: counting and timing of launches.
 
 mod driver;
 pub mod embedded;
+mod native;
 pub mod nvrtc;
 mod probe;
 mod runner;

@@ -9,10 +9,11 @@
 use std::collections::BTreeMap;
 
 use super::driver::{Argument, Buffer, GRID_MAX, Gpu, Kernel, Recorded, WORKGROUP_BYTES_MAX};
-use super::nvrtc::{Nvrtc, NvrtcError};
+use super::native::refused;
+use super::nvrtc::{Image, Nvrtc, NvrtcError};
 use super::{driver, embedded, probe};
 use crate::instrument::{Instrumented, Method, Options};
-use crate::kernel::{Launch, Workgroups};
+use crate::kernel::{Language, Launch, Workgroups};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind};
 use crate::run::counting::{
@@ -30,8 +31,8 @@ use crate::units::{Nanoseconds, Width};
 
 /// A GPU through CUDA.
 pub struct CudaRunner {
-    compiler: Compiler,
-    device: Device,
+    pub(super) compiler: Compiler,
+    pub(super) device: Device,
     timer: Option<Timer>,
 }
 
@@ -50,10 +51,10 @@ pub(super) struct Compiler {
 
 /// A compiled dispatch with what it takes.
 pub(super) struct Work {
-    kernel: Kernel,
-    arguments: Vec<Argument>,
-    block: [u32; 3],
-    grid: Grid,
+    pub(super) kernel: Kernel,
+    pub(super) arguments: Vec<Argument>,
+    pub(super) block: [u32; 3],
+    pub(super) grid: Grid,
 }
 
 /// The grid of a dispatch.
@@ -68,7 +69,7 @@ pub(super) enum Grid {
 }
 
 /// A launch's buffers on the device, by name.
-type Buffers = BTreeMap<String, Buffer>;
+pub(super) type Buffers = BTreeMap<String, Buffer>;
 
 /// Counters of a counting module.
 struct Counting {
@@ -84,6 +85,9 @@ struct Ready {
     _counting: Vec<Counting>,
     /// The launches repeated so often, recorded.
     recorded: Option<(u32, Recorded)>,
+    /// Whether it asks for more workgroups at once than the device holds, so that there is nothing
+    /// to time.
+    refused: bool,
 }
 
 /// How a launch's kernels are translated.
@@ -109,22 +113,26 @@ impl Compiler {
             );
             return Err(RunError::new(RunErrorKind::Unsupported, message));
         }
+        self.gpu.load(&self.image(&translated.source)?, &translated.kernel)
+    }
+
+    /// What the driver loads of a text in CUDA C++.
+    pub(super) fn image(&self, source: &str) -> Result<Image, RunError> {
         let capability = self.gpu.facts.capability;
-        let image = match (&self.nvrtc, embedded::find(&translated.source)) {
+        match (&self.nvrtc, embedded::find(source)) {
             (Ok(nvrtc), _) => nvrtc
-                .compile(&translated.source, capability)
-                .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string()))?,
-            (Err(_), Some(image)) => image,
+                .compile(source, capability)
+                .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string())),
+            (Err(_), Some(image)) => Ok(image),
             (Err(why), None) => {
                 let brought = embedded::FAMILIES.join(", ");
                 let message = format!(
                     "lanescope brings PTX of {brought} in their default forms alone, and none of \
                      this kernel; {why}"
                 );
-                return Err(RunError::new(RunErrorKind::Unsupported, message));
+                Err(RunError::new(RunErrorKind::Unsupported, message))
             }
-        };
-        self.gpu.load(&image, &translated.kernel)
+        }
     }
 
     /// Translates and compiles a program, plain or counting.
@@ -229,12 +237,12 @@ impl CudaRunner {
         Ok(Self { compiler, device, timer })
     }
 
-    fn gpu(&self) -> &Gpu {
+    pub(super) fn gpu(&self) -> &Gpu {
         &self.compiler.gpu
     }
 
     /// Makes a launch's buffers and fills them.
-    fn buffers(&self, launch: &Launch) -> Result<Buffers, RunError> {
+    pub(super) fn buffers(&self, launch: &Launch) -> Result<Buffers, RunError> {
         let needed: u64 = launch.buffers.iter().map(|buffer| buffer.size).sum();
         let there = self.gpu().facts.memory_bytes;
         if needed > there {
@@ -254,7 +262,7 @@ impl CudaRunner {
     }
 
     /// Reads a launch's outputs.
-    fn outputs(&self, launch: &Launch, buffers: &Buffers) -> Result<Outputs, RunError> {
+    pub(super) fn outputs(&self, launch: &Launch, buffers: &Buffers) -> Result<Outputs, RunError> {
         let mut outputs = BTreeMap::new();
         for buffer in launch.buffers.iter().filter(|buffer| buffer.output) {
             let bytes = self.gpu().read(&buffers[&buffer.name], 0, buffer.size)?;
@@ -318,7 +326,12 @@ impl CudaRunner {
     }
 
     /// The grid of a dispatch, read back where the device works it out.
-    fn grid(&self, launch: &Launch, grid: &Grid, buffers: &Buffers) -> Result<[u32; 3], RunError> {
+    pub(super) fn grid(
+        &self,
+        launch: &Launch,
+        grid: &Grid,
+        buffers: &Buffers,
+    ) -> Result<[u32; 3], RunError> {
         let grid = match grid {
             Grid::Direct(grid) => *grid,
             Grid::Indirect { buffer, offset } => {
@@ -341,18 +354,27 @@ impl CudaRunner {
         Ok(grid)
     }
 
-    fn run_once(&self, work: &Work, grid: [u32; 3], doing: &str) -> Result<(), RunError> {
+    pub(super) fn run_once(
+        &self,
+        work: &Work,
+        grid: [u32; 3],
+        doing: &str,
+    ) -> Result<(), RunError> {
         self.gpu().run(&[launched(work, grid)], doing)
     }
 
     /// Makes a launch ready to be timed: where a grid is worked out on the device, by running the
     /// launch once and filling the buffers again.
     fn ready(&self, launch: &Launch, method: Option<Method>) -> Result<Ready, RunError> {
-        let programs = programs(launch)?;
+        let native = launch.language() == Language::Cuda;
+        let programs = if native { Vec::new() } else { programs(launch)? };
         let buffers = self.buffers(launch)?;
         let mut all = Vec::new();
         let mut counters = Vec::new();
         let mut indirect = false;
+        if native {
+            all = self.native(launch, &buffers)?;
+        }
         for (number, program) in programs.iter().enumerate() {
             let workgroups = &launch.dispatches[number].workgroups;
             let counting =
@@ -373,7 +395,8 @@ impl CudaRunner {
         if indirect {
             self.refill(launch, &buffers)?;
         }
-        Ok(Ready { buffers, work: ready, _counting: counters, recorded: None })
+        let refused = self.too_large(&ready)?;
+        Ok(Ready { buffers, work: ready, _counting: counters, recorded: None, refused })
     }
 
     fn refill(&self, launch: &Launch, buffers: &Buffers) -> Result<(), RunError> {
@@ -449,6 +472,9 @@ impl Runner for CudaRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+        if launch.language() == Language::Cuda {
+            return self.run_native(launch);
+        }
         let programs = programs(launch)?;
         let buffers = self.buffers(launch)?;
         let method = method(options);
@@ -510,6 +536,7 @@ impl Runner for CudaRunner {
             notice(index);
             let span = match &mut ready[index] {
                 Ok(_) if lost => Err(interrupted()),
+                Ok(ready) if ready.refused => Err(refused()),
                 Ok(ready) => self.sample(&launches[index], ready, repeats),
                 Err(error) => Err(error.clone()),
             }?;
@@ -521,6 +548,7 @@ impl Runner for CudaRunner {
         for (index, (ready, time)) in ready.iter().zip(times).enumerate() {
             notice(index);
             let result = match (ready, time) {
+                (Ok(ready), _) if ready.refused && !lost => Ok(None),
                 (Ok(_), Ok(_)) if lost => Err(interrupted()),
                 (Ok(ready), Ok(time)) => self.timed(&launches[index], ready, time).map(Some),
                 (_, Err(error)) => Err(error),

@@ -166,5 +166,7 @@ pub fn dispatch(interface: &Interface, workgroups: Option<[u32; 3]>) -> Dispatch
         entry_point: interface.entry_point.clone(),
         workgroups: Some(count),
         indirect: None,
+        workgroup_size: None,
+        cooperative: None,
     }
 }
