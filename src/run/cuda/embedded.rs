@@ -72,8 +72,14 @@ pub fn sources() -> Result<BTreeMap<String, String>, RunError> {
         }
     }
     let native = catalogue.all().filter(|kernel| kernel.language == Language::Cuda);
-    all.extend(native.map(|kernel| kernel.source.clone()));
+    all.extend(native.map(|kernel| native_text(&format!("{}.cu", kernel.id), &kernel.source)));
     Ok(all.into_iter().map(|source| (file_name(&source), source)).collect())
+}
+
+/// What is compiled of a kernel in CUDA C++: its text, under its own name, since NVRTC would otherwise
+/// write the folder that it happens to run in into what it makes.
+pub fn native_text(file: &str, source: &str) -> String {
+    format!("#line 1 \"/lanescope/{file}\"\n{source}")
 }
 
 /// A program plain and counting.

@@ -5,6 +5,7 @@
 //! source line: the record has the flag [`NOT_COUNTED`] and no counts, rather than zeros.
 
 use super::driver::Argument;
+use super::embedded::native_text;
 use super::runner::{Buffers, CudaRunner, Grid, Work};
 use crate::kernel::{Launch, Native, Workgroups};
 use crate::record::{Counter, IssuesMethod};
@@ -27,7 +28,7 @@ pub(super) fn refused() -> RunError {
 impl CudaRunner {
     /// The dispatches of a launch, compiled.
     pub(super) fn native(&self, launch: &Launch, buffers: &Buffers) -> Result<Vec<Work>, RunError> {
-        let image = self.compiler.image(&launch.source)?;
+        let image = self.compiler.image(&native_text(&launch.file, &launch.source))?;
         let arguments: Vec<Argument> =
             launch.buffers.iter().map(|buffer| buffers[&buffer.name].argument()).collect();
         let each = launch.dispatches.iter().map(|dispatch| {
