@@ -42,6 +42,7 @@ both_phases(const unsigned* params, const unsigned* input, unsigned* middle, uns
     middle[index] = 2u * input[index] + 1u;
     if (!all_are_here(arrived, params[1])) {
         if (threadIdx.x == 0u) { outcome[workgroup] = 2u; }
+        output[index] = 0u;
         return;
     }
     if (threadIdx.x == 0u) { outcome[workgroup] = 1u; }
