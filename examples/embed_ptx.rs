@@ -13,8 +13,9 @@
 use std::path::Path;
 
 use anyhow::ensure;
-use lanescope::run::cuda::embedded::{ARCHITECTURE, FAMILIES, MADE_WITH, sources};
+use lanescope::run::cuda::embedded::{ARCHITECTURE, ENDING, MADE_WITH, packed, sources};
 use lanescope::run::cuda::nvrtc::Nvrtc;
+use rayon::prelude::*;
 
 #[expect(clippy::disallowed_methods, reason = "writes files of the checkout")]
 fn main() -> anyhow::Result<()> {
@@ -28,19 +29,23 @@ fn main() -> anyhow::Result<()> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/run/cuda/ptx");
     for entry in std::fs::read_dir(&folder)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "ptx") {
+        if path.to_str().is_some_and(|path| path.ends_with(ENDING)) {
             std::fs::remove_file(path)?;
         }
     }
-    let (mut count, mut bytes) = (0, 0);
-    for (name, source) in sources()? {
-        let mut ptx = compiler.compile_for(&source, ARCHITECTURE)?.bytes;
+    let compiled: Vec<(String, Vec<u8>)> = sources()?
+        .into_par_iter()
+        .map(|(name, source)| Ok((name, compiler.compile_for(&source, ARCHITECTURE)?.bytes)))
+        .collect::<anyhow::Result<_>>()?;
+    let (mut ptx_bytes, mut file_bytes) = (0, 0);
+    let count = compiled.len();
+    for (name, mut ptx) in compiled {
         ptx.retain(|byte| *byte != 0);
-        count += 1;
-        bytes += ptx.len();
-        std::fs::write(folder.join(name), ptx)?;
+        let file = packed(&ptx)?;
+        ptx_bytes += ptx.len();
+        file_bytes += file.len();
+        std::fs::write(folder.join(name), file)?;
     }
-    println!("{count} files, {bytes} bytes in {}", folder.display());
-    println!("of {} and the probes; every other kernel needs NVRTC", FAMILIES.join(", "));
+    println!("{count} files in {}: {file_bytes} bytes, unpacked {ptx_bytes}", folder.display());
     Ok(())
 }

@@ -25,7 +25,16 @@ const WITH_SIMULATOR: [&str; 6] = [
 
 #[test]
 fn every_committed_run_is_whole_and_from_a_clean_commit() {
-    for name in WITH_SIMULATOR.into_iter().chain(["nvidia-h200-sizes", "simulator"]) {
+    let alone = [
+        "nvidia-h200-sizes",
+        "nvidia-h200-shuffle",
+        "nvidia-h200-vote",
+        "nvidia-h200-occupancy",
+        "lavapipe-8-subgroups",
+        "swiftshader-subgroups",
+        "simulator",
+    ];
+    for name in WITH_SIMULATOR.into_iter().chain(alone) {
         let run = load(name);
         assert_eq!(run.tool.git_dirty, Some(false), "{name}");
         assert!(run.tool.git_sha.is_some() && !run.measurements.is_empty(), "{name}");

@@ -13,9 +13,17 @@
 //! functions included; the rest of a loop's body where the cause is a `continue`; what runs later
 //! where it is a `return`. It is a bound, not a forecast: what else keeps lanes idle in those blocks is
 //! in it, what the change itself costs is not, and the gains of several pieces of advice overlap.
-//! For partial subgroups of r lanes it is tighter: only issues with at most r lanes can be theirs, and
-//! merging them to full ones, W / r at a time, saves at most the part 1 − r / W of those; outside loops
-//! and called functions there are no more of those issues than there are workgroups.
+//! What a branch costs is bounded by its own split: the runs in front of it keep their lanes, so that
+//! an arm with L lanes needs as many runs as the fullest of those that have L lanes together. Where
+//! loops or branches inside it split lanes further, merging its runs is taken to save of their issues
+//! the part that it saves of its runs: true where the runs with few lanes do not turn more often. A
+//! loop is not charged with lanes that nobody sent into it: its blocks are packed to its fullest run.
+//!
+//! For partial subgroups of r lanes it is tighter too: only issues with at most r lanes can be theirs,
+//! and merging them to full ones, W / r at a time, saves at most the part 1 − r / W of those. Outside
+//! loops there are no more of those issues than calls by partial subgroups, one a workgroup in the
+//! entry point; a loop's issues are taken to belong to the runs that enter it in equal parts.
+//!
 //! Gains below [`GAIN_SHARE_MIN`] of all issue slots are not worth a line.
 //!
 //! # What counts as proof
@@ -26,16 +34,17 @@
 //! - *A branch splits subgroups*: without a split, each run of an arm has the lanes of a run of P,
 //!   and no run of P gives two, so that Σ idle(first blocks of the arms) ≤ idle(P) and
 //!   Σ issues of them ≤ issues(P). A larger sum of either proves a split.
-//!   An arm that starts with a loop has no such block; then the loop's exits tell its lanes, and
-//!   the fullest issue of the loop's first block how few its issues can be.
+//!   An arm that starts with a loop has no such block; then its runs are those of the loop's head
+//!   less those of the block that goes round. Where that is not known either the arm is left out.
 //! - *Lanes leave a loop at different times*: without that, each run of P leaves by one run of one
-//!   `break` or `return`. More runs of those than of P prove it.
+//!   `break` or `return`. More runs of those than of P prove it; at the start of an arm, where there
+//!   is no P, more than runs of the head less those of the block that goes round.
 //! - *A return leaves lanes idle*: a split at its condition does; so does idle(after) > idle(P),
 //!   since without a split the runs of the block after it are runs of P with the same lanes.
 //! - *A barrier is not reached by all*: with S invocations a workgroup, a barrier that all reach has
 //!   lanes = k·S and issues = k·⌈S / W⌉ for a whole k.
 //!
-//! Where no block shows P's counts, or lanes leave a loop by `break if` alone, nothing is proved and
+//! Where no block shows these counts, or lanes leave a loop by `break if` alone, nothing is proved and
 //! nothing said.
 //!
 //! The first three take it that lanes come together again where the source does; a device that
@@ -60,8 +69,10 @@ pub const GAIN_SHARE_MIN: Ratio = Ratio(0.01);
 pub enum Rule {
     /// A barrier that not every invocation of a workgroup reaches.
     BarrierInDivergentFlow,
-    /// Neighbouring lanes take different ways by their number.
+    /// Neighbouring lanes take different ways by their number modulo a small constant or its low bits.
     LaneParityBranch,
+    /// Lanes of one subgroup take different ways by their number otherwise, such as a bound.
+    BranchByInvocation,
     /// Lanes take different ways by what they loaded: sorting would bring like to like.
     DataDependentSwitch,
     /// Lanes of one subgroup leave a loop at different times.
@@ -78,6 +89,7 @@ impl Rule {
         match self {
             Self::BarrierInDivergentFlow => "barrier_in_divergent_flow",
             Self::LaneParityBranch => "lane_parity_branch",
+            Self::BranchByInvocation => "branch_by_invocation",
             Self::DataDependentSwitch => "data_dependent_switch",
             Self::DivergentTripCounts => "divergent_trip_counts",
             Self::EarlyReturn => "early_return",
@@ -94,7 +106,11 @@ impl Rule {
             }
             Self::LaneParityBranch => {
                 "Give each way to whole subgroups: branch on the number divided by the width \
-                 instead of on its low bits, and permute what is loaded accordingly."
+                 instead of on its remainder or low bits, and permute what is loaded accordingly."
+            }
+            Self::BranchByInvocation => {
+                "Move the bound to a multiple of the width, give the work to all lanes of fewer \
+                 subgroups, or do it in a dispatch of its own."
             }
             Self::DataDependentSwitch => {
                 "Sort or bin the elements by the value that decides, so that a subgroup's lanes \

@@ -129,6 +129,9 @@ fn comparison(text: &str) -> Result<Comparison, String> {
         return Err(format!("{rest:?} begins with none of <, <=, >, >="));
     };
     match bound.parse::<f64>() {
+        Ok(bound) if figure != Figure::ActiveLanes && !(0.0..=1.0).contains(&bound) => {
+            Err(format!("{bound} is out of range: efficiency and share go from 0 to 1"))
+        }
         Ok(bound) if bound.is_finite() => Ok(Comparison { figure, operator, bound }),
         _ => Err(format!("{bound:?} is no number")),
     }
@@ -232,7 +235,7 @@ mod tests {
     #[test]
     fn lines_and_the_whole_are_found() {
         // The synthetic run's kernels have their loop on line 8; even lanes only reach half.
-        let all = violations("efficiency<2");
+        let all = violations("efficiency<=1");
         assert!(all.iter().any(|v| v.line.is_none()) && all.iter().any(|v| v.line == Some(8)));
         assert!(all.iter().all(|v| v.line.is_none() || v.share >= SHARE_MIN));
         let low: Vec<Violation> = violations("efficiency<0.6");
@@ -264,7 +267,9 @@ mod tests {
             ("efficiency<half", "\"half\" is no number"),
             ("efficiency==1", "has none of <"),
             ("efficiency<0.5 &&", "a comparison is missing"),
-            ("share>inf", "is no number"),
+            ("active_lanes>inf", "is no number"),
+            ("efficiency<2", "from 0 to 1"),
+            ("active_lanes<16 && share>5", "from 0 to 1"),
         ] {
             let message = text.parse::<Condition>().unwrap_err().to_string();
             assert!(message.contains(problem), "{text}: {message}");

@@ -28,8 +28,9 @@ const TABLE: usize = 83;
 /// Characters of a bar.
 const BAR: usize = 12;
 
-/// The narrowest terminals that show the bar, and then the issue slots, in columns.
-const ROOM: [usize; 2] = [100, 76];
+/// The narrowest terminals that show the bar, then the issue slots, then lanes and the share of
+/// slots, in columns; the efficiency is always shown.
+const ROOM: [usize; 3] = [100, 76, 56];
 
 /// What is said where something follows from issues that were estimated.
 pub(crate) const RESTS_ON_ESTIMATES: &str =
@@ -64,7 +65,7 @@ impl Look {
     }
 
     fn heading(self, text: &str) -> String {
-        format!("\n{}\n", self.paint(Style::new().bold(), text))
+        format!("\n{}\n", self.paint(Style::new().bold(), &fold(text, "", self.columns)))
     }
 
     fn faint(self, text: &str) -> String {
@@ -98,6 +99,7 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
         }
         text += &problems(device, look);
     }
+    text += &accesses_unseen(&profile.devices, look);
     let Some(first) = profile.first_counted() else { return text };
     let others = profile
         .devices
@@ -183,6 +185,15 @@ fn counted_how(device: &DeviceProfile) -> Option<String> {
     })
 }
 
+/// That nobody looked for accesses out of bounds, where no simulator ran.
+fn accesses_unseen(devices: &[DeviceProfile], look: Look) -> String {
+    if devices.is_empty() || devices.iter().any(|device| device.simulated) {
+        return String::new();
+    }
+    let line = "accesses out of bounds: only a simulator reports them (--device sim:32)";
+    format!("{}\n", look.faint(&fold(line, "  ", look.columns)))
+}
+
 /// The devices as a table, or in words where the terminal has no room for one.
 fn devices(devices: &[DeviceProfile], look: Look) -> String {
     let longest = devices.iter().map(|device| width_of(&device.column.label)).max().unwrap_or(0);
@@ -241,15 +252,17 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
     let mut text = look.heading(&title);
     let wasted = |line: &LineProfile| grouped(rounded(line.wasted.unwrap_or(0.0)));
     let room = lines.iter().take(most).map(|line| wasted(line).chars().count()).max().unwrap_or(0);
-    let [_, roomy] = parts(look);
+    let [_, roomy, some] = parts(look);
     for line in lines.iter().take(most) {
         let lanes = lanes(line, device.column.width);
         let share = percent(line.issues_share);
         let figures = if roomy {
             let wasted = wasted(line);
             format!("{:>5}  {lanes}  {share} of slots  {wasted:>room$} wasted  ", line.line)
-        } else {
+        } else if some {
             format!("{:>5}  {lanes}  {share}  ", line.line)
+        } else {
+            format!("{:>5} {}  ", line.line, percent(line.efficiency))
         };
         let code = source_line(profile, line.line).trim().to_owned();
         text += &format!("{figures}{}\n", cut(&code, width_of(&figures), look.columns));
@@ -312,6 +325,7 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
                 let (first, last) = (lines.start(), lines.end());
                 let share = percent(Some(share));
                 let left = format!("lines {first} to {last}: {} of slots", share.trim_start());
+                let left = cut(&left, digits + 3, look.columns);
                 text += &look.faint(&format!("{:>digits$} │ {left}\n", "⋮"));
                 continue;
             }
@@ -338,8 +352,8 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
     text
 }
 
-/// Which parts a line's figures have: the bar, the issue slots.
-fn parts(look: Look) -> [bool; 2] {
+/// Which parts a line's figures have: the bar, the issue slots, the lanes with the share.
+fn parts(look: Look) -> [bool; 3] {
     ROOM.map(|room| look.columns.is_none_or(|columns| columns >= room))
 }
 
@@ -351,7 +365,10 @@ fn slots_room(device: &DeviceProfile) -> usize {
 
 /// The columns of a line's figures.
 fn plain(device: &DeviceProfile, look: Look) -> usize {
-    let [bar, slots] = parts(look);
+    let [bar, slots, lanes] = parts(look);
+    if !lanes {
+        return PERCENT;
+    }
     let bar = if bar { BAR + 1 } else { 0 };
     let slots = if slots { slots_room(device) + 1 } else { 0 };
     bar + lanes_room(device.column.width) + 1 + slots + PERCENT
@@ -368,7 +385,10 @@ fn lanes_room(width: Option<Width>) -> usize {
 /// A line's figures, or as many spaces.
 fn gutter(device: &DeviceProfile, line: Option<&LineProfile>, look: Look) -> String {
     let Some(line) = line else { return " ".repeat(plain(device, look)) };
-    let [bar, slots] = parts(look);
+    let [bar, slots, roomy] = parts(look);
+    if !roomy {
+        return percent(line.efficiency);
+    }
     let mut text = String::new();
     if bar {
         text += &format!("{} ", self::bar(line.efficiency, look));

@@ -17,6 +17,7 @@ use crate::analyze::{self, Condition};
 use crate::kernel::{Catalogue, Description, Launch, Workgroups};
 use crate::program::ProgramError;
 use crate::record::{IssuesMethod, Measurement, Run};
+use crate::run::profile::files::FILE_BYTES_MAX;
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::template::template;
 use crate::run::profile::twice::Twice;
@@ -112,9 +113,9 @@ fn launch(request: &Request, arguments: &ProfileArguments) -> Result<Launch, Fai
     let folder = arguments.launch.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     let mut read = |name: &str| {
         let path = folder.join(name);
-        std::fs::read(&path).map_err(|error| {
+        read_data(&path).map_err(|problem| {
             format!(
-                "{} cannot be read: {error}; paths are relative to the launch file",
+                "{} cannot be read: {problem}; paths are relative to the launch file",
                 path.display()
             )
         })
@@ -130,6 +131,19 @@ fn launch(request: &Request, arguments: &ProfileArguments) -> Result<Launch, Fai
         Ok(Err(error)) => Err(Failure::bad_input(error)),
         Err(panic) => Err(Failure::message(Exit::PartFailed, panic.to_string())),
     }
+}
+
+/// Reads a file that fills a buffer. Devices and pipes need not end, so they are refused unopened.
+fn read_data(path: &Path) -> Result<Vec<u8>, String> {
+    let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !about.is_file() {
+        return Err("it is no regular file".to_owned());
+    }
+    if about.len() > FILE_BYTES_MAX {
+        let bytes = about.len();
+        return Err(format!("it has {bytes} bytes, over the limit of {FILE_BYTES_MAX}"));
+    }
+    std::fs::read(path).map_err(|error| error.to_string())
 }
 
 /// Reads a text file, or standard input where the path is `-`.
@@ -148,11 +162,14 @@ fn read_text(path: &Path) -> Result<String, Failure> {
     let problem = |what: String| {
         Failure::message(Exit::BadInput, format!("{} cannot be read: {what}", path.display()))
     };
-    let bytes = std::fs::metadata(path).map_err(|error| problem(error.to_string()))?.len();
-    if bytes > TEXT_BYTES_MAX {
-        return Err(problem(format!("it has {bytes} bytes, over the limit of {TEXT_BYTES_MAX}")));
+    // A pipe may be read, but says no length; a device need not end.
+    let file = std::fs::File::open(path).map_err(|error| problem(error.to_string()))?;
+    let mut bytes = Vec::new();
+    let read = file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes);
+    read.map_err(|error| problem(error.to_string()))?;
+    if bytes.len() as u64 > TEXT_BYTES_MAX {
+        return Err(problem(format!("it has over {TEXT_BYTES_MAX} bytes, the limit")));
     }
-    let bytes = std::fs::read(path).map_err(|error| problem(error.to_string()))?;
     String::from_utf8(bytes).map_err(|_| problem("it is not UTF-8 text".to_owned()))
 }
 

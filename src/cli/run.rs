@@ -8,7 +8,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::arguments::RunArguments;
 use super::devices::{self, Available, Choice};
@@ -264,6 +264,10 @@ impl Job {
         }
         let store = Store::create(&file, &run).map_err(Failure::bad_input)?;
         let progress = ProgressBar::new_spinner();
+        // It moves the cursor, and whoever wants no colours may want no such codes either.
+        if anstream::AutoStream::choice(&std::io::stderr()) == anstream::ColorChoice::Never {
+            progress.set_draw_target(ProgressDrawTarget::hidden());
+        }
         if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {msg}") {
             progress.set_style(style);
         }

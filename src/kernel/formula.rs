@@ -70,7 +70,7 @@ pub fn evaluate_count(formula: &Formula, names: &Names) -> Result<u64, String> {
         )]
         Ok(value as u64)
     } else {
-        Err(format!("{formula:?} gives {value}, where a whole number is needed"))
+        Err(format!("`{formula}` gives {value}, where a whole number from 0 on is needed"))
     }
 }
 
@@ -88,6 +88,11 @@ mod tests {
         assert!(value("W / q").unwrap_err().contains("known here: W, n"));
         assert!(value("W / 0").unwrap_err().contains("no finite number"));
         assert!(value("W +").unwrap_err().contains("does not parse"));
-        assert!(evaluate_count(&Formula::Text("n / 256".into()), &names).is_err());
+        let count = |text: &str| evaluate_count(&Formula::Text(text.into()), &names);
+        assert_eq!(
+            count("2 - 5").unwrap_err(),
+            "`2 - 5` gives -3, where a whole number from 0 on is needed"
+        );
+        assert!(count("n / 256").unwrap_err().starts_with("`n / 256` gives 3.90625"));
     }
 }

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::format::{
     BlockDescription, BufferDescription, DispatchDescription, FillDescription, Formula,
-    ImmediatesDescription, Reference, Replacement, ReplacementText, ScalarDescription, ScalarType,
-    WorkgroupsDescription,
+    ImmediatesDescription, IndirectDescription, Reference, Replacement, ReplacementText,
+    ScalarDescription, ScalarType, WorkgroupsDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
@@ -264,6 +264,7 @@ pub fn build(
     if description.dispatches.is_empty() {
         return Err(problem("there are no [[dispatches]]".to_owned()));
     }
+    distinct(&description.buffers).map_err(problem)?;
     let builder = Builder { names: &names, surroundings };
     let buffers: Vec<Buffer> = description
         .buffers
@@ -282,28 +283,12 @@ pub fn build(
     let bytes = description.bytes.as_ref();
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
-    let dispatches = description
+    let dispatches: Result<Vec<Dispatch>, String> = description
         .dispatches
         .iter()
-        .map(|dispatch| {
-            let entry_point = interpolate(&dispatch.entry_point, &parameters)?;
-            let workgroups = match (&dispatch.workgroups, &dispatch.indirect) {
-                (Some(given), None) => Workgroups::Direct(grid(given, &names)?),
-                (None, Some(given)) => {
-                    Workgroups::Indirect { buffer: given.buffer.clone(), offset: given.offset }
-                }
-                _ => {
-                    return Err(format!(
-                        "the dispatch of `{entry_point}` needs either `workgroups` or `indirect`"
-                    ));
-                }
-            };
-            let native = native(kernel.language, dispatch, &names)
-                .map_err(|message| format!("the dispatch of `{entry_point}` {message}"))?;
-            Ok(Dispatch { entry_point, workgroups, native })
-        })
-        .collect::<Result<_, String>>()
-        .map_err(problem)?;
+        .map(|d| dispatched(kernel.language, d, &parameters, &names))
+        .collect();
+    let dispatches = dispatches.map_err(problem)?;
     let expected = expected_blocks(&description.blocks);
     let shown = shown(&description.buffers, &buffers).map_err(problem)?;
     Ok(Launch {
@@ -327,6 +312,45 @@ pub fn build(
     })
 }
 
+/// Refuses two buffers of one name: a variable is bound once.
+fn distinct(buffers: &[BufferDescription]) -> Result<(), String> {
+    let mut names = std::collections::BTreeSet::new();
+    match buffers.iter().find(|buffer| !names.insert(&buffer.name)) {
+        Some(twice) => Err(format!("there are two [[buffers]] of the name `{}`", twice.name)),
+        None => Ok(()),
+    }
+}
+
+/// A dispatch with its entry point and workgroups worked out.
+fn dispatched(
+    language: Language,
+    given: &DispatchDescription,
+    parameters: &BTreeMap<String, Value>,
+    names: &Names,
+) -> Result<Dispatch, String> {
+    let entry_point = interpolate(&given.entry_point, parameters)?;
+    let about = |message: String| format!("the dispatch of `{entry_point}`: {message}");
+    let workgroups = match (&given.workgroups, &given.indirect) {
+        (Some(count), None) => {
+            let grid = grid(count, names);
+            Workgroups::Direct(grid.map_err(|message| about(format!("`workgroups`: {message}")))?)
+        }
+        (None, Some(IndirectDescription { offset, .. })) if !offset.is_multiple_of(4) => {
+            return Err(about(format!("`offset` is {offset}, and must be a multiple of 4")));
+        }
+        (None, Some(IndirectDescription { buffer, offset })) => {
+            Workgroups::Indirect { buffer: buffer.clone(), offset: *offset }
+        }
+        _ => {
+            return Err(format!(
+                "the dispatch of `{entry_point}` needs either `workgroups` or `indirect`"
+            ));
+        }
+    };
+    let native = native(language, given, names).map_err(about)?;
+    Ok(Dispatch { entry_point, workgroups, native })
+}
+
 /// What a dispatch of a kernel in CUDA C++ needs beside, and one in WGSL must not have.
 fn native(
     language: Language,
@@ -336,9 +360,9 @@ fn native(
     match (language, dispatch.workgroup_size) {
         (Language::Wgsl, None) if dispatch.cooperative.is_none() => Ok(None),
         (Language::Wgsl, _) => {
-            Err("has `workgroup_size` or `cooperative`, which only CUDA C++ takes".to_owned())
+            Err("it has `workgroup_size` or `cooperative`, which only CUDA C++ takes".to_owned())
         }
-        (Language::Cuda, None) => Err("needs a `workgroup_size`".to_owned()),
+        (Language::Cuda, None) => Err("it needs a `workgroup_size`".to_owned()),
         (Language::Cuda, Some(workgroup_size)) => {
             let cooperative = dispatch.cooperative.as_ref();
             let cooperative =
@@ -500,7 +524,9 @@ impl Builder<'_> {
         let name = &buffer.name;
         let elements = buffer.elements.as_ref();
         let elements =
-            elements.map(|formula| formula::evaluate_count(formula, self.names)).transpose()?;
+            elements.map(|formula| formula::evaluate_count(formula, self.names)).transpose();
+        let elements =
+            elements.map_err(|message| format!("buffer `{name}`: `elements`: {message}"))?;
         let shape = self.surroundings.shapes.get(name);
         let file = match &buffer.fill {
             FillDescription::File(file) => Some(self.file(file)?.len() as u64),

@@ -255,18 +255,31 @@ impl Kernel {
                     known: known.join(", "),
                 });
             };
-            if !parameter.values.is_empty() && !parameter.values.contains(value) {
-                let known: Vec<String> = parameter.values.iter().map(Value::to_string).collect();
+            let default = parameters.get(name);
+            if let Some(known) = parameter.refuses(value, default) {
                 return Err(KernelError::ParameterValue {
                     kernel: self.id.clone(),
                     name: name.clone(),
                     value: value.to_string(),
-                    known: known.join(", "),
+                    known,
                 });
             }
             parameters.insert(name.clone(), value.clone());
         }
         Ok(parameters)
+    }
+}
+
+impl format::Parameter {
+    /// What it takes, where that does not include `value`: the values that it lists, or else numbers
+    /// where its default is one.
+    fn refuses(&self, value: &Value, default: Option<&Value>) -> Option<String> {
+        if !self.values.is_empty() {
+            let known: Vec<String> = self.values.iter().map(Value::to_string).collect();
+            return (!self.values.contains(value)).then(|| known.join(", "));
+        }
+        let is_number = |value: &Value| !matches!(value, Value::Name(_));
+        (default.is_some_and(is_number) && !is_number(value)).then(|| "numbers".to_owned())
     }
 }
 

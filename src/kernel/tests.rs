@@ -154,7 +154,7 @@ fn only_kernels_in_cuda_have_a_workgroup_size_in_their_description() {
     let message = launch(Language::Wgsl, size).unwrap_err().to_string();
     assert!(message.contains("which only CUDA C++ takes"), "{message}");
     let message = launch(Language::Cuda, "").unwrap_err().to_string();
-    assert!(message.contains("`main` needs a `workgroup_size`"), "{message}");
+    assert!(message.contains("`main`: it needs a `workgroup_size`"), "{message}");
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub mod branch;
 pub mod constructs;
 pub mod emit;
 mod lives;
+pub mod loops;
 pub mod operands;
 pub mod reflect;
 mod returns;
@@ -42,6 +43,12 @@ type InvalidModule = naga::WithSpan<naga::valid::ValidationError>;
 /// Operators of one expression: a chain of them takes about 400 bytes of stack each in naga's front
 /// end, and up to some thousands in its back-ends.
 pub const OPERATORS_MAX: u32 = 10_000;
+
+/// What naga's parser says where something is nested too deeply for it.
+const RECURSION: &str = "recursion limit";
+
+/// Open brackets from which on they are taken for what was nested too deeply.
+const DEEP: usize = 50;
 
 /// Override values by name or by number, as WebGPU's pipeline constants.
 pub type Overrides = BTreeMap<String, f64>;
@@ -104,6 +111,18 @@ pub enum ProgramError {
         line: u32,
         /// The limit.
         max: u32,
+    },
+    /// Brackets are nested more deeply than naga goes.
+    #[error(
+        "{file}:{line}: brackets are nested {depth} deep here, more than naga goes; break it up"
+    )]
+    Nesting {
+        /// The file's name.
+        file: String,
+        /// The line of the innermost bracket.
+        line: u32,
+        /// How many brackets are open there.
+        depth: usize,
     },
     /// The module breaks a rule of WGSL.
     #[error("{file} does not validate:\n{diagnostic}")]
@@ -211,7 +230,8 @@ impl Parsed {
     /// # Errors
     ///
     /// [`ProgramError::Parse`] and [`ProgramError::Validate`] with naga's diagnostic,
-    /// [`ProgramError::Expression`] where one is too long, and [`ProgramError::Panicked`] where naga
+    /// [`ProgramError::Expression`] where one is too long, [`ProgramError::Nesting`] where one is too
+    /// deep, and [`ProgramError::Panicked`] where naga
     /// itself failed.
     pub fn new(file: &str, text: &str) -> Result<Self, ProgramError> {
         let text = Text::new(file, text);
@@ -220,9 +240,15 @@ impl Parsed {
             return Err(ProgramError::Expression { file, line, max: OPERATORS_MAX });
         }
         let parsed = guarded(file, "parsed", || naga::front::wgsl::parse_str(text.cleaned()))?;
-        let mut module = parsed.map_err(|error| ProgramError::Parse {
-            file: file.to_owned(),
-            diagnostic: error.emit_to_string_with_path(text.original(), file),
+        let mut module = parsed.map_err(|error| {
+            let file = file.to_owned();
+            let diagnostic = error.emit_to_string_with_path(text.original(), &file);
+            let limit = diagnostic.contains(RECURSION);
+            // naga gives this one without a place.
+            if let Some((line, depth)) = text.deepest().filter(|(_, n)| limit && *n >= DEEP) {
+                return ProgramError::Nesting { file, line, depth };
+            }
+            ProgramError::Parse { file, diagnostic }
         })?;
         returns::merge_implicit(&mut module);
         let text = Arc::new(text);
@@ -303,6 +329,11 @@ impl Parsed {
                 let message = format!("there is no override {word:?}; the shader has: {names}");
                 return Err(ProgramError::Overrides { file, message });
             };
+            if let Some(needed) = reflect::unfit(self.module(), &found.name, *value) {
+                let (name, line) = (&found.name, found.line);
+                let message = format!("`{name}` (line {line}) is {value}, and must be {needed}");
+                return Err(ProgramError::Overrides { file, message });
+            }
             given.insert(found.name.clone(), *value);
         }
         let left = |o: &&Override| {

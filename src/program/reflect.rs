@@ -81,6 +81,28 @@ pub enum OverrideKind {
     Float,
 }
 
+/// What the override `name` takes, where `value` is none of that.
+pub(super) fn unfit(module: &naga::Module, name: &str, value: f64) -> Option<String> {
+    let (_, found) = module.overrides.iter().find(|(_, o)| o.name.as_deref() == Some(name))?;
+    let TypeInner::Scalar(Scalar { kind, width }) = module.types[found.ty].inner else {
+        return None;
+    };
+    let bits = i32::from(width) * 8;
+    let (low, high) = match kind {
+        ScalarKind::Uint => (0.0, 2_f64.powi(bits)),
+        ScalarKind::Sint => (-2_f64.powi(bits - 1), 2_f64.powi(bits - 1)),
+        ScalarKind::Float => {
+            let max = if width == 2 { 65_504.0 } else { f64::from(f32::MAX) };
+            let fits = width == 8 || value.abs() <= max;
+            return (!fits).then(|| format!("from {} to {max} (f{bits})", -max));
+        }
+        ScalarKind::Bool | ScalarKind::AbstractInt | ScalarKind::AbstractFloat => return None,
+    };
+    let fits = value.fract() == 0.0 && (low..high).contains(&value);
+    let sign = if low < 0.0 { 'i' } else { 'u' };
+    (!fits).then(|| format!("a whole number from {low} to {} ({sign}{bits})", high - 1.0))
+}
+
 impl Interface {
     /// Along how many dimensions its workgroups extend, 1 to 3.
     pub fn dimensions(&self) -> u32 {

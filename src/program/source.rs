@@ -9,6 +9,9 @@ use std::ops::Range;
 /// Directives that naga 30 does not know but whose features it has without being asked.
 const BLANKED: [&str; 3] = ["subgroups", "subgroup_id", "subgroup_uniformity"];
 
+/// What some editors put before UTF-8; WGSL does not have it.
+const BYTE_ORDER_MARK: char = '\u{feff}';
+
 /// The comment that labels blocks: `// block: NAME`.
 const MARKER: &str = "block:";
 
@@ -135,6 +138,24 @@ impl Text {
         None
     }
 
+    /// The line of the innermost bracket and how many are open there, where there are any.
+    pub fn deepest(&self) -> Option<(u32, usize)> {
+        let (mut depth, mut deepest) = (0_usize, None);
+        for (offset, byte) in without_comments(&self.original).bytes().enumerate() {
+            match byte {
+                b'(' | b'[' | b'{' => {
+                    depth += 1;
+                    if deepest.is_none_or(|(_, most)| depth > most) {
+                        deepest = Some((offset, depth));
+                    }
+                }
+                b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        deepest.map(|(offset, depth)| (self.location(offset).line, depth))
+    }
+
     /// The offset of the keyword `fn` of function `name`, where there is such a function.
     pub fn function_start(&self, name: &str) -> Option<usize> {
         function_start(&without_comments(&self.original), name)
@@ -239,8 +260,12 @@ fn blank_directives(text: &str, comments: &[Range<usize>]) -> (String, Vec<Strin
     for range in comments {
         blank(&mut code, range.clone());
     }
-    let code = String::from_utf8(code).unwrap_or_default();
     let mut cleaned = text.as_bytes().to_vec();
+    if text.starts_with(BYTE_ORDER_MARK) {
+        blank(&mut code, 0..BYTE_ORDER_MARK.len_utf8());
+        blank(&mut cleaned, 0..BYTE_ORDER_MARK.len_utf8());
+    }
+    let code = String::from_utf8(code).unwrap_or_default();
     let mut directives = Vec::new();
     let mut at = 0;
     loop {
@@ -317,6 +342,22 @@ mod tests {
         assert!(!cleaned.cleaned().contains("requires"));
         assert!(cleaned.cleaned().contains("diagnostic(off"));
         assert_eq!(cleaned.directives()[0], "enable f16, subgroups;");
+    }
+
+    #[test]
+    fn a_byte_order_mark_becomes_spaces() {
+        let text = "\u{feff}enable subgroups;\nfn f() {}\n";
+        let cleaned = Text::new("a.wgsl", text);
+        assert_eq!(cleaned.cleaned().len(), text.len());
+        assert_eq!(cleaned.cleaned().trim_start(), "fn f() {}\n");
+        assert_eq!(cleaned.original(), text);
+    }
+
+    #[test]
+    fn the_deepest_bracket_has_a_line() {
+        let text = Text::new("a.wgsl", "fn f() { // ((((\n g((1)[\n2]); }");
+        assert_eq!(text.deepest(), Some((2, 3)));
+        assert_eq!(Text::new("a.wgsl", "x").deepest(), None);
     }
 
     #[test]

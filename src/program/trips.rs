@@ -80,7 +80,7 @@ fn is_emitted(straight: &Straight, expression: Handle<Expression>) -> bool {
 }
 
 /// How many statements leave the loop whose body this is; `own` where `break` leaves it.
-fn leaves(body: &Body, own: bool) -> usize {
+pub fn leaves(body: &Body, own: bool) -> usize {
     let of = |node: &Node| match node {
         Node::Straight(straight) => match straight.statements.last() {
             Some((Statement::Break, _)) => usize::from(own),

@@ -4,7 +4,6 @@
 //! record that follows from counts is worked out here and nowhere else in `run`.
 
 mod flow;
-mod loops;
 
 use std::collections::BTreeMap;
 
@@ -12,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
 use crate::kernel::{Language, Launch, Workgroups, generate};
-use crate::program::{Parsed, Program, ProgramError};
+use crate::program::{Parsed, Program, ProgramError, loops};
 use crate::record::{
     Block, Device, Dispatch, Line, Measurement, Output, RuntimeChecks, Source, Status,
 };
@@ -143,18 +142,7 @@ pub fn measurement(
     let efficiency_ratio =
         active_lanes_mean.zip(width).map(|(mean, width)| Ratio(mean / f64::from(width.lanes())));
     let (output, mismatch) = verdict(counted.as_ref(), timed.as_ref());
-    let mut flags = Vec::new();
-    flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
-    flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
-    for (program, dispatch) in programs.iter().zip(&dispatches) {
-        let lanes: Vec<u64> = dispatch.blocks.iter().map(|block| block.lanes.0).collect();
-        if lanes.len() == program.blocks().len() {
-            let lines = loops::cut_off(program, &lanes);
-            flags.extend(lines.iter().map(|line| format!("loop_cut_off_line_{line}")));
-        }
-    }
-    flags.sort();
-    flags.dedup();
+    let flags = flags(counted.as_ref(), timed.as_ref(), &programs, &dispatches);
     let has_counts = blocks().next().is_some();
     Ok(Measurement {
         device: device.id.clone(),
@@ -197,6 +185,28 @@ fn verdict(counted: Option<&Counted>, timed: Option<&Timed>) -> (Output, Option<
         (None, None) => Output::Unchecked,
     };
     (output, mismatch)
+}
+
+/// What is flagged, each word once.
+fn flags(
+    counted: Option<&Counted>,
+    timed: Option<&Timed>,
+    programs: &[Program],
+    dispatches: &[Dispatch],
+) -> Vec<String> {
+    let mut flags = Vec::new();
+    flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
+    flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
+    for (program, dispatch) in programs.iter().zip(dispatches) {
+        let lanes: Vec<u64> = dispatch.blocks.iter().map(|block| block.lanes.0).collect();
+        if lanes.len() == program.blocks().len() {
+            let lines = loops::cut_off(program, &lanes);
+            flags.extend(lines.iter().map(|line| format!("loop_cut_off_line_{line}")));
+        }
+    }
+    flags.sort();
+    flags.dedup();
+    flags
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]

@@ -13,12 +13,13 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 25] = [
+    let checks: [(&str, fn()); 27] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
         ("unknown_devices_exit_with_three", unknown_devices),
         ("kernels_in_cuda_are_left_out_elsewhere", kernels_in_cuda),
+        ("cuda_without_a_gpu_exits_with_three", cuda_without_a_gpu),
         ("the_step_limit_fails_its_kernel_only", step_limit),
         ("what_is_too_large_is_refused_with_its_limit", too_large),
         ("a_run_is_never_written_over", never_written_over),
@@ -36,6 +37,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_takes_long_expressions", profile::long_expressions),
         ("readme_shows_what_profile_prints", profile::readme),
         ("readme_shows_what_fail_on_says", profile::readme_fail_on),
+        ("readme_launch_file_runs", profile::readme_launch_file),
         ("profile_fail_on_exits_with_one", profile::fail_on),
         ("profile_tells_accesses_out_of_bounds", profile::out_of_bounds),
         ("profile_keeps_what_other_devices_gave", profile::endless_loop_and_export),
@@ -108,6 +110,7 @@ fn bad_input() {
     refused(&["-a", "n"], 2, "name=values");
     refused(&["-a", "m=1"], 2, "it has: form, n");
     refused(&["-a", "form=fast"], 2, "sealed, published, opaque");
+    refused(&["-a", "n=abc"], 2, "n cannot be abc; it takes: numbers");
     refused(&["--budget=-1"], 2, "--budget");
     refused(&["--no-such-option"], 2, "--no-such-option");
     refused(&["report", "missing.json"], 2, "missing.json");
@@ -120,6 +123,21 @@ fn unknown_devices() {
     refused(&["--device", "smi:32"], 3, "did you mean sim:32");
     refused(&["--device", "cuda:7"], 3, "--device cuda:7: ");
     refused(&["doctor", "--device", "metal"], 3, "no device");
+}
+
+/// Where there is a GPU it is hidden: the driver then says that it finds none.
+fn cuda_without_a_gpu() {
+    let hidden = [("CUDA_VISIBLE_DEVICES".to_owned(), "-1".to_owned())];
+    let shader = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders/hot_loops/collatz.wgsl");
+    let folder = TempDir::new().unwrap();
+    for arguments in [&["run", "uniform"] as &[&str], &["doctor"], &["profile", shader]] {
+        let all = [arguments, &["--device", "cuda:0"]].concat();
+        let (code, stdout, stderr) = program::parts(&program::run(&folder, &hidden, &all));
+        assert_eq!((code, stdout.as_str()), (3, ""), "{arguments:?}: {stderr}");
+        let why = "lanescope: --device cuda:0: NVIDIA's driver ";
+        assert!(stderr.contains(why), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
+    }
 }
 
 /// The limit is below what the long loops need and above what the short one does.

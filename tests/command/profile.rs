@@ -117,8 +117,8 @@ pub(super) fn catalogue_files() {
     let arguments = ["early_exit.wgsl", "--launch", "early_exit.toml", "--n", "4096"];
     let (code, profiled, stderr) = sim_32(&folder, &arguments);
     assert_eq!(code, 0, "{stderr}");
-    let arguments =
-        ["early_exit", "-a", "n=4096", "-a", "form=sealed", "--device", "sim:32", "--out", "run"];
+    let arguments = ["five_patterns/early_exit", "-a", "n=4096", "-a", "form=sealed"];
+    let arguments = [&arguments[..], &["--device", "sim:32", "--out", "run"]].concat();
     assert_eq!(program::parts(&program::run(&folder, &[], &arguments)).0, 0);
     let run = lanescope::store::load(&folder.path().join("run/result.json")).unwrap();
     let counts = |run: &Run| {
@@ -259,6 +259,11 @@ pub(super) fn awkward_input() {
         }";
     check("atomics in structs", atomics, 0, "");
 
+    check("a byte order mark", &format!("\u{feff}enable f16;\n{}", main("o[id.x] = 1u;")), 0, "");
+    let nested = format!("{}1u{}", "(".repeat(3000), ")".repeat(3000));
+    let nested = main(&format!("o[id.x] =\n{nested};"));
+    check("nested parentheses", &nested, 2, "x.wgsl:4: brackets are nested 3001 deep here");
+
     write(&folder, "x.wgsl", [0xff, 0xfe, b'@']);
     refused_in(&folder, &["profile", "x.wgsl"], 2, "x.wgsl cannot be read: it is not UTF-8");
     std::fs::create_dir(folder.path().join("d.wgsl")).unwrap();
@@ -272,6 +277,13 @@ pub(super) fn awkward_input() {
         "[[buffers]]\nname = \"o\"\ntype = \"u32\"\nelements = 64\nfill = { file = \"m.npy\" }\n";
     write(&folder, "x.toml", file);
     refused_in(&folder, &launch, 2, "m.npy cannot be read");
+    #[cfg(unix)]
+    {
+        // It never ends.
+        write(&folder, "x.toml", file.replace("m.npy", "/dev/zero"));
+        refused_in(&folder, &launch, 2, "/dev/zero cannot be read: it is no regular file");
+        refused_in(&folder, &["profile", "/dev/zero"], 2, "it has over 16777216 bytes");
+    }
 }
 
 /// `-` is standard input; nothing can lie beside it.
@@ -357,6 +369,28 @@ pub(super) fn readme() {
     assert!(compared > 25, "{compared} lines");
     // What the text beside it says.
     assert!(readme.contains("cards with 60.4 % at 32 lanes") && printed.contains("60.4 %"));
+}
+
+/// README's launch file is the one in `examples`, and everything in it works.
+pub(super) fn readme_launch_file() {
+    let readme = include_str!("../../README.md");
+    let block = readme.split_once("```toml\n").unwrap().1.split_once("```").unwrap().0;
+    let file = include_str!("../../examples/rounds.toml");
+    assert_eq!(block, file);
+    let folder =
+        with(&[("rounds.wgsl", include_str!("../../examples/rounds.wgsl")), ("rounds.toml", file)]);
+    write(&folder, "weights.npy", include_bytes!("../../examples/weights.npy"));
+    let (code, run, stderr) = sim_32(&folder, &["rounds.wgsl", "--launch", "rounds.toml"]);
+    assert_eq!(code, 0, "{stderr}");
+    let dispatches = &run.measurements[0].dispatches;
+    let names: Vec<&str> = dispatches.iter().map(|d| d.entry_point.as_str()).collect();
+    assert_eq!(names, ["clamp_rounds", "choose_groups", "spend"]);
+    // The indirect dispatch covers n as well: the loop's head sees every element at least once.
+    assert!(line(&run.measurements[0], 37).1 >= 4096);
+    // 8 rounds from the file, not the shader's 4, and rounds up to n / 64: the body has more than 4
+    // rounds a lane in the mean.
+    let body = dispatches[2].blocks.iter().find(|block| block.line == 38).unwrap();
+    assert!((4096 * 4..=4096 * 8).contains(&body.lanes.0), "{}", body.lanes.0);
 }
 
 /// `--fail-on` exits with 1 and names the lines.

@@ -12,6 +12,7 @@ mod lockstep;
 mod native;
 
 use std::collections::BTreeSet;
+use std::iter::once;
 use std::path::Path;
 use std::sync::Mutex;
 
@@ -40,8 +41,8 @@ const ARCHITECTURES: [u32; 4] = [75, 80, 90, 120];
 /// The architecture that everything compiles for; the others share what comes before their own code.
 const MAIN_ARCHITECTURE: u32 = 90;
 
-/// Random programs for the main architecture, for each other, and for each with [`LONGER`].
-const PROGRAMS: [u64; 3] = [60, 12, 200];
+/// Random programs for each architecture.
+const PROGRAMS: u64 = 200;
 
 /// Set to anything, every architecture compiles every shader with every kind of counters.
 const LONGER: &str = "LANESCOPE_NVRTC_LONGER";
@@ -129,16 +130,24 @@ fn compiler(architecture: u32) -> Result<Nvrtc, String> {
 struct Named {
     name: String,
     program: Program,
-    of_catalogue: bool,
+    origin: Origin,
+}
+
+/// Where a program is from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    Catalogue,
+    Corpus,
+    Random,
 }
 
 /// Every entry point of a text, with its overrides' defaults.
-fn programs(name: &str, text: &str) -> Vec<Named> {
+fn programs(name: &str, text: &str, origin: Origin) -> Vec<Named> {
     let parsed = Parsed::new(&format!("{name}.wgsl"), text).unwrap_or_else(|e| panic!("{e}"));
     let programs = parsed.entry_points().into_iter().map(|entry| Named {
         name: format!("{name}_{entry}"),
         program: parsed.resolve(entry, &Overrides::new()).unwrap_or_else(|e| panic!("{e}")),
-        of_catalogue: false,
+        origin,
     });
     programs.collect()
 }
@@ -147,8 +156,7 @@ fn programs(name: &str, text: &str) -> Vec<Named> {
 fn shaders() -> Vec<Named> {
     let mut all = Vec::new();
     for kernel in Catalogue::embedded().unwrap().kernels() {
-        let own = programs(kernel.name(), &kernel.source).into_iter();
-        all.extend(own.map(|named| Named { of_catalogue: true, ..named }));
+        all.extend(programs(kernel.name(), &kernel.source, Origin::Catalogue));
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl");
     let mut paths: Vec<_> =
@@ -156,7 +164,8 @@ fn shaders() -> Vec<Named> {
     paths.sort();
     for path in paths.iter().filter(|path| path.extension().is_some_and(|e| e == "wgsl")) {
         let name = path.file_stem().unwrap().to_str().unwrap();
-        all.extend(programs(name, &std::fs::read_to_string(path).unwrap()));
+        let text = std::fs::read_to_string(path).unwrap();
+        all.extend(programs(name, &text, Origin::Corpus));
     }
     all
 }
@@ -179,34 +188,31 @@ fn translated(program: &Program, method: Option<Method>, checks: Checks) -> Tran
     made.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Plain and with each kind of counters, checked and unchecked: catalogue, corpus, random programs.
+/// The ways of counting with which a program is compiled beside plainly.
 ///
-/// The main architecture compiles every shader, plain and with two of the four methods in turn; the
-/// others compile the catalogue with one way of counting or none in turn, every fourth shader of
-/// the corpus, and fewer random programs. All of it on all of them is left to a run with
-/// `LANESCOPE_NVRTC_LONGER` set, which takes a quarter of an hour on two cores.
+/// The main architecture compiles every shader with two of the four in turn, and one random program
+/// in four with one; the others compile the catalogue with one. All of it on all of them is left to a
+/// run with `LANESCOPE_NVRTC_LONGER` set, which takes a quarter of an hour on two cores.
+fn methods(named: &Named, index: usize, architecture: u32) -> Vec<Method> {
+    let all = [Method::Executed, Method::Derived, Method::Histogram, Method::Estimated];
+    let main = architecture == MAIN_ARCHITECTURE;
+    match named.origin {
+        _ if std::env::var_os(LONGER).is_some() => all.to_vec(),
+        Origin::Catalogue | Origin::Corpus if main => vec![all[index % 4], all[(index + 1) % 4]],
+        Origin::Random if main && index.is_multiple_of(4) => vec![all[index / 4 % 4]],
+        Origin::Catalogue => vec![all[index % 4]],
+        Origin::Corpus | Origin::Random => Vec::new(),
+    }
+}
+
+/// Plain and with counters, checked and unchecked in turn: catalogue, corpus, random programs.
 fn compiles_everything(compiler: &Nvrtc, architecture: u32) {
     let mut all = shaders();
-    assert!(all.len() >= 100, "{}", all.len());
-    let longer = std::env::var_os(LONGER).is_some();
-    let main = architecture == MAIN_ARCHITECTURE;
-    let [of_main, of_other, of_longer] = PROGRAMS;
-    let programs_wanted = match (longer, main) {
-        (true, _) => of_longer,
-        (false, true) => of_main,
-        (false, false) => of_other,
-    };
-    if !longer && !main {
-        let mut index = 0;
-        all.retain(|named| {
-            index += 1;
-            named.of_catalogue || index % 4 == 0
-        });
-    }
-    let first = u64::from(architecture) * of_longer;
-    all.extend((first..first + programs_wanted).map(|seed| {
+    assert!(all.len() >= 150, "{}", all.len());
+    let first = u64::from(architecture) * PROGRAMS;
+    all.extend((first..first + PROGRAMS).map(|seed| {
         let text = agreement::program(seed, Randomness::ALL).to_string();
-        programs(&format!("random_{seed}"), &text).swap_remove(0)
+        programs(&format!("random_{seed}"), &text, Origin::Random).swap_remove(0)
     }));
     native::compile(compiler, architecture);
     let failures = Mutex::new(Vec::new());
@@ -214,14 +220,8 @@ fn compiles_everything(compiler: &Nvrtc, architecture: u32) {
     let target = format!("compute_{architecture}");
     (0..all.len()).into_par_iter().for_each(|index| {
         let Named { name, program, .. } = &all[index];
-        let methods =
-            [Method::Executed, Method::Derived, Method::Histogram, Method::Estimated].map(Some);
-        let wanted = match (longer, main) {
-            (true, _) => vec![None, methods[0], methods[1], methods[2], methods[3]],
-            (false, true) => vec![None, methods[index % 4], methods[(index + 1) % 4]],
-            (false, false) => vec![[None, methods[0], methods[1], methods[2]][index % 4]],
-        };
-        for method in wanted {
+        let counting = methods(&all[index], index, architecture).into_iter().map(Some);
+        for method in once(None).chain(counting) {
             let checks = if index % 2 == 0 { Checks::Checked } else { Checks::Unchecked };
             let source = translated(program, method, checks).source;
             if let Err(error) = compiler.compile_for(&source, &target) {
@@ -318,11 +318,12 @@ fn snapshots() {
         omit_expression => true,
     }, {
         let mut shown = 0;
-        for Named { name, program, .. } in shaders() {
-            let pattern = program.text().original().contains("form = sealed") || name.ends_with("_sealed");
-            let chosen = SHOWN.iter().any(|shown| name.strip_prefix(shown).is_some_and(|rest| {
-                rest.starts_with('_') && !rest[1..].contains('_')
-            }));
+        for Named { name, program, origin } in shaders() {
+            let pattern = origin == Origin::Catalogue && name.ends_with("_sealed");
+            let chosen = origin == Origin::Corpus && SHOWN.iter().any(|shown| {
+                let rest = name.strip_prefix(shown);
+                rest.is_some_and(|rest| rest.starts_with('_') && !rest[1..].contains('_'))
+            });
             let checks = match (pattern, chosen) {
                 (true, _) => Checks::Unchecked,
                 (false, true) => Checks::Checked,
@@ -341,10 +342,15 @@ fn embedded_ptx() {
     let wanted = embedded::sources().unwrap();
     let files: BTreeSet<&str> = embedded::files().into_iter().collect();
     let names: BTreeSet<&str> = wanted.keys().map(String::as_str).collect();
-    assert!(names.len() >= 40, "{}", names.len());
+    assert!(names.len() >= 150, "{}", names.len());
     let missing = names.difference(&files).count();
     let left_over = files.difference(&names).count();
     assert_eq!((missing, left_over), (0, 0), "of {} files: missing, left over", names.len());
+    for name in names {
+        let ptx = String::from_utf8(embedded::unpacked(name).unwrap()).unwrap();
+        assert!(ptx.contains("\n.version 8.4\n.target sm_75\n"), "{name}");
+        assert!(ptx.contains(".visible .entry "), "{name}");
+    }
 }
 
 /// The first thing without a translation is named with its line and column.
@@ -356,7 +362,7 @@ fn refusals() {
 fn main() {
     output[0] = textureLoad(image, vec2(0, 0), 0);
 }";
-    let program = programs("refused", text).swap_remove(0).program;
+    let program = programs("refused", text, Origin::Corpus).swap_remove(0).program;
     let options = Options { checks: Checks::Checked, zero_memory: true };
     let error = cuda(program.module(), program.info(), program.text(), &options).unwrap_err();
     assert_eq!(

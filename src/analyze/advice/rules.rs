@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::Rule;
-use super::table::{Construct, Row, Sums, Table};
+use super::table::{Construct, Count, Reach, Row, Sums, Table};
 use crate::{
     analyze::ratio,
     record::{ConditionClass, Leave, Part},
@@ -52,12 +52,13 @@ pub(super) fn findings(table: &Table) -> Vec<Finding> {
     found
 }
 
-/// [`Rule::LaneParityBranch`] and [`Rule::DataDependentSwitch`].
+/// [`Rule::LaneParityBranch`], [`Rule::BranchByInvocation`] and [`Rule::DataDependentSwitch`].
 fn branch(table: &Table, number: u32, construct: &Construct) -> Option<Finding> {
     let rule = match construct.enclosure.condition {
         ConditionClass::LaneParity => Rule::LaneParityBranch,
         ConditionClass::Data => Rule::DataDependentSwitch,
-        ConditionClass::Uniform | ConditionClass::Invocation => return None,
+        ConditionClass::Invocation => Rule::BranchByInvocation,
+        ConditionClass::Uniform => return None,
     };
     let what = match construct.enclosure.part {
         Part::IfAccept | Part::IfReject => "if",
@@ -78,31 +79,103 @@ fn branch(table: &Table, number: u32, construct: &Construct) -> Option<Finding> 
     }
     let skipped = table.skipped(number, construct);
     let what_else = if skipped.is_empty() { "" } else { "; so much with what `continue` skips" };
-    let sums = table.sums(&construct.inside.union(&skipped).copied().collect());
-    let arms = table.arms(construct);
-    let (runs, lanes) = arms.iter().fold((0, 0), |sum, arm| (sum.0 + arm.0, sum.1 + arm.1));
+    let sums = unsplit(table, number, construct, parent, &skipped);
     let by = match rule {
-        Rule::LaneParityBranch => "by the low bits of their number",
+        Rule::LaneParityBranch => "by a remainder or low bits of what they make of their number",
+        Rule::BranchByInvocation => "by their number",
         _ => "by their data",
     };
     let reason = format!(
         "The lanes of one subgroup take different ways through this {what} {by}: {} runs of it \
-         become {} runs of its arms at {} of {} lanes; {}{what_else}.",
+         become {}; {} issue slots at {} of {} lanes, {} if it split none{what_else}.",
         whole(parent.issues),
-        whole(runs),
-        mean(lanes, runs),
+        runs_of_arms(table, construct),
+        whole(sums.slots),
+        mean(sums.lanes, sums.slots),
         table.width,
-        packed(table, sums)
+        whole(sums.slots - sums.gain)
     );
     Some(finding(rule, parent, construct.enclosure.line, sums.gain, reason))
 }
 
-/// Whether the counts prove that the lanes of one run of `parent` entered a branch apart.
+/// How many runs of its arms a branch has, and with how many lanes.
+fn runs_of_arms(table: &Table, construct: &Construct) -> String {
+    let arms = table.arms(construct);
+    let known = arms.values().flatten();
+    let (runs, lanes) = known.fold((0, 0), |sum, arm| (sum.0 + arm.0, sum.1 + arm.1));
+    if arms.values().any(Option::is_none) {
+        return format!("at least {} runs of its arms", whole(runs));
+    }
+    format!("{} runs of its arms at {} of {} lanes", whole(runs), mean(lanes, runs), table.width)
+}
+
+/// What a branch's blocks take, and the most of it that its own split costs: the runs in front of it
+/// keep their lanes, and what splits lanes further inside goes on doing so.
+fn unsplit(
+    table: &Table,
+    number: u32,
+    construct: &Construct,
+    parent: &Row,
+    skipped: &BTreeSet<BlockId>,
+) -> Sums {
+    let fullest = table.fullest(parent);
+    let arms = table.arms(construct);
+    let kept = |row: &Row, count: Count| {
+        match count.reach {
+            Reach::Shared => return 0,
+            Reach::Called => return count.lanes.div_ceil(fullest),
+            Reach::Direct => {}
+        }
+        let least = if loops_around(row) > loops_around(parent) {
+            count.lanes.div_ceil(fullest)
+        } else {
+            table.fewest(parent, count.lanes)
+        };
+        if !construct.inside.contains(&row.block.id) || !split_further(table, number, row) {
+            return least;
+        }
+        match arms.get(&construct.way(row)) {
+            Some(Some((runs, lanes))) if *runs > 0 => {
+                let fewest = table.fewest(parent, *lanes);
+                least.max((count.issues * fewest).div_ceil(*runs))
+            }
+            _ => least,
+        }
+    };
+    table.sums_kept(&construct.inside.union(skipped).copied().collect(), kept)
+}
+
+/// How many loops of its function are around a block.
+fn loops_around(row: &Row) -> usize {
+    let within = |part| matches!(part, Part::LoopBody | Part::LoopContinuing);
+    row.flow.path.iter().filter(|around| within(around.part)).count()
+}
+
+/// Whether a construct between a branch and a block inside may split lanes too, `else if`s that the
+/// branch speaks for left out.
+fn split_further(table: &Table, branch: u32, row: &Row) -> bool {
+    let path = row.flow.path.iter();
+    let mut inner = path.skip_while(|around| around.construct != branch);
+    let Some(head) = inner.next() else { return false };
+    let mut spoken_for = branch;
+    inner.any(|around| {
+        let chain = table.constructs[&around.construct].chain;
+        if chain == Some(spoken_for) && around.condition == head.condition {
+            spoken_for = around.construct;
+            return false;
+        }
+        around.condition != ConditionClass::Uniform
+    })
+}
+
+/// Whether the counts prove that the lanes of one run of `parent` entered a branch apart. Arms whose
+/// runs are not known are left out: that makes both sums smaller.
 fn splits(table: &Table, construct: &Construct, parent: &Row) -> bool {
     let arms = table.arms(construct);
-    let runs: u128 = arms.iter().map(|(issues, _)| issues).sum();
+    let known = || arms.values().flatten();
+    let runs: u128 = known().map(|(issues, _)| issues).sum();
     let idle: u128 =
-        arms.iter().map(|(issues, lanes)| (issues * table.width).saturating_sub(*lanes)).sum();
+        known().map(|(issues, lanes)| (issues * table.width).saturating_sub(*lanes)).sum();
     idle > table.idle(parent) || runs > parent.issues
 }
 
@@ -112,18 +185,29 @@ fn divergent_trip_counts(table: &Table, number: u32, construct: &Construct) -> O
     if !is_loop || construct.enclosure.condition == ConditionClass::Uniform {
         return None;
     }
-    let parent = table.rows.get(&construct.enclosure.parent?)?;
-    let (leavings, _) = table.leavings(number, construct);
-    if leavings <= parent.issues {
+    let entered = table.entered(construct)?;
+    let leavings = table.leavings(number, construct);
+    if leavings <= entered {
         return None;
     }
     let first = table.rows.get(construct.firsts.first()?)?;
-    let sums = table.sums(&construct.inside);
+    // In its first iteration a loop has all lanes that enter it: no run has more than the fullest
+    // issue of its first block, and lanes that nobody sent in are not the loop's to fill.
+    let is_head = construct.inside.first() == Some(&first.block.id);
+    let fullest = if is_head { table.fullest(first) } else { table.width };
+    let sums = table.sums_kept(&construct.inside, |_, count| match count.reach {
+        Reach::Direct | Reach::Called => count.lanes.div_ceil(fullest),
+        Reach::Shared => 0,
+    });
     let reason = format!(
         "The lanes of one subgroup leave this loop at different times, in {:.1} groups on average, \
-         and those that are done wait for the rest; {}.",
-        ratio(leavings, parent.issues)?,
-        packed(table, sums)
+         and those that are done wait for the rest; {} issue slots at {} of {} lanes, {} if none \
+         waited.",
+        ratio(leavings, entered)?,
+        whole(sums.slots),
+        mean(sums.lanes, sums.slots),
+        table.width,
+        whole(sums.slots - sums.gain)
     );
     let line = construct.enclosure.line;
     Some(finding(Rule::DivergentTripCounts, first, line, sums.gain, reason))
@@ -195,24 +279,14 @@ fn partial_last_subgroup(table: &Table) -> Option<Finding> {
         return None;
     }
     let subgroups = table.workgroup.div_ceil(table.width);
-    // A subgroup comes to a block outside loops at most once, unless a called function has it.
-    let partial_max = first.issues.div_ceil(subgroups);
-    let once = |row: &Row| {
-        let within = |part| matches!(part, Part::LoopBody | Part::LoopContinuing);
-        row.flow.function == table.entry_point
-            && row.block.id >= first.block.id
-            && !row.flow.path.iter().any(|around| within(around.part))
-    };
-    // Only partial subgroups can gain, and each of their issues has at most `rest` lanes. Merged to
-    // full ones, W / rest at a time, they run at least as often as one of them on average.
+    // Merged to full ones, W / rest at a time, partial subgroups run at least as often as one of them
+    // does on average.
+    let partial = first.issues.div_ceil(subgroups);
+    let saved = partial - (partial * rest).div_ceil(table.width);
+    let partial_issues = table.partial_issues(partial, rest);
     let gain = |row: &Row| {
-        let all = table.removable(row);
-        row.histogram.as_ref().map_or(all, |bins| {
-            let short: u128 =
-                (1u128..).zip(bins).filter(|(lanes, _)| *lanes <= rest).map(|(_, n)| n).sum();
-            let short = if once(row) { short.min(partial_max) } else { short };
-            all.min(u128::from(row.block.ops) * (short * (table.width - rest) / table.width))
-        })
+        let issues = partial_issues[&row.block.id] * saved / partial;
+        table.removable(row).min(u128::from(row.block.ops) * issues)
     };
     let active = mean(first.lanes, first.issues);
     let takes = if subgroups == 1 {
@@ -220,9 +294,15 @@ fn partial_last_subgroup(table: &Table) -> Option<Finding> {
     } else {
         format!("{subgroups} subgroups of {} lanes, of which the last has {rest}", table.width)
     };
+    let loops = table.rows.values().any(|row| gain(row) > 0 && loops_around(row) > 0);
+    let shares = if loops && subgroups > 1 {
+        "; it is taken to turn in loops as often as the others"
+    } else {
+        ""
+    };
     let reason = format!(
         "A workgroup of {} invocations takes {takes}: at its first line {active} of {} lanes are \
-         active.",
+         active{shares}.",
         table.workgroup, table.width
     );
     let gain = table.rows.values().map(gain).sum();

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     analyze::DeviceProfile,
-    record::{Block, ConditionClass, Dispatch, Enclosure, Flow, Leave, Part},
+    record::{Block, Dispatch, Enclosure, Flow, Leave, Part},
     units::{BlockId, Width},
 };
 
@@ -96,7 +96,7 @@ impl<'a> Table<'a> {
     /// A called function's outermost blocks run once a call, with the caller's lanes, until lanes may
     /// have returned; so much is the calls' own. Of all its other blocks every issue is counted,
     /// whoever called: that makes a bound larger and never too small.
-    fn with_callees(&self, blocks: &BTreeSet<BlockId>) -> BTreeMap<BlockId, (u128, u128)> {
+    fn with_callees(&self, blocks: &BTreeSet<BlockId>) -> BTreeMap<BlockId, Count> {
         let counts = |row: &Row| (row.issues, row.lanes);
         let mut own: BTreeMap<BlockId, (u128, u128)> = BTreeMap::new();
         let mut whole: BTreeSet<BlockId> = BTreeSet::new();
@@ -127,37 +127,75 @@ impl<'a> Table<'a> {
                 calls.add(self, row, counted);
             }
         }
-        own.extend(whole.iter().filter_map(|id| Some((*id, counts(self.rows.get(id)?)))));
-        own
+        let called = own
+            .into_iter()
+            .map(|(id, (issues, lanes))| (id, Count { reach: Reach::Called, issues, lanes }));
+        let mut all: BTreeMap<BlockId, Count> = called.collect();
+        for row in whole.iter().filter_map(|id| self.rows.get(id)) {
+            let direct = blocks.contains(&row.block.id);
+            let reach = if direct { Reach::Direct } else { Reach::Shared };
+            all.insert(row.block.id, Count { reach, issues: row.issues, lanes: row.lanes });
+        }
+        all
     }
 
-    /// Σ ops·issues, Σ ops·lanes and the most that could be saved over some blocks and what they
+    /// Σ ops·issues, Σ ops·lanes and the most that packing could save over some blocks and what they
     /// call.
     pub(super) fn sums(&self, blocks: &BTreeSet<BlockId>) -> Sums {
+        self.sums_kept(blocks, |_, count| count.lanes.div_ceil(self.width))
+    }
+
+    /// The same, where `kept` says how many issues of a block remain at least.
+    pub(super) fn sums_kept(
+        &self,
+        blocks: &BTreeSet<BlockId>,
+        kept: impl Fn(&Row, Count) -> u128,
+    ) -> Sums {
         let mut sums = Sums::default();
-        for (id, (issues, lanes)) in self.with_callees(blocks) {
+        for (id, count) in self.with_callees(blocks) {
             let Some(row) = self.rows.get(&id) else { continue };
             let ops = u128::from(row.block.ops);
-            sums.slots += ops * issues;
-            sums.lanes += ops * lanes;
-            sums.gain += ops * issues.saturating_sub(lanes.div_ceil(self.width));
+            let least = kept(row, count).max(count.lanes.div_ceil(self.width));
+            sums.slots += ops * count.issues;
+            sums.lanes += ops * count.lanes;
+            sums.gain += ops * count.issues.saturating_sub(least);
         }
         sums
     }
 
-    /// The runs of each part of a construct: issues and lanes. Where a part has no block that all its
-    /// lanes run once, the issues are the fewest that they can be.
-    pub(super) fn arms(&self, construct: &Construct) -> Vec<(u128, u128)> {
-        let mut parts: BTreeMap<(Part, u32), Vec<&Row>> = BTreeMap::new();
-        for row in construct.inside.iter().filter_map(|id| self.rows.get(id)) {
-            let around = row.flow.path[construct.depth];
-            parts.entry((around.part, around.case)).or_default().push(row);
+    /// The lanes of a block's fullest issue; the width where that was not counted.
+    pub(super) fn fullest(&self, row: &Row) -> u128 {
+        let bins = row.histogram.as_ref();
+        let last = bins.and_then(|bins| bins.iter().rposition(|count| *count > 0));
+        last.map_or(self.width, |bin| bin as u128 + 1)
+    }
+
+    /// The fewest runs of a block that have `lanes` lanes together: its fullest ones.
+    pub(super) fn fewest(&self, row: &Row, lanes: u128) -> u128 {
+        let Some(bins) = &row.histogram else { return lanes.div_ceil(self.width) };
+        let (mut left, mut runs) = (lanes, 0);
+        for (bin, count) in bins.iter().enumerate().rev() {
+            let size = bin as u128 + 1;
+            let taken = left.div_ceil(size).min(*count);
+            left = left.saturating_sub(taken * size);
+            runs += taken;
         }
-        parts.values().map(|rows| self.arm(rows, construct.depth + 1)).collect()
+        runs
+    }
+
+    /// The runs of each part of a construct: issues and lanes; nothing for a part where no block
+    /// tells.
+    pub(super) fn arms(&self, construct: &Construct) -> BTreeMap<Way, Option<(u128, u128)>> {
+        let mut parts: BTreeMap<Way, Vec<&Row>> = BTreeMap::new();
+        for row in construct.inside.iter().filter_map(|id| self.rows.get(id)) {
+            parts.entry(construct.way(row)).or_default().push(row);
+        }
+        let arm = |(way, rows): (Way, Vec<&Row>)| (way, self.arm(&rows, construct.depth + 1));
+        parts.into_iter().map(arm).collect()
     }
 
     /// The runs of one part, whose blocks are `rows`; `depth` constructs are around its body.
-    fn arm(&self, rows: &[&Row], depth: usize) -> (u128, u128) {
+    fn arm(&self, rows: &[&Row], depth: usize) -> Option<(u128, u128)> {
         let escapes = |row: &&&Row| match row.flow.leaves {
             None => false,
             Some(Leave::Return) => true,
@@ -168,27 +206,84 @@ impl<'a> Table<'a> {
         let level = rows.iter().find(|row| row.flow.path.len() == depth);
         let escaped = rows.iter().find(escapes).map(|row| row.block.id);
         if let Some(row) = level.filter(|row| escaped.is_none_or(|first| first >= row.block.id)) {
-            return (row.issues, row.lanes);
+            return Some((row.issues, row.lanes));
         }
-        // Everything starts inside the part's first construct; if that is a loop, its exits tell.
-        let first = rows.first().and_then(|row| row.flow.path.get(depth));
-        let Some(inner) = first.and_then(|around| self.constructs.get(&around.construct)) else {
-            return (0, 0);
-        };
-        let number = inner.enclosure.construct;
-        let is_loop = matches!(inner.enclosure.part, Part::LoopBody | Part::LoopContinuing);
-        if !is_loop {
-            return (0, 0);
+        // Everything starts inside the part's first construct; if that is a loop, its turns tell.
+        let first = rows.first()?.flow.path.get(depth)?;
+        self.turned_in(self.constructs.get(&first.construct)?)
+    }
+
+    /// The issues with which lanes come to a loop, by the block in front of it, else by its turns.
+    pub(super) fn entered(&self, construct: &Construct) -> Option<u128> {
+        let parent = construct.enclosure.parent.and_then(|id| self.rows.get(&id));
+        let entered = parent.map(|row| row.issues);
+        entered.or_else(|| self.turned_in(construct).map(|(issues, _)| issues))
+    }
+
+    /// The runs of a loop, issues and lanes, from its own blocks: the head runs once more than the
+    /// block that every lane that goes round runs at the end of an iteration.
+    ///
+    /// Nothing where there is no such block, or where lanes may leave by `break if`. That can stand
+    /// only in a `continuing` written after the body, and what follows the body in a `for` is written
+    /// before it. A `break if` on a name that the body gave leaves no block, and is not seen.
+    pub(super) fn turned_in(&self, construct: &Construct) -> Option<(u128, u128)> {
+        let depth = construct.depth;
+        let head = self.rows.get(construct.inside.first()?)?;
+        let level = |row: &Row| row.flow.path.len() == depth + 1;
+        if !level(head) || head.flow.path[depth].part != Part::LoopBody {
+            return None;
         }
-        let (issues, lanes) = self.leavings(number, inner);
-        // In its first iteration a loop has all lanes of the part's run: no run has more than the
-        // fullest issue of its first block.
-        let first = inner.firsts.first().and_then(|id| self.rows.get(id));
-        let bins = first.and_then(|row| row.histogram.as_ref());
-        let fullest = bins.and_then(|bins| bins.iter().rposition(|count| *count > 0));
-        let fullest = fullest.map_or(self.width, |bin| bin as u128 + 1);
-        let together = inner.enclosure.condition == ConditionClass::Uniform;
-        (if together { issues } else { lanes.div_ceil(fullest) }, lanes)
+        let inside = || construct.inside.iter().filter_map(|id| self.rows.get(id));
+        let part = |row: &Row| row.flow.path[depth].part;
+        let turn = if let Some(next) = inside().find(|row| part(row) == Part::LoopContinuing) {
+            let place = |row: &Row| (row.block.line, row.block.column);
+            let of_for =
+                inside().any(|row| part(row) == Part::LoopBody && place(row) > place(next));
+            (level(next) && of_for).then_some(next)
+        } else {
+            let skips = |row: &Row| {
+                row.flow.leaves == Some(Leave::Continue)
+                    && left(row.flow, Leave::Continue) == Some(depth)
+            };
+            let last = self.rows.get(construct.inside.last()?)?;
+            let ends = level(last) && last.flow.leaves.is_none();
+            (ends && !inside().any(skips)).then_some(last)
+        }?;
+        let issues = head.issues.checked_sub(turn.issues).filter(|issues| *issues > 0)?;
+        Some((issues, head.lanes.checked_sub(turn.lanes)?))
+    }
+
+    /// How many of each block's issues are partial subgroups' at most, of which `partial` with `rest`
+    /// lanes each run the entry point.
+    ///
+    /// Outside loops one run comes to a block once a call of its function. A loop's issues are taken
+    /// to belong to the runs that enter it in equal parts.
+    pub(super) fn partial_issues(&self, partial: u128, rest: u128) -> BTreeMap<BlockId, u128> {
+        let mut runs = BTreeMap::from([(self.entry_point, partial)]);
+        let mut found = BTreeMap::new();
+        // Callers are numbered after what they call.
+        for (id, row) in self.rows.iter().rev() {
+            let runs_here = runs.get(row.flow.function.as_str()).copied().unwrap_or(0);
+            let within = |part| matches!(part, Part::LoopBody | Part::LoopContinuing);
+            let around = row.flow.path.iter().find(|around| within(around.part));
+            let part = match around.and_then(|around| self.constructs.get(&around.construct)) {
+                None => runs_here,
+                Some(outermost) => match self.entered(outermost).filter(|entered| *entered > 0) {
+                    Some(entered) => (row.issues * runs_here.min(entered)).div_ceil(entered),
+                    None => row.issues,
+                },
+            };
+            let short = row.histogram.as_ref().map_or(row.issues, |bins| {
+                let few = (1u128..).zip(bins).filter(|(lanes, _)| *lanes <= rest);
+                few.map(|(_, count)| count).sum()
+            });
+            let part = part.min(short);
+            for name in &row.flow.calls {
+                *runs.entry(name).or_default() += part;
+            }
+            found.insert(*id, part);
+        }
+        found
     }
 
     /// The lanes that return somewhere inside a construct.
@@ -233,9 +328,9 @@ impl<'a> Table<'a> {
         false
     }
 
-    /// The issues and lanes with which lanes leave a loop for good by a statement: its `break`s, and
-    /// every `return` inside.
-    pub(super) fn leavings(&self, number: u32, construct: &Construct) -> (u128, u128) {
+    /// The issues with which lanes leave a loop for good by a statement: its `break`s, and every
+    /// `return` inside.
+    pub(super) fn leavings(&self, number: u32, construct: &Construct) -> u128 {
         let leaves = |row: &&Row| match row.flow.leaves {
             Some(Leave::Return) => true,
             Some(Leave::Continue) | None => false,
@@ -243,8 +338,41 @@ impl<'a> Table<'a> {
                 .is_some_and(|depth| row.flow.path[depth].construct == number),
         };
         let inside = construct.inside.iter().filter_map(|id| self.rows.get(id));
-        inside.filter(leaves).fold((0, 0), |sum, row| (sum.0 + row.issues, sum.1 + row.lanes))
+        inside.filter(leaves).map(|row| row.issues).sum()
     }
+}
+
+impl Construct {
+    /// The part that a block inside lies in.
+    pub(super) fn way(&self, row: &Row) -> Way {
+        let around = row.flow.path[self.depth];
+        (around.part, around.case)
+    }
+}
+
+/// A part of a construct, with its number.
+pub(super) type Way = (Part, u32);
+
+/// A block's issues and lanes, as far as some blocks reach it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Count {
+    /// How they reach it.
+    pub(super) reach: Reach,
+    /// Issues.
+    pub(super) issues: u128,
+    /// Lanes.
+    pub(super) lanes: u128,
+}
+
+/// How a block is reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// It is one of the blocks.
+    Direct,
+    /// They call its function, and these are the calls' own counts.
+    Called,
+    /// They call its function; every caller's issues are in the counts.
+    Shared,
 }
 
 /// The place in a block's path of the construct that its `break` or `continue` belongs to.

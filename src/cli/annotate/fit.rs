@@ -5,7 +5,10 @@
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// The least room that a source line is given, in columns.
-const SOURCE_MIN: usize = 16;
+const SOURCE_MIN: usize = 4;
+
+/// The least room that text is folded into, in columns.
+const TEXT_MIN: usize = 16;
 
 /// Columns from one tab stop to the next.
 const TAB: usize = 4;
@@ -56,7 +59,7 @@ pub(super) fn cut(code: &str, used: usize, columns: Option<usize>) -> String {
 
 /// Breaks a text into lines at spaces, each after `indent`; on a terminal only.
 pub(super) fn fold(text: &str, indent: &str, columns: Option<usize>) -> String {
-    let room = columns.map_or(usize::MAX, |columns| columns.max(SOURCE_MIN + indent.len()));
+    let room = columns.map_or(usize::MAX, |columns| columns.max(TEXT_MIN + indent.len()));
     let mut lines = vec![indent.to_owned()];
     let mut used = indent.len();
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {

@@ -46,6 +46,21 @@ fn a_wide_terminal_has_bars_and_a_narrow_one_has_not() {
 }
 
 #[test]
+fn the_narrowest_terminals_show_efficiencies_alone() {
+    let run = demo(&[32]);
+    for columns in [20, 30, 40, 55] {
+        let view = view(&run, Look { columns: Some(columns), colour: false });
+        let source = source_part(&view);
+        assert!(source.contains("41.7 %") && !source.contains("/ 32 ("), "{source}");
+        for line in view.lines() {
+            // Names of rules are not broken.
+            let one_word = line.trim().chars().all(|c| c != ' ');
+            assert!(one_word || width_of(line) <= columns, "{columns}: {line}");
+        }
+    }
+}
+
+#[test]
 fn colours_are_blue_and_orange_and_can_be_left_out() {
     let run = demo(&[32]);
     let coloured = view(&run, Look { columns: None, colour: true });
@@ -155,6 +170,10 @@ fn the_way_of_counting_is_said_with_its_reason_and_the_time() {
     }
     let simulated = view(&demo(&[32]), PLAIN);
     assert!(!simulated.contains("counted at each") && !simulated.contains("device was open"));
+    // Only where no simulator ran.
+    let unseen = "accesses out of bounds: only a simulator reports them";
+    assert!(!simulated.contains(unseen));
+    assert!(view_of(IssuesMethod::Executed, Observed, &[], false).contains(unseen));
 }
 
 /// A kernel of 2,000 lines whose work lies on two of them.

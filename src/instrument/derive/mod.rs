@@ -44,9 +44,9 @@ use std::collections::BTreeMap;
 use naga::Statement;
 
 use super::plan::{Act, Bits, Fold, Form, Item, Loop, LoopId, Plan, Planned, Reading, Reduction};
-use crate::program::trips::constant_turns;
+use crate::program::trips::{constant_turns, leaves};
 use crate::program::{Body, Case, Node, Program, Straight};
-use shape::{Exits, Shape, call_sites, constructs, exits, leaves, node_exits};
+use shape::{Exits, Shape, call_sites, constructs, exits, node_exits};
 
 /// Makes the plan; at most `registers_max` private variables, the rest counts in memory. `light`
 /// says that what is added at the end needs no carry.
@@ -558,7 +558,7 @@ impl<'a> Planner<'a> {
         flow: Flow,
     ) {
         let node = &outer.nodes[index];
-        let Node::Loop { body, continuing, break_if, .. } = node else { return };
+        let Node::Loop { body, break_if, .. } = node else { return };
         let construct = self.next_construct();
         let outermost = !self.around.iter().any(|around| matches!(around, Around::Loop { .. }));
         let turns =
@@ -582,8 +582,8 @@ impl<'a> Planner<'a> {
         } else if survey.barrier {
             Flow::Led
         } else {
-            let leaves = leaves(body, true) > 0;
-            let (bit, left) = (self.plan.var(), leaves.then(|| self.plan.var()));
+            let left = leaves(body, true) > 0;
+            let (bit, left) = (self.plan.var(), left.then(|| self.plan.var()));
             let notes = left.into_iter().collect();
             let id = self.new_loop(Loop { bit: Some(bit), left, notes, folds: Vec::new(), once });
             planned.stretches[index] = Some(id);
@@ -601,7 +601,6 @@ impl<'a> Planner<'a> {
         self.turns(node, [in_body, in_continuing], inside, left);
         self.around.pop();
         debug_assert_eq!(self.construct, construct + constructs(node));
-        let _ = continuing;
     }
 
     /// Plans body and `continuing` of the innermost loop around.

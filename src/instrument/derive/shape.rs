@@ -79,20 +79,6 @@ pub(super) fn node_exits(node: &Node) -> Exits {
     }
 }
 
-/// How many statements leave the loop whose body this is; `own` where `break` does.
-pub(super) fn leaves(body: &Body, own: bool) -> usize {
-    let of = |node: &Node| match node {
-        Node::Straight(_) => {
-            let exits = node_exits(node);
-            usize::from(exits.returns || (own && exits.breaks))
-        }
-        Node::If { accept, reject, .. } => leaves(accept, own) + leaves(reject, own),
-        Node::Switch { cases, .. } => cases.iter().map(|case| leaves(&case.body, false)).sum(),
-        Node::Loop { body, continuing, .. } => leaves(body, false) + leaves(continuing, false),
-    };
-    body.nodes.iter().map(of).sum()
-}
-
 /// How many constructs a node is and holds.
 pub(super) fn constructs(node: &Node) -> usize {
     let inside = super::super::plan::bodies(node).flat_map(|body| &body.nodes).map(constructs);

@@ -7,7 +7,7 @@
 //!
 //! - [`nvrtc`]: the compiler library (`unsafe`: it calls C);
 //! - `driver`: device, memory, kernels, events, graphs (`unsafe`: it calls C);
-//! - [`embedded`]: PTX of some of the catalogue's kernels, for machines without NVRTC;
+//! - [`embedded`]: PTX of the catalogue's default points, for machines without NVRTC;
 //! - `probe`: what is measured of the device itself;
 //! - `native`: launches of the catalogue's kernels in CUDA C++;
 //! - `runner`: counting and timing of launches.
@@ -54,8 +54,8 @@ pub fn list() -> Listed {
             (format!("NVRTC {major}.{minor} ({at}) compiles for the device"), true)
         }
         Err(error) => {
-            let brought = embedded::FAMILIES.join(", ");
-            let path = format!("only {brought} run, from embedded PTX: {error}");
+            let path =
+                format!("only the catalogue's default points run, from embedded PTX: {error}");
             (path, false)
         }
     };

@@ -125,10 +125,9 @@ impl Compiler {
                 .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string())),
             (Err(_), Some(image)) => Ok(image),
             (Err(why), None) => {
-                let brought = embedded::FAMILIES.join(", ");
                 let message = format!(
-                    "lanescope brings PTX of {brought} in their default forms alone, and none of \
-                     this kernel; {why}"
+                    "lanescope brings PTX of the catalogue's default points alone, and none of \
+                     this; {why}"
                 );
                 Err(RunError::new(RunErrorKind::Unsupported, message))
             }

@@ -142,6 +142,7 @@ pub fn prepare(
         parameters = chosen(request, &description)?;
     }
     fill_in(&mut description, request, &interfaces, &resources);
+    types(&description, &resources, &request.file).map_err(unfit)?;
     let surroundings = Surroundings {
         shapes: resources.iter().map(|r| (r.name.clone(), r.shape.clone())).collect(),
         immediates: immediates(&interfaces).cloned(),
@@ -279,6 +280,24 @@ fn fill_in(
     if let (true, Some(interface)) = (description.dispatches.is_empty(), interfaces.first()) {
         description.dispatches.push(describe::dispatch(interface, request.workgroups));
     }
+}
+
+/// Refuses a buffer whose `type` is of another kind or size than what the shader's variable holds;
+/// whether integers have a sign makes no difference to their bytes.
+fn types(description: &Description, resources: &[Resource], shader: &str) -> Result<(), String> {
+    for buffer in &description.buffers {
+        let bound = resources.iter().find(|resource| resource.name == buffer.name);
+        let (Some(given), Some(bound)) = (buffer.scalar, bound) else { continue };
+        let Some((held, _)) = bound.shape.uniform_scalar() else { continue };
+        if (given.is_float(), given.bytes()) != (held.is_float(), held.bytes()) {
+            return Err(format!(
+                "buffer `{}`: `type` is \"{given}\", and the variable of {shader} line {} holds \
+                 {held}",
+                buffer.name, bound.line
+            ));
+        }
+    }
+    Ok(())
 }
 
 /// The contents of the files that fill buffers.

@@ -83,6 +83,61 @@ fn a_shader_alone_gives_sensible_data_and_a_grid_that_covers_it() {
     assert_ne!(floats(&other, "input"), floats(&launch, "input"));
 }
 
+/// What would be counted otherwise than its writer meant is refused, by its key.
+#[test]
+fn launch_files_that_do_not_fit_the_shader_name_the_key() {
+    let with = |text: &str, part: &str| refused(&request(FILTER, text), part);
+    let buffer = |name: &str, scalar: &str| {
+        format!("[[buffers]]\nname = \"{name}\"\ntype = \"{scalar}\"\nelements = \"n\"\n")
+    };
+    let twice = buffer("index", "u32") + &buffer("index", "u32");
+    with(&twice, "launch.toml: there are two [[buffers]] of the name `index`");
+    with(
+        &buffer("input", "u32"),
+        "buffer `input`: `type` is \"u32\", and the variable of dir/shader.wgsl line 3 holds f32",
+    );
+    with(&buffer("index", "u64"), "`type` is \"u64\"");
+    // The same bytes, whatever the sign.
+    let launch = launch_of(&request(FILTER, &buffer("index", "i32")));
+    assert_eq!(launch.buffer("index").unwrap().size, 4 * 65_536);
+    let dispatch = "[[dispatches]]\nentry_point = \"main\"\n";
+    with(
+        &format!("{dispatch}workgroups = \"2 - 5\"\n"),
+        "the dispatch of `main`: `workgroups`: `2 - 5` gives -3",
+    );
+    with(
+        &format!("{dispatch}indirect = {{ buffer = \"index\", offset = 2 }}\n"),
+        "the dispatch of `main`: `offset` is 2, and must be a multiple of 4",
+    );
+    with(
+        "[[buffers]]\nname = \"input\"\ntype = \"f32\"\nelements = \"n / 3\"\n",
+        "buffer `input`: `elements`: `n / 3` gives",
+    );
+}
+
+#[test]
+fn overrides_take_values_of_their_type() {
+    let source = "override k: u32 = 3; override i: i32 = 3; override x: f32 = 0.5;
+        override on: bool = true;
+        @group(0) @binding(0) var<storage, read_write> o: array<f32>;
+        @compute @workgroup_size(64) fn main() { if on { o[0] = f32(k) + f32(i) + x; } }";
+    let with =
+        |text: &str| prepare(&request(source, &format!("[overrides]\n{text}")), &mut no_files);
+    for fits in ["k = 4294967295", "i = -2147483648", "x = -1.5", "on = 1"] {
+        assert!(with(fits).is_ok(), "{fits}");
+    }
+    for (misfit, part) in [
+        ("k = 1.5", "`k` (line 1) is 1.5, and must be a whole number from 0 to 4294967295 (u32)"),
+        ("k = -4", "`k` (line 1) is -4"),
+        ("k = 4294967296", "`k` (line 1) is 4294967296"),
+        ("i = 2147483648", "from -2147483648 to 2147483647 (i32)"),
+        ("x = 1e39", "`x` (line 1) is"),
+    ] {
+        let message = with(misfit).unwrap_err().to_string();
+        assert!(message.contains(part), "{misfit}: {message}");
+    }
+}
+
 #[test]
 fn large_counts_fold_and_large_elements_make_n_smaller() {
     let launch = launch_of(&Request { n: Some(1 << 24), ..request(FILTER, "") });

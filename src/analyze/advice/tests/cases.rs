@@ -6,6 +6,7 @@ use crate::{
     analyze::profiles,
     fixtures::{random_words, simulated},
     kernel::Fill,
+    record::Block,
 };
 
 /// Workgroups of every case.
@@ -91,11 +92,121 @@ fn lane_parity_branches_and_near_misses() {
         random_words(),
         &said,
     );
-    // Near misses: whole subgroups, all lanes, no lane, and a bound that is no parity.
+    // Near misses: whole subgroups, all lanes, no lane.
     check(64, "if (lane >> 5u) % 2u == 0u { sums[id.x] = heavy(word); }", random_words(), &[]);
     check(64, "if lane % 8u < 9u { sums[id.x] = heavy(word); }", random_words(), &[]);
     check(64, "if lane % 4u > 3u { sums[id.x] = heavy(word); }", random_words(), &[]);
-    check(64, "if lane < 40u { sums[id.x] = heavy(word); }", random_words(), &[]);
+}
+
+#[test]
+fn branches_by_invocation_and_near_misses() {
+    let said = ["branch_by_invocation 10"];
+    check(64, "if lane < 40u { sums[id.x] = heavy(word); }", random_words(), &said);
+    // Three lanes work in a loop that every one of them leaves in the same turn.
+    let few = "if lane < 3u { for (var i = 0u; i < 100u; i++) { sum = heavy(sum) + i; } }
+        sums[id.x] = sum;";
+    check(64, few, random_words(), &said);
+    let found = given(64, few, random_words());
+    assert!(found[0].gain_share.0 > 0.8, "{found:#?}");
+    assert!(
+        found[0].reason.contains("become 16 runs of its arms at 3.0 of 32 lanes"),
+        "{found:#?}"
+    );
+    let halves = "if lane < 48u { sum = heavy(word); } else { sum = heavy(7u) ^ word; }
+        sums[id.x] = sum;";
+    check(64, halves, random_words(), &said);
+    // Near misses: whole subgroups, all lanes, no lane, and the end of what there is to do.
+    check(64, "if lane < 32u { sums[id.x] = heavy(word); }", random_words(), &[]);
+    check(64, "if lane < 64u { sums[id.x] = heavy(word); }", random_words(), &[]);
+    check(64, "if lane > 64u { sums[id.x] = heavy(word); }", random_words(), &[]);
+    check(64, "if id.x < 1001u { sums[id.x] = heavy(word); }", random_words(), &[]);
+}
+
+/// How often each arm of a `switch` runs is counted at a block that each of its runs passes once.
+#[test]
+fn arms_that_begin_with_loops_have_the_runs_that_enter_them() {
+    let body = |first: &str, second: &str| {
+        format!(
+            "switch word % 3u {{ case 0u: {{ {first} }} default: {{ {second} }} }} sums[id.x] = sum;"
+        )
+    };
+    let first = "for (var k = 0u; k < word % 50u; k++) { sum += k * word; }";
+    let second = "while sum < word % 40u { sum += 1u; }";
+    let found = given(64, &body(first, second), random_words());
+    let branch = found.iter().find(|one| one.rule == Rule::DataDependentSwitch).expect("advice");
+    assert!(
+        branch.reason.contains("32 runs of it become 64 runs of its arms at 16.0"),
+        "{found:#?}"
+    );
+    let loops = found.iter().filter(|one| one.rule == Rule::DivergentTripCounts).count();
+    // Both are written in one line.
+    assert_eq!(loops, 1, "{found:#?}");
+    // Sorting by the arm leaves the loops' own waste: with 16 of 32 lanes half of the issues at most.
+    assert!(branch.gain_share.0 < 0.6, "{found:#?}");
+    // Nobody splits: neither branch nor loops.
+    check(64, &body(first, second), alike(), &[]);
+    // A `break if` leaves lanes that no block counts: of that arm nothing is said.
+    let unknown = "loop { if sum > word % 60u { break; } sum += 3u; \
+                   continuing { sum += 1u; break if sum > 30u; } }";
+    let found = given(64, &body("sum = heavy(word);", unknown), random_words());
+    let said = |rule| found.iter().any(|one| one.rule == rule);
+    assert!(!said(Rule::DivergentTripCounts) && said(Rule::DataDependentSwitch), "{found:#?}");
+    assert!(found[0].reason.contains("become at least 32 runs of its arms;"), "{found:#?}");
+}
+
+#[test]
+fn a_branch_is_charged_with_its_own_split_only() {
+    // A third returns; of the others half split. Runs of 21 or 22 lanes become two of half as many.
+    let body = "if lane % 3u == 0u { return; }
+        if word % 2u == 0u { sum = 7u; } else { sum = 9u; }
+        sums[id.x] = sum;";
+    let run = simulated(&shader(64, body), random_words(), WORKGROUPS, &[32]);
+    let profiles = profiles(&run);
+    let found = advice(&profiles[0].devices[0]);
+    let gain = found.iter().find(|one| one.rule == Rule::DataDependentSwitch).expect("advice");
+    // 64 issues of one operation: unsplit at least 32, packed to full subgroups 22.
+    assert!((30..=32).contains(&gain.gain_slots), "{found:#?}");
+    // Near miss: those whom the return in front leaves all go one way, so that nobody splits them.
+    let body = "if lane % 2u == 0u { return; }
+        if lane % 4u != 2u { sum = heavy(word); } else { sum = 3u; }
+        sums[id.x] = sum;";
+    check(64, body, random_words(), &["early_return 10"]);
+}
+
+/// What was reported: deep in a loop with a return in front of it, their waste was a branch's too.
+#[test]
+fn a_branch_deep_in_a_loop_keeps_the_lanes_in_front_of_it() {
+    let body = "if lane % 3u == 0u { return; }
+        var r = lane;
+        loop {
+            r += 5u;
+            if r > 60u { break; }
+            if (r & 1u) == 0u { r += 1u; continue; }
+            r += 2u;
+        }
+        sums[id.x] = r;";
+    let run = simulated(&shader(50, body), random_words(), 1, &[8]);
+    let profiles = profiles(&run);
+    let blocks = &profiles[0].devices[0].dispatches[0].blocks;
+    // The condition, its arm, and what `continue` skips.
+    let ways: Vec<_> = blocks.iter().filter(|block| [15, 16].contains(&block.line)).collect();
+    let [front, even, odd] = ways[..] else { panic!("three blocks: {ways:#?}") };
+    assert_eq!(even.lanes.0 + odd.lanes.0, front.lanes.0);
+    let found = advice(&profiles[0].devices[0]);
+    let parity = found.iter().find(|one| one.line == 15).expect("advice");
+    assert_eq!(parity.rule, Rule::LaneParityBranch);
+    // An arm with all but a few of the lanes in front needs nearly all of the runs in front, whatever
+    // number of full subgroups would hold them.
+    let packed =
+        |block: &Block| u128::from(block.ops * (block.issues.0 - block.lanes.0.div_ceil(8)));
+    assert!(odd.lanes.0 * 8 < front.lanes.0, "{ways:#?}");
+    assert!(parity.gain_slots * 2 < packed(even) + packed(odd), "{parity:?} {ways:#?}");
+}
+
+#[test]
+fn a_modulus_is_not_called_low_bits_alone() {
+    let found = given(64, "if lane % 5u == 0u { sums[id.x] = heavy(word); }", random_words());
+    assert!(found[0].reason.contains("by a remainder or low bits of"), "{found:#?}");
 }
 
 #[test]
@@ -237,6 +348,26 @@ fn partial_subgroups_are_no_more_than_the_workgroups() {
         .gain_slots;
     // Every line has 32 issues: 15 of each can go.
     assert_eq!(gain, slots * 15 / 32);
+}
+
+#[test]
+fn partial_subgroups_are_not_charged_with_divergence() {
+    // Loops that leave nearly every issue with few lanes; the last of 9 subgroups has 6 of 8.
+    let body = "switch lane % 5u { case 0u: { while sum < word % 64u { sum += 1u; } }
+        default: { for (var i = 0u; i < lane; i++) { sum = heavy(sum) + i; } } }
+        sums[id.x] = sum;";
+    let gain = |workgroups| {
+        let run = simulated(&shader(70, body), random_words(), workgroups, &[8]);
+        let profiles = profiles(&run);
+        let found = advice(&profiles[0].devices[0]);
+        let partial = found.into_iter().find(|one| one.rule == Rule::PartialLastSubgroup);
+        partial.map_or(0.0, |one| one.gain_share.0)
+    };
+    // Two of 72 lanes are nobody's.
+    let many = gain(16);
+    assert!(many > 0.01 && many <= 2.0 / 72.0 + 0.001, "{many}");
+    // One workgroup needs nine subgroups in any case.
+    assert!(gain(1) == 0.0);
 }
 
 /// Whether the barrier is spoken of where its block has other counts than the simulator's.
