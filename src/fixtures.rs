@@ -133,6 +133,7 @@ fn dispatch(work: f64, mean: fn(f64) -> f64, width: u32, n: f64, skew: f64) -> D
         workgroup_size: [256, 1, 1],
         blocks,
         lines,
+        machine_code: None,
     }
 }
 
@@ -206,6 +207,8 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         bytes_moved_min: None,
         outputs_shown: BTreeMap::new(),
         counters: Vec::new(),
+        counters_missing: Vec::new(),
+        counters_from: None,
         flags: Vec::new(),
     }
 }
@@ -358,7 +361,7 @@ pub(crate) fn simulated_launch(launch: &Launch, widths: &[u32]) -> Run {
                 Ok(counted) => (Some(counted), None),
                 Err(error) => (None, Some(error)),
             };
-        let results = measure::Results { counted, timed: None, error };
+        let results = measure::Results { counted, error, ..measure::Results::default() };
         let device = runner.device().clone();
         run.measurements.push(measure::measurement(&device, launch, results).expect("a record"));
         run.devices.push(device);

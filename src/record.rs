@@ -325,9 +325,18 @@ pub struct Measurement {
     /// name, in the buffer's unit: what a device returns where nothing is promised.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub outputs_shown: BTreeMap<String, Vec<f64>>,
-    /// Hardware counters, by NVIDIA's names; on a simulator its own speed.
+    /// Hardware counters of the whole launch, all its dispatches together, by NVIDIA's names, of
+    /// the module without counters of its own, in a run that was not timed; on a simulator its own
+    /// speed.
     #[serde(default)]
     pub counters: Vec<Counter>,
+    /// Why hardware counters that were asked for are not there, a sentence each; empty where nothing
+    /// was asked or nothing is missing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counters_missing: Vec<String>,
+    /// What read the hardware counters; absent where none were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counters_from: Option<CountersFrom>,
     /// Findings about how it was measured, a word each: `width_not_known_when_timed`,
     /// `stop_rule_not_met`, `differs_between_runs`; and what the simulator reported of a line, such as
     /// `read_out_of_bounds_line_12`.
@@ -359,6 +368,10 @@ pub struct Dispatch {
     pub blocks: Vec<Block>,
     /// The same counts by source line.
     pub lines: Vec<Line>,
+    /// The machine code that ran and how often each instruction did, from hardware counters; absent
+    /// where they were not read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine_code: Option<MachineCode>,
 }
 
 /// Counts of one basic block.
@@ -553,4 +566,50 @@ pub struct Counter {
     pub unit: String,
     /// The vendor's description.
     pub description: String,
+}
+
+/// The library that read hardware counters, and what it says of the chip.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountersFrom {
+    /// CUPTI's file.
+    pub library: String,
+    /// CUPTI's version in words, with its own number: `CUPTI 13.0 (130000)`.
+    pub version: String,
+    /// The chip's name, as `GH100`.
+    pub chip: String,
+    /// The program that disassembled; `null` where there is none.
+    pub disassembler: Option<String>,
+}
+
+/// A kernel's machine code with what its instructions did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineCode {
+    /// The function's name.
+    pub function: String,
+    /// The architecture, as `sm_90`.
+    pub architecture: String,
+    /// The instructions in the order of their offsets, those that never ran included.
+    pub instructions: Vec<Instruction>,
+}
+
+/// One machine instruction of one dispatch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instruction {
+    /// Where it lies in the function.
+    pub offset_bytes: u32,
+    /// The source file that it comes from; `null` where that is none of the user's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line in that file, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Its text; `null` or absent where there was no disassembler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// How often subgroups executed it (`smsp__sass_inst_executed`).
+    pub inst_executed: u64,
+    /// The active lanes, summed over those executions (`smsp__sass_thread_inst_executed`).
+    pub thread_inst_executed: u64,
+    /// Those of them that a predicate did not turn off (`smsp__sass_thread_inst_executed_pred_on`).
+    pub thread_inst_executed_pred_on: u64,
 }

@@ -124,6 +124,9 @@ pub(crate) struct RunArguments {
     /// Count how many issues had 1, 2, … active lanes too
     #[arg(long)]
     pub(crate) histogram: bool,
+    /// On `cuda:N`, read hardware counters too, in a process of their own after timing
+    #[arg(long)]
+    pub(crate) counters: bool,
     /// Folder for the result file, charts and page, which must not hold a result yet; a new folder
     /// under `lanescope-results` where left out
     #[arg(short, long, value_name = "DIR")]
@@ -180,6 +183,9 @@ pub(crate) struct ProfileArguments {
     /// issues as estimates
     #[arg(long, hide = true, conflicts_with = "exact")]
     pub(crate) estimate: bool,
+    /// On `cuda:N`, show each line's machine instructions with how often they ran and their lanes
+    #[arg(long)]
+    pub(crate) sass: bool,
     /// Seed of generated data
     #[arg(long, default_value_t = crate::kernel::SEED)]
     pub(crate) seed: u64,

@@ -262,6 +262,7 @@ fn count(
         timing: None,
         samples_min: 0,
         noise_ratio_max: 0.0,
+        hardware_counters: true,
     };
     job.session(choice, &mut open, &[vec![launch.clone()]], &options)
 }

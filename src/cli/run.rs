@@ -75,6 +75,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
             .then(|| budget.div_f64(u32::try_from(timed.max(1)).map_or(1.0, f64::from))),
         samples_min: SAMPLES_MIN,
         noise_ratio_max: StopRule::NOISE_MAX.0,
+        hardware_counters: arguments.counters,
     };
     let gpu = devices.iter().any(|d| d.class(false) == DeviceClass::Gpu);
     let mut queue: std::collections::VecDeque<Choice> = devices.into();
@@ -467,6 +468,7 @@ impl Listener for Job {
         let doing = match phase {
             Phase::Counting => "counting",
             Phase::Timing => "timing",
+            Phase::Collecting => "reading hardware counters of",
         };
         self.progress.set_message(format!("{device}: {doing} {}", launch.kernel));
     }

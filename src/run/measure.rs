@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::{Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
+use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
 use crate::kernel::{Language, Launch, Workgroups, generate};
 use crate::program::{Parsed, Program, ProgramError, loops};
 use crate::record::{
@@ -24,6 +24,8 @@ pub struct Results {
     pub counted: Option<Counted>,
     /// Timing's result, where the device was timed.
     pub timed: Option<Timed>,
+    /// What hardware counters gave, where they were asked for and the device has any.
+    pub collected: Option<Collected>,
     /// What went wrong.
     pub error: Option<RunError>,
 }
@@ -120,15 +122,14 @@ pub fn measurement(
     launch: &Launch,
     results: Results,
 ) -> Result<Measurement, RunError> {
-    let Results { counted, timed, error } = results;
+    let Results { counted, timed, collected, error } = results;
     let native = launch.language() == Language::Cuda;
     let programs = if native { Vec::new() } else { programs(launch)? };
-    let method = counted.as_ref().map(|counted| counted.method);
-    let counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
-    let outputs_shown =
-        counted.as_ref().map(|counted| counted.outputs_shown.clone()).unwrap_or_default();
+    let mut counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
+    let Collected { counters: hardware, missing, from, machine_code } =
+        collected.unwrap_or_default();
+    counters.extend(hardware);
     let width = counted.as_ref().and_then(|counted| counted.width);
-    let answer_ns = counted.as_ref().and_then(|counted| counted.answer_ns);
     let mut dispatches = if native { uncounted(launch) } else { Vec::new() };
     for (index, program) in programs.iter().enumerate() {
         let counts = counted.as_ref().and_then(|counted| counted.dispatches.get(index));
@@ -144,6 +145,9 @@ pub fn measurement(
     let (output, mismatch) = verdict(counted.as_ref(), timed.as_ref());
     let flags = flags(counted.as_ref(), timed.as_ref(), &programs, &dispatches);
     let has_counts = blocks().next().is_some();
+    for (dispatch, code) in dispatches.iter_mut().zip(machine_code) {
+        dispatch.machine_code = code;
+    }
     Ok(Measurement {
         device: device.id.clone(),
         kernel: launch.kernel.clone(),
@@ -160,16 +164,18 @@ pub fn measurement(
         },
         output,
         source_sha256: sha256(&launch.source),
-        issues_method: method.filter(|_| has_counts),
+        issues_method: counted.as_ref().map(|counted| counted.method).filter(|_| has_counts),
         trust: trust::of_shader(device, &programs).filter(|_| !native),
-        answer_ns,
+        answer_ns: counted.as_ref().and_then(|counted| counted.answer_ns),
         active_lanes_mean,
         efficiency_ratio,
         dispatches,
         time: timed.and_then(|timed| timed.time),
         bytes_moved_min: launch.bytes,
-        outputs_shown,
+        outputs_shown: counted.map(|counted| counted.outputs_shown).unwrap_or_default(),
         counters,
+        counters_missing: missing,
+        counters_from: from,
         flags,
     })
 }
@@ -222,6 +228,7 @@ fn uncounted(launch: &Launch) -> Vec<Dispatch> {
         workgroup_size: dispatch.native.map_or([1; 3], |native| native.workgroup_size),
         blocks: Vec::new(),
         lines: Vec::new(),
+        machine_code: None,
     });
     each.collect()
 }
@@ -289,5 +296,6 @@ fn dispatch(
         workgroup_size: program.workgroup_size(),
         blocks,
         lines: lines.into_iter().map(line).collect(),
+        machine_code: None,
     })
 }

@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use crate::instrument::{Count, Method};
 use crate::kernel::Launch;
 use crate::kernel::reference::Verdict;
-use crate::record::{Counter, Device, IssuesMethod, Output, Time};
+use crate::record::{Counter, CountersFrom, Device, IssuesMethod, MachineCode, Output, Time};
 use crate::units::{Nanoseconds, Width};
 
 /// A device that runs launches.
@@ -82,6 +82,12 @@ pub trait Runner {
         let same =
             first.outputs_sha256 == second.outputs_sha256 && first.dispatches == second.dispatches;
         Ok((first, same))
+    }
+
+    /// Runs a launch once more in a process of its own with the hardware's counters, after everything
+    /// that is timed; nothing on devices that have none that can be read.
+    fn collect(&mut self, _: &Launch) -> Option<Collected> {
+        None
     }
 
     /// Times launches side by side, then checks the outputs of each; one result a launch, in order.
@@ -178,6 +184,20 @@ pub struct Timed {
     pub runtime_checks: bool,
     /// Findings, a word each.
     pub flags: Vec<String>,
+}
+
+/// What hardware counters gave.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Collected {
+    /// Figures of the whole launch, by the vendor's names.
+    pub counters: Vec<Counter>,
+    /// Why figures that were asked for are not there, a sentence each.
+    pub missing: Vec<String>,
+    /// What read them.
+    pub from: Option<CountersFrom>,
+    /// Each dispatch's machine code with what its instructions did; nothing for one whose figures
+    /// are not valid.
+    pub machine_code: Vec<Option<MachineCode>>,
 }
 
 /// A verdict on outputs, with the mismatch in words.

@@ -23,6 +23,8 @@ pub struct SessionOptions {
     pub samples_min: u32,
     /// The noise at which the stop rule is met, 1.0 being 100 %.
     pub noise_ratio_max: f64,
+    /// Whether to read hardware counters too, after timing.
+    pub hardware_counters: bool,
 }
 
 /// Who hears what happens.
@@ -42,6 +44,8 @@ pub enum Phase {
     Counting,
     /// Timing, without.
     Timing,
+    /// Reading hardware counters, in a process of their own.
+    Collecting,
 }
 
 /// Opens a device; called again after a failure that takes the device with it.
@@ -72,7 +76,8 @@ pub fn run_device(
             let share = group.len() as f64 / total.max(1) as f64;
             session.time(group, &mut results, budget.mul_f64(share));
         }
-        for (launch, results) in group.iter().zip(results) {
+        for (launch, mut results) in group.iter().zip(results) {
+            session.collect(launch, &mut results);
             session.finish(launch, results);
         }
     }
@@ -164,6 +169,17 @@ impl Session<'_, '_> {
                 return;
             }
             left = interrupted;
+        }
+    }
+
+    /// Reads hardware counters of a launch that went well.
+    fn collect(&mut self, launch: &Launch, results: &mut Results) {
+        if !self.options.hardware_counters || results.error.is_some() {
+            return;
+        }
+        if let Some(runner) = self.runner.as_mut() {
+            self.listener.progress(&self.device.id, Phase::Collecting, launch);
+            results.collected = runner.collect(launch);
         }
     }
 

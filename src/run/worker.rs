@@ -16,21 +16,26 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::cuda::collect::{Part, merged, parts};
 use super::cuda::{self, CudaRunner};
 use super::self_test;
 use super::wgpu::{Listed, WgpuRunner, list};
 use super::{
-    CountOptions, Counted, How, RunError, RunErrorKind, Runner, TimeOptions, Timed, caught,
+    Collected, CountOptions, Counted, How, RunError, RunErrorKind, Runner, TimeOptions, Timed,
+    caught,
 };
 use crate::kernel::{Catalogue, Launch};
 use crate::program::Construct;
-use crate::record::Device;
+use crate::record::{CountersFrom, Device};
 
 /// How long nothing may be heard of a launch.
 pub const SILENCE_MAX: Duration = Duration::from_secs(40);
 
 /// How long opening and calibrating a device may take.
 const OPENING_MAX: Duration = Duration::from_secs(90);
+
+/// How long reading a launch's hardware counters may take: it runs once for each of tens of passes.
+const COLLECTING_MAX: Duration = Duration::from_secs(180);
 
 /// Lines of the child's standard error that a failure quotes.
 const STDERR_LINES: usize = 6;
@@ -70,6 +75,22 @@ pub enum Request {
         launch: Box<Launch>,
         /// How.
         how: How,
+    },
+    /// Read hardware counters of a launch: answered with [`Reply::Collected`] or [`Reply::Failed`].
+    /// No device may have been opened in the child, and nothing else is asked of it.
+    Collect {
+        /// The N of `cuda:N`.
+        number: usize,
+        /// What to run.
+        launch: Box<Launch>,
+        /// What to read.
+        part: Part,
+    },
+    /// Say whether hardware counters can be read: answered with [`Reply::Counters`] or
+    /// [`Reply::Failed`]. As [`Request::Collect`], in a child of its own.
+    Counters {
+        /// The N of `cuda:N`.
+        number: usize,
     },
     /// Time: answered with any number of [`Reply::Sampling`], then [`Reply::Timed`].
     Time {
@@ -122,6 +143,10 @@ pub enum Reply {
     Counted(Counted),
     /// Counting twice: the first result, and whether the second was the same.
     CountedTwice(Counted, bool),
+    /// What hardware counters gave.
+    Collected(Box<Collected>),
+    /// What would read hardware counters, or why they cannot be read.
+    Counters(Result<CountersFrom, String>),
     /// A sample of this launch begins.
     Sampling(usize),
     /// Timing's results, one a launch.
@@ -194,22 +219,36 @@ fn answer(
                 Err(error) => Reply::Failed(error),
             }
         }
+        Request::Collect { number, launch, part } => {
+            let collected = caught("reading of counters", &launch.file, || {
+                cuda::collect::collect(number, &launch, part)
+            });
+            collected.map_or_else(Reply::Failed, |collected| Reply::Collected(Box::new(collected)))
+        }
+        Request::Counters { number } => {
+            cuda::collect::available(number).map_or_else(Reply::Failed, Reply::Counters)
+        }
         Request::Time { launches, options } => match runner.as_mut() {
             None => Reply::Failed(closed()),
-            Some(runner) => {
-                let mut broken = None;
-                let timed = runner.time(&launches, &options, &mut |index| {
-                    if let Err(error) = send(output, &Reply::Sampling(index)) {
-                        broken = Some(error);
-                    }
-                });
-                if let Some(error) = broken {
-                    return Err(error);
-                }
-                Reply::Timed(timed)
-            }
+            Some(runner) => return time(&mut **runner, &launches, &options, output),
         },
     })
+}
+
+/// Times launches, and says of each sample that it begins.
+fn time(
+    runner: &mut dyn Runner,
+    launches: &[Launch],
+    options: &TimeOptions,
+    output: &mut impl Write,
+) -> io::Result<Reply> {
+    let mut broken = None;
+    let timed = runner.time(launches, options, &mut |index| {
+        if let Err(error) = send(output, &Reply::Sampling(index)) {
+            broken = Some(error);
+        }
+    });
+    broken.map_or(Ok(Reply::Timed(timed)), Err)
 }
 
 /// The parent's end of a child.
@@ -374,6 +413,40 @@ pub fn cuda_devices() -> Result<cuda::Listed, RunError> {
     }
 }
 
+/// Reads a part of a launch's hardware counters on `cuda:<number>`, in a child of its own that ends
+/// with it.
+fn collected(
+    number: usize,
+    launch: &Launch,
+    part: Part,
+    options: &WorkerOptions,
+) -> Result<Collected, RunError> {
+    let mut worker = Worker::start(options)?;
+    worker.ask(&Request::Collect { number, launch: Box::new(launch.clone()), part })?;
+    let limit = COLLECTING_MAX.max(options.silence_max);
+    match worker.hear(limit, &format!("reading counters of {}", launch.kernel))? {
+        Reply::Collected(collected) => Ok(*collected),
+        Reply::Failed(error) => Err(error),
+        other => Err(unexpected(&other)),
+    }
+}
+
+/// What would read hardware counters on `cuda:<number>`, or why they cannot be read, asked in a child
+/// of its own.
+///
+/// # Errors
+///
+/// What opening the device gives, and what ends the child.
+pub fn counters(number: usize) -> Result<Result<CountersFrom, String>, RunError> {
+    let mut worker = Worker::start(&WorkerOptions::new(OPENING_MAX))?;
+    worker.ask(&Request::Counters { number })?;
+    match worker.hear(OPENING_MAX, "taking hold of hardware counters")? {
+        Reply::Counters(found) => Ok(found),
+        Reply::Failed(error) => Err(error),
+        other => Err(unexpected(&other)),
+    }
+}
+
 fn unexpected(reply: &Reply) -> RunError {
     RunError::new(RunErrorKind::DeviceLost, format!("the worker answered out of turn: {reply:?}"))
 }
@@ -384,6 +457,8 @@ pub struct WorkerRunner {
     worker: Worker,
     device: Device,
     silence_max: Duration,
+    /// Where the device is, and how children for it are started.
+    place: (Interface, usize, WorkerOptions),
 }
 
 impl WorkerRunner {
@@ -425,7 +500,10 @@ impl WorkerRunner {
         worker.ask(&Request::Open { interface, number, calibrate })?;
         let doing = format!("opening {}:{number}", interface.prefix());
         match worker.hear(OPENING_MAX, &doing)? {
-            Reply::Opened(device) => Ok(Self { worker, device: *device, silence_max }),
+            Reply::Opened(device) => {
+                let place = (interface, number, options.clone());
+                Ok(Self { worker, device: *device, silence_max, place })
+            }
             Reply::Failed(error) => Err(error),
             other => Err(unexpected(&other)),
         }
@@ -479,6 +557,32 @@ impl Runner for WorkerRunner {
         match self.asked(&request, launch)? {
             Reply::CountedTwice(first, same) => Ok((first, same)),
             other => Err(unexpected(&other)),
+        }
+    }
+
+    fn collect(&mut self, launch: &Launch) -> Option<Collected> {
+        let (interface, number, options) = &self.place;
+        match interface {
+            Interface::Wgpu => None,
+            Interface::Cuda => {
+                let read = |part| {
+                    collected(*number, launch, part, options).unwrap_or_else(|error| {
+                        let missing = vec![format!("no hardware counters: {error}")];
+                        Collected { missing, ..Collected::default() }
+                    })
+                };
+                let mut read_parts: Vec<Collected> = Vec::new();
+                for part in parts(launch.dispatches.len()) {
+                    let read = read(part);
+                    // Where there is no CUPTI for one part, there is none for the others.
+                    let hopeless = read.from.is_none();
+                    read_parts.push(read);
+                    if hopeless {
+                        break;
+                    }
+                }
+                Some(merged(launch.dispatches.len(), read_parts))
+            }
         }
     }
 

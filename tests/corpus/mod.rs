@@ -203,7 +203,7 @@ impl Shader {
 
     /// The table of lines, beside the source.
     fn table(&self, launch: &Launch, simulator: &SimulatorRunner, counted: Counted) -> String {
-        let results = Results { counted: Some(counted), timed: None, error: None };
+        let results = Results { counted: Some(counted), ..Results::default() };
         let measurement = measurement(simulator.device(), launch, results).unwrap();
         let dispatch = &measurement.dispatches[0];
         let mut table = format!(

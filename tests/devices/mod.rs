@@ -458,6 +458,7 @@ fn endless_loop(driver: &Driver) {
         timing: None,
         samples_min: 8,
         noise_ratio_max: 0.005,
+        hardware_counters: false,
     };
     let mut collected = Collected::default();
     let mut opened = 0;

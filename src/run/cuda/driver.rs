@@ -8,7 +8,7 @@
 #![expect(unsafe_code, reason = "calls CUDA's driver")]
 
 use std::cell::Cell;
-use std::ffi::{CString, c_void};
+use std::ffi::{CString, c_int, c_void};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -50,6 +50,7 @@ pub(super) struct Gpu {
 /// The device's primary context and the stream that everything goes through.
 struct Opened {
     device: sys::CUdevice,
+    context: sys::CUcontext,
     stream: sys::CUstream,
     /// Whether something never came back: giving things back would wait for it.
     hung: Cell<bool>,
@@ -196,7 +197,54 @@ impl Gpu {
         // SAFETY: the context was just retained.
         unsafe { result::ctx::set_current(context) }.map_err(opening)?;
         let stream = stream::create(stream::StreamKind::NonBlocking).map_err(opening)?;
-        Ok(Self { opened: Rc::new(Opened { device, stream, hung: Cell::new(false) }), facts })
+        Ok(Self {
+            opened: Rc::new(Opened { device, context, stream, hung: Cell::new(false) }),
+            facts,
+        })
+    }
+
+    /// The driver's number for the device.
+    pub(super) fn handle(&self) -> c_int {
+        self.opened.device
+    }
+
+    /// The driver's context, for CUPTI; it is valid as long as this device is open.
+    pub(super) fn context(&self) -> *mut c_void {
+        self.opened.context.cast()
+    }
+
+    /// Makes PTX machine code for this device, with its source lines.
+    pub(super) fn assemble(&self, image: &Image) -> Result<Image, RunError> {
+        let doing = format!("making machine code of {}", image.architecture);
+        let wrong = |error: DriverError| failed(&doing, error);
+        let mut option = sys::CUjit_option::CU_JIT_GENERATE_LINE_INFO;
+        let mut value = std::ptr::without_provenance_mut::<c_void>(1);
+        let mut link = Link(std::ptr::null_mut());
+        let (mut code, mut size) = (std::ptr::null_mut(), 0);
+        // SAFETY: option and value outlive the calls; the text ends with a zero and outlives them; the
+        // code that comes out lives as long as the link, and is copied.
+        let bytes = unsafe {
+            sys::cuLinkCreate_v2(1, &raw mut option, &raw mut value, &raw mut link.0)
+                .result()
+                .map_err(wrong)?;
+            sys::cuLinkAddData_v2(
+                link.0,
+                sys::CUjitInputType::CU_JIT_INPUT_PTX,
+                image.bytes.as_ptr().cast_mut().cast(),
+                image.bytes.len(),
+                c"translation.ptx".as_ptr(),
+                0,
+                std::ptr::null_mut(),
+                std::ptr::null_mut(),
+            )
+            .result()
+            .map_err(wrong)?;
+            sys::cuLinkComplete(link.0, &raw mut code, &raw mut size).result().map_err(wrong)?;
+            std::slice::from_raw_parts(code.cast::<u8>(), size).to_vec()
+        };
+        let architecture =
+            format!("sm_{}, assembled from {}", self.facts.capability, image.architecture);
+        Ok(Image { bytes, architecture })
     }
 
     /// Makes a buffer of `size` bytes, of which all are zero.
@@ -447,6 +495,18 @@ impl Argument {
         // Never an empty allocation: the driver may look at the address.
         words.push(0);
         Self::Bytes(words)
+    }
+}
+
+/// Machine code that the driver is making; null before it is.
+struct Link(sys::CUlinkState);
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        if !self.0.is_null() {
+            // SAFETY: the link was created, and is destroyed once.
+            let _ = unsafe { sys::cuLinkDestroy(self.0) };
+        }
     }
 }
 

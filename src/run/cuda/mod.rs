@@ -5,6 +5,9 @@
 //! device is asked for, and a missing one is a sentence. Everything here runs in the process that owns
 //! the device.
 //!
+//! - [`collect`]: hardware counters of a launch, in a process that does nothing else;
+//! - [`cupti`]: NVIDIA's library for them (`unsafe`: it calls C);
+//! - [`disassembly`]: machine code as text, by NVIDIA's tools;
 //! - [`nvrtc`]: the compiler library (`unsafe`: it calls C);
 //! - `driver`: device, memory, kernels, events, graphs (`unsafe`: it calls C);
 //! - [`embedded`]: PTX of the catalogue's default points, for machines without NVRTC;
@@ -12,6 +15,9 @@
 //! - `native`: launches of the catalogue's kernels in CUDA C++;
 //! - `runner`: counting and timing of launches.
 
+pub mod collect;
+pub mod cupti;
+pub mod disassembly;
 mod driver;
 pub mod embedded;
 mod native;

@@ -28,7 +28,7 @@ pub(super) fn refused() -> RunError {
 impl CudaRunner {
     /// The dispatches of a launch, compiled.
     pub(super) fn native(&self, launch: &Launch, buffers: &Buffers) -> Result<Vec<Work>, RunError> {
-        let image = self.compiler.image(&native_text(&launch.file, &launch.source))?;
+        let image = self.compiler.text_image(&native_text(&launch.file, &launch.source))?;
         let arguments: Vec<Argument> =
             launch.buffers.iter().map(|buffer| buffers[&buffer.name].argument()).collect();
         let each = launch.dispatches.iter().map(|dispatch| {
@@ -43,7 +43,14 @@ impl CudaRunner {
                     Grid::Indirect { buffer: buffer.clone(), offset: *offset }
                 }
             };
-            Ok(Work { kernel, arguments: arguments.clone(), block: workgroup_size, grid })
+            Ok(Work {
+                kernel,
+                image: image.clone(),
+                function: dispatch.entry_point.clone(),
+                arguments: arguments.clone(),
+                block: workgroup_size,
+                grid,
+            })
         });
         each.collect()
     }

@@ -47,11 +47,17 @@ pub(super) struct Compiler {
     pub(super) gpu: Gpu,
     /// Nothing, and why: then only what is embedded can be loaded.
     nvrtc: Result<Nvrtc, NvrtcError>,
+    /// Whether PTX is made machine code here, with source lines, and not while it is loaded.
+    assembles: bool,
 }
 
 /// A compiled dispatch with what it takes.
 pub(super) struct Work {
     pub(super) kernel: Kernel,
+    /// What was loaded.
+    pub(super) image: Image,
+    /// The kernel's name in it.
+    pub(super) function: String,
     pub(super) arguments: Vec<Argument>,
     pub(super) block: [u32; 3],
     pub(super) grid: Grid,
@@ -77,10 +83,11 @@ struct Counting {
     buffer: Buffer,
 }
 
-/// A launch made ready to be timed.
-struct Ready {
-    buffers: Buffers,
-    work: Vec<(Work, [u32; 3])>,
+/// A launch made ready to be run over and over.
+pub(super) struct Ready {
+    pub(super) buffers: Buffers,
+    /// The dispatches with their grids.
+    pub(super) work: Vec<(Work, [u32; 3])>,
     /// What the work's counters are kept in, where it counts.
     _counting: Vec<Counting>,
     /// The launches repeated so often, recorded.
@@ -105,6 +112,11 @@ fn bad_input(message: String) -> RunError {
 impl Compiler {
     /// Compiles a translation and loads it.
     pub(super) fn load(&self, translated: &Translated) -> Result<Kernel, RunError> {
+        self.gpu.load(&self.image(translated)?, &translated.kernel)
+    }
+
+    /// Compiles a translation.
+    fn image(&self, translated: &Translated) -> Result<Image, RunError> {
         if translated.workgroup_bytes > WORKGROUP_BYTES_MAX {
             let message = format!(
                 "{} bytes of workgroup memory; CUDA has {WORKGROUP_BYTES_MAX} without being asked \
@@ -113,13 +125,13 @@ impl Compiler {
             );
             return Err(RunError::new(RunErrorKind::Unsupported, message));
         }
-        self.gpu.load(&self.image(&translated.source)?, &translated.kernel)
+        self.text_image(&translated.source)
     }
 
     /// What the driver loads of a text in CUDA C++.
-    pub(super) fn image(&self, source: &str) -> Result<Image, RunError> {
+    pub(super) fn text_image(&self, source: &str) -> Result<Image, RunError> {
         let capability = self.gpu.facts.capability;
-        match (&self.nvrtc, embedded::find(source)) {
+        let image = match (&self.nvrtc, embedded::find(source)) {
             (Ok(nvrtc), _) => nvrtc
                 .compile(source, capability)
                 .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string())),
@@ -131,16 +143,20 @@ impl Compiler {
                 );
                 Err(RunError::new(RunErrorKind::Unsupported, message))
             }
+        }?;
+        if self.assembles && image.architecture.starts_with("compute_") {
+            return self.gpu.assemble(&image);
         }
+        Ok(image)
     }
 
     /// Translates and compiles a program, plain or counting.
-    fn kernel(
+    fn compiled(
         &self,
         program: &Program,
         counting: Option<&Counting>,
         launch: &Launch,
-    ) -> Result<(Kernel, Translated), RunError> {
+    ) -> Result<(Image, Translated), RunError> {
         let (module, info) = match counting {
             Some(counting) => (counting.instrumented.module(), counting.instrumented.info()),
             None => (program.module(), program.info()),
@@ -150,7 +166,7 @@ impl Compiler {
             translate::cuda(module, info, program.text(), &options)
                 .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))
         })?;
-        Ok((self.load(&translated)?, translated))
+        Ok((self.image(&translated)?, translated))
     }
 }
 
@@ -196,11 +212,28 @@ impl CudaRunner {
     /// [`RunErrorKind::NoDevice`] where there is no driver or no such device, and what the
     /// driver says where a probe fails.
     pub fn open(number: usize, calibrate: bool) -> Result<Self, RunError> {
+        let mut runner = Self::unprobed(number, false)?;
+        let Self { compiler, device, timer } = &mut runner;
+        probe::width(compiler, device)?;
+        *timer = probe::timer(compiler)?;
+        device.timestamp_quantum_ns = timer.map(|timer| Nanoseconds(timer.quantum_ns));
+        if timer.is_none() {
+            device.flags.push("no_timestamps".to_owned());
+        }
+        if calibrate {
+            probe::calibrate(compiler, *timer, device)?;
+        }
+        Ok(runner)
+    }
+
+    /// Opens device `cuda:<number>` and measures nothing of it. Where it `assembles`, every kernel
+    /// comes as machine code with source lines.
+    pub(super) fn unprobed(number: usize, assembles: bool) -> Result<Self, RunError> {
         let gpu = Gpu::open(number)?;
         let nvrtc = Nvrtc::load();
         let facts = gpu.facts.clone();
         let width = u32::try_from(facts.warp_size).ok().and_then(|lanes| Width::new(lanes).ok());
-        let mut device = Device {
+        let device = Device {
             id: format!("cuda:{number}"),
             kind: DeviceKind::Cuda,
             name: facts.name.clone(),
@@ -223,17 +256,7 @@ impl CudaRunner {
             self_test: Vec::new(),
             flags: Vec::new(),
         };
-        let compiler = Compiler { gpu, nvrtc };
-        probe::width(&compiler, &mut device)?;
-        let timer = probe::timer(&compiler)?;
-        device.timestamp_quantum_ns = timer.map(|timer| Nanoseconds(timer.quantum_ns));
-        if timer.is_none() {
-            device.flags.push("no_timestamps".to_owned());
-        }
-        if calibrate {
-            probe::calibrate(&compiler, timer, &mut device)?;
-        }
-        Ok(Self { compiler, device, timer })
+        Ok(Self { compiler: Compiler { gpu, nvrtc, assembles }, device, timer: None })
     }
 
     pub(super) fn gpu(&self) -> &Gpu {
@@ -297,7 +320,8 @@ impl CudaRunner {
         buffers: &Buffers,
         counting: Option<&Counting>,
     ) -> Result<Work, RunError> {
-        let (kernel, translated) = self.compiler.kernel(program, counting, launch)?;
+        let (image, translated) = self.compiler.compiled(program, counting, launch)?;
+        let kernel = self.gpu().load(&image, &translated.kernel)?;
         let bindings = program
             .bindings()
             .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
@@ -321,7 +345,8 @@ impl CudaRunner {
                 Grid::Indirect { buffer: buffer.clone(), offset: *offset }
             }
         };
-        Ok(Work { kernel, arguments, block: translated.block, grid })
+        let (function, block) = (translated.kernel, translated.block);
+        Ok(Work { kernel, image, function, arguments, block, grid })
     }
 
     /// The grid of a dispatch, read back where the device works it out.
@@ -362,9 +387,9 @@ impl CudaRunner {
         self.gpu().run(&[launched(work, grid)], doing)
     }
 
-    /// Makes a launch ready to be timed: where a grid is worked out on the device, by running the
+    /// Makes a launch ready to be run over and over: where a grid is worked out on the device, by running the
     /// launch once and filling the buffers again.
-    fn ready(&self, launch: &Launch, method: Option<Method>) -> Result<Ready, RunError> {
+    pub(super) fn ready(&self, launch: &Launch, method: Option<Method>) -> Result<Ready, RunError> {
         let native = launch.language() == Language::Cuda;
         let programs = if native { Vec::new() } else { programs(launch)? };
         let buffers = self.buffers(launch)?;
@@ -398,7 +423,8 @@ impl CudaRunner {
         Ok(Ready { buffers, work: ready, _counting: counters, recorded: None, refused })
     }
 
-    fn refill(&self, launch: &Launch, buffers: &Buffers) -> Result<(), RunError> {
+    /// Fills a launch's buffers as they were at first.
+    pub(super) fn refill(&self, launch: &Launch, buffers: &Buffers) -> Result<(), RunError> {
         for buffer in &launch.buffers {
             self.gpu().write(&buffers[&buffer.name], 0, &launch.contents(buffer))?;
         }
@@ -446,7 +472,7 @@ impl CudaRunner {
 }
 
 /// A dispatch as the driver takes it.
-fn launched(work: &Work, grid: [u32; 3]) -> driver::Launch<'_> {
+pub(super) fn launched(work: &Work, grid: [u32; 3]) -> driver::Launch<'_> {
     driver::Launch { kernel: &work.kernel, arguments: &work.arguments, grid, block: work.block }
 }
 

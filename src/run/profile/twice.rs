@@ -12,7 +12,9 @@ use crate::kernel::{Catalogue, Launch};
 use crate::program::Construct;
 use crate::record::Device;
 use crate::run::trust::{self, Counting};
-use crate::run::{CountOptions, Counted, How, RunError, Runner, TimeOptions, Timed, self_test};
+use crate::run::{
+    Collected, CountOptions, Counted, How, RunError, Runner, TimeOptions, Timed, self_test,
+};
 use crate::units::Nanoseconds;
 
 /// The flag of a launch whose two runs differ.
@@ -84,6 +86,10 @@ impl Runner for Twice {
         first.answer_ns = Some(Nanoseconds((answered - self.since).as_secs_f64() * 1e9));
         self.since = answered;
         Ok(first)
+    }
+
+    fn collect(&mut self, launch: &Launch) -> Option<Collected> {
+        self.runner.collect(launch)
     }
 
     fn time(

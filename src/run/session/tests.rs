@@ -127,6 +127,7 @@ fn session(
         timing: Some(Duration::from_secs(1)),
         samples_min: 8,
         noise_ratio_max: 0.005,
+        hardware_counters: false,
     };
     let mut heard = Heard::default();
     let open_device: &mut Open<'_> = &mut open;
@@ -192,6 +193,7 @@ fn a_panic_costs_its_launch_only() {
         timing: None,
         samples_min: 0,
         noise_ratio_max: 0.0,
+        hardware_counters: false,
     };
     let mut heard = Heard::default();
     run_device(&mut open, &[launches], &options, &mut heard).unwrap();
