@@ -28,6 +28,7 @@ mod parts;
 mod plausibility;
 mod predictions;
 mod profile;
+mod side_by_side;
 mod sizes;
 mod speedups;
 mod summary;
@@ -54,6 +55,9 @@ pub use parts::{FORM, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
 pub use profile::{DeviceProfile, LineProfile, Profile, Trust, profiles};
+pub use side_by_side::{
+    Change, ChangeKind, Executed, Missing, SideBySide, SideRow, TIMES_APART, side_by_side,
+};
 pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
 pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{

@@ -14,6 +14,7 @@ mod curves;
 mod lanes;
 mod latencies;
 mod ratios;
+mod side_by_side;
 mod speedups;
 #[cfg(test)]
 mod tests;
@@ -25,6 +26,7 @@ pub use curves::curves;
 pub use lanes::lanes;
 pub use latencies::latencies;
 pub use ratios::ratios;
+pub use side_by_side::side_by_side;
 pub use speedups::speedups;
 pub use undefined::undefined;
 pub use widths::widths;

@@ -64,6 +64,11 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
             figures.push((format!("time-{name}.svg"), chart::ratios(&part)));
         }
     }
+    for table in analyze::side_by_side(&run, &known) {
+        let words = [Some("side-by-side"), Some(table.family.as_str()), table.form.as_deref()];
+        let name = words.into_iter().flatten().collect::<Vec<_>>().join("-");
+        figures.push((format!("{name}.svg"), chart::side_by_side(&table)));
+    }
     let sweep = analyze::width_sweep(&run);
     let several = |series: &analyze::WidthSeries| {
         series.points.iter().any(|point| point.width != series.points[0].width)

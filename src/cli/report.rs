@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::arguments::ReportArguments;
 use super::failure::{Exit, Failure};
 use super::render;
-use super::run::{RESULT_FILE, RESULTS, write_tables};
+use super::run::{RESULT_FILE, RESULTS, write_side_by_side, write_tables};
 use crate::analyze;
 use crate::kernel::Catalogue;
 use crate::store;
@@ -26,7 +26,9 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
     };
     std::fs::create_dir_all(&folder)?;
     if let Some(run) = analyze::merge(&runs) {
-        write_tables(&run, &analyze::summary(&run, &render::catalogue(&catalogue)), out)?;
+        let known = render::catalogue(&catalogue);
+        write_tables(&run, &analyze::summary(&run, &known), out)?;
+        write_side_by_side(&run, &known, out)?;
     }
     let page = render::write(&folder, &runs, &catalogue)?;
     writeln!(anstream::stderr(), "Page: {}", page.display())?;

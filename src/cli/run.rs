@@ -375,6 +375,7 @@ impl Job {
         let quiet = exports.iter().any(|path| export::is_stdout(path.as_deref()));
         if !quiet {
             write_tables(&run, &summary, out)?;
+            write_side_by_side(&run, &known, out)?;
         }
         // Machine output begins only when everything that locks standard output is done.
         out.flush()?;
@@ -449,6 +450,29 @@ pub(crate) fn write_tables(
             format!("{differing} of them differ from the simulator")
         };
         writeln!(out, "\nAgreement: {count} launches, {blocks} blocks compared: {verdict}.")?;
+    }
+    Ok(())
+}
+
+/// The same launches by every instrument, where CUDA ran what another device ran too.
+pub(crate) fn write_side_by_side(
+    run: &Run,
+    known: &analyze::Catalogue,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    for found in analyze::side_by_side(run, known) {
+        let form = found.form.as_ref().map_or(String::new(), |form| format!(", {form}"));
+        let other = found.other_label.as_ref();
+        let beside = other.map_or(String::new(), |label| format!(" and {label}"));
+        writeln!(
+            out,
+            "\nBy every instrument: {}{form}, on {}{beside}",
+            found.family, found.cuda_label
+        )?;
+        writeln!(out, "{}", table::side_by_side(&found, Style::Terminal))?;
+        for reason in found.reasons() {
+            writeln!(out, "– {reason}")?;
+        }
     }
     Ok(())
 }
