@@ -90,13 +90,17 @@
 //!   records profit from better analysis.
 //! - **No zero for what is missing.** What was not measured is `null` or absent.
 //! - **No clock outside [`run`]**, no file written outside [`store`] and [`cli`], nothing printed
-//!   outside [`cli`].
+//!   outside [`cli`]. A disassembler reads files only: its input lies in the system's temporary
+//!   folder while it runs ([`run::cuda::disassembly`]).
+//! - **No hardware counter beside anything else.** They are read in processes that neither time nor
+//!   count otherwise ([`run::cuda::collect`]).
 //! - **No global state**, and no random thing without a recorded or fixed seed. The maps that are
 //!   walked have an order: the same input gives the same bytes.
 //! - **No endless waiting.** Children have a limit of silence, simulated subgroups a limit of
 //!   operations, sampling a budget. Reaching one is an error that says so.
-//! - **No `unsafe`** but in three files: `run/wgpu/trusted.rs`, wgpu's call for modules without
-//!   run-time checks; `run/cuda/driver.rs` and `run/cuda/nvrtc.rs`, which call NVIDIA's C libraries.
+//! - **No `unsafe`** but in six files: `run/wgpu/trusted.rs`, wgpu's call for modules without
+//!   run-time checks; `run/cuda/driver.rs`, `run/cuda/nvrtc.rs` and, in `run/cuda/cupti`,
+//!   `library.rs`, `ranges.rs` and `sass.rs`, which call NVIDIA's C libraries.
 //!
 //! # Where the tests are
 //!

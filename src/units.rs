@@ -154,9 +154,29 @@ pub fn grouped(value: u128) -> String {
     text
 }
 
+/// Writes a figure of whatever unit: large whole numbers in groups, others to five digits.
+pub fn figure(value: f64) -> String {
+    if value.fract() == 0.0 && (1000.0..9e15).contains(&value) {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a whole number that is not negative and below 2^53"
+        )]
+        return grouped(value as u128);
+    }
+    let digits = [10.0, 100.0, 1000.0].iter().filter(|limit| value.abs() >= **limit).count();
+    format!("{value:.*}", 4 - digits)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn figures_have_five_digits() {
+        let shown = [0.064_626, 16.516_129, 142.360_352, 4_507_648.0, 25.0].map(figure);
+        assert_eq!(shown, ["0.0646", "16.516", "142.36", "4\u{202f}507\u{202f}648", "25.000"]);
+    }
 
     #[test]
     fn only_powers_of_two_up_to_128_are_widths() {

@@ -22,6 +22,7 @@ mod fail_on;
 mod findings;
 mod latencies;
 mod lines;
+pub mod machine;
 mod merge;
 mod out_of_range;
 mod parts;

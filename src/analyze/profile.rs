@@ -12,8 +12,8 @@ use indexmap::IndexMap;
 use super::{SourceColumn, lines, parameters_text};
 use crate::{
     record::{
-        Block, Device, DeviceKind, Dispatch, IssuesMethod, Measurement, Output, Run, ShaderTrust,
-        Status,
+        Block, Counter, CountersFrom, Device, DeviceKind, Dispatch, IssuesMethod, Measurement,
+        Output, Run, ShaderTrust, Status,
     },
     units::{BlockId, Nanoseconds, Ratio, Width},
 };
@@ -64,6 +64,12 @@ pub struct DeviceProfile {
     pub checked: bool,
     /// Findings about the device and about the measurement, a word each.
     pub flags: Vec<String>,
+    /// Hardware counters of the launch; empty where none were read.
+    pub counters: Vec<Counter>,
+    /// Why hardware counters that were asked for are not there, a sentence each.
+    pub counters_missing: Vec<String>,
+    /// What read the hardware counters.
+    pub counters_from: Option<CountersFrom>,
     /// The dispatches, with their blocks.
     pub dispatches: Vec<Dispatch>,
     /// Every line with operations: the one that wastes most issue slots first, then by place.
@@ -237,6 +243,9 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         output: measurement.output,
         checked: measurement.runtime_checks.counted,
         flags,
+        counters: measurement.counters.clone(),
+        counters_missing: measurement.counters_missing.clone(),
+        counters_from: measurement.counters_from.clone(),
         dispatches: measurement.dispatches.clone(),
         column,
         lines,

@@ -6,6 +6,7 @@
 
 mod excerpt;
 mod fit;
+mod machine;
 
 use clap::builder::styling::{Ansi256Color, Color, Style};
 
@@ -109,10 +110,18 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     for device in others {
         text += &worst(profile, device, WORST_MAX[1], look);
     }
+    for device in profile.devices.iter().filter(|device| device.counters_from.is_some()) {
+        text += &machine::counters(device, look);
+    }
     text += &advised(first, advice, look);
     text += &source(profile, first, look);
     text += &answered(profile, look);
     text
+}
+
+/// Writes each line's machine instructions, for every device that has them.
+pub(crate) fn machine_code(profile: &Profile, look: Look) -> String {
+    profile.devices.iter().map(|device| machine::code(profile, device, look)).collect()
 }
 
 /// How soon each device answered; nothing where no time was taken.

@@ -10,10 +10,11 @@ use super::failure::{Exit, Failure};
 use super::table::{self, Style};
 use crate::analyze::{self, Trust};
 use crate::kernel::Catalogue;
-use crate::record::{Device, DeviceKind, Packing};
+use crate::record::{CountersFrom, Device, DeviceKind, Packing};
+use crate::run::cuda::disassembly::HOW_TO_GET;
 use crate::run::self_test::{self, CaseResult};
 use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
-use crate::run::worker::SILENCE_MAX;
+use crate::run::worker::{self, SILENCE_MAX};
 use crate::run::{RunError, Runner};
 
 /// What was found of one device.
@@ -21,6 +22,8 @@ struct Examined {
     id: String,
     device: Option<Device>,
     self_test: Result<Vec<CaseResult>, RunError>,
+    /// What reads hardware counters, or why nothing does; nothing where devices have none to read.
+    counters: Option<Result<CountersFrom, String>>,
 }
 
 impl Examined {
@@ -91,9 +94,15 @@ fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
     match opened {
         Ok(mut runner) => {
             let self_test = self_test::run(&mut *runner, catalogue);
-            Examined { id, device: Some(runner.device().clone()), self_test }
+            let counters = match choice {
+                Choice::Cuda { number, .. } => {
+                    Some(worker::counters(*number).unwrap_or_else(|error| Err(error.to_string())))
+                }
+                Choice::Simulator(_) | Choice::Wgpu { .. } => None,
+            };
+            Examined { id, device: Some(runner.device().clone()), self_test, counters }
         }
-        Err(error) => Examined { id, device: None, self_test: Err(error) },
+        Err(error) => Examined { id, device: None, self_test: Err(error), counters: None },
     }
 }
 
@@ -107,7 +116,7 @@ fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> R
     let devices: Vec<Device> = examined.iter().filter_map(|e| e.device.clone()).collect();
     writeln!(out, "{}", table::devices(&devices, Style::Terminal))?;
     for one in examined {
-        let Examined { id, device, self_test } = one;
+        let Examined { id, device, self_test, counters: _ } = one;
         writeln!(out, "\n{id}")?;
         if let Some(trust) = one.trust() {
             let [meaning, consequence] = [trust.meaning(), trust.consequence()];
@@ -124,6 +133,9 @@ fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> R
             for flag in &device.flags {
                 writeln!(out, "  {flag}: {}", analyze::explain(flag))?;
             }
+        }
+        if let Some(counters) = &one.counters {
+            writeln!(out, "  {}", counters_words(counters))?;
         }
         match self_test {
             Err(error) if device.is_none() => writeln!(out, "  cannot be opened: {error}")?,
@@ -155,12 +167,29 @@ fn describe(examined: &Examined) -> serde_json::Value {
         Err(error) => json!({ "passed": null, "error": error.message }),
     };
     let trust = examined.trust().map(Trust::name);
+    let counters = examined.counters.as_ref().map(|counters| match counters {
+        Ok(from) => json!({ "available": true, "from": from }),
+        Err(why) => json!({ "available": false, "error": why }),
+    });
     json!({
+        "counters": counters,
         "id": examined.id,
         "device": examined.device,
         "self_test": self_test,
         "trust": trust,
     })
+}
+
+/// What reads hardware counters, or why nothing does, as a sentence.
+fn counters_words(counters: &Result<CountersFrom, String>) -> String {
+    match counters {
+        Ok(CountersFrom { library, version, chip, disassembler }) => {
+            let texts =
+                disassembler.clone().unwrap_or_else(|| format!("no disassembler ({HOW_TO_GET})"));
+            format!("hardware counters: {version}, {library}, on {chip}; machine code: {texts}")
+        }
+        Err(why) => format!("no hardware counters: {why}"),
+    }
 }
 
 /// How workgroups of two or three dimensions are cut into subgroups, as a clause.

@@ -11,7 +11,7 @@ use super::annotate::{self, Look, RESTS_ON_ESTIMATES};
 use super::arguments::ProfileArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
-use super::run::{Job, RESULT_FILE, complain, exit};
+use super::run::{Job, RESULT_FILE, complain, exit, tell_missing};
 use super::{export, render};
 use crate::analyze::{self, Condition};
 use crate::kernel::{Catalogue, Description, Launch, Workgroups};
@@ -50,6 +50,10 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
     let launch = launch(&request, arguments)?;
     let available = Available::ask(&arguments.device);
     let choices = devices::choose_for_profile(&arguments.device, &available)?;
+    if arguments.sass && !choices.iter().any(|choice| matches!(choice, Choice::Cuda { .. })) {
+        let message = "--sass shows the machine code of a device cuda:N; add --device cuda:0";
+        return Err(Failure::message(Exit::BadInput, message.to_owned()));
+    }
     warn_of_size(&launch, &choices)?;
     let asked = !arguments.device.is_empty();
     let mut job = Job::new(arguments.out.as_deref(), asked, &available, &choices)?;
@@ -281,6 +285,9 @@ fn finish(
         for profile in &profiles {
             let advice = analyze::advice_of(profile);
             write!(out, "{}", annotate::text(profile, &advice, Look::of_stdout()))?;
+            if arguments.sass {
+                write!(out, "{}", annotate::machine_code(profile, Look::of_stdout()))?;
+            }
         }
     }
     out.flush()?;
@@ -300,6 +307,7 @@ fn finish(
     for measurement in &run.measurements {
         complain(measurement, stderr)?;
     }
+    tell_missing(&run, stderr)?;
     let violations = condition.map(|condition| condition.violations(&run)).unwrap_or_default();
     for violation in &violations {
         writeln!(stderr, "--fail-on: {violation}")?;

@@ -395,6 +395,7 @@ impl Job {
         for measurement in &run.measurements {
             complain(measurement, stderr)?;
         }
+        tell_missing(&run, stderr)?;
         Ok(exit(&run, unopened, opened))
     }
 }
@@ -410,6 +411,21 @@ pub(super) fn complain(measurement: &Measurement, stderr: &mut impl Write) -> Re
     let parameters = analyze::parameters_text(&measurement.parameters, &[]);
     let (kernel, device) = (&measurement.kernel, &measurement.device);
     writeln!(stderr, "{what}: {kernel} ({parameters}) on {device}: {why}")?;
+    Ok(())
+}
+
+/// Says why hardware counters that were asked for are not there, each reason once a device.
+pub(super) fn tell_missing(run: &Run, stderr: &mut impl Write) -> Result<(), Failure> {
+    let mut told = Vec::new();
+    for measurement in &run.measurements {
+        for why in &measurement.counters_missing {
+            let line = format!("{}: {why}", measurement.device);
+            if !told.contains(&line) {
+                writeln!(stderr, "{line}")?;
+                told.push(line);
+            }
+        }
+    }
     Ok(())
 }
 

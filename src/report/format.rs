@@ -2,6 +2,8 @@
 //!
 //! Input: figures that may be missing. Output: text; what was not measured is a dash, never a zero.
 
+/// Writes a figure of whatever unit.
+pub(super) use crate::units::figure;
 /// Writes a count with its thousands set apart by narrow spaces.
 pub(super) use crate::units::grouped as count;
 use crate::units::{Nanoseconds, Ratio, Width};

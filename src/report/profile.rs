@@ -4,6 +4,8 @@
 //! [report's](super::html): it needs no other file, no network and no script. Nothing is computed
 //! here but lengths of bars.
 
+mod machine;
+
 use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
@@ -21,6 +23,7 @@ use crate::{
     record::{IssuesMethod, Output, Run, Status},
     units::{Ratio, Width},
 };
+use machine::{CountersText, MachineText};
 
 /// The template's name; its ending turns HTML escaping on.
 const TEMPLATE: &str = "profile.html";
@@ -47,6 +50,10 @@ struct Page {
     worst: Vec<WorstText>,
     worst_of: String,
     lines: Vec<LineText>,
+    /// Hardware counters, for the devices that were asked for any.
+    counters: Vec<CountersText>,
+    /// Machine code of no line of the source.
+    elsewhere: Vec<MachineText>,
 }
 
 /// One device's card.
@@ -108,6 +115,8 @@ struct LineText {
     /// Whether some device has figures for it.
     counted: bool,
     cells: Vec<Option<CellText>>,
+    /// Its machine code, for the devices that tell.
+    machine: Vec<MachineText>,
 }
 
 /// One line's figures on one device.
@@ -177,6 +186,8 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         worst: first.map(|device| worst(profile, device)).unwrap_or_default(),
         worst_of: first.map(|device| device.column.label.clone()).unwrap_or_default(),
         lines: lines(profile, &counted),
+        counters: machine::counters(profile),
+        elsewhere: machine::elsewhere(profile),
     }
 }
 
@@ -290,6 +301,7 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
             here.map(|line| (line.line, line)).collect()
         })
         .collect();
+    let mut codes = machine::by_line(profile);
     let source = profile.text.as_deref().unwrap_or_default();
     (1u32..)
         .zip(highlighted(source))
@@ -299,7 +311,8 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
                 .zip(devices)
                 .map(|(lines, device)| lines.get(&number).map(|line| cell(line, device)))
                 .collect();
-            LineText { number, parts, counted: cells.iter().any(Option::is_some), cells }
+            let machine = codes.remove(&number).unwrap_or_default();
+            LineText { number, parts, counted: cells.iter().any(Option::is_some), cells, machine }
         })
         .collect()
 }

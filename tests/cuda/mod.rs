@@ -4,10 +4,12 @@
 //! names; the system's C++ compiler. Output: trials. Compiled for a processor, with lanes that run in
 //! a random order ([`lockstep`]), translations give the simulator's counts and outputs. Where no NVRTC
 //! knows an architecture its trial is *ignored* with the reason, and `LANESCOPE_REQUIRE=nvrtc` turns
-//! that into a failure; `LANESCOPE_REQUIRE=lockstep` asks for the C++ compiler. The snapshots of
+//! that into a failure; `LANESCOPE_REQUIRE=lockstep` asks for the C++ compiler, `cupti` and
+//! `cupti_headers` for what [`cupti`] needs. The snapshots of
 //! emitted C++ lie in `tests/cuda/snapshots`; renew them with `INSTA_UPDATE=always cargo test
 //! --release --test main cuda::` and read the difference before it is committed.
 
+mod cupti;
 mod lockstep;
 mod native;
 
@@ -78,6 +80,18 @@ pub(crate) fn trials() -> Vec<Trial> {
         embedded_ptx();
         Ok(())
     }));
+    trials.push(gated(
+        "cuda::cupti_is_laid_out_as_its_headers_say",
+        cupti::layouts,
+        cupti::headers_missing(),
+        "cupti_headers",
+    ));
+    trials.push(gated(
+        "cuda::cupti_can_be_loaded",
+        cupti::loads,
+        cupti::library_missing(),
+        "cupti",
+    ));
     let checks: [(&str, fn()); 4] = [
         ("cuda::lockstep_runs_kernels_in_cuda_as_their_references_say", native::runs),
         ("cuda::lockstep_counts_the_corpus_as_the_simulator", lockstep_corpus),
@@ -111,6 +125,20 @@ pub(crate) fn trials() -> Vec<Trial> {
         });
     }
     trials
+}
+
+/// A trial of a check that needs what may be missing; `name` requires it.
+fn gated(title: &str, check: fn(), missing: Option<String>, name: &str) -> Trial {
+    match (missing, required(name)) {
+        (None, _) => Trial::test(title, move || {
+            check();
+            Ok(())
+        }),
+        (Some(why), true) => Trial::test(title, move || Err(why.into())),
+        (Some(why), false) => {
+            Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
+        }
+    }
 }
 
 /// The first NVRTC that knows an architecture.

@@ -45,8 +45,6 @@ pub struct Cupti {
     pub(super) functions: Functions,
     version: u32,
     path: PathBuf,
-    /// What the functions point into, and CUPTI's companions.
-    _libraries: Vec<Library>,
 }
 
 impl std::fmt::Debug for Cupti {
@@ -145,11 +143,7 @@ impl Cupti {
         if let Some(named) = std::env::var_os(VARIABLE) {
             let mut last = missing(format!(": {VARIABLE} is empty"));
             for place in std::env::split_paths(&named) {
-                let found = match inside(&place, &names) {
-                    Some(file) => Self::open(&file),
-                    None => Err(missing(format!(" in {}", place.display()))),
-                };
-                match found {
+                match Self::load_from(&place, cuda_version) {
                     Ok(found) => return Ok(found),
                     Err(error) => last = error,
                 }
@@ -169,14 +163,35 @@ impl Cupti {
         Err(last)
     }
 
+    /// Loads CUPTI from a file, or from a folder that holds it.
+    ///
+    /// # Errors
+    ///
+    /// [`CuptiError::Missing`] where it is not there, [`CuptiError::Unusable`] where it is too old or
+    /// something else.
+    pub fn load_from(place: &Path, cuda_version: i32) -> Result<Self, CuptiError> {
+        let mut names = NAMES;
+        if cuda_version < CUDA_13 {
+            names.swap(0, 1);
+        }
+        let package = PACKAGES[usize::from(cuda_version < CUDA_13)];
+        match inside(place, &names) {
+            Some(file) => Self::open(&file),
+            None => {
+                let tried = format!(" in {}", place.display());
+                Err(CuptiError::Missing { tried, package })
+            }
+        }
+    }
+
     fn open(path: &Path) -> Result<Self, CuptiError> {
         let unusable = |why: String| CuptiError::Unusable { path: path.to_owned(), why };
         let beside = path.parent().filter(|folder| folder.is_absolute()).into_iter();
         let companions = beside.flat_map(|folder| COMPANIONS.map(|name| folder.join(name)));
-        let mut libraries: Vec<Library> = companions
-            // SAFETY: the libraries have no initialisers with preconditions.
-            .filter_map(|file| unsafe { Library::new(file) }.ok())
-            .collect();
+        // SAFETY: the libraries have no initialisers with preconditions.
+        let opened = companions.filter_map(|file| unsafe { Library::new(file) }.ok());
+        // The driver calls CUPTI back until the process ends: it must never be unloaded.
+        opened.for_each(std::mem::forget);
         // SAFETY: CUPTI's initialisers have no preconditions.
         let library = unsafe { Library::new(path) }.map_err(|error| {
             if path.is_absolute() {
@@ -185,14 +200,14 @@ impl Cupti {
             CuptiError::Missing { tried: String::new(), package: PACKAGES[0] }
         })?;
         let functions = Functions::new(&library).map_err(|error| unusable(error.to_string()))?;
-        libraries.push(library);
+        std::mem::forget(library);
         let mut version = 0;
         // SAFETY: the number outlives the call.
         if unsafe { (functions.version)(&raw mut version) } != SUCCESS {
             return Err(unusable("it does not say its version".to_owned()));
         }
         let path = if path.is_absolute() { path.to_owned() } else { mapped(path) };
-        Ok(Self { functions, version, path, _libraries: libraries })
+        Ok(Self { functions, version, path })
     }
 
     /// The file, or the name by which the system found it.
@@ -401,4 +416,42 @@ unsafe fn taken(text: *mut c_char) -> String {
         unsafe { free(text.cast()) };
     }
     copied
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_read_well() {
+        let words = [130_001, 130_500, 26, 28, 22].map(version_words);
+        let expected = [
+            "CUPTI 13.0 (130001)",
+            "CUPTI 13.5 (130500)",
+            "CUPTI of CUDA 12.8 (26)",
+            "CUPTI of CUDA 12.9 (28)",
+            "CUPTI 22",
+        ];
+        assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn a_missing_library_is_a_sentence_that_says_how_to_get_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let said = |version| Cupti::load_from(folder.path(), version).unwrap_err().to_string();
+        assert!(said(13_000).contains("pip install nvidia-cuda-cupti`"), "{}", said(13_000));
+        assert!(said(12_040).contains("pip install nvidia-cuda-cupti-cu12`"));
+        assert!(said(13_000).contains("LANESCOPE_CUPTI") && !said(13_000).contains('\n'));
+        std::fs::File::create_new(folder.path().join("libcupti.so.13")).unwrap();
+        let error = Cupti::load_from(folder.path(), 13_000).unwrap_err();
+        assert!(matches!(error, CuptiError::Unusable { .. }), "{error}");
+    }
+
+    #[test]
+    fn a_device_without_support_says_what_stands_against_it() {
+        let answers = [(3, "SLI"), (1, "WSL"), (2, "a virtual GPU")];
+        assert!(unsupported(3, &answers).is_ok() && unsupported(0, &answers).is_ok());
+        let why = unsupported(1, &answers).unwrap_err().to_string();
+        assert!(why.ends_with("not with WSL, a virtual GPU"), "{why}");
+    }
 }

@@ -1,0 +1,199 @@
+//! Machine code by source line: what the hardware executed of each line, and with how many lanes.
+//!
+//! Input: a dispatch's [`MachineCode`]. Output: a [`MachineLine`] for each source line that has
+//! instructions, in the order of the source, then one for those of no line. Lanes of the machine are
+//! NVIDIA's: all that were active ("Avg. Active Threads Per Warp"), and those of them that no predicate
+//! turned off ("Avg. Not Predicated Off Threads Per Warp").
+
+use std::collections::BTreeMap;
+
+use crate::record::{Counter, Instruction, MachineCode, Measurement};
+
+/// What the hardware executed of one source line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MachineLine {
+    /// The file; nothing for instructions of no line.
+    pub file: Option<String>,
+    /// The line, from 1; nothing for instructions of no line.
+    pub line: Option<u32>,
+    /// The line's instructions in the order of their offsets.
+    pub instructions: Vec<Instruction>,
+    /// Executions by subgroups, summed over them.
+    pub inst_executed: u128,
+    /// Active lanes, summed over those.
+    pub thread_inst_executed: u128,
+    /// Those of them that no predicate turned off.
+    pub thread_inst_executed_pred_on: u128,
+}
+
+impl MachineLine {
+    /// Returns the mean active lanes; nothing where the line never ran.
+    pub fn threads_mean(&self) -> Option<f64> {
+        mean(self.thread_inst_executed, self.inst_executed)
+    }
+
+    /// Returns the mean active lanes that no predicate turned off; nothing where the line never ran.
+    pub fn threads_pred_on_mean(&self) -> Option<f64> {
+        mean(self.thread_inst_executed_pred_on, self.inst_executed)
+    }
+}
+
+/// Whether a line is none, its file, its number: none comes last.
+type Place<'a> = (bool, Option<&'a str>, Option<u32>);
+
+/// Sums a dispatch's instructions by source line.
+pub fn lines(code: &MachineCode) -> Vec<MachineLine> {
+    let mut by_line: BTreeMap<Place<'_>, Vec<&Instruction>> = BTreeMap::new();
+    for one in &code.instructions {
+        let key = (one.line.is_none(), one.file.as_deref(), one.line);
+        by_line.entry(key).or_default().push(one);
+    }
+    let line = |((_, file, line), ones): (Place<'_>, Vec<&Instruction>)| {
+        let sum = |of: fn(&Instruction) -> u64| ones.iter().map(|one| u128::from(of(one))).sum();
+        MachineLine {
+            file: file.map(str::to_owned),
+            line,
+            inst_executed: sum(|one| one.inst_executed),
+            thread_inst_executed: sum(|one| one.thread_inst_executed),
+            thread_inst_executed_pred_on: sum(|one| one.thread_inst_executed_pred_on),
+            instructions: ones.into_iter().cloned().collect(),
+        }
+    };
+    by_line.into_iter().map(line).collect()
+}
+
+/// Instructions in a row that did the same: one operation, one predicate, the same counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stretch<'a> {
+    /// The first of them.
+    pub first: &'a Instruction,
+    /// How many they are, at least 1.
+    pub count: usize,
+}
+
+/// Gathers instructions into stretches: what an unrolled loop becomes is shown once.
+pub fn stretches(instructions: &[Instruction]) -> Vec<Stretch<'_>> {
+    let did = |one: &Instruction| {
+        [one.inst_executed, one.thread_inst_executed, one.thread_inst_executed_pred_on]
+    };
+    let mut stretches: Vec<Stretch<'_>> = Vec::new();
+    for one in instructions {
+        match stretches.last_mut() {
+            Some(last)
+                if did(last.first) == did(one)
+                    && operation(last.first.text.as_deref()) == operation(one.text.as_deref()) =>
+            {
+                last.count += 1;
+            }
+            _ => stretches.push(Stretch { first: one, count: 1 }),
+        }
+    }
+    stretches
+}
+
+/// Returns an instruction's operation with its predicate, as `@P0 FFMA`; nothing without a text.
+pub fn operation(text: Option<&str>) -> Option<String> {
+    let mut words = text?.split_whitespace();
+    let first = words.next()?;
+    let second = first.starts_with('@').then(|| words.next()).flatten();
+    Some(second.map_or(first.to_owned(), |second| format!("{first} {second}")))
+}
+
+/// Returns the value of a counter by NVIDIA's name; nothing where it was not read.
+pub fn counter(measurement: &Measurement, name: &str) -> Option<f64> {
+    named(&measurement.counters, name)
+}
+
+/// Returns the value of a counter among `counters` by its name.
+fn named(counters: &[Counter], name: &str) -> Option<f64> {
+    counters.iter().find(|counter| counter.name == name).map(|counter| counter.value)
+}
+
+/// Returns the mean active lanes of a whole launch, all and those that no predicate turned off, from
+/// counts of its instructions; nothing where those were not read.
+pub fn threads_means(counters: &[Counter]) -> Option<[f64; 2]> {
+    let executed = named(counters, "smsp__sass_inst_executed").filter(|count| *count > 0.0)?;
+    let threads = named(counters, "smsp__sass_thread_inst_executed")?;
+    let on = named(counters, "smsp__sass_thread_inst_executed_pred_on")?;
+    Some([threads / executed, on / executed])
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
+fn mean(lanes: u128, executions: u128) -> Option<f64> {
+    (executions > 0).then(|| lanes as f64 / executions as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn instruction(offset: u32, line: Option<u32>, counts: [u64; 3]) -> Instruction {
+        let [inst_executed, thread_inst_executed, thread_inst_executed_pred_on] = counts;
+        Instruction {
+            offset_bytes: offset,
+            file: line.map(|_| "a.wgsl".to_owned()),
+            line,
+            text: None,
+            inst_executed,
+            thread_inst_executed,
+            thread_inst_executed_pred_on,
+        }
+    }
+
+    #[test]
+    fn instructions_come_together_by_line_and_those_of_none_come_last() {
+        let code = MachineCode {
+            function: "main".to_owned(),
+            architecture: "sm_90".to_owned(),
+            instructions: vec![
+                instruction(0, None, [4, 128, 128]),
+                instruction(16, Some(9), [2, 64, 32]),
+                instruction(32, Some(3), [4, 128, 128]),
+                instruction(48, Some(9), [2, 32, 16]),
+                instruction(64, Some(10), [0, 0, 0]),
+            ],
+        };
+        let lines = lines(&code);
+        let numbers: Vec<Option<u32>> = lines.iter().map(|line| line.line).collect();
+        assert_eq!(numbers, [Some(3), Some(9), Some(10), None]);
+        assert_eq!(lines[1].instructions.len(), 2);
+        assert_eq!(lines[1].threads_mean(), Some(24.0));
+        assert_eq!(lines[1].threads_pred_on_mean(), Some(12.0));
+        assert_eq!(lines[2].threads_mean(), None);
+    }
+
+    #[test]
+    fn what_an_unrolled_loop_became_is_one_stretch() {
+        let with_text = |offset: u32, text: &str, count: u64| Instruction {
+            text: Some(text.to_owned()),
+            ..instruction(offset, Some(1), [count, 32 * count, 32 * count])
+        };
+        let all = [
+            with_text(0, "FFMA R8, R2, R8, R3", 2),
+            with_text(16, "FFMA R8, R2, R8, R4", 2),
+            with_text(32, "@P0 FFMA R8, R2, R8, R3", 2),
+            with_text(48, "FFMA R8, R2, R8, R3", 2),
+            with_text(64, "FFMA R8, R2, R8, R3", 1),
+        ];
+        let counts: Vec<usize> = stretches(&all).iter().map(|stretch| stretch.count).collect();
+        assert_eq!(counts, [2, 1, 1, 1]);
+        assert_eq!(operation(Some("@!P0 BRA 0x20")).as_deref(), Some("@!P0 BRA"));
+    }
+
+    #[test]
+    fn means_of_a_launch_need_all_counts() {
+        let counter = |name: &str, value| Counter {
+            name: name.to_owned(),
+            value,
+            unit: "instruction".to_owned(),
+            description: String::new(),
+        };
+        let mut counters = vec![
+            counter("smsp__sass_inst_executed", 2.0),
+            counter("smsp__sass_thread_inst_executed", 48.0),
+        ];
+        assert_eq!(threads_means(&counters), None);
+        counters.push(counter("smsp__sass_thread_inst_executed_pred_on", 40.0));
+        assert_eq!(threads_means(&counters), Some([24.0, 20.0]));
+    }
+}

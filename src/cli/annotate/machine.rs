@@ -1,0 +1,128 @@
+//! The terminal's view of hardware counters and of machine code.
+//!
+//! Input: a device's part of a profile. Output: text: a table of figures in NVIDIA's names and units;
+//! each source line's instructions with how often they ran and with how many lanes. Nothing is worked
+//! out here but the form.
+
+use super::{Look, NONE, Profile, cut, fold, grouped, source_line, width_of};
+use crate::analyze::DeviceProfile;
+use crate::analyze::machine::{self, MachineLine, Stretch};
+use crate::record::MachineCode;
+use crate::run::cuda::disassembly::HOW_TO_GET;
+use crate::units::figure;
+
+/// Stretches of so many instructions are shown as one line on a terminal.
+const LONG: usize = 4;
+
+/// Hardware counters of a launch.
+pub(super) fn counters(device: &DeviceProfile, look: Look) -> String {
+    let Some(from) = &device.counters_from else { return String::new() };
+    let label = &device.column.label;
+    let mut text = look.heading(&format!("Hardware counters of {label}, plain module"));
+    let mut lines = Vec::new();
+    if let Some([threads, on]) = machine::threads_means(&device.counters) {
+        lines.push(format!("{threads:.2}  Avg. Active Threads Per Warp"));
+        lines.push(format!("{on:.2}  Avg. Not Predicated Off Threads Per Warp"));
+    }
+    for counter in &device.counters {
+        let figure = format!("{} {}", figure(counter.value), counter.unit);
+        lines.push(format!("{}  {}", figure.trim_end(), counter.name));
+    }
+    let room = lines.iter().filter_map(|line| line.split_once("  ")).map(|(f, _)| width_of(f));
+    let room = room.max().unwrap_or(0);
+    for line in &lines {
+        let (figure, name) = line.split_once("  ").unwrap_or((NONE, line));
+        let pad = " ".repeat(room.saturating_sub(width_of(figure)));
+        text += &format!("  {pad}{figure}  {}\n", cut(name, room + 4, look.columns));
+    }
+    let read = format!("Read by {} on {}, {}", from.version, from.chip, from.library);
+    text += &format!("{}\n", look.faint(&fold(&read, "  ", look.columns)));
+    text
+}
+
+/// The machine code of a device's dispatches; nothing where there is none.
+pub(super) fn code(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
+    let mut text = String::new();
+    for dispatch in &device.dispatches {
+        let Some(code) = &dispatch.machine_code else { continue };
+        let title = format!(
+            "Machine code of {} on {} ({})",
+            dispatch.entry_point, device.column.label, code.architecture
+        );
+        text += &look.heading(&title);
+        let how = "offset, executions, lanes an execution, lanes not predicated off, instruction";
+        text += &format!("{}\n", look.faint(&fold(how, "  ", look.columns)));
+        text += &lines(profile, code, look);
+        if code.instructions.iter().all(|one| one.text.is_none()) {
+            let note = format!("No disassembler was found: {HOW_TO_GET}.");
+            text += &format!("{}\n", look.faint(&fold(&note, "  ", look.columns)));
+        }
+    }
+    text
+}
+
+fn lines(profile: &Profile, code: &MachineCode, look: Look) -> String {
+    let lines = machine::lines(code);
+    let most = code.instructions.iter().map(|one| one.inst_executed).max().unwrap_or(0);
+    let room = grouped(most.into()).chars().count();
+    let mut text = String::new();
+    for line in &lines {
+        text += &head(profile, line, look);
+        let stretches = machine::stretches(&line.instructions);
+        let mut shown = 0;
+        for Stretch { first, count } in stretches {
+            let long = look.columns.is_some() && count >= LONG;
+            let ones = &line.instructions[shown..shown + if long { 1 } else { count }];
+            for one in ones {
+                let executed = grouped(one.inst_executed.into());
+                let figures = format!(
+                    "  {:#06x}  {executed:>room$}  {}  {}  ",
+                    one.offset_bytes,
+                    mean(one.thread_inst_executed, one.inst_executed),
+                    mean(one.thread_inst_executed_pred_on, one.inst_executed)
+                );
+                let said = one.text.as_deref().unwrap_or_default();
+                text += &format!("{figures}{}", cut(said, width_of(&figures), look.columns));
+                text.truncate(text.trim_end().len());
+                text.push('\n');
+            }
+            if long {
+                let what = machine::operation(first.text.as_deref());
+                let what = what.unwrap_or_else(|| "instructions".to_owned());
+                let note = format!("  ⋮       {} more {what} with these counts", count - 1);
+                text += &format!("{}\n", look.faint(&note));
+            }
+            shown += count;
+        }
+    }
+    text
+}
+
+/// A line's number, sums and text.
+fn head(profile: &Profile, line: &MachineLine, look: Look) -> String {
+    let count = line.instructions.len();
+    let sums = match (line.threads_mean(), line.threads_pred_on_mean()) {
+        (Some(threads), Some(on)) => format!(
+            "{count} instructions, {} executions, {threads:.2} lanes, {on:.2} not predicated off",
+            grouped(line.inst_executed)
+        ),
+        _ => format!("{count} instructions, never executed"),
+    };
+    match line.line {
+        Some(number) => {
+            let code = source_line(profile, number).trim().to_owned();
+            let begin = format!("{number} │ ");
+            let code = cut(&code, width_of(&begin), look.columns);
+            format!("{begin}{code}\n{}\n", fold(&sums, "  ", look.columns))
+        }
+        None => format!("of no line of the source\n{}\n", fold(&sums, "  ", look.columns)),
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
+fn mean(lanes: u64, executions: u64) -> String {
+    match executions {
+        0 => format!("{NONE:>5}"),
+        _ => format!("{:>5.2}", lanes as f64 / executions as f64),
+    }
+}
