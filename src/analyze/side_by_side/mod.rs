@@ -4,7 +4,7 @@
 //! each kernel. Lanes that were counted in the source and lanes that hardware counted stand beside one
 //! another and are never mixed; what is missing has a reason in its place.
 
-mod machine;
+mod changes;
 #[cfg(test)]
 mod tests;
 
@@ -12,11 +12,12 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-pub use machine::{Change, ChangeKind, Executed};
+pub use changes::{Change, ChangeKind, Executed};
 
 use super::summary::{active_lanes_mean, active_lanes_mean_expected};
 use super::{
-    Catalogue, FORM, Published, device, device_label, family, median_time, plausibility, short_name,
+    Catalogue, FORM, Published, device, device_label, family, machine, median_time, plausibility,
+    short_name,
 };
 use crate::record::{DeviceKind, Measurement, Run, Status};
 use crate::units::Nanoseconds;
@@ -206,13 +207,13 @@ fn row(
         counted_cuda: lanes(Some(cuda), "CUDA"),
         threads: figure(Executed::threads_mean),
         threads_on: figure(Executed::threads_on_mean),
-        threads_least: codes.filter_map(machine::threads_least).reduce(f64::min),
+        threads_least: codes.filter_map(changes::threads_least).reduce(f64::min),
         time_other: time(other, "a GPU through Vulkan"),
         time_cuda: time(Some(cuda), "CUDA"),
         machine_code: cuda.dispatches.iter().any(|dispatch| dispatch.machine_code.is_some()),
         differences: Vec::new(),
     };
-    let changes = cuda.dispatches.iter().flat_map(|d| machine::changes(d, f64::from(LANES)));
+    let changes = cuda.dispatches.iter().flat_map(|d| changes::changes(d, f64::from(LANES)));
     row.differences.extend(changes.map(|change| change.to_string()));
     for (interface, measurement) in [("Vulkan", other), ("CUDA", Some(cuda))] {
         if measurement.is_some_and(|m| plausibility(run, m).is_removed()) {
@@ -220,7 +221,10 @@ fn row(
         }
     }
     if let Some(ratio) = row.times_ratio().filter(|ratio| (ratio - 1.0).abs() > TIMES_APART) {
-        row.differences.push(format!("CUDA takes {ratio:.2} times as long as Vulkan"));
+        row.differences.push(match ratio {
+            ratio if ratio > 1.0 => format!("CUDA takes {ratio:.2} times as long as Vulkan"),
+            ratio => format!("Vulkan takes {:.2} times as long as CUDA", 1.0 / ratio),
+        });
     }
     row.differences.extend(unlike_published(&row));
     row
@@ -261,13 +265,13 @@ fn absent(measurement: &Measurement, what: &'static str) -> Missing {
 /// instructions.
 fn hardware(measurement: &Measurement) -> Result<Executed, Missing> {
     let named = |name: &str| {
-        let counter = measurement.counters.iter().find(|counter| counter.name == name)?;
+        let value = machine::counter(measurement, name)?;
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
             reason = "counts are whole and not negative"
         )]
-        Some(counter.value as u128)
+        Some(value as u128)
     };
     let sums = (
         named("smsp__sass_inst_executed"),

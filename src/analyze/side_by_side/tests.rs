@@ -1,6 +1,6 @@
 //! Tests: each rule's hit and near miss, and what a table says of what is missing.
 
-use super::machine::changes;
+use super::changes::changes;
 use super::*;
 use crate::fixtures;
 use crate::record::{
