@@ -27,7 +27,7 @@ __device__ void count_and_free(unsigned* lock, unsigned* guarded) {
 
 extern "C" __global__ void __launch_bounds__(64)
 after_loop(const unsigned* params, unsigned* locks, unsigned* guarded, unsigned* got,
-           unsigned* polls) {
+           unsigned* polls_made) {
     const unsigned index = blockIdx.x * 64u + threadIdx.x;
     const unsigned warp = index / 32u;
     unsigned tries = 0u;
@@ -39,12 +39,12 @@ after_loop(const unsigned* params, unsigned* locks, unsigned* guarded, unsigned*
     }
     if (mine) { count_and_free(&locks[warp], &guarded[warp]); }
     got[index] = mine ? 1u : 0u;
-    polls[index] = tries;
+    polls_made[index] = tries;
 }
 
 extern "C" __global__ void __launch_bounds__(64)
 inside_loop(const unsigned* params, unsigned* locks, unsigned* guarded, unsigned* got,
-            unsigned* polls) {
+            unsigned* polls_made) {
     const unsigned index = blockIdx.x * 64u + threadIdx.x;
     const unsigned warp = index / 32u;
     unsigned tries = 0u;
@@ -58,5 +58,5 @@ inside_loop(const unsigned* params, unsigned* locks, unsigned* guarded, unsigned
         }
     }
     got[index] = mine ? 1u : 0u;
-    polls[index] = tries;
+    polls_made[index] = tries;
 }

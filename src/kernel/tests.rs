@@ -120,7 +120,7 @@ fn every_launch_in_cuda_takes_the_parameters_that_its_text_has() {
             assert_eq!((launch.language(), launch.file.ends_with(".cu")), (Language::Cuda, true));
             let name = &launch.dispatches[0].entry_point;
             assert!(launch.dispatches[0].native.is_some() && launch.reference.is_some(), "{name}");
-            let head = kernel.source.split(&format!("{name}(")).nth(1).unwrap();
+            let head = kernel.source.split(&format!("\n{name}(")).nth(1).unwrap();
             let parameters: Vec<&str> = head
                 .split(')')
                 .next()
