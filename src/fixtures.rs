@@ -131,6 +131,8 @@ fn dispatch(work: f64, mean: fn(f64) -> f64, width: u32, n: f64, skew: f64) -> D
         entry_point: "main".to_owned(),
         workgroups: Some([4096, 1, 1]),
         workgroup_size: [256, 1, 1],
+        setup: false,
+        median_ns: None,
         blocks,
         lines,
         machine_code: None,
@@ -158,6 +160,7 @@ pub(crate) fn time(median_ns: f64, offset: u64) -> Time {
         ci95_ns: [Nanoseconds(interval.low), Nanoseconds(interval.high)],
         noise_ratio: statistics::noise(&times).unwrap_or(Ratio(0.0)),
         dispatches_per_sample: 1,
+        dispatches_before_sample: Some(1),
         stop_rule_met: true,
         samples,
     }
@@ -333,6 +336,8 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
             entry_point: "main".to_owned(),
             workgroups: Workgroups::Direct([workgroups, 1, 1]),
             native: None,
+            overrides: BTreeMap::new(),
+            setup: false,
         }],
         repeatable: true,
         trusted: false,
@@ -372,4 +377,9 @@ pub(crate) fn simulated_launch(launch: &Launch, widths: &[u32]) -> Run {
 /// Words that look random: what [`DEMO`] diverges on.
 pub(crate) fn random_words() -> Fill {
     Fill::Uniform { scalar: ScalarType::U32, low: 0.0, high: 65536.0 }
+}
+
+/// Returns what `lanescope profile` recorded of a shader on an H200, hardware counters included.
+pub(crate) fn counters() -> Run {
+    serde_json::from_str(include_str!("fixtures/counters.json")).expect("a record")
 }

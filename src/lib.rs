@@ -53,7 +53,7 @@
 //! | [`instrument`] | IR → IR: adds counters of issues and lanes | units, program; naga |
 //! | [`translate`] | IR → CUDA C++, with tracked masks of active lanes | units, program; naga |
 //! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone, cudarc in [`run::cuda`] alone |
-//! | [`algorithms`] | reduce and scan as library functions over a caller's device, buffers and encoder | units, wgpu |
+//! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | units, wgpu |
 //! | [`store`] | results on disk, whole at every moment | record, units |
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side | record, units, statistics, occupancy |
 //! | [`chart`] | tables → SVG | analyze, record, units; plotters |

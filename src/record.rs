@@ -364,6 +364,16 @@ pub struct Dispatch {
     pub workgroups: Option<[u32; 3]>,
     /// Invocations a workgroup along x, y and z.
     pub workgroup_size: [u32; 3],
+    /// Whether it only made ready what the others worked on: it is neither in the launch's time nor
+    /// in [`Measurement::active_lanes_mean`].
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub setup: bool,
+    /// The median of the times between a timestamp before it and one after it, in nanoseconds, where
+    /// a launch has several dispatches and the device takes timestamps between them. Such timestamps
+    /// keep dispatches apart that a launch without them may overlap, so these need not add up to
+    /// [`Measurement::time`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub median_ns: Option<Nanoseconds>,
     /// Counts of each block, in the order of block numbers; empty where nothing was counted.
     pub blocks: Vec<Block>,
     /// The same counts by source line.
@@ -372,6 +382,11 @@ pub struct Dispatch {
     /// where they were not read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_code: Option<MachineCode>,
+}
+
+/// Whether a key may be left out; serde gives a reference.
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Counts of one basic block.
@@ -511,6 +526,40 @@ pub struct Line {
     pub lanes: Lanes,
 }
 
+/// What `examples/peers` measured: the library's algorithms beside what a CUDA user would pick.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Peers {
+    /// The format's number, [`SCHEMA`].
+    pub schema: u32,
+    /// A row for each work, size, peer, device and state of the caches.
+    pub rows: Vec<PeerRow>,
+}
+
+/// One work at one size, beside one peer; both sides were sampled in turn on one device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PeerRow {
+    /// The work: `reduce_f32`, `scan_u32`, `softmax_f32`.
+    pub work: String,
+    /// Elements.
+    pub n: u64,
+    /// Who else does it: `cub`, `torch`.
+    pub peer: String,
+    /// The peer's time, median over the samples.
+    pub peer_median_ns: f64,
+    /// The device's name.
+    pub device: String,
+    /// Our time, median over the samples.
+    pub median_ns: f64,
+    /// The peer's time over ours.
+    pub speed_ratio: f64,
+    /// Bytes that must move: each input once, each output once.
+    pub bytes_moved: u64,
+    /// Those bytes over our time, over the device's copy rate.
+    pub copy_rate_ratio: f64,
+    /// Whether calls took turns on so many copies of the buffers that no cache held them.
+    pub cold: bool,
+}
+
 /// Times of one launch.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Time {
@@ -522,6 +571,11 @@ pub struct Time {
     pub noise_ratio: Ratio,
     /// How often the launch is repeated between the two timestamps of a sample.
     pub dispatches_per_sample: u32,
+    /// How often the launch runs, without timestamps, right before each sample and in the same
+    /// submission: a device that waits between samples is slower at first. 0 for a launch of 50 ms or
+    /// more, which needs none; absent in records from before this was done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dispatches_before_sample: Option<u32>,
     /// Whether the stop rule (samples, noise) was met before the time ran out.
     pub stop_rule_met: bool,
     /// Raw samples in the order taken.

@@ -26,7 +26,7 @@ use std::{
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::record::{Device, Measurement, Run, SCHEMA, Source};
+use crate::record::{Device, Measurement, Peers, Run, SCHEMA, Source};
 
 /// The largest file that [`load`] reads, in bytes: a limit against reading something else whole.
 const FILE_BYTES_MAX: u64 = 4 << 30;
@@ -286,12 +286,27 @@ pub fn load(path: &Path) -> Result<Run, StoreError> {
     decode(&text, path)
 }
 
+/// Reads the rows of a file that `examples/peers` wrote.
+///
+/// # Errors
+///
+/// As [`load`].
+pub fn load_peers(path: &Path) -> Result<Peers, StoreError> {
+    let text =
+        fs::read(path).map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
+    decode_as(&text, path)
+}
+
 /// Reads a record from `text`; `path` is what messages call it, such as `standard input`.
 ///
 /// # Errors
 ///
 /// As [`load`], without those of reading.
 pub fn decode(text: &[u8], path: &Path) -> Result<Run, StoreError> {
+    decode_as(text, path)
+}
+
+fn decode_as<T: DeserializeOwned>(text: &[u8], path: &Path) -> Result<T, StoreError> {
     /// The one key that every schema has.
     #[derive(Deserialize)]
     struct Head {

@@ -23,6 +23,7 @@ mod corpus;
 mod cuda;
 mod devices;
 mod random;
+mod sorting;
 mod support;
 
 use libtest_mimic::{Arguments, Trial};
@@ -38,6 +39,7 @@ fn main() {
     trials.extend(collectives::trials());
     trials.extend(random::trials());
     trials.extend(corpus::trials());
+    trials.extend(sorting::trials());
     trials.extend(cuda::trials());
     for driver in Driver::all() {
         for (name, check) in devices::CHECKS {

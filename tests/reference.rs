@@ -62,6 +62,57 @@ fn every_device_counts_what_the_simulator_counts() {
     }
 }
 
+/// Through CUDA and through Vulkan; the hot loops have no reference.
+#[test]
+fn cuda_counts_what_the_simulator_counts() {
+    let run = load("nvidia-h200-cuda");
+    assert_eq!((run.tool.git_dirty, run.tool.git_sha.is_some()), (Some(false), true));
+    let of = |device: &str| run.measurements.iter().filter(|m| m.device == device).count();
+    assert_eq!([of("cuda:0"), of("wgpu:0"), of("sim:32")], [20; 3]);
+    for measurement in &run.measurements {
+        assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.error);
+        let checked = measurement.kernel.starts_with("five_patterns/");
+        let expected = if checked { Output::Verified } else { Output::Unchecked };
+        assert_eq!(measurement.output, expected, "{}", measurement.kernel);
+        let time = measurement.time.as_ref();
+        assert_eq!(time.is_some(), measurement.device != "sim:32");
+        assert!(time.is_none_or(|time| time.stop_rule_met), "{}", measurement.kernel);
+    }
+    let rows = analyze::agreements(&run);
+    assert_eq!(rows.len(), 40);
+    for row in &rows {
+        assert_eq!(row.agreement.differences, [], "{} {}", row.label, row.kernel);
+    }
+    let blocks: usize = rows.iter().map(|row| row.agreement.blocks_compared).sum();
+    let guide = include_str!("../results/README.md");
+    assert!(guide.contains(&format!("40 launches, {blocks} blocks")), "{blocks}");
+}
+
+/// The table of times through CUDA and through Vulkan.
+#[test]
+fn the_times_through_cuda_that_the_guide_states_are_in_the_record() {
+    let run = load("nvidia-h200-cuda");
+    let guide = include_str!("../results/README.md");
+    for name in ["uniform", "branch_by_lane", "branch_by_quad", "early_exit", "indirect_branch"] {
+        let time = |device: &str| {
+            let wanted = |m: &&Measurement| {
+                m.device == device
+                    && m.kernel == format!("five_patterns/{name}")
+                    && m.parameters["form"] == Value::Name("sealed".into())
+            };
+            run.measurements.iter().find(wanted).unwrap().time.as_ref().unwrap().median_ns.0
+        };
+        let (cuda, vulkan) = (time("cuda:0"), time("wgpu:0"));
+        let row = format!(
+            "| `{name}` | {:.1} µs | {:.1} µs | {:.2} |",
+            cuda / 1e3,
+            vulkan / 1e3,
+            cuda / vulkan
+        );
+        assert!(guide.contains(&row), "{row}");
+    }
+}
+
 /// A measurement of the uniform kernel, sealed, at a size.
 fn uniform(run: &Run, n: i64) -> &Measurement {
     let wanted = |m: &&Measurement| {
@@ -120,6 +171,86 @@ fn the_ratios_that_the_guide_states_are_in_the_record() {
         .map(|row| row.kernel.as_str())
         .collect();
     assert_eq!(removed, ["five_patterns/branch_by_lane", "five_patterns/indirect_branch"]);
+}
+
+/// The folder of the run with hardware counters, beside which lies what `ncu` printed of the same
+/// launches.
+const COUNTERS: &str = "nvidia-h200-counters";
+
+/// What `ncu` printed of each launch, by the figure's name, in the order of the launches.
+fn ncu() -> Vec<std::collections::BTreeMap<String, f64>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/reference");
+    let text = std::fs::read_to_string(root.join(COUNTERS).join("ncu.txt")).unwrap();
+    let mut launches = Vec::new();
+    for line in text.lines().map(str::trim) {
+        if line.starts_with("sealed (") {
+            launches.push(std::collections::BTreeMap::new());
+        }
+        let mut words = line.split_whitespace();
+        let (Some(name), Some(last)) = (words.next(), words.next_back()) else { continue };
+        if let (true, Ok(value)) = (name.contains("__"), last.replace(',', "").parse::<f64>()) {
+            launches.last_mut().unwrap().insert(name.to_owned(), value);
+        }
+    }
+    launches
+}
+
+/// The sealed patterns that ran through CUDA, in the order in which they ran.
+fn through_cuda(run: &Run) -> Vec<&Measurement> {
+    run.measurements.iter().filter(|m| m.device == "cuda:0").collect()
+}
+
+#[test]
+fn instructions_and_lanes_are_those_that_ncu_prints_for_the_same_launches() {
+    let run = load(COUNTERS);
+    let (ours, theirs) = (through_cuda(&run), ncu());
+    assert_eq!([ours.len(), theirs.len()], [5, 5]);
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        let kernel = &ours.kernel;
+        assert!(ours.counters_missing.is_empty(), "{kernel}: {:?}", ours.counters_missing);
+        assert_eq!(ours.output, Output::Verified, "{kernel}");
+        let counter = |name: &str| analyze::machine::counter(ours, name).unwrap();
+        let [threads, on] = analyze::machine::threads_means(&ours.counters).unwrap();
+        let pairs = [
+            (threads, theirs["smsp__thread_inst_executed_per_inst_executed.ratio"]),
+            (on, theirs["smsp__thread_inst_executed_pred_on_per_inst_executed.ratio"]),
+            (
+                counter("smsp__thread_inst_executed_per_inst_executed.ratio"),
+                theirs["smsp__thread_inst_executed_per_inst_executed.ratio"],
+            ),
+            (counter("smsp__sass_inst_executed"), theirs["smsp__inst_executed.sum"]),
+            (counter("smsp__inst_executed.sum"), theirs["smsp__inst_executed.sum"]),
+        ];
+        for (ours, theirs) in pairs {
+            assert!((ours / theirs - 1.0).abs() < 0.01, "{kernel}: {ours}, ncu has {theirs}");
+        }
+    }
+}
+
+#[test]
+fn the_machine_has_the_counted_lanes_on_each_line_of_the_hot_loop() {
+    let run = load(COUNTERS);
+    for measurement in through_cuda(&run) {
+        let dispatch = &measurement.dispatches[0];
+        let code = dispatch.machine_code.as_ref().unwrap();
+        let lines = analyze::machine::lines(code);
+        let all: u128 = lines.iter().map(|line| line.inst_executed).sum();
+        let mut hot = 0;
+        for line in lines.iter().filter(|line| line.inst_executed * 10 > all) {
+            let number = line.line.unwrap();
+            let counted = dispatch.lines.iter().find(|one| one.line == number).unwrap();
+            #[expect(clippy::cast_precision_loss, reason = "a mean of counts")]
+            let counted = counted.lanes.0 as f64 / counted.issues.0 as f64;
+            let machine = line.threads_mean().unwrap();
+            let kernel = &measurement.kernel;
+            assert!(
+                (machine / counted - 1.0).abs() < 0.001,
+                "{kernel}, line {number}: {machine} lanes, counted {counted}"
+            );
+            hot += 1;
+        }
+        assert!(hot >= 1, "{}", measurement.kernel);
+    }
 }
 
 /// A measurement of a kernel on a device with a value of one parameter.

@@ -1,7 +1,9 @@
-// CUB's reduction and scan, one sample for each line that is read from standard input.
+// CUB's reduction, scan and radix sort, one sample for each line that is read from standard input.
 //
 // Usage: cub WORK N SETS REPEATS
-//   WORK     reduce_f32 (DeviceReduce::Sum) or scan_u32 (DeviceScan::InclusiveSum)
+//   WORK     reduce_f32 (DeviceReduce::Sum), scan_u32 (DeviceScan::InclusiveSum), or
+//            DeviceRadixSort::SortPairs of u32 keys and u32 values on the bits that classes need:
+//            permutation_8 and pairs_8 on 3, pairs_256 on 8
 //   N        elements
 //   SETS     copies of the arrays, used in turn: 1 for a warm cache
 //   REPEATS  calls between the two events of a sample
@@ -84,25 +86,40 @@ static void verify(Work<Element> &work, const std::vector<Element> &input) {
     }
 }
 
-template <typename Element>
-static int run(bool scan, int64_t n, size_t sets, int repeats) {
-    Work<Element> work{scan, n};
-    std::vector<Element> input(n);
-    for (int64_t i = 0; i < n; i++) input[i] = element<Element>(i);
-    for (size_t set = 0; set < sets; set++) {
-        Element *in = nullptr, *out = nullptr;
-        check(cudaMalloc(&in, n * sizeof(Element)), "allocating");
-        check(cudaMalloc(&out, (scan ? n : 1) * sizeof(Element)), "allocating");
-        check(cudaMemcpy(in, input.data(), n * sizeof(Element), cudaMemcpyHostToDevice), "writing");
-        work.inputs.push_back(in);
-        work.outputs.push_back(out);
-    }
-    check(work.call(0), "asking for the temporary storage's size");
-    check(cudaMalloc(&work.temporary, work.temporary_bytes), "allocating");
-    check(work.call(0), "the first call");
-    check(cudaDeviceSynchronize(), "the first call");
-    verify(work, input);
+struct Sort {
+    int bits;
+    int64_t n;
+    std::vector<uint32_t *> keys, values, keys_sorted, values_sorted;
+    void *temporary = nullptr;
+    size_t temporary_bytes = 0;
 
+    cudaError_t call(size_t set) {
+        return cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, keys[set],
+                                               keys_sorted[set], values[set], values_sorted[set], n,
+                                               0, bits);
+    }
+};
+
+static void verify(Sort &sort, const std::vector<uint32_t> &keys) {
+    std::vector<uint32_t> found(sort.n), values(sort.n), next((1u << sort.bits) + 1, 0);
+    check(cudaMemcpy(found.data(), sort.keys_sorted[0], sort.n * 4, cudaMemcpyDeviceToHost),
+          "reading back");
+    check(cudaMemcpy(values.data(), sort.values_sorted[0], sort.n * 4, cudaMemcpyDeviceToHost),
+          "reading back");
+    for (uint32_t key : keys) next[key + 1]++;
+    for (size_t i = 1; i < next.size(); i++) next[i] += next[i - 1];
+    for (int64_t i = 0; i < sort.n; i++) {
+        uint32_t place = next[keys[i]]++;
+        if (found[place] != keys[i] || values[place] != static_cast<uint32_t>(i)) {
+            std::fprintf(stderr, "place %u is wrong\n", place);
+            std::exit(1);
+        }
+    }
+}
+
+// Prints "ready", then a sample for each line.
+template <typename Called>
+static void sample_each_line(Called &work, size_t sets, int repeats) {
     cudaEvent_t begin, end;
     check(cudaEventCreate(&begin), "creating an event");
     check(cudaEventCreate(&end), "creating an event");
@@ -126,12 +143,58 @@ static int run(bool scan, int64_t n, size_t sets, int repeats) {
         std::printf("%.3f\n", milliseconds * 1e6 / repeats);
         std::fflush(stdout);
     }
+}
+
+static int run_sort(int bits, int64_t n, size_t sets, int repeats) {
+    Sort sort{bits, n};
+    std::vector<uint32_t> keys(n), values(n);
+    for (int64_t i = 0; i < n; i++) {
+        keys[i] = mixed(i) >> (32 - bits);
+        values[i] = static_cast<uint32_t>(i);
+    }
+    for (size_t set = 0; set < sets; set++) {
+        for (auto *buffers : {&sort.keys, &sort.values, &sort.keys_sorted, &sort.values_sorted}) {
+            uint32_t *buffer = nullptr;
+            check(cudaMalloc(&buffer, n * 4), "allocating");
+            buffers->push_back(buffer);
+        }
+        check(cudaMemcpy(sort.keys[set], keys.data(), n * 4, cudaMemcpyHostToDevice), "writing");
+        check(cudaMemcpy(sort.values[set], values.data(), n * 4, cudaMemcpyHostToDevice), "writing");
+    }
+    check(sort.call(0), "asking for the temporary storage's size");
+    check(cudaMalloc(&sort.temporary, sort.temporary_bytes), "allocating");
+    check(sort.call(0), "the first call");
+    check(cudaDeviceSynchronize(), "the first call");
+    verify(sort, keys);
+    sample_each_line(sort, sets, repeats);
+    return 0;
+}
+
+template <typename Element>
+static int run(bool scan, int64_t n, size_t sets, int repeats) {
+    Work<Element> work{scan, n};
+    std::vector<Element> input(n);
+    for (int64_t i = 0; i < n; i++) input[i] = element<Element>(i);
+    for (size_t set = 0; set < sets; set++) {
+        Element *in = nullptr, *out = nullptr;
+        check(cudaMalloc(&in, n * sizeof(Element)), "allocating");
+        check(cudaMalloc(&out, (scan ? n : 1) * sizeof(Element)), "allocating");
+        check(cudaMemcpy(in, input.data(), n * sizeof(Element), cudaMemcpyHostToDevice), "writing");
+        work.inputs.push_back(in);
+        work.outputs.push_back(out);
+    }
+    check(work.call(0), "asking for the temporary storage's size");
+    check(cudaMalloc(&work.temporary, work.temporary_bytes), "allocating");
+    check(work.call(0), "the first call");
+    check(cudaDeviceSynchronize(), "the first call");
+    verify(work, input);
+    sample_each_line(work, sets, repeats);
     return 0;
 }
 
 int main(int count, char **arguments) {
     if (count != 5) {
-        std::fprintf(stderr, "usage: cub reduce_f32|scan_u32 N SETS REPEATS\n");
+        std::fprintf(stderr, "usage: cub reduce_f32|scan_u32|permutation_8|pairs_8|pairs_256 N SETS REPEATS\n");
         return 2;
     }
     int64_t n = std::atoll(arguments[2]);
@@ -143,6 +206,9 @@ int main(int count, char **arguments) {
     }
     if (std::strcmp(arguments[1], "reduce_f32") == 0) return run<float>(false, n, sets, repeats);
     if (std::strcmp(arguments[1], "scan_u32") == 0) return run<uint32_t>(true, n, sets, repeats);
+    if (std::strcmp(arguments[1], "permutation_8") == 0) return run_sort(3, n, sets, repeats);
+    if (std::strcmp(arguments[1], "pairs_8") == 0) return run_sort(3, n, sets, repeats);
+    if (std::strcmp(arguments[1], "pairs_256") == 0) return run_sort(8, n, sets, repeats);
     std::fprintf(stderr, "no such work: %s\n", arguments[1]);
     return 2;
 }

@@ -15,6 +15,7 @@
 mod gpu;
 mod ours;
 mod peer;
+mod split;
 mod tune;
 
 use std::path::{Path, PathBuf};
@@ -22,9 +23,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use serde::{Deserialize, Serialize};
 
 use gpu::Gpu;
+use lanescope::record::{PeerRow, Peers};
 use lanescope::statistics::median;
 use ours::{Sets, Work};
 use peer::Peer;
@@ -34,6 +35,9 @@ const COLD_BYTES: u64 = 256 << 20;
 
 /// The most copies of small buffers.
 const COPIES_MAX: u64 = 512;
+
+/// The most copies of what is compiled for each copy.
+const COPIES_COMPILED_MAX: u64 = 8;
 
 /// A sample should take about this long.
 const SAMPLE_NS: f64 = 2e6;
@@ -59,9 +63,12 @@ struct Arguments {
     /// The command of the program that uses CUB.
     #[arg(long)]
     cub: Option<String>,
-    /// The command of the script that uses `PyTorch`.
+    /// The command of the script that uses `PyTorch`'s softmax.
     #[arg(long)]
     torch: Option<String>,
+    /// The command of the script that uses `PyTorch`'s argsort.
+    #[arg(long)]
+    argsort: Option<String>,
     /// Part of the adapter's name.
     #[arg(long)]
     adapter: Option<String>,
@@ -76,45 +83,22 @@ struct Arguments {
     out: Option<PathBuf>,
 }
 
-/// The file.
-#[derive(Debug, Serialize, Deserialize)]
-struct File {
-    schema: u32,
-    rows: Vec<Row>,
-}
-
-/// One work at one size, beside one peer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-struct Row {
-    work: String,
-    n: u64,
-    peer: String,
-    peer_median_ns: f64,
-    device: String,
-    median_ns: f64,
-    /// The peer's time over ours.
-    speed_ratio: f64,
-    /// Each input once, each output once.
-    bytes_moved: u64,
-    /// Those bytes over our time, over the device's copy rate.
-    copy_rate_ratio: f64,
-    cold: bool,
-}
-
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
     let gpu = Gpu::open(arguments.adapter.as_deref())?;
     let copy_rate = gpu.copy_rate()?;
     eprintln!("{}: copies {:.0} GB/s", gpu.name, copy_rate / 1e9);
-    let all = [Work::ReduceF32, Work::ScanU32, Work::SoftmaxF32];
-    let works = if arguments.work.is_empty() { &all[..] } else { &arguments.work };
+    let all = <Work as clap::ValueEnum>::value_variants();
+    let works = if arguments.work.is_empty() { all } else { &arguments.work };
     for &work in works {
         for &pow2 in &arguments.pow2 {
             let n = 1_u64 << pow2;
             for cold in [true, false] {
                 let copies =
                     if cold { (COLD_BYTES / work.bytes(n)).clamp(1, COPIES_MAX) } else { 1 };
-                if !cold && work.bytes(n) > COLD_BYTES {
+                // A partition is compiled for each copy: of small ones only warm times are taken.
+                let many = work.classes().is_some() && copies > COPIES_COMPILED_MAX;
+                if (!cold && work.bytes(n) > COLD_BYTES) || many {
                     continue;
                 }
                 let sets = Sets::new(&gpu, work, n, usize::try_from(copies)?)?;
@@ -122,10 +106,13 @@ fn main() -> Result<()> {
                     tune::tune(&gpu, &sets, (n, arguments.columns), arguments.samples, copy_rate)?;
                     continue;
                 }
-                if let Some(row) = compare(&gpu, &sets, &arguments, (n, copies, cold), copy_rate)?
-                    && let Some(out) = &arguments.out
-                {
-                    merge(out, row)?;
+                for peer in peers(work, &arguments) {
+                    let shape = (n, copies, cold);
+                    if let Some(row) = compare(&gpu, &sets, &arguments, peer, shape, copy_rate)?
+                        && let Some(out) = &arguments.out
+                    {
+                        merge(out, row)?;
+                    }
                 }
             }
         }
@@ -144,28 +131,41 @@ fn repeats(time_ns: f64) -> u32 {
     repeats
 }
 
-/// Times one work at one size beside its peer, where there is a command for it.
+/// The peers of a work that there are commands for; one without a command where there are none.
+fn peers(work: Work, arguments: &Arguments) -> Vec<(&'static str, Option<&String>)> {
+    let Arguments { cub, torch, argsort, .. } = arguments;
+    let all = match work {
+        Work::ReduceF32 | Work::ScanU32 | Work::Pairs8 | Work::Pairs256 => vec![("cub", cub)],
+        Work::SoftmaxF32 => vec![("torch", torch)],
+        Work::Permutation8 => vec![("cub", cub), ("torch", argsort)],
+    };
+    let given: Vec<_> = all
+        .iter()
+        .map(|(name, command)| (*name, command.as_ref()))
+        .filter(|p| p.1.is_some())
+        .collect();
+    if given.is_empty() { vec![(all[0].0, None)] } else { given }
+}
+
+/// Times one work at one size beside a peer, where there is a command for it.
 fn compare(
     gpu: &Gpu,
     sets: &Sets,
     arguments: &Arguments,
+    (peer, command): (&str, Option<&String>),
     (n, copies, cold): (u64, u64, bool),
     copy_rate: f64,
-) -> Result<Option<Row>> {
+) -> Result<Option<PeerRow>> {
     let work = sets.work();
     let tuning = work.tuning(gpu, arguments.columns);
     let ours = sets.ready(gpu, tuning).with_context(|| format!("{} of {n}", work.name()))?;
     let repeats = repeats(ours.sample(gpu, 10)?);
-    let (peer, command) = match work {
-        Work::ReduceF32 | Work::ScanU32 => ("cub", &arguments.cub),
-        Work::SoftmaxF32 => ("torch", &arguments.torch),
-    };
     let mut words = vec![work.name().to_owned(), n.to_string()];
     if work == Work::SoftmaxF32 {
         words.push(arguments.columns.to_string());
     }
     words.extend([copies.to_string(), repeats.to_string()]);
-    let mut theirs = command.as_ref().map(|command| Peer::start(command, &words)).transpose()?;
+    let mut theirs = command.map(|command| Peer::start(command, &words)).transpose()?;
     let (mut own, mut other) = (Vec::new(), Vec::new());
     // A GPU that was idle takes a while to reach its clocks: samples before that do not count.
     let begin = Instant::now();
@@ -193,7 +193,7 @@ fn compare(
         own / 1e3,
         other / 1e3,
     );
-    Ok(Some(Row {
+    Ok(Some(PeerRow {
         work: work.name().to_owned(),
         n,
         peer: peer.to_owned(),
@@ -208,15 +208,16 @@ fn compare(
 }
 
 /// Puts a row into the file, in place of an older one of the same measurement.
-fn merge(path: &Path, row: Row) -> Result<()> {
-    let mut file = if path.exists() {
+fn merge(path: &Path, row: PeerRow) -> Result<()> {
+    let mut file: Peers = if path.exists() {
         serde_json::from_str(&std::fs::read_to_string(path)?)
             .with_context(|| format!("{} cannot be read", path.display()))?
     } else {
-        File { schema: 1, rows: Vec::new() }
+        Peers { schema: 1, rows: Vec::new() }
     };
     anyhow::ensure!(file.schema == 1, "{} has schema {}", path.display(), file.schema);
-    let key = |row: &Row| (row.work.clone(), row.n, row.peer.clone(), row.device.clone(), row.cold);
+    let key =
+        |row: &PeerRow| (row.work.clone(), row.n, row.peer.clone(), row.device.clone(), row.cold);
     file.rows.retain(|other| key(other) != key(&row));
     file.rows.push(row);
     file.rows.sort_by_key(key);

@@ -3,6 +3,7 @@
 //! Input: a work, a size, a number of copies of the buffers. Output: nanoseconds a call.
 
 use anyhow::{Result, bail};
+use lanescope::algorithms::multisplit::Multisplit;
 use lanescope::algorithms::{
     Element, Operation, Reduce, ReduceCall, ReduceTuning, Scan, ScanCall, ScanKind, ScanTuning,
     Softmax, SoftmaxCall, SoftmaxTuning,
@@ -10,6 +11,7 @@ use lanescope::algorithms::{
 use wgpu::{Buffer, ComputePass};
 
 use crate::gpu::Gpu;
+use crate::split;
 
 /// What is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -21,6 +23,15 @@ pub(crate) enum Work {
     ScanU32,
     /// Softmax of rows of f32, n elements in all.
     SoftmaxF32,
+    /// The permutation of n class ids into order by class, 8 classes.
+    #[value(name = "permutation_8")]
+    Permutation8,
+    /// n pairs of class id and u32 in order by class, 8 classes.
+    #[value(name = "pairs_8")]
+    Pairs8,
+    /// The same of 256 classes.
+    #[value(name = "pairs_256")]
+    Pairs256,
 }
 
 /// How the library divides the work.
@@ -28,7 +39,12 @@ pub(crate) enum Work {
 pub(crate) enum Tuning {
     Reduce(ReduceTuning),
     Scan(ScanTuning),
-    Softmax { columns: u32, tuning: SoftmaxTuning },
+    Softmax {
+        columns: u32,
+        tuning: SoftmaxTuning,
+    },
+    /// The library's own choice.
+    Split,
 }
 
 /// One call of the library on one copy of the buffers.
@@ -36,6 +52,7 @@ enum Call {
     Reduce(ReduceCall),
     Scan(ScanCall),
     Softmax(SoftmaxCall),
+    Split(Multisplit),
 }
 
 /// The buffers of a work: copies that are used in turn, so that a cache holds none of them.
@@ -44,6 +61,8 @@ pub(crate) struct Sets {
     n: u64,
     content: Vec<u8>,
     buffers: Vec<(Buffer, Buffer)>,
+    /// The same for partitions, which have more buffers.
+    splits: Vec<split::Set>,
 }
 
 /// The work with one tuning, on each copy.
@@ -58,6 +77,9 @@ impl Work {
             Self::ReduceF32 => "reduce_f32",
             Self::ScanU32 => "scan_u32",
             Self::SoftmaxF32 => "softmax_f32",
+            Self::Permutation8 => "permutation_8",
+            Self::Pairs8 => "pairs_8",
+            Self::Pairs256 => "pairs_256",
         }
     }
 
@@ -65,7 +87,17 @@ impl Work {
     pub(crate) fn bytes(self, n: u64) -> u64 {
         match self {
             Self::ReduceF32 => 4 * n + 4,
-            Self::ScanU32 | Self::SoftmaxF32 => 8 * n,
+            Self::ScanU32 | Self::SoftmaxF32 | Self::Permutation8 => 8 * n,
+            Self::Pairs8 | Self::Pairs256 => 16 * n,
+        }
+    }
+
+    /// The classes of a partition.
+    pub(crate) fn classes(self) -> Option<u32> {
+        match self {
+            Self::ReduceF32 | Self::ScanU32 | Self::SoftmaxF32 => None,
+            Self::Permutation8 | Self::Pairs8 => Some(8),
+            Self::Pairs256 => Some(256),
         }
     }
 
@@ -77,6 +109,7 @@ impl Work {
                 let tuning = SoftmaxTuning::for_columns(&gpu.device, columns);
                 Tuning::Softmax { columns, tuning }
             }
+            Self::Permutation8 | Self::Pairs8 | Self::Pairs256 => Tuning::Split,
         }
     }
 }
@@ -86,6 +119,9 @@ fn word(work: Work, index: u64) -> u32 {
     let bits = lanescope::kernel::generate::mix(index) >> 32;
     let bits = u32::try_from(bits).unwrap_or(0);
     match work {
+        Work::Permutation8 | Work::Pairs8 | Work::Pairs256 => {
+            split::class(index, work.classes().unwrap_or(1))
+        }
         Work::ScanU32 => bits,
         #[expect(clippy::cast_precision_loss, reason = "24 bits are exact")]
         Work::ReduceF32 => ((bits >> 8) as f32 / 16_777_216.0).to_bits(),
@@ -97,14 +133,19 @@ fn word(work: Work, index: u64) -> u32 {
 impl Sets {
     pub(crate) fn new(gpu: &Gpu, work: Work, n: u64, copies: usize) -> Result<Self> {
         let content: Vec<u8> = (0..n).flat_map(|i| word(work, i).to_le_bytes()).collect();
-        let mut buffers = Vec::new();
+        let (mut buffers, mut splits) = (Vec::new(), Vec::new());
         for _ in 0..copies {
+            if let Some(classes) = work.classes() {
+                let pairs = work != Work::Permutation8;
+                splits.push(split::Set::new(gpu, &content, classes, pairs)?);
+                continue;
+            }
             let input = gpu.buffer(n * 4);
             gpu.write(&input, &content)?;
             let output = gpu.buffer(if work == Work::ReduceF32 { 4 } else { n * 4 });
             buffers.push((input, output));
         }
-        Ok(Self { work, n, content, buffers })
+        Ok(Self { work, n, content, buffers, splits })
     }
 
     /// Compiles the work with a tuning, runs it once and verifies what it wrote.
@@ -136,14 +177,17 @@ impl Sets {
                 };
                 self.buffers.iter().map(call).collect()
             }
+            Tuning::Split => {
+                let classes = self.work.classes().unwrap_or(1);
+                let call = |set: &split::Set| Ok(Call::Split(set.ready(gpu, self.n, classes)?));
+                self.splits.iter().map(call).collect()
+            }
         };
         let ours = Ours { calls: calls?, next: std::cell::Cell::new(0) };
-        for _ in 0..self.buffers.len().div_ceil(2) {
+        for _ in 0..ours.calls.len().div_ceil(2) {
             ours.sample(gpu, 1)?;
         }
-        for (_, output) in &self.buffers {
-            self.verify(gpu, output, tuning)?;
-        }
+        self.verify_all(gpu, tuning)?;
         Ok(ours)
     }
 
@@ -169,6 +213,7 @@ impl Sets {
                     }
                 }
             }
+            Tuning::Split => {}
             Tuning::Softmax { columns, .. } => {
                 let columns = usize::try_from(columns)?;
                 for (row, (given, found)) in
@@ -189,6 +234,8 @@ impl Sets {
 
     /// Verifies every copy's output again, after timing.
     pub(crate) fn verify_all(&self, gpu: &Gpu, tuning: Tuning) -> Result<()> {
+        let classes = self.work.classes().unwrap_or(1);
+        self.splits.iter().try_for_each(|set| set.verify(gpu, &self.content, classes))?;
         self.buffers.iter().try_for_each(|(_, output)| self.verify(gpu, output, tuning))
     }
 
@@ -217,6 +264,8 @@ impl Call {
             Self::Reduce(call) => call.record(pass),
             Self::Scan(call) => call.record(pass),
             Self::Softmax(call) => call.record(pass),
+            // `status` holds zero from the start, as no id is out of range.
+            Self::Split(split) => split.encode_in(pass),
         }
     }
 }

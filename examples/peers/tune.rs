@@ -74,6 +74,7 @@ fn candidates(work: Work, columns: u32) -> Vec<Tuning> {
                 }
             }
         }
+        Work::Permutation8 | Work::Pairs8 | Work::Pairs256 => found.push(Tuning::Split),
         Work::SoftmaxF32 => {
             for workgroup_size in [128, 256, 512, 1024] {
                 let items = columns.div_ceil(workgroup_size * 4).max(1);

@@ -11,7 +11,7 @@ struct Params {
 }
 
 @group(0) @binding(0) var<uniform> params: Params;
-// Integers from 1, so that no partial sum is the sum.
+// Any integers; the last bit is replaced.
 @group(0) @binding(1) var<storage, read> input: array<u32>;
 @group(0) @binding(2) var<storage, read_write> output: array<u32>;
 
@@ -21,14 +21,15 @@ struct Place {
     own: u32,
 }
 
-fn place(workgroup: vec3<u32>, grid: vec3<u32>, local_index: u32) -> Place {
+// Lane 0's element is odd and all others are even, so that no sum without it can equal the whole.
+fn place(workgroup: vec3<u32>, grid: vec3<u32>, local_index: u32, lane: u32) -> Place {
     let group = workgroup.y * grid.x + workgroup.x;
     let index = group * 256u + local_index;
-    var own = 1u;
+    var own = 0u;
     if (index < params.n) {
         own = input[index];
     }
-    return Place(group, index, own);
+    return Place(group, index, (own & ~1u) | select(0u, 1u, lane == 0u));
 }
 
 @compute @workgroup_size(256)
@@ -39,7 +40,7 @@ fn down(
     @builtin(subgroup_invocation_id) lane: u32,
     @builtin(subgroup_size) width: u32,
 ) {
-    let at = place(workgroup, grid, local_index);
+    let at = place(workgroup, grid, local_index, lane);
     var sum = at.own;
     for (var offset = width / 2u; offset > 0u; offset /= 2u) {
         // block: step
@@ -58,9 +59,10 @@ fn crosswise(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local_index: u32,
+    @builtin(subgroup_invocation_id) lane: u32,
     @builtin(subgroup_size) width: u32,
 ) {
-    let at = place(workgroup, grid, local_index);
+    let at = place(workgroup, grid, local_index, lane);
     var sum = at.own;
     for (var offset = width / 2u; offset > 0u; offset /= 2u) {
         // block: step

@@ -31,6 +31,7 @@ mod predictions;
 mod profile;
 mod side_by_side;
 mod sizes;
+mod sorting;
 mod speedups;
 mod summary;
 #[cfg(test)]
@@ -60,6 +61,10 @@ pub use side_by_side::{
     Change, ChangeKind, Executed, Missing, SideBySide, SideRow, TIMES_APART, side_by_side,
 };
 pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
+pub use sorting::{
+    Crossover, ModelRow, SORT_BYTES_PER_ELEMENT, SpeedCurve, Stage, StageStack, arms_run,
+    arms_run_unequal, crossover, model, speed_curves, stages,
+};
 pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{
     DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, WithheldReason, summary,
@@ -100,6 +105,8 @@ pub struct CatalogueKernel {
 pub struct PublishedSpeedup {
     /// The baseline's time over the kernel's: 2 is twice as fast.
     pub factor: f64,
+    /// The parameter `n` that it was published for.
+    pub n: i64,
     /// The hardware that it was published for.
     pub hardware: String,
 }
@@ -139,9 +146,10 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// Sums over the blocks of `measurement`.
+    /// Sums over the blocks of `measurement`, without those of dispatches that only set up.
     pub fn of(measurement: &Measurement) -> Self {
-        blocks(measurement).fold(Self::default(), |sum, block| Self {
+        let worked = measurement.dispatches.iter().filter(|dispatch| !dispatch.setup);
+        worked.flat_map(|dispatch| &dispatch.blocks).fold(Self::default(), |sum, block| Self {
             issues: sum.issues + u128::from(block.ops) * u128::from(block.issues.0),
             lanes: sum.lanes + u128::from(block.ops) * u128::from(block.lanes.0),
         })

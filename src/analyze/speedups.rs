@@ -6,7 +6,8 @@
 
 use indexmap::IndexMap;
 
-use super::{Catalogue, Summary, TimeRatio, family};
+use super::{Catalogue, SIZE, Summary, TimeRatio, family};
+use crate::record::Value;
 
 /// The speed-ups of a family.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +18,8 @@ pub struct Speedups {
     pub baseline: String,
     /// What the published figures were measured on.
     pub hardware: String,
+    /// The parameter `n` that they were measured with.
+    pub n: i64,
     /// The devices that were timed, by their names for people.
     pub devices: Vec<String>,
     /// A row for each kernel that has a published speed-up.
@@ -31,7 +34,8 @@ pub struct SpeedupRow {
     /// The published speed-up; 2 is twice as fast.
     pub published: f64,
     /// The measured ones, in the order of the devices; nothing where the ratio was not measured.
-    /// Where a kernel was timed with several parameters, the first that has a ratio counts.
+    /// Where a kernel was timed with several parameters, the `n` of the published figure counts, and
+    /// without it the first that has a ratio.
     pub measured: Vec<Option<f64>>,
 }
 
@@ -49,8 +53,11 @@ pub fn speedups(summary: &Summary, catalogue: &Catalogue) -> Vec<Speedups> {
                 TimeRatio::Baseline => Some(1.0),
                 TimeRatio::None | TimeRatio::Withheld(_) => None,
             };
-            let timed = ratios.filter(|row| row.time.is_some());
-            (device.label.clone(), timed.filter_map(|row| speedup(&row.time_ratio)).next())
+            let mut timed: Vec<_> = ratios.filter(|row| row.time.is_some()).collect();
+            let alike = Some(&Value::Integer(published.n));
+            timed.sort_by_key(|row| row.parameters.get(SIZE) != alike);
+            let measured = timed.iter().find_map(|row| speedup(&row.time_ratio));
+            (device.label.clone(), measured)
         });
         let (devices, measured): (Vec<String>, Vec<Option<f64>>) = timed.unzip();
         let family = family(kernel).to_owned();
@@ -58,6 +65,7 @@ pub fn speedups(summary: &Summary, catalogue: &Catalogue) -> Vec<Speedups> {
             family,
             baseline: baseline.clone(),
             hardware: published.hardware.clone(),
+            n: published.n,
             devices,
             rows: Vec::new(),
         });
@@ -94,7 +102,11 @@ mod tests {
         let kernel = |factor: f64| CatalogueKernel {
             published: None,
             baseline: Some("five_patterns/uniform".to_owned()),
-            published_speedup: Some(PublishedSpeedup { factor, hardware: "A100".to_owned() }),
+            published_speedup: Some(PublishedSpeedup {
+                factor,
+                n: 1 << 20,
+                hardware: "A100".to_owned(),
+            }),
         };
         let catalogue = Catalogue {
             kernels: [("five_patterns/uniform", 1.0), ("five_patterns/branch_by_lane", 0.5)]

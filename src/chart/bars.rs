@@ -23,6 +23,10 @@ const SERIES_UNNUMBERED_MAX: usize = 8;
 const BAR_MAX: i32 = 24;
 const BAR_MIN: i32 = 13;
 const GROUP_GAP: i32 = 12;
+/// The longest line of a group's detail in pixels.
+const DETAIL_MAX: i32 = 250;
+/// The distance of two such lines.
+const DETAIL_STEP: i32 = 13;
 
 /// A figure of grouped bars.
 #[derive(Clone, Debug)]
@@ -51,6 +55,16 @@ pub(super) struct BarGroup {
     /// A second line of the label; may be empty.
     pub(super) detail: String,
     pub(super) bars: Vec<Bar>,
+}
+
+impl BarGroup {
+    /// Returns the height of its bars, or of its label where that needs more, in pixels.
+    fn height(&self, bar: i32) -> i32 {
+        let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX / 64);
+        let lines = count(detail_lines(&self.detail).len());
+        // Up to one line of detail reaches into the gap.
+        (count(self.bars.len()) * bar).max((lines - 1) * DETAIL_STEP + 24)
+    }
 }
 
 /// One bar; values in the x axis's unit.
@@ -108,7 +122,8 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
     let (legend, legend_height) = legend(figure);
     let names = |group: &BarGroup| {
         let label = Font::plain(13).bold().width(&group.label);
-        label.max(Font::plain(11).width(&group.detail))
+        let details = detail_lines(&group.detail);
+        details.iter().map(|line| Font::plain(11).width(line)).fold(label, i32::max)
     };
     let left = MARGIN + 10 + figure.groups.iter().map(names).max().unwrap_or(0).clamp(60, 320);
     let count = figure.groups.iter().map(|group| group.bars.len()).sum::<usize>();
@@ -116,7 +131,8 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
     let gaps = i32::try_from(figure.groups.len()).unwrap_or(i32::MAX / 64) * GROUP_GAP;
     let top = 58 + legend_height;
     let bar = ((HEIGHT - top - 52 - gaps) / count).clamp(BAR_MIN, BAR_MAX);
-    let bottom = top + gaps + count * bar;
+    let heights: i32 = figure.groups.iter().map(|group| group.height(bar)).sum();
+    let bottom = top + gaps + heights;
     let reach = figure.groups.iter().flat_map(|group| &group.bars).map(Bar::reach);
     let x_max = reach.fold(figure.reference.unwrap_or(0.0), f64::max).max(f64::MIN_POSITIVE);
     let right = left + plot_width(figure, bar, left, x_max);
@@ -133,6 +149,25 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
         }
         Ok(())
     })
+}
+
+/// Returns a group's detail in as many lines as it needs, broken after commas.
+fn detail_lines(detail: &str) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in detail.split(", ").filter(|part| !part.is_empty()) {
+        match lines.last_mut() {
+            Some(line) if Font::plain(11).width(&format!("{line}, {part}")) <= DETAIL_MAX => {
+                *line = format!("{line}, {part}");
+            }
+            last => {
+                if let Some(line) = last {
+                    line.push(',');
+                }
+                lines.push(part.to_owned());
+            }
+        }
+    }
+    lines
 }
 
 /// Returns the widest plot in which each number has room beside its bar, in pixels.
@@ -245,16 +280,18 @@ fn draw_group(
     frame: &Frame,
     y: i32,
 ) -> Result<i32, ChartError> {
-    let end = y + frame.bar * i32::try_from(group.bars.len()).unwrap_or(0);
+    let end = y + group.height(frame.bar);
     let middle = i32::midpoint(y, end);
-    let shift = if group.detail.is_empty() { 0 } else { 7 };
+    let details = detail_lines(&group.detail);
     let label = Font::plain(13).bold();
-    canvas.text(&group.label, (frame.left - 10, middle - shift), Anchor::End, label)?;
-    if !group.detail.is_empty() {
-        let detail = Font::plain(11).colour(GREY);
-        canvas.text(&group.detail, (frame.left - 10, middle + 8), Anchor::End, detail)?;
+    let mut line = middle - 7 * i32::try_from(details.len()).unwrap_or(0);
+    canvas.text(&group.label, (frame.left - 10, line), Anchor::End, label)?;
+    line += 2;
+    for detail in details {
+        line += DETAIL_STEP;
+        canvas.text(&detail, (frame.left - 10, line), Anchor::End, Font::plain(11).colour(GREY))?;
     }
-    let mut top = y;
+    let mut top = middle - frame.bar * i32::try_from(group.bars.len()).unwrap_or(0) / 2;
     for bar in &group.bars {
         draw_bar(canvas, bar, &numbered(figure, bar), frame, top)?;
         top += frame.bar;
@@ -311,7 +348,17 @@ fn nice_step(span: f64, parts: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::nice_step;
+    use super::{DETAIL_MAX, Font, detail_lines, nice_step};
+
+    #[test]
+    fn long_details_are_broken_after_commas() {
+        let parts: Vec<String> = (0..12).map(|i| format!("parameter_{i}={i}")).collect();
+        let lines = detail_lines(&parts.join(", "));
+        assert!(lines.len() > 2);
+        assert!(lines.iter().all(|line| Font::plain(11).width(line) <= DETAIL_MAX + 4));
+        assert_eq!(lines.join(" "), parts.join(", "));
+        assert!(detail_lines("").is_empty());
+    }
 
     #[test]
     fn steps_are_round_and_few() {

@@ -40,6 +40,27 @@ impl Frame {
         let portion = (value / self.y_most).clamp(0.0, 1.0);
         self.bottom - (portion * f64::from(self.bottom - TOP)).round() as i32
     }
+
+    /// The places of a line's points up to where it first leaves the sheet at the top.
+    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
+    fn inside(&self, points: &[(f64, f64)]) -> Vec<(i32, i32)> {
+        let mut places = Vec::new();
+        let mut last: Option<(f64, f64)> = None;
+        for &(x, y) in points {
+            if y <= self.y_most {
+                places.push((self.x(x), self.y(y)));
+                last = Some((x, y));
+                continue;
+            }
+            if let Some((x0, y0)) = last {
+                let portion = (self.y_most - y0) / (y - y0);
+                let (from, to) = (f64::from(self.x(x0)), f64::from(self.x(x)));
+                places.push(((from + portion * (to - from)).round() as i32, TOP));
+            }
+            break;
+        }
+        places
+    }
 }
 
 /// Draws a table of curves.
@@ -151,11 +172,9 @@ fn draw_series(
     index: usize,
 ) -> Result<(), ChartError> {
     let (colour, thick) = if one.measured { (series_colour(index), 2) } else { (GREY, 1) };
-    let inside = one.points.iter().filter(|(_, y)| *y <= frame.y_most);
-    let places: Vec<(i32, i32)> = inside.map(|(x, y)| (frame.x(*x), frame.y(*y))).collect();
-    canvas.line(places.clone(), colour, thick)?;
-    for place in places.into_iter().filter(|_| one.measured) {
-        canvas.disc(place, 4, colour)?;
+    canvas.line(frame.inside(&one.points), colour, thick)?;
+    for (x, y) in one.points.iter().filter(|_| one.measured) {
+        canvas.disc((frame.x(*x), frame.y(*y)), 4, colour)?;
     }
     Ok(())
 }
@@ -194,9 +213,8 @@ fn draw_numbers(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Resul
 fn draw_names(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<(), ChartError> {
     let mut ends: Vec<(i32, i32, usize)> = Vec::new();
     for (index, one) in table.series.iter().enumerate() {
-        let inside = one.points.iter().rfind(|(_, y)| *y <= frame.y_most);
-        if let Some((x, y)) = inside {
-            ends.push((frame.y(*y), frame.x(*x), index));
+        if let Some((x, y)) = frame.inside(&one.points).last() {
+            ends.push((*y, *x, index));
         }
     }
     ends.sort_unstable();
@@ -205,7 +223,9 @@ fn draw_names(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<
     for ((end, x, index), y) in ends.into_iter().zip(places) {
         let one = &table.series[index];
         let colour = if one.measured { series_colour(index) } else { GREY };
-        canvas.line(vec![(x + 34, end), (frame.right + 8, y)], colour, 1)?;
+        // From beside the last number; a line that leaves the sheet ends before.
+        let from = if one.measured { x + 34 } else { x };
+        canvas.line(vec![(from, end), (frame.right + 8, y)], colour, 1)?;
         canvas.fill((frame.right + 8, y - 5), (frame.right + 12, y + 5), colour)?;
         let font = Font::plain(12).bold();
         canvas.text(&one.name, (frame.right + 17, y), Anchor::Start, font)?;
@@ -215,7 +235,16 @@ fn draw_names(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use super::{short, step};
+    use super::{Frame, TOP, short, step};
+
+    #[test]
+    fn lines_end_where_they_leave_the_sheet() {
+        let frame =
+            Frame { right: 500, bottom: 400, x: (0.0, 10.0), y_most: 5.0, logarithmic: false };
+        let places = frame.inside(&[(0.0, 0.0), (10.0, 10.0)]);
+        assert_eq!(places, [(frame.x(0.0), 400), (frame.x(5.0), TOP)]);
+        assert_eq!(frame.inside(&[(0.0, 1.0), (10.0, 5.0)]).len(), 2);
+    }
 
     #[test]
     fn numbers_are_short_and_steps_are_round() {

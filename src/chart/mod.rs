@@ -10,24 +10,28 @@
 mod bandwidth;
 mod bars;
 mod canvas;
+mod crossovers;
 mod curves;
 mod lanes;
 mod latencies;
 mod ratios;
 mod side_by_side;
 mod speedups;
+mod stages;
 #[cfg(test)]
 mod tests;
 mod undefined;
 mod widths;
 
 pub use bandwidth::bandwidth;
+pub use crossovers::crossovers;
 pub use curves::curves;
 pub use lanes::lanes;
 pub use latencies::latencies;
 pub use ratios::ratios;
 pub use side_by_side::side_by_side;
 pub use speedups::speedups;
+pub use stages::stages;
 pub use undefined::undefined;
 pub use widths::widths;
 

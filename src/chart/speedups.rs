@@ -19,7 +19,10 @@ pub fn speedups(table: &Speedups) -> Result<String, ChartError> {
     let baseline = short_name(&table.baseline);
     bars(&BarFigure {
         title: format!("Speed-up over {baseline} ({})", table.family),
-        subtitle: format!("measured (published for {}); a bar a device", table.hardware),
+        subtitle: format!(
+            "measured (published for {}); n = {} where it was timed; a bar a device",
+            table.hardware, table.n
+        ),
         x_label: format!("time of {baseline} / time (1 = as fast)"),
         series: table.devices.clone(),
         tick_label: Some(format!("published, {}", table.hardware)),

@@ -66,7 +66,7 @@ pub fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
     }
     let shared = shared_parameters(sweep);
     let names: Vec<String> =
-        sweep.series.iter().map(|series| name(series, shared.is_some())).collect();
+        sweep.series.iter().map(|series| name(series, sweep, shared.is_some())).collect();
     let room = names.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
     // Many kernels need a taller sheet for their names.
     let count = i32::try_from(names.len()).unwrap_or(i32::MAX / 64);
@@ -100,13 +100,17 @@ fn shared_parameters(sweep: &WidthSweep) -> Option<&str> {
     sweep.series.iter().all(|series| series.parameters == *first).then_some(first)
 }
 
-/// Returns a series' name: the kernel's, and its parameters where they tell it from others.
-fn name(series: &WidthSeries, shared: bool) -> String {
+/// Returns a series' name: the kernel's, and those parameters that tell it from others of the kernel.
+fn name(series: &WidthSeries, sweep: &WidthSweep, shared: bool) -> String {
     let kernel = short_name(&series.kernel);
-    if shared || series.parameters.is_empty() {
+    let others = || sweep.series.iter().filter(|other| other.kernel == series.kernel);
+    let everywhere =
+        |part: &str| others().all(|other| other.parameters.split(", ").any(|p| p == part));
+    let own: Vec<&str> = series.parameters.split(", ").filter(|part| !everywhere(part)).collect();
+    if shared || own.is_empty() {
         kernel.to_owned()
     } else {
-        format!("{kernel} ({})", series.parameters)
+        format!("{kernel} ({})", own.join(", "))
     }
 }
 

@@ -3,12 +3,13 @@
 //! Input: runs and the catalogue. Output: one SVG a figure and `report.html`, in a folder. It can
 //! be done again from the result files at any time.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::failure::{Exit, Failure};
 use crate::analyze::{self, CatalogueKernel, Load};
 use crate::kernel::Catalogue;
-use crate::record::Run;
+use crate::record::{PeerRow, Run};
 use crate::units::Width;
 use crate::{chart, report};
 
@@ -34,6 +35,7 @@ pub(crate) fn catalogue(catalogue: &Catalogue) -> analyze::Catalogue {
                 published_speedup: kernel.description.published_speedup.as_ref().map(|published| {
                     analyze::PublishedSpeedup {
                         factor: published.factor,
+                        n: published.n,
                         hardware: published.hardware.clone(),
                     }
                 }),
@@ -45,7 +47,12 @@ pub(crate) fn catalogue(catalogue: &Catalogue) -> analyze::Catalogue {
 }
 
 /// Writes every chart and the page, and gives the page's path.
-pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result<PathBuf, Failure> {
+pub(crate) fn write(
+    folder: &Path,
+    runs: &[Run],
+    peers: &[PeerRow],
+    embedded: &Catalogue,
+) -> Result<PathBuf, Failure> {
     let known = catalogue(embedded);
     let Some(run) = analyze::merge(runs) else {
         return Err(Failure::message(Exit::BadInput, "there is no run to make charts of"));
@@ -73,15 +80,21 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
     let several = |series: &analyze::WidthSeries| {
         series.points.iter().any(|point| point.width != series.points[0].width)
     };
-    for part in sweep
+    let parts: Vec<analyze::WidthSweep> = sweep
         .parts()
         .into_iter()
         .filter(|part| part.series.iter().any(several) && part.fits_figure())
-    {
-        let form = part.series.first().and_then(|series| series.form.clone());
-        let name = form.map_or("widths.svg".to_owned(), |form| format!("widths-{form}.svg"));
-        figures.push((name, chart::widths(&part)));
+        .collect();
+    for part in &parts {
+        let Some(first) = part.series.first() else { continue };
+        let family = first.kernel.split('/').next().filter(|_| parts.len() > 1);
+        // Where several families or forms are drawn, each name says whose it is.
+        let alone = parts.iter().filter(|other| other.series[0].form == first.form).count() == 1;
+        let words = [Some("widths"), family.filter(|_| !alone), first.form.as_deref()];
+        let name = words.into_iter().flatten().collect::<Vec<_>>().join("-");
+        figures.push((format!("{name}.svg"), chart::widths(part)));
     }
+    figures.extend(sorting(&run, &known));
     for table in analyze::speedups(&summary, &known) {
         figures.push((format!("speedup-{}.svg", table.family), chart::speedups(&table)));
     }
@@ -110,7 +123,31 @@ pub(crate) fn write(folder: &Path, runs: &[Run], embedded: &Catalogue) -> Result
     for (name, figure) in figures {
         save(&folder.join(name), &figure.map_err(Failure::bad_input)?)?;
     }
-    page(folder, runs, &known)
+    page(folder, runs, peers, &known)
+}
+
+/// The figures of speed-ups along a parameter, one for each baseline and parameter, and of stages.
+fn sorting(
+    run: &Run,
+    known: &analyze::Catalogue,
+) -> Vec<(String, Result<String, chart::ChartError>)> {
+    let curves = analyze::speed_curves(run, known);
+    let mut groups: BTreeMap<String, Vec<&analyze::SpeedCurve>> = BTreeMap::new();
+    for curve in &curves {
+        let baseline = curve.baseline.replace('/', "-");
+        groups.entry(format!("speedup-{baseline}-{}.svg", curve.axis)).or_default().push(curve);
+    }
+    let mut figures: Vec<_> =
+        groups.into_iter().map(|(name, curves)| (name, chart::crossovers(&curves))).collect();
+    let families: BTreeSet<&str> =
+        run.measurements.iter().filter_map(|m| m.kernel.split('/').next()).collect();
+    for family in families {
+        let stacks = analyze::stages(run, family);
+        if !stacks.is_empty() {
+            figures.push((format!("stages-{family}.svg"), chart::stages(family, &stacks)));
+        }
+    }
+    figures
 }
 
 /// Writes the page of a profile, and gives its path.
@@ -129,10 +166,11 @@ pub(crate) fn profile_page(
 pub(crate) fn page(
     folder: &Path,
     runs: &[Run],
+    peers: &[PeerRow],
     known: &analyze::Catalogue,
 ) -> Result<PathBuf, Failure> {
     let page = folder.join(PAGE);
-    save(&page, &report::html(runs, known).map_err(Failure::bad_input)?)?;
+    save(&page, &report::html(runs, peers, known).map_err(Failure::bad_input)?)?;
     Ok(page)
 }
 

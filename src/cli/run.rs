@@ -211,8 +211,11 @@ fn sweeps(
                 .collect();
         }
         let group = sweep.group.clone().unwrap_or_else(|| format!("sweep {index}"));
-        let key = format!("{} {group} {point:?}", kernel.id);
-        all.extend(points.into_iter().map(|point| (key.clone(), point)));
+        let own = format!("{} {group} {point:?}", kernel.id);
+        all.extend(points.into_iter().map(|point| {
+            let shared = || format!("{} sweep {point:?}", kernel.family());
+            (if sweep.beside_family { shared() } else { own.clone() }, point)
+        }));
     }
     all
 }
@@ -388,7 +391,7 @@ impl Job {
         if let Some(path) = &arguments.export_markdown {
             export::markdown(&summary, path, out)?;
         }
-        let page = render::write(&folder, std::slice::from_ref(&run), catalogue)?;
+        let page = render::write(&folder, std::slice::from_ref(&run), &[], catalogue)?;
         let stderr = &mut anstream::stderr();
         writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
         writeln!(stderr, "Page:    {}", page.display())?;
@@ -489,6 +492,26 @@ pub(crate) fn write_side_by_side(
         for reason in found.reasons() {
             writeln!(out, "– {reason}")?;
         }
+    }
+    Ok(())
+}
+
+/// The model beside the measurement, for each device and each family where sorting is compared.
+pub(crate) fn write_model(
+    run: &Run,
+    known: &analyze::Catalogue,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let mut rows = analyze::model(run, known);
+    rows.retain(|row| {
+        ["sort/", "moe/", "sparse/"].iter().any(|family| row.kernel.starts_with(family))
+    });
+    let mut labels: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
+    labels.dedup();
+    for label in labels {
+        let of_device: Vec<_> = rows.iter().filter(|row| row.label == label).cloned().collect();
+        writeln!(out, "\n{label}: speed-up over the divergent kernel")?;
+        writeln!(out, "{}", table::model(&of_device, Style::Terminal))?;
     }
     Ok(())
 }

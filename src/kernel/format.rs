@@ -20,6 +20,10 @@ pub struct Description {
     /// The question that the kernel asks, one sentence; every kernel of the catalogue has one.
     #[serde(default)]
     pub question: String,
+    /// Parts that its shader shares with others, `family/name`: the text of each
+    /// `family/name.part.wgsl` is put after the shader's own. In the catalogue alone.
+    #[serde(default)]
+    pub parts: Vec<String>,
     /// Ids in the ledger of claims that it tests.
     #[serde(default)]
     pub claims: Vec<String>,
@@ -52,6 +56,9 @@ pub struct Description {
     /// Parameters by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Parameter>,
+    /// Names that follow from a parameter, for entry points: `{name}` is replaced with them too.
+    #[serde(default)]
+    pub names: BTreeMap<String, NameChoice>,
     /// Lines of the shader that depend on parameters where overrides cannot: types, operators,
     /// lengths of arrays. Applied in order.
     #[serde(default)]
@@ -108,6 +115,20 @@ fn yes() -> bool {
     true
 }
 
+fn one() -> Formula {
+    Formula::Integer(1)
+}
+
+/// A name that follows from a parameter.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NameChoice {
+    /// The parameter.
+    pub by: String,
+    /// The name for each of its values.
+    pub of: BTreeMap<String, String>,
+}
+
 /// A number or a formula over the parameters.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
@@ -152,6 +173,8 @@ pub struct Published {
 pub struct PublishedSpeedup {
     /// The baseline's time over the kernel's: 2 is twice as fast.
     pub factor: f64,
+    /// The parameter `n` that it was measured with.
+    pub n: i64,
     /// The machine that it was measured on.
     pub hardware: String,
     /// The claim that holds it.
@@ -194,6 +217,10 @@ pub struct Sweep {
     /// Sweeps of the kernel with the same word are sampled side by side; each for itself where left
     /// out.
     pub group: Option<String>,
+    /// Whether the kernels of the family that have the same point are sampled side by side, instead
+    /// of the points of one kernel.
+    #[serde(default)]
+    pub beside_family: bool,
     /// Whether it is left out on CPU drivers and on the simulator, which have no such thing to show.
     #[serde(default)]
     pub gpu_only: bool,
@@ -397,6 +424,25 @@ pub enum FillDescription {
         /// The difference of neighbours.
         step: Formula,
     },
+    /// range.0 + (range.1 − range.0) · u^exponent with u uniform from 0 to 1, rounded down for
+    /// integers: with an exponent over 1 low values are frequent.
+    Skewed {
+        /// From this, included, to that, left out by integers.
+        range: [Formula; 2],
+        /// The exponent, 1 where it is left out.
+        #[serde(default = "one")]
+        exponent: Formula,
+        /// How many neighbours share a value, 1 where it is left out.
+        #[serde(default = "one")]
+        length: Formula,
+    },
+    /// One of several, by a parameter's value.
+    Choice {
+        /// The parameter.
+        by: String,
+        /// The fill for each of its values.
+        of: BTreeMap<String, Self>,
+    },
     /// Sensible values by the variable's type, see [`mod@super::shape`]; in a launch file alone.
     Default,
     /// A file beside the launch file: `.npy`, of which the elements count, or raw bytes; what is
@@ -419,6 +465,16 @@ pub struct DispatchDescription {
     /// A number or a formula over the parameters; other than 0, the driver sees to it that all
     /// workgroups are on the device at once, or refuses. In CUDA C++ alone.
     pub cooperative: Option<Formula>,
+    /// How often it stands in the list, one after the other; formulas of its overrides may then
+    /// speak of `repetition`, from 0.
+    pub repeat: Option<Formula>,
+    /// Values of overrides for this dispatch alone: each has a pipeline of its own.
+    #[serde(default)]
+    pub overrides: BTreeMap<String, Formula>,
+    /// Whether it makes ready what the others work on: it runs before them, outside what is timed,
+    /// and its counts do not enter the launch's mean.
+    #[serde(default)]
+    pub setup: bool,
 }
 
 /// The number of workgroups.
@@ -440,14 +496,32 @@ pub struct IndirectDescription {
     /// The offset in it, in bytes; a multiple of four.
     #[serde(default)]
     pub offset: u64,
+    /// Bytes from one repetition's counts to the next one's; a multiple of four.
+    #[serde(default)]
+    pub stride: u64,
+}
+
+/// The mean active lanes of blocks of one label.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum MeanDescription {
+    /// The same formula whatever the parameters are.
+    Same(Formula),
+    /// A formula for each value of a parameter; nothing is expected at values that have none.
+    Choice {
+        /// The parameter.
+        by: String,
+        /// A formula for each of its values.
+        of: BTreeMap<String, Formula>,
+    },
 }
 
 /// What is expected of the blocks of one label.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlockDescription {
-    /// Mean active lanes, a formula in `W` and the parameters.
-    pub active_lanes_mean: Formula,
+    /// Mean active lanes, a formula in `W` and the parameters, or one for each value of a parameter.
+    pub active_lanes_mean: MeanDescription,
     /// Exact issues of each block of the label, a formula in `W` and the parameters; given where
     /// they follow from the shader alone.
     pub issues: Option<Formula>,

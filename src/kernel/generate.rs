@@ -4,10 +4,14 @@
 //! seed, name and i alone (a counter-based generator), so that any part can be made on its own; in
 //! [`Fill::Default`] it is the byte offset that counts.
 
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::format::ScalarType;
 use super::shape::{self, Extent, Shape};
+
+/// Elements that one thread makes at a time.
+const ELEMENTS_PER_TASK: usize = 1 << 16;
 
 /// What a buffer holds at first.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,6 +29,19 @@ pub enum Fill {
         low: f64,
         /// The bound, never reached.
         high: f64,
+    },
+    /// low + (high − low) · u^exponent with u uniform from 0 to 1.
+    Skewed {
+        /// The type of an element.
+        scalar: ScalarType,
+        /// The least value.
+        low: f64,
+        /// The bound, never reached by integers.
+        high: f64,
+        /// The exponent.
+        exponent: f64,
+        /// How many neighbours share a value, at least 1.
+        length: u64,
     },
     /// first + step · index.
     Series {
@@ -111,6 +128,12 @@ pub fn contents(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
                 uniform(*scalar, *low, *high, mix(base.wrapping_add(index)))
             });
         }
+        Fill::Skewed { scalar, low, high, exponent, length } => {
+            each(&mut bytes, *scalar, |index| {
+                let random = mix(base.wrapping_add(index / length));
+                skewed(*scalar, *low, *high, *exponent, random)
+            });
+        }
         Fill::Series { scalar, first, step } => {
             #[expect(clippy::cast_precision_loss, reason = "indices lie far below 2^53")]
             each(&mut bytes, *scalar, |index| encode(*scalar, first + step * index as f64));
@@ -119,12 +142,24 @@ pub fn contents(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
     bytes
 }
 
-/// Writes the bits of each element, which `bits` gives by index.
-fn each(bytes: &mut [u8], scalar: ScalarType, bits: impl Fn(u64) -> u64) {
+/// Writes the bits of each element, which `bits` gives by index; on all processors.
+fn each(bytes: &mut [u8], scalar: ScalarType, bits: impl Fn(u64) -> u64 + Sync) {
     let length = usize::try_from(scalar.bytes()).unwrap_or(8);
-    for (element, index) in bytes.chunks_exact_mut(length).zip(0_u64..) {
-        element.copy_from_slice(&bits(index).to_le_bytes()[..length]);
-    }
+    bytes.par_chunks_mut(length * ELEMENTS_PER_TASK).enumerate().for_each(|(task, bytes)| {
+        let first = (task * ELEMENTS_PER_TASK) as u64;
+        for (element, index) in bytes.chunks_exact_mut(length).zip(first..) {
+            element.copy_from_slice(&bits(index).to_le_bytes()[..length]);
+        }
+    });
+}
+
+/// The bits of low + (high − low) · u^exponent from 64 random bits; integers are rounded down and
+/// stay below `high`.
+fn skewed(scalar: ScalarType, low: f64, high: f64, exponent: f64, random: u64) -> u64 {
+    #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
+    let u = (random >> 11) as f64 / (1_u64 << 53) as f64;
+    let value = low + (high - low) * u.powf(exponent);
+    encode(scalar, if scalar.is_float() { value } else { value.floor().min(high - 1.0) })
 }
 
 /// The bits of a value in [low, high) from 64 random bits. Floats take as many bits as they hold
@@ -198,6 +233,15 @@ mod tests {
         assert_ne!(contents(&fill, 8, "input", 64), long[..64]);
         assert_ne!(contents(&fill, 7, "other", 64), long[..64]);
         insta::assert_debug_snapshot!(&long[..16]);
+    }
+
+    #[test]
+    fn elements_beyond_a_task_continue_the_series() {
+        let fill = Fill::Series { scalar: ScalarType::U32, first: 3.0, step: 2.0 };
+        let elements = 3 * ELEMENTS_PER_TASK + 5;
+        let bytes = contents(&fill, 1, "x", 4 * elements as u64);
+        let words = bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word));
+        assert!(words.eq((0..u32::try_from(elements).unwrap()).map(|index| 3 + 2 * index)));
     }
 
     #[test]

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::dispatches;
 use super::format::{
-    BlockDescription, BufferDescription, DispatchDescription, FillDescription, Formula,
-    ImmediatesDescription, IndirectDescription, Reference, Replacement, ReplacementText,
-    ScalarDescription, ScalarType, WorkgroupsDescription,
+    BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
+    MeanDescription, Reference, Replacement, ReplacementText, ScalarDescription, ScalarType,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
@@ -97,12 +97,18 @@ pub struct ExpectedBlock {
 }
 
 /// A dispatch of a launch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Dispatch {
     /// The entry point.
     pub entry_point: String,
     /// The number of workgroups.
     pub workgroups: Workgroups,
+    /// Values of overrides for it alone, over those of the launch.
+    #[serde(default)]
+    pub overrides: BTreeMap<String, f64>,
+    /// Whether it only makes ready what the others work on: not timed, not in the launch's mean.
+    #[serde(default)]
+    pub setup: bool,
     /// What a kernel in CUDA C++ is launched with beside; nothing in WGSL, which says it itself.
     #[serde(default)]
     pub native: Option<Native>,
@@ -235,10 +241,17 @@ pub fn overrides(
     given: &BTreeMap<String, Formula>,
     parameters: &BTreeMap<String, Value>,
 ) -> Result<BTreeMap<String, f64>, String> {
-    let names = numbers(parameters);
+    values(given, &numbers(parameters))
+}
+
+/// The values of overrides, from names that are numbers.
+pub(super) fn values(
+    given: &BTreeMap<String, Formula>,
+    names: &Names,
+) -> Result<BTreeMap<String, f64>, String> {
     given
         .iter()
-        .map(|(name, formula)| match formula::evaluate(formula, &names) {
+        .map(|(name, formula)| match formula::evaluate(formula, names) {
             Ok(value) => Ok((name.clone(), value)),
             Err(message) => Err(format!("the override `{name}`: {message}")),
         })
@@ -265,7 +278,7 @@ pub fn build(
         return Err(problem("there are no [[dispatches]]".to_owned()));
     }
     distinct(&description.buffers).map_err(problem)?;
-    let builder = Builder { names: &names, surroundings };
+    let builder = Builder { names: &names, parameters: &parameters, surroundings };
     let buffers: Vec<Buffer> = description
         .buffers
         .iter()
@@ -283,13 +296,9 @@ pub fn build(
     let bytes = description.bytes.as_ref();
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
-    let dispatches: Result<Vec<Dispatch>, String> = description
-        .dispatches
-        .iter()
-        .map(|d| dispatched(kernel.language, d, &parameters, &names))
-        .collect();
-    let dispatches = dispatches.map_err(problem)?;
-    let expected = expected_blocks(&description.blocks);
+    let dispatches =
+        dispatches::all(kernel.language, description, &parameters, &names).map_err(problem)?;
+    let expected = expected_blocks(&description.blocks, &parameters);
     let shown = shown(&description.buffers, &buffers).map_err(problem)?;
     Ok(Launch {
         kernel: kernel.id.clone(),
@@ -318,57 +327,6 @@ fn distinct(buffers: &[BufferDescription]) -> Result<(), String> {
     match buffers.iter().find(|buffer| !names.insert(&buffer.name)) {
         Some(twice) => Err(format!("there are two [[buffers]] of the name `{}`", twice.name)),
         None => Ok(()),
-    }
-}
-
-/// A dispatch with its entry point and workgroups worked out.
-fn dispatched(
-    language: Language,
-    given: &DispatchDescription,
-    parameters: &BTreeMap<String, Value>,
-    names: &Names,
-) -> Result<Dispatch, String> {
-    let entry_point = interpolate(&given.entry_point, parameters)?;
-    let about = |message: String| format!("the dispatch of `{entry_point}`: {message}");
-    let workgroups = match (&given.workgroups, &given.indirect) {
-        (Some(count), None) => {
-            let grid = grid(count, names);
-            Workgroups::Direct(grid.map_err(|message| about(format!("`workgroups`: {message}")))?)
-        }
-        (None, Some(IndirectDescription { offset, .. })) if !offset.is_multiple_of(4) => {
-            return Err(about(format!("`offset` is {offset}, and must be a multiple of 4")));
-        }
-        (None, Some(IndirectDescription { buffer, offset })) => {
-            Workgroups::Indirect { buffer: buffer.clone(), offset: *offset }
-        }
-        _ => {
-            return Err(format!(
-                "the dispatch of `{entry_point}` needs either `workgroups` or `indirect`"
-            ));
-        }
-    };
-    let native = native(language, given, names).map_err(about)?;
-    Ok(Dispatch { entry_point, workgroups, native })
-}
-
-/// What a dispatch of a kernel in CUDA C++ needs beside, and one in WGSL must not have.
-fn native(
-    language: Language,
-    dispatch: &DispatchDescription,
-    names: &Names,
-) -> Result<Option<Native>, String> {
-    match (language, dispatch.workgroup_size) {
-        (Language::Wgsl, None) if dispatch.cooperative.is_none() => Ok(None),
-        (Language::Wgsl, _) => {
-            Err("it has `workgroup_size` or `cooperative`, which only CUDA C++ takes".to_owned())
-        }
-        (Language::Cuda, None) => Err("it needs a `workgroup_size`".to_owned()),
-        (Language::Cuda, Some(workgroup_size)) => {
-            let cooperative = dispatch.cooperative.as_ref();
-            let cooperative =
-                cooperative.map_or(Ok(0), |asked| formula::evaluate_count(asked, names))?;
-            Ok(Some(Native { workgroup_size, cooperative: cooperative != 0 }))
-        }
     }
 }
 
@@ -442,46 +400,36 @@ fn shown(given: &[BufferDescription], buffers: &[Buffer]) -> Result<Vec<String>,
         .collect()
 }
 
-/// What is expected of blocks, its formulas as text.
-fn expected_blocks(given: &BTreeMap<String, BlockDescription>) -> BTreeMap<String, ExpectedBlock> {
+/// What is expected of blocks, its formulas as text; labels of which nothing is expected with these
+/// parameters are left out.
+fn expected_blocks(
+    given: &BTreeMap<String, BlockDescription>,
+    parameters: &BTreeMap<String, Value>,
+) -> BTreeMap<String, ExpectedBlock> {
+    let mean = |block: &BlockDescription| match &block.active_lanes_mean {
+        MeanDescription::Same(formula) => Some(formula.to_string()),
+        MeanDescription::Choice { by, of } => {
+            let value = parameters.get(by).map(Value::to_string)?;
+            of.get(&value).map(Formula::to_string)
+        }
+    };
     given
         .iter()
-        .map(|(label, block)| {
+        .filter_map(|(label, block)| {
             let block = ExpectedBlock {
-                active_lanes_mean: block.active_lanes_mean.to_string(),
+                active_lanes_mean: mean(block)?,
                 issues: block.issues.as_ref().map(Formula::to_string),
                 lanes: block.lanes.as_ref().map(Formula::to_string),
             };
-            (label.clone(), block)
+            Some((label.clone(), block))
         })
         .collect()
-}
-
-fn grid(given: &WorkgroupsDescription, names: &Names) -> Result<[u32; 3], String> {
-    match given {
-        WorkgroupsDescription::Count(formula) => {
-            let count = formula::evaluate_count(formula, names)?;
-            fold(count).ok_or_else(|| format!("{count} workgroups do not fit into 65535 × 65535"))
-        }
-        WorkgroupsDescription::Grid(formulas) => {
-            let mut counts = [0; 3];
-            for (count, formula) in counts.iter_mut().zip(formulas) {
-                let value = formula::evaluate_count(formula, names)?;
-                *count = u32::try_from(value)
-                    .ok()
-                    .filter(|count| *count <= WORKGROUPS_PER_DIMENSION_MAX)
-                    .ok_or_else(|| {
-                        format!("{value} workgroups are over the limit of 65535 a dimension")
-                    })?;
-            }
-            Ok(counts)
-        }
-    }
 }
 
 /// What buffers are worked out from.
 struct Builder<'a> {
     names: &'a Names,
+    parameters: &'a BTreeMap<String, Value>,
     surroundings: &'a Surroundings,
 }
 
@@ -507,7 +455,7 @@ impl Builder<'_> {
                 "buffer `{name}` would take {size} bytes; at most {BUFFER_BYTES_MAX}"
             ));
         }
-        let fill = self.fill(buffer)?;
+        let fill = self.fill(buffer, &buffer.fill)?;
         let scalar = buffer.scalar.or_else(|| self.scalar(name)).unwrap_or(ScalarType::U32);
         // A binding may not be empty: n = 0 still binds one element, which nothing reads.
         let size = size.max(scalar.bytes()).next_multiple_of(4);
@@ -533,6 +481,8 @@ impl Builder<'_> {
             FillDescription::Zero
             | FillDescription::Uniform(_)
             | FillDescription::Series { .. }
+            | FillDescription::Skewed { .. }
+            | FillDescription::Choice { .. }
             | FillDescription::Default => None,
         };
         match (elements, buffer.scalar, shape, file) {
@@ -549,7 +499,7 @@ impl Builder<'_> {
         }
     }
 
-    fn fill(&self, buffer: &BufferDescription) -> Result<Fill, String> {
+    fn fill(&self, buffer: &BufferDescription, given: &FillDescription) -> Result<Fill, String> {
         let name = &buffer.name;
         let typed = || {
             buffer
@@ -557,8 +507,29 @@ impl Builder<'_> {
                 .or_else(|| self.scalar(name))
                 .ok_or_else(|| format!("buffer `{name}` needs a `type`, such as \"f32\""))
         };
-        Ok(match &buffer.fill {
+        let number = |formula: &Formula| formula::evaluate(formula, self.names);
+        Ok(match given {
             FillDescription::Zero => Fill::Zero,
+            FillDescription::Skewed { range: [low, high], exponent, length } => Fill::Skewed {
+                scalar: typed()?,
+                low: number(low)?,
+                high: number(high)?,
+                exponent: number(exponent)?,
+                length: formula::evaluate_count(length, self.names)?.max(1),
+            },
+            FillDescription::Choice { by, of } => {
+                let value = self.parameters.get(by).map(Value::to_string);
+                let chosen = value.as_ref().and_then(|value| of.get(value));
+                let chosen = chosen.ok_or_else(|| {
+                    let known: Vec<&str> = of.keys().map(String::as_str).collect();
+                    format!(
+                        "buffer `{name}` is filled by `{by}`, which is {}; it may be: {}",
+                        value.as_deref().unwrap_or("no parameter"),
+                        known.join(", ")
+                    )
+                })?;
+                return self.fill(buffer, chosen);
+            }
             FillDescription::Uniform([low, high]) => Fill::Uniform {
                 scalar: typed()?,
                 low: formula::evaluate(low, self.names)?,

@@ -8,6 +8,7 @@
 //! Adding a kernel is adding two files; Rust is written only for a CPU reference ([`mod@reference`])
 //! that the existing ones cannot express.
 
+mod dispatches;
 pub mod format;
 pub mod formula;
 pub mod generate;
@@ -30,6 +31,9 @@ static SHADERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/shaders");
 
 /// The ledger of claims, as committed.
 const CLAIMS: &str = include_str!("../../shaders/claims.toml");
+
+/// What the files of parts that kernels share end in.
+const PART: &str = ".part.wgsl";
 
 /// The seed of generated inputs where none is given.
 pub const SEED: u64 = 1;
@@ -315,11 +319,12 @@ impl Catalogue {
     }
 
     /// A catalogue from texts by path: `family/name.wgsl` or `family/name.cu`, and
-    /// `family/name.toml`.
+    /// `family/name.toml`; and the parts that they name, `family/name.part.wgsl`.
     ///
     /// # Errors
     ///
-    /// [`KernelError::Pair`] where one of a pair is missing, and what [`Kernel::parse`] says.
+    /// [`KernelError::Pair`] where one of a pair or a part is missing, and what [`Kernel::parse`]
+    /// says.
     pub fn from_files(files: &BTreeMap<String, String>) -> Result<Self, KernelError> {
         let pair = |present: &str, missing: String| KernelError::Pair {
             present: present.to_owned(),
@@ -327,6 +332,9 @@ impl Catalogue {
         };
         let mut kernels: BTreeMap<String, Kernel> = BTreeMap::new();
         for (path, text) in files {
+            if path.ends_with(PART) {
+                continue;
+            }
             let Some((stem, ending)) = path.rsplit_once('.') else { continue };
             if ending == "toml" {
                 let shaders = [Language::Wgsl, Language::Cuda].map(Language::extension);
@@ -341,7 +349,12 @@ impl Catalogue {
             }
             let description = format!("{stem}.toml");
             let beside = files.get(&description).ok_or_else(|| pair(path, description))?;
-            let kernel = Kernel { language, ..Kernel::parse(stem, text, beside)? };
+            let mut kernel = Kernel { language, ..Kernel::parse(stem, text, beside)? };
+            for part in &kernel.description.parts {
+                let missing = format!("{part}{PART}");
+                let text = files.get(&missing).ok_or_else(|| pair(path, missing.clone()))?;
+                kernel.source.push_str(&format!("\n// {missing}\n\n{text}"));
+            }
             if let Some(other) = kernels.insert(stem.to_owned(), kernel) {
                 let message = format!(
                     "there is {stem}.{} too; a kernel has one text",

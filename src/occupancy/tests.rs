@@ -12,7 +12,7 @@ fn limit(found: &Occupancy, resource: Resource) -> Option<u32> {
     found.limits.iter().find(|limit| limit.resource == resource).unwrap().workgroups
 }
 
-/// Claim `mastery-occ-walkthrough`: an A100, 256 threads, 40 registers, 8 KiB. The article finds 5
+/// Claims `mastery-occ-walkthrough` and `-table`: an A100, 256 threads, 40 registers, 8 KiB. The article finds 5
 /// blocks by shared memory and 62.5 %; its 48 KB are what a block may have by default, not what a
 /// multiprocessor has, and 49,152 / 8,192 is 6.
 #[test]
@@ -36,6 +36,18 @@ fn registers_limit_as_the_articles_say() {
     assert!((of("sm_80", 32, 0, 256).ratio.0 - 1.0).abs() < 1e-12);
     assert_eq!(of("sm_80", 128, 0, 256).workgroups, 2);
     assert_eq!(of("sm_80", 129, 0, 256).workgroups, 1);
+}
+
+/// Claims `mastery-occ-limits` and `mastery-occupancy-50`: the A100 as claimed, with 32 of 64 warps half
+/// full; and Turing, whose 32 warps lie outside the claimed 48 to 64.
+#[test]
+fn limits_are_as_claimed_but_for_turing() {
+    let a100 = architecture("sm_80").unwrap();
+    assert_eq!((a100.registers, a100.memory_bytes), (65_536, 164 << 10));
+    assert_eq!((a100.workgroup_invocations_max, a100.workgroups, a100.subgroups), (1024, 32, 64));
+    assert!((of("sm_80", 64, 0, 1024).ratio.0 - 0.5).abs() < 1e-12);
+    assert_eq!(of("sm_80", 64, 0, 1024).subgroups, 32);
+    assert_eq!(architecture("sm_75").unwrap().subgroups, 32);
 }
 
 /// Claim `mastery-block-sweep`: there are no registers and no workgroup memory that give its table of

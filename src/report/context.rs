@@ -15,7 +15,8 @@ use crate::{
         WithheldReason, parameters_text,
     },
     chart::{self, ChartError},
-    record::{Device, Output, Run, Status},
+    record::{Device, Output, PeerRow, Run, Status},
+    units::{Nanoseconds, Ratio},
 };
 
 /// Everything on the page.
@@ -30,6 +31,7 @@ pub(super) struct Context {
     sources: Vec<SourceText>,
     findings: Vec<FindingText>,
     failures: Vec<FailureText>,
+    peers: Vec<PeerText>,
 }
 
 /// One invocation.
@@ -123,6 +125,7 @@ struct FailureText {
 pub(super) fn context(
     runs: &[Run],
     joined: &Run,
+    peers: &[PeerRow],
     catalogue: &Catalogue,
 ) -> Result<Context, ReportError> {
     let summary = analyze::summary(joined, catalogue);
@@ -140,6 +143,7 @@ pub(super) fn context(
         sources: sources(joined),
         findings: findings.collect(),
         failures: failures(&summary),
+        peers: peers.iter().map(peer).collect(),
         summaries: summary
             .devices
             .iter()
@@ -150,6 +154,34 @@ pub(super) fn context(
             })
             .collect(),
     })
+}
+
+/// A row of the table of peers.
+#[derive(Debug, Serialize)]
+pub(super) struct PeerText {
+    work: String,
+    n: u64,
+    device: String,
+    state: &'static str,
+    time: String,
+    peer: String,
+    peer_time: String,
+    ratio: String,
+    copy: String,
+}
+
+fn peer(row: &PeerRow) -> PeerText {
+    PeerText {
+        work: row.work.clone(),
+        n: row.n,
+        device: row.device.clone(),
+        state: if row.cold { "cold" } else { "warm" },
+        time: format::time(Some(Nanoseconds(row.median_ns))),
+        peer: row.peer.clone(),
+        peer_time: format::time(Some(Nanoseconds(row.peer_median_ns))),
+        ratio: format!("{:.2}×", row.speed_ratio),
+        copy: format::percent(Some(Ratio(row.copy_rate_ratio))),
+    }
 }
 
 /// Describes one invocation.

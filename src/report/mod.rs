@@ -21,7 +21,7 @@ use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Ser
 use crate::{
     analyze::{Catalogue, merge},
     chart::ChartError,
-    record::Run,
+    record::{PeerRow, Run},
 };
 
 /// The template's name; its ending turns HTML escaping on.
@@ -41,16 +41,17 @@ pub enum ReportError {
     Template(#[from] minijinja::Error),
 }
 
-/// Makes the page for one or more runs; several are shown side by side, as [`merge`] joins them.
+/// Makes the page for one or more runs; several are shown side by side, as [`merge`] joins them. Rows
+/// of peers get a table of their own.
 ///
 /// # Errors
 ///
 /// [`ReportError::NoRuns`] for an empty list; the others are faults of lanescope's own.
-pub fn html(runs: &[Run], catalogue: &Catalogue) -> Result<String, ReportError> {
+pub fn html(runs: &[Run], peers: &[PeerRow], catalogue: &Catalogue) -> Result<String, ReportError> {
     let joined = merge(runs).ok_or(ReportError::NoRuns)?;
     let mut environment = environment()?;
     environment.add_template(TEMPLATE, include_str!("template.html"))?;
-    let context = context::context(runs, &joined, catalogue)?;
+    let context = context::context(runs, &joined, peers, catalogue)?;
     Ok(environment.get_template(TEMPLATE)?.render(Serde(context))?)
 }
 

@@ -13,7 +13,7 @@ fn page() -> String {
         )
     });
     let catalogue = Catalogue { kernels: kernels.collect() };
-    html(&[fixtures::run()], &catalogue).expect("a page")
+    html(&[fixtures::run()], &[], &catalogue).expect("a page")
 }
 
 #[test]
@@ -60,17 +60,39 @@ fn an_empty_run_still_makes_a_page_and_no_run_makes_none() {
     let mut run = fixtures::run();
     run.devices.clear();
     run.measurements.clear();
-    let page = html(&[run], &Catalogue::default()).expect("a page");
+    let page = html(&[run], &[], &Catalogue::default()).expect("a page");
     for text in ["No device was opened", "Nothing was measured", "No flag was raised"] {
         assert!(page.contains(text), "{text}");
     }
-    assert!(matches!(html(&[], &Catalogue::default()), Err(ReportError::NoRuns)));
+    assert!(matches!(html(&[], &[], &Catalogue::default()), Err(ReportError::NoRuns)));
 }
 
 #[test]
 fn several_runs_stand_side_by_side() {
     let run = fixtures::run();
-    let page = html(&[run.clone(), run], &Catalogue::default()).expect("a page");
+    let page = html(&[run.clone(), run], &[], &Catalogue::default()).expect("a page");
     assert!(page.contains("wgpu:0 (2)"));
     assert_eq!(page.matches("Started</th>").count(), 2);
+}
+
+#[test]
+fn peers_have_a_table_of_their_own() {
+    let row = PeerRow {
+        work: "scan_u32".to_owned(),
+        n: 1 << 26,
+        peer: "cub".to_owned(),
+        peer_median_ns: 177_900.0,
+        device: "NVIDIA H200".to_owned(),
+        median_ns: 150_300.0,
+        speed_ratio: 177.9 / 150.3,
+        bytes_moved: 1 << 29,
+        copy_rate_ratio: 0.84,
+        cold: true,
+    };
+    let page = html(&[fixtures::run()], &[row], &Catalogue::default()).expect("a page");
+    for part in ["scan_u32", "67108864", "150 µs", "178 µs", "1.18×", "84.0 %", "cold"] {
+        assert!(page.contains(part), "{part}");
+    }
+    let without = html(&[fixtures::run()], &[], &Catalogue::default()).expect("a page");
+    assert!(!without.contains("id=\"peers\""));
 }

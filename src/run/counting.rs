@@ -2,7 +2,7 @@
 //!
 //! Input: options and outputs. Output: methods, verdicts and errors. It runs nothing.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Checked, CountOptions, RunError, RunErrorKind, caught};
 use crate::instrument::{Count, InstrumentError, Instrumented, Method, Options};
@@ -79,6 +79,18 @@ pub(super) fn known(workgroups: &Workgroups) -> Option<[u32; 3]> {
         Workgroups::Direct(workgroups) => Some(*workgroups),
         Workgroups::Indirect { .. } => None,
     }
+}
+
+/// The names of the buffers that some of the programs may write.
+pub(super) fn written(programs: &[Program]) -> Result<BTreeSet<String>, RunError> {
+    let mut names = BTreeSet::new();
+    for program in programs {
+        let bindings = program
+            .bindings()
+            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
+        names.extend(bindings.into_iter().filter(|b| b.writable).map(|binding| binding.name));
+    }
+    Ok(names)
 }
 
 /// What launches beside one that took the device along are told.

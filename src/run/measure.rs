@@ -104,7 +104,9 @@ fn analysed(launch: &Launch) -> Result<Vec<Program>, RunError> {
         .iter()
         .map(|dispatch| {
             // Each entry point may read a subset of the overrides; naga refuses unknown ones.
-            parsed.resolve(&dispatch.entry_point, &launch.overrides).map_err(bad)
+            let mut overrides = launch.overrides.clone();
+            overrides.extend(dispatch.overrides.iter().map(|(name, value)| (name.clone(), *value)));
+            parsed.resolve(&dispatch.entry_point, &overrides).map_err(bad)
         })
         .collect()
 }
@@ -134,12 +136,17 @@ pub fn measurement(
     for (index, program) in programs.iter().enumerate() {
         let counts = counted.as_ref().and_then(|counted| counted.dispatches.get(index));
         let linear = device.lane_is_local_index_mod_width == Some(true);
-        dispatches.push(dispatch(launch, index, program, counts, width.filter(|_| linear))?);
+        dispatches.push(dispatch(
+            launch,
+            index,
+            program,
+            counts,
+            timed.as_ref(),
+            width.filter(|_| linear),
+        )?);
     }
     let blocks = || dispatches.iter().flat_map(|dispatch: &Dispatch| &dispatch.blocks);
-    let slots = blocks().map(|block| u128::from(block.ops) * u128::from(block.issues.0)).sum();
-    let lanes = blocks().map(|block| u128::from(block.ops) * u128::from(block.lanes.0)).sum();
-    let active_lanes_mean = mean(lanes, slots);
+    let active_lanes_mean = mean(&dispatches);
     let efficiency_ratio =
         active_lanes_mean.zip(width).map(|(mean, width)| Ratio(mean / f64::from(width.lanes())));
     let (output, mismatch) = verdict(counted.as_ref(), timed.as_ref());
@@ -215,8 +222,17 @@ fn flags(
     flags
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
-fn mean(lanes: u128, slots: u128) -> Option<f64> {
+/// The mean active lanes over the dispatches that do not only set up.
+fn mean(dispatches: &[Dispatch]) -> Option<f64> {
+    let worked = dispatches.iter().filter(|dispatch| !dispatch.setup);
+    let (slots, lanes) = worked.flat_map(|dispatch| &dispatch.blocks).fold(
+        (0_u128, 0_u128),
+        |(slots, lanes), block| {
+            let ops = u128::from(block.ops);
+            (slots + ops * u128::from(block.issues.0), lanes + ops * u128::from(block.lanes.0))
+        },
+    );
+    #[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
     (slots != 0).then(|| lanes as f64 / slots as f64)
 }
 
@@ -229,6 +245,8 @@ fn uncounted(launch: &Launch) -> Vec<Dispatch> {
         blocks: Vec::new(),
         lines: Vec::new(),
         machine_code: None,
+        median_ns: None,
+        setup: dispatch.setup,
     });
     each.collect()
 }
@@ -246,6 +264,7 @@ fn dispatch(
     index: usize,
     program: &Program,
     counted: Option<&CountedDispatch>,
+    timed: Option<&Timed>,
     width_expected: Option<Width>,
 ) -> Result<Dispatch, RunError> {
     let file = program.text().file();
@@ -289,11 +308,14 @@ fn dispatch(
         issues: Issues(issues),
         lanes: Lanes(lanes),
     };
+    let median_ns = timed.and_then(|timed| timed.dispatch_median_ns.get(index).copied().flatten());
     let direct = direct(&launch.dispatches[index].workgroups);
     Ok(Dispatch {
         entry_point: launch.dispatches[index].entry_point.clone(),
         workgroups: counted.and_then(|counted| counted.workgroups).or(direct),
         workgroup_size: program.workgroup_size(),
+        setup: launch.dispatches[index].setup,
+        median_ns,
         blocks,
         lines: lines.into_iter().map(line).collect(),
         machine_code: None,

@@ -178,6 +178,10 @@ pub struct CountedDispatch {
 pub struct Timed {
     /// The samples and what follows from them; nothing where no sample was usable.
     pub time: Option<Time>,
+    /// The median time of each dispatch by itself, in nanoseconds, in order; empty where the device
+    /// takes no timestamps between dispatches or there is only one.
+    #[serde(default)]
+    pub dispatch_median_ns: Vec<Option<Nanoseconds>>,
     /// Whether the outputs of what was timed were right.
     pub checked: Checked,
     /// Whether the timed modules had bounds, loop and division checks.

@@ -16,8 +16,9 @@ use crate::units::{Nanoseconds, Ratio};
 /// A sample should be this many times the timer's quantum, so that its rounding stays below 1 %.
 pub const QUANTA_PER_SAMPLE: f64 = 100.0;
 
-/// A sample should take at least this long: what begins and ends a pass is small beside it.
-pub const SAMPLE_NS_MIN: f64 = 200_000.0;
+/// A sample should take at least this long: what begins and ends a pass is small beside it, and a GPU
+/// that works for half of the time or more keeps its clock.
+pub const SAMPLE_NS_MIN: f64 = 500_000.0;
 
 /// A difference of ticks within this many quanta says nothing.
 const QUANTA_USABLE: f64 = 10.0;
@@ -25,8 +26,11 @@ const QUANTA_USABLE: f64 = 10.0;
 /// The most repetitions of a launch in a sample.
 const REPEATS_MAX: u32 = 4096;
 
-/// Rounds that are taken and thrown away before those that count.
-const WARM_UP_ROUNDS: u32 = 2;
+/// Rounds that are taken even where the budget is spent: one sample alone has no noise.
+const ROUNDS_MIN: u32 = 2;
+
+/// A launch that takes this long or longer needs nothing before it: a device wakes within less.
+pub const LONG_NS: f64 = 50_000_000.0;
 
 /// The seed of bootstrap intervals: any fixed number makes the same interval from the same samples.
 const BOOTSTRAP_SEED: u64 = 0x7469_6d65;
@@ -86,7 +90,8 @@ struct Launch {
 /// Samples `repeatable.len()` launches side by side until the stop rule is met for all, or the
 /// budget is spent.
 ///
-/// `sample(launch, repeats)` runs a launch `repeats` times between two timestamps. A launch whose
+/// `sample(launch, repeats)` runs a launch `repeats` times between two timestamps; whoever runs it
+/// fills in [`Time::dispatches_before_sample`]. A launch whose
 /// sample fails is left out from then on, and gives the failure. A failure that ends the device ends
 /// sampling: the launches beside it give [`RunErrorKind::Interrupted`].
 pub fn sample_all(
@@ -115,15 +120,12 @@ pub fn sample_all(
             }
             let launch = &mut launches[index];
             match sample(index, launch.repeats) {
-                Ok(ticks) if round >= WARM_UP_ROUNDS => {
-                    launch.add(timer, ticks, round - WARM_UP_ROUNDS);
-                }
-                Ok(_) => {}
+                Ok(ticks) => launch.add(timer, ticks, round),
                 Err(error) => launch.failure = Some(error),
             }
         }
         round += 1;
-        if finished(&mut launches, options, start.elapsed()) {
+        if finished(&mut launches, options, start.elapsed()) && round >= ROUNDS_MIN {
             break;
         }
     }
@@ -215,6 +217,7 @@ impl Launch {
             ci95_ns: [Nanoseconds(interval.low), Nanoseconds(interval.high)],
             noise_ratio: noise,
             dispatches_per_sample: self.repeats,
+            dispatches_before_sample: None,
             stop_rule_met: self.met,
             samples: self.samples,
         }))

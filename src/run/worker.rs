@@ -571,8 +571,9 @@ impl Runner for WorkerRunner {
                         Collected { missing, ..Collected::default() }
                     })
                 };
+                let setup: Vec<bool> = launch.dispatches.iter().map(|one| one.setup).collect();
                 let mut read_parts: Vec<Collected> = Vec::new();
-                for part in parts(launch.dispatches.len()) {
+                for part in parts(&setup) {
                     let read = read(part);
                     // Where there is no CUPTI for one part, there is none for the others.
                     let hopeless = read.from.is_none();
@@ -581,7 +582,7 @@ impl Runner for WorkerRunner {
                         break;
                     }
                 }
-                Some(merged(launch.dispatches.len(), read_parts))
+                Some(merged(&setup, read_parts))
             }
         }
     }

@@ -13,7 +13,7 @@ use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
 use lanescope::program::{Overrides, Parsed};
 use lanescope::record::{Output, Value};
 use lanescope::run::simulator::SimulatorRunner;
-use lanescope::run::worker::{Interface, WorkerOptions, WorkerRunner};
+use lanescope::run::worker::{WorkerOptions, WorkerRunner};
 use lanescope::run::{CountOptions, Counted, Runner};
 use lanescope::simulate::Schedule;
 use lanescope::units::Width;
@@ -158,7 +158,7 @@ fn fallback() {
                 Width::new([4, 8, 32, 64, 128][usize::try_from(seed).unwrap() % 5]).unwrap();
             let mut runner =
                 SimulatorRunner::new(width, STEPS_MAX).schedule(Schedule::Unfair { seed }, Some(1));
-            let n = [0, 1, 511, 513, 7919, 8191, 8193][usize::try_from(seed).unwrap() % 7];
+            let n = [0, 1, 1023, 1025, 15_919, 16_383, 16_385][usize::try_from(seed).unwrap() % 7];
             let choice = [
                 ("kind", Value::Name(kind.to_owned())),
                 ("type", Value::Name(element.to_owned())),
@@ -195,7 +195,7 @@ pub(crate) fn right(driver: &Driver) {
         environment: driver.environment(),
         silence_max: Duration::from_secs(60),
     };
-    let mut device = WorkerRunner::open_by(Interface::Wgpu, 0, false, &options).unwrap();
+    let mut device = WorkerRunner::open_by(driver.interface, 0, false, &options).unwrap();
     let catalogue = Catalogue::embedded().unwrap();
     for kernel in kernels(&catalogue) {
         for (index, choice) in choices(kernel).iter().enumerate() {

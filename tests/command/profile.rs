@@ -204,6 +204,7 @@ pub(super) fn bad_input() {
     refused(&["waste.wgsl", "--launch", "key.toml"], "key.toml: TOML parse error at line 2");
     refused(&["two.wgsl", "--launch", "two.toml", "--entry", "b"], "--entry has no effect");
     refused(&["waste.wgsl", "--fail-on", "speed<1"], "none of efficiency, active_lanes, share");
+    refused(&["waste.wgsl", "--sass"], "--sass shows the machine code of a device cuda:N");
     refused(&["waste.wgsl", "--workgroups", "0"], "an example is 64,1,1");
     refused(&["waste.wgsl", "--entry", "mian"], "it has: main");
     refused(&["waste.wgsl", "--n", "0"], "at least 1");

@@ -21,7 +21,7 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 22] = [
+pub(crate) const CHECKS: [(&str, Check); 25] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("derived_counts_of_the_catalogue_equal_the_simulator", derived),
@@ -30,6 +30,7 @@ pub(crate) const CHECKS: [(&str, Check); 22] = [
     ("histograms_add_up", histograms),
     ("corpus_counts_equal_the_simulator", corpus::agrees),
     ("several_and_indirect_dispatches_run", indirect),
+    ("what_cannot_be_repeated_is_begun_anew_for_each_pass", begun_anew),
     ("what_is_too_large_is_refused_with_its_limit", too_large),
     ("profile_agrees_with_the_simulator", profile),
     ("estimates_bound_what_is_executed", trust::estimates),
@@ -43,6 +44,8 @@ pub(crate) const CHECKS: [(&str, Check); 22] = [
     ("collectives_are_right", crate::collectives::right),
     ("the_librarys_collectives_are_right_again_and_again", crate::collectives::stress),
     ("random_programs_agree", crate::random::agree),
+    ("partitions_are_stable_and_right", crate::sorting::partitions),
+    ("sort_then_dispatch_is_right", crate::sorting::sorted),
     ("endless_loop_costs_its_process_only", endless_loop),
 ];
 
@@ -118,6 +121,9 @@ fn times(driver: &Driver) {
         let time = measurement.time.as_ref().unwrap();
         assert!(time.median_ns.0 > 0.0 && time.samples.len() >= 2, "{}", measurement.kernel);
         assert!(time.ci95_ns[0] <= time.median_ns && time.median_ns <= time.ci95_ns[1]);
+        let long = time.median_ns.0 > 25e6;
+        let before = time.dispatches_before_sample.unwrap();
+        assert!(before == time.dispatches_per_sample || (long && before == 0), "{before}");
         let flagged = measurement.flags.iter().any(|flag| flag == "stop_rule_not_met");
         assert_eq!(flagged, !time.stop_rule_met);
         assert!(!measurement.runtime_checks.timed);
@@ -174,7 +180,8 @@ fn hot_loops(driver: &Driver) {
 fn collectives(driver: &Driver) {
     let folder = TempDir::new().unwrap();
     let simulator = format!("sim:{}", driver.width);
-    let devices = ["--device", "wgpu:0", "--device", &simulator];
+    let device = driver.device();
+    let devices = ["--device", &device, "--device", &simulator];
     let families = ["shuffle", "vote", "occupancy", "--no-timing", "--quick"];
     let arguments = [&families[..], &devices[..]].concat();
     let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
@@ -298,6 +305,8 @@ fn work(@builtin(global_invocation_id) id: vec3<u32>) {
         entry_point: entry_point.to_owned(),
         workgroups,
         native: None,
+        overrides: BTreeMap::new(),
+        setup: false,
     };
     launch.dispatches = vec![
         dispatch("prepare", Workgroups::Direct([1, 1, 1])),
@@ -367,6 +376,39 @@ fn indirect(driver: &Driver) {
     assert!(timed.time.as_ref().unwrap().median_ns.0 > 0.0);
 }
 
+/// A launch that adds one to each element: right after any number of samples where it is begun anew
+/// for each pass, wrong where it claims that it can be repeated.
+fn begun_anew(driver: &Driver) {
+    let catalogue = Catalogue::embedded().unwrap();
+    let kernel = catalogue.kernel("reduce/every_lane").unwrap();
+    let mut launch = kernel.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap();
+    launch.file = "add_one.wgsl".to_owned();
+    launch.source = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(256)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    output[id.x] += 1u;
+}"
+    .to_owned();
+    launch.buffers.retain(|buffer| buffer.name == "output");
+    for dispatch in &mut launch.dispatches {
+        dispatch.entry_point = "main".to_owned();
+    }
+    launch.repeatable = false;
+    let repeated = Launch { repeatable: true, ..launch.clone() };
+    let timing = TimeOptions {
+        budget: Duration::from_secs(1),
+        samples_min: 3,
+        noise_ratio_max: 1.0,
+        counting: None,
+    };
+    let mut device = open(driver, 60).unwrap();
+    let timed = device.time(&[launch, repeated], &timing, &mut |_| {});
+    let timed: Vec<_> = timed.into_iter().map(|timed| timed.unwrap().unwrap()).collect();
+    assert!(timed.iter().all(|timed| timed.time.as_ref().unwrap().samples.len() >= 3));
+    assert_eq!(timed[0].checked.output, Output::Verified, "{:?}", timed[0].checked);
+    assert_eq!(timed[1].checked.output, Output::Mismatch);
+}
+
 /// A driver that reports 32 lanes and runs 16 is flagged in the record, and doctor exits with 4.
 fn misreported_width(driver: &Driver) {
     let folder = TempDir::new().unwrap();
@@ -387,13 +429,15 @@ fn misreported_width(driver: &Driver) {
 /// What counts are worth, and where subgroups of 3D workgroups begin: as found here by hand.
 fn doctor(driver: &Driver) {
     let folder = TempDir::new().unwrap();
-    let command = ["doctor", "--device", "wgpu:0"];
+    let device = driver.device();
+    let command = ["doctor", "--device", &device];
     let (code, stdout, _) = program::parts(&program::run(&folder, &driver.environment(), &command));
-    // SwiftShader brings lanes together late after a loop, see `self_test_of_counting`.
-    let (expected, trust, packed) = if driver.family == "lavapipe" {
-        (0, "counts: observed: the self-test passed", "a subgroup begins at each row along x")
-    } else {
-        (4, "counts: unknown: no passed self-test", "subgroups follow local_invocation_index")
+    let passed = "counts: observed: the self-test passed";
+    let (expected, trust, packed) = match driver.family {
+        "lavapipe" => (0, passed, "a subgroup begins at each row along x"),
+        "cuda" => (0, passed, "subgroups follow local_invocation_index"),
+        // SwiftShader brings lanes together late after a loop, see `self_test_of_counting`.
+        _ => (4, "counts: unknown: no passed self-test", "subgroups follow local_invocation_index"),
     };
     assert_eq!(code, expected, "{stdout}");
     assert!(stdout.contains(trust) && stdout.contains(packed), "{stdout}");

@@ -52,6 +52,8 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
             entry_point: "main".to_owned(),
             workgroups: Workgroups::Direct([program.workgroups, 1, 1]),
             native: None,
+            overrides: BTreeMap::new(),
+            setup: false,
         }],
         repeatable: true,
         trusted: false,

@@ -80,6 +80,13 @@ impl Driver {
             "what_is_too_large_is_refused_with_its_limit" => {
                 self.name != "lavapipe_lying" && self.family != "cuda"
             }
+            // What wgpu offers or naga writes for it, and the library over a device of wgpu's.
+            "a_device_without_subgroups_is_estimated"
+            | "what_a_device_lacks_is_named"
+            | "a_panic_of_naga_costs_its_device_only"
+            | "the_librarys_collectives_are_right_again_and_again" => {
+                self.name != "lavapipe_lying" && self.interface == Interface::Wgpu
+            }
             _ => self.name != "lavapipe_lying",
         }
     }

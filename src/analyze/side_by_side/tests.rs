@@ -74,6 +74,8 @@ fn dispatch(blocks: Vec<Block>, instructions: Vec<Instruction>) -> Dispatch {
         workgroup_size: [64, 1, 1],
         blocks,
         lines: Vec::new(),
+        median_ns: None,
+        setup: false,
         machine_code: Some(MachineCode {
             function,
             architecture: "sm_90".to_owned(),

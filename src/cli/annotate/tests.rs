@@ -221,3 +221,53 @@ fn a_long_source_is_an_excerpt_on_a_terminal_and_whole_in_a_file() {
         }
     }
 }
+
+/// What an H200 gave for a shader with a division, a sine and a loop.
+fn counted_by_hardware() -> Run {
+    crate::fixtures::counters()
+}
+
+#[test]
+fn machine_code_stands_under_its_lines_with_every_instruction() {
+    let run = counted_by_hardware();
+    let profile = &profiles(&run)[0];
+    let code = profile.devices[0].dispatches[0].machine_code.as_ref().expect("machine code");
+    let text = machine_code(profile, PLAIN);
+    for one in &code.instructions {
+        let offset = format!("  {:#06x}  ", one.offset_bytes);
+        assert_eq!(text.matches(&offset).count(), 1, "{offset}");
+        assert!(one.text.as_ref().is_some_and(|said| text.contains(said)), "{offset}");
+    }
+    let hot = "v = v * 0.5 + pow(abs(v), 1.5);";
+    assert!(text.contains(&format!("19 │ {hot}\n  ")), "{text}");
+    assert!(text.contains("of no line of the source") && text.contains("sm_90"));
+    let narrow = machine_code(profile, Look { columns: Some(80), colour: false });
+    assert!(narrow.lines().all(|line| line.chars().count() <= 80), "{narrow}");
+}
+
+#[test]
+fn instructions_without_texts_say_how_to_get_them() {
+    let mut run = counted_by_hardware();
+    let code = run.measurements[0].dispatches[0].machine_code.as_mut().expect("machine code");
+    code.instructions.iter_mut().for_each(|one| one.text = None);
+    let text = machine_code(&profiles(&run)[0], PLAIN);
+    assert!(text.contains("pip install nvidia-cuda-nvdisasm") && text.contains("  0x0010  "));
+}
+
+#[test]
+fn hardware_counters_have_nvidias_names_and_what_is_missing_has_no_figure() {
+    let mut run = counted_by_hardware();
+    let text = view(&run, PLAIN);
+    for counter in &run.measurements[0].counters {
+        assert!(text.contains(&counter.name), "{}", counter.name);
+    }
+    assert!(text.contains("Avg. Active Threads Per Warp") && text.contains("CUPTI 13.0"));
+    let measurement = &mut run.measurements[0];
+    measurement.counters.clear();
+    measurement.counters_from = None;
+    measurement.counters_missing = vec!["no hardware counters: there is no CUPTI".to_owned()];
+    measurement.dispatches[0].machine_code = None;
+    let text = view(&run, PLAIN);
+    assert!(!text.contains("Hardware counters of") && !text.contains("Threads Per Warp"));
+    assert_eq!(machine_code(&profiles(&run)[0], PLAIN), "");
+}

@@ -8,6 +8,7 @@
 mod five_patterns;
 mod grid_sync;
 mod match_lanes;
+mod moe;
 mod occupancy;
 mod reconvergence;
 mod reduce;
@@ -15,14 +16,21 @@ mod scan;
 mod seats;
 mod shuffle;
 mod softmax;
+mod sort;
+mod sparse;
 mod vote;
 
 use std::collections::BTreeMap;
+
+use rayon::prelude::*;
 
 use super::format::{Reference, ScalarType};
 use super::generate;
 use super::launch::Launch;
 use crate::record::Value;
+
+/// Elements that one thread looks at at a time.
+const ELEMENTS_PER_TASK: usize = 1 << 16;
 
 /// How many differing elements a mismatch lists.
 const DIFFERENCES_SHOWN: usize = 5;
@@ -70,12 +78,14 @@ pub struct Mismatch {
     /// Absolute tolerance.
     pub tolerance_absolute: f64,
     /// The first that differ: index, found, expected.
-    pub first: Vec<(usize, f64, f64)>,
+    pub first: Vec<Difference>,
 }
 
-fn describe(first: &[(usize, f64, f64)]) -> String {
-    let one =
-        |(index, found, expected): &(usize, f64, f64)| format!("[{index}] {found} ≠ {expected}");
+/// An element that differs: its index, what was found, what was expected.
+pub type Difference = (usize, f64, f64);
+
+fn describe(first: &[Difference]) -> String {
+    let one = |(index, found, expected): &Difference| format!("[{index}] {found} ≠ {expected}");
     first.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
@@ -85,6 +95,9 @@ type Function = fn(&Launch) -> Result<Expected, String>;
 /// The references of each family, by name: a file for each.
 const FAMILIES: &[&[(&str, Function)]] = &[
     five_patterns::FUNCTIONS,
+    moe::FUNCTIONS,
+    sort::FUNCTIONS,
+    sparse::FUNCTIONS,
     reduce::FUNCTIONS,
     scan::FUNCTIONS,
     softmax::FUNCTIONS,
@@ -177,20 +190,34 @@ fn compare(
     reference: &Reference,
 ) -> Option<Mismatch> {
     let length = usize::try_from(scalar.bytes()).unwrap_or(8);
-    let mut count = 0;
-    let mut first = Vec::new();
-    for (index, (element, &expected)) in bytes.chunks_exact(length).zip(values).enumerate() {
-        let found = generate::decode(scalar, element);
-        let Element { value: expected, magnitude } = expected;
+    let wrong = |(bytes, expected): (&[u8], &Element)| {
+        let found = generate::decode(scalar, bytes);
+        let Element { value: expected, magnitude } = *expected;
         let allowed = reference.tolerance_absolute + reference.tolerance_relative * magnitude;
+        // Not a number is never right.
         let right = (found - expected).abs() <= allowed;
-        if !right {
-            count += 1;
-            if first.len() < DIFFERENCES_SHOWN {
-                first.push((index, found, expected));
+        (!right).then_some((found, expected))
+    };
+    let parts: Vec<(usize, Vec<Difference>)> = bytes
+        .par_chunks(length * ELEMENTS_PER_TASK)
+        .zip(values.par_chunks(ELEMENTS_PER_TASK))
+        .enumerate()
+        .map(|(task, (bytes, values))| {
+            let (mut count, mut first) = (0, Vec::new());
+            let elements = bytes.chunks_exact(length).zip(values);
+            for (index, (found, expected)) in
+                elements.enumerate().filter_map(|(index, both)| Some((index, wrong(both)?)))
+            {
+                count += 1;
+                if first.len() < DIFFERENCES_SHOWN {
+                    first.push((task * ELEMENTS_PER_TASK + index, found, expected));
+                }
             }
-        }
-    }
+            (count, first)
+        })
+        .collect();
+    let count = parts.iter().map(|(count, _)| count).sum();
+    let first = parts.into_iter().flat_map(|(_, first)| first).take(DIFFERENCES_SHOWN).collect();
     (count > 0).then(|| Mismatch {
         buffer: name.to_owned(),
         count,
@@ -211,14 +238,14 @@ fn floats(launch: &Launch, name: &str) -> Result<Vec<f64>, String> {
     let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
     let bytes = launch.contents(buffer);
     let words = bytes.as_chunks::<4>().0;
-    Ok(words.iter().map(|word| f64::from(f32::from_le_bytes(*word))).collect())
+    Ok(words.par_iter().map(|word| f64::from(f32::from_le_bytes(*word))).collect())
 }
 
 /// The 32-bit words of a buffer, as they are at first.
 fn words(launch: &Launch, name: &str) -> Result<Vec<u32>, String> {
     let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
     let bytes = launch.contents(buffer);
-    Ok(bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect())
+    Ok(bytes.as_chunks::<4>().0.par_iter().map(|word| u32::from_le_bytes(*word)).collect())
 }
 
 /// The value of a parameter that is a name.

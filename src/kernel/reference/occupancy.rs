@@ -2,14 +2,17 @@
 //!
 //! Input: a launch, and where a walk began. Output: its expected elements.
 
+use rayon::prelude::*;
+
 use super::seats::words as written;
 use super::shuffle::words;
-use super::{Element, Expected, Function, Observing, Outputs, count, floats};
+use super::{Element, Expected, Function, Observing, Outputs, copied, count, floats};
 use crate::kernel::Launch;
 
 /// The family's references by name.
 pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("occupancy/throughput", throughput),
+    ("occupancy/spilled", spilled),
     ("occupancy/strided", strided),
     ("occupancy/matrix_product", matrix_product),
 ];
@@ -24,12 +27,33 @@ fn throughput(launch: &Launch) -> Result<Expected, String> {
     let (scale, shift) =
         (0..steps).fold((1.0, 0.0), |(scale, shift), _| (a * scale, a * shift + b));
     let mut sums = vec![0.0; invocations];
-    for (i, v) in floats(launch, "input")?.iter().take(n).enumerate() {
+    let input = floats(launch, "input")?;
+    for row in input.get(..n).ok_or("the input is shorter than n")?.chunks(4 * invocations.max(1)) {
         // Four in a row are one vector.
-        sums[i / 4 % invocations] += scale * v + shift;
+        for (sum, vector) in sums.iter_mut().zip(row.chunks(4)) {
+            *sum += vector.iter().map(|v| scale * v + shift).sum::<f64>();
+        }
     }
     // Everything is positive: the sum is its own magnitude.
     let output = sums.into_iter().map(|value| Element { value, magnitude: value }).collect();
+    Ok(Expected::from([("output".to_owned(), output)]))
+}
+
+/// 32 values of each invocation, each in turn a quarter of itself and three quarters of the one before.
+fn spilled(launch: &Launch) -> Result<Expected, String> {
+    let (invocations, turns) = (count(launch, "invocations")?, count(launch, "turns")?);
+    let input = floats(launch, "input")?;
+    let input = input.get(..invocations).ok_or("the input is shorter than invocations")?;
+    let mut held: Vec<f64> = (1..=32).map(|k| f64::from(k) / 32.0).collect();
+    // Every step is linear: what 1 becomes, times the invocation's input.
+    let mut before = 1.0;
+    for _ in 0..turns {
+        for value in &mut held {
+            *value = before + 0.25 * (*value - before);
+            before = *value;
+        }
+    }
+    let output = input.iter().map(|x| copied(x * before)).collect();
     Ok(Expected::from([("output".to_owned(), output)]))
 }
 
@@ -37,7 +61,7 @@ fn throughput(launch: &Launch) -> Result<Expected, String> {
 fn strided(launch: &Launch) -> Result<Expected, String> {
     let (n, stride) = (count(launch, "n")?, count(launch, "stride")?);
     let rows = n / stride;
-    let output = (0..n / 16).map(|invocation| {
+    let output = (0..n / 16).into_par_iter().map(|invocation| {
         let (group, local) = (invocation / 256, invocation % 256);
         let indices = (0..16).map(|word| (group * 16 + word) * 256 + local);
         indices.map(|i| (i % rows * stride + i / rows) as u64).sum::<u64>()
@@ -51,14 +75,14 @@ fn matrix_product(launch: &Launch) -> Result<Expected, String> {
     let n = count(launch, "n")?;
     let (a, b) = (floats(launch, "a")?, floats(launch, "b")?);
     let mut product = vec![0.0; n * n];
-    for (row, sums) in product.chunks_exact_mut(n).enumerate() {
+    product.par_chunks_exact_mut(n.max(1)).enumerate().for_each(|(row, sums)| {
         for (k, line) in b.chunks_exact(n).take(n).enumerate() {
             let factor = a[row * n + k];
             for (sum, value) in sums.iter_mut().zip(line) {
                 *sum += factor * value;
             }
         }
-    }
+    });
     let elements = product.into_iter().map(|value| Element { value, magnitude: value });
     Ok(Expected::from([("product".to_owned(), elements.collect())]))
 }

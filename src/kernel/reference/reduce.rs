@@ -5,7 +5,9 @@
 //! the sum of the magnitudes of what was added up, so that a kernel's tolerance is an error bound of
 //! summation.
 
-use super::{Element, Expected, Function, choice, count, words};
+use rayon::prelude::*;
+
+use super::{ELEMENTS_PER_TASK, Element, Expected, Function, choice, count, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
@@ -19,7 +21,7 @@ const BLOCK: usize = 256;
 fn blocks(launch: &Launch) -> Result<Expected, String> {
     let (n, input) = (count(launch, "n")?, words(launch, "input")?);
     let combine = combiner(choice(launch, "type")?, "add")?;
-    let output = input.get(..n).ok_or("the input is shorter than n")?.chunks(BLOCK);
+    let output = input.get(..n).ok_or("the input is shorter than n")?.par_chunks(BLOCK);
     Ok(Expected::from([("output".to_owned(), output.map(combine).collect())]))
 }
 
@@ -39,7 +41,19 @@ fn ones(launch: &Launch) -> Result<Expected, String> {
 }
 
 /// What combines the words of elements of a type.
-type Combine = Box<dyn Fn(&[u32]) -> Element>;
+type Combine = Box<dyn Fn(&[u32]) -> Element + Send + Sync>;
+
+/// Folds words on all processors: parts of a fixed length, so that sums round the same everywhere.
+fn folded<T: Copy + Send + Sync>(
+    given: &[u32],
+    first: T,
+    value: impl Fn(u32) -> T + Sync,
+    step: impl Fn(T, T) -> T + Sync,
+) -> T {
+    let part = |words: &[u32]| words.iter().fold(first, |sum, word| step(sum, value(*word)));
+    let parts: Vec<T> = given.par_chunks(ELEMENTS_PER_TASK).map(part).collect();
+    parts.into_iter().fold(first, &step)
+}
 
 fn combiner(element: &str, operation: &str) -> Result<Combine, String> {
     match element {
@@ -55,18 +69,18 @@ fn combiner(element: &str, operation: &str) -> Result<Combine, String> {
 }
 
 fn floats(operation: &str) -> Result<Combine, String> {
-    let value = |bits: &u32| f64::from(f32::from_bits(*bits));
+    let value = |bits: u32| f64::from(f32::from_bits(bits));
     let exact = |value: f64| Element { value, magnitude: value.abs() };
     // What WGSL has in place of infinities.
     let most = f64::from(f32::MAX);
     Ok(match operation {
         "add" => Box::new(move |given| Element {
-            value: given.iter().map(value).sum(),
-            magnitude: given.iter().map(|bits| value(bits).abs()).sum(),
+            value: folded(given, 0.0, value, |a, b| a + b),
+            magnitude: folded(given, 0.0, |bits| value(bits).abs(), |a, b| a + b),
         }),
-        "product" => Box::new(move |given| exact(given.iter().map(value).product())),
-        "max" => Box::new(move |given| exact(given.iter().map(value).fold(-most, f64::max))),
-        "min" => Box::new(move |given| exact(given.iter().map(value).fold(most, f64::min))),
+        "product" => Box::new(move |given| exact(folded(given, 1.0, value, |a, b| a * b))),
+        "max" => Box::new(move |given| exact(folded(given, -most, value, f64::max))),
+        "min" => Box::new(move |given| exact(folded(given, most, value, f64::min))),
         other => return Err(format!("{other} is no operation of f32")),
     })
 }
@@ -89,7 +103,7 @@ fn integers(
         other => return Err(format!("there is no operation {other:?}")),
     };
     Ok(Box::new(move |given| {
-        let value = shown(given.iter().fold(first, |a, b| step(a, *b)));
+        let value = shown(folded(given, first, |bits| bits, step));
         Element { value, magnitude: value.abs() }
     }))
 }
@@ -112,5 +126,7 @@ mod tests {
         assert_eq!(of("u32", "product", &[3, 5, 7]), 105.0);
         assert_eq!(of("u32", "xor", &[0b1100, 0b1010]), f64::from(0b0110));
         assert!(combiner("f32", "xor").is_err());
+        let many = vec![1_u32 << 16; 3 * ELEMENTS_PER_TASK + 7];
+        assert_eq!(of("u32", "add", &many), f64::from(7_u32 << 16));
     }
 }

@@ -2,6 +2,8 @@
 //!
 //! Input: a launch with parameters `n` and `columns`: whole rows, as many as n elements make. Output: exp(x − greatest) / Σ of each row.
 
+use rayon::prelude::*;
+
 use super::{Element, Expected, Function, count, floats};
 use crate::kernel::Launch;
 
@@ -13,10 +15,7 @@ fn rows(launch: &Launch) -> Result<Expected, String> {
     let rows = n.checked_div(columns).ok_or("columns must not be 0")?;
     let input = floats(launch, "input")?;
     let input = input.get(..rows * columns).ok_or("the input is shorter than the matrix")?;
-    let mut output = Vec::with_capacity(input.len());
-    for row in input.chunks(columns) {
-        output.extend(softmax(row));
-    }
+    let output = input.par_chunks(columns).flat_map_iter(softmax).collect();
     Ok(Expected::from([("output".to_owned(), output)]))
 }
 

@@ -73,3 +73,27 @@ fn a_device_that_failed_has_a_card_and_no_column() {
     run.measurements[0].dispatches.clear();
     assert!(page_of(&run).contains("The counts give no reason for advice."));
 }
+
+#[test]
+fn hardware_counters_and_machine_code_are_on_the_page() {
+    let mut run = crate::fixtures::counters();
+    let page = page_of(&run);
+    let measurement = &run.measurements[0];
+    for counter in &measurement.counters {
+        assert!(page.contains(&counter.name), "{}", counter.name);
+    }
+    let code = measurement.dispatches[0].machine_code.as_ref().expect("machine code");
+    let lines = crate::analyze::machine::lines(code);
+    assert_eq!(page.matches("<details class=\"sass\">").count(), lines.len());
+    for outside in ["<script", "<link", "<img", "src=", "url(", "@import", "http"] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    let measurement = &mut run.measurements[0];
+    measurement.counters.clear();
+    measurement.counters_from = None;
+    measurement.counters_missing = vec!["no hardware counters: <none>".to_owned()];
+    measurement.dispatches[0].machine_code = None;
+    let page = page_of(&run);
+    assert!(page.contains("no hardware counters: &lt;none&gt;"), "the reason stands there");
+    assert!(!page.contains("Threads Per Warp") && !page.contains("<details"));
+}

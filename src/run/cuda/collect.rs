@@ -18,7 +18,7 @@ use super::cupti::{Cupti, CuptiError, Interface, Metric, Ranges, Record, Sass};
 use super::disassembly::{Disassembler, DisassemblyError};
 use super::driver::Gpu;
 use super::nvrtc::Image;
-use super::runner::{CudaRunner, Ready, launched};
+use super::runner::{CudaRunner, Ready, Work, launched};
 use crate::kernel::Launch;
 use crate::record::{Counter, CountersFrom, Instruction, MachineCode};
 use crate::run::counting::verify;
@@ -112,38 +112,48 @@ pub enum Part {
     Instructions(usize),
 }
 
-/// The parts of the counters of a launch with so many dispatches, in the order in which [`merged`] takes them.
-pub fn parts(dispatches: usize) -> impl Iterator<Item = Part> {
-    let counted = dispatches.min(DISPATCHES_MAX);
-    std::iter::once(Part::Figures).chain((0..counted).map(Part::Instructions))
+/// The parts of the counters of a launch, in the order in which [`merged`] takes them; `setup` says of
+/// each dispatch whether it only makes ready what is timed, and is left out.
+pub fn parts(setup: &[bool]) -> Vec<Part> {
+    std::iter::once(Part::Figures).chain(worked(setup).map(Part::Instructions)).collect()
+}
+
+/// The dispatches whose instructions are counted.
+fn worked(setup: &[bool]) -> impl Iterator<Item = usize> {
+    (0..setup.len()).filter(|index| !setup[*index]).take(DISPATCHES_MAX)
 }
 
 /// Puts the [`parts`] of a launch's counters together: counts of instructions are summed where every
 /// dispatch has them.
-pub fn merged(dispatches: usize, parts: Vec<Collected>) -> Collected {
+pub fn merged(setup: &[bool], parts: Vec<Collected>) -> Collected {
+    let dispatches = setup.iter().filter(|setup| !**setup).count();
     let mut complete = parts.len() == dispatches + 1;
     let mut parts = parts.into_iter();
     let mut whole = parts.next().unwrap_or_default();
     let mut sums: Vec<Counter> = Vec::new();
-    for (index, part) in parts.enumerate() {
+    whole.machine_code = vec![None; setup.len()];
+    for (dispatch, part) in worked(setup).zip(parts) {
         complete &= !part.counters.is_empty();
-        for (place, counter) in part.counters.into_iter().enumerate() {
-            match sums.get_mut(place) {
-                Some(sum) => sum.value += counter.value,
-                None if index == 0 => sums.push(counter),
-                None => complete = false,
+        if sums.is_empty() {
+            sums = part.counters;
+        } else {
+            complete &= sums.len() == part.counters.len();
+            for (sum, counter) in sums.iter_mut().zip(part.counters) {
+                sum.value += counter.value;
             }
         }
-        whole.machine_code.push(part.machine_code.into_iter().next().flatten());
-        let new = part.missing.into_iter().filter(|why| !whole.missing.contains(why));
-        let new: Vec<String> = new.collect();
-        whole.missing.extend(new);
+        whole.machine_code[dispatch] = part.machine_code.into_iter().next().flatten();
+        for why in part.missing {
+            if !whole.missing.contains(&why) {
+                whole.missing.push(why);
+            }
+        }
         whole.from = whole.from.or(part.from);
     }
     if dispatches > DISPATCHES_MAX {
         whole.missing.push(format!(
-            "the instructions of the first {DISPATCHES_MAX} of {dispatches} dispatches were counted, and \
-             there are no sums over all"
+            "the instructions of the first {DISPATCHES_MAX} of {dispatches} dispatches were counted, \
+             and there are no sums over all"
         ));
     }
     if complete {
@@ -264,7 +274,7 @@ impl Counters {
         let doing = format!("counting instructions of {}", replay.launch.kernel);
         replay.fill()?;
         let mut found = None;
-        for (index, (work, grid)) in replay.ready.work.iter().enumerate() {
+        for (index, (work, grid)) in replay.worked() {
             if index != dispatch {
                 replay.runner.run_once(work, *grid, &doing)?;
                 continue;
@@ -321,13 +331,22 @@ impl<'a> Replay<'a> {
         for (name, content) in &self.contents {
             self.runner.gpu().write(&self.ready.buffers[name], 0, content)?;
         }
-        Ok(())
+        if self.launch.repeatable {
+            return Ok(());
+        }
+        self.runner.set_up(self.launch, &self.ready.work)
+    }
+
+    /// The dispatches that do not only make ready what is timed, with their numbers.
+    fn worked(&self) -> impl Iterator<Item = (usize, &(Work, [u32; 3]))> {
+        let all = self.ready.work.iter().enumerate();
+        all.filter(|(index, _)| !self.launch.dispatches[*index].setup)
     }
 
     /// Runs the launch, and waits.
     fn run(&self) -> Result<(), RunError> {
         let launches: Vec<_> =
-            self.ready.work.iter().map(|(work, grid)| launched(work, *grid)).collect();
+            self.worked().map(|(_, (work, grid))| launched(work, *grid)).collect();
         let doing = format!("reading counters of {}", self.launch.kernel);
         self.runner.gpu().run(&launches, &doing)
     }
@@ -455,7 +474,7 @@ mod tests {
     #[test]
     fn counts_are_summed_over_dispatches_that_all_have_them() {
         let values = |parts: Vec<Collected>| -> (Vec<f64>, Vec<String>) {
-            let whole = merged(2, parts);
+            let whole = merged(&[false, true, false], parts);
             (whole.counters.iter().map(|counter| counter.value).collect(), whole.missing)
         };
         let all = vec![part(&[9.0], &[]), part(&[1.0, 2.0], &[]), part(&[3.0, 4.0], &[])];
@@ -463,6 +482,8 @@ mod tests {
         let some = vec![part(&[9.0], &[]), part(&[1.0, 2.0], &[]), part(&[], &["lost"])];
         assert_eq!(values(some), (vec![9.0], vec!["lost".to_owned()]));
         assert_eq!(values(vec![part(&[9.0], &[]), part(&[1.0], &[])]).0, [9.0]);
+        let parts = parts(&[false, true, false]);
+        assert_eq!(parts, [Part::Figures, Part::Instructions(0), Part::Instructions(2)]);
         let none = vec![part(&[], &["no CUPTI"]), part(&[], &["no CUPTI"])];
         assert_eq!(values(none), (vec![], vec!["no CUPTI".to_owned()]));
     }

@@ -18,8 +18,9 @@ use cudarc::driver::sys;
 use super::super::{RunError, RunErrorKind};
 use super::nvrtc::Image;
 
-/// How long a submission may take before this process says that it hangs.
-const SUBMISSION_LIMIT: Duration = Duration::from_secs(30);
+/// How long a submission may take before this process says that it hangs; the parent's
+/// `--time-limit` comes first.
+const SUBMISSION_LIMIT: Duration = Duration::from_hours(1);
 
 /// Static workgroup memory of a block at most, on every NVIDIA GPU.
 pub(super) const WORKGROUP_BYTES_MAX: u32 = 48 << 10;
@@ -90,9 +91,27 @@ pub(super) struct Launch<'a> {
     pub(super) block: [u32; 3],
 }
 
-/// Launches that were recorded to be submitted at once.
+/// What a sample runs.
+///
+/// A device that has waited, if only for the last sample to be read, is not at its speed at once, and
+/// a processor that submits one thing after the other may be slower than the device: so the same work
+/// goes before, untimed, and all of it is one submission, a graph.
+pub(super) struct Sample<'a> {
+    /// The dispatches of a launch.
+    pub(super) launches: &'a [Launch<'a>],
+    /// How often they run between the events.
+    pub(super) repeats: u32,
+    /// How often they run before.
+    pub(super) before: u32,
+    /// What is copied before either, from and to: the first contents of buffers.
+    pub(super) resets: &'a [(&'a Buffer, &'a Buffer)],
+}
+
+/// A sample that was recorded, to be submitted at once.
 pub(super) struct Recorded {
     graph: sys::CUgraphExec,
+    begin: Event,
+    end: Event,
     opened: Rc<Opened>,
 }
 
@@ -116,6 +135,11 @@ fn failed(doing: &str, error: DriverError) -> RunError {
         _ => RunErrorKind::Driver,
     };
     RunError::new(kind, format!("{doing} failed: {name}, {words}"))
+}
+
+/// The bytes that a buffer of `size` takes.
+fn allocated(size: u64) -> usize {
+    usize::try_from(size.next_multiple_of(16).max(16)).unwrap_or(usize::MAX)
 }
 
 /// Whether CUDA's driver library is there; asked before anything of cudarc's is called, which would
@@ -250,15 +274,21 @@ impl Gpu {
     /// Makes a buffer of `size` bytes, of which all are zero.
     pub(super) fn buffer(&self, size: u64) -> Result<Buffer, RunError> {
         let doing = || format!("making a buffer of {size} bytes");
-        let bytes = usize::try_from(size.next_multiple_of(16).max(16)).unwrap_or(usize::MAX);
+        let bytes = allocated(size);
         // SAFETY: the memory is zeroed before anybody reads it, and freed when the buffer drops.
         let address = unsafe { result::malloc_sync(bytes) }.map_err(|e| failed(&doing(), e))?;
         let buffer = Buffer { address, size, opened: Rc::clone(&self.opened) };
-        // SAFETY: the buffer has so many bytes.
-        unsafe { result::memset_d8_async(address, 0, bytes, self.opened.stream) }
-            .map_err(|e| failed(&doing(), e))?;
-        self.wait(&doing())?;
+        self.clear(&buffer)?;
         Ok(buffer)
+    }
+
+    /// Makes all bytes of a buffer zero.
+    pub(super) fn clear(&self, buffer: &Buffer) -> Result<(), RunError> {
+        let (doing, bytes) = ("clearing a buffer", allocated(buffer.size));
+        // SAFETY: the buffer has so many bytes.
+        unsafe { result::memset_d8_async(buffer.address, 0, bytes, self.opened.stream) }
+            .map_err(|error| failed(doing, error))?;
+        self.wait(doing)
     }
 
     /// Copies bytes into a buffer, at its start or after `offset`.
@@ -271,6 +301,23 @@ impl Gpu {
         unsafe { result::memcpy_htod_async(buffer.address + offset, bytes, self.opened.stream) }
             .map_err(|error| failed(doing, error))?;
         self.wait(doing)
+    }
+
+    /// Makes a buffer with another's content.
+    pub(super) fn copied(&self, from: &Buffer) -> Result<Buffer, RunError> {
+        let to = self.buffer(from.size)?;
+        self.copy(from, &to, "copying a buffer")?;
+        self.wait("copying a buffer")?;
+        Ok(to)
+    }
+
+    /// Submits a copy of all of a buffer to another of its size.
+    fn copy(&self, from: &Buffer, to: &Buffer, doing: &str) -> Result<(), RunError> {
+        let bytes = usize::try_from(from.size.min(to.size)).unwrap_or(0);
+        // SAFETY: both ranges lie inside their buffers, which outlive the copy, since every reader
+        // waits for the stream.
+        unsafe { result::memcpy_dtod_async(to.address, from.address, bytes, self.opened.stream) }
+            .map_err(|error| failed(doing, error))
     }
 
     /// Reads `size` bytes of a buffer after `offset`.
@@ -365,66 +412,63 @@ impl Gpu {
         self.wait(doing)
     }
 
-    /// Records launches `repeats` times over.
-    pub(super) fn record(
-        &self,
-        launches: &[Launch<'_>],
-        repeats: u32,
-        doing: &str,
-    ) -> Result<Recorded, RunError> {
+    /// Records a sample.
+    pub(super) fn record(&self, sample: &Sample<'_>, doing: &str) -> Result<Recorded, RunError> {
         let recording = |error| failed(&format!("recording: {doing}"), error);
+        let (begin, end) = (Event::new(doing)?, Event::new(doing)?);
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream is the device's own, and idle.
         unsafe { stream::begin_capture(self.opened.stream, mode) }.map_err(recording)?;
-        let launched = (0..repeats)
-            .try_for_each(|_| launches.iter().try_for_each(|launch| self.launch(launch, doing)));
+        let submitted = self.submit(sample, &begin, &end, doing);
         // SAFETY: the capture was begun above.
         let captured = unsafe { stream::end_capture(self.opened.stream) }.map_err(recording);
-        launched?;
+        submitted?;
         let captured = captured?;
         // SAFETY: the graph was just captured.
         let made = unsafe { graph::instantiate(captured, sys::CUgraphInstantiate_flags(0)) };
         // SAFETY: what was instantiated keeps nothing of the graph.
         let _ = unsafe { graph::destroy(captured) };
-        let recorded =
-            Recorded { graph: made.map_err(recording)?, opened: Rc::clone(&self.opened) };
+        let opened = Rc::clone(&self.opened);
+        let recorded = Recorded { graph: made.map_err(recording)?, begin, end, opened };
         // SAFETY: graph and stream are valid.
         unsafe { graph::upload(recorded.graph, self.opened.stream) }.map_err(recording)?;
         self.wait(doing)?;
         Ok(recorded)
     }
 
-    /// Runs launches once between two events; the time between them in nanoseconds.
-    pub(super) fn timed(&self, launches: &[Launch<'_>], doing: &str) -> Result<f64, RunError> {
-        self.between_events(doing, &|| {
-            launches.iter().try_for_each(|launch| self.launch(launch, doing))
-        })
-    }
-
-    /// Submits what was recorded between two events; the time between them in nanoseconds.
-    pub(super) fn timed_recorded(&self, recorded: &Recorded, doing: &str) -> Result<f64, RunError> {
-        self.between_events(doing, &|| {
-            // SAFETY: graph and stream are valid.
-            unsafe { graph::launch(recorded.graph, self.opened.stream) }
-                .map_err(|error| failed(doing, error))
-        })
-    }
-
-    fn between_events(
+    /// Submits all that a sample consists of.
+    fn submit(
         &self,
+        sample: &Sample<'_>,
+        begin: &Event,
+        end: &Event,
         doing: &str,
-        work: &dyn Fn() -> Result<(), RunError>,
-    ) -> Result<f64, RunError> {
+    ) -> Result<(), RunError> {
+        let Sample { launches, repeats, before, resets } = sample;
+        let reset = || resets.iter().try_for_each(|(from, to)| self.copy(from, to, doing));
+        let run = |times: u32| {
+            let mut all = (0..times).flat_map(|_| *launches);
+            all.try_for_each(|launch| self.launch(launch, doing))
+        };
+        if *before > 0 {
+            reset()?;
+            run(*before)?;
+        }
+        reset()?;
+        begin.record_inside(self.opened.stream, doing)?;
+        run(*repeats)?;
+        end.record_inside(self.opened.stream, doing)
+    }
+
+    /// Takes a sample: the time between its events in nanoseconds.
+    pub(super) fn timed(&self, recorded: &Recorded, doing: &str) -> Result<f64, RunError> {
         let wrong = |error| failed(doing, error);
-        let (begin, end) = (Event::new(doing)?, Event::new(doing)?);
-        // SAFETY: events and stream are valid.
-        unsafe { event::record(begin.0, self.opened.stream) }.map_err(wrong)?;
-        work()?;
-        // SAFETY: as above.
-        unsafe { event::record(end.0, self.opened.stream) }.map_err(wrong)?;
-        self.wait_for(&end, doing)?;
+        // SAFETY: graph and stream are valid.
+        unsafe { graph::launch(recorded.graph, self.opened.stream) }.map_err(wrong)?;
+        self.wait(doing)?;
         // SAFETY: both events were recorded and have happened.
-        let milliseconds = unsafe { event::elapsed(begin.0, end.0) }.map_err(wrong)?;
+        let milliseconds =
+            unsafe { event::elapsed(recorded.begin.0, recorded.end.0) }.map_err(wrong)?;
         Ok(f64::from(milliseconds) * 1e6)
     }
 
@@ -517,6 +561,15 @@ impl Event {
     fn new(doing: &str) -> Result<Self, RunError> {
         let flags = sys::CUevent_flags::CU_EVENT_DEFAULT;
         event::create(flags).map(Self).map_err(|error| failed(doing, error))
+    }
+
+    /// Records the event on a stream that is captured: each run of the graph then records it.
+    fn record_inside(&self, stream: sys::CUstream, doing: &str) -> Result<(), RunError> {
+        let flags = sys::CUevent_record_flags::CU_EVENT_RECORD_EXTERNAL as u32;
+        // SAFETY: event and stream are valid; the graph's owner keeps the event.
+        unsafe { sys::cuEventRecordWithFlags(self.0, stream, flags) }
+            .result()
+            .map_err(|error| failed(doing, error))
     }
 }
 

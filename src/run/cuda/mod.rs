@@ -13,9 +13,12 @@
 //! - [`embedded`]: PTX of the catalogue's default points, for machines without NVRTC;
 //! - `probe`: what is measured of the device itself;
 //! - `native`: launches of the catalogue's kernels in CUDA C++;
-//! - `runner`: counting and timing of launches.
+//! - `runner`: launches on the device, and their timing;
+//! - `count`: their counting;
+//! - `warm`: brings clocks up before timing.
 
 pub mod collect;
+mod count;
 pub mod cupti;
 pub mod disassembly;
 mod driver;
@@ -24,6 +27,7 @@ mod native;
 pub mod nvrtc;
 mod probe;
 mod runner;
+mod warm;
 
 use serde::{Deserialize, Serialize};
 

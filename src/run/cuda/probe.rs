@@ -2,7 +2,7 @@
 //!
 //! Input: an open device. Output: fields of `record::Device`, by the texts of `run::probes`.
 
-use super::driver::{self, Buffer};
+use super::driver::{Buffer, Kernel, Launch, Recorded, Sample};
 use super::runner::{Compiler, arguments};
 use crate::kernel::launch::fold;
 use crate::program::{Overrides, Parsed};
@@ -26,10 +26,13 @@ const FMA_WORKGROUPS: u32 = 8192;
 const FMA_TRIPS: u32 = 64;
 
 /// Independent chains of multiply-adds.
-const FMA_CHAINS: [u32; 4] = [1, 2, 4, 8];
+pub(super) const FMA_CHAINS: [u32; 4] = [1, 2, 4, 8];
 
 /// Bytes of the copy's source.
 const COPY_BYTES: u64 = 512 << 20;
+
+/// What messages say is going on.
+const RUNNING: &str = "running a probe";
 
 /// A probe's text, translated.
 fn translated(text: &str) -> Result<Translated, RunError> {
@@ -51,33 +54,56 @@ pub(super) fn sources() -> Result<Vec<String>, RunError> {
     texts.chain(rates).map(|text| Ok(translated(&text)?.source)).collect()
 }
 
-/// A kernel of a probe's text over buffers at group 0, binding 0, 1, …, as a function that runs it
-/// once and gives the time in nanoseconds.
+/// A probe that was compiled, over buffers at group 0, binding 0, 1, …
+pub(super) struct Probe {
+    recorded: Recorded,
+    _kernel: Kernel,
+}
+
+impl Probe {
+    /// Compiles a text and records `repeats` runs of it.
+    pub(super) fn new(
+        compiler: &Compiler,
+        text: &str,
+        buffers: &[&Buffer],
+        grid: [u32; 3],
+        repeats: u32,
+    ) -> Result<Self, RunError> {
+        let translated = translated(text)?;
+        let kernel = compiler.load(&translated)?;
+        let bound = |_: u32, binding: u32| {
+            buffers.get(binding as usize).copied().ok_or_else(|| {
+                let message = format!("a probe of lanescope's own binds nothing at {binding}");
+                RunError::new(RunErrorKind::BadInput, message)
+            })
+        };
+        let arguments = arguments(&translated, &[], &bound)?;
+        let block = translated.block;
+        let launch = Launch { kernel: &kernel, arguments: &arguments, grid, block };
+        let sample = Sample { launches: &[launch], repeats, before: 0, resets: &[] };
+        let recorded = compiler.gpu.record(&sample, RUNNING)?;
+        Ok(Self { recorded, _kernel: kernel })
+    }
+
+    /// Runs it; the time in nanoseconds.
+    pub(super) fn run(&self, compiler: &Compiler) -> Result<f64, RunError> {
+        compiler.gpu.timed(&self.recorded, RUNNING)
+    }
+}
+
+/// A probe of one run as a function that gives the time in nanoseconds.
 fn probe<'b>(
     compiler: &'b Compiler,
     text: &str,
     buffers: &[&'b Buffer],
     grid: [u32; 3],
 ) -> Result<impl Fn() -> Result<f64, RunError> + use<'b>, RunError> {
-    let translated = translated(text)?;
-    let kernel = compiler.load(&translated)?;
-    let buffers = buffers.to_vec();
-    let bound = |_: u32, binding: u32| {
-        buffers.get(binding as usize).copied().ok_or_else(|| {
-            let message = format!("a probe of lanescope's own binds nothing at {binding}");
-            RunError::new(RunErrorKind::BadInput, message)
-        })
-    };
-    let arguments = arguments(&translated, &[], &bound)?;
-    let block = translated.block;
-    Ok(move || {
-        let launch = driver::Launch { kernel: &kernel, arguments: &arguments, grid, block };
-        compiler.gpu.timed(&[launch], "running a probe")
-    })
+    let probe = Probe::new(compiler, text, buffers, grid, 1)?;
+    Ok(move || probe.run(compiler))
 }
 
 /// A buffer that holds `content`.
-fn storage(compiler: &Compiler, content: &[u32]) -> Result<Buffer, RunError> {
+pub(super) fn storage(compiler: &Compiler, content: &[u32]) -> Result<Buffer, RunError> {
     let bytes: Vec<u8> = content.iter().flat_map(|word| word.to_le_bytes()).collect();
     let buffer = compiler.gpu.buffer(bytes.len() as u64)?;
     compiler.gpu.write(&buffer, 0, &bytes)?;

@@ -2,31 +2,30 @@
 //!
 //! Input: launches. Output: counts, times and verdicts. Each dispatch is translated, compiled by NVRTC
 //! for the device's own architecture (or found among the embedded PTX where there is no NVRTC), and
-//! launched; an indirect dispatch reads its grid back first,
-//! which in timing is done once, before the samples. Short launches are timed as a graph of
-//! repetitions.
+//! launched; an indirect dispatch reads its grid back first, which in timing is done once, before the
+//! samples. A sample is one graph: the work untimed, then the same work between two events.
 
 use std::collections::BTreeMap;
 
-use super::driver::{Argument, Buffer, GRID_MAX, Gpu, Kernel, Recorded, WORKGROUP_BYTES_MAX};
+use super::count::Counting;
+use super::driver::{
+    Argument, Buffer, GRID_MAX, Gpu, Kernel, Recorded, Sample, WORKGROUP_BYTES_MAX,
+};
 use super::native::refused;
 use super::nvrtc::{Image, Nvrtc, NvrtcError};
+use super::warm::Warmth;
 use super::{driver, embedded, probe};
-use crate::instrument::{Instrumented, Method, Options};
+use crate::instrument::Method;
 use crate::kernel::{Language, Launch, Workgroups};
 use crate::program::Program;
-use crate::record::{Device, DeviceKind};
-use crate::run::counting::{
-    COUNTER_BYTES_MAX, Outputs, decoded, instrumented, interrupted, issues_method, known, method,
-    verify,
-};
-use crate::run::measure::{outputs_sha256, outputs_shown, programs};
-use crate::run::sampling::{Ticks, Timer, sample_all};
+use crate::record::{Device, DeviceKind, Time};
+use crate::run::counting::{Outputs, interrupted, method, verify, written};
+use crate::run::measure::programs;
+use crate::run::sampling::{LONG_NS, Ticks, Timer, sample_all};
 use crate::run::{
-    CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions, Timed,
-    caught,
+    CountOptions, Counted, How, RunError, RunErrorKind, Runner, TimeOptions, Timed, caught,
 };
-use crate::translate::{self, Checks, Parameter, Translated, WIDTH};
+use crate::translate::{self, Checks, Parameter, Translated};
 use crate::units::{Nanoseconds, Width};
 
 /// A GPU through CUDA.
@@ -34,6 +33,8 @@ pub struct CudaRunner {
     pub(super) compiler: Compiler,
     pub(super) device: Device,
     timer: Option<Timer>,
+    /// What brings clocks up, where there is a timer.
+    warmth: Option<Warmth>,
 }
 
 impl std::fmt::Debug for CudaRunner {
@@ -77,12 +78,6 @@ pub(super) enum Grid {
 /// A launch's buffers on the device, by name.
 pub(super) type Buffers = BTreeMap<String, Buffer>;
 
-/// Counters of a counting module.
-struct Counting {
-    instrumented: Instrumented,
-    buffer: Buffer,
-}
-
 /// A launch made ready to be run over and over.
 pub(super) struct Ready {
     pub(super) buffers: Buffers,
@@ -90,8 +85,13 @@ pub(super) struct Ready {
     pub(super) work: Vec<(Work, [u32; 3])>,
     /// What the work's counters are kept in, where it counts.
     _counting: Vec<Counting>,
-    /// The launches repeated so often, recorded.
-    recorded: Option<(u32, Recorded)>,
+    /// The contents, after what sets up has run, of the buffers that a launch writes which cannot be
+    /// repeated on what it left behind, by name.
+    first: Buffers,
+    /// Whether one run has been seen to take so long that none need go before it.
+    long: bool,
+    /// A sample of so many repeats after so many runs, recorded.
+    recorded: Option<([u32; 2], Recorded)>,
     /// Whether it asks for more workgroups at once than the device holds, so that there is nothing
     /// to time.
     refused: bool,
@@ -213,14 +213,18 @@ impl CudaRunner {
     /// driver says where a probe fails.
     pub fn open(number: usize, calibrate: bool) -> Result<Self, RunError> {
         let mut runner = Self::unprobed(number, false)?;
-        let Self { compiler, device, timer } = &mut runner;
+        let Self { compiler, device, timer, warmth } = &mut runner;
         probe::width(compiler, device)?;
         *timer = probe::timer(compiler)?;
         device.timestamp_quantum_ns = timer.map(|timer| Nanoseconds(timer.quantum_ns));
         if timer.is_none() {
             device.flags.push("no_timestamps".to_owned());
         }
+        *warmth = timer.map(|_| Warmth::new(compiler)).transpose()?;
         if calibrate {
+            if let Some(warmth) = warmth {
+                warmth.up(compiler)?;
+            }
             probe::calibrate(compiler, *timer, device)?;
         }
         Ok(runner)
@@ -256,7 +260,8 @@ impl CudaRunner {
             self_test: Vec::new(),
             flags: Vec::new(),
         };
-        Ok(Self { compiler: Compiler { gpu, nvrtc, assembles }, device, timer: None })
+        let compiler = Compiler { gpu, nvrtc, assembles };
+        Ok(Self { compiler, device, timer: None, warmth: None })
     }
 
     pub(super) fn gpu(&self) -> &Gpu {
@@ -293,26 +298,15 @@ impl CudaRunner {
         Ok(outputs)
     }
 
-    /// A program that counts, with its counters' buffer.
-    fn counting(
-        &self,
-        program: &Program,
-        workgroups: &Workgroups,
-        method: Method,
-    ) -> Result<Counting, RunError> {
-        let options = Options {
-            method,
-            subgroup_width_max: WIDTH,
-            counter_bytes_max: COUNTER_BYTES_MAX,
-            workgroups: known(workgroups),
-        };
-        let instrumented = instrumented(program, &options)?;
-        let buffer = self.gpu().buffer(instrumented.counters().size)?;
-        Ok(Counting { instrumented, buffer })
+    /// Runs a launch once with counters and checks its outputs.
+    fn counted(&self, launch: &Launch, method: Method) -> Result<Counted, RunError> {
+        let ready = self.count_ready(launch, method)?;
+        let found = self.count_once(launch, &ready)?;
+        self.concluded(launch, &ready, found)
     }
 
     /// A dispatch compiled, with what it takes.
-    fn work(
+    pub(super) fn work(
         &self,
         launch: &Launch,
         number: usize,
@@ -419,8 +413,33 @@ impl CudaRunner {
         if indirect {
             self.refill(launch, &buffers)?;
         }
+        self.set_up(launch, &ready)?;
+        let mut first = BTreeMap::new();
+        if !launch.repeatable {
+            let own = launch.buffers.iter().map(|buffer| buffer.name.clone());
+            let names = if native { own.collect() } else { written(&programs)? };
+            for name in names {
+                if let Some(buffer) = buffers.get(&name) {
+                    first.insert(name, self.gpu().copied(buffer)?);
+                }
+            }
+        }
         let refused = self.too_large(&ready)?;
-        Ok(Ready { buffers, work: ready, _counting: counters, recorded: None, refused })
+        let (long, recorded) = (false, None);
+        Ok(Ready { buffers, work: ready, _counting: counters, first, long, recorded, refused })
+    }
+
+    /// Runs the dispatches that make ready what is timed.
+    pub(super) fn set_up(
+        &self,
+        launch: &Launch,
+        work: &[(Work, [u32; 3])],
+    ) -> Result<(), RunError> {
+        let setup = launch.dispatches.iter().zip(work).filter(|(dispatch, _)| dispatch.setup);
+        for (_, (work, grid)) in setup {
+            self.run_once(work, *grid, &format!("setting up {}", launch.kernel))?;
+        }
+        Ok(())
     }
 
     /// Fills a launch's buffers as they were at first.
@@ -431,34 +450,38 @@ impl CudaRunner {
         Ok(())
     }
 
-    /// Takes one sample.
+    /// Takes one sample, right after as much of the same work untimed; a launch that has once taken
+    /// long goes without.
     fn sample(&self, launch: &Launch, ready: &mut Ready, repeats: u32) -> Result<f64, RunError> {
-        if !launch.repeatable {
-            self.refill(launch, &ready.buffers)?;
-        }
         let doing = format!("timing {}", launch.kernel);
-        let launches: Vec<driver::Launch<'_>> =
-            ready.work.iter().map(|(work, grid)| launched(work, *grid)).collect();
-        if repeats == 1 {
-            return self.gpu().timed(&launches, &doing);
-        }
+        let before = if ready.long { 0 } else { repeats };
         let recorded = match ready.recorded.take() {
-            Some((count, recorded)) if count == repeats => recorded,
-            _ => self.gpu().record(&launches, repeats, &doing)?,
+            Some((counts, recorded)) if counts == [repeats, before] => recorded,
+            _ => {
+                let timed = launch.dispatches.iter().zip(&ready.work);
+                let work: Vec<driver::Launch<'_>> = timed
+                    .filter(|(dispatch, _)| !dispatch.setup)
+                    .map(|(_, (work, grid))| launched(work, *grid))
+                    .collect();
+                let resets: Vec<(&Buffer, &Buffer)> =
+                    ready.first.iter().map(|(name, first)| (first, &ready.buffers[name])).collect();
+                let sample = Sample { launches: &work, repeats, before, resets: &resets };
+                self.gpu().record(&sample, &doing)?
+            }
         };
-        let time = self.gpu().timed_recorded(&recorded, &doing);
-        drop(launches);
-        ready.recorded = Some((repeats, recorded));
+        let time = self.gpu().timed(&recorded, &doing);
+        ready.recorded = Some(([repeats, before], recorded));
+        ready.long |= time.as_ref().is_ok_and(|ns| *ns >= LONG_NS * f64::from(repeats));
         time
     }
 
     /// What sampling gave, with the outputs checked.
-    fn timed(
-        &self,
-        launch: &Launch,
-        ready: &Ready,
-        time: Option<crate::record::Time>,
-    ) -> Result<Timed, RunError> {
+    fn timed(&self, launch: &Launch, ready: &Ready, time: Option<Time>) -> Result<Timed, RunError> {
+        let before = |time: Time| Time {
+            dispatches_before_sample: Some(if ready.long { 0 } else { time.dispatches_per_sample }),
+            ..time
+        };
+        let time = time.map(before);
         let mut flags = Vec::new();
         if time.is_none() {
             flags.push("no_usable_samples".to_owned());
@@ -467,7 +490,9 @@ impl CudaRunner {
             flags.push("stop_rule_not_met".to_owned());
         }
         let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
-        Ok(Timed { time, checked, runtime_checks: !launch.trusted, flags })
+        // Dispatches are not timed one by one here.
+        let dispatch_median_ns = Vec::new();
+        Ok(Timed { time, checked, runtime_checks: !launch.trusted, dispatch_median_ns, flags })
     }
 }
 
@@ -500,41 +525,24 @@ impl Runner for CudaRunner {
         if launch.language() == Language::Cuda {
             return self.run_native(launch);
         }
-        let programs = programs(launch)?;
-        let buffers = self.buffers(launch)?;
-        let method = method(options);
-        let width = self.device.subgroup_width_run.ok_or_else(|| {
-            bad_input(format!("the width that {} runs was not found", self.device.id))
-        })?;
-        let mut dispatches = Vec::new();
-        for (number, program) in programs.iter().enumerate() {
-            let workgroups = &launch.dispatches[number].workgroups;
-            let counting = self.counting(program, workgroups, method)?;
-            let work = self.work(launch, number, program, &buffers, Some(&counting))?;
-            let grid = self.grid(launch, &work.grid, &buffers)?;
-            self.run_once(&work, grid, &format!("counting {}", launch.kernel))?;
-            let size = counting.instrumented.counters().size;
-            let bytes = self.gpu().read(&counting.buffer, 0, size)?;
-            let counts = decoded(&counting.instrumented, &bytes, width)?;
-            let workgroups = match work.grid {
-                Grid::Direct(workgroups) => Some(workgroups),
-                Grid::Indirect { .. } => None,
-            };
-            dispatches.push(CountedDispatch { workgroups, counts });
-        }
-        let outputs = self.outputs(launch, &buffers)?;
-        Ok(Counted {
-            answer_ns: None,
-            counters: Vec::new(),
-            width: Some(width),
-            method: issues_method(method),
-            dispatches,
-            outputs_sha256: outputs_sha256(&outputs),
-            outputs_shown: outputs_shown(launch, &outputs),
-            checked: verify(launch, &outputs)?,
-            runtime_checks: !launch.trusted,
-            flags: Vec::new(),
-        })
+        self.counted(launch, method(options))
+    }
+
+    fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
+        self.counted(launch, Method::Estimated)
+    }
+
+    fn count_twice(&mut self, launch: &Launch, how: How) -> Result<(Counted, bool), RunError> {
+        let method = match how {
+            How::Counted(options) => method(&options),
+            How::Estimated => Method::Estimated,
+        };
+        let ready = self.count_ready(launch, method)?;
+        let first = self.count_once(launch, &ready)?;
+        self.count_again(launch, &ready)?;
+        let second = self.count_once(launch, &ready)?;
+        let same = first == second;
+        Ok((self.concluded(launch, &ready, first)?, same))
     }
 
     fn time(
@@ -555,6 +563,10 @@ impl Runner for CudaRunner {
             ready.push(made);
         }
         let repeatable: Vec<bool> = launches.iter().map(|launch| launch.repeatable).collect();
+        if let Some(warmth) = self.warmth.as_mut().filter(|_| !lost) {
+            // A device that fails here fails at its first sample too, which then says so.
+            drop(warmth.up(&self.compiler));
+        }
         // Events give spans, not times of day: samples stand one after the other.
         let mut now = 0;
         let times = sample_all(timer, &repeatable, options, |index, repeats| {

@@ -3,6 +3,8 @@
 //! Input: what an entry point asks for. Output: descriptions in the launch file's own terms, as
 //! formulas of `n`. It works out no bytes.
 
+use std::collections::BTreeMap;
+
 use crate::kernel::ScalarType;
 use crate::kernel::format::{
     BufferDescription, DefaultWord, DispatchDescription, FillDescription, Formula,
@@ -168,5 +170,8 @@ pub fn dispatch(interface: &Interface, workgroups: Option<[u32; 3]>) -> Dispatch
         indirect: None,
         workgroup_size: None,
         cooperative: None,
+        repeat: None,
+        overrides: BTreeMap::new(),
+        setup: false,
     }
 }

@@ -190,6 +190,8 @@ fn render_buffer(
             formula(step)
         ),
         FillDescription::File(name) => writeln!(out, "fill = {{ file = {} }}", quoted(name)),
+        // A template is written from the shader alone, which asks for none of these.
+        FillDescription::Skewed { .. } | FillDescription::Choice { .. } => Ok(()),
     }
 }
 

@@ -25,6 +25,8 @@ fn launch(source: &str, buffers: &[(&str, u64)], dispatches: &[(&str, Workgroups
         entry_point: (*entry_point).to_owned(),
         workgroups: workgroups.clone(),
         native: None,
+        overrides: BTreeMap::new(),
+        setup: false,
     };
     launch.dispatches = dispatches.iter().map(dispatch).collect();
     launch.reference = None;

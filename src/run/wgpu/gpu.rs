@@ -1,7 +1,7 @@
 //! An open device: buffers, pipelines, dispatches and timestamps, with every error as a value.
 //!
-//! Input: an adapter; naga modules with bindings. Output: bytes and ticks. It knows nothing of
-//! kernels.
+//! Input: an adapter; naga modules with bindings. Output: bytes and ticks. Of launches it knows what
+//! their buffers hold at first, and nothing else.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -20,12 +20,15 @@ use wgpu::{
 use super::super::sampling::Ticks;
 use super::super::{RunError, RunErrorKind};
 use super::trusted;
+use crate::kernel::Launch;
 use crate::program::guarded;
 
 /// Optional features that are asked for where the adapter has them.
 const FEATURES: Features = Features::SUBGROUP
     .union(Features::SUBGROUP_BARRIER)
     .union(Features::TIMESTAMP_QUERY)
+    .union(Features::TIMESTAMP_QUERY_INSIDE_ENCODERS)
+    .union(Features::TIMESTAMP_QUERY_INSIDE_PASSES)
     .union(Features::SHADER_F16)
     .union(Features::SHADER_F64)
     .union(Features::SHADER_INT64)
@@ -48,6 +51,9 @@ fn hidden() -> Features {
 /// How long a submission may take before this process says that it hangs. The parent's own limit,
 /// `--time-limit`, comes first, and holds also where the driver does not come back from waiting.
 pub(super) const SUBMISSION_LIMIT: Duration = Duration::from_hours(1);
+
+/// Bytes that are sent at once: what stages them takes as much.
+const WRITE_BYTES: usize = 64 << 20;
 
 /// What went wrong outside a call that could say so.
 #[derive(Clone, Debug, Default)]
@@ -92,6 +98,47 @@ pub(super) struct Bound {
 pub(super) enum Grid {
     Direct([u32; 3]),
     Indirect(Buffer, u64),
+}
+
+/// What a sample runs.
+///
+/// A device that has waited, if only for the last sample to be read, is not at its speed at once: so
+/// the same work goes before, in the same submission, without timestamps.
+pub(super) struct Sample<'a> {
+    /// The dispatches of a launch.
+    pub(super) work: &'a [(&'a Bound, &'a Grid)],
+    /// How often they run between the timestamps.
+    pub(super) repeats: u32,
+    /// How often they run before.
+    pub(super) before: u32,
+    /// What is copied before either, from and to: the first contents of buffers.
+    pub(super) resets: &'a [(Buffer, Buffer)],
+}
+
+impl<'a> Sample<'a> {
+    /// A sample of dispatches that run once, where nothing but an order of magnitude is wanted.
+    pub(super) fn once(work: &'a [(&'a Bound, &'a Grid)]) -> Self {
+        Self { work, repeats: 1, before: 0, resets: &[] }
+    }
+
+    /// Writes down the resets, and a pass of the dispatches.
+    fn record(
+        &self,
+        encoder: &mut CommandEncoder,
+        repeats: u32,
+        timestamp_writes: Option<ComputePassTimestampWrites<'_>>,
+    ) {
+        for (from, to) in self.resets {
+            encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
+        }
+        let descriptor = ComputePassDescriptor { label: None, timestamp_writes };
+        let mut pass = encoder.begin_compute_pass(&descriptor);
+        for _ in 0..repeats {
+            for (bound, grid) in self.work {
+                dispatch(&mut pass, bound, grid);
+            }
+        }
+    }
 }
 
 /// What to make a pipeline from.
@@ -160,6 +207,24 @@ impl Gpu {
             usage: usage | BufferUsages::COPY_DST | BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         })
+    }
+
+    /// Makes a buffer of a launch, with its first contents.
+    pub(super) fn filled(
+        &self,
+        launch: &Launch,
+        buffer: &crate::kernel::Buffer,
+        usage: BufferUsages,
+    ) -> Buffer {
+        let made = self.buffer(&buffer.name, usage, buffer.size);
+        for (index, part) in (0_u64..).zip(launch.contents(buffer).chunks(WRITE_BYTES)) {
+            self.queue.write_buffer(&made, index * WRITE_BYTES as u64, part);
+            if part.len() == WRITE_BYTES {
+                // Mishaps are noted, and `check` tells them.
+                self.queue.submit([]);
+            }
+        }
+        made
     }
 
     /// Makes a pipeline and binds its buffers.
@@ -251,13 +316,8 @@ impl Gpu {
         self.submit(encoder, doing)
     }
 
-    /// Runs dispatches `repeats` times between two timestamps at a pass's boundaries.
-    pub(super) fn run_timed(
-        &self,
-        doing: &str,
-        work: &[(&Bound, &Grid)],
-        repeats: u32,
-    ) -> Result<Ticks, RunError> {
+    /// Runs dispatches in a pass between two timestamps, right after one without.
+    pub(super) fn run_timed(&self, doing: &str, sample: &Sample<'_>) -> Result<Ticks, RunError> {
         let queries = self.device.create_query_set(&QuerySetDescriptor {
             label: None,
             ty: QueryType::Timestamp,
@@ -265,24 +325,17 @@ impl Gpu {
         });
         let resolved = self.buffer("timestamps", BufferUsages::QUERY_RESOLVE, 16);
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        {
-            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor {
-                label: None,
-                timestamp_writes: Some(ComputePassTimestampWrites {
-                    query_set: &queries,
-                    beginning_of_pass_write_index: Some(0),
-                    end_of_pass_write_index: Some(1),
-                }),
-            });
-            for _ in 0..repeats {
-                for (bound, grid) in work {
-                    dispatch(&mut pass, bound, grid);
-                }
-            }
+        if sample.before > 0 {
+            sample.record(&mut encoder, sample.before, None);
         }
+        let stamps = ComputePassTimestampWrites {
+            query_set: &queries,
+            beginning_of_pass_write_index: Some(0),
+            end_of_pass_write_index: Some(1),
+        };
+        sample.record(&mut encoder, sample.repeats, Some(stamps));
         encoder.resolve_query_set(&queries, 0..2, &resolved, 0);
-        self.submit(encoder, doing)?;
-        let bytes = self.read(&resolved, 16)?;
+        let bytes = self.read_after(encoder, doing, &resolved, 16)?;
         let words = bytes.as_chunks::<8>().0;
         match words {
             [begin, end] => {
@@ -290,6 +343,37 @@ impl Gpu {
             }
             _ => Err(RunError::new(RunErrorKind::Driver, "two timestamps were not read back")),
         }
+    }
+
+    /// Runs dispatches once, in one pass, with a timestamp before the first and after each; one
+    /// timestamp more than there are dispatches. The device must have
+    /// `TIMESTAMP_QUERY_INSIDE_PASSES`.
+    pub(super) fn run_stamped(
+        &self,
+        doing: &str,
+        work: &[(&Bound, &Grid)],
+    ) -> Result<Vec<u64>, RunError> {
+        let count = u32::try_from(work.len() + 1).unwrap_or(u32::MAX);
+        let queries = self.device.create_query_set(&QuerySetDescriptor {
+            label: None,
+            ty: QueryType::Timestamp,
+            count,
+        });
+        let size = u64::from(count) * 8;
+        let resolved = self.buffer("timestamps", BufferUsages::QUERY_RESOLVE, size);
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        Sample::once(work).record(&mut encoder, 1, None);
+        {
+            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
+            pass.write_timestamp(&queries, 0);
+            for ((bound, grid), index) in work.iter().zip(1..) {
+                dispatch(&mut pass, bound, grid);
+                pass.write_timestamp(&queries, index);
+            }
+        }
+        encoder.resolve_query_set(&queries, 0..count, &resolved, 0);
+        let bytes = self.read_after(encoder, doing, &resolved, size)?;
+        Ok(bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
     }
 
     fn submit(&self, encoder: CommandEncoder, doing: &str) -> Result<(), RunError> {
@@ -315,15 +399,26 @@ impl Gpu {
 
     /// Reads the first `size` bytes of a buffer.
     pub(super) fn read(&self, buffer: &Buffer, size: u64) -> Result<Vec<u8>, RunError> {
+        let encoder = self.device.create_command_encoder(&Default::default());
+        self.read_after(encoder, "reading back", buffer, size)
+    }
+
+    /// Runs commands, waits, and reads the first `size` bytes of a buffer.
+    fn read_after(
+        &self,
+        mut encoder: CommandEncoder,
+        doing: &str,
+        buffer: &Buffer,
+        size: u64,
+    ) -> Result<Vec<u8>, RunError> {
         let staging = self.device.create_buffer(&BufferDescriptor {
             label: Some("read back"),
             size,
             usage: BufferUsages::MAP_READ | BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let mut encoder = self.device.create_command_encoder(&Default::default());
         encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, size);
-        self.submit(encoder, "reading back")?;
+        self.submit(encoder, doing)?;
         let outcome = Arc::new(Mutex::new(None));
         let told = Arc::clone(&outcome);
         staging.slice(..).map_async(MapMode::Read, move |result| {

@@ -6,6 +6,7 @@
 //! - [`adapters`]: what there is, and what is left out and why;
 //! - `gpu`: an open device: buffers, pipelines, dispatches, timestamps, errors as values;
 //! - `features`: what a module needs that the device lacks, in words;
+//! - `inputs`: contents that stay on the device from launch to launch;
 //! - `probe`: what is measured of the device itself: width, timer, rates, fusion, loop limit;
 //! - `runner`: counting and timing of launches;
 //! - `trusted`: the one call that is `unsafe`;
@@ -14,6 +15,7 @@
 pub mod adapters;
 mod features;
 mod gpu;
+mod inputs;
 mod probe;
 mod runner;
 mod trusted;

@@ -13,7 +13,7 @@ use super::super::probes::{
 };
 use super::super::sampling::{Ticks, Timer};
 use super::super::{RunError, RunErrorKind};
-use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
+use super::gpu::{Bound, Gpu, Grid, Sample, Shader, Slot, SlotKind};
 use crate::kernel::launch::fold;
 use crate::program::{Overrides, Parsed};
 use crate::record::{Device, Packing};
@@ -84,7 +84,8 @@ pub(super) fn timer(gpu: &Gpu, period_ns: f64) -> Result<Option<Timer>, RunError
     let grid = Grid::Direct([1, 1, 1]);
     let mut stamps = Vec::new();
     for _ in 0..24 {
-        let Ticks { begin, end } = gpu.run_timed("finding the timer", &[(&bound, &grid)], 1)?;
+        let Ticks { begin, end } =
+            gpu.run_timed("finding the timer", &Sample::once(&[(&bound, &grid)]))?;
         stamps.extend([begin, end]);
     }
     stamps.sort_unstable();
@@ -193,8 +194,10 @@ fn copy_rate(gpu: &Gpu, timer: Timer, cpu_driver: bool) -> Result<Option<f64>, R
 /// The best usable time of a few runs, in nanoseconds.
 fn best_time(gpu: &Gpu, timer: Timer, bound: &Bound, grid: &Grid) -> Result<Option<f64>, RunError> {
     let mut best: Option<f64> = None;
+    let work = [(bound, grid)];
+    let sample = Sample { before: 1, ..Sample::once(&work) };
     for _ in 0..RATE_RUNS {
-        let ticks = gpu.run_timed("measuring a rate", &[(bound, grid)], 1)?;
+        let ticks = gpu.run_timed("measuring a rate", &sample)?;
         if timer.state(ticks) == crate::record::SampleState::Ok {
             let time = timer.duration_ns(ticks);
             best = Some(best.map_or(time, |best| best.min(time)));

@@ -3,27 +3,34 @@
 //! Input: launches. Output: counts, times and verdicts. The measured facts of the device come from
 //! `probe`.
 
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
 use wgpu::{Buffer, BufferUsages, DeviceType, Features};
 
 use super::adapters;
-use super::gpu::{Bound, Gpu, Grid, Shader, Slot, SlotKind};
-use super::{probe, warm};
+use super::gpu::{Bound, Gpu, Grid, Sample, Shader, Slot, SlotKind};
+use super::inputs::Inputs;
+use super::probe;
+use super::warm::Warmth;
 use crate::instrument::{Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups};
 use crate::program::Program;
-use crate::record::{Device, DeviceKind, IssuesMethod};
+use crate::record::{Device, DeviceKind, IssuesMethod, Time};
 use crate::run::counting::{
     COUNTER_BYTES_MAX, Outputs, decoded, instrumented, interrupted, issues_method, known, method,
-    verify,
+    verify, written,
 };
 use crate::run::measure::{outputs_sha256, outputs_shown, programs};
-use crate::run::sampling::{Timer, sample_all};
+use crate::run::sampling::{LONG_NS, Timer, sample_all};
 use crate::run::{
     CountOptions, Counted, CountedDispatch, How, RunError, RunErrorKind, Runner, TimeOptions, Timed,
 };
+use crate::statistics::median;
 use crate::units::{Nanoseconds, Width};
+
+/// Samples of the times of single dispatches.
+const DISPATCH_SAMPLES: u32 = 12;
 
 /// The lanes that a subgroup is taken to have in estimates for a device without subgroup operations:
 /// what most GPUs run.
@@ -34,6 +41,9 @@ pub struct WgpuRunner {
     gpu: Gpu,
     device: Device,
     timer: Option<Timer>,
+    inputs: RefCell<Inputs>,
+    /// What brings clocks up; nothing on CPU drivers, which have none of their own.
+    warmth: Option<Warmth>,
 }
 
 impl std::fmt::Debug for WgpuRunner {
@@ -98,13 +108,20 @@ impl WgpuRunner {
         if timer.is_none() {
             device.flags.push("no_timestamps".to_owned());
         }
+        let mut warmth = None;
+        if let Some(timer) = timer.filter(|_| !device.cpu_driver) {
+            warmth = Some(Warmth::new(&gpu)?);
+            if let Some(warmth) = warmth.as_mut().filter(|_| calibrate) {
+                warmth.up(&gpu, timer)?;
+            }
+        }
         if calibrate {
             probe::calibrate(&gpu, timer, &mut device)?;
             if subgroups {
                 device.packing = Some(probe::packing(&gpu)?);
             }
         }
-        Ok(Self { gpu, device, timer })
+        Ok(Self { gpu, device, timer, inputs: RefCell::default(), warmth })
     }
 
     /// Makes a launch's buffers and fills them.
@@ -124,6 +141,9 @@ impl WgpuRunner {
             }
         }
         self.check_limits(launch, &uniform)?;
+        let written = written(programs)?;
+        let mut inputs = self.inputs.borrow_mut();
+        inputs.retain(launch);
         let mut buffers = BTreeMap::new();
         for buffer in &launch.buffers {
             let mut usage = BufferUsages::STORAGE;
@@ -133,8 +153,11 @@ impl WgpuRunner {
             if indirect(&buffer.name) {
                 usage |= BufferUsages::INDIRECT;
             }
-            let made = self.gpu.buffer(&buffer.name, usage, buffer.size);
-            self.gpu.queue.write_buffer(&made, 0, &launch.contents(buffer));
+            let made = if written.contains(&buffer.name) {
+                self.gpu.filled(launch, buffer, usage)
+            } else {
+                inputs.get(&self.gpu, launch, buffer, usage)
+            };
             buffers.insert(buffer.name.clone(), made);
         }
         self.gpu.check(&format!("making the buffers of {}", launch.kernel))?;
@@ -246,20 +269,90 @@ impl WgpuRunner {
     fn ready(&self, launch: &Launch, counting: Option<Method>) -> Result<Ready, RunError> {
         let programs = programs(launch)?;
         let buffers = self.buffers(launch, &programs)?;
-        let work = self.pipelines(launch, &programs, &buffers, counting)?;
-        Ok(Ready { buffers, work })
+        let made = self.pipelines(launch, &programs, &buffers, counting)?;
+        let (mut setup, mut work) = (Vec::new(), Vec::new());
+        for (dispatch, made) in launch.dispatches.iter().zip(made) {
+            if dispatch.setup { setup.push(made) } else { work.push(made) }
+        }
+        let mut ready = Ready { buffers, setup, work, resets: Vec::new(), long: Cell::new(false) };
+        self.set_up(launch, &ready)?;
+        if !launch.repeatable {
+            ready.resets = self.first_contents(launch, &programs, &ready.buffers)?;
+        }
+        Ok(ready)
     }
 
-    /// Takes one sample.
-    fn sample(&self, launch: &Launch, ready: &Ready, repeats: u32) -> Result<Ticks, RunError> {
-        if !launch.repeatable {
-            for buffer in &launch.buffers {
-                let made = &ready.buffers.buffers[&buffer.name];
-                self.gpu.queue.write_buffer(made, 0, &launch.contents(buffer));
-            }
+    /// Copies of the buffers that a launch writes, as they are after what is not timed: each with the
+    /// buffer that it is copied to before a sample.
+    fn first_contents(
+        &self,
+        launch: &Launch,
+        programs: &[Program],
+        buffers: &Buffers,
+    ) -> Result<Vec<(Buffer, Buffer)>, RunError> {
+        let mut resets = Vec::new();
+        let mut encoder = self.gpu.device.create_command_encoder(&Default::default());
+        for name in written(programs)? {
+            let Some(buffer) = buffers.buffers.get(&name) else { continue };
+            let first = self.gpu.buffer(&name, BufferUsages::empty(), buffer.size());
+            encoder.copy_buffer_to_buffer(buffer, 0, &first, 0, buffer.size());
+            resets.push((first, buffer.clone()));
+        }
+        self.gpu.queue.submit([encoder.finish()]);
+        self.gpu.check(&format!("keeping the first contents of {}", launch.kernel))?;
+        Ok(resets)
+    }
+
+    /// Runs the dispatches that are not timed.
+    fn set_up(&self, launch: &Launch, ready: &Ready) -> Result<(), RunError> {
+        if ready.setup.is_empty() {
+            return Ok(());
+        }
+        let work: Vec<(&Bound, &Grid)> = ready.setup.iter().map(|(b, g)| (b, g)).collect();
+        self.gpu.run(&format!("setting up {}", launch.kernel), &work)
+    }
+
+    /// The median time of each dispatch by itself; nothing of those that are not timed.
+    fn dispatch_medians(
+        &self,
+        launch: &Launch,
+        ready: &Ready,
+    ) -> Result<Vec<Option<Nanoseconds>>, RunError> {
+        let stamps = self.gpu.device.features().contains(Features::TIMESTAMP_QUERY_INSIDE_PASSES);
+        let Some(timer) = self.timer.filter(|_| stamps && launch.repeatable) else {
+            return Ok(Vec::new());
+        };
+        if ready.work.len() < 2 {
+            return Ok(Vec::new());
         }
         let work: Vec<(&Bound, &Grid)> = ready.work.iter().map(|(b, g)| (b, g)).collect();
-        self.gpu.run_timed(&format!("timing {}", launch.kernel), &work, repeats)
+        let mut spans = vec![Vec::new(); work.len()];
+        for _ in 0..DISPATCH_SAMPLES {
+            let stamps = self.gpu.run_stamped(&format!("timing {}", launch.kernel), &work)?;
+            for (spans, pair) in spans.iter_mut().zip(stamps.windows(2)) {
+                let ticks = Ticks { begin: pair[0], end: pair[1] };
+                if ticks.end >= ticks.begin {
+                    spans.push(timer.duration_ns(ticks));
+                }
+            }
+        }
+        let mut medians = spans.iter().map(|spans| median(spans).map(Nanoseconds));
+        let timed = |dispatch: &crate::kernel::Dispatch| {
+            if dispatch.setup { None } else { medians.next().flatten() }
+        };
+        Ok(launch.dispatches.iter().map(timed).collect())
+    }
+
+    /// Takes one sample, right after as much of the same work without timestamps; a launch that has
+    /// once taken long goes without.
+    fn sample(&self, launch: &Launch, ready: &Ready, repeats: u32) -> Result<Ticks, RunError> {
+        let work: Vec<(&Bound, &Grid)> = ready.work.iter().map(|(b, g)| (b, g)).collect();
+        let before = if ready.long.get() { 0 } else { repeats };
+        let sample = Sample { work: &work, repeats, before, resets: &ready.resets };
+        let ticks = self.gpu.run_timed(&format!("timing {}", launch.kernel), &sample)?;
+        let long = |timer: Timer| timer.duration_ns(ticks) >= LONG_NS * f64::from(repeats);
+        ready.long.set(ready.long.get() || self.timer.is_some_and(long));
+        Ok(ticks)
     }
 }
 
@@ -330,7 +423,14 @@ impl Counting {
 /// Buffers and pipelines of a launch.
 struct Ready {
     buffers: Buffers,
+    /// What is not timed.
+    setup: Vec<(Bound, Grid)>,
     work: Vec<(Bound, Grid)>,
+    /// First contents and the buffers that they are copied to before each sample: those that a
+    /// launch writes which cannot be repeated on what it left behind.
+    resets: Vec<(Buffer, Buffer)>,
+    /// Whether the launch has taken [`LONG_NS`] or more.
+    long: Cell<bool>,
 }
 
 impl Buffers {
@@ -421,7 +521,9 @@ impl Runner for WgpuRunner {
             ready.push(made);
         }
         let repeatable: Vec<bool> = launches.iter().map(|launch| launch.repeatable).collect();
-        let options = &self.warmed_up(timer, options, lost);
+        if !lost {
+            self.warm_up(timer);
+        }
         let times = sample_all(timer, &repeatable, options, |index, repeats| {
             notice(index);
             match &ready[index] {
@@ -493,7 +595,6 @@ impl WgpuRunner {
         let programs = programs(launch)?;
         let buffers = self.buffers(launch, &programs)?;
         let mut steps = Vec::new();
-        let mut written = BTreeSet::new();
         for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
             let (instrumented, counters) = self.counting(program, &dispatch.workgroups, method)?;
             let mut slots = buffers.slots(launch, program)?;
@@ -508,11 +609,9 @@ impl WgpuRunner {
             };
             let bound = self.gpu.bind(&shader, &slots)?;
             let grid = buffers.grid(&dispatch.workgroups)?;
-            let writable = bindings(program)?.into_iter().filter(|binding| binding.writable);
-            written.extend(writable.map(|binding| binding.name));
             steps.push(CountStep { instrumented, counters, bound, grid });
         }
-        Ok(Counting { buffers, steps, written, width })
+        Ok(Counting { buffers, steps, written: written(&programs)?, width })
     }
 
     /// What a counted run found, with its outputs checked.
@@ -547,12 +646,16 @@ impl WgpuRunner {
     }
 
     /// What sampling gave, with the outputs checked.
-    fn timed(
-        &self,
-        launch: &Launch,
-        ready: &Ready,
-        time: Option<crate::record::Time>,
-    ) -> Result<Timed, RunError> {
+    fn timed(&self, launch: &Launch, ready: &Ready, time: Option<Time>) -> Result<Timed, RunError> {
+        let before = |time: Time| Time {
+            dispatches_before_sample: Some(if ready.long.get() {
+                0
+            } else {
+                time.dispatches_per_sample
+            }),
+            ..time
+        };
+        let time = time.map(before);
         let mut flags = Vec::new();
         if time.is_none() {
             flags.push("no_usable_samples".to_owned());
@@ -564,18 +667,16 @@ impl WgpuRunner {
             flags.push("width_not_known_when_timed".to_owned());
         }
         let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
-        Ok(Timed { time, checked, runtime_checks: !launch.trusted, flags })
+        let dispatch_median_ns = self.dispatch_medians(launch, ready)?;
+        Ok(Timed { time, dispatch_median_ns, checked, runtime_checks: !launch.trusted, flags })
     }
 
-    /// Brings a GPU's clocks up, on at most a quarter of the time that sampling has; gives the rest.
-    fn warmed_up(&self, timer: Timer, options: &TimeOptions, lost: bool) -> TimeOptions {
-        if lost || self.device.cpu_driver {
-            return *options;
+    /// Brings a GPU's clocks up.
+    fn warm_up(&mut self, timer: Timer) {
+        if let Some(warmth) = &mut self.warmth {
+            // A device that fails here fails at its first sample too, which then says so.
+            drop(warmth.up(&self.gpu, timer));
         }
-        let limit = options.budget.mul_f64(0.25).min(warm::WARM_UP_MAX);
-        // A device that fails here fails at its first sample too, which then says so.
-        let taken = warm::up(&self.gpu, timer, limit).unwrap_or_default();
-        TimeOptions { budget: options.budget.saturating_sub(taken), ..*options }
     }
 
     /// Whether the driver may choose another width for each module.

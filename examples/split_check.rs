@@ -1,0 +1,264 @@
+//! Whether `algorithms::multisplit` is right on a device: nothing, one class, as much as a binding
+//! holds, and random sizes, classes, cuts and inputs.
+//!
+//! Input: how many random ones, and a seed. Output: a line on standard output; on standard error each
+//! partition that is wrong, with what reproduces it. Exit code 1 where there is one. The adapter is
+//! the first that the environment shows. Every buffer ends in words that nobody may write.
+//!
+//! `cargo run --release --example split_check -- --count 200 --seed 1`
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
+
+use std::process::ExitCode;
+
+use anyhow::Context;
+use clap::Parser;
+use lanescope::algorithms::multisplit::{
+    Buffers, CLASSES_MAX, Multisplit, MultisplitError, Order, Pairs, Path, Tuning, check, words_of,
+};
+use lanescope::kernel::generate::mix;
+use wgpu::{Buffer, BufferDescriptor, BufferUsages, Device, Features, MapMode, PollType, Queue};
+
+/// Random partitions on a device.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// How many.
+    #[arg(long, default_value_t = 100)]
+    count: u64,
+    /// The first seed.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The most elements.
+    #[arg(long, default_value_t = 20_000)]
+    n_max: u32,
+}
+
+/// The most bytes of a binding on the device that is opened: a limit that a test can reach.
+const BINDING_BYTES: u64 = 1 << 16;
+
+/// Words after each buffer's own, and what they hold before and after.
+const GUARD_WORDS: u32 = 64;
+const UNTOUCHED: u32 = 0xdead_beef;
+
+/// An open device.
+struct Gpu {
+    device: Device,
+    queue: Queue,
+}
+
+/// One partition.
+#[derive(Debug)]
+struct Case {
+    keys: Vec<u32>,
+    classes: u32,
+    tuning: Tuning,
+    /// The first index that holds no class, where one was put in.
+    offender: Option<u32>,
+    /// What it was made from, where it is random.
+    seed: Option<u64>,
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let Arguments { count, seed, n_max } = Arguments::parse();
+    let gpu = open(BINDING_BYTES)?;
+    let limits = gpu.device.limits();
+    let most = u32::try_from(limits.max_storage_buffer_binding_size / 4)?;
+    let named = [(0, 8), (1000, 1), (most, 3)].map(|shape| Case::named(shape, &limits));
+    let random = (seed..seed + count).map(|seed| Case::random(seed, n_max.min(most), &limits));
+    let (mut done, mut wrong) = (0_u64, 0_u64);
+    for case in named.into_iter().chain(random) {
+        done += 1;
+        if let Err(error) = verify(&gpu, &case) {
+            wrong += 1;
+            let Case { keys, classes, tuning, seed, .. } = &case;
+            let n = keys.len();
+            eprintln!("seed {seed:?}: n = {n}, {classes} classes, {tuning:?}: {error:#}");
+        }
+    }
+    if let Err(error) = refused(&gpu, most) {
+        wrong += 1;
+        eprintln!("one more than a binding holds: {error:#}");
+    }
+    println!("{done} partitions, {wrong} wrong");
+    Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Case {
+    /// n elements whose classes go round.
+    fn named((n, classes): (u32, u32), limits: &wgpu::Limits) -> Self {
+        let tuning = Tuning::choose(limits, n, classes, true);
+        let keys = (0..n).map(|i| i % classes).collect();
+        Self { keys, classes, tuning, offender: None, seed: None }
+    }
+
+    fn random(from: u64, n_max: u32, limits: &wgpu::Limits) -> Self {
+        let mut state = from << 32;
+        let mut below = |bound: u32| {
+            state += 1;
+            u32::try_from(((mix(state) >> 32) * u64::from(bound)) >> 32).unwrap_or(0)
+        };
+        // Small and odd sizes as often as large ones, and those about powers of two.
+        let n = match below(4) {
+            0 => below(66),
+            1 => (1 << below(14)) + below(3),
+            _ => below(n_max + 1),
+        }
+        .min(n_max);
+        let classes = [1, 2, 3, 8, 9, 16, 17, 32, 255, CLASSES_MAX, 1 + below(CLASSES_MAX)];
+        let classes = classes[below(11) as usize];
+        let chosen = Tuning::choose(limits, n, classes, true);
+        let other = Tuning {
+            path: if classes <= 16 && below(3) > 0 { Path::Few } else { Path::Many },
+            threads: [128, 256, 512][below(3) as usize],
+            rows: [1, 2, 4][below(3) as usize],
+            tiles_per_chunk: 1 + below(8),
+        };
+        let tuning = if other.check(limits, n, classes).is_ok() { other } else { chosen };
+        let kind = below(4);
+        let mut keys: Vec<u32> = (0..n)
+            .map(|i| match kind {
+                0 => 0,
+                1 => u32::try_from(u64::from(i) * u64::from(classes) / u64::from(n)).unwrap_or(0),
+                2 => below(classes).min(below(classes)),
+                _ => below(classes),
+            })
+            .collect();
+        let mut offender = None;
+        if n > 0 && below(5) == 0 {
+            let (first, second) = (below(n), below(n));
+            keys[first as usize] = classes;
+            keys[second as usize] = u32::MAX;
+            offender = Some(first.min(second));
+        }
+        Self { keys, classes, tuning, offender, seed: Some(from) }
+    }
+}
+
+fn open(binding_bytes: u64) -> anyhow::Result<Gpu> {
+    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let adapter = adapters.into_iter().next().context("there is no adapter")?;
+    let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+        required_features: Features::SUBGROUP,
+        required_limits: wgpu::Limits {
+            max_storage_buffer_binding_size: binding_bytes,
+            ..adapter.limits()
+        },
+        ..Default::default()
+    }))?;
+    Ok(Gpu { device, queue })
+}
+
+impl Gpu {
+    /// A buffer of words and the guard; what is not given is [`UNTOUCHED`].
+    fn buffer(&self, words: u32, given: &[u32]) -> Buffer {
+        let words = words + GUARD_WORDS;
+        let buffer = self.device.create_buffer(&BufferDescriptor {
+            label: None,
+            size: u64::from(words) * 4,
+            usage: BufferUsages::STORAGE | BufferUsages::COPY_DST | BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+        let mut content = given.to_vec();
+        content.resize(words as usize, UNTOUCHED);
+        self.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&content));
+        buffer
+    }
+
+    fn read(&self, buffer: &Buffer, words: usize) -> anyhow::Result<Vec<u32>> {
+        if words == 0 {
+            return Ok(Vec::new());
+        }
+        let size = words as u64 * 4;
+        let staging = self.device.create_buffer(&BufferDescriptor {
+            label: None,
+            size,
+            usage: BufferUsages::MAP_READ | BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, size);
+        self.queue.submit([encoder.finish()]);
+        staging.slice(..).map_async(MapMode::Read, |_| {});
+        self.device.poll(PollType::wait_indefinitely())?;
+        let view = staging.slice(..).get_mapped_range().ok().context("not mapped")?;
+        Ok(bytemuck::pod_collect_to_vec(&view))
+    }
+}
+
+/// Runs a partition and compares all that it writes with a sort of pairs.
+fn verify(gpu: &Gpu, case: &Case) -> anyhow::Result<()> {
+    let Case { keys, classes, tuning, offender, seed: _ } = case;
+    let (n, classes) = (u32::try_from(keys.len())?, *classes);
+    let payload: Vec<u32> = (0..n).map(|i| !i).collect();
+    let written = || gpu.buffer(words_of(n), &[]);
+    let ids = gpu.buffer(words_of(n), keys);
+    let (offsets, status) = (gpu.buffer(classes + 1, &[]), gpu.buffer(1, &[]));
+    let (permutation, inverse, sorted, classes_sorted) =
+        (written(), written(), written(), written());
+    let payload_buffer = gpu.buffer(words_of(n), &payload);
+    let buffers = Buffers {
+        keys: &ids,
+        offsets: &offsets,
+        status: &status,
+        order: Some(Order { permutation: &permutation, inverse: Some(&inverse) }),
+        pairs: Some(Pairs {
+            payload: &payload_buffer,
+            payload_sorted: &sorted,
+            keys_sorted: &classes_sorted,
+        }),
+    };
+    let split = Multisplit::with_tuning(&gpu.device, n, classes, &buffers, *tuning)?;
+    let mut encoder = gpu.device.create_command_encoder(&Default::default());
+    split.encode(&mut encoder);
+    gpu.queue.submit([encoder.finish()]);
+    let lengths = [permutation.clone(), inverse.clone(), sorted.clone(), classes_sorted.clone()]
+        .map(|buffer| (buffer, words_of(n)));
+    for (buffer, words) in
+        lengths.iter().chain(&[(offsets.clone(), classes + 1), (status.clone(), 1)])
+    {
+        let after = gpu.read(buffer, (*words + GUARD_WORDS) as usize)?;
+        let whole = after[*words as usize..].iter().all(|word| *word == UNTOUCHED);
+        anyhow::ensure!(whole, "something was written after {words} words");
+    }
+    let told = check(gpu.read(&status, 1)?[0], classes);
+    if let Some(index) = offender {
+        let expected = MultisplitError::ClassOutOfRange { index: *index, classes };
+        anyhow::ensure!(told == Err(expected), "told {told:?}");
+        return Ok(());
+    }
+    told?;
+    let mut order: Vec<(u32, u32)> = keys.iter().copied().zip(0..).collect();
+    order.sort_unstable();
+    let length = keys.len();
+    let found = gpu.read(&permutation, length)?;
+    let expected: Vec<u32> = order.iter().map(|(_, index)| *index).collect();
+    anyhow::ensure!(found == expected, "the permutation");
+    let back = gpu.read(&inverse, length)?;
+    anyhow::ensure!(
+        found.iter().zip(0_u32..).all(|(index, place)| back[*index as usize] == place),
+        "the inverse"
+    );
+    let values = gpu.read(&sorted, length)?;
+    anyhow::ensure!(expected.iter().zip(&values).all(|(i, v)| *v == !*i), "the payload");
+    let ids = gpu.read(&classes_sorted, length)?;
+    anyhow::ensure!(order.iter().zip(&ids).all(|((key, _), id)| key == id), "the ids in order");
+    let begins = gpu.read(&offsets, classes as usize + 1)?;
+    let counted: Vec<u32> = (0..=classes)
+        .map(|class| u32::try_from(order.partition_point(|(key, _)| *key < class)).unwrap_or(0))
+        .collect();
+    anyhow::ensure!(begins == counted, "the offsets");
+    Ok(())
+}
+
+/// One element more than a binding holds is refused.
+fn refused(gpu: &Gpu, most: u32) -> anyhow::Result<()> {
+    let n = most + 1;
+    let [keys, permutation] = [(); 2].map(|()| gpu.buffer(words_of(n), &[]));
+    let (offsets, status) = (gpu.buffer(3, &[]), gpu.buffer(1, &[]));
+    let order = Some(Order { permutation: &permutation, inverse: None });
+    let buffers = Buffers { keys: &keys, offsets: &offsets, status: &status, order, pairs: None };
+    let told = Multisplit::new(&gpu.device, n, 2, &buffers).err();
+    anyhow::ensure!(matches!(told, Some(MultisplitError::TooMany { .. })), "told {told:?}");
+    Ok(())
+}

@@ -1,0 +1,172 @@
+//! How a partition's work is cut: workgroups, tiles, chunks.
+//!
+//! Input: a device's limits, the number of elements and of classes. Output: a [`Tuning`] that fits
+//! them. It makes nothing on the device.
+
+use wgpu::Limits;
+
+use super::{CLASSES_MAX, MultisplitError};
+
+/// The most chunks: workgroups of a dispatch along one dimension on every device.
+const CHUNKS_MAX: u32 = 65_535;
+
+/// The most packed words of a lane in a chunk: its counts stay inside fields of 16 bits.
+const WORDS_PER_LANE_MAX: u32 = 32;
+
+/// Chunks of a large partition: enough to fill the largest GPU several times over, and few enough
+/// for their counts to be small beside the elements.
+const CHUNKS_WANTED: u32 = 8192;
+
+/// Which of the two ways ranks are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Path {
+    /// Counters packed into words: up to 16 classes.
+    Few,
+    /// Ballots of the bits of class ids: up to 256 classes.
+    Many,
+}
+
+/// How the work is cut. Any that [`Tuning::check`] allows gives the same results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tuning {
+    /// How ranks are found.
+    pub path: Path,
+    /// Invocations a workgroup: 128, 256, 512 or 1024.
+    pub threads: u32,
+    /// Packed words a lane and tile: 1 of 8 keys for `Few`; 1, 2 or 4 of 4 keys for `Many`.
+    pub rows: u32,
+    /// Tiles that a workgroup takes one after the other.
+    pub tiles_per_chunk: u32,
+}
+
+impl Tuning {
+    /// The tuning for a device and a size; `pairs` says whether pairs are written.
+    pub fn choose(limits: &Limits, n: u32, classes: u32, pairs: bool) -> Self {
+        let path = if classes <= 16 { Path::Few } else { Path::Many };
+        // The first of each is what an H200 liked best.
+        let candidates: [(u32, u32); 3] = match (path, pairs) {
+            (Path::Few, false) => [(128, 1), (128, 1), (128, 1)],
+            (Path::Few, true) => [(256, 1), (128, 1), (128, 1)],
+            (Path::Many, _) => [(256, 4), (256, 2), (256, 1)],
+        };
+        let tuning = |(threads, rows)| Self { path, threads, rows, tiles_per_chunk: 1 };
+        let fits =
+            candidates.into_iter().map(tuning).find(|it| it.check(limits, 0, classes).is_ok());
+        let mut chosen = fits.unwrap_or_else(|| tuning(candidates[2]));
+        let tiles = n.div_ceil(chosen.tile());
+        let most = WORDS_PER_LANE_MAX / chosen.rows;
+        chosen.tiles_per_chunk = (tiles / CHUNKS_WANTED).next_power_of_two().clamp(1, most);
+        chosen
+    }
+
+    /// Elements of a tile.
+    pub fn tile(&self) -> u32 {
+        self.threads * self.rows * self.keys_per_word()
+    }
+
+    /// Keys in a packed word.
+    pub(super) fn keys_per_word(&self) -> u32 {
+        match self.path {
+            Path::Few => 8,
+            Path::Many => 4,
+        }
+    }
+
+    /// The number of chunks for n elements.
+    pub fn chunks(&self, n: u32) -> u32 {
+        n.div_ceil(self.tile()).div_ceil(self.tiles_per_chunk)
+    }
+
+    /// Invocations of the workgroups that go through the chunks of a class.
+    pub(super) fn scan_threads(limits: &Limits) -> u32 {
+        let most =
+            limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
+        if most >= 512 { 512 } else { 128 }
+    }
+
+    /// The bits of a class id for `Many`.
+    pub(super) fn bits(classes: u32) -> u32 {
+        classes.max(2).next_power_of_two().ilog2()
+    }
+
+    /// The classes that `Few` must have room for.
+    pub(super) fn room(classes: u32) -> u32 {
+        if classes > 8 { 16 } else { 8 }
+    }
+
+    /// Bytes of workgroup memory of the largest entry point.
+    pub fn workgroup_bytes(&self, classes: u32) -> u32 {
+        let shared = 64 + self.threads + 512;
+        let stage = self.tile() * 4;
+        match self.path {
+            Path::Few => {
+                let slots = self.threads / 32;
+                let room = Self::room(classes);
+                shared
+                    + stage
+                    + slots * (16 + 8)
+                    + (slots + 1) * 4 * room
+                    + 128
+                    + 4 * (self.threads + 512)
+            }
+            Path::Many => {
+                let bins = 1 << Self::bits(classes);
+                let groups = self.threads / 32;
+                shared + stage + groups * bins * 4 + 2 * bins * 4 + groups * 32 + 4 * self.threads
+            }
+        }
+    }
+
+    /// Whether it fits a device, a number of elements and of classes.
+    ///
+    /// # Errors
+    ///
+    /// [`MultisplitError::Tuning`] with the first rule that it breaks.
+    pub fn check(&self, limits: &Limits, n: u32, classes: u32) -> Result<(), MultisplitError> {
+        let wrong = |message: String| Err(MultisplitError::Tuning(message));
+        let Self { path, threads, rows, tiles_per_chunk } = *self;
+        if ![128, 256, 512, 1024].contains(&threads) {
+            return wrong(format!("threads is {threads}, not 128, 256, 512 or 1024"));
+        }
+        if threads
+            > limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x)
+        {
+            return wrong(format!("the device has no workgroups of {threads} invocations"));
+        }
+        if ![1, 2, 4].contains(&rows) {
+            return wrong(format!("rows is {rows}, not 1, 2 or 4"));
+        }
+        let (classes_max, rows_max) = match path {
+            Path::Few => (16, 1),
+            Path::Many => (CLASSES_MAX.min(threads), 4),
+        };
+        if classes > classes_max {
+            return wrong(format!(
+                "{path:?} with {threads} threads takes {classes_max} classes, not {classes}"
+            ));
+        }
+        if rows > rows_max {
+            return wrong(format!(
+                "{path:?} takes {rows_max} rows for {classes} classes, not {rows}"
+            ));
+        }
+        if self.tile() > 1 << 16 {
+            return wrong(format!("a tile of {} elements; 65536 at most", self.tile()));
+        }
+        if tiles_per_chunk == 0 || tiles_per_chunk * rows > WORDS_PER_LANE_MAX {
+            let most = WORDS_PER_LANE_MAX / rows;
+            return wrong(format!("tiles_per_chunk is {tiles_per_chunk}, not 1 to {most}"));
+        }
+        let (bytes, limit) =
+            (self.workgroup_bytes(classes), limits.max_compute_workgroup_storage_size);
+        if bytes > limit {
+            return wrong(format!("{bytes} bytes of workgroup memory; the device has {limit}"));
+        }
+        let (chunks, most) =
+            (self.chunks(n), limits.max_compute_workgroups_per_dimension.min(CHUNKS_MAX));
+        if chunks > most {
+            return wrong(format!("{chunks} chunks; {most} at most"));
+        }
+        Ok(())
+    }
+}

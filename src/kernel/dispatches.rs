@@ -1,0 +1,150 @@
+//! A description's dispatches, worked out: entry points, workgroups, overrides, repetitions.
+//!
+//! Input: the description and the parameters' values. Output: the list that a [`super::Launch`]
+//! holds, each repetition by itself. It knows nothing of buffers' contents.
+
+use std::collections::BTreeMap;
+
+use super::Language;
+use super::format::{Description, DispatchDescription, IndirectDescription, WorkgroupsDescription};
+use super::formula::{self, Names};
+use super::launch::{
+    Dispatch, Native, WORKGROUPS_PER_DIMENSION_MAX, Workgroups, fold, interpolate, values,
+};
+use crate::record::Value;
+
+/// The most repetitions of a described dispatch.
+const REPETITIONS_MAX: u64 = 1024;
+
+/// Works out every dispatch, in order.
+///
+/// # Errors
+///
+/// A sentence that names the dispatch and what in it cannot be worked out.
+pub(super) fn all(
+    language: Language,
+    description: &Description,
+    parameters: &BTreeMap<String, Value>,
+    names: &Names,
+) -> Result<Vec<Dispatch>, String> {
+    let named = named(description, parameters)?;
+    let mut dispatches = Vec::new();
+    for dispatch in &description.dispatches {
+        dispatches.extend(repeated(language, dispatch, &named, names)?);
+    }
+    Ok(dispatches)
+}
+
+/// The parameters and the names that follow from them.
+fn named(
+    description: &Description,
+    parameters: &BTreeMap<String, Value>,
+) -> Result<BTreeMap<String, Value>, String> {
+    let mut named = parameters.clone();
+    for (name, choice) in &description.names {
+        let value = parameters.get(&choice.by).map(Value::to_string);
+        let chosen = value.as_ref().and_then(|value| choice.of.get(value));
+        let chosen = chosen.ok_or_else(|| {
+            let value = value.as_deref().unwrap_or("no parameter");
+            format!("the name `{name}` follows from `{}`, which is {value}", choice.by)
+        })?;
+        named.insert(name.clone(), Value::Name(chosen.clone()));
+    }
+    Ok(named)
+}
+
+/// A described dispatch, as often as it stands in the list.
+fn repeated(
+    language: Language,
+    dispatch: &DispatchDescription,
+    parameters: &BTreeMap<String, Value>,
+    names: &Names,
+) -> Result<Vec<Dispatch>, String> {
+    let mut names = names.clone();
+    let entry_point = interpolate(&dispatch.entry_point, parameters)?;
+    let count = dispatch.repeat.as_ref().map(|count| formula::evaluate_count(count, &names));
+    let about = |message: String| format!("the dispatch of `{entry_point}`: {message}");
+    let count = count.transpose().map_err(|message| about(format!("`repeat`: {message}")))?;
+    let count = count.unwrap_or(1);
+    if count > REPETITIONS_MAX {
+        return Err(about(format!("it is repeated {count} times; at most {REPETITIONS_MAX}")));
+    }
+    let mut dispatches = Vec::new();
+    for repetition in 0..count {
+        #[expect(clippy::cast_precision_loss, reason = "a small count")]
+        names.insert("repetition".to_owned(), repetition as f64);
+        let workgroups = match (&dispatch.workgroups, &dispatch.indirect) {
+            (Some(given), None) => Workgroups::Direct(
+                grid(given, &names).map_err(|message| about(format!("`workgroups`: {message}")))?,
+            ),
+            (None, Some(given)) => indirect(given, repetition).map_err(about)?,
+            _ => {
+                return Err(format!(
+                    "the dispatch of `{entry_point}` needs either `workgroups` or `indirect`"
+                ));
+            }
+        };
+        dispatches.push(Dispatch {
+            entry_point: entry_point.clone(),
+            workgroups,
+            overrides: values(&dispatch.overrides, &names)?,
+            setup: dispatch.setup,
+            native: native(language, dispatch, &names).map_err(about)?,
+        });
+    }
+    Ok(dispatches)
+}
+
+/// What a dispatch of a kernel in CUDA C++ needs beside, and one in WGSL must not have.
+fn native(
+    language: Language,
+    dispatch: &DispatchDescription,
+    names: &Names,
+) -> Result<Option<Native>, String> {
+    match (language, dispatch.workgroup_size) {
+        (Language::Wgsl, None) if dispatch.cooperative.is_none() => Ok(None),
+        (Language::Wgsl, _) => {
+            Err("it has `workgroup_size` or `cooperative`, which only CUDA C++ takes".to_owned())
+        }
+        (Language::Cuda, None) => Err("it needs a `workgroup_size`".to_owned()),
+        (Language::Cuda, Some(workgroup_size)) => {
+            let cooperative = dispatch.cooperative.as_ref();
+            let cooperative =
+                cooperative.map_or(Ok(0), |asked| formula::evaluate_count(asked, names))?;
+            Ok(Some(Native { workgroup_size, cooperative: cooperative != 0 }))
+        }
+    }
+}
+
+fn grid(given: &WorkgroupsDescription, names: &Names) -> Result<[u32; 3], String> {
+    match given {
+        WorkgroupsDescription::Count(formula) => {
+            let count = formula::evaluate_count(formula, names)?;
+            fold(count).ok_or_else(|| format!("{count} workgroups do not fit into 65535 × 65535"))
+        }
+        WorkgroupsDescription::Grid(formulas) => {
+            let mut counts = [0; 3];
+            for (count, formula) in counts.iter_mut().zip(formulas) {
+                let value = formula::evaluate_count(formula, names)?;
+                *count = u32::try_from(value)
+                    .ok()
+                    .filter(|count| *count <= WORKGROUPS_PER_DIMENSION_MAX)
+                    .ok_or_else(|| {
+                        format!("{value} workgroups are over the limit of 65535 a dimension")
+                    })?;
+            }
+            Ok(counts)
+        }
+    }
+}
+
+/// Where a repetition of an indirect dispatch reads its workgroups.
+fn indirect(given: &IndirectDescription, repetition: u64) -> Result<Workgroups, String> {
+    let IndirectDescription { buffer, offset, stride } = given;
+    for (key, value) in [("offset", offset), ("stride", stride)] {
+        if !value.is_multiple_of(4) {
+            return Err(format!("`{key}` is {value}, and must be a multiple of 4"));
+        }
+    }
+    Ok(Workgroups::Indirect { buffer: buffer.clone(), offset: offset + repetition * stride })
+}

@@ -1,0 +1,57 @@
+//! References of `sort`: a stable counting sort, and arms of multiply-adds in closed form.
+//!
+//! Input: a launch. Output: its expected elements in f64. The arms' constants are those of the
+//! launch's buffers, f32.
+
+use super::{Element, Expected, Function, copied, count, floats, words};
+use crate::kernel::Launch;
+
+/// The family's references by name.
+pub(super) const FUNCTIONS: &[(&str, Function)] =
+    &[("sort/arms", arms), ("sort/permutation", permutation)];
+
+/// Each element through the arm of its class.
+fn arms(launch: &Launch) -> Result<Expected, String> {
+    let n = count(launch, "n")?;
+    let (input, keys) = (floats(launch, "input")?, words(launch, "keys")?);
+    let (lengths, factors, terms) =
+        (words(launch, "lengths")?, floats(launch, "factors")?, floats(launch, "terms")?);
+    let constants = lengths.iter().zip(factors.iter().zip(&terms));
+    let maps: Vec<(f64, f64)> = constants
+        .map(|(eights, (a, b))| {
+            let steps = 0..u64::from(*eights) * 8;
+            steps.fold((1.0, 0.0), |(scale, sum), _| (a * scale, a * sum + b))
+        })
+        .collect();
+    let element = |(v, key): (&f64, &u32)| {
+        let (scale, sum) = maps[*key as usize];
+        Element { value: scale * v + sum, magnitude: (scale * v).abs() + sum.abs() }
+    };
+    let output = input.iter().zip(&keys).take(n).map(element).collect();
+    Ok(Expected::from([("output".to_owned(), output)]))
+}
+
+/// Where classes begin, the permutation and its inverse.
+#[expect(clippy::cast_precision_loss, reason = "indices lie far below 2^53")]
+fn permutation(launch: &Launch) -> Result<Expected, String> {
+    let (n, classes) = (count(launch, "n")?, count(launch, "classes")?);
+    let mut keys = words(launch, "keys")?;
+    keys.truncate(n);
+    // Sorting pairs of class and index is another way than the shader's counting.
+    let mut order: Vec<(u32, usize)> = keys.iter().copied().zip(0..).collect();
+    order.sort_unstable();
+    let mut inverse = vec![0; n];
+    for (place, (_, index)) in order.iter().enumerate() {
+        inverse[*index] = place;
+    }
+    let begins =
+        (0..=classes).map(|class| order.partition_point(|(key, _)| (*key as usize) < class));
+    let elements = |numbers: &mut dyn Iterator<Item = usize>| {
+        numbers.map(|number| copied(number as f64)).collect::<Vec<Element>>()
+    };
+    Ok(Expected::from([
+        ("offsets".to_owned(), elements(&mut begins.into_iter())),
+        ("permutation".to_owned(), elements(&mut order.iter().map(|(_, index)| *index))),
+        ("inverse".to_owned(), elements(&mut inverse.into_iter())),
+    ]))
+}

@@ -1,0 +1,190 @@
+//! What must hold of sort-then-dispatch: every result right, at every width and on every driver.
+//!
+//! Input: the families `sort`, `sparse` and `moe`, and the library function through its example.
+//! Output: trials without a driver, and a check of each driver.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::process::Command;
+
+use lanescope::kernel::generate::mix;
+use lanescope::kernel::{Catalogue, DeviceClass};
+use lanescope::record::{Output, Run, Status, Value};
+use lanescope::run::simulator::SimulatorRunner;
+use lanescope::run::{CountOptions, Runner as _};
+use lanescope::units::Width;
+use libtest_mimic::Trial;
+use tempfile::TempDir;
+
+use crate::support::drivers::Driver;
+use crate::support::program;
+
+/// Every width that a subgroup may have here.
+const WIDTHS: [&str; 6] = ["sim:4", "sim:8", "sim:16", "sim:32", "sim:64", "sim:128"];
+
+/// The trials without a driver.
+pub(crate) fn trials() -> Vec<Trial> {
+    let checks: [(&str, fn()); 4] = [
+        ("permutations_are_right_at_every_width", permutations),
+        ("random_permutations_are_right", random_permutations),
+        ("families_are_right_at_every_width", families),
+        ("sorting_leaves_full_subgroups", full_subgroups),
+    ];
+    let trial = |(name, check): (&str, fn())| {
+        Trial::test(format!("sorting::{name}"), move || {
+            check();
+            Ok(())
+        })
+    };
+    checks.into_iter().map(trial).collect()
+}
+
+/// Runs kernels on the simulator at every width; every output must be verified.
+fn verified(arguments: &[&str], devices: &[&str]) -> Run {
+    let folder = TempDir::new().unwrap();
+    let mut all = arguments.to_vec();
+    for device in devices {
+        all.extend(["--device", device]);
+    }
+    let (code, run, stderr) = program::record(&folder, &[], &all);
+    assert_eq!(code, 0, "{stderr}");
+    for measurement in &run.measurements {
+        let name =
+            format!("{} {:?} {}", measurement.kernel, measurement.parameters, measurement.device);
+        assert_eq!(measurement.status, Status::Ok, "{name}: {:?}", measurement.error);
+        assert_eq!(measurement.output, Output::Verified, "{name}: {:?}", measurement.error);
+        // The simulator tells of accesses out of bounds and barriers in divergent flow.
+        assert_eq!(measurement.flags, [""; 0], "{name}");
+    }
+    run
+}
+
+/// Offsets, permutation and inverse, for few and many classes, odd sizes and sizes about tiles.
+fn permutations() {
+    let arguments = [
+        "sort/permutation",
+        "-a",
+        "n=[0,1,31,1023,2049]",
+        "-a",
+        "classes=[2,16,256]",
+        "-a",
+        "input=random",
+    ];
+    let run = verified(&arguments, &WIDTHS);
+    assert_eq!(run.measurements.len(), 5 * 3 * WIDTHS.len());
+}
+
+/// Random sizes, numbers of classes, inputs and widths: the stable order, and its inverse.
+fn random_permutations() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let kernel = catalogue.kernel("sort/permutation").unwrap();
+    for seed in 0..60 {
+        let random = |salt: u64| mix(seed << 8 | salt);
+        let among = |salt: u64, count: usize| {
+            usize::try_from(random(salt) % u64::try_from(count).unwrap()).unwrap()
+        };
+        let width = Width::new([4, 8, 16, 32, 64, 128][among(0, 6)]).unwrap();
+        let n = 1 + i64::try_from(random(1) % 5000).unwrap();
+        let classes = [2, 4, 8, 16, 32, 64, 128, 256][among(2, 8)];
+        let input = ["random", "clustered", "ordered"][among(3, 3)];
+        let chosen = BTreeMap::from([
+            ("n".to_owned(), Value::Integer(n)),
+            ("classes".to_owned(), Value::Integer(classes)),
+            ("input".to_owned(), Value::Name(input.to_owned())),
+        ]);
+        let launch = kernel.launch(DeviceClass::Quick, &chosen, seed).unwrap();
+        let mut runner = SimulatorRunner::new(width, 1 << 26);
+        let options = CountOptions { histogram: false, derived: false };
+        let name = format!("n = {n}, {classes} classes, {input}, {width}, seed {seed}");
+        let counted = runner.count(&launch, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let checked = counted.checked;
+        assert_eq!(checked.output, Output::Verified, "{name}: {:?}", checked.mismatch);
+        assert_eq!(counted.flags, [""; 0], "{name}");
+    }
+}
+
+/// Each family with a few of its shapes, experts without a token among them.
+fn families() {
+    let widths = ["sim:4", "sim:32", "sim:128"];
+    let sort = ["sort/divergent", "sort/sorted", "sort/separate", "sort/separate_before"];
+    let arguments = ["--quick", "-a", "n=1500", "-a", "classes=[2,8,32]", "-a", "arms=unequal"];
+    let run = verified(&[&sort[..], &arguments].concat(), &widths);
+    assert_eq!(run.measurements.len(), 4 * 3 * widths.len());
+    let arguments = ["sparse", "--quick", "-a", "density=[0.02,1]"];
+    let run = verified(&arguments, &widths);
+    // Four maps and three of attention show one value beside the default; two have queries in order.
+    assert_eq!(run.measurements.len(), (7 * 2 + 2) * 2 * widths.len());
+    let arguments =
+        ["moe", "--quick", "-a", "n=70", "-a", "top=[1,2]", "-a", "routing=[even,skewed,one]"];
+    let run = verified(&arguments, &widths);
+    assert_eq!(run.measurements.len(), 3 * 2 * 3 * widths.len());
+}
+
+/// What the experiments are about: random classes part subgroups, sorted ones do not.
+fn full_subgroups() {
+    let run = verified(
+        &["sort/divergent", "sort/sorted_before", "--quick", "-a", "classes=8"],
+        &["sim:32", "sim:64"],
+    );
+    let blocks = |kernel: &str, device: &str| -> (u64, u64) {
+        let measurement = run.measurements.iter();
+        let measurement =
+            measurement.filter(|m| m.kernel == kernel && m.device == device).collect::<Vec<_>>();
+        assert_eq!(measurement.len(), 1);
+        let arms = measurement[0].dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+        arms.filter(|block| block.label.as_deref() == Some("arm"))
+            .fold((0, 0), |(issues, lanes), b| (issues + b.issues.0, lanes + b.lanes.0))
+    };
+    for (device, width) in [("sim:32", 32_u32), ("sim:64", 64)] {
+        let (issues, lanes) = blocks("sort/divergent", device);
+        let width_of = Width::new(width).unwrap();
+        let expected = lanescope::analyze::arms_run(8, width_of);
+        #[expect(clippy::cast_precision_loss, reason = "counts of a small launch")]
+        let found = issues as f64 / (lanes as f64 / f64::from(width));
+        assert!((found / expected - 1.0).abs() < 0.01, "{device}: {found} for {expected}");
+        let (issues, lanes) = blocks("sort/sorted_before", device);
+        // Each of seven borders between classes may part one subgroup.
+        assert!(issues <= lanes / u64::from(width) + 7, "{device}: {issues} for {lanes}");
+    }
+}
+
+/// Runs an example, which `cargo test` builds beside the program under test.
+fn example(name: &str, arguments: &[&str], driver: &Driver) -> String {
+    let folder = program::path().parent().unwrap().join("examples");
+    let path = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
+    assert!(path.exists(), "{} is built by `cargo test`", path.display());
+    let output = Command::new(path).args(arguments).envs(driver.environment()).output().unwrap();
+    let (code, stdout, stderr) = program::parts(&output);
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    stdout
+}
+
+/// No element, one class, as many elements as a binding holds, and random sizes, classes, cuts and
+/// inputs through the library function: stable, a permutation, its
+/// inverse, the payload, and the first offending index where an id is out of range.
+pub(crate) fn partitions(driver: &Driver) {
+    let told = example("split_check", &["--count", "3", "--n-max", "6000"], driver);
+    assert_eq!(told.trim(), "6 partitions, 0 wrong");
+    // The program that the documentation shows, on the ids that it has of its own.
+    let told = example("multisplit", &[], driver);
+    let expected = "ids          [3, 1, 0, 3, 2, 0, 1, 3]\n\
+                    permutation  [2, 5, 1, 6, 4, 0, 3, 7]\n\
+                    inverse      [5, 2, 0, 6, 4, 1, 3, 7]\n\
+                    in order     [0, 0, 1, 1, 2, 3, 3, 3]\n\
+                    offsets      [0, 2, 4, 5, 8]\n";
+    assert_eq!(told, expected);
+}
+
+/// Indirect dispatches for each class: verified on the driver, with and without counting.
+pub(crate) fn sorted(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let kernels = ["sort/separate", "moe/separate"];
+    let rest = ["-a", "n=1500", "--budget", "1", "--device", "wgpu:0", "--time-limit", "300"];
+    let (code, run, stderr) =
+        program::record(&folder, &driver.environment(), &[&kernels[..], &rest].concat());
+    assert_eq!(code, 0, "{stderr}");
+    let seen: BTreeSet<&str> = run.measurements.iter().map(|m| m.kernel.as_str()).collect();
+    assert_eq!(seen.len(), kernels.len());
+    for measurement in &run.measurements {
+        assert_eq!(measurement.output, Output::Verified, "{:?}", measurement.error);
+    }
+}
