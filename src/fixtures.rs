@@ -335,6 +335,7 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         dispatches: vec![crate::kernel::Dispatch {
             entry_point: "main".to_owned(),
             workgroups: Workgroups::Direct([workgroups, 1, 1]),
+            native: None,
             overrides: BTreeMap::new(),
             setup: false,
         }],

@@ -55,7 +55,7 @@
 //! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone, cudarc in [`run::cuda`] alone |
 //! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | units, wgpu |
 //! | [`store`] | results on disk, whole at every moment | record, units |
-//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves | record, units, statistics, occupancy |
+//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side | record, units, statistics, occupancy |
 //! | [`chart`] | tables → SVG | analyze, record, units; plotters |
 //! | [`report`] | records → one HTML page | analyze, chart, record, units; minijinja |
 //! | [`cli`] | the command line; what prints | everything; clap, anyhow |
@@ -78,7 +78,7 @@
 //! - **Nothing of CUDA to build or to start.** Its libraries are looked for when a `cuda:N` is asked
 //!   for; a missing one is a sentence.
 //! - **No `__activemask`.** Which lanes are active is worked out in the translation ([`translate`]),
-//!   not asked of the machine.
+//!   not asked of the machine; only kernels in CUDA C++ that are about it ask.
 //! - **No second numbering.** Blocks are numbered in [`program::structure`]; simulator, instrumenter
 //!   and translation walk its tree, so that they cannot number differently.
 //! - **No counters in what is timed**, and no times of what is counted. A kernel with counters

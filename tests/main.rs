@@ -8,7 +8,7 @@
 //! | `tests/collectives/` | reductions, scans, softmax: every width, odd sizes, unfair schedules; the library's functions |
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
 //! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
-//! | `tests/cuda` | the CUDA translation: NVRTC compiles it for four architectures, snapshots |
+//! | `tests/cuda` | the CUDA translation: NVRTC compiles it for four architectures, snapshots; kernels in CUDA C++ |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! A driver that is not installed makes its tests *ignored*, with the reason in their names;

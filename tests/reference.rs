@@ -30,6 +30,8 @@ fn every_committed_run_is_whole_and_from_a_clean_commit() {
         "nvidia-h200-shuffle",
         "nvidia-h200-vote",
         "nvidia-h200-occupancy",
+        "nvidia-h200-cuda-only",
+        "nvidia-h200-one-warp",
         "lavapipe-8-subgroups",
         "swiftshader-subgroups",
         "simulator",
@@ -249,4 +251,82 @@ fn the_machine_has_the_counted_lanes_on_each_line_of_the_hot_loop() {
         }
         assert!(hot >= 1, "{}", measurement.kernel);
     }
+}
+
+/// A measurement of a kernel on a device with a value of one parameter.
+fn found<'a>(
+    run: &'a Run,
+    device: &str,
+    kernel: &str,
+    parameter: &str,
+    value: &Value,
+) -> &'a Measurement {
+    let wanted = |m: &&Measurement| {
+        m.device == device && m.kernel == kernel && m.parameters[parameter] == *value
+    };
+    run.measurements.iter().find(wanted).unwrap()
+}
+
+fn named(value: &str) -> Value {
+    Value::Name(value.to_owned())
+}
+
+#[test]
+fn what_wgsl_cannot_say_holds_on_the_h200() {
+    let run = load("nvidia-h200-cuda-only");
+    let native = |m: &&Measurement| m.flags.iter().any(|flag| flag == "no_wgsl_to_count");
+    assert!(run.measurements.iter().filter(native).count() >= 25);
+    for measurement in run.measurements.iter().filter(native) {
+        // Nothing was counted, which is not zero.
+        assert_eq!((measurement.active_lanes_mean, measurement.issues_method), (None, None));
+        assert!(measurement.dispatches.iter().all(|dispatch| dispatch.blocks.is_empty()));
+    }
+    let mut sizes = std::collections::BTreeSet::new();
+    for measurement in run.measurements.iter().filter(|m| m.kernel.starts_with("coalesced_group")) {
+        assert_eq!(measurement.outputs_shown["subset"], [0.0], "the group was the whole branch");
+        let published = measurement.parameters["form"] == named("published");
+        let covered = measurement.outputs_shown["covered_by_size"].iter().zip(0_u32..);
+        for (covered, size) in covered.filter(|(covered, _)| **covered != 0.0) {
+            sizes.insert(size);
+            // The largest power of two up to the size is what the published form takes along.
+            let expected = if published { 1 << size.ilog2() } else { size };
+            assert_eq!(covered.to_bits(), f64::from(expected).to_bits(), "of {size}");
+        }
+    }
+    assert_eq!(sizes, (1..=32).collect());
+    let refused = run
+        .measurements
+        .iter()
+        .filter(|m| m.flags.iter().any(|flag| flag == "cooperative_launch_refused"));
+    let refused: Vec<&Value> = refused.map(|m| &m.parameters["workgroups"]).collect();
+    assert_eq!(refused, [&Value::Integer(65_536)]);
+    for measurement in run.measurements.iter().filter(|m| m.kernel == "reconvergence/join") {
+        assert!(
+            measurement.outputs_shown["joined"].iter().all(|mask| *mask == f64::from(u32::MAX))
+        );
+    }
+}
+
+#[test]
+fn one_lock_in_wgsl_comes_free_through_cuda_and_not_through_vulkan() {
+    let run = load("nvidia-h200-one-warp");
+    let kernel = "reconvergence/bounded_lock";
+    for (form, holders) in [("after_loop", 16.0), ("inside_loop", 512.0)] {
+        // What counts brings lanes together after the loop: on every device, one lane a subgroup.
+        for device in ["sim:32", "wgpu:0", "cuda:0"] {
+            let counted = found(&run, device, kernel, "form", &named(form));
+            assert_eq!(
+                counted.outputs_shown["got"].iter().sum::<f64>().to_bits(),
+                f64::to_bits(holders)
+            );
+        }
+    }
+    // Without counters, the time says whether lanes polled to the limit.
+    let time = |device: &str, form: &str| {
+        found(&run, device, kernel, "form", &named(form)).time.as_ref().unwrap().median_ns.0
+    };
+    assert!(time("wgpu:0", "after_loop") > 100.0 * time("wgpu:0", "inside_loop"));
+    assert!(time("cuda:0", "after_loop") < 2.0 * time("cuda:0", "inside_loop"));
+    let lock = found(&run, "cuda:0", "reconvergence/spin_lock", "form", &named("after_loop"));
+    assert!(lock.outputs_shown["guarded"].iter().all(|count| count.to_bits() == 32_f64.to_bits()));
 }

@@ -117,6 +117,21 @@ pub fn explain(flag: &str) -> &'static str {
         "runtime_checks_differ" => {
             "Only one of the two was timed with bounds, loop and division checks."
         }
+        other => explain_native(other),
+    }
+}
+
+/// Returns what a flag of a kernel in CUDA C++ means.
+fn explain_native(flag: &str) -> &'static str {
+    match flag {
+        "no_wgsl_to_count" => {
+            "The kernel is CUDA C++, for what WGSL cannot say: issues and lanes are counted by lines \
+             of WGSL, of which it has none. Its outputs were checked, and it was timed."
+        }
+        "cooperative_launch_refused" => {
+            "The driver refused to launch more workgroups together than the device holds at once, as \
+             it documents: nothing ran, and nothing hung."
+        }
         other => explain_report(other),
     }
 }

@@ -29,6 +29,7 @@ mod parts;
 mod plausibility;
 mod predictions;
 mod profile;
+mod side_by_side;
 mod sizes;
 mod sorting;
 mod speedups;
@@ -56,6 +57,9 @@ pub use parts::{FORM, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
 pub use profile::{DeviceProfile, LineProfile, Profile, Trust, profiles};
+pub use side_by_side::{
+    Change, ChangeKind, Executed, Missing, SideBySide, SideRow, TIMES_APART, side_by_side,
+};
 pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
 pub use sorting::{
     Crossover, ModelRow, SORT_BYTES_PER_ELEMENT, SpeedCurve, Stage, StageStack, arms_run,

@@ -166,6 +166,7 @@ fn row(run: &Run, measurement: &Measurement, catalogue: &Catalogue) -> SummaryRo
         time_ratio: base.map_or(TimeRatio::None, |base| time_ratio(run, measurement, base)),
         time_ratio_predicted: base
             .filter(|base| base.subgroup_width == width)
+            .filter(|_| Slots::of(measurement).issues > 0)
             .and_then(|base| ratio(Slots::of(measurement).issues, Slots::of(base).issues)),
         plausibility: judged,
         flags: Vec::new(),

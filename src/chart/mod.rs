@@ -15,6 +15,7 @@ mod curves;
 mod lanes;
 mod latencies;
 mod ratios;
+mod side_by_side;
 mod speedups;
 mod stages;
 #[cfg(test)]
@@ -28,6 +29,7 @@ pub use curves::curves;
 pub use lanes::lanes;
 pub use latencies::latencies;
 pub use ratios::ratios;
+pub use side_by_side::side_by_side;
 pub use speedups::speedups;
 pub use stages::stages;
 pub use undefined::undefined;

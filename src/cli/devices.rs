@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use crate::kernel::{DeviceClass, near_matches};
+use crate::kernel::{DeviceClass, Language, near_matches};
 use crate::run::wgpu::Listed;
 use crate::run::worker::{self, WorkerRunner};
 use crate::run::{RunError, RunErrorKind, cuda};
@@ -48,6 +48,14 @@ impl Choice {
     /// Whether it is a device, rather than the simulator: it has times.
     pub(crate) fn is_device(&self) -> bool {
         !matches!(self, Self::Simulator(_))
+    }
+
+    /// Whether it runs kernels of this language.
+    pub(crate) fn speaks(&self, language: Language) -> bool {
+        match language {
+            Language::Wgsl => true,
+            Language::Cuda => matches!(self, Self::Cuda { .. }),
+        }
     }
 
     /// Opens a device in a child process of its own.

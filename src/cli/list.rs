@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::arguments::ListArguments;
 use super::failure::{Exit, Failure};
-use crate::kernel::{Catalogue, Kernel, format};
+use crate::kernel::{Catalogue, Kernel, Language, format};
 
 /// Prints the kernels that the arguments choose.
 pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Exit, Failure> {
@@ -21,7 +21,11 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
     for kernel in kernels {
         let description = &kernel.description;
         let beside = if description.in_default_set { "" } else { " (not in the default set)" };
-        writeln!(out, "{}{beside}\n    {}", kernel.id, description.question)?;
+        let alone = match kernel.language {
+            Language::Wgsl => "",
+            Language::Cuda => " (CUDA C++, on cuda:N alone)",
+        };
+        writeln!(out, "{}{beside}{alone}\n    {}", kernel.id, description.question)?;
         if arguments.long {
             for (name, parameter) in &description.parameters {
                 writeln!(out, "    {name}: {}; {}", parameter.description, values(parameter))?;
@@ -40,14 +44,14 @@ pub(crate) fn chosen<'a>(
     words: &[String],
 ) -> Result<Vec<&'a Kernel>, Failure> {
     if words.is_empty() {
-        return Ok(catalogue.kernels().collect());
+        return Ok(catalogue.all().collect());
     }
     let mut ids = std::collections::BTreeSet::new();
     for word in words {
         let kernels = catalogue.select(word).map_err(Failure::bad_input)?;
         ids.extend(kernels.into_iter().map(|kernel| kernel.id.clone()));
     }
-    Ok(catalogue.kernels().filter(|kernel| ids.contains(&kernel.id)).collect())
+    Ok(catalogue.all().filter(|kernel| ids.contains(&kernel.id)).collect())
 }
 
 fn values(parameter: &format::Parameter) -> String {
@@ -69,6 +73,7 @@ fn describe(kernel: &Kernel) -> serde_json::Value {
     json!({
         "kernel": kernel.id,
         "question": description.question,
+        "language": kernel.language.extension(),
         "in_default_set": description.in_default_set,
         "parameters": description.parameters.iter().map(|(name, parameter)| (name.clone(), json!({
             "description": parameter.description,

@@ -22,7 +22,7 @@ const PUBLISHED_WIDTH: u32 = 32;
 /// What `analyze` needs to know of the catalogue.
 pub(crate) fn catalogue(catalogue: &Catalogue) -> analyze::Catalogue {
     let kernels = catalogue
-        .kernels()
+        .all()
         .map(|kernel| {
             let published = kernel.description.published.as_ref();
             let known = CatalogueKernel {
@@ -70,6 +70,11 @@ pub(crate) fn write(
         if part.devices.iter().flat_map(|d| &d.rows).any(measured) {
             figures.push((format!("time-{name}.svg"), chart::ratios(&part)));
         }
+    }
+    for table in analyze::side_by_side(&run, &known) {
+        let words = [Some("side-by-side"), Some(table.family.as_str()), table.form.as_deref()];
+        let name = words.into_iter().flatten().collect::<Vec<_>>().join("-");
+        figures.push((format!("{name}.svg"), chart::side_by_side(&table)));
     }
     let sweep = analyze::width_sweep(&run);
     let several = |series: &analyze::WidthSeries| {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::arguments::ReportArguments;
 use super::failure::{Exit, Failure};
 use super::render;
-use super::run::{RESULT_FILE, RESULTS, write_model, write_tables};
+use super::run::{RESULT_FILE, RESULTS, write_model, write_side_by_side, write_tables};
 use crate::analyze;
 use crate::kernel::Catalogue;
 use crate::store;
@@ -29,6 +29,7 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
         let known = render::catalogue(&catalogue);
         write_tables(&run, &analyze::summary(&run, &known), out)?;
         write_model(&run, &known, out)?;
+        write_side_by_side(&run, &known, out)?;
     }
     let peers = match &arguments.peers {
         Some(file) => store::load_peers(file).map_err(Failure::bad_input)?.rows,

@@ -21,6 +21,7 @@ use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{
     Device, DeviceKind, Host, Measurement, Output, Run, SCHEMA, Source, Status, Tool, Value,
 };
+use crate::run::measure::not_available;
 use crate::run::session::{Listener, Open, Phase, SessionOptions, run_device};
 use crate::run::simulator::SimulatorRunner;
 use crate::run::{CountOptions, RunError, Runner, now_utc};
@@ -85,7 +86,15 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
             (device, quick, _) => device.class(quick),
         };
         let sizes = Sizes { class, alone: device.class(false) };
-        let groups = groups(&kernels, &points, sizes, arguments.seed)?;
+        let (able, unable): (Vec<_>, Vec<_>) =
+            kernels.iter().partition(|kernel| device.speaks(kernel.language));
+        if let Some(text) = unavailable(&device, &unable) {
+            note(&job.progress, &text);
+        }
+        if able.is_empty() {
+            continue;
+        }
+        let groups = groups(&able, &points, sizes, arguments.seed)?;
         job.device(&device, &groups, arguments, &options, &catalogue)?;
         if arguments.device.is_empty() {
             job.add_simulator_beside(&device, &mut queue);
@@ -104,6 +113,20 @@ fn chosen<'a>(
         return Ok(kernels);
     }
     Ok(kernels.into_iter().filter(|kernel| kernel.description.in_default_set).collect())
+}
+
+/// Says which kernels a device does not have the language for; nothing where there are none.
+fn unavailable(device: &Choice, kernels: &[&Kernel]) -> Option<String> {
+    let names: Vec<&str> = kernels.iter().map(|kernel| kernel.id.as_str()).collect();
+    let why = not_available(match names.as_slice() {
+        [] => return None,
+        [one] => one,
+        _ => "each of them",
+    });
+    Some(match names.len() {
+        1 => format!("{}: {why}", device.id()),
+        _ => format!("{}: {}: {why}", device.id(), names.join(", ")),
+    })
 }
 
 /// Which sizes a device runs.
@@ -355,6 +378,7 @@ impl Job {
         let quiet = exports.iter().any(|path| export::is_stdout(path.as_deref()));
         if !quiet {
             write_tables(&run, &summary, out)?;
+            write_side_by_side(&run, &known, out)?;
         }
         // Machine output begins only when everything that locks standard output is done.
         out.flush()?;
@@ -445,6 +469,29 @@ pub(crate) fn write_tables(
             format!("{differing} of them differ from the simulator")
         };
         writeln!(out, "\nAgreement: {count} launches, {blocks} blocks compared: {verdict}.")?;
+    }
+    Ok(())
+}
+
+/// The same launches by every instrument, where CUDA ran what another device ran too.
+pub(crate) fn write_side_by_side(
+    run: &Run,
+    known: &analyze::Catalogue,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    for found in analyze::side_by_side(run, known) {
+        let form = found.form.as_ref().map_or(String::new(), |form| format!(", {form}"));
+        let other = found.other_label.as_ref();
+        let beside = other.map_or(String::new(), |label| format!(" and {label}"));
+        writeln!(
+            out,
+            "\nBy every instrument: {}{form}, on {}{beside}",
+            found.family, found.cuda_label
+        )?;
+        writeln!(out, "{}", table::side_by_side(&found, Style::Terminal))?;
+        for reason in found.reasons() {
+            writeln!(out, "– {reason}")?;
+        }
     }
     Ok(())
 }
@@ -559,6 +606,20 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
         assert_eq!(made(BTreeMap::new(), DeviceClass::Cpu), [4]);
         let chosen = BTreeMap::from([("b".to_owned(), Value::Integer(7))]);
         assert_eq!(made(chosen, DeviceClass::Cpu), [2]);
+    }
+
+    #[test]
+    fn what_a_device_cannot_run_is_a_sentence() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let chosen = catalogue.select("match").unwrap();
+        let simulator = Choice::Simulator(Width::new(32).unwrap());
+        let cuda = Choice::Cuda { number: 0, name: String::new() };
+        assert!(chosen.iter().all(|k| cuda.speaks(k.language) && !simulator.speaks(k.language)));
+        let text = unavailable(&simulator, &chosen).unwrap();
+        assert!(text.starts_with("sim:32: match/all, match/any: each of them is not"), "{text}");
+        let text = unavailable(&simulator, &chosen[..1]).unwrap();
+        assert!(text.starts_with("sim:32: match/all is not available on this device"), "{text}");
+        assert_eq!(unavailable(&simulator, &[]), None);
     }
 
     #[test]

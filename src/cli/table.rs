@@ -8,12 +8,12 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 
 use super::annotate::method;
 use crate::analyze::{
-    Comparison, DeviceProfile, DeviceSummary, ModelRow, SummaryRow, TimeRatio, WithheldReason,
-    parameters_text,
+    Comparison, DeviceProfile, DeviceSummary, Missing, ModelRow, SideBySide, SummaryRow, TimeRatio,
+    WithheldReason, parameters_text, short_name,
 };
 use crate::occupancy::{Architecture, Occupancy};
 use crate::record::{Device, Output, Status};
-use crate::units::grouped;
+use crate::units::{Nanoseconds, grouped};
 
 /// What stands where there is no figure.
 const NONE: &str = "–";
@@ -180,6 +180,61 @@ fn time_ratio(ratio: &TimeRatio) -> String {
             "withheld: not interleaved".to_owned()
         }
     }
+}
+
+/// The same launches by every instrument.
+pub(crate) fn side_by_side(found: &SideBySide, style: Style) -> String {
+    let header = [
+        "kernel",
+        "parameters",
+        "expected",
+        "simulator",
+        "Vulkan",
+        "CUDA",
+        "machine code",
+        "not predicated off",
+        "published",
+        "time, Vulkan",
+        "time, CUDA",
+        "CUDA / Vulkan",
+        "where the machine differs",
+    ];
+    let mut table = style.table(&header);
+    for row in &found.rows {
+        let lanes =
+            |value: Option<f64>| value.map_or(NONE.to_owned(), |lanes| format!("{lanes:.2}"));
+        let counted = |figure: &Result<f64, Missing>| lanes(figure.as_ref().ok().copied());
+        let time = |figure: &Result<Nanoseconds, Missing>| {
+            figure.as_ref().map_or(NONE.to_owned(), Nanoseconds::to_string)
+        };
+        let published = row.published.as_ref().map(|published| published.active_lanes_mean);
+        let differences = match (row.differences.is_empty(), row.machine_code) {
+            (true, true) => "nowhere".to_owned(),
+            (true, false) => NONE.to_owned(),
+            (false, _) => row.differences.join("; "),
+        };
+        table.add_row([
+            short_name(&row.kernel).to_owned(),
+            row.parameters.clone(),
+            lanes(row.expected),
+            counted(&row.simulated),
+            counted(&row.counted_other),
+            counted(&row.counted_cuda),
+            counted(&row.threads),
+            counted(&row.threads_on),
+            published.map_or(NONE.to_owned(), |lanes| format!("{lanes:.1}")),
+            time(&row.time_other),
+            time(&row.time_cuda),
+            row.times_ratio().map_or(NONE.to_owned(), |ratio| format!("{ratio:.3}")),
+            differences,
+        ]);
+    }
+    for column in 2..header.len() - 1 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.to_string()
 }
 
 /// The devices, a row each.

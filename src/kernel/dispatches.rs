@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
+use super::Language;
 use super::format::{Description, DispatchDescription, IndirectDescription, WorkgroupsDescription};
 use super::formula::{self, Names};
 use super::launch::{
-    Dispatch, WORKGROUPS_PER_DIMENSION_MAX, Workgroups, fold, interpolate, values,
+    Dispatch, Native, WORKGROUPS_PER_DIMENSION_MAX, Workgroups, fold, interpolate, values,
 };
 use crate::record::Value;
 
@@ -21,6 +22,7 @@ const REPETITIONS_MAX: u64 = 1024;
 ///
 /// A sentence that names the dispatch and what in it cannot be worked out.
 pub(super) fn all(
+    language: Language,
     description: &Description,
     parameters: &BTreeMap<String, Value>,
     names: &Names,
@@ -28,7 +30,7 @@ pub(super) fn all(
     let named = named(description, parameters)?;
     let mut dispatches = Vec::new();
     for dispatch in &description.dispatches {
-        dispatches.extend(repeated(dispatch, &named, names)?);
+        dispatches.extend(repeated(language, dispatch, &named, names)?);
     }
     Ok(dispatches)
 }
@@ -53,6 +55,7 @@ fn named(
 
 /// A described dispatch, as often as it stands in the list.
 fn repeated(
+    language: Language,
     dispatch: &DispatchDescription,
     parameters: &BTreeMap<String, Value>,
     names: &Names,
@@ -86,9 +89,31 @@ fn repeated(
             workgroups,
             overrides: values(&dispatch.overrides, &names)?,
             setup: dispatch.setup,
+            native: native(language, dispatch, &names).map_err(about)?,
         });
     }
     Ok(dispatches)
+}
+
+/// What a dispatch of a kernel in CUDA C++ needs beside, and one in WGSL must not have.
+fn native(
+    language: Language,
+    dispatch: &DispatchDescription,
+    names: &Names,
+) -> Result<Option<Native>, String> {
+    match (language, dispatch.workgroup_size) {
+        (Language::Wgsl, None) if dispatch.cooperative.is_none() => Ok(None),
+        (Language::Wgsl, _) => {
+            Err("it has `workgroup_size` or `cooperative`, which only CUDA C++ takes".to_owned())
+        }
+        (Language::Cuda, None) => Err("it needs a `workgroup_size`".to_owned()),
+        (Language::Cuda, Some(workgroup_size)) => {
+            let cooperative = dispatch.cooperative.as_ref();
+            let cooperative =
+                cooperative.map_or(Ok(0), |asked| formula::evaluate_count(asked, names))?;
+            Ok(Some(Native { workgroup_size, cooperative: cooperative != 0 }))
+        }
+    }
 }
 
 fn grid(given: &WorkgroupsDescription, names: &Names) -> Result<[u32; 3], String> {

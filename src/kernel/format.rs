@@ -460,6 +460,11 @@ pub struct DispatchDescription {
     pub workgroups: Option<WorkgroupsDescription>,
     /// In place of `workgroups`: the buffer that holds the three counts.
     pub indirect: Option<IndirectDescription>,
+    /// Invocations a workgroup along x, y and z. In CUDA C++ alone, whose text does not say.
+    pub workgroup_size: Option<[u32; 3]>,
+    /// A number or a formula over the parameters; other than 0, the driver sees to it that all
+    /// workgroups are on the device at once, or refuses. In CUDA C++ alone.
+    pub cooperative: Option<Formula>,
     /// How often it stands in the list, one after the other; formulas of its overrides may then
     /// speak of `repetition`, from 0.
     pub repeat: Option<Formula>,

@@ -16,7 +16,7 @@ use super::format::{
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
 use super::shape::{Extent, Shape};
-use super::{Kernel, KernelError};
+use super::{Kernel, KernelError, Language};
 use crate::record::Value;
 use crate::units::Width;
 
@@ -109,6 +109,18 @@ pub struct Dispatch {
     /// Whether it only makes ready what the others work on: not timed, not in the launch's mean.
     #[serde(default)]
     pub setup: bool,
+    /// What a kernel in CUDA C++ is launched with beside; nothing in WGSL, which says it itself.
+    #[serde(default)]
+    pub native: Option<Native>,
+}
+
+/// How a kernel in CUDA C++ is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Native {
+    /// Invocations a workgroup along x, y and z.
+    pub workgroup_size: [u32; 3],
+    /// Whether all workgroups must be on the device at once.
+    pub cooperative: bool,
 }
 
 /// The number of workgroups of a dispatch.
@@ -127,6 +139,11 @@ pub enum Workgroups {
 }
 
 impl Launch {
+    /// What it is written in, by its file's name.
+    pub fn language(&self) -> Language {
+        Language::of_file(&self.file)
+    }
+
     /// The buffer `name`.
     pub fn buffer(&self, name: &str) -> Option<&Buffer> {
         self.buffers.iter().find(|buffer| buffer.name == name)
@@ -279,12 +296,13 @@ pub fn build(
     let bytes = description.bytes.as_ref();
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
-    let dispatches = dispatches::all(description, &parameters, &names).map_err(problem)?;
+    let dispatches =
+        dispatches::all(kernel.language, description, &parameters, &names).map_err(problem)?;
     let expected = expected_blocks(&description.blocks, &parameters);
     let shown = shown(&description.buffers, &buffers).map_err(problem)?;
     Ok(Launch {
         kernel: kernel.id.clone(),
-        file: format!("{}.wgsl", kernel.id),
+        file: format!("{}.{}", kernel.id, kernel.language.extension()),
         source,
         parameters,
         seed,

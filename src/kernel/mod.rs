@@ -1,7 +1,7 @@
 //! The catalogue: every kernel's shader and description, embedded in the program.
 //!
 //! Input: `shaders/<family>/<name>.wgsl` with `.toml` beside it, at compile time, or the same from
-//! a user's folder; then a choice of parameters. Output: [`Launch`], one point of a sweep: a list
+//! a user's folder (`.cu` in place of `.wgsl` for the few kernels that WGSL cannot say); then a choice of parameters. Output: [`Launch`], one point of a sweep: a list
 //! of dispatches over named buffers with seeded contents. It knows nothing of devices, and does not
 //! read the WGSL: `program` does.
 //!
@@ -22,7 +22,7 @@ use include_dir::{Dir, include_dir};
 
 pub use format::{Description, Published, ScalarType};
 pub use generate::Fill;
-pub use launch::{Buffer, Dispatch, Launch, Surroundings, Workgroups};
+pub use launch::{Buffer, Dispatch, Launch, Native, Surroundings, Workgroups};
 pub use shape::{Extent, Shape};
 
 use crate::record::Value;
@@ -43,10 +43,37 @@ pub const SEED: u64 = 1;
 pub struct Kernel {
     /// `family/name`.
     pub id: String,
+    /// What it is written in.
+    pub language: Language,
     /// The shader's text.
     pub source: String,
     /// What its TOML says.
     pub description: Description,
+}
+
+/// What a kernel is written in: its file's ending says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// WGSL, which every device runs.
+    Wgsl,
+    /// CUDA C++, for what WGSL cannot say: NVIDIA's GPUs through CUDA run it, and nobody else. Its
+    /// kernels are `extern "C"`, and take the addresses of the description's buffers, in order.
+    Cuda,
+}
+
+impl Language {
+    /// The language of a file; WGSL where the ending is none of ours.
+    pub fn of_file(name: &str) -> Self {
+        if name.ends_with(".cu") { Self::Cuda } else { Self::Wgsl }
+    }
+
+    /// The ending of its files, without the dot.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Wgsl => "wgsl",
+            Self::Cuda => "cu",
+        }
+    }
 }
 
 /// Every kernel, in the order of their ids.
@@ -146,14 +173,15 @@ pub enum KernelError {
 }
 
 impl Kernel {
-    /// Reads a kernel from its two texts; `id` is `family/name`.
+    /// Reads a kernel in WGSL from its two texts; `id` is `family/name`.
     ///
     /// # Errors
     ///
     /// [`KernelError::Toml`] with file, line and key.
     pub fn parse(id: &str, source: &str, description: &str) -> Result<Self, KernelError> {
         let description = Description::parse(&format!("{id}.toml"), description)?;
-        Ok(Self { id: id.to_owned(), source: source.to_owned(), description })
+        let language = Language::Wgsl;
+        Ok(Self { id: id.to_owned(), language, source: source.to_owned(), description })
     }
 
     /// Its family.
@@ -290,49 +318,61 @@ impl Catalogue {
         Self::from_files(&files)
     }
 
-    /// A catalogue from texts by path, `family/name.wgsl` and `family/name.toml`, and the parts that
-    /// they name, `family/name.part.wgsl`.
+    /// A catalogue from texts by path: `family/name.wgsl` or `family/name.cu`, and
+    /// `family/name.toml`; and the parts that they name, `family/name.part.wgsl`.
     ///
     /// # Errors
     ///
     /// [`KernelError::Pair`] where one of a pair or a part is missing, and what [`Kernel::parse`]
     /// says.
     pub fn from_files(files: &BTreeMap<String, String>) -> Result<Self, KernelError> {
-        let mut kernels = BTreeMap::new();
+        let pair = |present: &str, missing: String| KernelError::Pair {
+            present: present.to_owned(),
+            missing,
+        };
+        let mut kernels: BTreeMap<String, Kernel> = BTreeMap::new();
         for (path, text) in files {
             if path.ends_with(PART) {
                 continue;
             }
-            let (stem, other) = if let Some(stem) = path.strip_suffix(".wgsl") {
-                (stem, format!("{stem}.toml"))
-            } else if let Some(stem) = path.strip_suffix(".toml") {
-                (stem, format!("{stem}.wgsl"))
-            } else {
-                continue;
-            };
-            let Some(beside) = files.get(&other) else {
-                return Err(KernelError::Pair { present: path.clone(), missing: other });
-            };
-            if path.ends_with(".wgsl") {
-                let mut kernel = Kernel::parse(stem, text, beside)?;
-                for part in &kernel.description.parts {
-                    let missing = format!("{part}{PART}");
-                    let Some(text) = files.get(&missing) else {
-                        return Err(KernelError::Pair { present: other, missing });
-                    };
-                    kernel.source.push_str("\n// ");
-                    kernel.source.push_str(&missing);
-                    kernel.source.push_str("\n\n");
-                    kernel.source.push_str(text);
+            let Some((stem, ending)) = path.rsplit_once('.') else { continue };
+            if ending == "toml" {
+                let shaders = [Language::Wgsl, Language::Cuda].map(Language::extension);
+                if !shaders.iter().any(|other| files.contains_key(&format!("{stem}.{other}"))) {
+                    return Err(pair(path, format!("{stem}.wgsl")));
                 }
-                kernels.insert(stem.to_owned(), kernel);
+                continue;
+            }
+            let language = Language::of_file(path);
+            if ending != language.extension() {
+                continue;
+            }
+            let description = format!("{stem}.toml");
+            let beside = files.get(&description).ok_or_else(|| pair(path, description))?;
+            let mut kernel = Kernel { language, ..Kernel::parse(stem, text, beside)? };
+            for part in &kernel.description.parts {
+                let missing = format!("{part}{PART}");
+                let text = files.get(&missing).ok_or_else(|| pair(path, missing.clone()))?;
+                kernel.source.push_str(&format!("\n// {missing}\n\n{text}"));
+            }
+            if let Some(other) = kernels.insert(stem.to_owned(), kernel) {
+                let message = format!(
+                    "there is {stem}.{} too; a kernel has one text",
+                    other.language.extension()
+                );
+                return Err(KernelError::Description { file: path.clone(), message });
             }
         }
         Ok(Self { kernels })
     }
 
-    /// All kernels.
+    /// The kernels in WGSL, which every device can be asked to run.
     pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
+        self.all().filter(|kernel| kernel.language == Language::Wgsl)
+    }
+
+    /// Those, and the ones in CUDA C++.
+    pub fn all(&self) -> impl Iterator<Item = &Kernel> {
         self.kernels.values()
     }
 
@@ -348,13 +388,13 @@ impl Catalogue {
     /// [`KernelError::Unknown`] with near matches.
     pub fn select(&self, word: &str) -> Result<Vec<&Kernel>, KernelError> {
         let chosen: Vec<&Kernel> = self
-            .kernels()
+            .all()
             .filter(|kernel| kernel.id == word || kernel.family() == word || kernel.name() == word)
             .collect();
         if !chosen.is_empty() {
             return Ok(chosen);
         }
-        let known = self.kernels().flat_map(|k| [k.id.as_str(), k.family(), k.name()]);
+        let known = self.all().flat_map(|k| [k.id.as_str(), k.family(), k.name()]);
         Err(KernelError::Unknown { name: word.to_owned(), hint: near_matches(word, known) })
     }
 }

@@ -16,9 +16,10 @@ fn what_is_embedded_is_what_lies_on_disk() {
     for family in std::fs::read_dir(&root).unwrap().filter_map(Result::ok) {
         if family.path().is_dir() {
             let files = std::fs::read_dir(family.path()).unwrap().filter_map(Result::ok);
-            let wgsl =
-                files.map(|f| f.path()).filter(|p| p.extension().is_some_and(|e| e == "wgsl"));
-            for path in wgsl {
+            let texts = files
+                .map(|f| f.path())
+                .filter(|p| p.extension().is_some_and(|e| e == "wgsl" || e == "cu"));
+            for path in texts {
                 let stem = path.with_extension("");
                 // Parts are in the kernels that name them.
                 if stem.extension().is_some_and(|e| e == "part") {
@@ -39,7 +40,7 @@ fn what_is_embedded_is_what_lies_on_disk() {
         }
     }
     on_disk.sort();
-    let embedded: Vec<String> = catalogue().kernels().map(|k| k.id.clone()).collect();
+    let embedded: Vec<String> = catalogue().all().map(|k| k.id.clone()).collect();
     assert_eq!(embedded, on_disk);
 }
 
@@ -47,7 +48,7 @@ fn what_is_embedded_is_what_lies_on_disk() {
 fn every_kernel_names_known_claims_labels_references_and_baselines() {
     let known: Vec<String> = claims().unwrap().into_iter().map(|claim| claim.id).collect();
     let catalogue = catalogue();
-    for kernel in catalogue.kernels() {
+    for kernel in catalogue.all() {
         let id = &kernel.id;
         let description = &kernel.description;
         assert!(kernel.source.starts_with(&format!("// {}\n", description.question)), "{id}");
@@ -63,6 +64,10 @@ fn every_kernel_names_known_claims_labels_references_and_baselines() {
         }
         if let Some(baseline) = &description.baseline {
             assert!(catalogue.kernel(baseline).is_some(), "{id}: {baseline}");
+        }
+        if kernel.language == Language::Cuda {
+            assert!(!description.in_default_set && description.blocks.is_empty(), "{id}");
+            continue;
         }
         let parsed = Parsed::new(id, &kernel.source).unwrap();
         for (label, place) in parsed.text().labels() {
@@ -121,6 +126,52 @@ fn every_launch_fits_its_shader() {
 }
 
 #[test]
+fn every_launch_in_cuda_takes_the_parameters_that_its_text_has() {
+    let mut claims = std::collections::BTreeSet::new();
+    for kernel in catalogue().all().filter(|kernel| kernel.language == Language::Cuda) {
+        claims.extend(kernel.description.claims.clone());
+        for launch in launches(kernel) {
+            assert_eq!((launch.language(), launch.file.ends_with(".cu")), (Language::Cuda, true));
+            let name = &launch.dispatches[0].entry_point;
+            assert!(launch.dispatches[0].native.is_some() && launch.reference.is_some(), "{name}");
+            let head = kernel.source.split(&format!("\n{name}(")).nth(1).unwrap();
+            let parameters: Vec<&str> = head
+                .split(')')
+                .next()
+                .unwrap()
+                .split(',')
+                .map(|parameter| parameter.rsplit(' ').next().unwrap())
+                .collect();
+            let buffers: Vec<&str> = launch.buffers.iter().map(|b| b.name.as_str()).collect();
+            assert_eq!(parameters, buffers, "{} {name}", kernel.id);
+        }
+    }
+    // The claims of these families that no kernel in WGSL can test, every one.
+    for claim in ["lesson-match-volta", "mastery-coalesced-reduce", "mastery-grid-sync-deadlock"] {
+        assert!(claims.contains(claim), "{claim}");
+    }
+}
+
+#[test]
+fn only_kernels_in_cuda_have_a_workgroup_size_in_their_description() {
+    let text = "question = \"?\"\n[[dispatches]]\nentry_point = \"main\"\nworkgroups = 1\n";
+    let launch = |language: Language, more: &str| {
+        let kernel = Kernel::parse("f/k", "", &format!("{text}{more}")).unwrap();
+        Kernel { language, ..kernel }.launch(DeviceClass::Quick, &BTreeMap::new(), SEED)
+    };
+    let size = "workgroup_size = [64, 1, 1]\n";
+    assert_eq!(launch(Language::Wgsl, "").unwrap().dispatches[0].native, None);
+    let native = launch(Language::Cuda, &format!("{size}cooperative = 1\n")).unwrap();
+    let wanted = Native { workgroup_size: [64, 1, 1], cooperative: true };
+    assert_eq!(native.dispatches[0].native, Some(wanted));
+    assert!(!launch(Language::Cuda, size).unwrap().dispatches[0].native.unwrap().cooperative);
+    let message = launch(Language::Wgsl, size).unwrap_err().to_string();
+    assert!(message.contains("which only CUDA C++ takes"), "{message}");
+    let message = launch(Language::Cuda, "").unwrap_err().to_string();
+    assert!(message.contains("`main`: it needs a `workgroup_size`"), "{message}");
+}
+
+#[test]
 fn an_unknown_key_is_refused_with_file_line_and_key() {
     let text = "question = \"?\"\nrepeatable = true\ncolour = 3\ndispatches = []\n";
     let message = Kernel::parse("f/k", "", text).unwrap_err().to_string();
@@ -159,6 +210,18 @@ fn a_kernel_without_its_pair_is_refused() {
     let files = BTreeMap::from([("f/k.wgsl".to_owned(), String::new())]);
     let message = Catalogue::from_files(&files).unwrap_err().to_string();
     assert_eq!(message, "f/k.wgsl has no f/k.toml beside it");
+    let toml = ("f/k.toml".to_owned(), "question = \"?\"\n".to_owned());
+    let files = BTreeMap::from([toml.clone()]);
+    let message = Catalogue::from_files(&files).unwrap_err().to_string();
+    assert_eq!(message, "f/k.toml has no f/k.wgsl beside it");
+    let cuda = ("f/k.cu".to_owned(), String::new());
+    let files = BTreeMap::from([toml.clone(), cuda.clone()]);
+    let catalogue = Catalogue::from_files(&files).unwrap();
+    assert_eq!(catalogue.kernel("f/k").unwrap().language, Language::Cuda);
+    assert_eq!((catalogue.all().count(), catalogue.kernels().count()), (1, 0));
+    let files = BTreeMap::from([toml, cuda, ("f/k.wgsl".to_owned(), String::new())]);
+    let message = Catalogue::from_files(&files).unwrap_err().to_string();
+    assert_eq!(message, "f/k.wgsl: there is f/k.cu too; a kernel has one text");
 }
 
 #[test]

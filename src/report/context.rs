@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::{
     ReportError, format,
+    side_by_side::{self, SideBySideText},
     sources::{SourceText, sources},
 };
 use crate::{
@@ -24,6 +25,7 @@ pub(super) struct Context {
     runs: Vec<RunText>,
     devices: Vec<DeviceText>,
     summaries: Vec<SummaryText>,
+    side_by_side: Vec<SideBySideText>,
     figures: Vec<String>,
     agreements: Vec<AgreementText>,
     sources: Vec<SourceText>,
@@ -136,6 +138,7 @@ pub(super) fn context(
         runs: runs.iter().map(run).collect(),
         devices: joined.devices.iter().map(|one| device(joined, one)).collect(),
         figures: figures(joined, &summary, catalogue)?,
+        side_by_side: side_by_side::texts(joined, catalogue),
         agreements: analyze::agreements(joined).iter().map(agreement).collect(),
         sources: sources(joined),
         findings: findings.collect(),
@@ -318,6 +321,9 @@ fn figures(
     for part in summary.parts().into_iter().filter(analyze::SummaryPart::fits_figure) {
         add(chart::lanes(&part))?;
         add(chart::ratios(&part))?;
+    }
+    for table in analyze::side_by_side(run, catalogue) {
+        add(chart::side_by_side(&table))?;
     }
     let sweep = analyze::width_sweep(run);
     for part in sweep.parts().into_iter().filter(analyze::WidthSweep::fits_figure) {

@@ -9,6 +9,7 @@ mod context;
 mod format;
 mod highlight;
 mod profile;
+mod side_by_side;
 mod sources;
 #[cfg(test)]
 mod tests;

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
-use crate::kernel::{Launch, generate};
+use crate::kernel::{Language, Launch, Workgroups, generate};
 use crate::program::{Parsed, Program, ProgramError, loops};
 use crate::record::{
     Block, Device, Dispatch, Line, Measurement, Output, RuntimeChecks, Source, Status,
@@ -70,12 +70,24 @@ pub fn source(launch: &Launch) -> (String, Source) {
 ///
 /// # Errors
 ///
-/// [`RunErrorKind::BadInput`] with naga's diagnostic.
+/// [`RunErrorKind::BadInput`] with naga's diagnostic, [`RunErrorKind::Unsupported`] for CUDA C++,
+/// which naga does not read.
 pub fn programs(launch: &Launch) -> Result<Vec<Program>, RunError> {
     if launch.dispatches.is_empty() {
         return Ok(Vec::new());
     }
+    if launch.language() == Language::Cuda {
+        return Err(RunError::new(RunErrorKind::Unsupported, not_available(&launch.kernel)));
+    }
     caught("analysis", &launch.file, || analysed(launch))
+}
+
+/// Why a kernel in CUDA C++ does not run on a device, in a sentence.
+pub fn not_available(kernel: &str) -> String {
+    format!(
+        "{kernel} is not available on this device: it is CUDA C++, for what WGSL cannot say, and \
+         runs on cuda:N alone"
+    )
 }
 
 fn analysed(launch: &Launch) -> Result<Vec<Program>, RunError> {
@@ -113,13 +125,14 @@ pub fn measurement(
     results: Results,
 ) -> Result<Measurement, RunError> {
     let Results { counted, timed, collected, error } = results;
-    let programs = programs(launch)?;
+    let native = launch.language() == Language::Cuda;
+    let programs = if native { Vec::new() } else { programs(launch)? };
     let mut counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
     let Collected { counters: hardware, missing, from, machine_code } =
         collected.unwrap_or_default();
     counters.extend(hardware);
     let width = counted.as_ref().and_then(|counted| counted.width);
-    let mut dispatches = Vec::new();
+    let mut dispatches = if native { uncounted(launch) } else { Vec::new() };
     for (index, program) in programs.iter().enumerate() {
         let counts = counted.as_ref().and_then(|counted| counted.dispatches.get(index));
         let linear = device.lane_is_local_index_mod_width == Some(true);
@@ -136,17 +149,7 @@ pub fn measurement(
     let active_lanes_mean = mean(&dispatches);
     let efficiency_ratio =
         active_lanes_mean.zip(width).map(|(mean, width)| Ratio(mean / f64::from(width.lanes())));
-    let checked = timed
-        .as_ref()
-        .map(|timed| &timed.checked)
-        .or(counted.as_ref().map(|counted| &counted.checked));
-    let counted_mismatch = counted.as_ref().and_then(|counted| counted.checked.mismatch.clone());
-    let mismatch = checked.and_then(|checked| checked.mismatch.clone()).or(counted_mismatch);
-    let output = match (&mismatch, checked) {
-        (Some(_), _) => Output::Mismatch,
-        (None, Some(checked)) => checked.output,
-        (None, None) => Output::Unchecked,
-    };
+    let (output, mismatch) = verdict(counted.as_ref(), timed.as_ref());
     let flags = flags(counted.as_ref(), timed.as_ref(), &programs, &dispatches);
     let has_counts = blocks().next().is_some();
     for (dispatch, code) in dispatches.iter_mut().zip(machine_code) {
@@ -169,7 +172,7 @@ pub fn measurement(
         output,
         source_sha256: sha256(&launch.source),
         issues_method: counted.as_ref().map(|counted| counted.method).filter(|_| has_counts),
-        trust: trust::of_shader(device, &programs),
+        trust: trust::of_shader(device, &programs).filter(|_| !native),
         answer_ns: counted.as_ref().and_then(|counted| counted.answer_ns),
         active_lanes_mean,
         efficiency_ratio,
@@ -182,6 +185,19 @@ pub fn measurement(
         counters_from: from,
         flags,
     })
+}
+
+/// Whether the outputs of what was timed, else of what was counted, were right, and where not.
+fn verdict(counted: Option<&Counted>, timed: Option<&Timed>) -> (Output, Option<String>) {
+    let checked = timed.map(|timed| &timed.checked).or(counted.map(|counted| &counted.checked));
+    let counted_mismatch = counted.and_then(|counted| counted.checked.mismatch.clone());
+    let mismatch = checked.and_then(|checked| checked.mismatch.clone()).or(counted_mismatch);
+    let output = match (&mismatch, checked) {
+        (Some(_), _) => Output::Mismatch,
+        (None, Some(checked)) => checked.output,
+        (None, None) => Output::Unchecked,
+    };
+    (output, mismatch)
 }
 
 /// What is flagged, each word once.
@@ -218,6 +234,29 @@ fn mean(dispatches: &[Dispatch]) -> Option<f64> {
     );
     #[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
     (slots != 0).then(|| lanes as f64 / slots as f64)
+}
+
+/// The dispatches of a launch in CUDA C++: there are no blocks of WGSL to count.
+fn uncounted(launch: &Launch) -> Vec<Dispatch> {
+    let each = launch.dispatches.iter().map(|dispatch| Dispatch {
+        entry_point: dispatch.entry_point.clone(),
+        workgroups: direct(&dispatch.workgroups),
+        workgroup_size: dispatch.native.map_or([1; 3], |native| native.workgroup_size),
+        blocks: Vec::new(),
+        lines: Vec::new(),
+        machine_code: None,
+        median_ns: None,
+        setup: dispatch.setup,
+    });
+    each.collect()
+}
+
+/// The workgroups of a dispatch, where the launch gives them.
+fn direct(workgroups: &Workgroups) -> Option<[u32; 3]> {
+    match workgroups {
+        Workgroups::Direct(workgroups) => Some(*workgroups),
+        Workgroups::Indirect { .. } => None,
+    }
 }
 
 fn dispatch(
@@ -270,10 +309,7 @@ fn dispatch(
         lanes: Lanes(lanes),
     };
     let median_ns = timed.and_then(|timed| timed.dispatch_median_ns.get(index).copied().flatten());
-    let direct = match launch.dispatches[index].workgroups {
-        crate::kernel::Workgroups::Direct(workgroups) => Some(workgroups),
-        crate::kernel::Workgroups::Indirect { .. } => None,
-    };
+    let direct = direct(&launch.dispatches[index].workgroups);
     Ok(Dispatch {
         entry_point: launch.dispatches[index].entry_point.clone(),
         workgroups: counted.and_then(|counted| counted.workgroups).or(direct),

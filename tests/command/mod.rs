@@ -13,11 +13,12 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 26] = [
+    let checks: [(&str, fn()); 27] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
         ("unknown_devices_exit_with_three", unknown_devices),
+        ("kernels_in_cuda_are_left_out_elsewhere", kernels_in_cuda),
         ("cuda_without_a_gpu_exits_with_three", cuda_without_a_gpu),
         ("the_step_limit_fails_its_kernel_only", step_limit),
         ("what_is_too_large_is_refused_with_its_limit", too_large),
@@ -62,6 +63,21 @@ fn without_a_driver() {
     assert!(stderr.contains("apt install mesa-vulkan-drivers"), "{stderr}");
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(page.contains("five_patterns") && !page.contains("src=\"http"));
+}
+
+/// With other kernels they are left out with a sentence; alone there is nothing to run.
+fn kernels_in_cuda() {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["match", "uniform", "-a", "n=1000", "--device", "sim:32"];
+    let (code, run, stderr) = program::record(&folder, &[], &["match", "--device", "sim:32"]);
+    assert_eq!((code, run.measurements.len()), (3, 0), "{stderr}");
+    let folder = TempDir::new().unwrap();
+    let (code, run, stderr) = program::record(&folder, &[], &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(run.measurements.iter().all(|m| m.kernel == "five_patterns/uniform"));
+    let said = "sim:32: match/all, match/any: each of them is not available on this device: it is \
+                CUDA C++, for what WGSL cannot say, and runs on cuda:N alone";
+    assert!(stderr.contains(said), "{stderr}");
 }
 
 fn every_width() {

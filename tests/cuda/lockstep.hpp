@@ -30,7 +30,7 @@ struct Triple {
 
 // The fibers
 
-enum class Kind { None, Value, Barrier };
+enum class Kind { None, Value, Barrier, Active };
 
 struct Fiber {
     ucontext_t context;
@@ -136,6 +136,24 @@ static void begin() {
     yield();
 }
 
+// Lets those lanes of one warp go on that ask who is active; whether there were any.
+static bool bring_together() {
+    for (size_t first = 0; first < fibers.size(); first += 32) {
+        unsigned mask = 0;
+        for (size_t lane = 0; lane < 32 && first + lane < fibers.size(); lane++) {
+            const Fiber& fiber = fibers[first + lane];
+            if (!fiber.ended && fiber.waits == Kind::Active) { mask |= 1u << lane; }
+        }
+        for (size_t lane = 0; lane < 32; lane++) {
+            if (!(mask >> lane & 1)) { continue; }
+            fibers[first + lane].taken[0] = mask;
+            fibers[first + lane].waits = Kind::None;
+        }
+        if (mask != 0) { return true; }
+    }
+    return false;
+}
+
 static void run_block() {
     const size_t count = size_t(blockDim.x) * blockDim.y * blockDim.z;
     fibers.clear();
@@ -162,6 +180,7 @@ static void run_block() {
             current = (first + tried) % count;
             if (!fibers[current].ended && fibers[current].waits == Kind::None) { break; }
         }
+        if (tried == count && bring_together()) { continue; }
         if (tried == count) { fault("lanes wait for one another"); }
         resume(fibers[current]);
         left -= fibers[current].ended;

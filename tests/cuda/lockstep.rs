@@ -166,10 +166,11 @@ fn run(
         source = source.replace(machine, processor);
     }
     let sizes = buffers.iter().map(|(place, bytes)| (*place, bytes.len() as u64)).collect();
-    let shim = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda/lockstep.hpp");
+    let shims = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda");
     let whole = format!(
-        "#include \"{}\"\n{source}\n#line 1 \"main\"\n{}",
-        shim.display(),
+        "#include \"{}\"\n#include \"{}\"\n{source}\n#line 1 \"main\"\n{}",
+        shims.join("lockstep.hpp").display(),
+        shims.join("native.hpp").display(),
         main_of(translated, &sizes, grid)
     );
     std::fs::write(path("kernel.cpp"), &whole).unwrap();
@@ -291,4 +292,27 @@ fn counted(
     }
     made.decode(&buffers[&(place.group, place.binding)])
         .ok_or_else(|| failed("derived counts contradict one another"))
+}
+
+/// Runs a launch in CUDA C++; its outputs by name.
+pub(crate) fn native(launch: &Launch) -> Result<BTreeMap<String, Vec<u8>>, RunError> {
+    let mut buffers: BTreeMap<(u32, u32), Vec<u8>> =
+        (0..).zip(&launch.buffers).map(|(at, b)| ((0, at), launch.contents(b))).collect();
+    for dispatch in &launch.dispatches {
+        let Workgroups::Direct(grid) = dispatch.workgroups else {
+            return Err(RunError::new(RunErrorKind::Unsupported, "an indirect dispatch"));
+        };
+        let block = dispatch.native.ok_or_else(|| failed("no workgroup size"))?.workgroup_size;
+        let given = buffers
+            .keys()
+            .map(|(group, binding)| Parameter::Buffer { group: *group, binding: *binding });
+        let parameters = given.collect();
+        let source = format!("namespace wgsl {{\n{}\n}}", launch.source);
+        let kernel = dispatch.entry_point.clone();
+        let translated = Translated { source, kernel, parameters, block, workgroup_bytes: 0 };
+        run(&translated, &mut buffers, &[], grid)?;
+    }
+    let named = launch.buffers.iter().zip(buffers.into_values());
+    let outputs = named.filter(|(buffer, _)| buffer.output);
+    Ok(outputs.map(|(buffer, bytes)| (buffer.name.clone(), bytes)).collect())
 }

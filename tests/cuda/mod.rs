@@ -11,6 +11,7 @@
 
 mod cupti;
 mod lockstep;
+mod native;
 
 use std::collections::BTreeSet;
 use std::iter::once;
@@ -91,7 +92,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         cupti::library_missing(),
         "cupti",
     ));
-    let checks: [(&str, fn()); 3] = [
+    let checks: [(&str, fn()); 4] = [
+        ("cuda::lockstep_runs_kernels_in_cuda_as_their_references_say", native::runs),
         ("cuda::lockstep_counts_the_corpus_as_the_simulator", lockstep_corpus),
         ("cuda::lockstep_counts_the_catalogue_as_the_simulator", lockstep_catalogue),
         ("cuda::lockstep_counts_random_programs_as_the_simulator", lockstep_random),
@@ -108,6 +110,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             }
         });
     }
+    trials.extend(native::trials());
     for architecture in ARCHITECTURES {
         let title = format!("cuda::nvrtc_compiles_everything_for_sm_{architecture}");
         trials.push(match (compiler(architecture), required("nvrtc")) {
@@ -239,6 +242,7 @@ fn compiles_everything(compiler: &Nvrtc, architecture: u32) {
         let text = agreement::program(seed, Randomness::ALL).to_string();
         programs(&format!("random_{seed}"), &text, Origin::Random).swap_remove(0)
     }));
+    native::compile(compiler, architecture);
     let failures = Mutex::new(Vec::new());
     // PTX only: what makes machine code of it in the field is the driver, or a newer NVRTC.
     let target = format!("compute_{architecture}");

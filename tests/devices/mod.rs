@@ -304,6 +304,7 @@ fn work(@builtin(global_invocation_id) id: vec3<u32>) {
     let dispatch = |entry_point: &str, workgroups| lanescope::kernel::Dispatch {
         entry_point: entry_point.to_owned(),
         workgroups,
+        native: None,
         overrides: BTreeMap::new(),
         setup: false,
     };

@@ -51,6 +51,7 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         dispatches: vec![Dispatch {
             entry_point: "main".to_owned(),
             workgroups: Workgroups::Direct([program.workgroups, 1, 1]),
+            native: None,
             overrides: BTreeMap::new(),
             setup: false,
         }],

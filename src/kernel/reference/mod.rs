@@ -6,8 +6,11 @@
 //! with its table of names; this file has what they share.
 
 mod five_patterns;
+mod grid_sync;
+mod match_lanes;
 mod moe;
 mod occupancy;
+mod reconvergence;
 mod reduce;
 mod scan;
 mod seats;
@@ -100,6 +103,9 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     softmax::FUNCTIONS,
     occupancy::FUNCTIONS,
     vote::FUNCTIONS,
+    match_lanes::FUNCTIONS,
+    grid_sync::FUNCTIONS,
+    reconvergence::FUNCTIONS,
 ];
 
 /// A reference that needs what the device wrote: the launch and its outputs in, expected outputs out.
@@ -111,8 +117,14 @@ type Observing = fn(&Launch, &Outputs) -> Result<Expected, String>;
 pub type Outputs = BTreeMap<String, Vec<u8>>;
 
 /// The references that observe, as [`FAMILIES`].
-const OBSERVING: &[&[(&str, Observing)]] =
-    &[occupancy::OBSERVING, shuffle::OBSERVING, vote::OBSERVING];
+const OBSERVING: &[&[(&str, Observing)]] = &[
+    occupancy::OBSERVING,
+    shuffle::OBSERVING,
+    vote::OBSERVING,
+    match_lanes::OBSERVING,
+    grid_sync::OBSERVING,
+    reconvergence::OBSERVING,
+];
 
 /// Works out what a launch must write; nothing where it has no reference, or one that needs what was
 /// written.

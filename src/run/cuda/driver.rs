@@ -69,6 +69,8 @@ pub(super) struct Buffer {
 pub(super) struct Kernel {
     module: sys::CUmodule,
     function: sys::CUfunction,
+    /// Whether its launches ask for all workgroups to be on the device at once.
+    cooperative: bool,
     opened: Rc<Opened>,
 }
 
@@ -119,6 +121,7 @@ fn failed(doing: &str, error: DriverError) -> RunError {
     let words = error.error_string().ok().and_then(|text| text.to_str().ok()).unwrap_or("");
     let kind = match error.0 {
         sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY => RunErrorKind::OutOfMemory,
+        sys::CUresult::CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE => RunErrorKind::Unsupported,
         // These leave the context unusable.
         sys::CUresult::CUDA_ERROR_ILLEGAL_ADDRESS
         | sys::CUresult::CUDA_ERROR_LAUNCH_FAILED
@@ -346,7 +349,10 @@ impl Gpu {
             .map_err(|error| failed(&doing, error))?;
         // SAFETY: the module was just loaded.
         match unsafe { module::get_function(module, name) } {
-            Ok(function) => Ok(Kernel { module, function, opened: Rc::clone(&self.opened) }),
+            Ok(function) => {
+                let opened = Rc::clone(&self.opened);
+                Ok(Kernel { module, function, cooperative: false, opened })
+            }
             Err(error) => {
                 // SAFETY: nobody has the module.
                 let _ = unsafe { module::unload(module) };
@@ -373,16 +379,29 @@ impl Gpu {
         // which are the ones that the translation lists; the buffers outlive the launch, since every
         // reader waits for the stream.
         unsafe {
-            result::launch_kernel(
-                launch.kernel.function,
-                (x, y, z),
-                (a, b, c),
-                0,
-                self.opened.stream,
-                &mut pointers,
-            )
+            let submit = match launch.kernel.cooperative {
+                true => result::launch_cooperative_kernel,
+                false => result::launch_kernel,
+            };
+            let function = launch.kernel.function;
+            submit(function, (x, y, z), (a, b, c), 0, self.opened.stream, &mut pointers)
         }
         .map_err(|error| failed(doing, error))
+    }
+
+    /// How many workgroups of so many invocations the device holds at once.
+    pub(super) fn resident(&self, kernel: &Kernel, invocations: u32) -> Result<u32, RunError> {
+        let size = i32::try_from(invocations).unwrap_or(i32::MAX);
+        let mut count = 0;
+        // SAFETY: the kernel is loaded, and the number outlives the call.
+        unsafe {
+            let asked = &raw mut count;
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(asked, kernel.function, size, 0)
+        }
+        .result()
+        .map_err(|error| failed("asking how many workgroups fit", error))?;
+        let each = count.saturating_mul(self.facts.multiprocessors);
+        Ok(u32::try_from(each).unwrap_or(0))
     }
 
     /// Runs launches one after the other, and waits.
@@ -484,6 +503,20 @@ impl Gpu {
                 std::hint::spin_loop();
             }
         }
+    }
+}
+
+impl Kernel {
+    /// The same kernel, launched so or not: with the driver seeing to it that all workgroups are on
+    /// the device at once, or refusing.
+    pub(super) fn cooperative(mut self, cooperative: bool) -> Self {
+        self.cooperative = cooperative;
+        self
+    }
+
+    /// Whether its launches are cooperative.
+    pub(super) fn is_cooperative(&self) -> bool {
+        self.cooperative
     }
 }
 

@@ -19,7 +19,7 @@ use super::nvrtc::Image;
 use super::probe;
 use super::runner::options_for;
 use crate::instrument::{Instrumented, Method, Options};
-use crate::kernel::{Catalogue, DeviceClass, Launch, SEED};
+use crate::kernel::{Catalogue, DeviceClass, Language, Launch, SEED};
 use crate::program::Program;
 use crate::run::counting::COUNTER_BYTES_MAX;
 use crate::run::measure::{programs, sha256};
@@ -77,7 +77,7 @@ pub fn unpacked(name: &str) -> Option<Vec<u8>> {
 }
 
 /// The C++ of what must be embedded, by file name: the default points of the catalogue, plain and
-/// with executed counters, and the probes.
+/// with executed counters, the probes, and the kernels that are written in CUDA C++.
 ///
 /// # Errors
 ///
@@ -96,7 +96,15 @@ pub fn sources() -> Result<BTreeMap<String, String>, RunError> {
             }
         }
     }
+    let native = catalogue.all().filter(|kernel| kernel.language == Language::Cuda);
+    all.extend(native.map(|kernel| native_text(&format!("{}.cu", kernel.id), &kernel.source)));
     Ok(all.into_iter().map(|source| (file_name(&source), source)).collect())
+}
+
+/// What is compiled of a kernel in CUDA C++: its text, under its own name, since NVRTC would otherwise
+/// write the folder that it happens to run in into what it makes.
+pub fn native_text(file: &str, source: &str) -> String {
+    format!("#line 1 \"/lanescope/{file}\"\n{source}")
 }
 
 /// A program plain and counting.

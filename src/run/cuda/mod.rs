@@ -12,6 +12,7 @@
 //! - `driver`: device, memory, kernels, events, graphs (`unsafe`: it calls C);
 //! - [`embedded`]: PTX of the catalogue's default points, for machines without NVRTC;
 //! - `probe`: what is measured of the device itself;
+//! - `native`: launches of the catalogue's kernels in CUDA C++;
 //! - `runner`: launches on the device, and their timing;
 //! - `count`: their counting;
 //! - `warm`: brings clocks up before timing.
@@ -22,6 +23,7 @@ pub mod cupti;
 pub mod disassembly;
 mod driver;
 pub mod embedded;
+mod native;
 pub mod nvrtc;
 mod probe;
 mod runner;

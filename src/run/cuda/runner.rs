@@ -11,11 +11,12 @@ use super::count::Counting;
 use super::driver::{
     Argument, Buffer, GRID_MAX, Gpu, Kernel, Recorded, Sample, WORKGROUP_BYTES_MAX,
 };
+use super::native::refused;
 use super::nvrtc::{Image, Nvrtc, NvrtcError};
 use super::warm::Warmth;
 use super::{driver, embedded, probe};
 use crate::instrument::Method;
-use crate::kernel::{Launch, Workgroups};
+use crate::kernel::{Language, Launch, Workgroups};
 use crate::program::Program;
 use crate::record::{Device, DeviceKind, Time};
 use crate::run::counting::{Outputs, interrupted, method, verify, written};
@@ -29,7 +30,7 @@ use crate::units::{Nanoseconds, Width};
 
 /// A GPU through CUDA.
 pub struct CudaRunner {
-    compiler: Compiler,
+    pub(super) compiler: Compiler,
     pub(super) device: Device,
     timer: Option<Timer>,
     /// What brings clocks up, where there is a timer.
@@ -53,13 +54,13 @@ pub(super) struct Compiler {
 
 /// A compiled dispatch with what it takes.
 pub(super) struct Work {
-    kernel: Kernel,
+    pub(super) kernel: Kernel,
     /// What was loaded.
     pub(super) image: Image,
     /// The kernel's name in it.
     pub(super) function: String,
-    arguments: Vec<Argument>,
-    block: [u32; 3],
+    pub(super) arguments: Vec<Argument>,
+    pub(super) block: [u32; 3],
     pub(super) grid: Grid,
 }
 
@@ -91,6 +92,9 @@ pub(super) struct Ready {
     long: bool,
     /// A sample of so many repeats after so many runs, recorded.
     recorded: Option<([u32; 2], Recorded)>,
+    /// Whether it asks for more workgroups at once than the device holds, so that there is nothing
+    /// to time.
+    refused: bool,
 }
 
 /// How a launch's kernels are translated.
@@ -121,20 +125,25 @@ impl Compiler {
             );
             return Err(RunError::new(RunErrorKind::Unsupported, message));
         }
+        self.text_image(&translated.source)
+    }
+
+    /// What the driver loads of a text in CUDA C++.
+    pub(super) fn text_image(&self, source: &str) -> Result<Image, RunError> {
         let capability = self.gpu.facts.capability;
-        let image = match (&self.nvrtc, embedded::find(&translated.source)) {
+        let image = match (&self.nvrtc, embedded::find(source)) {
             (Ok(nvrtc), _) => nvrtc
-                .compile(&translated.source, capability)
-                .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string()))?,
-            (Err(_), Some(image)) => image,
+                .compile(source, capability)
+                .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string())),
+            (Err(_), Some(image)) => Ok(image),
             (Err(why), None) => {
                 let message = format!(
                     "lanescope brings PTX of the catalogue's default points alone, and none of \
                      this; {why}"
                 );
-                return Err(RunError::new(RunErrorKind::Unsupported, message));
+                Err(RunError::new(RunErrorKind::Unsupported, message))
             }
-        };
+        }?;
         if self.assembles && image.architecture.starts_with("compute_") {
             return self.gpu.assemble(&image);
         }
@@ -375,11 +384,15 @@ impl CudaRunner {
     /// Makes a launch ready to be run over and over: where a grid is worked out on the device, by running the
     /// launch once and filling the buffers again.
     pub(super) fn ready(&self, launch: &Launch, method: Option<Method>) -> Result<Ready, RunError> {
-        let programs = programs(launch)?;
+        let native = launch.language() == Language::Cuda;
+        let programs = if native { Vec::new() } else { programs(launch)? };
         let buffers = self.buffers(launch)?;
         let mut all = Vec::new();
         let mut counters = Vec::new();
         let mut indirect = false;
+        if native {
+            all = self.native(launch, &buffers)?;
+        }
         for (number, program) in programs.iter().enumerate() {
             let workgroups = &launch.dispatches[number].workgroups;
             let counting =
@@ -403,13 +416,17 @@ impl CudaRunner {
         self.set_up(launch, &ready)?;
         let mut first = BTreeMap::new();
         if !launch.repeatable {
-            for name in written(&programs)? {
+            let own = launch.buffers.iter().map(|buffer| buffer.name.clone());
+            let names = if native { own.collect() } else { written(&programs)? };
+            for name in names {
                 if let Some(buffer) = buffers.get(&name) {
                     first.insert(name, self.gpu().copied(buffer)?);
                 }
             }
         }
-        Ok(Ready { buffers, work: ready, _counting: counters, first, long: false, recorded: None })
+        let refused = self.too_large(&ready)?;
+        let (long, recorded) = (false, None);
+        Ok(Ready { buffers, work: ready, _counting: counters, first, long, recorded, refused })
     }
 
     /// Runs the dispatches that make ready what is timed.
@@ -505,6 +522,9 @@ impl Runner for CudaRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+        if launch.language() == Language::Cuda {
+            return self.run_native(launch);
+        }
         self.counted(launch, method(options))
     }
 
@@ -553,6 +573,7 @@ impl Runner for CudaRunner {
             notice(index);
             let span = match &mut ready[index] {
                 Ok(_) if lost => Err(interrupted()),
+                Ok(ready) if ready.refused => Err(refused()),
                 Ok(ready) => self.sample(&launches[index], ready, repeats),
                 Err(error) => Err(error.clone()),
             }?;
@@ -564,6 +585,7 @@ impl Runner for CudaRunner {
         for (index, (ready, time)) in ready.iter().zip(times).enumerate() {
             notice(index);
             let result = match (ready, time) {
+                (Ok(ready), _) if ready.refused && !lost => Ok(None),
                 (Ok(_), Ok(_)) if lost => Err(interrupted()),
                 (Ok(ready), Ok(time)) => self.timed(&launches[index], ready, time).map(Some),
                 (_, Err(error)) => Err(error),

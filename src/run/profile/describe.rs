@@ -168,6 +168,8 @@ pub fn dispatch(interface: &Interface, workgroups: Option<[u32; 3]>) -> Dispatch
         entry_point: interface.entry_point.clone(),
         workgroups: Some(count),
         indirect: None,
+        workgroup_size: None,
+        cooperative: None,
         repeat: None,
         overrides: BTreeMap::new(),
         setup: false,

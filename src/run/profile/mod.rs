@@ -26,7 +26,8 @@ use std::collections::BTreeMap;
 
 use crate::kernel::format::{self, FillDescription, Parameter};
 use crate::kernel::{
-    Description, DeviceClass, Kernel, KernelError, Launch, Surroundings, Workgroups, launch,
+    Description, DeviceClass, Kernel, KernelError, Language, Launch, Surroundings, Workgroups,
+    launch,
 };
 use crate::program::{Access, Interface, Overrides, Parsed, ProgramError, Resource};
 use crate::record::Value;
@@ -150,6 +151,7 @@ pub fn prepare(
     };
     let kernel = Kernel {
         id: request.name.clone(),
+        language: Language::Wgsl,
         source: request.source.clone(),
         description: description.clone(),
     };
@@ -181,6 +183,7 @@ fn chosen(
 ) -> Result<BTreeMap<String, Value>, ProfileError> {
     let kernel = Kernel {
         id: request.name.clone(),
+        language: Language::Wgsl,
         source: String::new(),
         description: description.clone(),
     };

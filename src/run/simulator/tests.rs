@@ -24,6 +24,7 @@ fn launch(source: &str, buffers: &[(&str, u64)], dispatches: &[(&str, Workgroups
     let dispatch = |(entry_point, workgroups): &(&str, Workgroups)| Dispatch {
         entry_point: (*entry_point).to_owned(),
         workgroups: workgroups.clone(),
+        native: None,
         overrides: BTreeMap::new(),
         setup: false,
     };

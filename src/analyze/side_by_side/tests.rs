@@ -1,0 +1,255 @@
+//! Tests: each rule's hit and near miss, and what a table says of what is missing.
+
+use super::changes::changes;
+use super::*;
+use crate::fixtures;
+use crate::record::{
+    Block, ConditionClass, Counter, Dispatch, Enclosure, Flow, Instruction, MachineCode, Part,
+};
+use crate::units::{BlockId, Issues, Lanes};
+
+/// Executions of the block under test.
+const ISSUES: u64 = 1000;
+
+/// A block of one multiply-add on line 8 within `part`, `lanes` of 32 in each execution.
+fn block(part: Part, lanes: u64) -> Block {
+    let around = Enclosure {
+        construct: 0,
+        part,
+        case: 0,
+        line: 7,
+        condition: ConditionClass::Data,
+        parent: None,
+    };
+    let flow = Flow {
+        function: "main".to_owned(),
+        path: vec![around],
+        after: None,
+        leaves: None,
+        barrier: false,
+        calls: Vec::new(),
+    };
+    Block {
+        id: BlockId(1),
+        label: None,
+        file: "t.wgsl".to_owned(),
+        line: 8,
+        column: 5,
+        ops: 2,
+        fma_ops: Some(1),
+        lines: [(8, 2)].into(),
+        flow: Some(flow),
+        issues: Issues(ISSUES),
+        lanes: Lanes(ISSUES * lanes),
+        histogram: None,
+        active_lanes_mean_expected: None,
+    }
+}
+
+/// An instruction on a line: executions, and lanes that executed and were on in each.
+fn instruction(line: u32, executed: u64, lanes: f64, on: f64) -> Instruction {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::cast_precision_loss,
+        reason = "made-up figures"
+    )]
+    let times = |lanes: f64| (executed as f64 * lanes).round() as u64;
+    Instruction {
+        offset_bytes: 0,
+        file: Some("t.wgsl".to_owned()),
+        line: Some(line),
+        text: None,
+        inst_executed: executed,
+        thread_inst_executed: times(lanes),
+        thread_inst_executed_pred_on: times(on),
+    }
+}
+
+fn dispatch(blocks: Vec<Block>, instructions: Vec<Instruction>) -> Dispatch {
+    let function = "main".to_owned();
+    Dispatch {
+        entry_point: function.clone(),
+        workgroups: None,
+        workgroup_size: [64, 1, 1],
+        blocks,
+        lines: Vec::new(),
+        median_ns: None,
+        setup: false,
+        machine_code: Some(MachineCode {
+            function,
+            architecture: "sm_90".to_owned(),
+            instructions,
+        }),
+    }
+}
+
+/// What is said of one block and its instructions.
+fn said(block: Block, instructions: Vec<Instruction>) -> Vec<String> {
+    let found = changes(&dispatch(vec![block], instructions), 32.0);
+    found.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn a_branch_that_became_a_select_or_predication_is_told_from_one_that_is_there() {
+    let arm = || block(Part::IfAccept, 16);
+    let with = |lanes: f64, on: f64| said(arm(), vec![instruction(8, ISSUES, lanes, on)]);
+    assert_eq!(with(32.0, 32.0), ["branch became a select (line 8)"]);
+    assert_eq!(with(32.0, 16.0), ["branch became predication (line 8)"]);
+    // The branch is there: half of the lanes execute, and all of those are on.
+    assert!(with(16.0, 16.0).is_empty());
+    // Nearly all is not all: lanes of some subgroups stayed away.
+    assert!(with(30.0, 30.0).is_empty());
+    assert_eq!(with(31.5, 31.5), ["branch became a select (line 8)"]);
+    // An arm that all lanes enter has nothing to become.
+    assert!(said(block(Part::IfAccept, 32), vec![instruction(8, ISSUES, 32.0, 32.0)]).is_empty());
+    // Outside of branches all lanes are there by right.
+    let body = block(Part::LoopBody, 16);
+    assert!(said(body, vec![instruction(8, ISSUES, 32.0, 32.0)]).is_empty());
+}
+
+#[test]
+fn copies_of_a_loops_body_are_counted_where_their_number_is_whole() {
+    let with = |copies: usize, executed: u64| {
+        let each = vec![instruction(8, executed, 32.0, 32.0); copies];
+        said(block(Part::LoopBody, 32), each)
+    };
+    assert_eq!(with(4, ISSUES / 4), ["loop unrolled 4 times (line 8)"]);
+    // Not unrolled: one instruction, as often as the source.
+    assert!(with(1, ISSUES).is_empty());
+    // Two and a half copies are none.
+    assert!(with(3, ISSUES * 2 / 5).is_empty());
+    // A remainder, executed more seldom, changes nothing: the most executed counts.
+    let mut each = vec![instruction(8, ISSUES / 4, 32.0, 32.0); 4];
+    each.push(instruction(8, 1, 32.0, 32.0));
+    assert_eq!(said(block(Part::LoopBody, 32), each), ["loop unrolled 4 times (line 8)"]);
+    // In a branch without a loop, copies are something else.
+    let arm = block(Part::IfAccept, 32);
+    assert!(said(arm, vec![instruction(8, ISSUES / 4, 32.0, 32.0); 4]).is_empty());
+}
+
+#[test]
+fn fewer_instructions_than_arithmetic_is_folding_and_none_is_removal() {
+    let with = |executed: u64, line: u32| {
+        said(block(Part::IfReject, 32), vec![instruction(line, executed, 32.0, 32.0)])
+    };
+    assert_eq!(with(ISSUES / 2, 8), ["arithmetic folded (line 8)"]);
+    assert!(with(ISSUES * 95 / 100, 8).is_empty());
+    assert_eq!(with(ISSUES, 9), ["work removed (line 8)"]);
+    // A line that adds and multiplies nothing may go anywhere.
+    let moved = Block { fma_ops: Some(0), ..block(Part::IfReject, 32) };
+    assert!(said(moved, vec![instruction(9, ISSUES, 32.0, 32.0)]).is_empty());
+    // What never ran in the source leaves nothing behind.
+    let idle = Block { issues: Issues(0), lanes: Lanes(0), ..block(Part::IfReject, 32) };
+    assert!(said(idle, vec![instruction(9, ISSUES, 32.0, 32.0)]).is_empty());
+}
+
+#[test]
+fn a_line_of_two_blocks_and_code_without_counts_say_nothing() {
+    let twice = vec![block(Part::IfAccept, 16), block(Part::IfReject, 16)];
+    let full = vec![instruction(8, ISSUES, 32.0, 32.0)];
+    assert!(changes(&dispatch(twice, full), 32.0).is_empty());
+    let bare = Dispatch { machine_code: None, ..dispatch(vec![block(Part::IfAccept, 16)], vec![]) };
+    assert!(changes(&bare, 32.0).is_empty());
+}
+
+/// The synthetic run with its GPU once more through CUDA.
+fn run() -> Run {
+    let mut run = fixtures::run();
+    run.measurements.retain(|measurement| measurement.status == Status::Ok);
+    // The simulator at the GPU's size.
+    for measurement in run.measurements.iter_mut().filter(|m| m.device == "sim:32") {
+        measurement.parameters.insert("n".to_owned(), crate::record::Value::Integer(1 << 20));
+    }
+    let gpu = run.devices.iter().find(|d| d.kind == DeviceKind::Wgpu && !d.cpu_driver).unwrap();
+    let id = gpu.id.clone();
+    let mut cuda = gpu.clone();
+    (cuda.id, cuda.kind, cuda.backend) = ("cuda:0".to_owned(), DeviceKind::Cuda, "cuda".to_owned());
+    run.devices.push(cuda);
+    let own = run.measurements.iter().filter(|m| m.device == id).cloned();
+    let more: Vec<Measurement> =
+        own.map(|m| Measurement { device: "cuda:0".to_owned(), ..m }).collect();
+    run.measurements.extend(more);
+    run
+}
+
+/// CUDA's measurement of a kernel in the form that is sealed.
+fn of<'a>(run: &'a mut Run, name: &str) -> &'a mut Measurement {
+    let sealed = |m: &&mut Measurement| {
+        m.device == "cuda:0"
+            && m.kernel == format!("five_patterns/{name}")
+            && m.parameters.get(FORM).is_some_and(|form| form.to_string() == "sealed")
+    };
+    run.measurements.iter_mut().find(sealed).unwrap()
+}
+
+fn row_of<'a>(tables: &'a [SideBySide], name: &str) -> &'a SideRow {
+    let table = tables.iter().find(|table| table.form.as_deref() == Some("sealed")).unwrap();
+    table.rows.iter().find(|row| short_name(&row.kernel) == name).unwrap()
+}
+
+#[test]
+fn every_instrument_has_its_column_and_what_is_missing_its_reason() {
+    let mut run = run();
+    let measurement = of(&mut run, "uniform");
+    let counter = |name: &str, value: f64| Counter {
+        name: name.to_owned(),
+        value,
+        unit: String::new(),
+        description: String::new(),
+    };
+    measurement.counters = vec![
+        counter("smsp__sass_inst_executed", 100.0),
+        counter("smsp__sass_thread_inst_executed", 3200.0),
+        counter("smsp__sass_thread_inst_executed_pred_on", 3000.0),
+    ];
+    of(&mut run, "early_exit").counters_missing = vec!["there is no CUPTI".to_owned()];
+    of(&mut run, "early_exit").time = None;
+    let tables = side_by_side(&run, &Catalogue::default());
+    assert_eq!(tables.len(), 2, "sealed and published");
+    let uniform = row_of(&tables, "uniform");
+    assert_eq!((uniform.threads.clone(), uniform.threads_on.clone()), (Ok(32.0), Ok(30.0)));
+    assert!(uniform.simulated.is_ok() && uniform.counted_other.is_ok());
+    assert_eq!(uniform.times_ratio(), Some(1.0));
+    assert_eq!(uniform.reasons(), Vec::<String>::new());
+    let early = row_of(&tables, "early_exit");
+    let reasons = ["hardware counters: there is no CUPTI", "time through CUDA: it was not timed"];
+    assert_eq!(early.reasons(), reasons);
+    assert_eq!((early.times_ratio(), early.threads_least), (None, None));
+    let table = tables.iter().find(|table| table.form.as_deref() == Some("sealed")).unwrap();
+    let asked = "hardware counters: nobody asked for them (--counters does) (branch_by_lane, \
+                 branch_by_quad, indirect_branch)";
+    assert!(table.reasons().iter().any(|reason| reason == asked), "{:?}", table.reasons());
+    // Without CUDA there is nothing to set side by side.
+    assert_eq!(side_by_side(&fixtures::run(), &Catalogue::default()), []);
+}
+
+#[test]
+fn instructions_give_the_means_where_there_are_no_sums_and_times_apart_are_said() {
+    let mut run = run();
+    let measurement = of(&mut run, "indirect_branch");
+    let instructions = vec![instruction(8, 10, 8.0, 8.0), instruction(6, 10, 32.0, 32.0)];
+    measurement.dispatches = vec![dispatch(measurement.dispatches[0].blocks.clone(), instructions)];
+    if let Some(time) = &mut measurement.time {
+        time.median_ns.0 *= 1.2;
+    }
+    let published = |figure: f64| {
+        let published = Some(Published {
+            active_lanes_mean: figure,
+            hardware: "RTX 3090".to_owned(),
+            subgroup_width: None,
+        });
+        let kernel = super::super::CatalogueKernel { published, ..Default::default() };
+        Catalogue { kernels: [("five_patterns/indirect_branch".to_owned(), kernel)].into() }
+    };
+    let tables = side_by_side(&run, &published(1.5));
+    let row = row_of(&tables, "indirect_branch");
+    assert_eq!((row.threads.clone(), row.threads_least), (Ok(20.0), Some(8.0)));
+    let apart = "CUDA takes 1.20 times as long as Vulkan";
+    assert!(row.differences.iter().any(|said| said == apart), "{:?}", row.differences);
+    let impossible = |row: &SideRow| row.differences.iter().any(|said| said.contains("no average"));
+    assert!(impossible(row), "{:?}", row.differences);
+    // A figure between the least and the most may be an average.
+    let tables = side_by_side(&run, &published(8.2));
+    assert!(!impossible(row_of(&tables, "indirect_branch")));
+}

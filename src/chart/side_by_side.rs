@@ -1,0 +1,59 @@
+//! The figure of active lanes by every instrument: counted in the source, and by the machine's counters.
+
+use super::{
+    ChartError,
+    bars::{Bar, BarFigure, BarGroup, bars},
+};
+use crate::analyze::{Missing, SideBySide, SideRow, short_name};
+
+/// The instruments, in the order of the bars.
+const INSTRUMENTS: [&str; 5] = [
+    "simulator, 32 lanes",
+    "Vulkan, counted in the source",
+    "CUDA, counted in the source",
+    "machine code, lanes executing",
+    "machine code, lanes not predicated off",
+];
+
+/// Draws mean active lanes by instrument, a group of bars for each kernel.
+///
+/// # Errors
+///
+/// [`ChartError::Empty`] where there is no row, [`ChartError::Draw`] where drawing fails.
+pub fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
+    if table.rows.is_empty() {
+        return Err(ChartError::Empty("launches side by side"));
+    }
+    let hardware = table.rows.iter().filter_map(|row| row.published.as_ref());
+    let hardware = hardware.map(|published| published.hardware.clone()).next();
+    let form = table.form.as_ref().map_or(String::new(), |form| format!(" ({form})"));
+    bars(&BarFigure {
+        title: format!("Active lanes by instrument, {}{form}", table.family),
+        subtitle: "of 32 lanes; a bar an instrument, top to bottom".to_owned(),
+        x_label: "mean active lanes (lanes)".to_owned(),
+        series: INSTRUMENTS.map(str::to_owned).to_vec(),
+        tick_label: Some("expected".to_owned()),
+        diamond_label: hardware.map(|hardware| format!("published ({hardware})")),
+        whisker_label: None,
+        reference: None,
+        groups: table.rows.iter().map(group).collect(),
+    })
+}
+
+fn group(row: &SideRow) -> BarGroup {
+    let figures =
+        [&row.simulated, &row.counted_other, &row.counted_cuda, &row.threads, &row.threads_on];
+    let bar = |(series, figure): (usize, &Result<f64, Missing>)| Bar {
+        series,
+        value: figure.as_ref().ok().copied(),
+        whisker: None,
+        tick: row.expected,
+        diamond: row.published.as_ref().map(|published| published.active_lanes_mean),
+        text: figure.as_ref().map_or_else(|_| "–".to_owned(), |lanes| format!("{lanes:.2}")),
+    };
+    BarGroup {
+        label: short_name(&row.kernel).to_owned(),
+        detail: row.parameters.clone(),
+        bars: figures.into_iter().enumerate().map(bar).collect(),
+    }
+}
