@@ -1,26 +1,25 @@
 // How fast can one launch write every prefix sum of an array?
 //
 // Dispatch: `reset` with an invocation for each word of the state, then `main` with a workgroup for
-// each tile of WORKGROUP * ITEMS * 8 elements, folded into two dimensions where there are many.
+// each tile of WORKGROUP * ITEMS * 4 elements, folded into two dimensions where there are many.
 // Divergence expected: none but in the look-back, which one subgroup of each workgroup does.
 //
-// Each workgroup scans its tile, and needs the sum of all tiles before it. It adds up its tile and
-// publishes that sum before it scans, so that others need not wait. Then it looks back over the tiles
-// before it, one for each lane at a time, and adds up their sums until it meets one that knows all that
-// came before (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back",
-// NVR-2016-002).
+// Each workgroup scans its tile, and needs the sum of all tiles before it. It publishes its tile's
+// own sum at once, and then looks back over the tiles before it, one for each lane at a time: it
+// adds up their sums until it meets one that knows all that came before (Merrill and Garland,
+// "Single-pass Parallel Prefix Scan with Decoupled Look-back", NVR-2016-002).
 //
 // A tile that has published nothing is waited for, but not for ever: WGSL does not promise that a
 // waiting workgroup lets another one begin. After SPINS looks the waiting workgroup sums up that tile
 // itself, publishes the sum, and goes on (Smith, Levien and Owens, "Decoupled Fallback: A Portable
 // Single-Pass GPU Scan", SPAA 2025). So each workgroup ends by its own work alone.
 //
-// A tile's state is two pairs of words, for its own sum and for the sum up to its end; each word holds
-// half of the value's bits, and a tag that says that it is there. Atomics are relaxed, so a reader may
-// see one word and not the other; then it looks again. Both ways of summing a tile add in the same
-// order, so that a helper completes a pair that its own workgroup has half written, and may come late
-// without harm. What is published never changes: a workgroup that is stopped anywhere, between two
-// words too, keeps nobody waiting.
+// A tile's state is two words, half of a value's bits in each, and in each the flag that says what
+// the value is. Atomics are relaxed, so a reader may see one word new and the other old; then the
+// flags differ, and it looks again. Two words with the same flag hold the same value: what a flag
+// stands for is the same value whoever published it, because both ways of summing a tile add in the
+// same order. A flag only ever grows: `atomicMax` keeps a helper that comes late from undoing
+// progress.
 //
 // A counter of ended workgroups could tell the last one to reset the state for the next launch. It
 // was tried: on an H200 one more atomic on the same word by each workgroup cost a third of the time,
@@ -28,8 +27,7 @@
 
 alias Element = u32;
 const WORKGROUP = 256u;
-// Vectors of four of each half of an invocation's share. Halves, since compilers keep short arrays in
-// registers, and unroll short loops.
+// Vectors of four of each invocation.
 const ITEMS = 4u;
 // Whether element i of the output leaves out element i of the input.
 const EXCLUSIVE = false;
@@ -40,8 +38,8 @@ const SPINS = 256u;
 const NOTHING = 0u;
 const OWN = 1u;
 const ALL = 2u;
-// Set in each word that holds half of a value.
-const TAG = 0x10000u;
+// Flags stand above the 16 bits of side a value.
+const FLAG_SHIFT = 16u;
 const NONE = 0xffffffffu;
 
 struct Params {
@@ -55,7 +53,7 @@ struct Params {
 // The elements, four to a vector; what the last vector has beyond n is never used.
 @group(0) @binding(1) var<storage, read> input: array<vec4<Element>>;
 @group(0) @binding(2) var<storage, read_write> output: array<vec4<Element>>;
-// Four words a tile: two of its own sum, two of the sum up to its end.
+// Two words a tile.
 @group(0) @binding(3) var<storage, read_write> state: array<atomic<u32>>;
 @group(0) @binding(4) var<storage, read_write> totals: array<Element>;
 
@@ -64,9 +62,6 @@ struct Params {
 var<workgroup> parts: array<Element, WORKGROUP / 4u>;
 var<workgroup> before_tile: Element;
 var<workgroup> missing_tile: u32;
-
-// Half of an invocation's share of a tile.
-alias Items = array<vec4<Element>, ITEMS>;
 
 // Where an invocation stands.
 struct Place {
@@ -106,37 +101,7 @@ fn vectors_count() -> u32 {
 // neighbouring lanes load neighbouring vectors.
 fn first_vector(tile: u32, place: Place) -> u32 {
     let part = place.local_index / place.width;
-    return (tile * WORKGROUP + part * place.width) * ITEMS * 2u + place.lane;
-}
-
-fn load(first: u32, place: Place, items: ptr<function, Items>) {
-    let last = vectors_count() - 1u;
-    for (var k = 0u; k < ITEMS; k++) {
-        // Beyond the end any value does: nothing that is kept depends on it.
-        (*items)[k] = input[min(first + k * place.width, last)];
-    }
-}
-
-fn sum_items(items: ptr<function, Items>) -> Element {
-    var sum = Element(0);
-    for (var k = 0u; k < ITEMS; k++) {
-        let v = (*items)[k];
-        sum += (v.x + v.y) + (v.z + v.w);
-    }
-    return sum;
-}
-
-// Turns the items into prefix sums that begin with `start`; gives the sum at their end.
-fn scan_items(start: Element, place: Place, items: ptr<function, Items>) -> Element {
-    var sum = start;
-    for (var k = 0u; k < ITEMS; k++) {
-        let scanned = scan_vector((*items)[k], place);
-        let up_to = scanned.vector;
-        let sums = select(up_to, vec4(Element(0), up_to.xyz), EXCLUSIVE);
-        (*items)[k] = sums + (sum + scanned.before);
-        sum += scanned.sum;
-    }
-    return sum;
+    return tile * WORKGROUP * ITEMS + part * place.width * ITEMS + place.lane;
 }
 
 // The sum of the lanes before, given each lane's sum up to and with itself.
@@ -174,15 +139,14 @@ fn scan_parts(place: Place) -> Element {
     return sum;
 }
 
-// The sum of a subgroup's part of a tile, from its two halves. A tile's own workgroup and one that
-// helps add in the same order, so that floats agree to the last bit.
-fn sum_part(near: ptr<function, Items>, far: ptr<function, Items>) -> Element {
-    return subgroupAdd(sum_items(near) + sum_items(far));
-}
-
-// Adds up a tile by the sums of its parts, and leaves in `parts` what stands before each; the sum is
-// valid in the first subgroup.
-fn sum_tile(sum: Element, place: Place) -> Element {
+// The sum of a tile, worked out in the same order as when the tile is scanned, so that floats agree
+// to the last bit; valid in the first subgroup.
+fn sum_tile(tile: u32, place: Place) -> Element {
+    let first = first_vector(tile, place);
+    var sum = Element(0);
+    for (var k = 0u; k < ITEMS; k++) {
+        sum += scan_vector(input[first + k * place.width], place).sum;
+    }
     if (place.lane == 0u) {
         parts[place.local_index / place.width] = sum;
     }
@@ -194,12 +158,10 @@ fn sum_tile(sum: Element, place: Place) -> Element {
     return result;
 }
 
-// Leaves a value where those who look back find it; whoever does it leaves the same.
 fn publish(tile: u32, flag: u32, value: Element) {
     let bits = bitcast<u32>(value);
-    let word = 4u * tile + 2u * (flag - OWN);
-    atomicStore(&state[word], TAG | (bits & 0xffffu));
-    atomicStore(&state[word + 1u], TAG | (bits >> 16u));
+    atomicMax(&state[2u * tile], (flag << FLAG_SHIFT) | (bits & 0xffffu));
+    atomicMax(&state[2u * tile + 1u], (flag << FLAG_SHIFT) | (bits >> 16u));
 }
 
 // Reads the tile at a distance before tile `first`; 0 is the nearest. What stands before the first
@@ -208,16 +170,10 @@ fn look(first: u32, distance: u32) -> Seen {
     if (distance >= first) {
         return Seen(ALL, totals[params.part]);
     }
-    let word = 4u * (first - 1u - distance);
-    let own_low = atomicLoad(&state[word]);
-    let own_high = atomicLoad(&state[word + 1u]);
-    let all_low = atomicLoad(&state[word + 2u]);
-    let all_high = atomicLoad(&state[word + 3u]);
-    let all = (all_low & all_high & TAG) != 0u;
-    let own = (own_low & own_high & TAG) != 0u;
-    let flag = select(select(NOTHING, OWN, own), ALL, all);
-    let low = select(own_low, all_low, all);
-    let high = select(own_high, all_high, all);
+    let tile = first - 1u - distance;
+    let low = atomicLoad(&state[2u * tile]);
+    let high = atomicLoad(&state[2u * tile + 1u]);
+    let flag = select(NOTHING, low >> FLAG_SHIFT, low >> FLAG_SHIFT == high >> FLAG_SHIFT);
     return Seen(flag, bitcast<Element>((low & 0xffffu) | (high << 16u)));
 }
 
@@ -254,7 +210,7 @@ fn look_back(place: Place, found: ptr<function, LookBack>) -> u32 {
 }
 
 // Writes a vector; of the last one only what lies before n, and the sum of all.
-fn store_vector(index: u32, value: vec4<Element>) {
+fn store(index: u32, value: vec4<Element>) {
     let rest = params.n - index * 4u;
     if (rest > 4u) {
         output[index] = value;
@@ -267,15 +223,6 @@ fn store_vector(index: u32, value: vec4<Element>) {
     totals[params.part + 1u] = value[rest - 1u] + left_out;
 }
 
-fn store(first: u32, place: Place, before: Element, items: ptr<function, Items>) {
-    for (var k = 0u; k < ITEMS; k++) {
-        let index = first + k * place.width;
-        if (index < vectors_count()) {
-            store_vector(index, (*items)[k] + before);
-        }
-    }
-}
-
 @compute @workgroup_size(WORKGROUP)
 fn main(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -286,30 +233,42 @@ fn main(
 ) {
     let place = Place(local_index, lane, width);
     let tile = workgroup.y * grid.x + workgroup.x;
-    let tile_vectors = WORKGROUP * ITEMS * 2u;
-    let tiles = (vectors_count() + tile_vectors - 1u) / tile_vectors;
+    let tiles = (vectors_count() + WORKGROUP * ITEMS - 1u) / (WORKGROUP * ITEMS);
     if (tile >= tiles) {
         return;
     }
 
-    // Publish this tile's sum.
-    let first = first_vector(tile, place);
-    let second = first + ITEMS * width;
-    var near: Items;
-    var far: Items;
-    load(first, place, &near);
-    load(second, place, &far);
-    let own = sum_tile(sum_part(&near, &far), place);
-    var found = LookBack(tile, Element(0));
-    if (tile == 0u) {
-        found.sum = totals[params.part];
-    } else if (local_index == 0u) {
-        publish(tile, OWN, own);
-    }
-
     // Scan the part of this subgroup.
-    let middle = scan_items(Element(0), place, &near);
-    scan_items(middle, place, &far);
+    let first = first_vector(tile, place);
+    var items: array<vec4<Element>, ITEMS>;
+    for (var k = 0u; k < ITEMS; k++) {
+        // Beyond the end any value does: nothing that is kept depends on it.
+        items[k] = input[min(first + k * width, vectors_count() - 1u)];
+    }
+    var sum = Element(0);
+    for (var k = 0u; k < ITEMS; k++) {
+        let scanned = scan_vector(items[k], place);
+        let up_to = scanned.vector;
+        let sums = select(up_to, vec4(Element(0), up_to.xyz), EXCLUSIVE);
+        items[k] = sums + (sum + scanned.before);
+        sum += scanned.sum;
+    }
+    if (lane == 0u) {
+        parts[local_index / width] = sum;
+    }
+    workgroupBarrier();
+
+    // Publish this tile's sum.
+    var own = Element(0);
+    var found = LookBack(tile, Element(0));
+    if (local_index < width) {
+        own = scan_parts(place);
+        if (tile == 0u) {
+            found.sum = totals[params.part];
+        } else if (lane == 0u) {
+            publish(tile, OWN, own);
+        }
+    }
     workgroupBarrier();
     let before_part = parts[local_index / width];
 
@@ -333,11 +292,7 @@ fn main(
             break;
         }
         // block: fallback
-        var its_near: Items;
-        var its_far: Items;
-        load(first_vector(missing, place), place, &its_near);
-        load(first_vector(missing, place) + ITEMS * width, place, &its_far);
-        let helped = sum_tile(sum_part(&its_near, &its_far), place);
+        let helped = sum_tile(missing, place);
         if (local_index == 0u) {
             publish(missing, OWN, helped);
         }
@@ -345,8 +300,12 @@ fn main(
 
     // Write.
     let before = before_tile + before_part;
-    store(first, place, before, &near);
-    store(second, place, before, &far);
+    for (var k = 0u; k < ITEMS; k++) {
+        let index = first + k * width;
+        if (index < vectors_count()) {
+            store(index, items[k] + before);
+        }
+    }
 }
 
 // Zeroes the state.

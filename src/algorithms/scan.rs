@@ -16,15 +16,14 @@ use super::{
 const SHADER: &str = include_str!("../../shaders/scan/device.wgsl");
 
 /// Bytes of a tile's state.
-const STATE_BYTES: u64 = 16;
+const STATE_BYTES: u64 = 8;
 
 /// How the work is divided; start from [`ScanTuning::for_device`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanTuning {
     /// Invocations a workgroup: a power of two from 128 to what the device takes.
     pub workgroup_size: u32,
-    /// Vectors of four of each half of an invocation's share, 1 to 16: a tile has workgroup size ·
-    /// items · 8 elements.
+    /// Vectors of four of each invocation, 1 to 16: a tile has workgroup size · items · 4 elements.
     pub items: u32,
     /// How often a workgroup looks in vain before it sums up a tile itself, at least 1.
     pub spins: u32,
@@ -33,7 +32,7 @@ pub struct ScanTuning {
 impl ScanTuning {
     /// What was fastest on an H200, with workgroups no larger than the device takes.
     pub fn for_device(device: &Device) -> Self {
-        Self { workgroup_size: workgroup_size(device, 256), items: 4, spins: 256 }
+        Self { workgroup_size: workgroup_size(device, 512), items: 4, spins: 256 }
     }
 }
 
@@ -173,7 +172,7 @@ impl Scan {
 
     /// The elements that one workgroup scans.
     fn tile_elements(&self) -> u64 {
-        u64::from(self.tuning.workgroup_size) * u64::from(self.tuning.items) * 8
+        u64::from(self.tuning.workgroup_size) * u64::from(self.tuning.items) * 4
     }
 }
 

@@ -158,7 +158,7 @@ fn fallback() {
                 Width::new([4, 8, 32, 64, 128][usize::try_from(seed).unwrap() % 5]).unwrap();
             let mut runner =
                 SimulatorRunner::new(width, STEPS_MAX).schedule(Schedule::Unfair { seed }, Some(1));
-            let n = [0, 1, 1023, 1025, 15_919, 16_383, 16_385][usize::try_from(seed).unwrap() % 7];
+            let n = [0, 1, 511, 513, 7919, 8191, 8193][usize::try_from(seed).unwrap() % 7];
             let choice = [
                 ("kind", Value::Name(kind.to_owned())),
                 ("type", Value::Name(element.to_owned())),
