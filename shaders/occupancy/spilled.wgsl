@@ -1,4 +1,4 @@
-// What do values cost that do not fit into registers?
+// What do values cost that do not fit into registers, and is it worth more subgroups?
 //
 // Dispatch: a fixed number of invocations in workgroups of `workgroup_size`.
 // Divergence expected: none.

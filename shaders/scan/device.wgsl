@@ -14,12 +14,13 @@
 // itself, publishes the sum, and goes on (Smith, Levien and Owens, "Decoupled Fallback: A Portable
 // Single-Pass GPU Scan", SPAA 2025). So each workgroup ends by its own work alone.
 //
-// A tile's state is two pairs of words, for its own sum and for the sum up to its end; each word holds
-// half of the value's bits, and a tag that says that it is there. Atomics are relaxed, so a reader may
-// see one word and not the other; then it looks again. Both ways of summing a tile add in the same
-// order, so that a helper completes a pair that its own workgroup has half written, and may come late
-// without harm. What is published never changes: a workgroup that is stopped anywhere, between two
-// words too, keeps nobody waiting.
+// A tile's state is two words, half of a value's bits in each, and in each the flag that says what
+// the value is. Atomics are relaxed, so a reader may see one word new and the other old; then the
+// flags differ, and it looks again. Two words with the same flag hold the same value: what a flag
+// stands for is the same value whoever published it, because both ways of summing a tile add in the
+// same order. A flag only ever grows: `atomicMax` keeps a helper that comes late from undoing
+// progress. Between the two words of its last sum a workgroup leaves flags that differ: were it stopped
+// there, nobody could read its tile, so who has summed up a tile uses that sum and never looks again.
 //
 // A counter of ended workgroups could tell the last one to reset the state for the next launch. It
 // was tried: on an H200 one more atomic on the same word by each workgroup cost a third of the time,
@@ -38,8 +39,8 @@ const SPINS = 256u;
 const NOTHING = 0u;
 const OWN = 1u;
 const ALL = 2u;
-// Set in each word that holds half of a value.
-const TAG = 0x10000u;
+// Flags stand above the 16 bits of side a value.
+const FLAG_SHIFT = 16u;
 const NONE = 0xffffffffu;
 
 struct Params {
@@ -53,7 +54,7 @@ struct Params {
 // The elements, four to a vector; what the last vector has beyond n is never used.
 @group(0) @binding(1) var<storage, read> input: array<vec4<Element>>;
 @group(0) @binding(2) var<storage, read_write> output: array<vec4<Element>>;
-// Four words a tile: two of its own sum, two of the sum up to its end.
+// Two words a tile.
 @group(0) @binding(3) var<storage, read_write> state: array<atomic<u32>>;
 @group(0) @binding(4) var<storage, read_write> totals: array<Element>;
 
@@ -158,12 +159,10 @@ fn sum_tile(tile: u32, place: Place) -> Element {
     return result;
 }
 
-// Leaves a value where those who look back find it; whoever does it leaves the same.
 fn publish(tile: u32, flag: u32, value: Element) {
     let bits = bitcast<u32>(value);
-    let word = 4u * tile + 2u * (flag - OWN);
-    atomicStore(&state[word], TAG | (bits & 0xffffu));
-    atomicStore(&state[word + 1u], TAG | (bits >> 16u));
+    atomicMax(&state[2u * tile], (flag << FLAG_SHIFT) | (bits & 0xffffu));
+    atomicMax(&state[2u * tile + 1u], (flag << FLAG_SHIFT) | (bits >> 16u));
 }
 
 // Reads the tile at a distance before tile `first`; 0 is the nearest. What stands before the first
@@ -172,16 +171,10 @@ fn look(first: u32, distance: u32) -> Seen {
     if (distance >= first) {
         return Seen(ALL, totals[params.part]);
     }
-    let word = 4u * (first - 1u - distance);
-    let own_low = atomicLoad(&state[word]);
-    let own_high = atomicLoad(&state[word + 1u]);
-    let all_low = atomicLoad(&state[word + 2u]);
-    let all_high = atomicLoad(&state[word + 3u]);
-    let all = (all_low & all_high & TAG) != 0u;
-    let own = (own_low & own_high & TAG) != 0u;
-    let flag = select(select(NOTHING, OWN, own), ALL, all);
-    let low = select(own_low, all_low, all);
-    let high = select(own_high, all_high, all);
+    let tile = first - 1u - distance;
+    let low = atomicLoad(&state[2u * tile]);
+    let high = atomicLoad(&state[2u * tile + 1u]);
+    let flag = select(NOTHING, low >> FLAG_SHIFT, low >> FLAG_SHIFT == high >> FLAG_SHIFT);
     return Seen(flag, bitcast<Element>((low & 0xffffu) | (high << 16u)));
 }
 
@@ -199,7 +192,10 @@ fn look_back(place: Place, found: ptr<function, LookBack>) -> u32 {
         var missing = nearest(place, seen, NOTHING);
         for (var spins = 0u; missing < known; spins++) {
             if (spins == SPINS) {
-                return (*found).first - 1u - missing;
+                // What lies nearer has been seen, and is not asked for again.
+                (*found).sum += subgroupAdd(select(Element(0), seen.value, place.lane < missing));
+                (*found).first -= missing;
+                return (*found).first - 1u;
             }
             // A lane that has what it wants need not ask again.
             if (seen.flag == NOTHING) {
@@ -304,6 +300,10 @@ fn main(
         if (local_index == 0u) {
             publish(missing, OWN, helped);
         }
+        // Used here as it is: a workgroup that was stopped between the two words of a sum has left a
+        // tile that cannot be read, whoever helps.
+        found.sum += helped;
+        found.first = missing;
     }
 
     // Write.

@@ -16,7 +16,7 @@ use super::{
 const SHADER: &str = include_str!("../../shaders/scan/device.wgsl");
 
 /// Bytes of a tile's state.
-const STATE_BYTES: u64 = 16;
+const STATE_BYTES: u64 = 8;
 
 /// How the work is divided; start from [`ScanTuning::for_device`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

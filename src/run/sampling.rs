@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn the_order_is_swapped_from_round_to_round() {
         let mut order = Vec::new();
-        let mut base = device(|_, _| 300_000.0);
+        let mut base = device(|_, _| 600_000.0);
         sample_all(TIMER, &[true; 3], &options(4), |index, repeats| {
             order.push(index);
             base(index, repeats)
