@@ -266,7 +266,7 @@ mod tests {
             .iter()
             .map(|time| time.as_ref().unwrap().as_ref().unwrap().dispatches_per_sample)
             .collect();
-        assert_eq!(repeats, [256, 1]);
+        assert_eq!(repeats, [512, 1]);
         for time in times {
             let time = time.unwrap().unwrap();
             assert!(time.stop_rule_met);
