@@ -298,6 +298,7 @@ fn main(
         // block: fallback
         let helped = sum_tile(missing, place);
         if (local_index == 0u) {
+            // block: publish_helped
             publish(missing, OWN, helped);
         }
         // Used here as it is: a workgroup that was stopped between the two words of a sum has left a
