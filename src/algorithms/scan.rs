@@ -46,6 +46,10 @@ pub enum ScanKind {
 }
 
 /// A scan for one type on one device.
+///
+/// lavapipe leaves every loop after 65,535 iterations, without a word. There, scans of many millions of
+/// elements come out wrong: a thread that begins in the middle of the array sums up what comes before
+/// it, and does not get to the end.
 #[derive(Clone, Debug)]
 pub struct Scan {
     main: Stage,

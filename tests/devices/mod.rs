@@ -121,9 +121,11 @@ fn times(driver: &Driver) {
         let time = measurement.time.as_ref().unwrap();
         assert!(time.median_ns.0 > 0.0 && time.samples.len() >= 2, "{}", measurement.kernel);
         assert!(time.ci95_ns[0] <= time.median_ns && time.median_ns <= time.ci95_ns[1]);
-        let long = time.median_ns.0 > 25e6;
-        let before = time.dispatches_before_sample.unwrap();
-        assert!(before == time.dispatches_per_sample || (long && before == 0), "{before}");
+        // A launch that has once taken long, as on a busy processor, goes without.
+        if measurement.device.starts_with("wgpu") {
+            let before = time.dispatches_before_sample.unwrap();
+            assert!([0, time.dispatches_per_sample].contains(&before), "{before}");
+        }
         let flagged = measurement.flags.iter().any(|flag| flag == "stop_rule_not_met");
         assert_eq!(flagged, !time.stop_rule_met);
         assert!(!measurement.runtime_checks.timed);
