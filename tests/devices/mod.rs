@@ -190,7 +190,7 @@ fn collectives(driver: &Driver) {
     assert_eq!(code, 0, "{stderr}");
     let kernels: std::collections::BTreeSet<&str> =
         run.measurements.iter().map(|one| one.kernel.as_str()).collect();
-    assert_eq!(kernels.len(), 12, "{kernels:?}");
+    assert_eq!(kernels.len(), 13, "{kernels:?}");
     for one in &run.measurements {
         let name = format!("{} {:?} {}", one.kernel, one.parameters, one.device);
         assert_eq!(one.status, Status::Ok, "{name}: {:?}", one.error);

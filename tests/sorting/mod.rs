@@ -122,7 +122,7 @@ fn families() {
 /// What the experiments are about: random classes part subgroups, sorted ones do not.
 fn full_subgroups() {
     let run = verified(
-        &["sort/divergent", "sort/sorted_before", "--quick", "-a", "classes=8"],
+        &["sort/divergent", "sort/sorted_before", "--quick", "-a", "classes=8", "-a", "n=65536"],
         &["sim:32", "sim:64"],
     );
     let blocks = |kernel: &str, device: &str| -> (u64, u64) {
