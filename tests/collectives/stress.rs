@@ -143,7 +143,7 @@ const PRIMES: [u64; 20] = [
 /// A size of at most `max` elements that fills nothing evenly, and its kind.
 fn size(random: u64, max: u64) -> (usize, u64) {
     let primes = &PRIMES[..PRIMES.partition_point(|prime| *prime <= max)];
-    let power = 1_u64 << (random >> 8) % u64::from(max.ilog2());
+    let power = 1_u64 << ((random >> 8) % u64::from(max.ilog2()));
     match random & 7 {
         0 => (0, random >> 16 & 1),
         1 | 2 => (1, primes[usize::try_from(random >> 16).unwrap_or(0) % primes.len()]),
