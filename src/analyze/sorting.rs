@@ -190,21 +190,22 @@ pub fn speed_curves(run: &Run, catalogue: &Catalogue) -> Vec<SpeedCurve> {
 
 /// Finds where a curve lies at 1 or above.
 pub fn crossover(curve: &SpeedCurve) -> Crossover {
-    let pays = |point: &&(f64, f64)| point.1 >= 1.0;
-    let crossings: Vec<f64> = curve
-        .points
-        .array_windows()
-        .filter(|[left, right]| pays(&left) != pays(&right))
-        .map(|[left, right]| crossing(*left, *right))
+    let pays = |point: &(f64, f64)| point.1 >= 1.0;
+    let points = &curve.points;
+    let crossings: Vec<f64> = points
+        .iter()
+        .zip(points.iter().skip(1))
+        .filter(|(left, right)| pays(left) != pays(right))
+        .map(|(left, right)| crossing(*left, *right))
         .collect();
-    let first_pays = curve.points.first().as_ref().is_some_and(pays);
+    let first_pays = points.first().is_some_and(pays);
     match (crossings.as_slice(), first_pays) {
         ([], true) => Crossover::Always,
         ([], false) => Crossover::Never,
         ([x], true) => Crossover::UpTo(*x),
         ([x], false) => Crossover::From(*x),
         ([from, to], false) => Crossover::Between(*from, *to),
-        ([..], _) => Crossover::Some(curve.points.iter().filter(pays).count()),
+        ([..], _) => Crossover::Some(points.iter().filter(|point| pays(point)).count()),
     }
 }
 
