@@ -125,6 +125,7 @@ impl<'a> Writer<'a> {
     fn global_text(&self, handle: Handle<GlobalVariable>, span: Span) -> Result<String> {
         let name = self.name(&NameKey::GlobalVariable(handle));
         match self.module.global_variables[handle].space {
+            AddressSpace::Uniform if self.constant.contains(&handle) => Ok(name),
             AddressSpace::Uniform | AddressSpace::Storage { .. } => Ok(format!("(*{name})")),
             AddressSpace::Private => Ok(format!("own.{name}")),
             AddressSpace::WorkGroup | AddressSpace::Immediate => Ok(name),

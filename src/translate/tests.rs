@@ -4,7 +4,7 @@ use super::*;
 use crate::program::{Overrides, Parsed};
 
 fn translated(body: &str, size: u32) -> Translated {
-    let text = format!(
+    translated_text(&format!(
         "enable subgroups;
         diagnostic(off, subgroup_uniformity);
         struct Item {{ at: vec3<f32>, weight: f32, tail: vec2<f32> }}
@@ -12,8 +12,11 @@ fn translated(body: &str, size: u32) -> Translated {
         @group(1) @binding(0) var<storage, read_write> output: array<u32>;
         @compute @workgroup_size({size})
         fn main(@builtin(local_invocation_index) lane: u32) {{ {body} }}"
-    );
-    let parsed = Parsed::new("test.wgsl", &text).unwrap();
+    ))
+}
+
+fn translated_text(text: &str) -> Translated {
+    let parsed = Parsed::new("test.wgsl", text).unwrap();
     let program = parsed.resolve("main", &Overrides::new()).unwrap();
     let options = Options { checks: Checks::Unchecked, zero_memory: true };
     cuda(program.module(), program.info(), program.text(), &options).unwrap()
@@ -90,4 +93,57 @@ fn names_of_the_shader_stay_and_keywords_are_kept_away() {
     assert!(source.contains("const u32 total = _e"), "{source}");
     assert!(source.contains("    u32 float_ = 0u;"), "{source}");
     assert!(source.contains("__launch_bounds__(32) main_("), "{source}");
+}
+
+/// Uniform buffers of so many rows of 16 bytes, and a table of the shader's own.
+fn with_uniform(rows: &[u32], table: u32) -> Translated {
+    let mut text = format!(
+        "const table = array<vec4<u32>, {table}>();
+        @group(1) @binding(0) var<storage, read_write> output: array<u32>;\n"
+    );
+    let mut body = "output[lane] = table[lane].x;".to_owned();
+    for (number, rows) in rows.iter().enumerate() {
+        text += &format!(
+            "@group(0) @binding({number}) var<uniform> clock{number}: array<vec4<u32>, {rows}>;\n"
+        );
+        body += &format!("output[lane] += clock{number}[lane].y;");
+    }
+    text += &format!(
+        "@compute @workgroup_size(64)
+        fn main(@builtin(local_invocation_index) lane: u32) {{ {body} }}"
+    );
+    translated_text(&text)
+}
+
+#[test]
+fn uniform_buffers_lie_in_constant_memory_as_long_as_it_lasts() {
+    let found = |rows: &[u32], table: u32| -> (Vec<u32>, Vec<u32>) {
+        let translated = with_uniform(rows, table);
+        let held = translated.constants.iter().map(|constant| constant.binding).collect();
+        let bound = translated.parameters.iter().filter_map(|parameter| match parameter {
+            Parameter::Buffer { group: 0, binding } => Some(*binding),
+            Parameter::Buffer { .. } | Parameter::Lengths(_) | Parameter::Immediates { .. } => None,
+        });
+        (held, bound.collect())
+    };
+    // 64 KiB are 4096 rows; tables of the shader's own count too.
+    assert_eq!(found(&[4092], 4), (vec![0], vec![]));
+    assert_eq!(found(&[4093], 4), (vec![], vec![0]));
+    assert_eq!(found(&[4092], 6), (vec![], vec![0]));
+    assert_eq!(found(&[2560, 2560, 1024, 600], 4), (vec![0, 2], vec![1, 3]));
+}
+
+#[test]
+fn what_lies_in_constant_memory_is_named_as_a_module_names_it() {
+    let translated = with_uniform(&[3, 4096], 4);
+    let source = &translated.source;
+    let constants = &translated.constants;
+    assert_eq!(constants.len(), 1);
+    let Constant { name, group, binding, size } = &constants[0];
+    assert_eq!((name.as_str(), *group, *binding, *size), ("clock0_", 0, 0, 48));
+    assert_eq!(constants[0].symbol(), "_ZN4wgsl7clock0_E");
+    let declared = "__constant__ alignas(16) array<vec4<u32>, 3u> clock0_;";
+    assert!(source.contains(declared), "{source}");
+    assert!(source.contains("clock0_[lane].y"), "{source}");
+    assert!(source.contains("(*clock1_)[lane].y"), "{source}");
 }

@@ -361,6 +361,41 @@ impl Gpu {
         }
     }
 
+    /// Fills the variable `name` of a kernel's constant memory with the first `size` bytes of a
+    /// buffer, and waits.
+    pub(super) fn hold(
+        &self,
+        kernel: &Kernel,
+        name: &str,
+        size: u32,
+        from: &Buffer,
+    ) -> Result<(), RunError> {
+        let doing = format!("filling `{name}` in constant memory");
+        let wrong = |error| failed(&doing, error);
+        let symbol = CString::new(name)
+            .map_err(|_| RunError::new(RunErrorKind::BadInput, "a variable's name has a zero"))?;
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: the module is loaded; address, size and name outlive the call.
+        let found = unsafe {
+            let (to, bytes) = (&raw mut address, &raw mut bytes);
+            sys::cuModuleGetGlobal_v2(to, bytes, kernel.module, symbol.as_ptr()).result()
+        };
+        match found {
+            // The compiler has left out what the kernel does not use.
+            Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)) => return Ok(()),
+            other => other.map_err(wrong)?,
+        }
+        let size = size as usize;
+        if from.size < size as u64 || bytes < size {
+            let message = format!("{doing}: {size} bytes of {}, into {bytes}", from.size);
+            return Err(RunError::new(RunErrorKind::BadInput, message));
+        }
+        // SAFETY: both ranges are inside what they are of, which outlives the copy: it is waited for.
+        unsafe { result::memcpy_dtod_async(address, from.address, size, self.opened.stream) }
+            .map_err(wrong)?;
+        self.wait(&doing)
+    }
+
     fn launch(&self, launch: &Launch<'_>, doing: &str) -> Result<(), RunError> {
         if launch.grid.contains(&0) {
             return Ok(());
