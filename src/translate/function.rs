@@ -11,9 +11,10 @@ use naga::proc::NameKey;
 use naga::valid::FunctionInfo;
 use naga::{
     AddressSpace, ArraySize, BuiltIn, Expression, Function, FunctionArgument, GlobalVariable,
-    Handle, Module, Span, StorageAccess, Type, TypeInner,
+    Handle, LocalVariable, Module, Span, StorageAccess, Type, TypeInner,
 };
 
+use super::alike::{Counter, changes};
 use super::bake::{Bake, bake};
 use super::flow::Construct;
 use super::{Constant, Length, Parameter, Result, WIDTH, Writer};
@@ -42,6 +43,10 @@ pub(super) struct Frame<'a> {
     pub(super) direct: bool,
     /// The loops and switches around, innermost last.
     pub(super) constructs: Vec<Construct>,
+    /// The counters of the loops around.
+    pub(super) counters: Vec<Counter>,
+    /// How often the whole function changes each of its variables.
+    pub(super) changes: BTreeMap<Handle<LocalVariable>, usize>,
     /// Loops seen so far, in the order of `bake`'s walk.
     pub(super) loops: usize,
     /// Whether `leaving` is used.
@@ -76,7 +81,10 @@ impl Globals {
     /// Puts the uniform buffers in constant memory before the other declarations.
     fn add_constants(&mut self) {
         if !self.held.is_empty() {
-            let text = format!("\n// Uniform buffers, in constant memory.\n{}", self.held);
+            let text = format!(
+                "\n// Uniform buffers in constant memory; two copies, so that neighbours are read apart.\n{}",
+                self.held
+            );
             self.declarations.insert_str(0, &text);
         }
     }
@@ -102,6 +110,11 @@ impl<'a> Frame<'a> {
     /// The type of an expression.
     pub(super) fn type_of(&self, module: &'a Module, handle: Handle<Expression>) -> &'a TypeInner {
         self.info[handle].ty.inner_with(&module.types)
+    }
+
+    /// Whether what is being written runs once in a run of the function.
+    pub(super) fn in_no_loop(&self) -> bool {
+        !self.constructs.iter().any(|around| around.repeats)
     }
 
     /// Where an expression stands.
@@ -164,6 +177,8 @@ impl<'a> Writer<'a> {
             mask: "mask".to_owned(),
             direct: true,
             constructs: Vec::new(),
+            counters: Vec::new(),
+            changes: changes(function, body),
             loops: 0,
             leaving: false,
             result: false,
@@ -265,7 +280,7 @@ impl<'a> Writer<'a> {
         let (mut private, mut lengths) = (false, false);
         let module = self.module;
         for (handle, variable) in module.global_variables.iter() {
-            if info[handle].is_empty() || self.constant.contains(&handle) {
+            if info[handle].is_empty() || self.constant.contains_key(&handle) {
                 continue;
             }
             let name = self.name(&NameKey::GlobalVariable(handle));
@@ -387,7 +402,7 @@ impl<'a> Writer<'a> {
             return Err(self.unsupported("a buffer without a binding", span));
         };
         let (group, binding) = (place.group, place.binding);
-        if self.constant.contains(&handle) {
+        if self.constant.contains_key(&handle) {
             let (text, constant) = self.constant_buffer(handle, (group, binding))?;
             globals.held.push_str(&text);
             globals.constants.push(constant);

@@ -41,6 +41,7 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod alike;
 mod bake;
 mod constant;
 mod error;
@@ -58,7 +59,7 @@ mod statement;
 mod subgroup;
 mod types;
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use naga::proc::{Layouter, NameKey, Namer};
 use naga::valid::ModuleInfo;
@@ -171,8 +172,8 @@ struct Writer<'a> {
     prelude: Prelude,
     /// For each function of the module, whether it reaches a subgroup operation.
     tracked: Vec<bool>,
-    /// The uniform buffers that lie in constant memory.
-    constant: BTreeSet<Handle<GlobalVariable>>,
+    /// The uniform buffers that lie in constant memory, with the number of their copies.
+    constant: BTreeMap<Handle<GlobalVariable>, u32>,
 }
 
 impl<'a> Writer<'a> {
@@ -210,7 +211,7 @@ impl<'a> Writer<'a> {
             names,
             prelude: Prelude::default(),
             tracked: Vec::new(),
-            constant: BTreeSet::new(),
+            constant: BTreeMap::new(),
         })
     }
 

@@ -125,12 +125,7 @@ fn main_of(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>, grid: [u3
             }
         }
     }
-    for constant in &translated.constants {
-        let key = (constant.group, constant.binding);
-        let index = sizes.keys().position(|found| *found == key).unwrap();
-        let (name, size) = (&constant.name, constant.size);
-        writeln!(text, "    memcpy((void*)&wgsl::{name}, addresses[{index}], {size});").unwrap();
-    }
+    text += &held(translated, sizes);
     let [x, y, z] = grid;
     let [a, b, c] = translated.block;
     let kernel = &translated.kernel;
@@ -154,6 +149,21 @@ fn main_of(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>, grid: [u3
 "
     )
     .unwrap();
+    text
+}
+
+/// What fills constant memory.
+fn held(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>) -> String {
+    let mut text = String::new();
+    for constant in &translated.constants {
+        let key = (constant.group, constant.binding);
+        let index = sizes.keys().position(|found| *found == key).unwrap();
+        let (name, size) = (&constant.name, constant.size);
+        for copy in 0..constant.copies {
+            let to = format!("(char*)&wgsl::{name} + {copy} * {size}");
+            writeln!(text, "    memcpy({to}, addresses[{index}], {size});").unwrap();
+        }
+    }
     text
 }
 

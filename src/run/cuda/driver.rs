@@ -361,13 +361,13 @@ impl Gpu {
         }
     }
 
-    /// Fills the variable `name` of a kernel's constant memory with the first `size` bytes of a
+    /// Fills a variable of a kernel's constant memory with `copies` of the first `size` bytes of a
     /// buffer, and waits.
     pub(super) fn hold(
         &self,
         kernel: &Kernel,
         name: &str,
-        size: u32,
+        (size, copies): (u32, u32),
         from: &Buffer,
     ) -> Result<(), RunError> {
         let doing = format!("filling `{name}` in constant memory");
@@ -385,14 +385,18 @@ impl Gpu {
             Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)) => return Ok(()),
             other => other.map_err(wrong)?,
         }
-        let size = size as usize;
-        if from.size < size as u64 || bytes < size {
-            let message = format!("{doing}: {size} bytes of {}, into {bytes}", from.size);
+        let (size, all) = (size as usize, size as usize * copies as usize);
+        if allocated(from.size) < size || bytes < all {
+            let message = format!("{doing}: {size} bytes of {}, {all} into {bytes}", from.size);
             return Err(RunError::new(RunErrorKind::BadInput, message));
         }
-        // SAFETY: both ranges are inside what they are of, which outlives the copy: it is waited for.
-        unsafe { result::memcpy_dtod_async(address, from.address, size, self.opened.stream) }
-            .map_err(wrong)?;
+        for copy in 0..u64::from(copies) {
+            let to = address + copy * size as u64;
+            // SAFETY: both ranges are inside what they are of, which outlives the copy: it is waited
+            // for.
+            unsafe { result::memcpy_dtod_async(to, from.address, size, self.opened.stream) }
+                .map_err(wrong)?;
+        }
         self.wait(&doing)
     }
 

@@ -162,7 +162,8 @@ impl Compiler {
     ) -> Result<(), RunError> {
         for constant in &translated.constants {
             let from = buffer(constant.group, constant.binding)?;
-            self.gpu.hold(kernel, &constant.symbol(), constant.size, from)?;
+            let bytes = (constant.size, constant.copies);
+            self.gpu.hold(kernel, &constant.symbol(), bytes, from)?;
         }
         Ok(())
     }
