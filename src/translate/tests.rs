@@ -152,7 +152,9 @@ fn what_lies_in_constant_memory_is_named_as_a_module_names_it() {
 fn neighbours_are_read_from_two_copies() {
     let translated = translated_text(
         "struct Inner { first: u32, second: u32 }
-        struct Params { n: u32, trips: u32, inner: Inner, pair: vec2<u32>, last: f32 }
+        struct Params {
+            n: u32, trips: u32, @align(16) inner: Inner, @align(16) pair: vec2<u32>, last: f32
+        }
         @group(0) @binding(0) var<uniform> params: Params;
         @group(0) @binding(1) var<uniform> rows: array<vec4<u32>, 4>;
         @group(1) @binding(0) var<storage, read_write> output: array<u32>;
@@ -166,7 +168,7 @@ fn neighbours_are_read_from_two_copies() {
     let source = &translated.source;
     let copies: Vec<u32> = translated.constants.iter().map(|constant| constant.copies).collect();
     assert_eq!(copies, [2, 1]);
-    assert_eq!(translated.constants[0].size, 32);
+    assert_eq!(translated.constants[0].size, 48);
     let declared = "alignas(16) Params params[2];";
     let read =
         ["params[0].n", "params[1].trips", "params[0].inner.first", "params[1].inner.second"];
