@@ -17,7 +17,7 @@ use crate::program::{Body, Case, Node, Straight, Structure};
 #[derive(Clone, Debug)]
 pub(super) struct Construct {
     /// Whether it is a loop.
-    repeats: bool,
+    pub(super) repeats: bool,
     /// Whether lanes that leave note so and wait.
     tracked: bool,
     /// Where `continue` jumps to, where it is not C++'s own place.
@@ -221,7 +221,8 @@ impl<'a> Writer<'a> {
                 }
                 Node::Loop { body, continuing, break_if, span } => {
                     frame.span = *span;
-                    self.repeat(frame, node, body, continuing, *break_if)?
+                    let before = index.checked_sub(1).and_then(|before| nodes.get(before));
+                    self.repeat(frame, node, (body, continuing), *break_if, before)?
                 }
             };
             if waits && !rest.is_empty() {
@@ -302,13 +303,16 @@ impl<'a> Writer<'a> {
             return Ok(false);
         }
         let text = self.named_condition(frame, line, &text);
-        if self.leave_at_once(frame, &text, accept, reject, outermost)? {
+        let alike = self.alike(frame, condition);
+        if self.leave_at_once(frame, (&text, alike), accept, reject, outermost)? {
             return Ok(false);
         }
         let parent = frame.mask.clone();
         let wanted = [accept, reject].map(|body| self.wants_mask(frame, &body.nodes));
         let mut masks = [None, None];
-        if wanted != [false, false] {
+        if alike {
+            masks = wanted.map(|wanted| wanted.then(|| parent.clone()));
+        } else if wanted != [false, false] {
             let name = self.namer.call("mask");
             let (asked, arm) = if wanted[0] { (text.clone(), 0) } else { (negated(&text), 1) };
             let ballot = format!("__ballot_sync({parent}, {})", bare(&asked));
@@ -339,10 +343,11 @@ impl<'a> Writer<'a> {
 
     /// Writes a branch of which one arm's lanes all leave, where nobody waits for them: they break
     /// or return as in C++, and the mask is that of the others from then on. Whether it was written.
+    /// The condition comes with whether it is the same in all lanes.
     fn leave_at_once(
         &mut self,
         frame: &mut Frame<'a>,
-        condition: &str,
+        (condition, alike): (&str, bool),
         accept: &Body,
         reject: &Body,
         outermost: bool,
@@ -363,19 +368,21 @@ impl<'a> Writer<'a> {
             return Ok(false);
         };
         let mask = frame.mask.clone();
-        let leavers = if self.wants_mask(frame, &gone.nodes) {
+        let leavers = if alike || !self.wants_mask(frame, &gone.nodes) {
+            None
+        } else {
             let name = self.namer.call("mask");
             let ballot = format!("__ballot_sync({mask}, {})", bare(&asked));
             frame.put(line, &format!("const u32 {name} = {ballot};"));
             Some(name)
-        } else {
-            None
         };
         let stay = match &leavers {
             Some(leavers) => format!("{mask} & ~{leavers}"),
             None => format!("__ballot_sync({mask}, {})", bare(&negated(&asked))),
         };
-        if in_loop {
+        if alike {
+            // All of them leave, or none.
+        } else if in_loop {
             frame.put(line, &format!("{mask} = {stay};"));
         } else {
             let name = self.namer.call("mask");
@@ -523,9 +530,9 @@ impl<'a> Writer<'a> {
         &mut self,
         frame: &mut Frame<'a>,
         node: &Node,
-        body: &Body,
-        continuing: &Body,
+        (body, continuing): (&Body, &Body),
         break_if: Option<Handle<Expression>>,
+        before: Option<&Node>,
     ) -> Result<bool> {
         let span = frame.span;
         let number = frame.loops;
@@ -538,7 +545,11 @@ impl<'a> Writer<'a> {
             frame.values.insert(handle, name);
         }
         if self.construct_tracked(frame, node, false) {
-            return self.repeat_tracked(frame, node, body, continuing, break_if);
+            let around = frame.counters.len();
+            frame.counters.extend(self.counters(frame, (body, continuing), before));
+            let waits = self.repeat_tracked(frame, node, body, continuing, break_if);
+            frame.counters.truncate(around);
+            return waits;
         }
         let plain = continuing.nodes.is_empty() && break_if.is_none();
         let label = (exits(body).continues && !plain).then(|| self.namer.call("continuing"));
@@ -600,7 +611,9 @@ impl<'a> Writer<'a> {
         if let Some(condition) = break_if {
             let text = self.value(frame, condition)?;
             let text = self.named_condition(frame, self.line(span), &text);
-            frame.put(None, &format!("{mask} = __ballot_sync({mask}, {});", negated(&text)));
+            if !self.alike(frame, condition) {
+                frame.put(None, &format!("{mask} = __ballot_sync({mask}, {});", negated(&text)));
+            }
             frame.put(None, &format!("if ({text}) {{ break; }}"));
         }
         frame.close("}");

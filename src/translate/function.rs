@@ -1,7 +1,7 @@
 //! Functions, the entry point, and what they take.
 //!
 //! Input: naga's functions. Output: their C++. WGSL's arguments come first, then the globals that the
-//! function or what it calls uses: buffers as pointers, immediates and lengths by reference, private
+//! function or what it calls uses: buffers as pointers unless they are constants, immediates and lengths by reference, private
 //! variables in one structure, and the mask of active lanes where subgroup operations are reachable.
 
 use std::collections::BTreeMap;
@@ -11,12 +11,13 @@ use naga::proc::NameKey;
 use naga::valid::FunctionInfo;
 use naga::{
     AddressSpace, ArraySize, BuiltIn, Expression, Function, FunctionArgument, GlobalVariable,
-    Handle, Module, Span, StorageAccess, Type, TypeInner,
+    Handle, LocalVariable, Module, Span, StorageAccess, Type, TypeInner,
 };
 
+use super::alike::{Counter, changes};
 use super::bake::{Bake, bake};
 use super::flow::Construct;
-use super::{Length, Parameter, Result, WIDTH, Writer};
+use super::{Constant, Length, Parameter, Result, WIDTH, Writer};
 use crate::program::Body;
 
 /// Whose body is being written.
@@ -42,6 +43,10 @@ pub(super) struct Frame<'a> {
     pub(super) direct: bool,
     /// The loops and switches around, innermost last.
     pub(super) constructs: Vec<Construct>,
+    /// The counters of the loops around.
+    pub(super) counters: Vec<Counter>,
+    /// How often the whole function changes each of its variables.
+    pub(super) changes: BTreeMap<Handle<LocalVariable>, usize>,
     /// Loops seen so far, in the order of `bake`'s walk.
     pub(super) loops: usize,
     /// Whether `leaving` is used.
@@ -64,12 +69,26 @@ pub(super) struct Globals {
     /// The kernel's parameters, in C++.
     kernel: Vec<String>,
     pub(super) parameters: Vec<Parameter>,
+    pub(super) constants: Vec<Constant>,
+    /// The declarations of the constants.
+    held: String,
     pub(super) workgroup_bytes: u32,
     /// Statements at the kernel's beginning.
     opening: Vec<String>,
 }
 
 impl Globals {
+    /// Puts the uniform buffers in constant memory before the other declarations.
+    fn add_constants(&mut self) {
+        if !self.held.is_empty() {
+            let text = format!(
+                "\n// Uniform buffers in constant memory; two copies, so that neighbours are read apart.\n{}",
+                self.held
+            );
+            self.declarations.insert_str(0, &text);
+        }
+    }
+
     /// Declares the lengths of run-time arrays, and the parameter that has them.
     fn add_lengths(&mut self, lengths: Vec<(String, Length)>) {
         if lengths.is_empty() {
@@ -91,6 +110,11 @@ impl<'a> Frame<'a> {
     /// The type of an expression.
     pub(super) fn type_of(&self, module: &'a Module, handle: Handle<Expression>) -> &'a TypeInner {
         self.info[handle].ty.inner_with(&module.types)
+    }
+
+    /// Whether what is being written runs once in a run of the function.
+    pub(super) fn in_no_loop(&self) -> bool {
+        !self.constructs.iter().any(|around| around.repeats)
     }
 
     /// Where an expression stands.
@@ -153,6 +177,8 @@ impl<'a> Writer<'a> {
             mask: "mask".to_owned(),
             direct: true,
             constructs: Vec::new(),
+            counters: Vec::new(),
+            changes: changes(function, body),
             loops: 0,
             leaving: false,
             result: false,
@@ -254,7 +280,7 @@ impl<'a> Writer<'a> {
         let (mut private, mut lengths) = (false, false);
         let module = self.module;
         for (handle, variable) in module.global_variables.iter() {
-            if info[handle].is_empty() {
+            if info[handle].is_empty() || self.constant.contains_key(&handle) {
                 continue;
             }
             let name = self.name(&NameKey::GlobalVariable(handle));
@@ -306,6 +332,8 @@ impl<'a> Writer<'a> {
             declarations: String::new(),
             kernel: Vec::new(),
             parameters: Vec::new(),
+            constants: Vec::new(),
+            held: String::new(),
             workgroup_bytes: 0,
             opening: Vec::new(),
         };
@@ -317,15 +345,7 @@ impl<'a> Writer<'a> {
             let name = self.name(&NameKey::GlobalVariable(handle));
             match variable.space {
                 AddressSpace::Uniform | AddressSpace::Storage { .. } => {
-                    let Some(place) = variable.binding else {
-                        return Err(self.unsupported("a buffer without a binding", span));
-                    };
-                    let (group, binding) = (place.group, place.binding);
-                    globals.kernel.push(self.pointer(handle, variable)?);
-                    globals.parameters.push(Parameter::Buffer { group, binding });
-                    if let Some((offset, stride)) = runtime_array(module, variable.ty) {
-                        lengths.push((name, Length { group, binding, offset, stride }));
-                    }
+                    lengths.extend(self.buffer(&mut globals, handle)?);
                 }
                 AddressSpace::Private => {
                     let ty = self.type_name(variable.ty, span)?;
@@ -352,6 +372,7 @@ impl<'a> Writer<'a> {
                 }
             }
         }
+        globals.add_constants();
         globals.add_lengths(lengths);
         if let Some((text, size)) = immediates {
             globals.kernel.push(text);
@@ -366,6 +387,32 @@ impl<'a> Writer<'a> {
             globals.opening.push("Private own;".to_owned());
         }
         Ok(globals)
+    }
+
+    /// Adds a buffer as a constant or as a parameter; where it ends in a run-time array, its name and
+    /// how long that is.
+    fn buffer(
+        &mut self,
+        globals: &mut Globals,
+        handle: Handle<GlobalVariable>,
+    ) -> Result<Option<(String, Length)>> {
+        let variable = &self.module.global_variables[handle];
+        let Some(place) = variable.binding else {
+            let span = self.module.global_variables.get_span(handle);
+            return Err(self.unsupported("a buffer without a binding", span));
+        };
+        let (group, binding) = (place.group, place.binding);
+        if self.constant.contains_key(&handle) {
+            let (text, constant) = self.constant_buffer(handle, (group, binding))?;
+            globals.held.push_str(&text);
+            globals.constants.push(constant);
+            return Ok(None);
+        }
+        globals.kernel.push(self.pointer(handle, variable)?);
+        globals.parameters.push(Parameter::Buffer { group, binding });
+        let name = self.name(&NameKey::GlobalVariable(handle));
+        let array = runtime_array(self.module, variable.ty);
+        Ok(array.map(|(offset, stride)| (name, Length { group, binding, offset, stride })))
     }
 
     fn workgroup(

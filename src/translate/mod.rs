@@ -10,8 +10,9 @@
 //! **Types** keep WGSL's names and layouts: `u32`, `vec3<f32>`, `array<vec3<f32>, 4>`; structures
 //! are padded by hand and their sizes asserted. (`types`, `prelude`)
 //!
-//! **Variables.** Buffers are pointer parameters of the kernel, `const` and `__restrict__` where
-//! WGSL allows; lengths of run-time arrays come in one structure after them, immediates by value.
+//! **Variables.** Uniform buffers lie in constant memory, as long as its 64 KiB last. (`constant`)
+//! Other buffers are pointer parameters of the kernel, `const` and `__restrict__` where WGSL allows;
+//! lengths of run-time arrays come in one structure after them, immediates by value.
 //! Workgroup variables are `__shared__` and begin as zeros
 //! where that is asked for; private ones are members of a structure
 //! that functions take by reference. Pointers are references. (`function`)
@@ -40,7 +41,9 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+mod alike;
 mod bake;
+mod constant;
 mod error;
 mod expression;
 mod flow;
@@ -56,10 +59,13 @@ mod statement;
 mod subgroup;
 mod types;
 
+use std::collections::BTreeMap;
+
 use naga::proc::{Layouter, NameKey, Namer};
 use naga::valid::ModuleInfo;
-use naga::{FastHashMap, Module, Span};
+use naga::{FastHashMap, GlobalVariable, Handle, Module, Span};
 
+pub use constant::Constant;
 pub use error::Error;
 
 use self::prelude::Prelude;
@@ -95,6 +101,8 @@ pub struct Translated {
     pub kernel: String,
     /// The kernel's parameters, in order.
     pub parameters: Vec<Parameter>,
+    /// What must lie in the module's constant memory before the kernel runs.
+    pub constants: Vec<Constant>,
     /// Threads of a block along x, y and z.
     pub block: [u32; 3],
     /// Static workgroup memory in bytes.
@@ -164,6 +172,8 @@ struct Writer<'a> {
     prelude: Prelude,
     /// For each function of the module, whether it reaches a subgroup operation.
     tracked: Vec<bool>,
+    /// The uniform buffers that lie in constant memory, with the number of their copies.
+    constant: BTreeMap<Handle<GlobalVariable>, u32>,
 }
 
 impl<'a> Writer<'a> {
@@ -201,6 +211,7 @@ impl<'a> Writer<'a> {
             names,
             prelude: Prelude::default(),
             tracked: Vec::new(),
+            constant: BTreeMap::new(),
         })
     }
 
@@ -227,6 +238,7 @@ impl<'a> Writer<'a> {
 
     fn module(mut self, structure: &Structure) -> Result<Translated> {
         self.tracked = flow::tracked(structure);
+        self.constant = self.in_constant_memory();
         let types = self.structs()?;
         let constants = self.constants()?;
         let globals = self.globals()?;
@@ -254,6 +266,7 @@ impl<'a> Writer<'a> {
             source,
             kernel,
             parameters: globals.parameters,
+            constants: globals.constants,
             block: entry.workgroup_size,
             workgroup_bytes: globals.workgroup_bytes,
         })

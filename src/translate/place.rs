@@ -125,6 +125,10 @@ impl<'a> Writer<'a> {
     fn global_text(&self, handle: Handle<GlobalVariable>, span: Span) -> Result<String> {
         let name = self.name(&NameKey::GlobalVariable(handle));
         match self.module.global_variables[handle].space {
+            AddressSpace::Uniform if self.constant.get(&handle) == Some(&1) => Ok(name),
+            AddressSpace::Uniform if self.constant.contains_key(&handle) => {
+                Ok(format!("{name}[0]"))
+            }
             AddressSpace::Uniform | AddressSpace::Storage { .. } => Ok(format!("(*{name})")),
             AddressSpace::Private => Ok(format!("own.{name}")),
             AddressSpace::WorkGroup | AddressSpace::Immediate => Ok(name),
@@ -257,7 +261,7 @@ impl<'a> Writer<'a> {
                 self.prelude.need("load_atomic");
                 format!("load_atomic({})", place.text)
             }
-            _ => place.text.clone(),
+            _ => self.copy_read(frame, pointer, &place.text).unwrap_or_else(|| place.text.clone()),
         };
         match place.guard() {
             None => Ok(text),

@@ -38,7 +38,8 @@ pub(super) fn library_missing() -> Option<String> {
 }
 
 fn folders(variable: &str) -> Vec<PathBuf> {
-    std::env::split_paths(&std::env::var_os(variable).unwrap_or_default()).collect()
+    let named = std::env::var_os(variable).unwrap_or_default();
+    std::env::split_paths(&named).filter(|folder| !folder.as_os_str().is_empty()).collect()
 }
 
 /// Every CUPTI that is named can be loaded and has what is called.

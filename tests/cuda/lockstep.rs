@@ -125,6 +125,7 @@ fn main_of(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>, grid: [u3
             }
         }
     }
+    text += &held(translated, sizes);
     let [x, y, z] = grid;
     let [a, b, c] = translated.block;
     let kernel = &translated.kernel;
@@ -148,6 +149,21 @@ fn main_of(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>, grid: [u3
 "
     )
     .unwrap();
+    text
+}
+
+/// What fills constant memory.
+fn held(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>) -> String {
+    let mut text = String::new();
+    for constant in &translated.constants {
+        let key = (constant.group, constant.binding);
+        let index = sizes.keys().position(|found| *found == key).unwrap();
+        let (name, size) = (&constant.name, constant.size);
+        for copy in 0..constant.copies {
+            let to = format!("(char*)&wgsl::{name} + {copy} * {size}");
+            writeln!(text, "    memcpy({to}, addresses[{index}], {size});").unwrap();
+        }
+    }
     text
 }
 
@@ -309,7 +325,14 @@ pub(crate) fn native(launch: &Launch) -> Result<BTreeMap<String, Vec<u8>>, RunEr
         let parameters = given.collect();
         let source = format!("namespace wgsl {{\n{}\n}}", launch.source);
         let kernel = dispatch.entry_point.clone();
-        let translated = Translated { source, kernel, parameters, block, workgroup_bytes: 0 };
+        let translated = Translated {
+            source,
+            kernel,
+            parameters,
+            constants: Vec::new(),
+            block,
+            workgroup_bytes: 0,
+        };
         run(&translated, &mut buffers, &[], grid)?;
     }
     let named = launch.buffers.iter().zip(buffers.into_values());

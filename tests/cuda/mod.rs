@@ -17,13 +17,14 @@ use std::collections::BTreeSet;
 use std::iter::once;
 use std::path::Path;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lanescope::instrument::{Instrumented, Method, Options as Instrumentation};
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::program::{Overrides, Parsed, Program};
 use lanescope::run::CountOptions;
 use lanescope::run::cuda::embedded;
-use lanescope::run::cuda::nvrtc::{Nvrtc, VARIABLE};
+use lanescope::run::cuda::nvrtc::{Image, Nvrtc, VARIABLE};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::translate::{Checks, Options, Translated, WIDTH, cuda};
 use lanescope::units::Width;
@@ -53,7 +54,7 @@ const LONGER: &str = "LANESCOPE_NVRTC_LONGER";
 const LOCKSTEP_PROGRAMS: u64 = 24;
 
 /// Shaders of `tests/wgsl` whose translation is shown.
-const SHOWN: [&str; 8] = [
+const SHOWN: [&str; 9] = [
     "atomic_compare_exchange",
     "call_pointers",
     "loop_break_if",
@@ -61,6 +62,7 @@ const SHOWN: [&str; 8] = [
     "pack_unpack",
     "subgroup_loop",
     "switch_in_loop",
+    "uniform_full",
     "workgroup_uniform_load",
 ];
 
@@ -244,6 +246,7 @@ fn compiles_everything(compiler: &Nvrtc, architecture: u32) {
     }));
     native::compile(compiler, architecture);
     let failures = Mutex::new(Vec::new());
+    let held = AtomicUsize::new(0);
     // PTX only: what makes machine code of it in the field is the driver, or a newer NVRTC.
     let target = format!("compute_{architecture}");
     (0..all.len()).into_par_iter().for_each(|index| {
@@ -251,16 +254,39 @@ fn compiles_everything(compiler: &Nvrtc, architecture: u32) {
         let counting = methods(&all[index], index, architecture).into_iter().map(Some);
         for method in once(None).chain(counting) {
             let checks = if index % 2 == 0 { Checks::Checked } else { Checks::Unchecked };
-            let source = translated(program, method, checks).source;
-            if let Err(error) = compiler.compile_for(&source, &target) {
+            let made = translated(program, method, checks);
+            let failed = match compiler.compile_for(&made.source, &target) {
+                Ok(image) => {
+                    let found = constants(&image);
+                    held.fetch_add(found.len(), Ordering::Relaxed);
+                    let known =
+                        |name: &&String| made.constants.iter().any(|c| c.symbol() == **name);
+                    found
+                        .iter()
+                        .find(|name| !known(name))
+                        .map(|name| format!("nobody fills {name}"))
+                }
+                Err(error) => Some(error.to_string()),
+            };
+            if let Some(error) = failed {
                 failures.lock().unwrap().push(format!("{name} {method:?} {checks:?}: {error}"));
             }
         }
     });
     let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
+    let held = held.into_inner();
+    assert!(held >= 100, "{held} uniform buffers in constant memory");
     // The check can fail.
     assert!(compiler.compile_for("__global__ void f() { g(); }", &target).is_err());
+}
+
+/// The variables in constant memory that PTX shows to whoever loads it.
+fn constants(image: &Image) -> Vec<String> {
+    let ptx = String::from_utf8_lossy(&image.bytes);
+    let declared = ptx.lines().filter(|line| line.starts_with(".const "));
+    let words = declared.flat_map(|line| line.split([' ', '[', ';']));
+    words.filter(|word| word.starts_with("_ZN4wgsl")).map(str::to_owned).collect()
 }
 
 /// Executed, derived and with histograms in turn: outputs and each block's counts.

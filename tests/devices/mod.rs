@@ -197,7 +197,9 @@ fn collectives(driver: &Driver) {
         assert_eq!(one.output, Output::Verified, "{name}: {:?}", one.error);
     }
     let rows = lanescope::analyze::agreements(&run);
-    assert_eq!(rows.len() * 2, run.measurements.len());
+    // A GPU runs sweeps beside.
+    let twins = run.measurements.iter().filter(|one| one.device == simulator).count();
+    assert!(rows.len() == twins && twins >= 100, "{} of {twins}", rows.len());
     for row in rows {
         let name = format!("{} {:?}", row.kernel, row.parameters);
         assert!(row.agreement.blocks_compared > 0, "{name}");

@@ -178,7 +178,8 @@ pub(crate) fn partitions(driver: &Driver) {
 pub(crate) fn sorted(driver: &Driver) {
     let folder = TempDir::new().unwrap();
     let kernels = ["sort/separate", "moe/separate"];
-    let rest = ["-a", "n=1500", "--budget", "1", "--device", "wgpu:0", "--time-limit", "300"];
+    let device = driver.device();
+    let rest = ["-a", "n=1500", "--budget", "1", "--device", &device, "--time-limit", "300"];
     let (code, run, stderr) =
         program::record(&folder, &driver.environment(), &[&kernels[..], &rest].concat());
     assert_eq!(code, 0, "{stderr}");

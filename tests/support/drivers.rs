@@ -84,6 +84,7 @@ impl Driver {
             "a_device_without_subgroups_is_estimated"
             | "what_a_device_lacks_is_named"
             | "a_panic_of_naga_costs_its_device_only"
+            | "partitions_are_stable_and_right"
             | "the_librarys_collectives_are_right_again_and_again" => {
                 self.name != "lavapipe_lying" && self.interface == Interface::Wgpu
             }

@@ -361,6 +361,45 @@ impl Gpu {
         }
     }
 
+    /// Fills a variable of a kernel's constant memory with `copies` of the first `size` bytes of a
+    /// buffer, and waits.
+    pub(super) fn hold(
+        &self,
+        kernel: &Kernel,
+        name: &str,
+        (size, copies): (u32, u32),
+        from: &Buffer,
+    ) -> Result<(), RunError> {
+        let doing = format!("filling `{name}` in constant memory");
+        let wrong = |error| failed(&doing, error);
+        let symbol = CString::new(name)
+            .map_err(|_| RunError::new(RunErrorKind::BadInput, "a variable's name has a zero"))?;
+        let (mut address, mut bytes) = (0, 0);
+        // SAFETY: the module is loaded; address, size and name outlive the call.
+        let found = unsafe {
+            let (to, bytes) = (&raw mut address, &raw mut bytes);
+            sys::cuModuleGetGlobal_v2(to, bytes, kernel.module, symbol.as_ptr()).result()
+        };
+        match found {
+            // The compiler has left out what the kernel does not use.
+            Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_FOUND)) => return Ok(()),
+            other => other.map_err(wrong)?,
+        }
+        let (size, all) = (size as usize, size as usize * copies as usize);
+        if allocated(from.size) < size || bytes < all {
+            let message = format!("{doing}: {size} bytes of {}, {all} into {bytes}", from.size);
+            return Err(RunError::new(RunErrorKind::BadInput, message));
+        }
+        for copy in 0..u64::from(copies) {
+            let to = address + copy * size as u64;
+            // SAFETY: both ranges are inside what they are of, which outlives the copy: it is waited
+            // for.
+            unsafe { result::memcpy_dtod_async(to, from.address, size, self.opened.stream) }
+                .map_err(wrong)?;
+        }
+        self.wait(&doing)
+    }
+
     fn launch(&self, launch: &Launch<'_>, doing: &str) -> Result<(), RunError> {
         if launch.grid.contains(&0) {
             return Ok(());

@@ -77,6 +77,7 @@ impl Probe {
                 RunError::new(RunErrorKind::BadInput, message)
             })
         };
+        compiler.hold(&kernel, &translated, &bound)?;
         let arguments = arguments(&translated, &[], &bound)?;
         let block = translated.block;
         let launch = Launch { kernel: &kernel, arguments: &arguments, grid, block };

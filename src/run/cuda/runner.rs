@@ -150,6 +150,24 @@ impl Compiler {
         Ok(image)
     }
 
+    /// Fills a kernel's constant memory, where `buffer` gives the one at a binding.
+    ///
+    /// Once is enough: a buffer belongs to one variable of the WGSL, by its name, and nothing writes
+    /// to one that is uniform.
+    pub(super) fn hold<'b>(
+        &self,
+        kernel: &Kernel,
+        translated: &Translated,
+        buffer: &dyn Fn(u32, u32) -> Result<&'b Buffer, RunError>,
+    ) -> Result<(), RunError> {
+        for constant in &translated.constants {
+            let from = buffer(constant.group, constant.binding)?;
+            let bytes = (constant.size, constant.copies);
+            self.gpu.hold(kernel, &constant.symbol(), bytes, from)?;
+        }
+        Ok(())
+    }
+
     /// Translates and compiles a program, plain or counting.
     fn compiled(
         &self,
@@ -332,6 +350,7 @@ impl CudaRunner {
                 .get(name)
                 .ok_or_else(|| bad_input(format!("{} describes no buffer `{name}`", launch.kernel)))
         };
+        self.compiler.hold(&kernel, &translated, &named)?;
         let arguments = arguments(&translated, &launch.immediates, &named)?;
         let grid = match &launch.dispatches[number].workgroups {
             Workgroups::Direct(grid) => Grid::Direct(*grid),
