@@ -107,11 +107,13 @@ impl Case {
         let classes = [1, 2, 3, 8, 9, 16, 17, 32, 255, CLASSES_MAX, 1 + below(CLASSES_MAX)];
         let classes = classes[below(11) as usize];
         let chosen = Tuning::choose(limits, n, classes, true);
+        let path = if classes <= 16 && below(3) > 0 { Path::Few } else { Path::Many };
         let other = Tuning {
-            path: if classes <= 16 && below(3) > 0 { Path::Few } else { Path::Many },
+            path,
             threads: [128, 256, 512][below(3) as usize],
             rows: [1, 2, 4][below(3) as usize],
             tiles_per_chunk: 1 + below(8),
+            fold: path == Path::Few && below(2) == 0,
         };
         let tuning = if other.check(limits, n, classes).is_ok() { other } else { chosen };
         let kind = below(4);

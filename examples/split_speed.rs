@@ -1,7 +1,8 @@
 //! How fast `algorithms::multisplit` is: medians of timestamps on a wgpu device.
 //!
 //! Input: cases as arguments, `mode:path:threads:rows:tiles_per_chunk:classes:log2_n` with mode
-//! `order`, `inverse` or `pairs`; `auto` in place of `path:threads:rows:tiles_per_chunk` takes the
+//! `order`, `inverse` or `pairs` and path `few`, `many`, or `fold` for `few` without a dispatch that
+//! adds up counts; `auto` in place of `path:threads:rows:tiles_per_chunk` takes the
 //! library's own choice. Output: a JSON line for each case, with the time of each dispatch and
 //! whether the result is the stable partition that the processor works out.
 //!
@@ -64,10 +65,11 @@ fn parse(text: &str) -> anyhow::Result<Case> {
     };
     let (tuning, rest) = match parts.get(1) {
         Some(&"auto") => (None, 2),
-        Some(name @ (&"few" | &"many")) => {
-            let path = if *name == "few" { Path::Few } else { Path::Many };
+        Some(name @ (&"few" | &"many" | &"fold")) => {
+            let path = if *name == "many" { Path::Many } else { Path::Few };
             let (threads, rows, tiles_per_chunk) = (number(2)?, number(3)?, number(4)?);
-            (Some(Tuning { path, threads, rows, tiles_per_chunk }), 5)
+            let fold = *name == "fold";
+            (Some(Tuning { path, threads, rows, tiles_per_chunk, fold }), 5)
         }
         other => bail!("{other:?} is no path"),
     };
@@ -238,7 +240,7 @@ fn measure(gpu: &Gpu, case: &Case, input: &Input) -> anyhow::Result<serde_json::
     let all: Vec<usize> = (0..split.steps()).collect();
     let median_ns = gpu.median(&split, &all)?;
     // Timing the last alone leaves its input as it was; timing the first alone does not.
-    let scatter_ns = gpu.median(&split, &[2])?;
+    let scatter_ns = gpu.median(&split, &[split.steps() - 1])?;
     let count_ns = gpu.median(&split, &[0])?;
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     split.encode(&mut encoder);

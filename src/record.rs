@@ -546,7 +546,8 @@ pub struct PeerRow {
     pub peer: String,
     /// The peer's time, median over the samples.
     pub peer_median_ns: f64,
-    /// The device's name.
+    /// The device's name; with ` (CUDA)` behind it where the library's WGSL ran translated, through CUDA,
+    /// and not through wgpu.
     pub device: String,
     /// Our time, median over the samples.
     pub median_ns: f64,

@@ -30,6 +30,8 @@ fn every_committed_run_is_whole_and_from_a_clean_commit() {
         "nvidia-h200-shuffle",
         "nvidia-h200-vote",
         "nvidia-h200-occupancy",
+        "nvidia-h200-scan",
+        "simulator-reduce",
         "nvidia-h200-cuda-only",
         "nvidia-h200-one-warp",
         "nvidia-h200-sort",
@@ -332,4 +334,114 @@ fn one_lock_in_wgsl_comes_free_through_cuda_and_not_through_vulkan() {
     assert!(time("cuda:0", "after_loop") < 2.0 * time("cuda:0", "inside_loop"));
     let lock = found(&run, "cuda:0", "reconvergence/spin_lock", "form", &named("after_loop"));
     assert!(lock.outputs_shown["guarded"].iter().all(|count| count.to_bits() == 32_f64.to_bits()));
+}
+
+/// A text file of the repository.
+fn text(path: &str) -> String {
+    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
+}
+
+/// README's rows of reductions, scans and softmax, made again from the committed measurements.
+#[test]
+fn the_times_beside_peers_that_the_guide_states_are_in_the_record() {
+    let path = "results/reference/nvidia-h200/peers.json";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let rows = lanescope::store::load_peers(&path).unwrap().rows;
+    let readme = text("README.md");
+    let words = |work: &str| match work {
+        "reduce_f32" => Some(("sum of f32", "`cub::DeviceReduce::Sum`")),
+        "scan_u32" => Some(("inclusive scan of u32", "`cub::DeviceScan::InclusiveSum`")),
+        "softmax_f32" => Some(("softmax, rows of 4096", "`torch.softmax`")),
+        _ => None,
+    };
+    let mut stated = 0;
+    for row in rows.iter().filter(|row| row.cold && row.device == "NVIDIA H200") {
+        let Some((what, peer)) = words(&row.work) else { continue };
+        let cuda = rows.iter().find(|other| {
+            (&other.work, other.n, other.cold) == (&row.work, row.n, true)
+                && other.device == "NVIDIA H200 (CUDA)"
+        });
+        let cuda = cuda.unwrap_or_else(|| panic!("{} of {} through CUDA", row.work, row.n));
+        let line = format!(
+            "| {what} | 2^{} | {peer} | {:.1} µs | {:.1} µs | {:.2}× | {:.2} | {:.1} µs | {:.2}× |\n",
+            row.n.ilog2(),
+            row.peer_median_ns / 1e3,
+            row.median_ns / 1e3,
+            row.speed_ratio,
+            row.copy_rate_ratio,
+            cuda.median_ns / 1e3,
+            cuda.speed_ratio,
+        );
+        assert!(readme.contains(&line), "{line}");
+        stated += 1;
+    }
+    assert_eq!(stated, 12);
+}
+
+/// What the kernels ask for at the least: against CUB, cold, through Vulkan.
+#[test]
+fn reductions_and_scans_are_as_fast_as_asked_for_on_the_h200() {
+    let path = "results/reference/nvidia-h200/peers.json";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
+    let rows = lanescope::store::load_peers(&path).unwrap().rows;
+    let asked = [
+        ("reduce_f32", 28, 1.0),
+        ("reduce_f32", 26, 1.0),
+        ("reduce_f32", 24, 1.0),
+        ("reduce_f32", 20, 1.0),
+        ("reduce_f32", 16, 1.0),
+        ("scan_u32", 28, 1.15),
+        ("scan_u32", 26, 1.15),
+        ("softmax_f32", 26, 1.0),
+    ];
+    for (work, pow2, ratio) in asked {
+        let row = rows.iter().find(|row| {
+            (row.work.as_str(), row.n, row.cold) == (work, 1 << pow2, true)
+                && row.device == "NVIDIA H200"
+        });
+        let row = row.unwrap_or_else(|| panic!("{work} of 2^{pow2}"));
+        assert!(row.speed_ratio >= ratio, "{work} of 2^{pow2}: {}", row.speed_ratio);
+        if (work, pow2) == ("reduce_f32", 28) {
+            let bytes_per_ns = 4.0 * 2f64.powi(28) / row.median_ns;
+            assert!(bytes_per_ns >= 0.92 * 4800.0, "{bytes_per_ns} GB/s");
+        }
+    }
+}
+
+#[test]
+fn a_thousand_look_back_runs_were_right_on_every_driver() {
+    let widths = [
+        ("lavapipe-4", 4),
+        ("lavapipe-8", 8),
+        ("lavapipe-16", 16),
+        ("swiftshader", 4),
+        ("nvidia-h200", 32),
+    ];
+    for (driver, width) in widths {
+        let said = text(&format!("results/reference/look-back-runs/{driver}.txt"));
+        let lines: Vec<&str> = said.lines().collect();
+        assert!(lines[0].ends_with(&format!("subgroups of {width} to {width} lanes")), "{said}");
+        assert!(lines[1].starts_with("1000 runs of"), "{said}");
+        assert!(lines.last().unwrap().ends_with("every run ended and was right"), "{said}");
+    }
+}
+
+#[test]
+fn masked_shuffles_compile_before_volta_and_matches_do_not() {
+    let rows = text("results/reference/cuda-architectures/nvrtc.csv");
+    let mut seen = std::collections::BTreeMap::new();
+    for row in rows.lines().skip(1) {
+        let fields: Vec<&str> = row.split(',').collect();
+        let [_, architecture, intrinsic, outcome] = fields[..] else { panic!("{row}") };
+        let architecture: u32 = architecture.parse().unwrap();
+        let from = match intrinsic {
+            "__match_any_sync" => 70,
+            "__reduce_add_sync" => 80,
+            _ => 0,
+        };
+        assert_eq!(outcome == "compiled", architecture >= from, "{row}");
+        seen.entry(intrinsic).or_insert_with(Vec::new).push(architecture);
+    }
+    assert_eq!(seen["__shfl_down_sync"].iter().min(), Some(&35));
+    assert_eq!(seen.len(), 5);
 }

@@ -4,7 +4,8 @@
 //   nvcc -O3 -arch=native facts.cu -o facts && ./facts
 //
 // Lines of values with commas. `occupancy,registers,bytes,threads,blocks` is what the calculator of
-// `lanescope occupancy` is tested against; `cycles,instruction,cycles a link` stands beside the ratios
+// `lanescope occupancy` is tested against, and `potential,registers,bytes,threads,blocks` the block size
+// that the runtime proposes, with the blocks that fill the device; `cycles,instruction,cycles a link` stands beside the ratios
 // of the kernel shuffle/latency, which knows no clock.
 
 #include <cstdio>
@@ -39,6 +40,11 @@ void residency() {
             cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, busy<R>, threads, bytes);
             printf("occupancy,%d,%d,%d,%d\n", attributes.numRegs, bytes, threads, blocks);
         }
+    for (int bytes : {0, 1000, 4096, 8192, 16384, 33000, 49152, 100000}) {
+        int grid = -1, threads = -1;
+        cudaOccupancyMaxPotentialBlockSize(&grid, &threads, busy<R>, bytes);
+        printf("potential,%d,%d,%d,%d\n", attributes.numRegs, bytes, threads, grid);
+    }
 }
 
 enum Instruction { MULTIPLY_ADD, SHUFFLE, SHUFFLE_XOR, SHUFFLE_UP, BALLOT, REDUCE, EXCHANGE, LOAD };

@@ -12,6 +12,7 @@
     reason = "it reads a clock, and writes the file it is asked to"
 )]
 
+mod cuda;
 mod gpu;
 mod ours;
 mod peer;
@@ -24,10 +25,12 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Parser;
 
+use cuda::Cuda;
 use gpu::Gpu;
 use lanescope::record::{PeerRow, Peers};
+use lanescope::run::cuda::copies::Copies;
 use lanescope::statistics::median;
-use ours::{Sets, Work};
+use ours::{Ours, Sets, Tuning, Work};
 use peer::Peer;
 
 /// Caches are cold when the copies together are larger than any cache.
@@ -72,6 +75,9 @@ struct Arguments {
     /// Part of the adapter's name.
     #[arg(long)]
     adapter: Option<String>,
+    /// The number of a CUDA device that runs the same WGSL, translated, in place of an adapter.
+    #[arg(long, value_name = "NUMBER")]
+    cuda: Option<usize>,
     /// Samples of each side.
     #[arg(long, default_value_t = 41)]
     samples: u32,
@@ -83,13 +89,77 @@ struct Arguments {
     out: Option<PathBuf>,
 }
 
+/// What takes our samples of one work at one size.
+trait Side {
+    /// Takes a sample of so many calls on the copies in turn: nanoseconds a call.
+    fn sample(&mut self, repeats: u32) -> Result<f64>;
+    /// Verifies every copy's output.
+    fn verify(&self) -> Result<()>;
+}
+
+/// The library on a device of wgpu's.
+struct Vulkan<'a> {
+    gpu: &'a Gpu,
+    sets: &'a Sets,
+    tuning: Tuning,
+    ours: Ours,
+}
+
+impl Side for Vulkan<'_> {
+    fn sample(&mut self, repeats: u32) -> Result<f64> {
+        self.ours.sample(self.gpu, repeats)
+    }
+
+    fn verify(&self) -> Result<()> {
+        self.sets.verify_all(self.gpu, self.tuning)
+    }
+}
+
+/// The same WGSL on a device of CUDA's.
+struct Translated<'a> {
+    cuda: &'a Cuda,
+    copies: Copies,
+}
+
+impl Side for Translated<'_> {
+    fn sample(&mut self, repeats: u32) -> Result<f64> {
+        self.cuda.sample(&mut self.copies, repeats)
+    }
+
+    fn verify(&self) -> Result<()> {
+        self.cuda.verify(&self.copies)
+    }
+}
+
+/// A work at a size on so many copies of its buffers.
+#[derive(Clone, Copy)]
+struct Point {
+    work: Work,
+    n: u64,
+    copies: u64,
+    cold: bool,
+}
+
+/// What our times are of: the device's name, and its copy rate in bytes a second.
+struct Device {
+    name: String,
+    copy_rate: f64,
+}
+
 fn main() -> Result<()> {
     let arguments = Arguments::parse();
-    let gpu = Gpu::open(arguments.adapter.as_deref())?;
-    let copy_rate = gpu.copy_rate()?;
-    eprintln!("{}: copies {:.0} GB/s", gpu.name, copy_rate / 1e9);
+    if let Some(number) = arguments.cuda {
+        on_cuda(number, &arguments)
+    } else {
+        on_wgpu(&arguments)
+    }
+}
+
+/// The points that are asked for.
+fn points(arguments: &Arguments) -> Vec<Point> {
     let all = <Work as clap::ValueEnum>::value_variants();
     let works = if arguments.work.is_empty() { all } else { &arguments.work };
+    let mut points = Vec::new();
     for &work in works {
         for &pow2 in &arguments.pow2 {
             let n = 1_u64 << pow2;
@@ -98,23 +168,59 @@ fn main() -> Result<()> {
                     if cold { (COLD_BYTES / work.bytes(n)).clamp(1, COPIES_MAX) } else { 1 };
                 // A partition is compiled for each copy: of small ones only warm times are taken.
                 let many = work.classes().is_some() && copies > COPIES_COMPILED_MAX;
-                if (!cold && work.bytes(n) > COLD_BYTES) || many {
-                    continue;
-                }
-                let sets = Sets::new(&gpu, work, n, usize::try_from(copies)?)?;
-                if arguments.tune {
-                    tune::tune(&gpu, &sets, (n, arguments.columns), arguments.samples, copy_rate)?;
-                    continue;
-                }
-                for peer in peers(work, &arguments) {
-                    let shape = (n, copies, cold);
-                    if let Some(row) = compare(&gpu, &sets, &arguments, peer, shape, copy_rate)?
-                        && let Some(out) = &arguments.out
-                    {
-                        merge(out, row)?;
-                    }
+                if (cold || work.bytes(n) <= COLD_BYTES) && !many {
+                    points.push(Point { work, n, copies, cold });
                 }
             }
+        }
+    }
+    points
+}
+
+/// Times the library through wgpu.
+fn on_wgpu(arguments: &Arguments) -> Result<()> {
+    let gpu = Gpu::open(arguments.adapter.as_deref())?;
+    let device = Device { name: gpu.name.clone(), copy_rate: gpu.copy_rate()? };
+    eprintln!("{}: copies {:.0} GB/s", device.name, device.copy_rate / 1e9);
+    for point in points(arguments) {
+        let Point { work, n, copies, .. } = point;
+        let sets = Sets::new(&gpu, work, n, usize::try_from(copies)?)?;
+        if arguments.tune {
+            let shape = (n, arguments.columns);
+            tune::tune(&gpu, &sets, shape, arguments.samples, device.copy_rate)?;
+            continue;
+        }
+        for peer in peers(work, arguments) {
+            let tuning = work.tuning(&gpu, arguments.columns);
+            let ours = sets.ready(&gpu, tuning);
+            let ours = ours.with_context(|| format!("{} of {n}", work.name()))?;
+            let mut side = Vulkan { gpu: &gpu, sets: &sets, tuning, ours };
+            let repeats = repeats(side.sample(10)?);
+            compare(&device, &mut side, arguments, peer, point, repeats)?;
+        }
+    }
+    Ok(())
+}
+
+/// Times the same WGSL through CUDA.
+fn on_cuda(number: usize, arguments: &Arguments) -> Result<()> {
+    anyhow::ensure!(!arguments.tune, "ways of dividing the work are timed through wgpu alone");
+    let mut cuda = Cuda::open(number)?;
+    let device = Device { name: cuda.name(), copy_rate: cuda.copy_rate()? };
+    eprintln!("{}: copies {:.0} GB/s", device.name, device.copy_rate / 1e9);
+    for point in points(arguments) {
+        let Point { work, n, copies, .. } = point;
+        if work.classes().is_some() {
+            eprintln!("{} is more than one kernel of the catalogue: left out", work.name());
+            continue;
+        }
+        for peer in peers(work, arguments) {
+            let made = cuda.ready(work, (n, arguments.columns), usize::try_from(copies)?);
+            let made = made.with_context(|| format!("{} of {n}", work.name()))?;
+            let mut side = Translated { cuda: &cuda, copies: made };
+            // A sample begins with the first copy: all others come between two of its uses.
+            let repeats = repeats(side.sample(10)?).max(u32::try_from(copies)?);
+            compare(&device, &mut side, arguments, peer, point, repeats)?;
         }
     }
     Ok(())
@@ -147,19 +253,16 @@ fn peers(work: Work, arguments: &Arguments) -> Vec<(&'static str, Option<&String
     if given.is_empty() { vec![(all[0].0, None)] } else { given }
 }
 
-/// Times one work at one size beside a peer, where there is a command for it.
+/// Times one work at one size beside a peer, where there is a command for it, and merges the row into
+/// the file, where there is one.
 fn compare(
-    gpu: &Gpu,
-    sets: &Sets,
+    device: &Device,
+    ours: &mut dyn Side,
     arguments: &Arguments,
     (peer, command): (&str, Option<&String>),
-    (n, copies, cold): (u64, u64, bool),
-    copy_rate: f64,
-) -> Result<Option<PeerRow>> {
-    let work = sets.work();
-    let tuning = work.tuning(gpu, arguments.columns);
-    let ours = sets.ready(gpu, tuning).with_context(|| format!("{} of {n}", work.name()))?;
-    let repeats = repeats(ours.sample(gpu, 10)?);
+    Point { work, n, copies, cold }: Point,
+    repeats: u32,
+) -> Result<()> {
     let mut words = vec![work.name().to_owned(), n.to_string()];
     if work == Work::SoftmaxF32 {
         words.push(arguments.columns.to_string());
@@ -170,41 +273,42 @@ fn compare(
     // A GPU that was idle takes a while to reach its clocks: samples before that do not count.
     let begin = Instant::now();
     while own.len() < arguments.samples as usize {
-        let sample = ours.sample(gpu, repeats)?;
+        let sample = ours.sample(repeats)?;
         let beside = theirs.as_mut().map(Peer::sample).transpose()?;
         if begin.elapsed() > WARM_UP {
             own.push(sample);
             other.extend(beside);
         }
     }
-    sets.verify_all(gpu, tuning)?;
+    ours.verify()?;
     let own = median(&own).context("there are no samples")?;
     #[expect(clippy::cast_precision_loss, reason = "bytes lie far below 2^53")]
-    let share = work.bytes(n) as f64 / (own * 1e-9) / copy_rate;
+    let share = work.bytes(n) as f64 / (own * 1e-9) / device.copy_rate;
     let state = if cold { "cold" } else { "warm" };
     let Some(other) = median(&other) else {
         eprintln!("{} {n} {state}: {:.2} µs, {share:.3} of copy", work.name(), own / 1e3);
-        return Ok(None);
+        return Ok(());
     };
     let ratio = other / own;
     eprintln!(
         "{} {n} {state}: {:.2} µs, {share:.3} of copy; {peer} {:.2} µs: {ratio:.3}× its speed",
         work.name(),
         own / 1e3,
-        other / 1e3,
+        other / 1e3
     );
-    Ok(Some(PeerRow {
+    let row = PeerRow {
         work: work.name().to_owned(),
         n,
         peer: peer.to_owned(),
         peer_median_ns: other,
-        device: gpu.name.clone(),
+        device: device.name.clone(),
         median_ns: own,
         speed_ratio: ratio,
         bytes_moved: work.bytes(n),
         copy_rate_ratio: share,
         cold,
-    }))
+    };
+    arguments.out.as_deref().map_or(Ok(()), |out| merge(out, row))
 }
 
 /// Puts a row into the file, in place of an older one of the same measurement.

@@ -5,6 +5,49 @@
 // Workgroups of each expert's dispatch: four words an expert, three counts and nothing.
 @group(1) @binding(10) var<storage, read_write> grids: array<u32>;
 
+// Vectors of weights that a workgroup shares at a time: both arrays take 16 KiB.
+const WEIGHTS = 512u;
+// Hidden units that they belong to.
+override UNITS: u32 = WEIGHTS / QUARTERS;
+
+var<workgroup> first_shared: array<vec4<f32>, WEIGHTS>;
+var<workgroup> second_shared: array<vec4<f32>, WEIGHTS>;
+
+// As `add_expert`, by a whole workgroup of one expert: weights are loaded once for all of it.
+fn add_expert_shared(
+    local_index: u32,
+    expert: u32,
+    token: u32,
+    gate: f32,
+    row: ptr<function, array<vec4<f32>, 32>>,
+) {
+    var x: array<vec4<f32>, 32>;
+    for (var i = 0u; i < QUARTERS; i++) {
+        x[i] = tokens[token * QUARTERS + i];
+    }
+    for (var before = 0u; before < layer.hidden; before += UNITS) {
+        let unit = expert * layer.hidden + before;
+        let units = min(UNITS, layer.hidden - before);
+        workgroupBarrier();
+        for (var j = local_index; j < units * QUARTERS; j += 128u) {
+            first_shared[j] = first[unit * QUARTERS + j];
+            second_shared[j] = second[unit * QUARTERS + j];
+        }
+        workgroupBarrier();
+        for (var h = 0u; h < units; h++) {
+            // block: unit
+            var sums = vec4(0.0);
+            for (var i = 0u; i < QUARTERS; i++) {
+                sums = fma(x[i], first_shared[h * QUARTERS + i], sums);
+            }
+            let g = gate * gelu(sums.x + sums.y + sums.z + sums.w + bias[unit + h]);
+            for (var i = 0u; i < QUARTERS; i++) {
+                (*row)[i] = fma(vec4(g), second_shared[h * QUARTERS + i], (*row)[i]);
+            }
+        }
+    }
+}
+
 // Writes a slot's row: where a token has one slot, that is its output.
 fn write_row(slot: u32, row: ptr<function, array<vec4<f32>, 32>>) {
     for (var i = 0u; i < QUARTERS; i++) {
@@ -16,7 +59,8 @@ fn write_row(slot: u32, row: ptr<function, array<vec4<f32>, 32>>) {
     }
 }
 
-// Every slot in the order of its expert, by the same chain as without order.
+// Every slot in the order of its expert: a workgroup of one expert shares its weights, one of
+// several takes the same chain as without order.
 @compute @workgroup_size(128)
 fn experts(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -24,10 +68,23 @@ fn experts(
     @builtin(local_invocation_index) local_index: u32,
 ) {
     let i = number(workgroup, grid, local_index);
+    let slot = permutation[min(i, split.n - 1u)];
+    let expert = key_at(slot);
+    // The experts of the workgroup's first and last slot, told where weights come later.
+    if (local_index == 0u) {
+        first_shared[0].x = f32(expert);
+    }
+    if (local_index == 127u) {
+        first_shared[0].y = f32(expert);
+    }
+    let ends = workgroupUniformLoad(&first_shared[0]);
+    var row: array<vec4<f32>, 32>;
+    if (ends.x == ends.y) {
+        add_expert_shared(local_index, u32(ends.x), slot / layer.top, gates[slot], &row);
+    } else {
+        add_by_chain(expert, slot / layer.top, gates[slot], &row);
+    }
     if (i < split.n) {
-        let slot = permutation[i];
-        var row: array<vec4<f32>, 32>;
-        add_by_chain(key_at(slot), slot / layer.top, gates[slot], &row);
         write_row(slot, &row);
     }
 }
@@ -52,10 +109,10 @@ fn expert_alone(
     @builtin(local_invocation_index) local_index: u32,
 ) {
     let i = offsets[EXPERT] + number(workgroup, grid, local_index);
+    let slot = permutation[min(i, split.n - 1u)];
+    var row: array<vec4<f32>, 32>;
+    add_expert_shared(local_index, EXPERT, slot / layer.top, gates[slot], &row);
     if (i < offsets[EXPERT + 1u]) {
-        let slot = permutation[i];
-        var row: array<vec4<f32>, 32>;
-        add_expert(EXPERT, slot / layer.top, gates[slot], &row);
         write_row(slot, &row);
     }
 }

@@ -35,6 +35,13 @@ struct Params {
     index: u32,
 }
 
+// Where an invocation stands.
+struct Place {
+    local_index: u32,
+    lane: u32,
+    width: u32,
+}
+
 @group(0) @binding(0) var<uniform> params: Params;
 // The elements, four to a vector; what the last vector has beyond n is not looked at.
 @group(0) @binding(1) var<storage, read> input: array<vec4<Element>>;
@@ -59,15 +66,15 @@ fn combine_subgroup(a: Element) -> Element {
 }
 
 // Reduces over the workgroup; the result is valid in the first subgroup.
-fn combine_workgroup(value: Element, local_index: u32, lane: u32, width: u32) -> Element {
+fn combine_workgroup(value: Element, place: Place) -> Element {
     let of_subgroup = combine_subgroup(value);
-    if (lane == 0u) {
-        subgroup_results[local_index / width] = of_subgroup;
+    if (place.lane == 0u) {
+        subgroup_results[place.local_index / place.width] = of_subgroup;
     }
     workgroupBarrier();
     var result = IDENTITY;
-    if (local_index < width) {
-        for (var i = local_index; i < WORKGROUP / width; i += width) {
+    if (place.local_index < place.width) {
+        for (var i = place.local_index; i < WORKGROUP / place.width; i += place.width) {
             result = combine(result, subgroup_results[i]);
         }
         result = combine_subgroup(result);
@@ -75,16 +82,19 @@ fn combine_workgroup(value: Element, local_index: u32, lane: u32, width: u32) ->
     return result;
 }
 
-// What this invocation meets of the array.
-fn combine_own(workgroup: u32, workgroups: u32, local_index: u32) -> Element {
+// What this invocation meets of the array. What a subgroup loads at once lies side by side, ITEMS times
+// its width: to a GPU that is as good as any order whose neighbours stand together, and a CPU, which
+// runs one subgroup after the other, reads on and on.
+fn combine_own(place: Place, workgroup: u32, workgroups: u32) -> Element {
     let vectors = params.n / 4u;
     var sum = vec4<Element>(IDENTITY);
-    var i = workgroup * WORKGROUP * ITEMS + local_index;
+    let before_subgroup = workgroup * WORKGROUP + place.local_index - place.lane;
+    var i = before_subgroup * ITEMS + place.lane;
     // Whole turns: every invocation has all its items.
-    while (i + (ITEMS - 1u) * WORKGROUP < vectors) {
+    while (i + (ITEMS - 1u) * place.width < vectors) {
         var loaded: array<vec4<Element>, ITEMS>;
         for (var k = 0u; k < ITEMS; k++) {
-            loaded[k] = input[i + k * WORKGROUP];
+            loaded[k] = input[i + k * place.width];
         }
         for (var k = 0u; k < ITEMS; k++) {
             sum = combine_vectors(sum, loaded[k]);
@@ -94,11 +104,11 @@ fn combine_own(workgroup: u32, workgroups: u32, local_index: u32) -> Element {
     // The last turn's items, fewer than ITEMS.
     while (i < vectors) {
         sum = combine_vectors(sum, input[i]);
-        i += WORKGROUP;
+        i += place.width;
     }
     var result = combine(combine(sum.x, sum.y), combine(sum.z, sum.w));
-    if (workgroup == 0u && local_index < params.n % 4u) {
-        result = combine(result, input[vectors][local_index]);
+    if (workgroup == 0u && place.local_index < params.n % 4u) {
+        result = combine(result, input[vectors][place.local_index]);
     }
     return result;
 }
@@ -134,8 +144,9 @@ fn main(
     @builtin(subgroup_invocation_id) lane: u32,
     @builtin(subgroup_size) width: u32,
 ) {
-    let own = combine_own(workgroup.x, grid.x, local_index);
-    let result = combine_workgroup(own, local_index, lane, width);
+    let place = Place(local_index, lane, width);
+    let own = combine_own(place, workgroup.x, grid.x);
+    let result = combine_workgroup(own, place);
     if (local_index == 0u) {
         if (grid.x == 1u) {
             output[params.index] = result;
@@ -158,7 +169,7 @@ fn main(
     for (var i = local_index; i < grid.x; i += WORKGROUP) {
         taken = combine(taken, take(i));
     }
-    let total = combine_workgroup(taken, local_index, lane, width);
+    let total = combine_workgroup(taken, place);
     if (local_index == 0u) {
         output[params.index] = total;
     }

@@ -220,8 +220,10 @@ fn store(index: u32, value: vec4<Element>) {
         output[index] = value;
         return;
     }
-    for (var i = 0u; i < rest; i++) {
-        output[index][i] = value[i];
+    for (var i = 0u; i < 4u; i++) {
+        if (i < rest) {
+            output[index][i] = value[i];
+        }
     }
     let left_out = select(Element(0), input[index][rest - 1u], EXCLUSIVE);
     totals[params.part + 1u] = value[rest - 1u] + left_out;

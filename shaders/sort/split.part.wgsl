@@ -2,9 +2,11 @@
 //
 // Dispatches, one after the other:
 //   1. few_count or many_count      one workgroup a chunk of tiles: counts of each class
-//   2. scan                         one workgroup a class: counts become places, totals are left
-//   3. few_permutation, few_pairs,  one workgroup a chunk: ranks, local order, and the writes
-//      many_permutation or many_pairs
+//   2. scan                         one workgroup a class: counts become places, totals are left;
+//                                   not with FOLD
+//   3. few_permutation, few_pairs   one workgroup a chunk: ranks, local order, and the writes
+//      or many_permutation,         one workgroup a tile
+//      many_pairs
 // `few` takes up to 8 classes, or 16 with ROOM = 16; `many` up to 1 << BITS, 256 at most.
 // Divergence expected: none but the last tile's; every lane has its keys.
 //
@@ -21,20 +23,21 @@ struct Split {
     n: u32,
     // Classes: keys lie below it.
     classes: u32,
-    // Workgroups of the first and third dispatch.
+    // Workgroups of the first dispatch.
     chunks: u32,
-    // Tiles that a workgroup takes one after the other, at most 32.
+    // Tiles that a workgroup takes one after the other: at most 32, for `many` 16.
     tiles_per_chunk: u32,
     // Whether `inverse` is written.
     inverse: u32,
 }
 
-// Invocations a workgroup: a multiple of 32 and of the width; `many` needs 1 << BITS or more.
+// Invocations a workgroup: a multiple of 32 and of the width; `many` needs 1 << BITS or more, and no
+// more than 256.
 override THREADS: u32 = 256u;
 // Invocations of a workgroup of `scan`: one goes through the chunks of a class by itself.
 override SCAN_THREADS: u32 = 256u;
-// Packed words of 4 keys a lane and tile for `many`, 1, 2 or 4; `few` has one word of 8 keys.
-override MANY_ROWS: u32 = 4u;
+// Packed words of 4 keys a lane and tile for `many`, 1, 2 or 3; `few` has one word of 8 keys.
+override MANY_ROWS: u32 = 3u;
 // The classes that `few` has room for, 8 or 16.
 override ROOM: u32 = 8u;
 // Bits of a class for `many`.

@@ -52,7 +52,8 @@ fn few_fields(tally: vec2<u32>) -> vec4<u32> {
     return vec4(tally.x & FIELDS, (tally.x >> 4u) & FIELDS, tally.y & FIELDS, (tally.y >> 4u) & FIELDS);
 }
 
-var<workgroup> few_counts: array<atomic<u32>, 16>;
+// By class; with FOLD also, from 16 on, those of the chunks before this one.
+var<workgroup> few_counts: array<atomic<u32>, 32>;
 
 fn few_add(at: Lane, first_class: u32, sixteen_bits: u32) {
     // 32 words a lane and 128 lanes of 8 keys stay below 1 << 16.
@@ -109,6 +110,11 @@ fn few_count(
 
 const CLASSES_MAX = 16u;
 
+// Whether the third dispatch adds the counts up itself, in place of the second: worth it for few
+// chunks.
+override FOLD: bool = false;
+// Lanes that share a class's counts then.
+override FOLD_LANES: u32 = THREADS / ROOM;
 // Groups of a tile, in the order of their keys.
 override SLOTS: u32 = THREADS / 32u;
 override FEW_TILE: u32 = THREADS * 8u;
@@ -218,18 +224,61 @@ fn few_place(at: Lane, key: u32, before: ptr<function, vec4<u32>>) -> u32 {
     return begin[key * STRIDE + at.group] + ((field >> shift) & 255u);
 }
 
+// Adds up the counts of all chunks, and of those before this one: what `scan` would have left.
+fn few_fold(at: Lane, chunk: u32) {
+    if (at.place < 32u) {
+        atomicStore(&few_counts[at.place], 0u);
+    }
+    let class_id = at.place / FOLD_LANES;
+    var all = 0u;
+    var before = 0u;
+    if (class_id < split.classes) {
+        let row = class_id * split.chunks;
+        let last = split.chunks - 1u;
+        for (var i = at.place % FOLD_LANES; i < split.chunks; i += 4u * FOLD_LANES) {
+            let four = vec4(i) + vec4(0u, 1u, 2u, 3u) * FOLD_LANES;
+            // Loads without branches, so that they overlap; what is past the end counts nothing.
+            let at_count = vec4(row) + min(four, vec4(last));
+            let loaded =
+                vec4(counts[at_count.x], counts[at_count.y], counts[at_count.z], counts[at_count.w]);
+            let there = select(vec4(0u), loaded, four <= vec4(last));
+            all += there.x + there.y + there.z + there.w;
+            let lower = select(vec4(0u), there, four < vec4(chunk));
+            before += lower.x + lower.y + lower.z + lower.w;
+        }
+    }
+    workgroupBarrier();
+    if (class_id < split.classes) {
+        atomicAdd(&few_counts[class_id], all);
+        atomicAdd(&few_counts[16u + class_id], before);
+    }
+    workgroupBarrier();
+}
+
 // Where the chunk's keys of each class go; the first workgroup writes where classes begin.
 fn few_base(at: Lane, chunk: u32) {
+    if (FOLD) {
+        few_fold(at, chunk);
+    }
     if (at.place < ROOM) {
         var start = 0u;
         for (var i = 0u; i < ROOM; i++) {
             // Loads without branches, so that they overlap.
-            let total = totals[min(i, split.classes - 1u)];
+            var total = 0u;
+            if (FOLD) {
+                total = atomicLoad(&few_counts[i]);
+            } else {
+                total = totals[min(i, split.classes - 1u)];
+            }
             start += select(0u, total, i < split.classes && i < at.place);
         }
         var here = 0u;
         if (at.place < split.classes) {
-            here = counts[at.place * split.chunks + chunk];
+            if (FOLD) {
+                here = atomicLoad(&few_counts[16u + at.place]);
+            } else {
+                here = counts[at.place * split.chunks + chunk];
+            }
             if (chunk == 0u) {
                 offsets[at.place] = start;
             }

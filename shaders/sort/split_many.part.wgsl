@@ -1,52 +1,86 @@
-// Many classes: a lane has MANY_ROWS words of 4 keys; keys of a row lie 32 apart in a lane's words, so
-// that a row is 32 keys in their order. Ballots of a class's bits find the lanes that share it.
+// Many classes: a lane has MANY_ROWS words of 4 keys in a row, but ranks keys by rows of 32, one a lane,
+// in their order. Ballots of a class's bits find the lanes that share it.
+//
+// The first dispatch has a workgroup a chunk and counts its tiles one by one, up to 16 of them; the third
+// has a workgroup a tile, so that tiles that run at a time lie side by side in the order as well, and what
+// they write there fills whole lines of a cache. An H200 takes a fifth longer where a workgroup of the
+// third takes four tiles one after the other.
+// Workgroup memory is what there is least of: an H200 gives a core some 55 KiB of it through Vulkan.
+// So groups' counters and the staged elements take turns in `many_room`.
 
 override BINS: u32 = 1u << BITS;
 override GROUPS: u32 = THREADS / 32u;
 override MANY_TILE: u32 = MANY_ROWS * THREADS * 4u;
 override TALLIES: u32 = GROUPS * BINS;
-override VOTES: u32 = GROUPS * 8u;
+override MANY_ROOM: u32 = THREADS * max(8u, MANY_ROWS * 4u);
+override MANY_COUNTED: u32 = 8u * BINS;
+override MANY_SUMS: u32 = 8u + THREADS / 4u * u32(NARROW);
+override VOTES: u32 = 1u + GROUPS * 8u * u32(NARROW);
+override TOLD: u32 = 1u + THREADS * u32(NARROW);
 
-// [groups × classes]: counts, then where in the tile the group's keys of a class begin.
-var<workgroup> tallies: array<atomic<u32>, TALLIES>;
-var<workgroup> many_base: array<u32, BINS>;
+// [tiles of a chunk / 2 × classes]: counts of two tiles, 16 bits each.
+var<workgroup> many_counts: array<atomic<u32>, MANY_COUNTED>;
+// [groups × classes]: counts, then where in the tile the group's keys of a class begin; in turn with
+// what goes out, in the tile's order by class.
+var<workgroup> many_room: array<atomic<u32>, MANY_ROOM>;
+// Where the tile's keys of each class go, less their place in the tile.
 var<workgroup> many_delta: array<u32, BINS>;
-var<workgroup> many_stage: array<u32, MANY_TILE>;
+// The classes at both ends of a tile's part of `keys_filled`.
+var<workgroup> many_ends: vec2<u32>;
+var<workgroup> many_sums: array<u32, MANY_SUMS>;
 // Ballots of narrow subgroups put together, a word a bit and group; and what leaders were told.
 var<workgroup> narrow_votes: array<atomic<u32>, VOTES>;
-var<workgroup> narrow_told: array<u32, THREADS>;
+var<workgroup> narrow_told: array<u32, TOLD>;
 
-// The first key of packed word `i`; the others follow 32 apart.
-fn many_first(i: u32) -> u32 {
-    return (i / 32u) * 128u + i % 32u;
-}
+// [n]: the keys in order once more, by fours.
+@group(0) @binding(11) var<storage, read_write> keys_filled: array<vec4<u32>>;
+// [tiles × classes / 2]: of each tile, how many keys of two classes the tiles before it in its chunk
+// have, 16 bits each.
+@group(0) @binding(12) var<storage, read_write> many_before: array<u32>;
 
-// A key, or the last class where there is none or it is no class, which is told.
-fn many_load(i: u32) -> u32 {
+// Four keys from element 4 · i on. Keys past n become the last class, and so do those that are no
+// class, which are told.
+fn many_load(i: u32) -> vec4<u32> {
     let last = split.classes - 1u;
-    if (i >= split.n) {
-        return last;
+    let first = i * 4u;
+    var four = vec4(last);
+    if (first < split.n) {
+        four = keys[i];
     }
-    let key = keys[i / 4u][i % 4u];
-    if (key > last) {
-        refuse(i);
-        return last;
+    let largest = max(max(four.x, four.y), max(four.z, four.w));
+    if (largest > last || first + 4u > split.n) {
+        for (var j = 0u; j < 4u; j++) {
+            let key = select(select(four.x, four.y, j == 1u), select(four.z, four.w, j == 3u), j > 1u);
+            if (first + j < split.n && key > last) {
+                refuse(first + j);
+                break;
+            }
+        }
+        let inside = vec4(first) + vec4(0u, 1u, 2u, 3u) < vec4(split.n);
+        four = select(vec4(last), min(four, vec4(last)), inside);
     }
-    return key;
+    return four;
 }
 
-// Adds a key to the workgroup's count; subgroups of one class add once.
-fn many_tally(at: Lane, key: u32) {
-    if (subgroupAll(key == subgroupBroadcastFirst(key))) {
+// Packs four keys and adds them to the tile's counts; subgroups of one class add once.
+fn many_tally(at: Lane, tile: u32, word: u32, four: vec4<u32>) {
+    packed[word] = four.x | (four.y << 8u) | (four.z << 16u) | (four.w << 24u);
+    let row = tile / 2u * BINS;
+    let one = 1u << (tile % 2u * 16u);
+    let alike = all(four == vec4(four.x));
+    if (subgroupAll(alike && four.x == subgroupBroadcastFirst(four.x))) {
         if (at.lane == 0u) {
-            atomicAdd(&tallies[key], at.width);
+            atomicAdd(&many_counts[row + four.x], at.width * 4u * one);
         }
     } else {
-        atomicAdd(&tallies[key], 1u);
+        atomicAdd(&many_counts[row + four.x], one);
+        atomicAdd(&many_counts[row + four.y], one);
+        atomicAdd(&many_counts[row + four.z], one);
+        atomicAdd(&many_counts[row + four.w], one);
     }
 }
 
-// Counts the classes of a chunk and packs its keys.
+// Counts the classes of a chunk's tiles and packs its keys.
 @compute @workgroup_size(THREADS)
 fn many_count(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -55,29 +89,70 @@ fn many_count(
     @builtin(subgroup_size) width: u32,
 ) {
     let at = lane_of(subgroup, lane, width);
-    for (var bin = at.place; bin < BINS; bin += THREADS) {
-        atomicStore(&tallies[bin], 0u);
+    for (var i = at.place; i < MANY_COUNTED; i += THREADS) {
+        atomicStore(&many_counts[i], 0u);
     }
     workgroupBarrier();
     let words = split.tiles_per_chunk * MANY_ROWS;
     let first = workgroup.x * words * THREADS + at.place;
-    for (var i = 0u; i < words; i++) {
-        let at_word = first + i * THREADS;
-        let index = many_first(at_word);
-        let a = many_load(index);
-        let b = many_load(index + 32u);
-        let c = many_load(index + 64u);
-        let d = many_load(index + 96u);
-        packed[at_word] = a | (b << 8u) | (c << 16u) | (d << 24u);
-        many_tally(at, a);
-        many_tally(at, b);
-        many_tally(at, c);
-        many_tally(at, d);
+    // Four at a time, loads before all else, so that they overlap.
+    for (var i = 0u; i < words; i += 4u) {
+        let rows = vec4(i) + vec4(0u, 1u, 2u, 3u);
+        let word = vec4(first) + rows * THREADS;
+        let tile = rows / vec4(MANY_ROWS);
+        let a = many_load(word.x);
+        var b = vec4(0u);
+        var c = vec4(0u);
+        var d = vec4(0u);
+        if (rows.y < words) { b = many_load(word.y); }
+        if (rows.z < words) { c = many_load(word.z); }
+        if (rows.w < words) { d = many_load(word.w); }
+        many_tally(at, tile.x, word.x, a);
+        if (rows.y < words) { many_tally(at, tile.y, word.y, b); }
+        if (rows.z < words) { many_tally(at, tile.z, word.z, c); }
+        if (rows.w < words) { many_tally(at, tile.w, word.w, d); }
     }
     workgroupBarrier();
-    for (var bin = at.place; bin < split.classes; bin += THREADS) {
-        counts[bin * split.chunks + workgroup.x] = atomicLoad(&tallies[bin]);
+    for (var pair = at.place; pair < BINS / 2u; pair += THREADS) {
+        let bin = pair * 2u;
+        var low = 0u;
+        var high = 0u;
+        let first_tile = workgroup.x * split.tiles_per_chunk;
+        for (var tile = 0u; tile < split.tiles_per_chunk; tile++) {
+            many_before[(first_tile + tile) * (BINS / 2u) + pair] = low | (high << 16u);
+            let row = tile / 2u * BINS + bin;
+            let shift = tile % 2u * 16u;
+            low += (atomicLoad(&many_counts[row]) >> shift) & 0xffffu;
+            high += (atomicLoad(&many_counts[row + 1u]) >> shift) & 0xffffu;
+        }
+        if (bin < split.classes) {
+            counts[bin * split.chunks + workgroup.x] = low;
+        }
+        if (bin + 1u < split.classes) {
+            counts[(bin + 1u) * split.chunks + workgroup.x] = high;
+        }
     }
+}
+
+// The sum of `value` over the invocations of lower place. A barrier has to lie between two calls.
+fn many_exclusive(at: Lane, value: u32) -> u32 {
+    let width = min(at.width, 32u);
+    let unit = at.place / width;
+    var sum = group_exclusive(at, value);
+    if (at.place % width == width - 1u) {
+        many_sums[unit] = sum + value;
+    }
+    workgroupBarrier();
+    if (at.narrow) {
+        for (var i = 0u; i < unit; i++) {
+            sum += many_sums[i];
+        }
+    } else {
+        for (var i = 0u; i < GROUPS; i++) {
+            sum += select(0u, many_sums[i], i < unit);
+        }
+    }
+    return sum;
 }
 
 // The lanes of the group whose bit is set.
@@ -120,182 +195,256 @@ fn group_match(at: Lane, key: u32) -> u32 {
     return same;
 }
 
-// The rank of a row's key among its group's keys of the class so far.
+// The rank of a row's key among its group's keys of the class so far. The group's lanes are in step: its
+// last lane of a class has counted for the next row before that begins.
 fn many_rank(at: Lane, key: u32) -> u32 {
     let same = group_match(at, key);
-    let leader = firstTrailingBit(same);
-    var told = 0u;
-    if (at.index == leader) {
-        told = atomicAdd(&tallies[at.group * BINS + key], countOneBits(same));
-    }
+    let below = countOneBits(same & ((1u << at.index) - 1u));
+    let last = firstLeadingBit(same);
+    let entry = at.group * BINS + key;
+    var counted = 0u;
     if (at.narrow) {
-        narrow_told[at.place] = told;
+        if (at.index == last) {
+            counted = atomicAdd(&many_room[entry], below + 1u);
+        }
+        narrow_told[at.place] = counted;
         workgroupBarrier();
-        told = narrow_told[at.group * 32u + leader];
+        counted = narrow_told[at.group * 32u + last];
         workgroupBarrier();
     } else {
-        told = subgroupShuffle(told, (at.lane & ~31u) + leader);
+        counted = subgroupShuffle(atomicLoad(&many_room[entry]), (at.lane & ~31u) + last);
+        if (at.index == last) {
+            atomicStore(&many_room[entry], counted + below + 1u);
+        }
     }
-    return told + countOneBits(same & ((1u << at.index) - 1u));
+    return counted + below;
 }
 
-fn many_ranks(at: Lane, word: u32) -> vec4<u32> {
-    let a = many_rank(at, word & 255u);
-    let b = many_rank(at, (word >> 8u) & 255u);
-    let c = many_rank(at, (word >> 16u) & 255u);
-    let d = many_rank(at, word >> 24u);
+fn many_ranks(at: Lane, key: vec4<u32>) -> vec4<u32> {
+    let a = many_rank(at, key.x);
+    let b = many_rank(at, key.y);
+    let c = many_rank(at, key.z);
+    let d = many_rank(at, key.w);
     return vec4(a, b, c, d);
 }
 
-fn many_clear(at: Lane) {
-    for (var i = at.place; i < GROUPS * BINS; i += THREADS) {
-        atomicStore(&tallies[i], 0u);
+// The keys of a lane in four rows, of which the group's `word`-th packed words have 32 keys each.
+fn many_keys(at: Lane, word: u32) -> vec4<u32> {
+    let from_lane = vec4(at.index / 4u) + vec4(0u, 8u, 16u, 24u);
+    var words = vec4(0u);
+    if (at.narrow) {
+        words = vec4(
+            packed[word + from_lane.x],
+            packed[word + from_lane.y],
+            packed[word + from_lane.z],
+            packed[word + from_lane.w],
+        );
+    } else {
+        let own = packed[word + at.index];
+        let lane = from_lane + vec4(at.lane & ~31u);
+        words.x = subgroupShuffle(own, lane.x);
+        words.y = subgroupShuffle(own, lane.y);
+        words.z = subgroupShuffle(own, lane.z);
+        words.w = subgroupShuffle(own, lane.w);
     }
-    workgroupBarrier();
+    return (words >> vec4((at.index % 4u) * 8u)) & vec4(255u);
 }
 
-// Where the chunk's keys of each class go; the first workgroup writes where classes begin.
-fn many_start(at: Lane, chunk: u32) {
-    var total = 0u;
+// Of the invocation's class: where it begins, how many there are, and where the tile's go.
+struct Bin {
+    start: u32,
+    count: u32,
+    goal: u32,
+}
+
+// What the invocation knows of its class before the tile is ranked; clears the groups' counters. The first
+// workgroup writes where classes begin.
+fn many_start(at: Lane, number: u32) -> Bin {
+    var bin = Bin(0u, 0u, 0u);
     if (at.place < split.classes) {
-        total = totals[at.place];
+        let half = many_before[number * (BINS / 2u) + at.place / 2u];
+        bin.count = totals[at.place];
+        bin.goal = counts[at.place * split.chunks + number / split.tiles_per_chunk]
+            + ((half >> (at.place % 2u * 16u)) & 0xffffu);
     }
-    let start = workgroup_exclusive(at, total, THREADS).x;
-    if (at.place < split.classes) {
-        many_base[at.place] = start + counts[at.place * split.chunks + chunk];
-        if (chunk == 0u) {
-            offsets[at.place] = start;
+    for (var i = at.place; i < TALLIES; i += THREADS) {
+        atomicStore(&many_room[i], 0u);
+    }
+    bin.start = many_exclusive(at, bin.count);
+    bin.goal += bin.start;
+    if (number == 0u) {
+        if (at.place < split.classes) {
+            offsets[at.place] = bin.start;
+        }
+        if (at.place == 0u) {
+            offsets[split.classes] = split.n;
         }
     }
-    if (chunk == 0u && at.place == 0u) {
-        offsets[split.classes] = split.n;
-    }
+    return bin;
 }
 
-// Turns the groups' counts into places in the tile; `many_delta` and the next tile's base with it.
-fn many_begin(at: Lane) {
+// The counts of four groups: loads before stores, so that they overlap.
+fn many_four(entry: u32) -> vec4<u32> {
+    return vec4(
+        atomicLoad(&many_room[entry]),
+        atomicLoad(&many_room[entry + BINS]),
+        atomicLoad(&many_room[entry + 2u * BINS]),
+        atomicLoad(&many_room[entry + 3u * BINS]),
+    );
+}
+
+fn many_four_set(entry: u32, first: u32, four: vec4<u32>) {
+    atomicStore(&many_room[entry], first);
+    atomicStore(&many_room[entry + BINS], first + four.x);
+    atomicStore(&many_room[entry + 2u * BINS], first + four.x + four.y);
+    atomicStore(&many_room[entry + 3u * BINS], first + four.x + four.y + four.z);
+}
+
+// Turns the groups' counts into places in the tile, and leaves `many_delta` and `many_ends`.
+fn many_begin(at: Lane, tile: u32, bin: Bin) {
     workgroupBarrier();
-    var total = 0u;
+    var low = vec4(0u);
+    var high = vec4(0u);
     if (at.place < BINS) {
-        for (var group = 0u; group < GROUPS; group++) {
-            let entry = group * BINS + at.place;
-            let count = atomicLoad(&tallies[entry]);
-            atomicStore(&tallies[entry], total);
-            total += count;
-        }
+        low = many_four(at.place);
+        if (GROUPS > 4u) { high = many_four(4u * BINS + at.place); }
     }
-    let first = workgroup_exclusive(at, total, THREADS).x;
+    let low_sum = low.x + low.y + low.z + low.w;
+    let first = many_exclusive(at, low_sum + high.x + high.y + high.z + high.w);
     if (at.place < BINS) {
-        for (var group = 0u; group < GROUPS; group++) {
-            let entry = group * BINS + at.place;
-            atomicStore(&tallies[entry], atomicLoad(&tallies[entry]) + first);
+        many_four_set(at.place, first, low);
+        if (GROUPS > 4u) { many_four_set(4u * BINS + at.place, first + low_sum, high); }
+        many_delta[at.place] = bin.goal - first;
+        let end = min(tile + MANY_TILE, split.n) - 1u;
+        if (tile >= bin.start && tile - bin.start < bin.count) {
+            many_ends.x = at.place;
         }
-        let goal = many_base[at.place];
-        many_delta[at.place] = goal - first;
-        many_base[at.place] = goal + total;
+        if (end >= bin.start && end - bin.start < bin.count) {
+            many_ends.y = at.place;
+        }
     }
     workgroupBarrier();
 }
 
-fn many_keys(word: u32) -> vec4<u32> {
-    return (vec4(word) >> vec4(0u, 8u, 16u, 24u)) & vec4(255u);
-}
-
-// The places in the tile of a word's keys, from their ranks.
-fn many_places(at: Lane, word: u32, ranks: vec4<u32>) -> vec4<u32> {
-    let entry = many_keys(word) + vec4(at.group * BINS);
+// The places in the tile of a lane's keys, from their ranks.
+fn many_places(at: Lane, key: vec4<u32>, ranks: vec4<u32>) -> vec4<u32> {
+    let entry = key + vec4(at.group * BINS);
     return ranks + vec4(
-        atomicLoad(&tallies[entry.x]),
-        atomicLoad(&tallies[entry.y]),
-        atomicLoad(&tallies[entry.z]),
-        atomicLoad(&tallies[entry.w]),
+        atomicLoad(&many_room[entry.x]),
+        atomicLoad(&many_room[entry.y]),
+        atomicLoad(&many_room[entry.z]),
+        atomicLoad(&many_room[entry.w]),
     );
 }
 
 fn many_put(places: vec4<u32>, values: vec4<u32>) {
-    many_stage[places.x] = values.x;
-    many_stage[places.y] = values.y;
-    many_stage[places.z] = values.z;
-    many_stage[places.w] = values.w;
+    atomicStore(&many_room[places.x], values.x);
+    atomicStore(&many_room[places.y], values.y);
+    atomicStore(&many_room[places.z], values.z);
+    atomicStore(&many_room[places.w], values.w);
 }
 
-// The index in the tile of a lane's row-th word's first key.
-fn many_index(at: Lane, row: u32) -> u32 {
-    return (at.group * MANY_ROWS + row) * 128u + at.index;
+// What is staged for four places THREADS apart.
+fn many_staged(slot: u32) -> vec4<u32> {
+    return vec4(
+        atomicLoad(&many_room[slot]),
+        atomicLoad(&many_room[slot + THREADS]),
+        atomicLoad(&many_room[slot + 2u * THREADS]),
+        atomicLoad(&many_room[slot + 3u * THREADS]),
+    );
 }
 
-// Stages index and class of a word's keys.
-fn many_stage_keys(at: Lane, row: u32, word: u32, places: vec4<u32>) {
-    let index = vec4(many_index(at, row)) + vec4(0u, 32u, 64u, 96u);
-    many_put(places, index | (many_keys(word) << vec4(16u)));
+// The first packed word of a group's part of a tile.
+fn many_word(at: Lane, number: u32) -> u32 {
+    return (number * GROUPS + at.group) * MANY_ROWS * 32u;
 }
 
-fn many_inverse(at: Lane, tile: u32, row: u32, word: u32, places: vec4<u32>) {
-    let key = many_keys(word);
+// The index in the tile of a lane's key in the first of four rows; the others follow 32 apart.
+fn many_index(at: Lane, rows: u32) -> u32 {
+    return (at.group * MANY_ROWS + rows) * 128u + at.index;
+}
+
+// Index in the tile and class of four keys.
+fn many_entries(at: Lane, rows: u32, key: vec4<u32>) -> vec4<u32> {
+    return (vec4(many_index(at, rows)) + vec4(0u, 32u, 64u, 96u)) | (key << vec4(16u));
+}
+
+fn many_inverse(at: Lane, tile: u32, rows: u32, key: vec4<u32>, places: vec4<u32>) {
     let goals = places
         + vec4(many_delta[key.x], many_delta[key.y], many_delta[key.z], many_delta[key.w]);
-    let index = tile + many_index(at, row);
+    let index = tile + many_index(at, rows);
     if (index < split.n) { inverse[index / 4u][index % 4u] = goals.x; }
     if (index + 32u < split.n) { inverse[index / 4u + 8u][index % 4u] = goals.y; }
     if (index + 64u < split.n) { inverse[index / 4u + 16u][index % 4u] = goals.z; }
     if (index + 96u < split.n) { inverse[index / 4u + 24u][index % 4u] = goals.w; }
 }
 
-fn many_permute_row(at: Lane, tile: u32, row: u32, word: u32, ranks: vec4<u32>) {
-    let places = many_places(at, word, ranks);
-    many_stage_keys(at, row, word, places);
-    if (split.inverse != 0u) {
-        many_inverse(at, tile, row, word, places);
-    }
+// Where four staged classes THREADS apart go.
+fn many_goals(slot: u32, key: vec4<u32>) -> vec4<u32> {
+    return vec4(slot) + vec4(0u, 1u, 2u, 3u) * THREADS
+        + vec4(many_delta[key.x], many_delta[key.y], many_delta[key.z], many_delta[key.w]);
+}
+
+fn many_indices_out(tile: u32, inside: u32, slot: u32) {
+    let entry = many_staged(slot);
+    let goal = many_goals(slot, entry >> vec4(16u));
+    let index = vec4(tile) + (entry & vec4(0xffffu));
+    if (slot < inside) { permutation[goal.x] = index.x; }
+    if (slot + THREADS < inside) { permutation[goal.y] = index.y; }
+    if (slot + 2u * THREADS < inside) { permutation[goal.z] = index.z; }
+    if (slot + 3u * THREADS < inside) { permutation[goal.w] = index.w; }
 }
 
 // Writes the permutation, and its inverse where it is asked for.
 @compute @workgroup_size(THREADS)
 fn many_permutation(
     @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(subgroup_id) subgroup: u32,
     @builtin(subgroup_invocation_id) lane: u32,
     @builtin(subgroup_size) width: u32,
 ) {
     let at = lane_of(subgroup, lane, width);
-    many_start(at, workgroup.x);
-    for (var i = 0u; i < split.tiles_per_chunk; i++) {
-        let number = workgroup.x * split.tiles_per_chunk + i;
-        let tile = number * MANY_TILE;
-        if (tile >= split.n) {
-            break;
-        }
-        let first = number * MANY_ROWS * THREADS + at.group * MANY_ROWS * 32u + at.index;
-        var words = vec4(0u);
-        words.x = packed[first];
-        if (MANY_ROWS > 1u) { words.y = packed[first + 32u]; }
-        if (MANY_ROWS > 2u) { words.z = packed[first + 64u]; }
-        if (MANY_ROWS > 2u) { words.w = packed[first + 96u]; }
-        many_clear(at);
-        let ranks_0 = many_ranks(at, words.x);
-        var ranks_1 = vec4(0u);
-        var ranks_2 = vec4(0u);
-        var ranks_3 = vec4(0u);
-        if (MANY_ROWS > 1u) { ranks_1 = many_ranks(at, words.y); }
-        if (MANY_ROWS > 2u) { ranks_2 = many_ranks(at, words.z); }
-        if (MANY_ROWS > 2u) { ranks_3 = many_ranks(at, words.w); }
-        many_begin(at);
-        many_permute_row(at, tile, 0u, words.x, ranks_0);
-        if (MANY_ROWS > 1u) { many_permute_row(at, tile, 1u, words.y, ranks_1); }
-        if (MANY_ROWS > 2u) { many_permute_row(at, tile, 2u, words.z, ranks_2); }
-        if (MANY_ROWS > 2u) { many_permute_row(at, tile, 3u, words.w, ranks_3); }
-        workgroupBarrier();
-        let inside = min(MANY_TILE, split.n - tile);
-        for (var k = at.place; k < inside; k += THREADS) {
-            let entry = many_stage[k];
-            permutation[many_delta[entry >> 16u] + k] = tile + (entry & 0xffffu);
-        }
+    let number = workgroup.y * grid.x + workgroup.x;
+    let tile = number * MANY_TILE;
+    if (tile >= split.n) {
+        return;
     }
+    let bin = many_start(at, number);
+    let word = many_word(at, number);
+    let keys_0 = many_keys(at, word);
+    var keys_1 = vec4(0u);
+    var keys_2 = vec4(0u);
+    if (MANY_ROWS > 1u) { keys_1 = many_keys(at, word + 32u); }
+    if (MANY_ROWS > 2u) { keys_2 = many_keys(at, word + 64u); }
+    var places_0 = many_ranks(at, keys_0);
+    var places_1 = vec4(0u);
+    var places_2 = vec4(0u);
+    if (MANY_ROWS > 1u) { places_1 = many_ranks(at, keys_1); }
+    if (MANY_ROWS > 2u) { places_2 = many_ranks(at, keys_2); }
+    many_begin(at, tile, bin);
+    places_0 = many_places(at, keys_0, places_0);
+    if (MANY_ROWS > 1u) { places_1 = many_places(at, keys_1, places_1); }
+    if (MANY_ROWS > 2u) { places_2 = many_places(at, keys_2, places_2); }
+    let inside = min(MANY_TILE, split.n - tile);
+    workgroupBarrier();
+    many_put(places_0, many_entries(at, 0u, keys_0));
+    if (MANY_ROWS > 1u) { many_put(places_1, many_entries(at, 1u, keys_1)); }
+    if (MANY_ROWS > 2u) { many_put(places_2, many_entries(at, 2u, keys_2)); }
+    if (split.inverse != 0u) {
+        many_inverse(at, tile, 0u, keys_0, places_0);
+        if (MANY_ROWS > 1u) { many_inverse(at, tile, 1u, keys_1, places_1); }
+        if (MANY_ROWS > 2u) { many_inverse(at, tile, 2u, keys_2, places_2); }
+    }
+    workgroupBarrier();
+    many_indices_out(tile, inside, at.place);
+    if (MANY_ROWS > 1u) { many_indices_out(tile, inside, at.place + 4u * THREADS); }
+    if (MANY_ROWS > 2u) { many_indices_out(tile, inside, at.place + 8u * THREADS); }
 }
 
-// A word's four payloads.
-fn many_payload(at: Lane, tile: u32, row: u32) -> vec4<u32> {
-    let index = tile + many_index(at, row);
+// Four payloads of a lane.
+fn many_payload(at: Lane, tile: u32, rows: u32) -> vec4<u32> {
+    let index = tile + many_index(at, rows);
     var values = vec4(0u);
     if (index < split.n) { values.x = payload[index / 4u][index % 4u]; }
     if (index + 32u < split.n) { values.y = payload[index / 4u + 8u][index % 4u]; }
@@ -304,89 +453,106 @@ fn many_payload(at: Lane, tile: u32, row: u32) -> vec4<u32> {
     return values;
 }
 
-// Writes one key in order; where its payload goes.
-fn many_key_out(k: u32, inside: u32) -> u32 {
-    let key = many_stage[k];
-    let goal = many_delta[key & 255u] + k;
-    if (k < inside) {
-        keys_sorted[goal] = key;
+fn many_payload_out(inside: u32, slot: u32, goals: vec4<u32>) {
+    let values = many_staged(slot);
+    if (slot < inside) { payload_sorted[goals.x] = values.x; }
+    if (slot + THREADS < inside) { payload_sorted[goals.y] = values.y; }
+    if (slot + 2u * THREADS < inside) { payload_sorted[goals.z] = values.z; }
+    if (slot + 3u * THREADS < inside) { payload_sorted[goals.w] = values.w; }
+}
+
+// The class at a place in the order, where `many_room` has the places at which classes begin.
+fn many_class(place: u32) -> u32 {
+    var found = 0u;
+    for (var step = BINS / 2u; step > 0u; step /= 2u) {
+        found += select(0u, step, place >= atomicLoad(&many_room[found + step]));
     }
-    return goal;
+    return found;
 }
 
-fn many_keys_out(k: u32, inside: u32) -> vec4<u32> {
-    let a = many_key_out(k, inside);
-    let b = many_key_out(k + THREADS, inside);
-    let c = many_key_out(k + 2u * THREADS, inside);
-    let d = many_key_out(k + 3u * THREADS, inside);
-    return vec4(a, b, c, d);
-}
-
-fn many_payload_out(k: u32, inside: u32, goals: vec4<u32>) {
-    if (k < inside) { payload_sorted[goals.x] = many_stage[k]; }
-    if (k + THREADS < inside) { payload_sorted[goals.y] = many_stage[k + THREADS]; }
-    if (k + 2u * THREADS < inside) { payload_sorted[goals.z] = many_stage[k + 2u * THREADS]; }
-    if (k + 3u * THREADS < inside) { payload_sorted[goals.w] = many_stage[k + 3u * THREADS]; }
+// Writes `keys_sorted` from the tile's first place on: no need to move keys, as totals say them.
+fn many_fill(at: Lane, tile: u32, start: u32) {
+    let ends = workgroupUniformLoad(&many_ends);
+    if (ends.x == ends.y) {
+        for (var i = at.place; i < MANY_TILE / 4u; i += THREADS) {
+            if (tile + i * 4u < split.n) {
+                keys_filled[tile / 4u + i] = vec4(ends.x);
+            }
+        }
+    } else {
+        if (at.place < BINS) {
+            atomicStore(&many_room[at.place], start);
+        }
+        workgroupBarrier();
+        for (var i = at.place; i < MANY_TILE / 4u; i += THREADS) {
+            let k = tile + i * 4u;
+            if (k < split.n) {
+                keys_filled[k / 4u] =
+                    vec4(many_class(k), many_class(k + 1u), many_class(k + 2u), many_class(k + 3u));
+            }
+        }
+    }
 }
 
 // Writes the payload and the keys in order.
 @compute @workgroup_size(THREADS)
 fn many_pairs(
     @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(subgroup_id) subgroup: u32,
     @builtin(subgroup_invocation_id) lane: u32,
     @builtin(subgroup_size) width: u32,
 ) {
     let at = lane_of(subgroup, lane, width);
-    many_start(at, workgroup.x);
-    for (var i = 0u; i < split.tiles_per_chunk; i++) {
-        let number = workgroup.x * split.tiles_per_chunk + i;
-        let tile = number * MANY_TILE;
-        if (tile >= split.n) {
-            break;
-        }
-        let first = number * MANY_ROWS * THREADS + at.group * MANY_ROWS * 32u + at.index;
-        var words = vec4(0u);
-        words.x = packed[first];
-        if (MANY_ROWS > 1u) { words.y = packed[first + 32u]; }
-        if (MANY_ROWS > 2u) { words.z = packed[first + 64u]; }
-        if (MANY_ROWS > 2u) { words.w = packed[first + 96u]; }
-        many_clear(at);
-        var places_0 = many_ranks(at, words.x);
-        var places_1 = vec4(0u);
-        var places_2 = vec4(0u);
-        var places_3 = vec4(0u);
-        if (MANY_ROWS > 1u) { places_1 = many_ranks(at, words.y); }
-        if (MANY_ROWS > 2u) { places_2 = many_ranks(at, words.z); }
-        if (MANY_ROWS > 2u) { places_3 = many_ranks(at, words.w); }
-        many_begin(at);
-        places_0 = many_places(at, words.x, places_0);
-        if (MANY_ROWS > 1u) { places_1 = many_places(at, words.y, places_1); }
-        if (MANY_ROWS > 2u) { places_2 = many_places(at, words.z, places_2); }
-        if (MANY_ROWS > 2u) { places_3 = many_places(at, words.w, places_3); }
-        many_put(places_0, many_keys(words.x));
-        if (MANY_ROWS > 1u) { many_put(places_1, many_keys(words.y)); }
-        if (MANY_ROWS > 2u) { many_put(places_2, many_keys(words.z)); }
-        if (MANY_ROWS > 2u) { many_put(places_3, many_keys(words.w)); }
-        workgroupBarrier();
-        let inside = min(MANY_TILE, split.n - tile);
-        let k = at.place;
-        let goals_0 = many_keys_out(k, inside);
-        var goals_1 = vec4(0u);
-        var goals_2 = vec4(0u);
-        var goals_3 = vec4(0u);
-        if (MANY_ROWS > 1u) { goals_1 = many_keys_out(k + 4u * THREADS, inside); }
-        if (MANY_ROWS > 2u) { goals_2 = many_keys_out(k + 8u * THREADS, inside); }
-        if (MANY_ROWS > 2u) { goals_3 = many_keys_out(k + 12u * THREADS, inside); }
-        workgroupBarrier();
-        many_put(places_0, many_payload(at, tile, 0u));
-        if (MANY_ROWS > 1u) { many_put(places_1, many_payload(at, tile, 1u)); }
-        if (MANY_ROWS > 2u) { many_put(places_2, many_payload(at, tile, 2u)); }
-        if (MANY_ROWS > 2u) { many_put(places_3, many_payload(at, tile, 3u)); }
-        workgroupBarrier();
-        many_payload_out(k, inside, goals_0);
-        if (MANY_ROWS > 1u) { many_payload_out(k + 4u * THREADS, inside, goals_1); }
-        if (MANY_ROWS > 2u) { many_payload_out(k + 8u * THREADS, inside, goals_2); }
-        if (MANY_ROWS > 2u) { many_payload_out(k + 12u * THREADS, inside, goals_3); }
+    let number = workgroup.y * grid.x + workgroup.x;
+    let tile = number * MANY_TILE;
+    if (tile >= split.n) {
+        return;
     }
+    let bin = many_start(at, number);
+    let word = many_word(at, number);
+    let keys_0 = many_keys(at, word);
+    var keys_1 = vec4(0u);
+    var keys_2 = vec4(0u);
+    if (MANY_ROWS > 1u) { keys_1 = many_keys(at, word + 32u); }
+    if (MANY_ROWS > 2u) { keys_2 = many_keys(at, word + 64u); }
+    var places_0 = many_ranks(at, keys_0);
+    var places_1 = vec4(0u);
+    var places_2 = vec4(0u);
+    if (MANY_ROWS > 1u) { places_1 = many_ranks(at, keys_1); }
+    if (MANY_ROWS > 2u) { places_2 = many_ranks(at, keys_2); }
+    many_begin(at, tile, bin);
+    places_0 = many_places(at, keys_0, places_0);
+    if (MANY_ROWS > 1u) { places_1 = many_places(at, keys_1, places_1); }
+    if (MANY_ROWS > 2u) { places_2 = many_places(at, keys_2, places_2); }
+    let inside = min(MANY_TILE, split.n - tile);
+    workgroupBarrier();
+    many_put(places_0, keys_0);
+    if (MANY_ROWS > 1u) { many_put(places_1, keys_1); }
+    if (MANY_ROWS > 2u) { many_put(places_2, keys_2); }
+    workgroupBarrier();
+    let slot = at.place;
+    let goals_0 = many_goals(slot, many_staged(slot));
+    var goals_1 = vec4(0u);
+    var goals_2 = vec4(0u);
+    if (MANY_ROWS > 1u) {
+        goals_1 = many_goals(slot + 4u * THREADS, many_staged(slot + 4u * THREADS));
+    }
+    if (MANY_ROWS > 2u) {
+        goals_2 = many_goals(slot + 8u * THREADS, many_staged(slot + 8u * THREADS));
+    }
+    let values_0 = many_payload(at, tile, 0u);
+    var values_1 = vec4(0u);
+    var values_2 = vec4(0u);
+    if (MANY_ROWS > 1u) { values_1 = many_payload(at, tile, 1u); }
+    if (MANY_ROWS > 2u) { values_2 = many_payload(at, tile, 2u); }
+    workgroupBarrier();
+    many_put(places_0, values_0);
+    if (MANY_ROWS > 1u) { many_put(places_1, values_1); }
+    if (MANY_ROWS > 2u) { many_put(places_2, values_2); }
+    workgroupBarrier();
+    many_payload_out(inside, slot, goals_0);
+    if (MANY_ROWS > 1u) { many_payload_out(inside, slot + 4u * THREADS, goals_1); }
+    if (MANY_ROWS > 2u) { many_payload_out(inside, slot + 8u * THREADS, goals_2); }
+    many_fill(at, tile, bin.start);
 }

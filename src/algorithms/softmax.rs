@@ -14,6 +14,9 @@ use super::{
 /// The shader's text, the catalogue's.
 const SHADER: &str = include_str!("../../shaders/softmax/rows.wgsl");
 
+/// The largest workgroup that was faster than smaller ones.
+const WORKGROUP_MAX: u32 = 512;
+
 /// How the work is divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SoftmaxTuning {
@@ -28,8 +31,13 @@ impl SoftmaxTuning {
     /// What was fastest where it was measured, of what the device takes: two vectors of four for
     /// each invocation, a workgroup of 512 at most, and as many vectors as the row then needs.
     pub fn for_columns(device: &Device, columns: u32) -> Self {
-        let wanted = columns.div_ceil(8).next_power_of_two().clamp(128, 512);
-        let workgroup_size = workgroup_size(device, wanted);
+        Self::of_workgroups(workgroup_size(device, WORKGROUP_MAX), columns)
+    }
+
+    /// The same where workgroups have at most `workgroup_size_max` invocations, a power of two.
+    pub fn of_workgroups(workgroup_size_max: u32, columns: u32) -> Self {
+        let wanted = columns.div_ceil(8).next_power_of_two().clamp(128, WORKGROUP_MAX);
+        let workgroup_size = wanted.min(workgroup_size_max);
         Self { workgroup_size, items: columns.div_ceil(workgroup_size * 4).max(1) }
     }
 }

@@ -159,9 +159,12 @@ fn explain_report(flag: &str) -> &'static str {
              differs between devices."
         }
         flag if flag.starts_with("loop_cut_off_line_") => {
-            "More lanes came out of the loop on that line than took a way out of it: the driver left \
-             it by itself after some number of turns (doctor shows the number), so that outputs, \
-             counts and times are of a shorter loop. lavapipe does so after 65,535 turns."
+            "More lanes came out of the loop on that line than took a way out of it. Either the driver \
+             left it by itself after some number of turns (doctor shows the number), so that outputs, \
+             counts and times are of a shorter loop: lavapipe does so after 65,535 turns. Or its \
+             compiler left out what stands on the last way out: lavapipe's takes the length of an \
+             array or vector that the loop indexes for the most turns that it can have, and what a \
+             lane does after as many turns, before it leaves, is not done."
         }
         flag if flag.starts_with("shuffle_past_the_edge_of_a_subgroup_line_") => {
             "On these lines lanes asked for a lane before the first or after the last of their \

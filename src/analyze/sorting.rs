@@ -44,15 +44,22 @@ pub struct SpeedCurve {
     pub points: Vec<(f64, f64)>,
 }
 
-/// Where a curve crosses 1 for good.
+/// Where along its axis a curve lies at 1 or above; values between points are interpolated on
+/// logarithmic axes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Crossover {
-    /// From this value on, interpolated between points on logarithmic axes.
+    /// From this value on.
     From(f64),
+    /// Up to this value.
+    UpTo(f64),
+    /// Between these two values, and neither at the first nor at the last point.
+    Between(f64, f64),
     /// At every point that was measured.
     Always,
-    /// At no last point that was measured.
+    /// At no point that was measured.
     Never,
+    /// At so many of the points that were measured, more than one run of them.
+    Some(usize),
 }
 
 /// A kernel's speed-up beside what counting and traffic predict.
@@ -181,17 +188,31 @@ pub fn speed_curves(run: &Run, catalogue: &Catalogue) -> Vec<SpeedCurve> {
     curves
 }
 
-/// Finds where a curve crosses 1 for good.
+/// Finds where a curve lies at 1 or above.
 pub fn crossover(curve: &SpeedCurve) -> Crossover {
-    let Some(last_below) = curve.points.iter().rposition(|(_, speedup)| *speedup < 1.0) else {
-        return Crossover::Always;
-    };
-    let Some(&(above_x, above)) = curve.points.get(last_below + 1) else {
-        return Crossover::Never;
-    };
-    let (below_x, below) = curve.points[last_below];
-    let share = -below.ln() / (above.ln() - below.ln());
-    Crossover::From((below_x.ln() + share * (above_x.ln() - below_x.ln())).exp())
+    let pays = |point: &(f64, f64)| point.1 >= 1.0;
+    let points = &curve.points;
+    let crossings: Vec<f64> = points
+        .iter()
+        .zip(points.iter().skip(1))
+        .filter(|(left, right)| pays(left) != pays(right))
+        .map(|(left, right)| crossing(*left, *right))
+        .collect();
+    let first_pays = points.first().is_some_and(pays);
+    match (crossings.as_slice(), first_pays) {
+        ([], true) => Crossover::Always,
+        ([], false) => Crossover::Never,
+        ([x], true) => Crossover::UpTo(*x),
+        ([x], false) => Crossover::From(*x),
+        ([from, to], false) => Crossover::Between(*from, *to),
+        ([..], _) => Crossover::Some(points.iter().filter(|point| pays(point)).count()),
+    }
+}
+
+/// Where the line between two points on both sides of 1 meets 1, on logarithmic axes.
+fn crossing((left_x, left): (f64, f64), (right_x, right): (f64, f64)) -> f64 {
+    let share = -left.ln() / (right.ln() - left.ln());
+    (left_x.ln() + share * (right_x.ln() - left_x.ln())).exp()
 }
 
 /// Makes the model's row of every kernel with a baseline.
@@ -311,6 +332,17 @@ mod tests {
         };
         assert!((n - 2048.0).abs() < 1e-6);
         assert_eq!(crossover(&curve(&[(1.0, 1.5), (2.0, 3.0)])), Crossover::Always);
-        assert_eq!(crossover(&curve(&[(1.0, 1.5), (2.0, 0.9)])), Crossover::Never);
+        let Crossover::UpTo(density) = crossover(&curve(&[(0.01, 2.0), (0.04, 0.5)])) else {
+            panic!("it pays at low densities");
+        };
+        assert!((density - 0.02).abs() < 1e-9);
+        let points = [(1.0, 0.5), (4.0, 2.0), (16.0, 0.5)];
+        let Crossover::Between(low, high) = crossover(&curve(&points)) else {
+            panic!("it pays in the middle");
+        };
+        assert!((low - 2.0).abs() < 1e-9 && (high - 8.0).abs() < 1e-9);
+        assert_eq!(crossover(&curve(&[(1.0, 0.5), (2.0, 0.9)])), Crossover::Never);
+        let points = [(1.0, 1.5), (2.0, 0.9), (3.0, 1.0)];
+        assert_eq!(crossover(&curve(&points)), Crossover::Some(2));
     }
 }

@@ -128,10 +128,16 @@ fn series(
         canvas.disc(*place, 4, colour)?;
     }
     let number = format!("{}", index + 1);
+    let (axis, count) = (curve.axis, curve.points.len());
     let crossing = match crossover(curve) {
-        Crossover::From(x) => format!("pays from {} = {}", curve.axis, rounded(x)),
+        Crossover::From(x) => format!("pays from {axis} = {}", rounded(x)),
+        Crossover::UpTo(x) => format!("pays up to {axis} = {}", rounded(x)),
+        Crossover::Between(from, to) => {
+            format!("pays from {axis} = {} to {}", rounded(from), rounded(to))
+        }
         Crossover::Always => "pays at every point".to_owned(),
-        Crossover::Never => "does not pay at the last point".to_owned(),
+        Crossover::Never => "pays at no point".to_owned(),
+        Crossover::Some(points) => format!("pays at {points} of {count} points"),
     };
     let name = short_name(&curve.kernel);
     let fixed = &curve.fixed;

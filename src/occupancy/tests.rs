@@ -146,3 +146,26 @@ fn the_cuda_runtime_gives_the_same_numbers_of_blocks() {
     }
     assert_eq!(compared, 400);
 }
+
+/// Forty answers of the CUDA runtime to which block size occupies an H200 best, made with
+/// `benches/cuda_facts`: of sizes that do equally well it takes the largest.
+#[test]
+fn the_cuda_runtime_proposes_the_same_block_sizes() {
+    let hopper = architecture("sm_90").unwrap();
+    let rows = include_str!("h200_block_sizes.csv").lines().filter(|line| !line.starts_with('#'));
+    let mut compared = 0;
+    for row in rows {
+        let figures: Vec<u32> = row.split(',').map(|word| word.parse().unwrap()).collect();
+        let [registers, memory_bytes, size, blocks] = figures[..] else { panic!("{row}") };
+        let held = |invocations: u32| {
+            let needs = Needs { registers, memory_bytes, invocations };
+            let workgroups = occupancy(&hopper, &needs).map_or(0, |found| found.workgroups);
+            (workgroups * invocations, invocations, workgroups)
+        };
+        let best = (1..=32).map(|warps| held(warps * 32)).max();
+        let Some((_, found, workgroups)) = best else { panic!("{row}") };
+        assert_eq!((found, workgroups * 132), (size, blocks), "{row}");
+        compared += 1;
+    }
+    assert_eq!(compared, 40);
+}

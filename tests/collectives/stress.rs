@@ -1,8 +1,9 @@
 //! The library's functions on random sizes, many times, in a child process with a time limit.
 //!
-//! Input: a driver, and `LANESCOPE_COLLECTIVE_RUNS` for how many runs. Output: none of them hangs,
-//! gives a wrong result, or writes beyond its n. The child is this test program itself, started with
-//! [`CHILD`] set: a driver is chosen by the environment, and a hang must not be ours.
+//! Input: a driver, `LANESCOPE_COLLECTIVE_RUNS` for how many runs, and `LANESCOPE_COLLECTIVE_ELEMENTS`
+//! for how many elements they may have. Output: none of them hangs, gives a wrong result, or writes beyond its n. The child is this test program itself, started with
+//! [`CHILD`] set: a driver is chosen by the environment, and a hang must not be ours. It says on
+//! standard output what it ran, so that what it says can be kept.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -24,8 +25,8 @@ pub(crate) const CHILD: &str = "LANESCOPE_COLLECTIVE_CHILD";
 /// What outputs hold before a run.
 const UNTOUCHED: u32 = 0xdead_beef;
 
-/// The most elements of a run.
-const N_MAX: u64 = 40_000;
+/// The most elements of a run where nothing else is asked for: many tiles, but few for a large GPU.
+const ELEMENTS: u64 = 40_000;
 
 /// Runs where nothing else is asked for.
 const RUNS: u64 = 60;
@@ -59,6 +60,8 @@ pub(crate) fn stress(driver: &Driver) {
 struct Gpu {
     device: Device,
     queue: Queue,
+    /// What it is, in words.
+    name: String,
 }
 
 impl Gpu {
@@ -77,7 +80,16 @@ impl Gpu {
             ..DeviceDescriptor::default()
         }))
         .unwrap();
-        Self { device, queue }
+        let info = adapter.get_info();
+        let name = format!(
+            "{}, {} {}, subgroups of {} to {} lanes",
+            info.name,
+            info.driver,
+            info.driver_info,
+            info.subgroup_min_size,
+            info.subgroup_max_size
+        );
+        Self { device, queue, name }
     }
 
     fn buffer(&self, words: &[u32]) -> Buffer {
@@ -112,23 +124,41 @@ impl Gpu {
     }
 }
 
-/// A size that fills nothing evenly.
-fn size(random: u64) -> u64 {
-    let primes = [2, 3, 5, 7, 127, 251, 509, 1021, 2039, 4093, 8191, 16_381, 32_749];
-    let power = 1_u64 << (random >> 8 & 15);
+/// The kinds of sizes, in the order of [`size`]'s.
+const KINDS: [&str; 6] = [
+    "0 or 1 elements",
+    "a prime",
+    "one below a power of two",
+    "one above a power of two",
+    "a power of two",
+    "any number",
+];
+
+/// Primes near powers of two.
+const PRIMES: [u64; 20] = [
+    2, 3, 5, 7, 127, 251, 509, 1021, 2039, 4093, 8191, 16_381, 32_749, 65_537, 131_071, 262_147,
+    524_287, 1_048_583, 2_097_143, 4_194_301,
+];
+
+/// A size of at most `max` elements that fills nothing evenly, and its kind.
+fn size(random: u64, max: u64) -> (usize, u64) {
+    let primes = &PRIMES[..PRIMES.partition_point(|prime| *prime <= max)];
+    let power = 1_u64 << ((random >> 8) % u64::from(max.ilog2()));
     match random & 7 {
-        0 => [0, 1][usize::try_from(random >> 16 & 1).unwrap()],
-        1 | 2 => primes[usize::try_from(random >> 16).unwrap_or(0) % primes.len()],
-        3 => power - 1,
-        4 => power + 1,
-        5 => power,
-        _ => (random >> 16) % N_MAX,
+        0 => (0, random >> 16 & 1),
+        1 | 2 => (1, primes[usize::try_from(random >> 16).unwrap_or(0) % primes.len()]),
+        3 => (2, power - 1),
+        4 => (3, power + 1),
+        5 => (4, power),
+        _ => (5, (random >> 16) % max),
     }
 }
 
 /// What the child does: so many runs, a panic at the first that is wrong.
 pub(crate) fn child(runs: u64) {
     let gpu = Gpu::open(None);
+    let asked = std::env::var("LANESCOPE_COLLECTIVE_ELEMENTS").ok();
+    let max = asked.map_or(ELEMENTS, |elements| elements.parse().unwrap());
     let tuning = ReduceTuning { workgroup_size: 128, items: 1, workgroups_max: 7 };
     let sum = Reduce::new(
         &gpu.device,
@@ -139,18 +169,21 @@ pub(crate) fn child(runs: u64) {
     let xor = Reduce::new(&gpu.device, Element::U32, Operation::Xor, tuning);
     let (sum, xor) = (sum.unwrap(), xor.unwrap());
     // One scratch for all sizes: each call must leave it fit for any other.
-    let (for_sum, for_xor) = (sum.scratch(&gpu.device, N_MAX), xor.scratch(&gpu.device, N_MAX));
+    let (for_sum, for_xor) = (sum.scratch(&gpu.device, max), xor.scratch(&gpu.device, max));
     let scans = [
         (ScanKind::Inclusive, ScanTuning::for_device(&gpu.device)),
         (ScanKind::Exclusive, ScanTuning { workgroup_size: 128, items: 1, spins: 1 }),
     ];
     let scans = scans.map(|(kind, tuning)| {
         let scan = Scan::new(&gpu.device, Element::U32, kind, tuning).unwrap();
-        let scratch = scan.scratch(&gpu.device, N_MAX);
+        let scratch = scan.scratch(&gpu.device, max);
         (kind, scan, scratch)
     });
+    let mut sizes = Sizes { of_kind: [0; KINDS.len()], most: 0 };
     for run in 0..runs {
-        let n = size(mix(run ^ 0x5ca1_ab1e));
+        let (kind, n) = size(mix(run ^ 0x5ca1_ab1e), max);
+        sizes.of_kind[kind] += 1;
+        sizes.most = sizes.most.max(n);
         let words: Vec<u32> = (0..n).map(|i| (mix(run << 32 | i) >> 40) as u32).collect();
         let input = gpu.buffer(&words);
         let one = gpu.buffer(&[UNTOUCHED]);
@@ -170,10 +203,30 @@ pub(crate) fn child(runs: u64) {
         let expected: f64 = floats.iter().map(|value| f64::from(*value)).sum();
         assert!((found - expected).abs() <= 3e-6 * expected, "run {run}: sum of {n}: {found}");
     }
+    sizes.print(&gpu, runs);
     check_softmax(&gpu);
     check_errors(&gpu);
     check_parts();
     check_limit(&gpu);
+}
+
+/// How many runs had sizes of each kind.
+struct Sizes {
+    of_kind: [u64; KINDS.len()],
+    most: u64,
+}
+
+impl Sizes {
+    /// Says what was run, once nothing of it was wrong.
+    #[expect(clippy::print_stdout, reason = "what the child says is kept as a record of its runs")]
+    fn print(&self, gpu: &Gpu, runs: u64) {
+        println!("{}", gpu.name);
+        println!("{runs} runs of a reduction of u32, a scan with look-back and a reduction of f32");
+        for (kind, count) in KINDS.iter().zip(self.of_kind) {
+            println!("{count:>6} of {kind}");
+        }
+        println!("{} elements at most; every run ended and was right", self.most);
+    }
 }
 
 /// The most elements of [`check_limit`]: lavapipe's bindings hold as many.

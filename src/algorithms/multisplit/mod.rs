@@ -4,7 +4,7 @@
 //! permutation that puts elements into order by class, its inverse, and a payload and the ids in
 //! that order; always where each class begins. Elements of a class keep their order.
 //!
-//! Three dispatches, none of which waits for another workgroup, so nothing is asked of the device's
+//! Two or three dispatches, none of which waits for another workgroup, so nothing is asked of the device's
 //! scheduler. It works for any subgroup width from 4 to 128. The shader's text says how.
 //!
 //! ```no_run
@@ -227,15 +227,22 @@ impl Multisplit {
             let chunks = tuning.chunks(n);
             let scratch = &maker.scratch;
             let read = [(KEYS, buffers.keys), (STATUS, buffers.status)];
-            let counted = [(PACKED, &scratch.packed), (COUNTS, &scratch.counts)];
+            let mut counted = vec![(PACKED, &scratch.packed), (COUNTS, &scratch.counts)];
+            let mut workgroups = chunks;
+            if tuning.path == Path::Many {
+                counted.push((MANY_BEFORE, &scratch.many_before));
+                workgroups = tuning.tiles(n);
+            }
             steps.push(maker.step(count, chunks, &[&read[..], &counted[..]].concat()));
             let totals = (TOTALS, &scratch.totals);
-            steps.push(maker.step("scan", classes, &[counted[1], totals]));
-            let placed = [counted[0], counted[1], totals, (OFFSETS, buffers.offsets)];
+            if !tuning.fold {
+                steps.push(maker.step("scan", classes, &[counted[1], totals]));
+            }
+            let placed = [&counted[..], &[totals, (OFFSETS, buffers.offsets)]].concat();
             if let Some(order) = &buffers.order {
                 let inverse = (INVERSE, order.inverse.unwrap_or(&scratch.none));
                 let written = [(PERMUTATION, order.permutation), inverse];
-                steps.push(maker.step(permutation, chunks, &[&placed[..], &written].concat()));
+                steps.push(maker.step(permutation, workgroups, &[&placed[..], &written].concat()));
             }
             if let Some(given) = &buffers.pairs {
                 let written = [
@@ -243,7 +250,7 @@ impl Multisplit {
                     (PAYLOAD_SORTED, given.payload_sorted),
                     (KEYS_SORTED, given.keys_sorted),
                 ];
-                steps.push(maker.step(pairs, chunks, &[&placed[..], &written].concat()));
+                steps.push(maker.step(pairs, workgroups, &[&placed[..], &written].concat()));
             }
         }
         let (offsets, status) = (buffers.offsets.clone(), buffers.status.clone());
@@ -267,7 +274,8 @@ impl Multisplit {
         }
     }
 
-    /// The number of dispatches: 0 for n = 0, else 3, or 4 where order and pairs are asked for.
+    /// The number of dispatches: 0 for n = 0, else 3, or 2 where [`Tuning::fold`] is set, and one more
+    /// where both order and pairs are asked for.
     pub fn steps(&self) -> usize {
         self.steps.len()
     }
@@ -278,7 +286,9 @@ impl Multisplit {
         if let Some(step) = self.steps.get(index) {
             pass.set_pipeline(&step.pipeline);
             pass.set_bind_group(0, &step.group, &[]);
-            pass.dispatch_workgroups(step.workgroups, 1, 1);
+            // What goes by tiles may have more of them than a line of workgroups holds.
+            let lines = step.workgroups.div_ceil(tuning::WORKGROUPS_MAX);
+            pass.dispatch_workgroups(step.workgroups.div_ceil(lines), lines, 1);
         }
     }
 }
@@ -296,6 +306,7 @@ const INVERSE: u32 = 8;
 const PAYLOAD: u32 = 9;
 const PAYLOAD_SORTED: u32 = 10;
 const KEYS_SORTED: u32 = 11;
+const MANY_BEFORE: u32 = 12;
 
 /// Refuses what does not fit the buffers or the device.
 fn check_shape(
@@ -345,6 +356,8 @@ struct Scratch {
     split: Buffer,
     packed: Buffer,
     counts: Buffer,
+    /// For [`Path::Many`].
+    many_before: Buffer,
     totals: Buffer,
     /// What is bound where nothing is written.
     none: Buffer,
@@ -377,11 +390,16 @@ impl<'a> Maker<'a> {
             ("MANY_ROWS", f64::from(tuning.rows)),
             ("ROOM", f64::from(Tuning::room(classes))),
             ("BITS", f64::from(Tuning::bits(classes))),
+            ("FOLD", f64::from(u8::from(tuning.fold))),
             ("NARROW", f64::from(u8::from(widths.subgroup_min_size < 32))),
             ("WIDE", f64::from(u8::from(widths.subgroup_max_size > 32))),
         ];
         let chunks = tuning.chunks(n).max(1);
         let words_per_chunk = tuning.threads * tuning.rows * tuning.tiles_per_chunk;
+        let before = match tuning.path {
+            Path::Few => 0,
+            Path::Many => chunks * tuning.tiles_per_chunk << (Tuning::bits(classes) - 1),
+        };
         let storage = |label, words: u64| {
             let usage = BufferUsages::STORAGE;
             let descriptor = BufferDescriptor {
@@ -398,6 +416,7 @@ impl<'a> Maker<'a> {
             split: uniform(device, &words),
             packed: storage("packed", u64::from(chunks) * u64::from(words_per_chunk)),
             counts: storage("counts", u64::from(chunks) * u64::from(classes)),
+            many_before: storage("many_before", u64::from(before.max(1))),
             totals: storage("totals", u64::from(classes)),
             none: storage("none", 4 * 4),
         };

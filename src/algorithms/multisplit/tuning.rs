@@ -7,15 +7,24 @@ use wgpu::Limits;
 
 use super::{CLASSES_MAX, MultisplitError};
 
-/// The most chunks: workgroups of a dispatch along one dimension on every device.
-const CHUNKS_MAX: u32 = 65_535;
+/// The most workgroups of a dispatch along one dimension on every device, and the most chunks.
+pub(super) const WORKGROUPS_MAX: u32 = 65_535;
 
 /// The most packed words of a lane in a chunk: its counts stay inside fields of 16 bits.
 const WORDS_PER_LANE_MAX: u32 = 32;
 
-/// Chunks of a large partition: enough to fill the largest GPU several times over, and few enough
+/// The most tiles of a chunk for `Many`, whose counts lie side by side in workgroup memory.
+const TILES_COUNTED_MAX: u32 = 16;
+
+/// Chunks of a large partition for `Many`: its first dispatch alone goes by chunks.
+const CHUNKS_COUNTED: u32 = 4096;
+
+/// Chunks of a large partition for `Few`: enough to fill the largest GPU several times over, and few enough
 /// for their counts to be small beside the elements.
 const CHUNKS_WANTED: u32 = 8192;
+
+/// The most chunks whose counts each workgroup of the last dispatch had better add up itself.
+const CHUNKS_FOLDED_MAX: u32 = 256;
 
 /// Which of the two ways ranks are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,12 +40,16 @@ pub enum Path {
 pub struct Tuning {
     /// How ranks are found.
     pub path: Path,
-    /// Invocations a workgroup: 128, 256, 512 or 1024.
+    /// Invocations a workgroup: 128, 256, 512 or 1024 for `Few`; 128 or 256 for `Many`.
     pub threads: u32,
-    /// Packed words a lane and tile: 1 of 8 keys for `Few`; 1, 2 or 4 of 4 keys for `Many`.
+    /// Packed words a lane and tile: 1 of 8 keys for `Few`; 1, 2 or 3 of 4 keys for `Many`.
     pub rows: u32,
-    /// Tiles that a workgroup takes one after the other.
+    /// Tiles that a workgroup counts one after the other, and for `Few` writes too; at most 16 for
+    /// `Many`.
     pub tiles_per_chunk: u32,
+    /// Whether the last dispatch adds up the counts of chunks itself, in place of a dispatch of its
+    /// own: sooner done where there are few chunks. For `Few` alone.
+    pub fold: bool,
 }
 
 impl Tuning {
@@ -47,21 +60,39 @@ impl Tuning {
         let candidates: [(u32, u32); 3] = match (path, pairs) {
             (Path::Few, false) => [(128, 1), (128, 1), (128, 1)],
             (Path::Few, true) => [(256, 1), (128, 1), (128, 1)],
-            (Path::Many, _) => [(256, 4), (256, 2), (256, 1)],
+            (Path::Many, _) => [(256, 3), (256, 1), (128, 3)],
         };
-        let tuning = |(threads, rows)| Self { path, threads, rows, tiles_per_chunk: 1 };
+        let tuning =
+            |(threads, rows)| Self { path, threads, rows, tiles_per_chunk: 1, fold: false };
         let fits =
             candidates.into_iter().map(tuning).find(|it| it.check(limits, 0, classes).is_ok());
         let mut chosen = fits.unwrap_or_else(|| tuning(candidates[2]));
-        let tiles = n.div_ceil(chosen.tile());
-        let most = WORDS_PER_LANE_MAX / chosen.rows;
-        chosen.tiles_per_chunk = (tiles / CHUNKS_WANTED).next_power_of_two().clamp(1, most);
+        let tiles = chosen.tiles(n);
+        let wanted = match path {
+            Path::Few => tiles / CHUNKS_WANTED,
+            Path::Many => tiles.div_ceil(CHUNKS_COUNTED),
+        };
+        chosen.tiles_per_chunk = wanted.next_power_of_two().min(chosen.tiles_per_chunk_max());
+        chosen.fold = path == Path::Few && chosen.chunks(n) <= CHUNKS_FOLDED_MAX;
         chosen
     }
 
     /// Elements of a tile.
     pub fn tile(&self) -> u32 {
         self.threads * self.rows * self.keys_per_word()
+    }
+
+    /// The most tiles of a chunk.
+    fn tiles_per_chunk_max(&self) -> u32 {
+        match self.path {
+            Path::Few => WORDS_PER_LANE_MAX / self.rows,
+            Path::Many => TILES_COUNTED_MAX,
+        }
+    }
+
+    /// The number of tiles for n elements.
+    pub fn tiles(&self, n: u32) -> u32 {
+        n.div_ceil(self.tile())
     }
 
     /// Keys in a packed word.
@@ -74,7 +105,7 @@ impl Tuning {
 
     /// The number of chunks for n elements.
     pub fn chunks(&self, n: u32) -> u32 {
-        n.div_ceil(self.tile()).div_ceil(self.tiles_per_chunk)
+        self.tiles(n).div_ceil(self.tiles_per_chunk)
     }
 
     /// Invocations of the workgroups that go through the chunks of a class.
@@ -96,23 +127,22 @@ impl Tuning {
 
     /// Bytes of workgroup memory of the largest entry point.
     pub fn workgroup_bytes(&self, classes: u32) -> u32 {
-        let shared = 64 + self.threads + 512;
-        let stage = self.tile() * 4;
+        let threads = self.threads;
         match self.path {
             Path::Few => {
-                let slots = self.threads / 32;
+                let slots = threads / 32;
                 let room = Self::room(classes);
-                shared
-                    + stage
-                    + slots * (16 + 8)
-                    + (slots + 1) * 4 * room
-                    + 128
-                    + 4 * (self.threads + 512)
+                let stage = self.tile() * 4;
+                // 128 for counts, and the sums of subgroups as narrow as four lanes.
+                let sums = 4 * (threads + 512) + (threads + 512);
+                64 + stage + slots * (16 + 8) + (slots + 1) * 4 * room + 2 * 128 + sums
             }
             Path::Many => {
                 let bins = 1 << Self::bits(classes);
-                let groups = self.threads / 32;
-                shared + stage + groups * bins * 4 + 2 * bins * 4 + groups * 32 + 4 * self.threads
+                // Sums, ballots and what leaders were told, of subgroups as narrow as four lanes.
+                let narrow = (8 + threads / 4) * 4 + (1 + threads / 4) * 4 + (1 + threads) * 4;
+                let write = 64 + threads * (self.rows * 4).max(8) * 4 + bins * 4 + narrow;
+                write.max(64 + 8 * bins * 4)
             }
         }
     }
@@ -124,7 +154,7 @@ impl Tuning {
     /// [`MultisplitError::Tuning`] with the first rule that it breaks.
     pub fn check(&self, limits: &Limits, n: u32, classes: u32) -> Result<(), MultisplitError> {
         let wrong = |message: String| Err(MultisplitError::Tuning(message));
-        let Self { path, threads, rows, tiles_per_chunk } = *self;
+        let Self { path, threads, rows, tiles_per_chunk, fold } = *self;
         if ![128, 256, 512, 1024].contains(&threads) {
             return wrong(format!("threads is {threads}, not 128, 256, 512 or 1024"));
         }
@@ -133,28 +163,31 @@ impl Tuning {
         {
             return wrong(format!("the device has no workgroups of {threads} invocations"));
         }
-        if ![1, 2, 4].contains(&rows) {
-            return wrong(format!("rows is {rows}, not 1, 2 or 4"));
-        }
         let (classes_max, rows_max) = match path {
             Path::Few => (16, 1),
-            Path::Many => (CLASSES_MAX.min(threads), 4),
+            Path::Many => (CLASSES_MAX.min(threads), 3),
         };
+        if path == Path::Many && threads > 256 {
+            return wrong(format!("`Many` takes 128 or 256 threads, not {threads}"));
+        }
         if classes > classes_max {
             return wrong(format!(
                 "{path:?} with {threads} threads takes {classes_max} classes, not {classes}"
             ));
         }
-        if rows > rows_max {
+        if !(1..=rows_max).contains(&rows) {
             return wrong(format!(
-                "{path:?} takes {rows_max} rows for {classes} classes, not {rows}"
+                "{path:?} takes 1 to {rows_max} rows for {classes} classes, not {rows}"
             ));
+        }
+        if fold && path == Path::Many {
+            return wrong("fold is for the path `Few` alone".to_owned());
         }
         if self.tile() > 1 << 16 {
             return wrong(format!("a tile of {} elements; 65536 at most", self.tile()));
         }
-        if tiles_per_chunk == 0 || tiles_per_chunk * rows > WORDS_PER_LANE_MAX {
-            let most = WORDS_PER_LANE_MAX / rows;
+        let most = self.tiles_per_chunk_max();
+        if !(1..=most).contains(&tiles_per_chunk) {
             return wrong(format!("tiles_per_chunk is {tiles_per_chunk}, not 1 to {most}"));
         }
         let (bytes, limit) =
@@ -163,7 +196,7 @@ impl Tuning {
             return wrong(format!("{bytes} bytes of workgroup memory; the device has {limit}"));
         }
         let (chunks, most) =
-            (self.chunks(n), limits.max_compute_workgroups_per_dimension.min(CHUNKS_MAX));
+            (self.chunks(n), limits.max_compute_workgroups_per_dimension.min(WORKGROUPS_MAX));
         if chunks > most {
             return wrong(format!("{chunks} chunks; {most} at most"));
         }

@@ -6,6 +6,7 @@
 //! the device.
 //!
 //! - [`collect`]: hardware counters of a launch, in a process that does nothing else;
+//! - [`copies`]: one launch on several copies of its buffers, for times with cold caches;
 //! - [`cupti`]: NVIDIA's library for them (`unsafe`: it calls C);
 //! - [`disassembly`]: machine code as text, by NVIDIA's tools;
 //! - [`nvrtc`]: the compiler library (`unsafe`: it calls C);
@@ -18,6 +19,7 @@
 //! - `warm`: brings clocks up before timing.
 
 pub mod collect;
+pub mod copies;
 mod count;
 pub mod cupti;
 pub mod disassembly;

@@ -21,6 +21,7 @@ use super::super::sampling::Ticks;
 use super::super::{RunError, RunErrorKind};
 use super::trusted;
 use crate::kernel::Launch;
+use crate::kernel::generate::Fill;
 use crate::program::guarded;
 
 /// Optional features that are asked for where the adapter has them.
@@ -217,6 +218,10 @@ impl Gpu {
         usage: BufferUsages,
     ) -> Buffer {
         let made = self.buffer(&buffer.name, usage, buffer.size);
+        if buffer.fill == Fill::Zero {
+            // wgpu's buffers begin as zeros, which need not be sent.
+            return made;
+        }
         for (index, part) in (0_u64..).zip(launch.contents(buffer).chunks(WRITE_BYTES)) {
             self.queue.write_buffer(&made, index * WRITE_BYTES as u64, part);
             if part.len() == WRITE_BYTES {
