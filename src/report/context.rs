@@ -5,7 +5,9 @@
 use serde::Serialize;
 
 use super::{
-    ReportError, format,
+    ReportError,
+    counters::{self, MeasuredText},
+    format,
     side_by_side::{self, SideBySideText},
     sources::{SourceText, sources},
 };
@@ -26,6 +28,7 @@ pub(super) struct Context {
     devices: Vec<DeviceText>,
     summaries: Vec<SummaryText>,
     side_by_side: Vec<SideBySideText>,
+    counters: Vec<MeasuredText>,
     figures: Vec<String>,
     agreements: Vec<AgreementText>,
     sources: Vec<SourceText>,
@@ -139,6 +142,7 @@ pub(super) fn context(
         devices: joined.devices.iter().map(|one| device(joined, one)).collect(),
         figures: figures(joined, &summary, catalogue)?,
         side_by_side: side_by_side::texts(joined, catalogue),
+        counters: counters::measured(joined),
         agreements: analyze::agreements(joined).iter().map(agreement).collect(),
         sources: sources(joined),
         findings: findings.collect(),

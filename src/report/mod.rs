@@ -6,6 +6,7 @@
 //! tables, `chart` the figures, the template their places.
 
 mod context;
+mod counters;
 mod format;
 mod highlight;
 mod profile;

@@ -186,7 +186,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         worst: first.map(|device| worst(profile, device)).unwrap_or_default(),
         worst_of: first.map(|device| device.column.label.clone()).unwrap_or_default(),
         lines: lines(profile, &counted),
-        counters: machine::counters(profile),
+        counters: machine::tables(profile),
         elsewhere: machine::elsewhere(profile),
     }
 }

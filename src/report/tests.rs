@@ -96,3 +96,29 @@ fn peers_have_a_table_of_their_own() {
     let without = html(&[fixtures::run()], &[], &Catalogue::default()).expect("a page");
     assert!(!without.contains("id=\"peers\""));
 }
+
+#[test]
+fn hardware_counters_of_each_measurement_are_on_the_page() {
+    let catalogue = Catalogue { kernels: [].into() };
+    let mut run = fixtures::counters();
+    let page = html(&[run.clone()], &[], &catalogue).expect("a page");
+    let one = &run.measurements[0];
+    assert!(one.counters.len() > 20, "{}", one.counters.len());
+    for counter in &one.counters {
+        assert!(page.contains(&counter.name), "{}", counter.name);
+        let unit = counter.unit.replace('/', "&#x2f;");
+        assert!(page.contains(&unit), "{unit}");
+    }
+    assert_eq!(page.matches("<details class=\"counters\"").count(), 1);
+    assert!(page.contains("Avg. Active Threads Per Warp"));
+    let counted = format::lanes(one.active_lanes_mean);
+    assert!(page.contains(&format!("lanes {counted} in the source")), "{counted}");
+    // Without counters there is no section; with a reason for that alone, the reason.
+    run.measurements[0].counters.clear();
+    run.measurements[0].counters_from = None;
+    let page = html(&[run.clone()], &[], &catalogue).expect("a page");
+    assert!(!page.contains("id=\"counters\""));
+    run.measurements[0].counters_missing = vec!["no hardware counters: <none>".to_owned()];
+    let page = html(&[run], &[], &catalogue).expect("a page");
+    assert!(page.contains("no hardware counters: &lt;none&gt;"));
+}

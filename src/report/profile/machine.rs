@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::super::counters::{self, CounterText};
 use super::super::format;
 use crate::analyze::machine::{self, MachineLine, Stretch};
 use crate::analyze::{DeviceProfile, Profile};
-use crate::record::Counter;
 
 /// The hardware counters of a device.
 #[derive(Debug, Serialize)]
@@ -21,15 +21,6 @@ pub(super) struct CountersText {
     rows: Vec<CounterText>,
     /// Why some are not there.
     missing: Vec<String>,
-}
-
-/// One counter.
-#[derive(Debug, Serialize)]
-struct CounterText {
-    name: String,
-    value: String,
-    unit: String,
-    description: String,
 }
 
 /// A source line's machine code on one device.
@@ -51,16 +42,12 @@ struct InstructionText {
 }
 
 /// The tables of counters, for every device that was asked for any.
-pub(super) fn counters(profile: &Profile) -> Vec<CountersText> {
+pub(super) fn tables(profile: &Profile) -> Vec<CountersText> {
     let asked =
         |one: &&DeviceProfile| one.counters_from.is_some() || !one.counters_missing.is_empty();
     let table = |device: &DeviceProfile| CountersText {
         label: device.column.label.clone(),
-        from: device.counters_from.as_ref().map_or(String::new(), |from| {
-            let tool = from.disassembler.as_ref();
-            let tool = tool.map_or("no disassembler".to_owned(), Clone::clone);
-            format!("read by {} ({}) on {}; {tool}", from.version, from.library, from.chip)
-        }),
+        from: device.counters_from.as_ref().map_or(String::new(), counters::from),
         rows: rows(device),
         missing: device.counters_missing.clone(),
     };
@@ -68,32 +55,10 @@ pub(super) fn counters(profile: &Profile) -> Vec<CountersText> {
 }
 
 fn rows(device: &DeviceProfile) -> Vec<CounterText> {
-    if device.counters_from.is_none() {
-        return Vec::new();
+    match device.counters_from {
+        Some(_) => counters::rows(&device.counters),
+        None => Vec::new(),
     }
-    let row = |one: &Counter| CounterText {
-        name: one.name.clone(),
-        value: format::figure(one.value),
-        unit: one.unit.clone(),
-        description: one.description.clone(),
-    };
-    let mut rows = Vec::new();
-    let words = [
-        ("Avg. Active Threads Per Warp", "smsp__sass_thread_inst_executed"),
-        ("Avg. Not Predicated Off Threads Per Warp", "smsp__sass_thread_inst_executed_pred_on"),
-    ];
-    for (mean, (name, over)) in
-        machine::threads_means(&device.counters).into_iter().flatten().zip(words)
-    {
-        rows.push(CounterText {
-            name: name.to_owned(),
-            value: format::lanes(Some(mean)),
-            unit: "thread/warp".to_owned(),
-            description: format!("{over} over smsp__sass_inst_executed"),
-        });
-    }
-    rows.extend(device.counters.iter().map(row));
-    rows
 }
 
 /// The machine code of every line of the profile's file, by line.

@@ -1,0 +1,84 @@
+//! Hardware counters as text: of a profile's devices, and of each measurement of a run.
+//!
+//! Input: counters of a record. Output: rows for the templates. Names, units and descriptions are
+//! NVIDIA's; the two means that `ncu` prints stand before them, under the names that it has for them.
+
+use serde::Serialize;
+
+use super::format;
+use crate::analyze::{self, machine, parameters_text};
+use crate::record::{Counter, CountersFrom, Measurement, Run};
+
+/// One counter.
+#[derive(Debug, Serialize)]
+pub(super) struct CounterText {
+    name: String,
+    value: String,
+    unit: String,
+    description: String,
+}
+
+/// The hardware counters of one measurement, beside its counts.
+#[derive(Debug, Serialize)]
+pub(super) struct MeasuredText {
+    kernel: String,
+    parameters: String,
+    label: String,
+    /// Active lanes: counted in the source, in machine code, not predicated off there.
+    lanes: [String; 3],
+    rows: Vec<CounterText>,
+    /// What read them, as a clause; empty where nothing did.
+    from: String,
+    /// Why some are not there.
+    missing: Vec<String>,
+}
+
+/// Every measurement for which counters were asked for or found.
+pub(super) fn measured(run: &Run) -> Vec<MeasuredText> {
+    let asked = |one: &&Measurement| !one.counters.is_empty() || !one.counters_missing.is_empty();
+    let text = |one: &Measurement| {
+        let [threads, on] = match machine::threads_means(&one.counters) {
+            Some(means) => means.map(Some),
+            None => [None; 2],
+        };
+        MeasuredText {
+            kernel: one.kernel.clone(),
+            parameters: parameters_text(&one.parameters, &[]),
+            label: analyze::device_label(run, &one.device),
+            lanes: [one.active_lanes_mean, threads, on].map(format::lanes),
+            rows: rows(&one.counters),
+            from: one.counters_from.as_ref().map_or(String::new(), from),
+            missing: one.counters_missing.clone(),
+        }
+    };
+    run.measurements.iter().filter(asked).map(text).collect()
+}
+
+/// What read counters, as a clause.
+pub(super) fn from(from: &CountersFrom) -> String {
+    let tool = from.disassembler.as_ref();
+    let tool = tool.map_or("no disassembler".to_owned(), Clone::clone);
+    format!("read by {} ({}) on {}; {tool}", from.version, from.library, from.chip)
+}
+
+/// The rows of a table of counters.
+pub(super) fn rows(counters: &[Counter]) -> Vec<CounterText> {
+    let row = |one: &Counter| CounterText {
+        name: one.name.clone(),
+        value: format::figure(one.value),
+        unit: one.unit.clone(),
+        description: one.description.clone(),
+    };
+    let words = [
+        ("Avg. Active Threads Per Warp", "smsp__sass_thread_inst_executed"),
+        ("Avg. Not Predicated Off Threads Per Warp", "smsp__sass_thread_inst_executed_pred_on"),
+    ];
+    let means = machine::threads_means(counters).into_iter().flatten().zip(words);
+    let mean = |(mean, (name, over)): (f64, (&str, &str))| CounterText {
+        name: name.to_owned(),
+        value: format::lanes(Some(mean)),
+        unit: "thread/warp".to_owned(),
+        description: format!("{over} over smsp__sass_inst_executed"),
+    };
+    means.map(mean).chain(counters.iter().map(row)).collect()
+}
