@@ -450,3 +450,26 @@ fn masked_shuffles_compile_before_volta_and_matches_do_not() {
     assert_eq!(seen["__shfl_down_sync"].iter().min(), Some(&35));
     assert_eq!(seen.len(), 5);
 }
+
+/// The reduction on lavapipe, three runs in a row: medians as `results/README.md` states them.
+#[test]
+fn the_reduction_on_a_cpu_reads_at_the_stated_shares_of_its_copy_rate() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/reference/lavapipe-8-reduce");
+    let mut shares: std::collections::BTreeMap<i64, Vec<String>> = Default::default();
+    for file in ["result.json", "result-2.json", "result-3.json"] {
+        let run = lanescope::store::load(&root.join(file)).unwrap();
+        assert_eq!(run.tool.git_dirty, Some(false), "{file}");
+        let rate = run.devices[0].copy_bytes_per_s.unwrap();
+        for measurement in &run.measurements {
+            assert_eq!(measurement.output, Output::Verified, "{file}");
+            let Some(Value::Integer(n)) = measurement.parameters.get("n") else { panic!("{file}") };
+            let seconds = measurement.time.as_ref().unwrap().median_ns.0 * 1e-9;
+            let bytes = u32::try_from(measurement.bytes_moved_min.unwrap()).unwrap();
+            let share = f64::from(bytes) / seconds / rate;
+            shares.entry(*n).or_default().push(format!("{share:.2}"));
+        }
+    }
+    shares.values_mut().for_each(|shares| shares.sort());
+    assert_eq!(shares[&(1 << 24)], ["0.70", "0.89", "1.11"]);
+    assert_eq!(shares[&(1 << 22)], ["0.77", "0.86", "1.28"]);
+}
