@@ -38,7 +38,12 @@ fn every_committed_run_is_whole_and_from_a_clean_commit() {
         "nvidia-h200-moe",
         "nvidia-h200-sparse",
         "lavapipe-8-subgroups",
+        "lavapipe-8-sparse",
+        "lavapipe-8-moe",
         "swiftshader-subgroups",
+        "swiftshader-sort",
+        "swiftshader-sparse",
+        "swiftshader-moe",
         "simulator",
     ];
     for name in WITH_SIMULATOR.into_iter().chain(alone) {

@@ -75,12 +75,13 @@ fn experts(
         first_shared[0].x = f32(expert);
     }
     if (local_index == 127u) {
-        first_shared[0].y = f32(expert);
+        first_shared[1].x = f32(expert);
     }
-    let ends = workgroupUniformLoad(&first_shared[0]);
+    let lowest = workgroupUniformLoad(&first_shared[0]).x;
+    let highest = workgroupUniformLoad(&first_shared[1]).x;
     var row: array<vec4<f32>, 32>;
-    if (ends.x == ends.y) {
-        add_expert_shared(local_index, u32(ends.x), slot / layer.top, gates[slot], &row);
+    if (lowest == highest) {
+        add_expert_shared(local_index, u32(lowest), slot / layer.top, gates[slot], &row);
     } else {
         add_by_chain(expert, slot / layer.top, gates[slot], &row);
     }

@@ -26,7 +26,7 @@ var<workgroup> many_room: array<atomic<u32>, MANY_ROOM>;
 // Where the tile's keys of each class go, less their place in the tile.
 var<workgroup> many_delta: array<u32, BINS>;
 // The classes at both ends of a tile's part of `keys_filled`.
-var<workgroup> many_ends: vec2<u32>;
+var<workgroup> many_ends: array<u32, 2>;
 var<workgroup> many_sums: array<u32, MANY_SUMS>;
 // Ballots of narrow subgroups put together, a word a bit and group; and what leaders were told.
 var<workgroup> narrow_votes: array<atomic<u32>, VOTES>;
@@ -317,10 +317,10 @@ fn many_begin(at: Lane, tile: u32, bin: Bin) {
         many_delta[at.place] = bin.goal - first;
         let end = min(tile + MANY_TILE, split.n) - 1u;
         if (tile >= bin.start && tile - bin.start < bin.count) {
-            many_ends.x = at.place;
+            many_ends[0] = at.place;
         }
         if (end >= bin.start && end - bin.start < bin.count) {
-            many_ends.y = at.place;
+            many_ends[1] = at.place;
         }
     }
     workgroupBarrier();
@@ -473,10 +473,10 @@ fn many_class(place: u32) -> u32 {
 // Writes `keys_sorted` from the tile's first place on: no need to move keys, as totals say them.
 fn many_fill(at: Lane, tile: u32, start: u32) {
     let ends = workgroupUniformLoad(&many_ends);
-    if (ends.x == ends.y) {
+    if (ends[0] == ends[1]) {
         for (var i = at.place; i < MANY_TILE / 4u; i += THREADS) {
             if (tile + i * 4u < split.n) {
-                keys_filled[tile / 4u + i] = vec4(ends.x);
+                keys_filled[tile / 4u + i] = vec4(ends[0]);
             }
         }
     } else {

@@ -398,7 +398,7 @@ impl<'a> Maker<'a> {
         let words_per_chunk = tuning.threads * tuning.rows * tuning.tiles_per_chunk;
         let before = match tuning.path {
             Path::Few => 0,
-            Path::Many => chunks * tuning.tiles_per_chunk << (Tuning::bits(classes) - 1),
+            Path::Many => (chunks * tuning.tiles_per_chunk) << (Tuning::bits(classes) - 1),
         };
         let storage = |label, words: u64| {
             let usage = BufferUsages::STORAGE;
