@@ -123,6 +123,59 @@ fn the_times_through_cuda_that_the_guide_states_are_in_the_record() {
     }
 }
 
+/// By every instrument: counters of all that ran through CUDA, and times that differ by a tenth at most.
+#[test]
+fn the_sealed_patterns_take_as_long_through_cuda_as_through_vulkan() {
+    let run = load("nvidia-h200-side-by-side");
+    assert_eq!((run.tool.git_dirty, run.tool.git_sha.is_some()), (Some(false), true));
+    for one in &run.measurements {
+        assert_eq!(one.status, Status::Ok, "{:?}", one.error);
+        let counters = if one.device == "cuda:0" { 28..40 } else { 0..1 };
+        assert!(counters.contains(&one.counters.len()), "{}: {}", one.kernel, one.counters.len());
+        assert_eq!(one.counters_missing, [""; 0], "{}", one.kernel);
+    }
+    for row in analyze::agreements(&run) {
+        assert_eq!(row.agreement.differences, [], "{} {}", row.label, row.kernel);
+    }
+    let mut near = 0;
+    for form in ["sealed", "published"] {
+        for cuda in run.measurements.iter().filter(|one| one.device == "cuda:0") {
+            let twin = |one: &&Measurement| {
+                (&one.kernel, &one.parameters) == (&cuda.kernel, &cuda.parameters)
+                    && one.device == "wgpu:0"
+            };
+            if cuda.parameters.get("form") != Some(&Value::Name(form.into())) {
+                continue;
+            }
+            let time = |one: &Measurement| one.time.as_ref().unwrap().median_ns.0;
+            let ratio = time(cuda) / time(run.measurements.iter().find(twin).unwrap());
+            near += usize::from((ratio - 1.0).abs() < 0.1);
+            assert_eq!((ratio - 1.0).abs() < 0.1, form == "sealed", "{} {ratio}", cuda.kernel);
+        }
+    }
+    assert_eq!(near, 5);
+}
+
+/// What the counters say of the launch for which an article reports 1.5 active threads.
+#[test]
+fn the_lanes_of_the_published_switch_that_the_guide_states_are_in_the_record() {
+    let run = load("nvidia-h200-side-by-side");
+    let wanted = |one: &&Measurement| {
+        one.device == "cuda:0"
+            && one.kernel == "five_patterns/indirect_branch"
+            && one.parameters["form"] == Value::Name("published".into())
+    };
+    let found = run.measurements.iter().find(wanted).unwrap();
+    let named = |name: &str| found.counters.iter().find(|one| one.name == name).unwrap().value;
+    let threads = named("smsp__thread_inst_executed_per_inst_executed.ratio");
+    let on = named("smsp__thread_inst_executed_pred_on_per_inst_executed.ratio");
+    let guide = include_str!("../results/README.md");
+    for text in [format!("had {threads:.2} lanes in the mean"), format!("{on:.2} of them not")] {
+        assert!(guide.contains(&text), "{text}");
+    }
+    assert!(found.active_lanes_mean.unwrap() > 8.0 && on > 8.0);
+}
+
 /// A measurement of the uniform kernel, sealed, at a size.
 fn uniform(run: &Run, n: i64) -> &Measurement {
     let wanted = |m: &&Measurement| {
