@@ -130,8 +130,10 @@ fn the_sealed_patterns_take_as_long_through_cuda_as_through_vulkan() {
     assert_eq!((run.tool.git_dirty, run.tool.git_sha.is_some()), (Some(false), true));
     for one in &run.measurements {
         assert_eq!(one.status, Status::Ok, "{:?}", one.error);
-        let counters = if one.device == "cuda:0" { 28..40 } else { 0..1 };
-        assert!(counters.contains(&one.counters.len()), "{}: {}", one.kernel, one.counters.len());
+        // NVIDIA's names have two underscores; the simulator has figures of its own.
+        let counters = one.counters.iter().filter(|one| one.name.contains("__")).count();
+        let expected = if one.device == "cuda:0" { 28..40 } else { 0..1 };
+        assert!(expected.contains(&counters), "{}: {counters}", one.kernel);
         assert_eq!(one.counters_missing, [""; 0], "{}", one.kernel);
     }
     for row in analyze::agreements(&run) {

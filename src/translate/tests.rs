@@ -172,7 +172,7 @@ fn neighbours_are_read_from_two_copies() {
     let declared = "alignas(16) Params params[2];";
     let read =
         ["params[0].n", "params[1].trips", "params[0].inner.first", "params[1].inner.second"];
-    let more = ["params[0].pair.y", "params[0].last", "rows[", "all = params[0];"];
+    let more = ["params[0].pair.y", "params[0].last", "rows[", "all_ = params[0];"];
     for text in [declared].iter().chain(&read).chain(&more) {
         assert!(source.contains(text), "{text}: {source}");
     }
