@@ -260,7 +260,12 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
     }
 }
 
-/// Makes the stack of every launch of `family` whose dispatches were timed one by one.
+/// The most that the times of single dispatches may differ in sum from the launch's, as a share of it.
+const STAGES_TOLERANCE_RATIO: f64 = 0.2;
+
+/// Makes the stack of every launch of `family` whose dispatches were timed one by one, but for launches
+/// that these times do not add up to: short dispatches have waits that a launch has only once, and
+/// repeated alone, a dispatch may find caches and clocks as the launch does not.
 pub fn stages(run: &Run, family: &str) -> Vec<StageStack> {
     let of_family = |m: &&Measurement| m.kernel.split('/').next() == Some(family);
     run.measurements
@@ -276,7 +281,8 @@ pub fn stages(run: &Run, family: &str) -> Vec<StageStack> {
                     None => stages.push(Stage { name: name.to_owned(), time }),
                 }
             }
-            (!stages.is_empty()).then(|| StageStack {
+            let launch = measurement.time.as_ref()?.median_ns;
+            (!stages.is_empty() && add_up(&stages, launch)).then(|| StageStack {
                 label: device_label(run, &measurement.device),
                 kernel: short_name(&measurement.kernel).to_owned(),
                 detail: parameters_text(&measurement.parameters, &[]),
@@ -284,6 +290,12 @@ pub fn stages(run: &Run, family: &str) -> Vec<StageStack> {
             })
         })
         .collect()
+}
+
+/// Whether stages add up to their launch.
+fn add_up(stages: &[Stage], launch: Nanoseconds) -> bool {
+    let sum: f64 = stages.iter().map(|stage| stage.time.0).sum();
+    (sum - launch.0).abs() <= STAGES_TOLERANCE_RATIO * launch.0
 }
 
 /// What an entry point does, in a word.
@@ -315,6 +327,14 @@ mod tests {
         let equal: Vec<(f64, f64)> = vec![(1.0, 0.125); 8];
         assert!((arms_run_unequal(&equal, width(64)) - arms_run(8, width(64))).abs() < 1e-12);
         assert!((arms_run_unequal(&[(3.0, 1.0), (5.0, 0.0)], width(32)) - 3.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn stages_that_do_not_add_up_are_told_from_those_that_do() {
+        let stage = |time| Stage { name: String::new(), time: Nanoseconds(time) };
+        assert!(add_up(&[stage(600.0), stage(500.0)], Nanoseconds(1000.0)));
+        assert!(!add_up(&[stage(3612.0), stage(97.0)], Nanoseconds(1343.0)));
+        assert!(!add_up(&[stage(700.0)], Nanoseconds(1000.0)));
     }
 
     #[test]

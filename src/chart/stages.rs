@@ -36,7 +36,8 @@ pub fn stages(family: &str, stacks: &[StageStack]) -> Result<String, ChartError>
     let title = format!("Time by stage, {family}");
     draw((WIDTH, rows.saturating_mul(ROW).saturating_add(TOP + 20)), &title, |canvas| {
         canvas.text(&title, (LEFT, 24), Anchor::Start, Font::plain(18).bold())?;
-        let under = "medians of single dispatches, kept apart by timestamps; µs";
+        let under =
+            "medians of single dispatches, where they add up to the launch within a fifth; µs";
         canvas.text(under, (LEFT, 46), Anchor::Start, Font::plain(13).colour(GREY))?;
         let mut x = LEFT;
         for (index, name) in names.iter().enumerate() {
