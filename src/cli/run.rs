@@ -66,6 +66,10 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
     groups(&kernels, &points, Sizes::of_gpu(DeviceClass::Quick), arguments.seed)?;
     let available = Available::ask(&arguments.device);
     let devices = devices::choose(&arguments.device, &available)?;
+    if arguments.counters && !devices.iter().any(|device| matches!(device, Choice::Cuda { .. })) {
+        let message = "--counters reads what a device cuda:N has; add --device cuda:0";
+        return Err(Failure::message(Exit::BadInput, message.to_owned()));
+    }
     let mut job =
         Job::new(arguments.out.as_deref(), !arguments.device.is_empty(), &available, &devices)?;
     let timed = devices.iter().filter(|device| device.is_device()).count();

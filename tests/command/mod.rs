@@ -138,6 +138,10 @@ fn cuda_without_a_gpu() {
         assert!(stderr.contains(why), "{arguments:?}: {stderr}");
         assert!(!stderr.contains("panicked"), "{arguments:?}: {stderr}");
     }
+    let counters = ["run", "uniform", "--counters", "--device", "sim:32"];
+    let (code, _, stderr) = program::parts(&program::run(&folder, &hidden, &counters));
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("add --device cuda:0"), "{stderr}");
 }
 
 /// The limit is below what the long loops need and above what the short one does.

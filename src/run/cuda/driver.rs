@@ -158,7 +158,9 @@ pub(super) fn count() -> Result<usize, RunError> {
     let none = |message: String| RunError::new(RunErrorKind::NoDevice, message);
     if !present() {
         return Err(none(
-            "NVIDIA's driver is not installed: there is no CUDA driver library".into(),
+            "NVIDIA's driver is not installed: there is no CUDA driver library. Install the driver, \
+             which brings it, or choose a device that needs none of it: wgpu:0, sim:32"
+                .into(),
         ));
     }
     result::init().map_err(|error| {
