@@ -525,6 +525,6 @@ fn the_reduction_on_a_cpu_reads_at_the_stated_shares_of_its_copy_rate() {
         }
     }
     shares.values_mut().for_each(|shares| shares.sort());
-    assert_eq!(shares[&(1 << 24)], ["0.70", "0.89", "1.11"]);
-    assert_eq!(shares[&(1 << 22)], ["0.77", "0.86", "1.28"]);
+    assert_eq!(shares[&(1 << 24)], ["0.84", "0.86", "1.42"]);
+    assert_eq!(shares[&(1 << 22)], ["0.85", "0.88", "0.98"]);
 }
