@@ -1,9 +1,10 @@
 //! The library's functions on random sizes, many times, in a child process with a time limit.
 //!
 //! Input: a driver, `LANESCOPE_COLLECTIVE_RUNS` for how many runs, and `LANESCOPE_COLLECTIVE_ELEMENTS`
-//! for how many elements they may have. Output: none of them hangs, gives a wrong result, or writes beyond its n. The child is this test program itself, started with
-//! [`CHILD`] set: a driver is chosen by the environment, and a hang must not be ours. It says on
-//! standard output what it ran, so that what it says can be kept.
+//! for how many elements they may have. Output: none of them hangs, gives a wrong result, or writes
+//! beyond its n. The child is this test program itself, started with [`CHILD`] set: a driver is chosen
+//! by the environment, and a hang must not be ours. It says on standard output what it ran, so that
+//! what it says can be kept.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
