@@ -127,6 +127,11 @@ pub struct Device {
     pub fma_fused: Option<bool>,
     /// After how many iterations the device leaves a loop by itself; `null`: not seen to do so.
     pub loop_limit: Option<u64>,
+    /// Whether the uniform buffers of every shader are bound as read-only storage on it, since its
+    /// driver would fold their values into the shader and compile it anew at each dispatch
+    /// (lavapipe); absent where not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub uniform_buffers_as_storage: bool,
     /// How 2D and 3D workgroups are cut into subgroups; `null` or absent where it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,

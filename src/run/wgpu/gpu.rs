@@ -19,7 +19,7 @@ use wgpu::{
 
 use super::super::sampling::Ticks;
 use super::super::{RunError, RunErrorKind};
-use super::trusted;
+use super::{trusted, uniforms};
 use crate::kernel::Launch;
 use crate::kernel::generate::Fill;
 use crate::program::guarded;
@@ -67,6 +67,8 @@ struct Mishaps {
 pub(super) struct Gpu {
     pub(super) device: Device,
     pub(super) queue: Queue,
+    /// Whether uniform buffers are bound as storage.
+    pub(super) uniforms_as_storage: bool,
     mishaps: Arc<Mutex<Mishaps>>,
 }
 
@@ -184,7 +186,8 @@ impl Gpu {
             let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
             noted.lost.get_or_insert(format!("{reason:?}: {message}"));
         });
-        Ok(Self { device, queue, mishaps })
+        let uniforms_as_storage = uniforms::folds_values(&adapter.get_info());
+        Ok(Self { device, queue, uniforms_as_storage, mishaps })
     }
 
     /// Fails with what went wrong since the last call, if anything did.
@@ -244,9 +247,13 @@ impl Gpu {
         }
         let (features, limits) = (self.device.features(), self.device.limits());
         super::features::check(shader.file, shader.module, features, &limits)?;
+        let stored =
+            self.uniforms_as_storage.then(|| uniforms::as_storage(shader.module, slots, &limits));
+        let (module, slots) =
+            stored.flatten().unwrap_or_else(|| (shader.module.clone(), slots.to_vec()));
         let descriptor = ShaderModuleDescriptor {
             label: Some(shader.file),
-            source: ShaderSource::Naga(Cow::Owned(shader.module.clone())),
+            source: ShaderSource::Naga(Cow::Owned(module)),
         };
         let made = guarded(shader.file, "translated for the driver", || {
             let module = if shader.trusted {
@@ -254,7 +261,7 @@ impl Gpu {
             } else {
                 self.device.create_shader_module(descriptor)
             };
-            self.pipeline(&module, shader, slots)
+            self.pipeline(&module, shader, &slots)
         });
         let bound =
             made.map_err(|error| RunError::new(RunErrorKind::Panicked, error.to_string()))?;

@@ -12,6 +12,7 @@
 //! - `counted`, `timed`: launches with counters, and between timestamps;
 //! - `runner`: the device's facts, and who is counted and timed when;
 //! - `trusted`: the one call that is `unsafe`;
+//! - `uniforms`: uniform buffers bound as storage, for lavapipe;
 //! - `warm`: brings clocks up before timing.
 
 pub mod adapters;
@@ -24,6 +25,7 @@ mod probe;
 mod runner;
 mod timed;
 mod trusted;
+mod uniforms;
 mod warm;
 
 pub use adapters::{Listed, list};

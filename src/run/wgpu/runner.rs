@@ -73,6 +73,7 @@ impl WgpuRunner {
             copy_bytes_per_s: None,
             fma_fused: None,
             loop_limit: None,
+            uniform_buffers_as_storage: gpu.uniforms_as_storage,
             packing: None,
             trust: None,
             self_test: Vec::new(),
