@@ -11,6 +11,7 @@
 //! - `launches`: a launch's buffers and pipelines;
 //! - `counted`, `timed`: launches with counters, and between timestamps;
 //! - `runner`: the device's facts, and who is counted and timed when;
+//! - `stages`: single dispatches between timestamps;
 //! - `trusted`: the one call that is `unsafe`;
 //! - `uniforms`: uniform buffers bound as storage, for lavapipe;
 //! - `warm`: brings clocks up before timing.
@@ -23,6 +24,7 @@ mod inputs;
 mod launches;
 mod probe;
 mod runner;
+mod stages;
 mod timed;
 mod trusted;
 mod uniforms;

@@ -171,12 +171,15 @@ impl Runner for WgpuRunner {
                 Err(error) => Err(error.clone()),
             }
         });
+        let staged = self.staged(launches, &ready, times, &mut lost, notice);
         let mut results = Vec::new();
-        for (index, (ready, time)) in ready.iter().zip(times).enumerate() {
+        for (index, (ready, staged)) in ready.iter().zip(staged).enumerate() {
             notice(index);
-            let result = match (ready, time) {
+            let result = match (ready, staged) {
                 (Ok(_), Ok(_)) if lost => Err(interrupted()),
-                (Ok(ready), Ok(time)) => self.timed(&launches[index], ready, time).map(Some),
+                (Ok(ready), Ok((time, medians))) => {
+                    self.timed(&launches[index], ready, time, medians).map(Some)
+                }
                 (_, Err(error)) => Err(error),
                 (Err(error), _) => Err(error.clone()),
             };

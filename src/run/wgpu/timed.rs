@@ -6,36 +6,32 @@
 
 use std::cell::Cell;
 
-use wgpu::{Buffer, BufferUsages, Features};
+use wgpu::{Buffer, BufferUsages};
 
 use super::gpu::{Bound, Grid, Sample};
 use super::launches::Buffers;
 use super::runner::WgpuRunner;
 use crate::instrument::Method;
-use crate::kernel::{Dispatch, Launch};
+use crate::kernel::Launch;
 use crate::program::Program;
 use crate::record::Time;
 use crate::run::counting::{verify, written};
 use crate::run::measure::programs;
 use crate::run::sampling::{LONG_NS, Ticks, Timer};
 use crate::run::{RunError, Timed};
-use crate::statistics::median;
 use crate::units::Nanoseconds;
-
-/// Samples of the times of single dispatches.
-const DISPATCH_SAMPLES: u32 = 12;
 
 /// Buffers and pipelines of a launch.
 pub(super) struct Ready {
     buffers: Buffers,
     /// What is not timed.
     setup: Vec<(Bound, Grid)>,
-    work: Vec<(Bound, Grid)>,
+    pub(super) work: Vec<(Bound, Grid)>,
     /// First contents and the buffers that they are copied to before each sample: those that a
     /// launch writes which cannot be repeated on what it left behind.
-    resets: Vec<(Buffer, Buffer)>,
+    pub(super) resets: Vec<(Buffer, Buffer)>,
     /// Whether the launch has taken [`LONG_NS`] or more.
-    long: Cell<bool>,
+    pub(super) long: Cell<bool>,
 }
 
 impl WgpuRunner {
@@ -57,6 +53,10 @@ impl WgpuRunner {
         if !launch.repeatable {
             ready.resets = self.first_contents(launch, &programs, &ready.buffers)?;
         }
+        // CPU drivers compile a pipeline when it is first dispatched: no sample is to hold that, nor
+        // the time that samples may take in all.
+        let work: Vec<(&Bound, &Grid)> = ready.work.iter().map(|(b, g)| (b, g)).collect();
+        self.gpu.run(&format!("running {} before it is timed", launch.kernel), &work)?;
         Ok(ready)
     }
 
@@ -113,6 +113,7 @@ impl WgpuRunner {
         launch: &Launch,
         ready: &Ready,
         time: Option<Time>,
+        dispatch_median_ns: Vec<Option<Nanoseconds>>,
     ) -> Result<Timed, RunError> {
         let before = |time: Time| Time {
             dispatches_before_sample: Some(if ready.long.get() {
@@ -134,39 +135,7 @@ impl WgpuRunner {
             flags.push("width_not_known_when_timed".to_owned());
         }
         let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
-        let dispatch_median_ns = self.dispatch_medians(launch, ready)?;
         Ok(Timed { time, dispatch_median_ns, checked, runtime_checks: !launch.trusted, flags })
-    }
-
-    /// The median time of each dispatch by itself; nothing of those that are not timed.
-    pub(super) fn dispatch_medians(
-        &self,
-        launch: &Launch,
-        ready: &Ready,
-    ) -> Result<Vec<Option<Nanoseconds>>, RunError> {
-        let stamps = self.gpu.device.features().contains(Features::TIMESTAMP_QUERY_INSIDE_PASSES);
-        let Some(timer) = self.timer.filter(|_| stamps && launch.repeatable) else {
-            return Ok(Vec::new());
-        };
-        if ready.work.len() < 2 {
-            return Ok(Vec::new());
-        }
-        let work: Vec<(&Bound, &Grid)> = ready.work.iter().map(|(b, g)| (b, g)).collect();
-        let mut spans = vec![Vec::new(); work.len()];
-        for _ in 0..DISPATCH_SAMPLES {
-            let stamps = self.gpu.run_stamped(&format!("timing {}", launch.kernel), &work)?;
-            for (spans, pair) in spans.iter_mut().zip(stamps.windows(2)) {
-                let ticks = Ticks { begin: pair[0], end: pair[1] };
-                if ticks.end >= ticks.begin {
-                    spans.push(timer.duration_ns(ticks));
-                }
-            }
-        }
-        let mut medians = spans.iter().map(|spans| median(spans).map(Nanoseconds));
-        let timed = |dispatch: &Dispatch| {
-            if dispatch.setup { None } else { medians.next().flatten() }
-        };
-        Ok(launch.dispatches.iter().map(timed).collect())
     }
 
     /// Brings a GPU's clocks up.
