@@ -319,6 +319,8 @@ fn parameters_are_checked() {
     let message = with("form", Value::Name("x".into())).unwrap_err().to_string();
     assert!(message.contains("sealed, published, opaque"), "{message}");
     let message = with("n", Value::Real(0.5)).unwrap_err().to_string();
+    assert!(message.contains("whole numbers from 0 on"), "{message}");
+    let message = with("n", Value::Integer(1 << 53)).unwrap_err().to_string();
     assert!(message.contains("uniform.toml"), "{message}");
     let launch = with("n", Value::Integer(1 << 24)).unwrap();
     assert_eq!(launch.dispatches[0].workgroups, Workgroups::Direct([32_768, 2, 1]));
