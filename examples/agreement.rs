@@ -9,7 +9,7 @@
 
 #[path = "../tests/support/agreement.rs"]
 mod agreement;
-#[path = "../tests/support/random_program.rs"]
+#[path = "../tests/support/random_program/mod.rs"]
 mod random_program;
 #[path = "../tests/support/side_by_side.rs"]
 mod side_by_side;

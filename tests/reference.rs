@@ -211,8 +211,7 @@ fn the_ratios_that_the_guide_states_are_in_the_record() {
         kernels: ["branch_by_lane", "branch_by_quad", "early_exit", "indirect_branch", "uniform"]
             .map(|name| {
                 let baseline = Some("five_patterns/uniform".to_owned());
-                let kernel =
-                    analyze::CatalogueKernel { published: None, baseline, published_speedup: None };
+                let kernel = analyze::CatalogueKernel { baseline, ..Default::default() };
                 (format!("five_patterns/{name}"), kernel)
             })
             .into(),

@@ -63,7 +63,7 @@ pub use side_by_side::{
 pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
 pub use sorting::{
     Crossover, ModelRow, SORT_BYTES_PER_ELEMENT, SpeedCurve, Stage, StageStack, arms_run,
-    arms_run_unequal, crossover, model, speed_curves, stages,
+    arms_run_unequal, crossover, model, speed_curve_groups, speed_curves, stages,
 };
 pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{
@@ -98,6 +98,8 @@ pub struct CatalogueKernel {
     pub baseline: Option<String>,
     /// A speed-up over that kernel that somebody published.
     pub published_speedup: Option<PublishedSpeedup>,
+    /// What it gives, the name of its reference: kernels of one result do the same work.
+    pub result: Option<String>,
 }
 
 /// A published speed-up.

@@ -1,13 +1,15 @@
 //! Rates against size: what each kernel of a family makes of the memory as its arrays grow.
 //!
 //! Input: a run that timed kernels, which say the bytes they must move, at several sizes. Output: a
-//! table for each device and family, a series for each kernel at each set of parameters but size.
+//! table for each device and result, a series for each kernel at each set of parameters but size.
+//! Kernels of a family that give other results, such as a sum a block and one sum of all, are not held
+//! against each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::{SIZE, bandwidth, device, device_label, family, parameters_text};
+use super::{Catalogue, SIZE, bandwidth, device, device_label, family, parameters_text};
 use crate::record::{Run, Status, Value};
 
 /// The rates of a family's kernels on one device.
@@ -15,6 +17,9 @@ use crate::record::{Run, Status, Value};
 pub struct SizeSweep {
     /// The family.
     pub family: String,
+    /// What the kernels give, the name of their reference, such as `reduce/blocks`; nothing where
+    /// the whole family gives the same.
+    pub result: Option<String>,
     /// The device's name for people.
     pub device: String,
     /// The device's copy rate in bytes a second, the ceiling; nothing where it was not measured.
@@ -35,26 +40,34 @@ pub struct SizeSeries {
 }
 
 impl SizeSweep {
+    /// Its family, or what of it its kernels give: `softmax`, `reduce/blocks`.
+    pub fn name(&self) -> &str {
+        self.result.as_deref().unwrap_or(&self.family)
+    }
+
     /// Whether some series has two sizes or more.
     pub fn has_lines(&self) -> bool {
         self.series.iter().any(|series| series.points.len() > 1)
     }
 }
 
-/// Collects every rate by device, family, kernel and size.
-pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
-    let mut sweeps: IndexMap<(String, String), (SizeSweep, IndexMap<String, usize>)> =
-        IndexMap::new();
+/// Collects every rate by device, family, result, kernel and size.
+pub fn size_sweeps(run: &Run, catalogue: &Catalogue) -> Vec<SizeSweep> {
+    let mut sweeps: IndexMap<[String; 3], (SizeSweep, IndexMap<String, usize>)> = IndexMap::new();
     for measurement in run.measurements.iter().filter(|one| one.status == Status::Ok) {
         let Some(Value::Integer(n)) = measurement.parameters.get(SIZE) else { continue };
         let (Ok(n), Some(rate)) = (u64::try_from(*n), bandwidth(run, measurement)) else {
             continue;
         };
-        let key = (measurement.device.clone(), family(&measurement.kernel).to_owned());
+        let known = catalogue.kernels.get(&measurement.kernel);
+        let result = known.and_then(|kernel| kernel.result.clone());
+        let family = family(&measurement.kernel).to_owned();
+        let key = [measurement.device.clone(), family.clone(), result.clone().unwrap_or_default()];
         let (sweep, known) = sweeps.entry(key).or_insert_with(|| {
             let copy = device(run, &measurement.device).and_then(|one| one.copy_bytes_per_s);
             let sweep = SizeSweep {
-                family: family(&measurement.kernel).to_owned(),
+                family,
+                result,
                 device: device_label(run, &measurement.device),
                 copy_bytes_per_s: copy,
                 series: Vec::new(),
@@ -70,26 +83,39 @@ pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
         });
         sweep.series[index].points.insert(n, rate.bytes_per_s);
     }
-    sweeps.into_values().map(|(sweep, _)| sweep).collect()
+    let mut sweeps: Vec<SizeSweep> = sweeps.into_values().map(|(sweep, _)| sweep).collect();
+    let results: BTreeSet<(String, Option<String>)> =
+        sweeps.iter().map(|one| (one.family.clone(), one.result.clone())).collect();
+    for sweep in &mut sweeps {
+        if results.iter().filter(|(family, _)| *family == sweep.family).count() == 1 {
+            sweep.result = None;
+        }
+    }
+    sweeps
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::analyze::CatalogueKernel;
     use crate::units::Nanoseconds;
 
     #[test]
     fn rates_are_gathered_by_device_family_kernel_and_size() {
         let mut run = crate::fixtures::run();
-        assert_eq!(size_sweeps(&run), [], "no kernel says its bytes");
+        let mut catalogue = Catalogue::default();
+        assert_eq!(size_sweeps(&run, &catalogue), [], "no kernel says its bytes");
         let device = run.devices[0].id.clone();
         run.devices[0].copy_bytes_per_s = Some(4e12);
         let one = run.measurements.iter().find(|m| m.device == device && m.time.is_some());
         let one = one.cloned().unwrap();
         run.measurements.clear();
-        for (kernel, n, time) in
-            [("reduce/a", 1024, 100.0), ("reduce/a", 4096, 200.0), ("scan/b", 1024, 50.0)]
-        {
+        for (kernel, n, time) in [
+            ("reduce/a", 1024, 100.0),
+            ("reduce/a", 4096, 200.0),
+            ("scan/b", 1024, 50.0),
+            ("scan/c", 1024, 60.0),
+        ] {
             let mut made = one.clone();
             made.kernel = kernel.to_owned();
             made.parameters.insert(SIZE.to_owned(), Value::Integer(n));
@@ -97,7 +123,7 @@ mod tests {
             made.time.as_mut().unwrap().median_ns = Nanoseconds(time);
             run.measurements.push(made);
         }
-        let sweeps = size_sweeps(&run);
+        let sweeps = size_sweeps(&run, &catalogue);
         let families: Vec<&str> = sweeps.iter().map(|sweep| sweep.family.as_str()).collect();
         assert_eq!(families, ["reduce", "scan"]);
         assert!(sweeps[0].has_lines() && !sweeps[1].has_lines());
@@ -105,5 +131,16 @@ mod tests {
         let points: Vec<(u64, f64)> = sweeps[0].series[0].points.clone().into_iter().collect();
         assert_eq!(points.len(), 2);
         assert!((points[1].1 - 4.0 * 4096.0 / 200e-9).abs() < 1.0, "{points:?}");
+        // Where results differ within a family, each has a sheet of its own.
+        for (kernel, result) in
+            [("reduce/a", "reduce/all"), ("scan/b", "scan/all"), ("scan/c", "scan/blocks")]
+        {
+            let known =
+                CatalogueKernel { result: Some(result.to_owned()), ..CatalogueKernel::default() };
+            catalogue.kernels.insert(kernel.to_owned(), known);
+        }
+        let sweeps = size_sweeps(&run, &catalogue);
+        let names: Vec<&str> = sweeps.iter().map(SizeSweep::name).collect();
+        assert_eq!(names, ["reduce", "scan/all", "scan/blocks"]);
     }
 }

@@ -168,7 +168,8 @@ pub fn speed_curves(run: &Run, catalogue: &Catalogue) -> Vec<SpeedCurve> {
     let mut curves = Vec::new();
     for axis in AXES {
         let mut found: BTreeMap<[String; 4], Vec<(f64, f64)>> = BTreeMap::new();
-        for (kernel, baseline) in &pairs {
+        // A baseline over itself is the line at 1.
+        for (kernel, baseline) in pairs.iter().filter(|(one, base)| one.kernel != base.kernel) {
             let (Some(x), Some(y)) = (number(kernel, axis), speedup(kernel, baseline)) else {
                 continue;
             };
@@ -189,6 +190,15 @@ pub fn speed_curves(run: &Run, catalogue: &Catalogue) -> Vec<SpeedCurve> {
         }
     }
     curves
+}
+
+/// Sorts curves into figures: a baseline, a parameter, and the curves that have both.
+pub fn speed_curve_groups(curves: &[SpeedCurve]) -> Vec<(&str, &str, Vec<&SpeedCurve>)> {
+    let mut groups: BTreeMap<(&str, &str), Vec<&SpeedCurve>> = BTreeMap::new();
+    for curve in curves {
+        groups.entry((&curve.baseline, curve.axis)).or_default().push(curve);
+    }
+    groups.into_iter().map(|((baseline, axis), curves)| (baseline, axis, curves)).collect()
 }
 
 /// Finds where a curve lies at 1 or above.

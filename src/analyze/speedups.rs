@@ -100,13 +100,13 @@ mod tests {
     #[test]
     fn a_speedup_is_the_inverse_of_the_time_ratio() {
         let kernel = |factor: f64| CatalogueKernel {
-            published: None,
             baseline: Some("five_patterns/uniform".to_owned()),
             published_speedup: Some(PublishedSpeedup {
                 factor,
                 n: 1 << 20,
                 hardware: "A100".to_owned(),
             }),
+            ..Default::default()
         };
         let catalogue = Catalogue {
             kernels: [("five_patterns/uniform", 1.0), ("five_patterns/branch_by_lane", 0.5)]

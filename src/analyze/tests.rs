@@ -19,9 +19,9 @@ fn catalogue() -> Catalogue {
                 subgroup_width: Width::new(32).ok(),
             };
             let kernel = CatalogueKernel {
-                published_speedup: None,
                 published: Some(published),
                 baseline: Some("five_patterns/uniform".to_owned()),
+                ..Default::default()
             };
             (format!("five_patterns/{name}"), kernel)
         })

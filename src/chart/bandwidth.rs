@@ -1,6 +1,6 @@
 //! The figure of rates against size: how near each kernel comes to the device's copy rate.
 //!
-//! A figure for one device and family. Rates are bytes that must move over the time, so that a
+//! A figure for one device and family, or what of it gives one result. Rates are bytes that must move over the time, so that a
 //! kernel which moves more, or waits, lies below. The ceiling is the measured copy rate; lines may
 //! pass it where caches hold the arrays, or where a kernel only reads.
 
@@ -75,7 +75,7 @@ pub fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
         logs: ((least.max(1) as f64).log2(), (largest as f64).log2()),
         most,
     };
-    let title = format!("{}: rate against size, {}", sweep.family, sweep.device);
+    let title = format!("{}: rate against size, {}", sweep.name(), sweep.device);
     draw((WIDTH, height), &title, |canvas| {
         canvas.text(&title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let subtitle =

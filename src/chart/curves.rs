@@ -1,4 +1,6 @@
-//! The figure of curves: a number beside each mark, a name at each line's end.
+//! The figure of curves: a name at each line's end, and a table of all numbers below.
+//!
+//! Curves run close to one another, so that numbers beside marks would lie over one another.
 
 use super::{
     ChartError,
@@ -8,14 +10,17 @@ use super::{
 };
 use crate::analyze::{CurveSeries, CurveTable};
 
+/// The height of the sheet above the table.
 const HEIGHT: i32 = 560;
 const MARGIN: i32 = 16;
 const LEFT: i32 = 70;
 const TOP: i32 = 96;
 /// The least distance between two names, one above the other, in pixels.
 const NAME_STEP: i32 = 16;
-/// The same for numbers.
-const NUMBER_STEP: i32 = 13;
+/// The height of a row of the table.
+const ROW: i32 = 18;
+/// The width of a number of the table.
+const COLUMN: i32 = 50;
 
 /// Where the plot lies on the sheet, and what it spans.
 struct Frame {
@@ -87,7 +92,8 @@ pub fn curves(table: &CurveTable) -> Result<String, ChartError> {
         y_most: highest * 1.08,
         logarithmic: table.x_logarithmic,
     };
-    draw((WIDTH, HEIGHT), &table.title, |canvas| {
+    let numbers = Numbers::of(table);
+    draw((WIDTH, HEIGHT + numbers.height()), &table.title, |canvas| {
         canvas.text(&table.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let grey = Font::plain(12).colour(GREY);
         canvas.text(&table.subtitle, (MARGIN, 42), Anchor::Start, grey)?;
@@ -95,8 +101,8 @@ pub fn curves(table: &CurveTable) -> Result<String, ChartError> {
         for (index, one) in table.series.iter().enumerate() {
             draw_series(canvas, one, &frame, index)?;
         }
-        draw_numbers(canvas, table, &frame)?;
-        draw_names(canvas, table, &frame)
+        draw_names(canvas, table, &frame)?;
+        numbers.draw(canvas, table)
     })
 }
 
@@ -179,34 +185,64 @@ fn draw_series(
     Ok(())
 }
 
-/// Writes the values beside the marks, column by column, moved apart.
-fn draw_numbers(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<(), ChartError> {
-    let mut columns: std::collections::BTreeMap<i32, Vec<(i32, String)>> =
-        std::collections::BTreeMap::new();
-    for one in table.series.iter().filter(|one| one.measured) {
-        for (x, y) in &one.points {
-            let column = columns.entry(frame.x(*x)).or_default();
-            let text = short(*y);
-            if !column.iter().any(|(_, known)| *known == text) {
-                column.push((frame.y(*y) - 11, text));
+/// The table of what was measured: a row a curve, a column a value of x.
+struct Numbers {
+    /// Indices of the curves that were measured.
+    rows: Vec<usize>,
+    /// Values of x, as many a band as the sheet is wide for.
+    bands: Vec<Vec<f64>>,
+    /// Where the first column begins.
+    left: i32,
+}
+
+impl Numbers {
+    fn of(table: &CurveTable) -> Self {
+        let measured = table.series.iter().enumerate().filter(|(_, one)| one.measured);
+        let rows: Vec<usize> = measured.map(|(index, _)| index).collect();
+        let font = Font::plain(12);
+        let names = rows.iter().map(|index| font.width(&table.series[*index].name));
+        let left = MARGIN + 16 + names.chain([font.width(&table.x_label)]).max().unwrap_or(0);
+        let mut values: Vec<f64> = rows
+            .iter()
+            .flat_map(|index| table.series[*index].points.iter().map(|(x, _)| *x))
+            .collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let fit = usize::try_from((WIDTH - MARGIN - left) / COLUMN).unwrap_or(0).max(1);
+        Self { rows, bands: values.chunks(fit).map(<[f64]>::to_vec).collect(), left }
+    }
+
+    /// Its height in pixels.
+    fn height(&self) -> i32 {
+        let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX / 4096);
+        count(self.bands.len()) * (count(self.rows.len() + 1) * ROW + 8)
+    }
+
+    fn draw(&self, canvas: &Canvas<'_>, table: &CurveTable) -> Result<(), ChartError> {
+        let (font, grey) = (Font::plain(12), Font::plain(12).colour(GREY));
+        let mut y = HEIGHT;
+        for band in &self.bands {
+            let columns = || (1..).map(|column| self.left + column * COLUMN);
+            canvas.text(&table.x_label, (MARGIN + 12, y), Anchor::Start, grey)?;
+            for (value, x) in band.iter().zip(columns()) {
+                canvas.text(&short(*value), (x, y), Anchor::End, grey)?;
             }
+            y += ROW;
+            for index in &self.rows {
+                let one = &table.series[*index];
+                canvas.fill((MARGIN, y - 5), (MARGIN + 4, y + 5), series_colour(*index))?;
+                canvas.text(&one.name, (MARGIN + 12, y), Anchor::Start, font)?;
+                for (value, x) in band.iter().zip(columns()) {
+                    let same = |point: &&(f64, f64)| point.0.total_cmp(value).is_eq();
+                    let number = one.points.iter().find(same).map(|(_, y)| short(*y));
+                    canvas.text(&number.unwrap_or("–".to_owned()), (x, y), Anchor::End, font)?;
+                }
+                y += ROW;
+            }
+            y += 8;
         }
+        Ok(())
     }
-    let mut last = i32::MIN / 2;
-    for (x, mut column) in columns {
-        // Columns nearer than a number is wide would write over one another.
-        if x - last < 30 {
-            continue;
-        }
-        last = x;
-        column.sort();
-        let wanted: Vec<i32> = column.iter().map(|(y, _)| *y).collect();
-        let places = spread(&wanted, NUMBER_STEP, TOP - 8, frame.bottom);
-        for ((_, text), y) in column.iter().zip(places) {
-            canvas.text(text, (x + 7, y), Anchor::Start, Font::plain(11))?;
-        }
-    }
-    Ok(())
 }
 
 /// Writes each curve's name at its right end, with a thin line to it, moved apart.
@@ -223,8 +259,8 @@ fn draw_names(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<
     for ((end, x, index), y) in ends.into_iter().zip(places) {
         let one = &table.series[index];
         let colour = if one.measured { series_colour(index) } else { GREY };
-        // From beside the last number; a line that leaves the sheet ends before.
-        let from = if one.measured { x + 34 } else { x };
+        // From beside the last mark; a line that leaves the sheet ends before.
+        let from = if one.measured { x + 6 } else { x };
         canvas.line(vec![(from, end), (frame.right + 8, y)], colour, 1)?;
         canvas.fill((frame.right + 8, y - 5), (frame.right + 12, y + 5), colour)?;
         let font = Font::plain(12).bold();

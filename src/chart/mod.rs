@@ -1,8 +1,8 @@
 //! Figures as SVG: one figure a file, one function a figure.
 //!
 //! Input: a table of `analyze`. Output: the text of a self-contained SVG of 900 pixels' width, white
-//! background, text as `<text>`, legible without colour: every mark has its number, and the legend's
-//! order is the order of the marks. Nothing is computed here but places.
+//! background, text as `<text>`, legible without colour: every mark has its number, beside it or in a
+//! table below, and the legend's order is the order of the marks. Nothing is computed here but places.
 //!
 //! Colours are the palette of Okabe and Ito, "Color Universal Design" (2008), made to be told apart
 //! with any kind of colour vision.

@@ -16,9 +16,9 @@ fn part() -> SummaryPart {
             subgroup_width: Width::new(32).ok(),
         };
         let kernel = CatalogueKernel {
-            published_speedup: None,
             published: Some(published),
             baseline: Some("five_patterns/uniform".to_owned()),
+            ..Default::default()
         };
         (format!("five_patterns/{name}"), kernel)
     });

@@ -102,22 +102,41 @@ pub(crate) struct Available {
 }
 
 impl Available {
-    /// Asks children for what the ids may mean.
+    /// Asks children for what the ids may mean; where they mean nothing, for all that there is, so
+    /// that the refusal can name it.
     pub(crate) fn ask(ids: &[String]) -> Self {
-        let (listed, trouble) = match needs_adapters(ids).then(worker::adapters) {
-            Some(Ok(listed)) => (listed, None),
-            Some(Err(error)) => (Vec::new(), Some(error)),
-            None => (Vec::new(), None),
-        };
-        let cuda = needs_cuda(ids).then(|| {
-            worker::cuda_devices().unwrap_or_else(|error| cuda::Listed {
-                devices: Vec::new(),
-                trouble: Some(error.message),
-                path: "how kernels are compiled is not known".to_owned(),
-                compiles: false,
-            })
-        });
-        Self { listed, trouble, cuda }
+        let mut available = Self { listed: Vec::new(), trouble: None, cuda: None };
+        if needs_adapters(ids) {
+            available.ask_adapters();
+        }
+        if needs_cuda(ids) {
+            available.ask_cuda();
+        }
+        if choose(ids, &available).is_err() {
+            if !needs_adapters(ids) {
+                available.ask_adapters();
+            }
+            if !needs_cuda(ids) {
+                available.ask_cuda();
+            }
+        }
+        available
+    }
+
+    fn ask_adapters(&mut self) {
+        match worker::adapters() {
+            Ok(listed) => self.listed = listed,
+            Err(error) => self.trouble = Some(error),
+        }
+    }
+
+    fn ask_cuda(&mut self) {
+        self.cuda = Some(worker::cuda_devices().unwrap_or_else(|error| cuda::Listed {
+            devices: Vec::new(),
+            trouble: Some(error.message),
+            path: "how kernels are compiled is not known".to_owned(),
+            compiles: false,
+        }));
     }
 
     /// The adapters that work.

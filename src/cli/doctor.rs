@@ -109,9 +109,7 @@ fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
 fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "Adapters:\n{}", devices::list(available))?;
     if let Some(cuda) = &available.cuda {
-        let trouble = cuda.trouble.as_ref();
-        let found = trouble.map_or_else(|| "the driver is there".to_owned(), Clone::clone);
-        writeln!(out, "CUDA:\n  {found}\n  {}\n", cuda.path)?;
+        writeln!(out, "CUDA:\n  {}\n", cuda.summary())?;
     }
     let devices: Vec<Device> = examined.iter().filter_map(|e| e.device.clone()).collect();
     writeln!(out, "{}", table::devices(&devices, Style::Terminal))?;

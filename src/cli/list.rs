@@ -61,11 +61,8 @@ fn values(parameter: &format::Parameter) -> String {
             format!("default {gpu} on GPUs, {cpu} on the processor, {quick} with --quick")
         }
     };
-    if parameter.values.is_empty() {
-        return default;
-    }
-    let values: Vec<String> = parameter.values.iter().map(ToString::to_string).collect();
-    format!("one of {}; {default}", values.join(", "))
+    let one = if parameter.values.is_empty() { "" } else { "one of " };
+    format!("{one}{}; {default}", parameter.allowed(parameter.default.any()))
 }
 
 fn describe(kernel: &Kernel) -> serde_json::Value {
@@ -78,6 +75,7 @@ fn describe(kernel: &Kernel) -> serde_json::Value {
         "parameters": description.parameters.iter().map(|(name, parameter)| (name.clone(), json!({
             "description": parameter.description,
             "values": parameter.values,
+            "allowed": parameter.allowed(parameter.default.any()),
         }))).collect::<serde_json::Map<_, _>>(),
         "claims": description.claims,
     })

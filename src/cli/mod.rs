@@ -12,6 +12,7 @@ mod devices;
 mod doctor;
 mod export;
 mod failure;
+mod groups;
 mod list;
 mod occupancy;
 mod profile;

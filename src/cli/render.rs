@@ -3,7 +3,7 @@
 //! Input: runs and the catalogue. Output: one SVG a figure and `report.html`, in a folder. It can
 //! be done again from the result files at any time.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::failure::{Exit, Failure};
@@ -32,6 +32,7 @@ pub(crate) fn catalogue(catalogue: &Catalogue) -> analyze::Catalogue {
                     subgroup_width: Width::new(PUBLISHED_WIDTH).ok(),
                 }),
                 baseline: kernel.description.baseline.clone(),
+                result: kernel.description.reference.as_ref().map(|one| one.name.clone()),
                 published_speedup: kernel.description.published_speedup.as_ref().map(|published| {
                     analyze::PublishedSpeedup {
                         factor: published.factor,
@@ -98,13 +99,13 @@ pub(crate) fn write(
     for table in analyze::speedups(&summary, &known) {
         figures.push((format!("speedup-{}.svg", table.family), chart::speedups(&table)));
     }
-    let rates = analyze::size_sweeps(&run);
+    let rates = analyze::size_sweeps(&run, &known);
     for (index, sweep) in rates.iter().enumerate().filter(|(_, sweep)| sweep.has_lines()) {
-        // A number where several devices have the family.
-        let before = rates[..index].iter().filter(|other| other.family == sweep.family).count();
+        let word = sweep.name().replace('/', "-");
+        // A number where several devices have the same.
+        let before = rates[..index].iter().filter(|other| other.name() == sweep.name()).count();
         let number = if before == 0 { String::new() } else { format!("-{}", before + 1) };
-        let name = format!("rate-{}{number}.svg", sweep.family);
-        figures.push((name, chart::bandwidth(sweep)));
+        figures.push((format!("rate-{word}{number}.svg"), chart::bandwidth(sweep)));
     }
     let latencies = analyze::latencies(&run);
     for (name, load) in [("latency", Load::Alone), ("latency-saturated", Load::Saturated)] {
@@ -132,13 +133,13 @@ fn sorting(
     known: &analyze::Catalogue,
 ) -> Vec<(String, Result<String, chart::ChartError>)> {
     let curves = analyze::speed_curves(run, known);
-    let mut groups: BTreeMap<String, Vec<&analyze::SpeedCurve>> = BTreeMap::new();
-    for curve in &curves {
-        let baseline = curve.baseline.replace('/', "-");
-        groups.entry(format!("speedup-{baseline}-{}.svg", curve.axis)).or_default().push(curve);
-    }
-    let mut figures: Vec<_> =
-        groups.into_iter().map(|(name, curves)| (name, chart::crossovers(&curves))).collect();
+    let mut figures: Vec<_> = analyze::speed_curve_groups(&curves)
+        .into_iter()
+        .map(|(baseline, axis, curves)| {
+            let name = format!("speedup-{}-{axis}.svg", baseline.replace('/', "-"));
+            (name, chart::crossovers(&curves))
+        })
+        .collect();
     let families: BTreeSet<&str> =
         run.measurements.iter().filter_map(|m| m.kernel.split('/').next()).collect();
     for family in families {

@@ -13,13 +13,13 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use super::arguments::RunArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
+use super::groups::{self, Sizes};
 use super::table::{self, Style};
 use super::{axis, export, list, render};
 use crate::analyze;
-use crate::kernel::format::Sweep;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{
-    Device, DeviceKind, Host, Measurement, Output, Run, SCHEMA, Source, Status, Tool, Value,
+    Device, DeviceKind, Host, Measurement, Output, Run, SCHEMA, Source, Status, Tool,
 };
 use crate::run::measure::not_available;
 use crate::run::session::{Listener, Open, Phase, SessionOptions, run_device};
@@ -59,11 +59,12 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
     let kernels = chosen(&catalogue, arguments)?;
     let points = axis::points(&arguments.axis).map_err(Failure::bad_input)?;
+    let lacking = groups::lacking(&kernels, &points)?;
     let budget = arguments.budget.unwrap_or(BUDGET_S[usize::from(arguments.quick)]);
     let budget = Duration::try_from_secs_f64(budget)
         .map_err(|error| Failure::message(Exit::BadInput, format!("--budget: {error}")))?;
     // Launches are worked out before any device is opened: bad input costs nothing.
-    groups(&kernels, &points, Sizes::of_gpu(DeviceClass::Quick), arguments.seed)?;
+    groups::groups(&kernels, &points, Sizes::of_gpu(DeviceClass::Quick), arguments.seed)?;
     let available = Available::ask(&arguments.device);
     let devices = devices::choose(&arguments.device, &available)?;
     if arguments.counters && !devices.iter().any(|device| matches!(device, Choice::Cuda { .. })) {
@@ -72,6 +73,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
     }
     let mut job =
         Job::new(arguments.out.as_deref(), !arguments.device.is_empty(), &available, &devices)?;
+    lacking.iter().for_each(|text| note(&job.progress, text));
     let timed = devices.iter().filter(|device| device.is_device()).count();
     let options = SessionOptions {
         count: CountOptions { histogram: arguments.histogram, derived: false },
@@ -98,7 +100,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
         if able.is_empty() {
             continue;
         }
-        let groups = groups(&able, &points, sizes, arguments.seed)?;
+        let groups = groups::groups(&able, &points, sizes, arguments.seed)?;
         job.device(&device, &groups, arguments, &options, &catalogue)?;
         if arguments.device.is_empty() {
             job.add_simulator_beside(&device, &mut queue);
@@ -131,97 +133,6 @@ fn unavailable(device: &Choice, kernels: &[&Kernel]) -> Option<String> {
         1 => format!("{}: {why}", device.id()),
         _ => format!("{}: {}: {why}", device.id(), names.join(", ")),
     })
-}
-
-/// Which sizes a device runs.
-#[derive(Clone, Copy)]
-struct Sizes {
-    /// The class whose defaults it takes.
-    class: DeviceClass,
-    /// The class that it has by itself: a simulator beside a GPU takes the GPU's sizes.
-    alone: DeviceClass,
-}
-
-impl Sizes {
-    fn of_gpu(class: DeviceClass) -> Self {
-        Self { class, alone: DeviceClass::Gpu }
-    }
-
-    /// The class whose defaults a kernel takes.
-    fn of(self, kernel: &Kernel) -> DeviceClass {
-        let small = kernel.description.small_on_simulator && self.class == DeviceClass::Gpu;
-        if small { self.alone } else { self.class }
-    }
-}
-
-/// The launches, in groups that are compared: same family, same point of the sweep; or a sweep of a
-/// kernel's own.
-fn groups(
-    kernels: &[&Kernel],
-    points: &[BTreeMap<String, Value>],
-    sizes: Sizes,
-    seed: u64,
-) -> Result<Vec<Vec<Launch>>, Failure> {
-    let mut groups: indexmap::IndexMap<String, Vec<Launch>> = indexmap::IndexMap::new();
-    let mut known: Vec<(&str, BTreeMap<String, Value>)> = Vec::new();
-    let mut alone = Vec::new();
-    for point in points {
-        for kernel in kernels {
-            alone.extend(kernel.points(point).into_iter().map(|chosen| {
-                let names: Vec<String> =
-                    chosen.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                (*kernel, format!("{} {}", kernel.family(), names.join(" ")), chosen)
-            }));
-        }
-    }
-    let swept = points.iter().flat_map(|point| {
-        kernels.iter().flat_map(|kernel| {
-            let points = sweeps(kernel, point, sizes.alone == DeviceClass::Gpu);
-            points.into_iter().map(|(key, chosen)| (*kernel, key, chosen))
-        })
-    });
-    // A sweep may pass through the defaults, and a chosen value may collapse it: a point is taken
-    // once, in the sweep that it is compared in.
-    for (kernel, key, chosen) in swept.chain(alone) {
-        let launch = kernel.launch(sizes.of(kernel), &chosen, seed).map_err(Failure::bad_input)?;
-        let identity = (kernel.id.as_str(), launch.parameters.clone());
-        if !known.contains(&identity) {
-            known.push(identity);
-            groups.entry(key).or_default().push(launch);
-        }
-    }
-    Ok(groups.into_values().collect())
-}
-
-/// The points of a kernel's sweeps, each with its group's key; what `point` chose stays.
-fn sweeps(
-    kernel: &Kernel,
-    point: &BTreeMap<String, Value>,
-    gpu: bool,
-) -> Vec<(String, BTreeMap<String, Value>)> {
-    let wanted = |sweep: &&Sweep| gpu || !sweep.gpu_only;
-    let mut all = Vec::new();
-    for (index, sweep) in kernel.description.sweeps.iter().filter(wanted).enumerate() {
-        let mut points = vec![point.clone()];
-        for (name, values) in sweep.axes.iter().filter(|(name, _)| !point.contains_key(*name)) {
-            let with = |point: &BTreeMap<String, Value>, value: &Value| {
-                let mut more = point.clone();
-                more.insert(name.clone(), value.clone());
-                more
-            };
-            points = points
-                .iter()
-                .flat_map(|point| values.iter().map(|value| with(point, value)))
-                .collect();
-        }
-        let group = sweep.group.clone().unwrap_or_else(|| format!("sweep {index}"));
-        let own = format!("{} {group} {point:?}", kernel.id);
-        all.extend(points.into_iter().map(|point| {
-            let shared = || format!("{} sweep {point:?}", kernel.family());
-            (if sweep.beside_family { shared() } else { own.clone() }, point)
-        }));
-    }
-    all
 }
 
 /// The run so far: on disk and in memory.
@@ -589,28 +500,6 @@ fn host() -> Host {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sweeps_are_products_in_groups_of_their_own_and_yield_to_what_is_chosen() {
-        let text = r#"
-question = "?"
-parameters.a = { description = "", default = 1 }
-parameters.b = { description = "", default = 1 }
-sweeps = [{ axes = { a = [1, 2], b = [1, 3] } }, { axes = { a = [5] }, gpu_only = true }]
-dispatches = [{ entry_point = "main", workgroups = 1 }]
-"#;
-        let kernel = Kernel::parse("f/k", "", text).unwrap();
-        let sizes = |groups: Vec<Vec<Launch>>| groups.iter().map(Vec::len).collect::<Vec<_>>();
-        let made = |point: BTreeMap<String, Value>, alone: DeviceClass| {
-            let given = Sizes { class: DeviceClass::Quick, alone };
-            sizes(groups(&[&kernel], &[point], given, 1).unwrap_or_default())
-        };
-        // Two by two, the defaults among them; on GPUs one more.
-        assert_eq!(made(BTreeMap::new(), DeviceClass::Gpu), [4, 1]);
-        assert_eq!(made(BTreeMap::new(), DeviceClass::Cpu), [4]);
-        let chosen = BTreeMap::from([("b".to_owned(), Value::Integer(7))]);
-        assert_eq!(made(chosen, DeviceClass::Cpu), [2]);
-    }
 
     #[test]
     fn what_a_device_cannot_run_is_a_sentence() {

@@ -56,6 +56,9 @@ pub struct Description {
     /// Parameters by name.
     #[serde(default)]
     pub parameters: BTreeMap<String, Parameter>,
+    /// Which values of several parameters go together; all where absent.
+    #[serde(default)]
+    pub combinations: Vec<Combination>,
     /// Names that follow from a parameter, for entry points: `{name}` is replaced with them too.
     #[serde(default)]
     pub names: BTreeMap<String, NameChoice>,
@@ -199,12 +202,38 @@ pub struct Parameter {
     pub description: String,
     /// Its value where nothing else is asked for.
     pub default: Default,
-    /// The values allowed; any where absent.
+    /// The values allowed; where absent, numbers that keep the limits below, or any value where the
+    /// default is no number. Where the default is whole, so is every value.
     #[serde(default)]
     pub values: Vec<Value>,
+    /// The least number allowed; none is too small where absent.
+    pub min: Option<f64>,
+    /// The greatest number allowed; none is too large where absent.
+    pub max: Option<f64>,
+    /// Whole numbers must be a multiple of it.
+    pub multiple_of: Option<i64>,
+    /// Whether only powers of two are allowed.
+    #[serde(default)]
+    pub power_of_two: bool,
     /// Further values that the default run shows beside the default.
     #[serde(default)]
     pub shown_beside: Vec<Value>,
+}
+
+/// A condition on values of several parameters.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Combination {
+    /// It holds where each of these parameters has one of the values beside it; always where absent.
+    #[serde(default, rename = "where")]
+    pub applies: BTreeMap<String, Vec<Value>>,
+    /// The values that other parameters may have then.
+    #[serde(default)]
+    pub only: BTreeMap<String, Vec<Value>>,
+    /// A formula over the parameters that must not be negative then, such as `4 * items - columns`.
+    pub not_negative: Option<Formula>,
+    /// Why, a clause.
+    pub reason: String,
 }
 
 /// Points that the default run measures side by side: every combination of the values. A parameter

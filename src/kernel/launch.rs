@@ -26,6 +26,9 @@ pub const WORKGROUPS_PER_DIMENSION_MAX: u32 = 65_535;
 /// The most bytes of one buffer that lanescope makes.
 pub const BUFFER_BYTES_MAX: u64 = 1 << 34;
 
+/// The bytes of a buffer without elements: the largest element of a catalogue's run-time array.
+const EMPTY_BYTES: u64 = 16;
+
 /// The most elements of a buffer that a record shows.
 pub const SHOWN_ELEMENTS_MAX: u64 = 16_384;
 
@@ -193,7 +196,7 @@ impl Launch {
 
 /// The parameters that are numbers, by name.
 #[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
-fn numbers(parameters: &BTreeMap<String, Value>) -> Names {
+pub(super) fn numbers(parameters: &BTreeMap<String, Value>) -> Names {
     parameters
         .iter()
         .filter_map(|(name, value)| match value {
@@ -457,8 +460,8 @@ impl Builder<'_> {
         }
         let fill = self.fill(buffer, &buffer.fill)?;
         let scalar = buffer.scalar.or_else(|| self.scalar(name)).unwrap_or(ScalarType::U32);
-        // A binding may not be empty: n = 0 still binds one element, which nothing reads.
-        let size = size.max(scalar.bytes()).next_multiple_of(4);
+        // A binding may not be empty: n = 0 still binds a vector of four, which nothing reads.
+        let size = if size == 0 { EMPTY_BYTES } else { size.next_multiple_of(4) };
         Ok(Buffer { name: name.clone(), size, fill, scalar, output })
     }
 

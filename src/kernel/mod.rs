@@ -8,6 +8,7 @@
 //! Adding a kernel is adding two files; Rust is written only for a CPU reference ([`mod@reference`])
 //! that the existing ones cannot express.
 
+mod allowed;
 mod dispatches;
 pub mod format;
 pub mod formula;
@@ -170,6 +171,14 @@ pub enum KernelError {
         /// What it takes.
         known: String,
     },
+    /// The parameters do not take these values together.
+    #[error("{kernel}: {problem}")]
+    Combination {
+        /// The kernel.
+        kernel: String,
+        /// Which values, what goes together, and why.
+        problem: String,
+    },
 }
 
 impl Kernel {
@@ -225,8 +234,9 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// [`KernelError::Parameter`] and [`KernelError::ParameterValue`] for what the kernel does not
-    /// take, [`KernelError::Description`] for a formula that cannot be worked out.
+    /// [`KernelError::Parameter`], [`KernelError::ParameterValue`] and [`KernelError::Combination`]
+    /// for what the kernel does not take, [`KernelError::Description`] for a formula that cannot be
+    /// worked out.
     pub fn launch(
         &self,
         class: DeviceClass,
@@ -242,8 +252,8 @@ impl Kernel {
     ///
     /// # Errors
     ///
-    /// [`KernelError::Parameter`] and [`KernelError::ParameterValue`] for what the kernel does not
-    /// take.
+    /// [`KernelError::Parameter`], [`KernelError::ParameterValue`] and [`KernelError::Combination`]
+    /// for what the kernel does not take.
     pub fn parameters(
         &self,
         class: DeviceClass,
@@ -259,8 +269,7 @@ impl Kernel {
                     known: known.join(", "),
                 });
             };
-            let default = parameters.get(name);
-            if let Some(known) = parameter.refuses(value, default) {
+            if let Some(known) = parameter.refuses(value, parameter.default.any()) {
                 return Err(KernelError::ParameterValue {
                     kernel: self.id.clone(),
                     name: name.clone(),
@@ -270,20 +279,12 @@ impl Kernel {
             }
             parameters.insert(name.clone(), value.clone());
         }
-        Ok(parameters)
-    }
-}
-
-impl format::Parameter {
-    /// What it takes, where that does not include `value`: the values that it lists, or else numbers
-    /// where its default is one.
-    fn refuses(&self, value: &Value, default: Option<&Value>) -> Option<String> {
-        if !self.values.is_empty() {
-            let known: Vec<String> = self.values.iter().map(Value::to_string).collect();
-            return (!self.values.contains(value)).then(|| known.join(", "));
+        for combination in &self.description.combinations {
+            combination
+                .check(&parameters)
+                .map_err(|problem| KernelError::Combination { kernel: self.id.clone(), problem })?;
         }
-        let is_number = |value: &Value| !matches!(value, Value::Name(_));
-        (default.is_some_and(is_number) && !is_number(value)).then(|| "numbers".to_owned())
+        Ok(parameters)
     }
 }
 

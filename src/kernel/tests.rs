@@ -84,11 +84,86 @@ fn launches(kernel: &Kernel) -> Vec<Launch> {
     let mut choices = vec![BTreeMap::new()];
     for (name, parameter) in &kernel.description.parameters {
         for value in &parameter.values {
-            choices.push(BTreeMap::from([(name.clone(), value.clone())]));
+            let mut choice = BTreeMap::from([(name.clone(), value.clone())]);
+            // What goes with certain values alone has one of them.
+            let chosen = |one: &&format::Combination| {
+                one.applies.get(name).is_some_and(|values| values.contains(value))
+            };
+            for one in kernel.description.combinations.iter().filter(chosen) {
+                choice.extend(
+                    one.only.iter().map(|(name, values)| (name.clone(), values[0].clone())),
+                );
+            }
+            choices.push(choice);
         }
     }
     let launch = |c: &BTreeMap<String, Value>| kernel.launch(DeviceClass::Quick, c, SEED).unwrap();
     choices.iter().map(launch).collect()
+}
+
+/// Values that are no numbers are listed, numbers have a least one but for what contents range over,
+/// and what stands in a description keeps to it.
+#[test]
+fn every_parameter_says_what_it_takes_and_its_own_values_are_among_them() {
+    for kernel in catalogue().all() {
+        let id = &kernel.id;
+        for (name, parameter) in &kernel.description.parameters {
+            let words = parameter.allowed(parameter.default.any());
+            let ranged = ["low", "high"].contains(&name.as_str());
+            assert!(ranged || !["anything", "numbers"].contains(&words.as_str()), "{id}: {name}");
+            assert!(
+                ranged || !parameter.values.is_empty() || parameter.min.is_some(),
+                "{id}: {name}"
+            );
+        }
+        for class in [DeviceClass::Gpu, DeviceClass::Cpu, DeviceClass::Quick] {
+            kernel.parameters(class, &kernel.defaults(class)).unwrap();
+        }
+        for sweep in &kernel.description.sweeps {
+            for (name, values) in &sweep.axes {
+                for value in values {
+                    let parameter = &kernel.description.parameters[name];
+                    let refused = parameter.refuses(value, parameter.default.any());
+                    assert_eq!(refused, None, "{id}: {name} = {value}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_not_allowed_is_refused_with_what_is() {
+    let catalogue = catalogue();
+    let refused = |id: &str, chosen: &[(&str, Value)]| {
+        let chosen =
+            chosen.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let kernel = catalogue.kernel(id).unwrap();
+        kernel.launch(DeviceClass::Quick, &chosen, SEED).err().map(|error| error.to_string())
+    };
+    let name = |name: &str| Value::Name(name.to_owned());
+    let whole = Value::Integer;
+    for (id, parameter, value, takes) in [
+        ("five_patterns/uniform", "n", whole(-1), "whole numbers from 0 on"),
+        ("five_patterns/uniform", "n", Value::Real(1.5), "whole numbers from 0 on"),
+        ("vote/semantics", "density", Value::Real(1.5), "numbers from 0 to 1"),
+        ("vote/semantics", "density", name("half"), "numbers from 0 to 1"),
+        ("shuffle/tiles", "tile", whole(3), "powers of two from 1 to 256"),
+        ("shuffle/latency", "links", whole(100), "whole numbers from 64 on, multiples of 64"),
+    ] {
+        let expected = format!("{id}: {parameter} cannot be {value}; it takes: {takes}");
+        assert_eq!(refused(id, &[(parameter, value)]), Some(expected));
+    }
+    assert_eq!(refused("vote/semantics", &[("density", whole(1))]), None);
+    let xor = ("operation", name("xor"));
+    assert_eq!(refused("reduce/device", &[xor.clone(), ("type", name("u32"))]), None);
+    let expected = "reduce/device: operation = xor goes with these alone: type = u32, i32; here type \
+                    = f32, and floats have no bits to combine";
+    assert_eq!(refused("reduce/device", &[xor]).as_deref(), Some(expected));
+    let strided = refused("occupancy/strided", &[("stride", whole(64))]).unwrap();
+    assert!(
+        strided.contains("n = 131072, stride = 64 do not go together: n is at least"),
+        "{strided}"
+    );
 }
 
 #[test]
@@ -244,6 +319,8 @@ fn parameters_are_checked() {
     let message = with("form", Value::Name("x".into())).unwrap_err().to_string();
     assert!(message.contains("sealed, published, opaque"), "{message}");
     let message = with("n", Value::Real(0.5)).unwrap_err().to_string();
+    assert!(message.contains("whole numbers from 0 on"), "{message}");
+    let message = with("n", Value::Integer(1 << 53)).unwrap_err().to_string();
     assert!(message.contains("uniform.toml"), "{message}");
     let launch = with("n", Value::Integer(1 << 24)).unwrap();
     assert_eq!(launch.dispatches[0].workgroups, Workgroups::Direct([32_768, 2, 1]));

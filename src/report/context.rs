@@ -2,6 +2,8 @@
 //!
 //! Input: tables of `analyze`. Output: a [`Context`]; its fields are the template's names.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 
 use super::{
@@ -336,7 +338,18 @@ fn figures(
     for table in analyze::speedups(summary, catalogue) {
         add(chart::speedups(&table))?;
     }
-    for sweep in analyze::size_sweeps(run).iter().filter(|sweep| sweep.has_lines()) {
+    let curves = analyze::speed_curves(run, catalogue);
+    for (_, _, curves) in analyze::speed_curve_groups(&curves) {
+        add(chart::crossovers(&curves))?;
+    }
+    let families = run.measurements.iter().filter_map(|one| one.kernel.split('/').next());
+    for family in families.collect::<BTreeSet<&str>>() {
+        let stacks = analyze::stages(run, family);
+        if !stacks.is_empty() {
+            add(chart::stages(family, &stacks))?;
+        }
+    }
+    for sweep in analyze::size_sweeps(run, catalogue).iter().filter(|sweep| sweep.has_lines()) {
         add(chart::bandwidth(sweep))?;
     }
     let latencies = analyze::latencies(run);

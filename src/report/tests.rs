@@ -7,10 +7,7 @@ use crate::{analyze::CatalogueKernel, fixtures};
 fn page() -> String {
     let kernels = fixtures::PATTERNS.iter().map(|(name, _, _)| {
         let baseline = Some("five_patterns/uniform".to_owned());
-        (
-            format!("five_patterns/{name}"),
-            CatalogueKernel { published: None, baseline, published_speedup: None },
-        )
+        (format!("five_patterns/{name}"), CatalogueKernel { baseline, ..Default::default() })
     });
     let catalogue = Catalogue { kernels: kernels.collect() };
     html(&[fixtures::run()], &[], &catalogue).expect("a page")

@@ -108,9 +108,15 @@ fn refused_in(folder: &TempDir, arguments: &[&str], code: i32, part: &str) {
 fn bad_input() {
     refused(&["run", "unifrm"], 2, "did you mean uniform");
     refused(&["-a", "n"], 2, "name=values");
-    refused(&["-a", "m=1"], 2, "it has: form, n");
+    refused(&["-a", "m=1"], 2, "they have: form, n");
+    refused(&["run", "uniform", "-a", "from=sealed"], 2, "did you mean form?\nit has: form, n");
     refused(&["-a", "form=fast"], 2, "sealed, published, opaque");
-    refused(&["-a", "n=abc"], 2, "n cannot be abc; it takes: numbers");
+    refused(&["-a", "n=abc"], 2, "n cannot be abc; it takes: whole numbers from 0 on");
+    refused(&["-a", "n=-1"], 2, "n cannot be -1; it takes: whole numbers from 0 on");
+    refused(&["run", "device", "-a", "operation=mul"], 2, "it takes: add, product, max, min");
+    refused(&["run", "reduce/device", "-a", "items=0"], 2, "it takes: whole numbers from 1 to 64");
+    let xor = "operation = xor goes with these alone: type = u32, i32; here type = f32, and floats";
+    refused(&["run", "reduce/device", "-a", "operation=xor"], 2, xor);
     refused(&["--budget=-1"], 2, "--budget");
     refused(&["--no-such-option"], 2, "--no-such-option");
     refused(&["report", "missing.json"], 2, "missing.json");

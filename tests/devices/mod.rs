@@ -39,6 +39,7 @@ pub(crate) const CHECKS: [(&str, Check); 26] = [
     ("a_panic_of_naga_costs_its_device_only", trust::back_end_panics),
     ("a_scan_that_spins_is_right_and_ends", trust::look_back),
     ("misreported_width_is_flagged", misreported_width),
+    ("a_refused_device_is_told_of_this_one", refused),
     ("doctor_tells_trust_and_where_subgroups_begin", doctor),
     ("subgroup_operations_are_right_and_count_what_the_simulator_counts", collectives),
     ("collectives_are_right", crate::collectives::right),
@@ -142,7 +143,6 @@ fn times(driver: &Driver) {
     }
 }
 
-/// Opens a driver's only adapter in a child.
 /// Issues and lanes of loops with branches in them are the simulator's, block by block, but for what
 /// SwiftShader does before a `break`.
 fn hot_loops(driver: &Driver) {
@@ -217,6 +217,7 @@ fn collectives(driver: &Driver) {
     assert_eq!(lanescope::analyze::undefined(&run).len(), 2);
 }
 
+/// Opens a driver's only adapter in a child.
 pub(crate) fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunError> {
     let options = WorkerOptions {
         program: Some(program::path()),
@@ -429,6 +430,19 @@ fn misreported_width(driver: &Driver) {
     let (code, stdout, _) = program::parts(&output);
     assert_eq!(code, 4, "{stdout}");
     assert!(stdout.contains("subgroup_width_misreported"), "{stdout}");
+}
+
+/// Whoever asks for a device that is not there is told of this one, whichever way it is reached.
+fn refused(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    for id in ["cuda:99", "wgpu:99", "sim:x"] {
+        let arguments = ["run", "uniform", "--device", id];
+        let output = program::run(&folder, &driver.environment(), &arguments);
+        let (code, stdout, stderr) = program::parts(&output);
+        assert_eq!((code, stdout.as_str()), (3, ""), "{id}: {stderr}");
+        let line = format!("\n  {} ", driver.device());
+        assert!(stderr.contains(&line), "{id}: {stderr}");
+    }
 }
 
 /// What counts are worth, and where subgroups of 3D workgroups begin: as found here by hand.

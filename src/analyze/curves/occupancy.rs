@@ -64,8 +64,9 @@ pub(super) fn residency(run: &Run) -> Option<CurveTable> {
     let kib = |one: &Measurement| number(one, "memory").map(|bytes| bytes / 1024.0);
     Some(CurveTable {
         name: "occupancy-residency".to_owned(),
-        title: "Throughput against how many subgroups a core holds".to_owned(),
-        subtitle: "the more memory each workgroup of 64 keeps, the fewer a core holds".to_owned(),
+        title: "Throughput against workgroup memory".to_owned(),
+        subtitle: "the more memory each workgroup keeps, the fewer subgroups a core holds"
+            .to_owned(),
         x_label: "workgroup memory (KiB a workgroup)".to_owned(),
         x_logarithmic: true,
         y_label: "throughput (% of the curve's best)".to_owned(),

@@ -3,7 +3,7 @@
 //! The simulator runs the instrumented modules themselves, and counts the plain ones by itself: both
 //! must agree block by block, for each method, and outputs must be the same.
 
-#[path = "../../../tests/support/random_program.rs"]
+#[path = "../../../tests/support/random_program/mod.rs"]
 #[expect(dead_code, reason = "shrinking is for the side-by-side runs")]
 pub(super) mod random_program;
 

@@ -48,6 +48,19 @@ pub struct Listed {
     pub compiles: bool,
 }
 
+impl Listed {
+    /// What runs through CUDA here and how, or why nothing does, in a sentence. How kernels would be
+    /// compiled matters only where there is a device for them.
+    pub fn summary(&self) -> String {
+        let nothing = "nothing runs through CUDA here, because";
+        match &self.trouble {
+            Some(trouble) => format!("{nothing} {trouble}"),
+            None if self.devices.is_empty() => format!("{nothing} NVIDIA's driver has no device"),
+            None => format!("the driver is there, and {}", self.path),
+        }
+    }
+}
+
 /// A device of CUDA's.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListedDevice {
@@ -82,5 +95,25 @@ pub fn list() -> Listed {
     match found {
         Ok(devices) => Listed { devices, trouble: None, path, compiles },
         Err(error) => Listed { devices: Vec::new(), trouble: Some(error.message), path, compiles },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_device_nothing_is_said_to_run() {
+        let path = "only the catalogue's default points run, from embedded PTX: no NVRTC";
+        let device = ListedDevice { id: "cuda:0".to_owned(), name: "H200".to_owned() };
+        let summary = |devices: Vec<ListedDevice>, trouble: Option<&str>| {
+            let trouble = trouble.map(str::to_owned);
+            Listed { devices, trouble, path: path.to_owned(), compiles: false }.summary()
+        };
+        assert_eq!(summary(vec![device], None), format!("the driver is there, and {path}"));
+        let because = "nothing runs through CUDA here, because NVIDIA's driver ";
+        let missing = summary(Vec::new(), Some("NVIDIA's driver is not installed"));
+        assert_eq!(missing, format!("{because}is not installed"));
+        assert_eq!(summary(Vec::new(), None), format!("{because}has no device"));
     }
 }

@@ -172,6 +172,10 @@ fn size_parameter(n: u64) -> Parameter {
         description: "elements, one invocation each".to_owned(),
         default: format::Default::Same(Value::Integer(i64::try_from(n).unwrap_or(i64::MAX))),
         values: Vec::new(),
+        min: Some(0.0),
+        max: None,
+        multiple_of: None,
+        power_of_two: false,
         shown_beside: Vec::new(),
     }
 }

@@ -1,166 +1,12 @@
-//! Random structured WGSL programs over integers, each from one seed.
+//! The choices of which a random program is made.
 //!
-//! Input: a seed and [`Options`]. Output: a [`Program`], a tree of statements that is written as
-//! WGSL, counted by form, and made smaller a statement at a time. It runs nothing.
-//!
-//! Every program has one entry point, two functions that call one another, an `output` buffer of a
-//! word an invocation at binding 0, and [`TOTALS`] atomic words at binding 1, each of which only one
-//! kind of commutative operation touches. What it computes is defined: integers only, atomics whose
-//! result nobody reads, barriers in uniform flow, subgroup operations over the active invocations,
-//! and shuffles that keep only what came from an invocation that a ballot showed active.
+//! Input: a seed and [`Options`]. Output: the statements of a module. What programs are is said one
+//! module up.
 
-use std::collections::BTreeMap;
-use std::fmt;
-
-/// Words of the buffer `totals`.
-pub(crate) const TOTALS: u64 = 6;
+use super::{Options, Piece, Statement, TOTALS};
 
 /// The most iterations of all loops of an invocation: lavapipe leaves loops after 65,535.
 const ITERATIONS_MAX: u64 = 8_000;
-
-/// The fewest basic blocks of a program.
-pub(crate) const BLOCKS_MIN: usize = 20;
-
-/// What programs may contain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Options {
-    /// Whether there are subgroup operations: what is computed then depends on the width.
-    pub(crate) subgroups: bool,
-    /// Whether an `if` that leaves a loop or a function does anything else before it leaves.
-    pub(crate) busy_exits: bool,
-    /// Whether there is any `switch`.
-    pub(crate) switches: bool,
-}
-
-impl Options {
-    /// Everything.
-    pub(crate) const ALL: Self = Self { subgroups: true, busy_exits: true, switches: true };
-}
-
-/// A program.
-#[derive(Clone, Debug)]
-pub(crate) struct Program {
-    /// Invocations a workgroup, in one dimension.
-    pub(crate) workgroup_size: u32,
-    /// Workgroups, in one dimension.
-    pub(crate) workgroups: u32,
-    module: Statement,
-}
-
-/// A statement: text with bodies of statements in it.
-#[derive(Clone, Debug)]
-struct Statement {
-    forms: Vec<&'static str>,
-    pieces: Vec<Piece>,
-}
-
-#[derive(Clone, Debug)]
-enum Piece {
-    Text(String),
-    Body(Vec<Statement>),
-}
-
-impl Program {
-    /// The program of a seed: the shortest in a series of growing ones that has [`BLOCKS_MIN`]
-    /// basic blocks, of which `blocks` tells the number in a text.
-    pub(crate) fn new(seed: u64, options: Options, blocks: &dyn Fn(&str) -> usize) -> Self {
-        for bodies in (6..).step_by(2) {
-            let program = Self::of_bodies(seed, options, bodies);
-            if blocks(&program.to_string()) >= BLOCKS_MIN {
-                return program;
-            }
-        }
-        unreachable!("a program grows with its bodies")
-    }
-
-    /// The program of a seed with at least so many bodies of statements.
-    fn of_bodies(seed: u64, options: Options, bodies: u32) -> Self {
-        let mut writer = Writer::new(seed, options);
-        let workgroup_size = [24, 32, 48, 64, 100][writer.pick(5)];
-        let module = writer.module(workgroup_size, bodies);
-        Self { workgroup_size, workgroups: 2, module }
-    }
-
-    /// How many statements of each form there are.
-    pub(crate) fn forms(&self) -> BTreeMap<&'static str, u64> {
-        let mut forms = BTreeMap::new();
-        self.module.visit(&mut |statement| {
-            for form in &statement.forms {
-                *forms.entry(*form).or_default() += 1;
-            }
-        });
-        forms
-    }
-
-    /// How many statements there are.
-    pub(crate) fn len(&self) -> usize {
-        let mut count = 0;
-        self.module.visit(&mut |_| count += 1);
-        count
-    }
-
-    /// The program without statement `index`, counted as [`Program::forms`] goes through them, and
-    /// without what stands inside it; nothing where there is no such statement.
-    pub(crate) fn without(&self, index: usize) -> Option<Self> {
-        let mut smaller = self.clone();
-        smaller.module.remove(&mut (index + 1)).then_some(smaller)
-    }
-}
-
-impl fmt::Display for Program {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.module.write(formatter, 0)
-    }
-}
-
-impl Statement {
-    /// Calls `see` for this statement, unless it is the module itself, and for all inside it.
-    fn visit(&self, see: &mut impl FnMut(&Self)) {
-        for piece in &self.pieces {
-            let Piece::Body(body) = piece else { continue };
-            for statement in body {
-                see(statement);
-                statement.visit(see);
-            }
-        }
-    }
-
-    /// Removes the statement that `left` reaches 0 at; tells whether there was one.
-    fn remove(&mut self, left: &mut usize) -> bool {
-        for piece in &mut self.pieces {
-            let Piece::Body(body) = piece else { continue };
-            for index in 0..body.len() {
-                *left -= 1;
-                if *left == 0 {
-                    body.remove(index);
-                    return true;
-                }
-                if body[index].remove(left) {
-                    return true;
-                }
-            }
-        }
-        false
-    }
-
-    fn write(&self, formatter: &mut fmt::Formatter<'_>, depth: usize) -> fmt::Result {
-        for piece in &self.pieces {
-            match piece {
-                Piece::Text(text) => {
-                    for line in text.lines() {
-                        writeln!(formatter, "{:1$}{line}", "", depth * 4)?;
-                    }
-                }
-                Piece::Body(body) => {
-                    for statement in body {
-                        statement.write(formatter, depth + 1)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-}
 
 /// Which function is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,7 +36,7 @@ struct Place {
 
 /// Writes a program from a sequence of choices.
 #[derive(Debug)]
-struct Writer {
+pub(super) struct Writer {
     options: Options,
     choices: u64,
     /// Statements still to be written in this function; then only assignments.
@@ -214,7 +60,7 @@ const VARIABLES: &str =
     "var arr = array<u32, 4>(1u, 2u, 3u, 4u);\nvar v = vec2(a, 9u);\nvar s = i32(b) - 40;";
 
 impl Writer {
-    fn new(seed: u64, options: Options) -> Self {
+    pub(super) fn new(seed: u64, options: Options) -> Self {
         Self {
             options,
             // Neighbouring seeds must not give neighbouring choices.
@@ -237,7 +83,7 @@ impl Writer {
     }
 
     /// An index below `count`.
-    fn pick(&mut self, count: u32) -> usize {
+    pub(super) fn pick(&mut self, count: u32) -> usize {
         usize::try_from(self.choose(u64::from(count))).unwrap_or(usize::MAX)
     }
 
@@ -258,7 +104,7 @@ impl Writer {
     }
 
     /// The whole module.
-    fn module(&mut self, size: u32, bodies: u32) -> Statement {
+    pub(super) fn module(&mut self, size: u32, bodies: u32) -> Statement {
         let mut pieces = vec![Piece::Text(head(self.options.subgroups, size))];
         let functions = [
             (Function::Inner, "fn inner(p: ptr<function, u32>, i: u32) -> u32 {", 3, 60),

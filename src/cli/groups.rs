@@ -1,0 +1,203 @@
+//! The launches of a run: kernels at the points of the axes, in groups that are compared.
+//!
+//! Input: kernels, the points that the user asked for, which sizes a device runs. Output: groups of
+//! launches, and sentences about kernels that lack a parameter. It knows nothing of devices.
+
+use std::collections::BTreeMap;
+
+use super::failure::{Exit, Failure};
+use crate::kernel::format::Sweep;
+use crate::kernel::{DeviceClass, Kernel, Launch, near_matches};
+use crate::record::Value;
+
+/// Which sizes a device runs.
+#[derive(Clone, Copy)]
+pub(super) struct Sizes {
+    /// The class whose defaults it takes.
+    pub(super) class: DeviceClass,
+    /// The class that it has by itself: a simulator beside a GPU takes the GPU's sizes.
+    pub(super) alone: DeviceClass,
+}
+
+impl Sizes {
+    pub(super) fn of_gpu(class: DeviceClass) -> Self {
+        Self { class, alone: DeviceClass::Gpu }
+    }
+
+    /// The class whose defaults a kernel takes.
+    fn of(self, kernel: &Kernel) -> DeviceClass {
+        let small = kernel.description.small_on_simulator && self.class == DeviceClass::Gpu;
+        if small { self.alone } else { self.class }
+    }
+}
+
+/// The launches, in groups that are compared: same family, same point of the sweep; or a sweep of a
+/// kernel's own.
+pub(super) fn groups(
+    kernels: &[&Kernel],
+    points: &[BTreeMap<String, Value>],
+    sizes: Sizes,
+    seed: u64,
+) -> Result<Vec<Vec<Launch>>, Failure> {
+    let mut groups: indexmap::IndexMap<String, Vec<Launch>> = indexmap::IndexMap::new();
+    let mut known: Vec<(&str, BTreeMap<String, Value>)> = Vec::new();
+    let mut alone = Vec::new();
+    for point in points {
+        for kernel in kernels {
+            alone.extend(kernel.points(&own(kernel, point)).into_iter().map(|chosen| {
+                let names: Vec<String> =
+                    chosen.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                (*kernel, format!("{} {}", kernel.family(), names.join(" ")), chosen)
+            }));
+        }
+    }
+    let swept = points.iter().flat_map(|point| {
+        kernels.iter().flat_map(|kernel| {
+            let points = sweeps(kernel, &own(kernel, point), sizes.alone == DeviceClass::Gpu);
+            points.into_iter().map(|(key, chosen)| (*kernel, key, chosen))
+        })
+    });
+    // A sweep may pass through the defaults, and a chosen value may collapse it: a point is taken
+    // once, in the sweep that it is compared in.
+    for (kernel, key, chosen) in swept.chain(alone) {
+        let launch = kernel.launch(sizes.of(kernel), &chosen, seed).map_err(Failure::bad_input)?;
+        let identity = (kernel.id.as_str(), launch.parameters.clone());
+        if !known.contains(&identity) {
+            known.push(identity);
+            groups.entry(key).or_default().push(launch);
+        }
+    }
+    Ok(groups.into_values().collect())
+}
+
+/// What of a point a kernel has parameters for.
+fn own(kernel: &Kernel, point: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+    let known = point.iter().filter(|(name, _)| kernel.description.parameters.contains_key(*name));
+    known.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// A sentence for each parameter that the points choose and some of the kernels lack.
+///
+/// # Errors
+///
+/// Bad input where none of the kernels has it.
+pub(super) fn lacking(
+    kernels: &[&Kernel],
+    points: &[BTreeMap<String, Value>],
+) -> Result<Vec<String>, Failure> {
+    let mut sentences = Vec::new();
+    for name in points.first().into_iter().flat_map(BTreeMap::keys) {
+        let has = |kernel: &&&Kernel| kernel.description.parameters.contains_key(name);
+        let (able, unable): (Vec<&&Kernel>, Vec<&&Kernel>) = kernels.iter().partition(has);
+        if able.is_empty() {
+            return Err(Failure::message(Exit::BadInput, nobody_has(name, kernels)));
+        }
+        if !unable.is_empty() {
+            let names: Vec<&str> = unable.iter().map(|kernel| kernel.id.as_str()).collect();
+            let (have, run) = if names.len() == 1 { ("has", "runs") } else { ("have", "run") };
+            let whose = if names.len() == 1 { "its" } else { "their" };
+            sentences.push(format!(
+                "-a {name}: {} {have} no such parameter and {run} at {whose} own points",
+                names.join(", ")
+            ));
+        }
+    }
+    Ok(sentences)
+}
+
+/// Says that no kernel has a parameter, what was perhaps meant, and what there is.
+fn nobody_has(name: &str, kernels: &[&Kernel]) -> String {
+    let known: std::collections::BTreeSet<&str> = kernels
+        .iter()
+        .flat_map(|kernel| kernel.description.parameters.keys().map(String::as_str))
+        .collect();
+    let hint = near_matches(name, known.iter().copied());
+    let (who, has) = match kernels {
+        [one] => (format!("{} has no such parameter", one.id), "it has"),
+        _ => ("no chosen kernel has such a parameter".to_owned(), "they have"),
+    };
+    let known: Vec<&str> = known.into_iter().collect();
+    format!("-a {name}: {who}{hint}\n{has}: {}", known.join(", "))
+}
+
+/// The points of a kernel's sweeps, each with its group's key; what `point` chose stays.
+fn sweeps(
+    kernel: &Kernel,
+    point: &BTreeMap<String, Value>,
+    gpu: bool,
+) -> Vec<(String, BTreeMap<String, Value>)> {
+    let wanted = |sweep: &&Sweep| gpu || !sweep.gpu_only;
+    let mut all = Vec::new();
+    for (index, sweep) in kernel.description.sweeps.iter().filter(wanted).enumerate() {
+        let mut points = vec![point.clone()];
+        for (name, values) in sweep.axes.iter().filter(|(name, _)| !point.contains_key(*name)) {
+            let with = |point: &BTreeMap<String, Value>, value: &Value| {
+                let mut more = point.clone();
+                more.insert(name.clone(), value.clone());
+                more
+            };
+            points = points
+                .iter()
+                .flat_map(|point| values.iter().map(|value| with(point, value)))
+                .collect();
+        }
+        let group = sweep.group.clone().unwrap_or_else(|| format!("sweep {index}"));
+        let own = format!("{} {group} {point:?}", kernel.id);
+        all.extend(points.into_iter().map(|point| {
+            let shared = || format!("{} sweep {point:?}", kernel.family());
+            (if sweep.beside_family { shared() } else { own.clone() }, point)
+        }));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Catalogue;
+
+    #[test]
+    fn sweeps_are_products_in_groups_of_their_own_and_yield_to_what_is_chosen() {
+        let text = r#"
+question = "?"
+parameters.a = { description = "", default = 1 }
+parameters.b = { description = "", default = 1 }
+sweeps = [{ axes = { a = [1, 2], b = [1, 3] } }, { axes = { a = [5] }, gpu_only = true }]
+dispatches = [{ entry_point = "main", workgroups = 1 }]
+"#;
+        let kernel = Kernel::parse("f/k", "", text).unwrap();
+        let sizes = |groups: Vec<Vec<Launch>>| groups.iter().map(Vec::len).collect::<Vec<_>>();
+        let made = |point: BTreeMap<String, Value>, alone: DeviceClass| {
+            let given = Sizes { class: DeviceClass::Quick, alone };
+            sizes(groups(&[&kernel], &[point], given, 1).unwrap_or_default())
+        };
+        // Two by two, the defaults among them; on GPUs one more.
+        assert_eq!(made(BTreeMap::new(), DeviceClass::Gpu), [4, 1]);
+        assert_eq!(made(BTreeMap::new(), DeviceClass::Cpu), [4]);
+        let chosen = BTreeMap::from([("b".to_owned(), Value::Integer(7))]);
+        assert_eq!(made(chosen, DeviceClass::Cpu), [2]);
+    }
+
+    #[test]
+    fn parameters_that_some_kernels_lack_are_told_and_those_that_all_lack_refused() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let latency = catalogue.kernel("shuffle/latency").unwrap();
+        let uniform = catalogue.kernel("five_patterns/uniform").unwrap();
+        let point = |name: &str| BTreeMap::from([(name.to_owned(), Value::Integer(512))]);
+        let both = [latency, uniform];
+        let said = lacking(&both, &[point("n")]).unwrap();
+        let sentence = "-a n: shuffle/latency has no such parameter and runs at its own points";
+        assert_eq!(said, [sentence]);
+        assert!(lacking(&[uniform], &[point("n")]).unwrap().is_empty());
+        let sizes = Sizes::of_gpu(DeviceClass::Quick);
+        let made = groups(&both, &[point("n")], sizes, 1).unwrap();
+        let of = |id: &str| made.iter().flatten().filter(|launch| launch.kernel == id).count();
+        let at_defaults = groups(&[latency], &[BTreeMap::new()], sizes, 1).unwrap();
+        assert_eq!(of("shuffle/latency"), at_defaults.iter().flatten().count());
+        assert_eq!(of("five_patterns/uniform"), 2);
+        let refused = lacking(&both, &[point("link")]).unwrap_err();
+        assert_eq!(refused.exit, Exit::BadInput);
+        let text = refused.error.to_string();
+        assert!(text.contains("did you mean links") && text.contains("they have: form,"), "{text}");
+    }
+}

@@ -1,0 +1,122 @@
+//! Which values parameters take, each by itself and together.
+//!
+//! Input: what a description says of its parameters, and values for them. Output: nothing where they
+//! are allowed, else words that say what is. It works out no launch.
+
+use std::collections::BTreeMap;
+
+use super::format::{Combination, Parameter};
+use super::{formula, launch};
+use crate::record::Value;
+
+impl Parameter {
+    /// What it takes, in words, where that does not include `value`; `default` is its default.
+    pub(super) fn refuses(&self, value: &Value, default: &Value) -> Option<String> {
+        (!self.takes(value, default)).then(|| self.allowed(default))
+    }
+
+    /// Whether a value is allowed.
+    fn takes(&self, value: &Value, default: &Value) -> bool {
+        if !self.values.is_empty() {
+            return self.values.contains(value);
+        }
+        let number = match (value, default) {
+            (_, Value::Name(_)) => return true,
+            (Value::Name(_), _) | (Value::Real(_), Value::Integer(_)) => return false,
+            (Value::Integer(number), _) => {
+                let multiple = self.multiple_of.is_none_or(|of| number % of.max(1) == 0);
+                let power =
+                    !self.power_of_two || u64::try_from(*number).is_ok_and(u64::is_power_of_two);
+                if !(multiple && power) {
+                    return false;
+                }
+                real(*number)
+            }
+            (Value::Real(number), _) => *number,
+        };
+        self.min.is_none_or(|min| number >= min) && self.max.is_none_or(|max| number <= max)
+    }
+
+    /// What it takes, in words: its values, or the limits of its numbers.
+    pub fn allowed(&self, default: &Value) -> String {
+        if !self.values.is_empty() {
+            return listed(&self.values);
+        }
+        let mut words = match default {
+            Value::Integer(_) if self.power_of_two => "powers of two".to_owned(),
+            Value::Integer(_) => "whole numbers".to_owned(),
+            Value::Real(_) => "numbers".to_owned(),
+            Value::Name(_) => return "anything".to_owned(),
+        };
+        words += &match (self.min, self.max) {
+            (Some(min), Some(max)) => format!(" from {min} to {max}"),
+            (Some(min), None) => format!(" from {min} on"),
+            (None, Some(max)) => format!(" up to {max}"),
+            (None, None) => String::new(),
+        };
+        words + &self.multiple_of.map_or(String::new(), |of| format!(", multiples of {of}"))
+    }
+}
+
+impl super::format::Default {
+    /// Its value on GPUs, which is of the same type as everywhere.
+    pub fn any(&self) -> &Value {
+        match self {
+            Self::Same(value) | Self::ByClass { gpu: value, .. } => value,
+        }
+    }
+}
+
+impl Combination {
+    /// Checks the values of all parameters.
+    ///
+    /// # Errors
+    ///
+    /// Which values do not go together, what does, and why.
+    pub(super) fn check(&self, parameters: &BTreeMap<String, Value>) -> Result<(), String> {
+        let has = |(name, values): (&String, &Vec<Value>)| {
+            parameters.get(name).is_some_and(|value| values.contains(value))
+        };
+        if !self.applies.iter().all(has) {
+            return Ok(());
+        }
+        let is = |name: &String| {
+            let value = parameters.get(name).map_or("no parameter".to_owned(), Value::to_string);
+            format!("{name} = {value}")
+        };
+        let reason = &self.reason;
+        if let Some(other) = self.only.iter().find(|one| !has(*one)) {
+            let chosen: Vec<String> = self.applies.keys().map(is).collect();
+            let alone: Vec<String> = self
+                .only
+                .iter()
+                .map(|(name, values)| format!("{name} = {}", listed(values)))
+                .collect();
+            return Err(format!(
+                "{} goes with these alone: {}; here {}, and {reason}",
+                chosen.join(", "),
+                alone.join(", "),
+                is(other.0)
+            ));
+        }
+        let Some(formula) = &self.not_negative else { return Ok(()) };
+        let value = formula::evaluate(formula, &launch::numbers(parameters))?;
+        if value < 0.0 {
+            let all: Vec<String> = parameters.keys().map(is).collect();
+            return Err(format!(
+                "{} do not go together: {reason} ({formula} is {value}, and must not be negative)",
+                all.join(", ")
+            ));
+        }
+        Ok(())
+    }
+}
+
+fn listed(values: &[Value]) -> String {
+    values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
+}
+
+#[expect(clippy::cast_precision_loss, reason = "limits lie far below 2^53")]
+fn real(number: i64) -> f64 {
+    number as f64
+}
