@@ -101,7 +101,7 @@ mod tests {
         assert!(stored(&parsed(without)).is_none());
         let pointed = "@group(0) @binding(0) var<uniform> first: vec4<f32>;
             @group(0) @binding(1) var<storage, read_write> output: array<f32>;
-            fn read(from: ptr<uniform, vec4<f32>>) -> f32 { return (*from).x; }
+            fn read(pair: ptr<uniform, vec4<f32>>) -> f32 { return (*pair).x; }
             @compute @workgroup_size(1) fn main() { output[0] = read(&first); }";
         assert!(stored(&parsed(pointed)).is_none());
     }
