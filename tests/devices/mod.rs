@@ -47,6 +47,7 @@ pub(crate) const CHECKS: [(&str, Check); 26] = [
     ("random_programs_agree", crate::random::agree),
     ("partitions_are_stable_and_right", crate::sorting::partitions),
     ("sort_then_dispatch_is_right", crate::sorting::sorted),
+    ("dispatches_are_timed_within_their_launch", crate::sorting::stages),
     ("endless_loop_costs_its_process_only", endless_loop),
 ];
 

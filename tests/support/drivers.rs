@@ -85,6 +85,7 @@ impl Driver {
             | "what_a_device_lacks_is_named"
             | "a_panic_of_naga_costs_its_device_only"
             | "partitions_are_stable_and_right"
+            | "dispatches_are_timed_within_their_launch"
             | "the_librarys_collectives_are_right_again_and_again" => {
                 self.name != "lavapipe_lying" && self.interface == Interface::Wgpu
             }
