@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 
 use naga::{Expression, Handle, Statement, SwitchValue};
 
-use self::reach::{Ending, ending, exits, exits_of, subgroups_in_node, waits};
+use self::reach::{Ending, Exits, ending, exits, exits_of, subgroups_in_node, waits};
 pub(super) use self::reach::{subgroups_in, tracked};
 use super::expression::{bare, negated};
 use super::function::Frame;

@@ -20,7 +20,7 @@ impl Exits {
         self.breaks || self.continues || self.returns
     }
 
-    fn with(self, other: Self) -> Self {
+    pub(super) fn with(self, other: Self) -> Self {
         Self {
             breaks: self.breaks || other.breaks,
             continues: self.continues || other.continues,
