@@ -69,6 +69,7 @@ fn device(id: &str, kind: DeviceKind, name: &str, backend: &str, width: u32) -> 
         copy_bytes_per_s: (!simulator).then_some(4.2e12),
         fma_fused: Some(!name.starts_with("llvmpipe")),
         loop_limit: name.starts_with("llvmpipe").then_some(65_535),
+        uniform_buffers_as_storage: false,
         packing: None,
         trust: None,
         self_test: Vec::new(),

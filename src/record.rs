@@ -127,6 +127,11 @@ pub struct Device {
     pub fma_fused: Option<bool>,
     /// After how many iterations the device leaves a loop by itself; `null`: not seen to do so.
     pub loop_limit: Option<u64>,
+    /// Whether the uniform buffers of every shader are bound as read-only storage on it, since its
+    /// driver would fold their values into the shader and compile it anew at each dispatch
+    /// (lavapipe); absent where not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub uniform_buffers_as_storage: bool,
     /// How 2D and 3D workgroups are cut into subgroups; `null` or absent where it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
@@ -368,10 +373,12 @@ pub struct Dispatch {
     /// in [`Measurement::active_lanes_mean`].
     #[serde(default, skip_serializing_if = "is_false")]
     pub setup: bool,
-    /// The median of the times between a timestamp before it and one after it, in nanoseconds, where
-    /// a launch has several dispatches and the device takes timestamps between them. Such timestamps
-    /// keep dispatches apart that a launch without them may overlap, so these need not add up to
-    /// [`Measurement::time`].
+    /// The median time of the dispatch within its launch, in nanoseconds, where a launch has several
+    /// and the device takes timestamps: from the end of the dispatch before to its own end, less what
+    /// a timestamp was seen to cost. On a device without timestamps inside passes it leaves out what
+    /// lies between dispatches. The launch ran as in [`Measurement::time`]; timestamps keep dispatches
+    /// apart that it may overlap, so these need not add up to it. In older records the cost is
+    /// still in it, and a GPU's clocks may have fallen before it was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median_ns: Option<Nanoseconds>,
     /// Counts of each block, in the order of block numbers; empty where nothing was counted.

@@ -62,13 +62,12 @@ fn many_load(i: u32) -> vec4<u32> {
     return four;
 }
 
-// Packs four keys and adds them to the tile's counts; subgroups of one class add once.
-fn many_tally(at: Lane, tile: u32, word: u32, four: vec4<u32>) {
+// Packs four keys and adds them to the tile's counts: once where the whole subgroup has one class.
+fn many_tally(at: Lane, tile: u32, word: u32, four: vec4<u32>, alike: bool) {
     packed[word] = four.x | (four.y << 8u) | (four.z << 16u) | (four.w << 24u);
     let row = tile / 2u * BINS;
     let one = 1u << (tile % 2u * 16u);
-    let alike = all(four == vec4(four.x));
-    if (subgroupAll(alike && four.x == subgroupBroadcastFirst(four.x))) {
+    if (alike) {
         if (at.lane == 0u) {
             atomicAdd(&many_counts[row + four.x], at.width * 4u * one);
         }
@@ -77,6 +76,38 @@ fn many_tally(at: Lane, tile: u32, word: u32, four: vec4<u32>) {
         atomicAdd(&many_counts[row + four.y], one);
         atomicAdd(&many_counts[row + four.z], one);
         atomicAdd(&many_counts[row + four.w], one);
+    }
+}
+
+// Counts and packs a chunk that has all its keys: four words at a time, loads before all else, so that
+// they overlap. Keys that are no class count as the last, and are looked for at the end: an H200 takes a
+// quarter longer where each is asked for at once.
+fn many_count_whole(at: Lane, first: u32, words: u32) {
+    let last = split.classes - 1u;
+    var largest = vec4(0u);
+    for (var i = 0u; i < words; i += 4u) {
+        let rows = min(vec4(i) + vec4(0u, 1u, 2u, 3u), vec4(words - 1u));
+        let tile = rows / vec4(MANY_ROWS);
+        let word = vec4(first) + rows * THREADS;
+        let a = keys[word.x];
+        let b = keys[word.y];
+        let c = keys[word.z];
+        let d = keys[word.w];
+        let high = max(max(a, b), max(c, d));
+        let low = min(min(a, b), min(c, d));
+        let highest = max(max(high.x, high.y), max(high.z, high.w));
+        let lowest = min(min(low.x, low.y), min(low.z, low.w));
+        let alike = subgroupAll(highest == lowest && highest == subgroupBroadcastFirst(highest));
+        largest = max(largest, high);
+        many_tally(at, tile.x, word.x, min(a, vec4(last)), alike);
+        if (i + 1u < words) { many_tally(at, tile.y, word.y, min(b, vec4(last)), alike); }
+        if (i + 2u < words) { many_tally(at, tile.z, word.z, min(c, vec4(last)), alike); }
+        if (i + 3u < words) { many_tally(at, tile.w, word.w, min(d, vec4(last)), alike); }
+    }
+    if (max(max(largest.x, largest.y), max(largest.z, largest.w)) > last) {
+        for (var i = 0u; i < words; i++) {
+            _ = many_load(first + i * THREADS);
+        }
     }
 }
 
@@ -95,22 +126,13 @@ fn many_count(
     workgroupBarrier();
     let words = split.tiles_per_chunk * MANY_ROWS;
     let first = workgroup.x * words * THREADS + at.place;
-    // Four at a time, loads before all else, so that they overlap.
-    for (var i = 0u; i < words; i += 4u) {
-        let rows = vec4(i) + vec4(0u, 1u, 2u, 3u);
-        let word = vec4(first) + rows * THREADS;
-        let tile = rows / vec4(MANY_ROWS);
-        let a = many_load(word.x);
-        var b = vec4(0u);
-        var c = vec4(0u);
-        var d = vec4(0u);
-        if (rows.y < words) { b = many_load(word.y); }
-        if (rows.z < words) { c = many_load(word.z); }
-        if (rows.w < words) { d = many_load(word.w); }
-        many_tally(at, tile.x, word.x, a);
-        if (rows.y < words) { many_tally(at, tile.y, word.y, b); }
-        if (rows.z < words) { many_tally(at, tile.z, word.z, c); }
-        if (rows.w < words) { many_tally(at, tile.w, word.w, d); }
+    if ((workgroup.x + 1u) * words * THREADS * 4u <= split.n) {
+        many_count_whole(at, first, words);
+    } else {
+        for (var i = 0u; i < words; i++) {
+            let word = first + i * THREADS;
+            many_tally(at, i / MANY_ROWS, word, many_load(word), false);
+        }
     }
     workgroupBarrier();
     for (var pair = at.place; pair < BINS / 2u; pair += THREADS) {
@@ -228,8 +250,9 @@ fn many_ranks(at: Lane, key: vec4<u32>) -> vec4<u32> {
     return vec4(a, b, c, d);
 }
 
-// The keys of a lane in four rows, of which the group's `word`-th packed words have 32 keys each.
-fn many_keys(at: Lane, word: u32) -> vec4<u32> {
+// The keys of a lane in four rows, of which the group's `word`-th packed words have 32 keys each; `own`
+// is the lane's of these words, loaded before.
+fn many_keys(at: Lane, own: u32, word: u32) -> vec4<u32> {
     let from_lane = vec4(at.index / 4u) + vec4(0u, 8u, 16u, 24u);
     var words = vec4(0u);
     if (at.narrow) {
@@ -240,7 +263,6 @@ fn many_keys(at: Lane, word: u32) -> vec4<u32> {
             packed[word + from_lane.w],
         );
     } else {
-        let own = packed[word + at.index];
         let lane = from_lane + vec4(at.lane & ~31u);
         words.x = subgroupShuffle(own, lane.x);
         words.y = subgroupShuffle(own, lane.y);
@@ -359,6 +381,17 @@ fn many_word(at: Lane, number: u32) -> u32 {
     return (number * GROUPS + at.group) * MANY_ROWS * 32u;
 }
 
+// A lane's packed words, loaded first of all, so that their way overlaps with that of the classes' counts.
+fn many_own(at: Lane, word: u32) -> vec3<u32> {
+    var own = vec3(0u);
+    if (!at.narrow) {
+        own.x = packed[word + at.index];
+        if (MANY_ROWS > 1u) { own.y = packed[word + 32u + at.index]; }
+        if (MANY_ROWS > 2u) { own.z = packed[word + 64u + at.index]; }
+    }
+    return own;
+}
+
 // The index in the tile of a lane's key in the first of four rows; the others follow 32 apart.
 fn many_index(at: Lane, rows: u32) -> u32 {
     return (at.group * MANY_ROWS + rows) * 128u + at.index;
@@ -410,13 +443,14 @@ fn many_permutation(
     if (tile >= split.n) {
         return;
     }
-    let bin = many_start(at, number);
     let word = many_word(at, number);
-    let keys_0 = many_keys(at, word);
+    let own = many_own(at, word);
+    let bin = many_start(at, number);
+    let keys_0 = many_keys(at, own.x, word);
     var keys_1 = vec4(0u);
     var keys_2 = vec4(0u);
-    if (MANY_ROWS > 1u) { keys_1 = many_keys(at, word + 32u); }
-    if (MANY_ROWS > 2u) { keys_2 = many_keys(at, word + 64u); }
+    if (MANY_ROWS > 1u) { keys_1 = many_keys(at, own.y, word + 32u); }
+    if (MANY_ROWS > 2u) { keys_2 = many_keys(at, own.z, word + 64u); }
     var places_0 = many_ranks(at, keys_0);
     var places_1 = vec4(0u);
     var places_2 = vec4(0u);
@@ -509,13 +543,14 @@ fn many_pairs(
     if (tile >= split.n) {
         return;
     }
-    let bin = many_start(at, number);
     let word = many_word(at, number);
-    let keys_0 = many_keys(at, word);
+    let own = many_own(at, word);
+    let bin = many_start(at, number);
+    let keys_0 = many_keys(at, own.x, word);
     var keys_1 = vec4(0u);
     var keys_2 = vec4(0u);
-    if (MANY_ROWS > 1u) { keys_1 = many_keys(at, word + 32u); }
-    if (MANY_ROWS > 2u) { keys_2 = many_keys(at, word + 64u); }
+    if (MANY_ROWS > 1u) { keys_1 = many_keys(at, own.y, word + 32u); }
+    if (MANY_ROWS > 2u) { keys_2 = many_keys(at, own.z, word + 64u); }
     var places_0 = many_ranks(at, keys_0);
     var places_1 = vec4(0u);
     var places_2 = vec4(0u);
@@ -525,6 +560,11 @@ fn many_pairs(
     places_0 = many_places(at, keys_0, places_0);
     if (MANY_ROWS > 1u) { places_1 = many_places(at, keys_1, places_1); }
     if (MANY_ROWS > 2u) { places_2 = many_places(at, keys_2, places_2); }
+    let values_0 = many_payload(at, tile, 0u);
+    var values_1 = vec4(0u);
+    var values_2 = vec4(0u);
+    if (MANY_ROWS > 1u) { values_1 = many_payload(at, tile, 1u); }
+    if (MANY_ROWS > 2u) { values_2 = many_payload(at, tile, 2u); }
     let inside = min(MANY_TILE, split.n - tile);
     workgroupBarrier();
     many_put(places_0, keys_0);
@@ -541,11 +581,6 @@ fn many_pairs(
     if (MANY_ROWS > 2u) {
         goals_2 = many_goals(slot + 8u * THREADS, many_staged(slot + 8u * THREADS));
     }
-    let values_0 = many_payload(at, tile, 0u);
-    var values_1 = vec4(0u);
-    var values_2 = vec4(0u);
-    if (MANY_ROWS > 1u) { values_1 = many_payload(at, tile, 1u); }
-    if (MANY_ROWS > 2u) { values_2 = many_payload(at, tile, 2u); }
     workgroupBarrier();
     many_put(places_0, values_0);
     if (MANY_ROWS > 1u) { many_put(places_1, values_1); }

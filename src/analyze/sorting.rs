@@ -94,8 +94,11 @@ pub struct StageStack {
     pub kernel: String,
     /// The parameters but the size, worded.
     pub detail: String,
-    /// Its dispatches, those of one name together.
+    /// Its dispatches, those of one name together, and last what lies between them, where that is
+    /// a fiftieth of the launch or more.
     pub stages: Vec<Stage>,
+    /// The launch's own time, without timestamps between its dispatches.
+    pub launch: Nanoseconds,
 }
 
 /// A part of a launch's time.
@@ -270,12 +273,17 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
     }
 }
 
-/// The most that the times of single dispatches may differ in sum from the launch's, as a share of it.
-const STAGES_TOLERANCE_RATIO: f64 = 0.2;
+/// The most that the times of single dispatches may exceed the launch's in sum, as a share of it.
+const STAGES_EXCESS_RATIO: f64 = 0.2;
+
+/// The least that lies between dispatches and is named, as a share of the launch.
+const BETWEEN_RATIO: f64 = 0.02;
+
+/// The name of what a launch takes beyond its dispatches.
+const BETWEEN: &str = "between dispatches";
 
 /// Makes the stack of every launch of `family` whose dispatches were timed one by one, but for launches
-/// that these times do not add up to: short dispatches have waits that a launch has only once, and
-/// repeated alone, a dispatch may find caches and clocks as the launch does not.
+/// that these times exceed by a fifth or more: of such stages it is not known whose time they hold.
 pub fn stages(run: &Run, family: &str) -> Vec<StageStack> {
     let of_family = |m: &&Measurement| m.kernel.split('/').next() == Some(family);
     run.measurements
@@ -292,20 +300,28 @@ pub fn stages(run: &Run, family: &str) -> Vec<StageStack> {
                 }
             }
             let launch = measurement.time.as_ref()?.median_ns;
-            (!stages.is_empty() && add_up(&stages, launch)).then(|| StageStack {
+            Some(StageStack {
                 label: device_label(run, &measurement.device),
                 kernel: short_name(&measurement.kernel).to_owned(),
                 detail: parameters_text(&measurement.parameters, &[]),
-                stages,
+                stages: added_up(stages, launch)?,
+                launch,
             })
         })
         .collect()
 }
 
-/// Whether stages add up to their launch.
-fn add_up(stages: &[Stage], launch: Nanoseconds) -> bool {
+/// Stages with what lies between them; nothing where there are none, or where they exceed the launch.
+fn added_up(mut stages: Vec<Stage>, launch: Nanoseconds) -> Option<Vec<Stage>> {
     let sum: f64 = stages.iter().map(|stage| stage.time.0).sum();
-    (sum - launch.0).abs() <= STAGES_TOLERANCE_RATIO * launch.0
+    if stages.is_empty() || sum > (1.0 + STAGES_EXCESS_RATIO) * launch.0 {
+        return None;
+    }
+    let left = launch.0 - sum;
+    if left >= BETWEEN_RATIO * launch.0 {
+        stages.push(Stage { name: BETWEEN.to_owned(), time: Nanoseconds(left) });
+    }
+    Some(stages)
 }
 
 /// What an entry point does, in a word.
@@ -340,11 +356,17 @@ mod tests {
     }
 
     #[test]
-    fn stages_that_do_not_add_up_are_told_from_those_that_do() {
-        let stage = |time| Stage { name: String::new(), time: Nanoseconds(time) };
-        assert!(add_up(&[stage(600.0), stage(500.0)], Nanoseconds(1000.0)));
-        assert!(!add_up(&[stage(3612.0), stage(97.0)], Nanoseconds(1343.0)));
-        assert!(!add_up(&[stage(700.0)], Nanoseconds(1000.0)));
+    fn stages_fill_their_launch_or_are_left_out() {
+        let stage = |name: &str, ns| Stage { name: name.to_owned(), time: Nanoseconds(ns) };
+        let whole = vec![stage("sort", 600.0), stage("experts", 395.0)];
+        assert_eq!(added_up(whole.clone(), Nanoseconds(1000.0)), Some(whole.clone()));
+        assert_eq!(added_up(whole.clone(), Nanoseconds(900.0)), Some(whole));
+        let short = vec![stage("sort", 700.0)];
+        let filled = vec![stage("sort", 700.0), stage(BETWEEN, 300.0)];
+        assert_eq!(added_up(short, Nanoseconds(1000.0)), Some(filled));
+        let slow = vec![stage("sort", 97.0), stage("experts", 3612.0)];
+        assert_eq!(added_up(slow, Nanoseconds(1343.0)), None);
+        assert_eq!(added_up(Vec::new(), Nanoseconds(1343.0)), None);
     }
 
     #[test]

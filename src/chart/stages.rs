@@ -37,7 +37,7 @@ pub fn stages(family: &str, stacks: &[StageStack]) -> Result<String, ChartError>
     draw((WIDTH, rows.saturating_mul(ROW).saturating_add(TOP + 20)), &title, |canvas| {
         canvas.text(&title, (LEFT, 24), Anchor::Start, Font::plain(18).bold())?;
         let under =
-            "medians of single dispatches, where they add up to the launch within a fifth; µs";
+            "medians of dispatches within their launch, less what their timestamps cost; µs";
         canvas.text(under, (LEFT, 46), Anchor::Start, Font::plain(13).colour(GREY))?;
         let mut x = LEFT;
         for (index, name) in names.iter().enumerate() {
@@ -59,7 +59,7 @@ fn bar(
     names: &[&str],
     longest: f64,
 ) -> Result<(), ChartError> {
-    let StageStack { label, kernel, detail, stages } = stack;
+    let StageStack { label, kernel, detail, stages, launch } = stack;
     let words = format!("{kernel}, {label}; {detail}");
     canvas.text(&words, (LEFT, top + 8), Anchor::Start, Font::plain(13).bold())?;
     #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
@@ -74,6 +74,7 @@ fn bar(
     canvas.line(vec![(LEFT, from), (LEFT, from + BAR)], INK, 1)?;
     let numbers: Vec<String> =
         stages.iter().map(|stage| format!("{} {:.1}", stage.name, stage.time.0 / 1e3)).collect();
-    let sum = format!("{} = {:.1} µs", numbers.join(" + "), done / 1e3);
+    let sum =
+        format!("{} = {:.1} µs; launch {:.1} µs", numbers.join(" + "), done / 1e3, launch.0 / 1e3);
     canvas.text(&sum, (LEFT, from + BAR + 12), Anchor::Start, Font::plain(12).colour(GREY))
 }

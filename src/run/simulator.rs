@@ -58,6 +58,7 @@ impl SimulatorRunner {
             copy_bytes_per_s: None,
             fma_fused: Some(true),
             loop_limit: None,
+            uniform_buffers_as_storage: false,
             packing: Some(Packing::Linear),
             trust: Some(Trust::Guaranteed),
             self_test: Vec::new(),

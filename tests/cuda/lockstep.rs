@@ -83,6 +83,7 @@ impl Lockstep {
             copy_bytes_per_s: None,
             fma_fused: Some(true),
             loop_limit: None,
+            uniform_buffers_as_storage: false,
             packing: None,
             trust: None,
             self_test: Vec::new(),

@@ -273,6 +273,7 @@ impl CudaRunner {
             copy_bytes_per_s: None,
             fma_fused: None,
             loop_limit: None,
+            uniform_buffers_as_storage: false,
             packing: None,
             trust: None,
             self_test: Vec::new(),

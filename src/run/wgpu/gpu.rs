@@ -19,7 +19,7 @@ use wgpu::{
 
 use super::super::sampling::Ticks;
 use super::super::{RunError, RunErrorKind};
-use super::trusted;
+use super::{trusted, uniforms};
 use crate::kernel::Launch;
 use crate::kernel::generate::Fill;
 use crate::program::guarded;
@@ -67,6 +67,8 @@ struct Mishaps {
 pub(super) struct Gpu {
     pub(super) device: Device,
     pub(super) queue: Queue,
+    /// Whether uniform buffers are bound as storage.
+    pub(super) uniforms_as_storage: bool,
     mishaps: Arc<Mutex<Mishaps>>,
 }
 
@@ -122,16 +124,21 @@ impl<'a> Sample<'a> {
         Self { work, repeats: 1, before: 0, resets: &[] }
     }
 
+    /// Writes down the resets.
+    pub(super) fn reset(&self, encoder: &mut CommandEncoder) {
+        for (from, to) in self.resets {
+            encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
+        }
+    }
+
     /// Writes down the resets, and a pass of the dispatches.
-    fn record(
+    pub(super) fn record(
         &self,
         encoder: &mut CommandEncoder,
         repeats: u32,
         timestamp_writes: Option<ComputePassTimestampWrites<'_>>,
     ) {
-        for (from, to) in self.resets {
-            encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
-        }
+        self.reset(encoder);
         let descriptor = ComputePassDescriptor { label: None, timestamp_writes };
         let mut pass = encoder.begin_compute_pass(&descriptor);
         for _ in 0..repeats {
@@ -184,7 +191,8 @@ impl Gpu {
             let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
             noted.lost.get_or_insert(format!("{reason:?}: {message}"));
         });
-        Ok(Self { device, queue, mishaps })
+        let uniforms_as_storage = uniforms::folds_values(&adapter.get_info());
+        Ok(Self { device, queue, uniforms_as_storage, mishaps })
     }
 
     /// Fails with what went wrong since the last call, if anything did.
@@ -244,9 +252,13 @@ impl Gpu {
         }
         let (features, limits) = (self.device.features(), self.device.limits());
         super::features::check(shader.file, shader.module, features, &limits)?;
+        let stored =
+            self.uniforms_as_storage.then(|| uniforms::as_storage(shader.module, slots, &limits));
+        let (module, slots) =
+            stored.flatten().unwrap_or_else(|| (shader.module.clone(), slots.to_vec()));
         let descriptor = ShaderModuleDescriptor {
             label: Some(shader.file),
-            source: ShaderSource::Naga(Cow::Owned(shader.module.clone())),
+            source: ShaderSource::Naga(Cow::Owned(module)),
         };
         let made = guarded(shader.file, "translated for the driver", || {
             let module = if shader.trusted {
@@ -254,7 +266,7 @@ impl Gpu {
             } else {
                 self.device.create_shader_module(descriptor)
             };
-            self.pipeline(&module, shader, slots)
+            self.pipeline(&module, shader, &slots)
         });
         let bound =
             made.map_err(|error| RunError::new(RunErrorKind::Panicked, error.to_string()))?;
@@ -350,37 +362,6 @@ impl Gpu {
         }
     }
 
-    /// Runs dispatches once, in one pass, with a timestamp before the first and after each; one
-    /// timestamp more than there are dispatches. The device must have
-    /// `TIMESTAMP_QUERY_INSIDE_PASSES`.
-    pub(super) fn run_stamped(
-        &self,
-        doing: &str,
-        work: &[(&Bound, &Grid)],
-    ) -> Result<Vec<u64>, RunError> {
-        let count = u32::try_from(work.len() + 1).unwrap_or(u32::MAX);
-        let queries = self.device.create_query_set(&QuerySetDescriptor {
-            label: None,
-            ty: QueryType::Timestamp,
-            count,
-        });
-        let size = u64::from(count) * 8;
-        let resolved = self.buffer("timestamps", BufferUsages::QUERY_RESOLVE, size);
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        Sample::once(work).record(&mut encoder, 1, None);
-        {
-            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
-            pass.write_timestamp(&queries, 0);
-            for ((bound, grid), index) in work.iter().zip(1..) {
-                dispatch(&mut pass, bound, grid);
-                pass.write_timestamp(&queries, index);
-            }
-        }
-        encoder.resolve_query_set(&queries, 0..count, &resolved, 0);
-        let bytes = self.read_after(encoder, doing, &resolved, size)?;
-        Ok(bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word)).collect())
-    }
-
     fn submit(&self, encoder: CommandEncoder, doing: &str) -> Result<(), RunError> {
         let submitted = catch_unwind(AssertUnwindSafe(|| self.queue.submit([encoder.finish()])));
         self.check(doing)?;
@@ -409,7 +390,7 @@ impl Gpu {
     }
 
     /// Runs commands, waits, and reads the first `size` bytes of a buffer.
-    fn read_after(
+    pub(super) fn read_after(
         &self,
         mut encoder: CommandEncoder,
         doing: &str,
@@ -465,7 +446,8 @@ fn layout_entry(slot: &Slot<'_>) -> BindGroupLayoutEntry {
     }
 }
 
-fn dispatch(pass: &mut ComputePass<'_>, bound: &Bound, grid: &Grid) {
+/// Writes down a dispatch.
+pub(super) fn dispatch(pass: &mut ComputePass<'_>, bound: &Bound, grid: &Grid) {
     pass.set_pipeline(&bound.pipeline);
     for (index, group) in &bound.groups {
         pass.set_bind_group(*index, group, &[]);

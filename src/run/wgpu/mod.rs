@@ -8,17 +8,26 @@
 //! - `features`: what a module needs that the device lacks, in words;
 //! - `inputs`: contents that stay on the device from launch to launch;
 //! - `probe`: what is measured of the device itself: width, timer, rates, fusion, loop limit;
-//! - `runner`: counting and timing of launches;
+//! - `launches`: a launch's buffers and pipelines;
+//! - `counted`, `timed`: launches with counters, and between timestamps;
+//! - `runner`: the device's facts, and who is counted and timed when;
+//! - `stages`: single dispatches between timestamps;
 //! - `trusted`: the one call that is `unsafe`;
+//! - `uniforms`: uniform buffers bound as storage, for lavapipe;
 //! - `warm`: brings clocks up before timing.
 
 pub mod adapters;
+mod counted;
 mod features;
 mod gpu;
 mod inputs;
+mod launches;
 mod probe;
 mod runner;
+mod stages;
+mod timed;
 mod trusted;
+mod uniforms;
 mod warm;
 
 pub use adapters::{Listed, list};

@@ -1,0 +1,255 @@
+//! Times of the single dispatches of a launch.
+//!
+//! Input: a launch that has just been sampled. Output: a median for each dispatch that is timed.
+//! The launch's own time is `timed`'s.
+//!
+//! No dispatch is repeated alone: the launch runs as it does in a sample, over and over, right after as
+//! much of it without timestamps, and a timestamp is written after each dispatch. So each works on
+//! the data and finds the caches that it has in the launch. It is done right after sampling, before
+//! the processor checks outputs: meanwhile a GPU's clocks fall, on an H200 to a sixth within seconds.
+//!
+//! # What such a time holds
+//!
+//! From the end of the dispatch before to its own: starting, running, the tail in which its last
+//! workgroups run, and what the driver does between dispatches. Where the device takes no timestamps
+//! inside a pass, each dispatch has a pass of its own with timestamps at both ends, and the times
+//! leave out what lies between passes.
+//!
+//! A timestamp also costs: the device drains, writes, and starts again; on an H200 about 5 µs,
+//! where short dispatches take 2, and the same for one workgroup as for thousands. What it costs is
+//! measured beside every group of launches, on a kernel of one workgroup with and without timestamps
+//! between its dispatches, and taken off each dispatch; but not more than brings the sum of all down
+//! to the launch's own time.
+
+use wgpu::{BufferUsages, ComputePassDescriptor, ComputePassTimestampWrites, Features};
+use wgpu::{QuerySet, QuerySetDescriptor, QueryType};
+
+use super::gpu::{Bound, Gpu, Grid, Sample, SlotKind, dispatch};
+use super::probe;
+use super::runner::WgpuRunner;
+use super::timed::Ready;
+use crate::kernel::{Dispatch, Launch};
+use crate::record::Time;
+use crate::run::RunError;
+use crate::run::counting::interrupted;
+use crate::run::probes::FUSED;
+use crate::run::sampling::{Ticks, Timer};
+use crate::statistics::median;
+use crate::units::Nanoseconds;
+
+/// Samples of a launch's dispatches.
+const SAMPLES: u32 = 24;
+
+/// The same for a launch that takes so long that it goes without another before it.
+const SAMPLES_LONG: u32 = 3;
+
+/// The most launches with timestamps in a sample.
+const REPEATS_MAX: u32 = 16;
+
+/// The most dispatches with timestamps in a sample: a query set holds 4096 timestamps.
+const DISPATCHES_MAX: usize = 2048;
+
+/// Dispatches of the kernel that timestamps' cost is measured on, in a sample.
+const COST_DISPATCHES: u32 = 64;
+
+/// What sampling gave of a launch, and the times of its dispatches.
+pub(super) type Staged = (Option<Time>, Vec<Option<Nanoseconds>>);
+
+impl WgpuRunner {
+    /// Times the dispatches of launches that were sampled; a launch that takes the device along sets
+    /// `lost`.
+    pub(super) fn staged(
+        &self,
+        launches: &[Launch],
+        ready: &[Result<Ready, RunError>],
+        times: Vec<Result<Option<Time>, RunError>>,
+        lost: &mut bool,
+        notice: &mut dyn FnMut(usize),
+    ) -> Vec<Result<Staged, RunError>> {
+        let mut cost_ns = None;
+        let mut all = Vec::new();
+        for (index, (ready, time)) in ready.iter().zip(times).enumerate() {
+            let several = launches[index].dispatches.iter().filter(|one| !one.setup).count() > 1;
+            let one = match (ready, time) {
+                (Ok(_), Ok(_)) if *lost => Err(interrupted()),
+                (Ok(ready), Ok(Some(time))) if several => {
+                    notice(index);
+                    self.dispatch_medians(&launches[index], ready, &time, &mut cost_ns)
+                        .map(|medians| (Some(time), medians))
+                }
+                (Ok(_), Ok(time)) => Ok((time, Vec::new())),
+                (Err(error), _) => Err(error.clone()),
+                (_, Err(error)) => Err(error),
+            };
+            *lost |= one.as_ref().is_err_and(|error| error.kind.ends_device());
+            all.push(one);
+        }
+        all
+    }
+
+    /// The median time of each dispatch of a launch, what a timestamp costs taken off; nothing of
+    /// those that are not timed. The cost is measured where it is not known yet.
+    fn dispatch_medians(
+        &self,
+        launch: &Launch,
+        ready: &Ready,
+        time: &Time,
+        cost_ns: &mut Option<f64>,
+    ) -> Result<Vec<Option<Nanoseconds>>, RunError> {
+        let Some(timer) = self.timer else { return Ok(Vec::new()) };
+        let cost_ns = match *cost_ns {
+            Some(known) => known,
+            None => *cost_ns.insert(self.stamp_cost_ns(timer)?),
+        };
+        let (count, repeats) = (ready.work.len(), time.dispatches_per_sample);
+        let work: Vec<(&Bound, &Grid)> = ready.work.iter().map(|(b, g)| (b, g)).collect();
+        let (before, samples) =
+            if ready.long.get() { (0, SAMPLES_LONG) } else { (repeats, SAMPLES) };
+        let fitting = u32::try_from(DISPATCHES_MAX / count).unwrap_or(REPEATS_MAX);
+        let repeats = repeats.min(REPEATS_MAX).min(fitting).max(1);
+        let sample = Sample { work: &work, repeats, before, resets: &ready.resets };
+        let mut spans = vec![Vec::new(); count];
+        for _ in 0..samples {
+            let doing = format!("timing the dispatches of {}", launch.kernel);
+            let found = self.gpu.run_stamped(&doing, &sample)?;
+            for (index, ticks) in found.into_iter().enumerate() {
+                if ticks.end >= ticks.begin {
+                    spans[index % count].push(timer.duration_ns(ticks));
+                }
+            }
+        }
+        let medians: Vec<Option<f64>> = spans.iter().map(|spans| median(spans)).collect();
+        let medians = without_cost(&medians, time.median_ns, cost_ns);
+        let mut medians = medians.into_iter();
+        let timed = |dispatch: &Dispatch| {
+            if dispatch.setup { None } else { medians.next().flatten() }
+        };
+        Ok(launch.dispatches.iter().map(timed).collect())
+    }
+
+    /// What a timestamp between two dispatches adds, in nanoseconds; zero where it is not seen.
+    fn stamp_cost_ns(&self, timer: Timer) -> Result<f64, RunError> {
+        let buffer = probe::storage(&self.gpu, &[0; 4]);
+        let bound = probe::bind(&self.gpu, FUSED, &[(&buffer, SlotKind::ReadWrite)], false)?;
+        let grid = Grid::Direct([1, 1, 1]);
+        let work = [(&bound, &grid)];
+        let repeats = COST_DISPATCHES;
+        let sample = Sample { work: &work, repeats, before: repeats, resets: &[] };
+        let (mut plain, mut stamped) = (Vec::new(), Vec::new());
+        for _ in 0..SAMPLES {
+            let doing = "finding what timestamps cost";
+            let whole = timer.duration_ns(self.gpu.run_timed(doing, &sample)?);
+            let found = self.gpu.run_stamped(doing, &sample)?;
+            plain.push(whole / f64::from(repeats));
+            stamped.extend(found.into_iter().map(|ticks| timer.duration_ns(ticks)));
+        }
+        let cost = median(&stamped).zip(median(&plain)).map(|(with, without)| with - without);
+        Ok(cost.unwrap_or(0.0).max(0.0))
+    }
+}
+
+/// Takes off each of the medians, in nanoseconds, what a timestamp costs, and not more than brings
+/// their sum down to the launch's time.
+fn without_cost(
+    medians: &[Option<f64>],
+    launch: Nanoseconds,
+    cost_ns: f64,
+) -> Vec<Option<Nanoseconds>> {
+    let known: Vec<f64> = medians.iter().copied().flatten().collect();
+    #[expect(clippy::cast_precision_loss, reason = "a launch has a few dispatches")]
+    let over_ns = (known.iter().sum::<f64>() - launch.0) / known.len().max(1) as f64;
+    let less_ns = cost_ns.min(over_ns).max(0.0);
+    let less = |ns: f64| Nanoseconds((ns - less_ns).max(0.0));
+    medians.iter().map(|median| median.map(less)).collect()
+}
+
+impl Gpu {
+    /// Runs a sample with timestamps about each dispatch, right after one without: the ticks of each
+    /// dispatch of each repeat, in order.
+    fn run_stamped(&self, doing: &str, sample: &Sample<'_>) -> Result<Vec<Ticks>, RunError> {
+        let inside = self.device.features().contains(Features::TIMESTAMP_QUERY_INSIDE_PASSES);
+        let dispatches = sample.work.len() * sample.repeats as usize;
+        let count = if inside { dispatches + 1 } else { 2 * dispatches };
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let queries = self.device.create_query_set(&QuerySetDescriptor {
+            label: None,
+            ty: QueryType::Timestamp,
+            count,
+        });
+        let size = u64::from(count) * 8;
+        let resolved = self.buffer("timestamps", BufferUsages::QUERY_RESOLVE, size);
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        if sample.before > 0 {
+            sample.record(&mut encoder, sample.before, None);
+        }
+        sample.reset(&mut encoder);
+        if inside {
+            record_in_one_pass(&mut encoder, sample, &queries);
+        } else {
+            record_in_passes(&mut encoder, sample, &queries);
+        }
+        encoder.resolve_query_set(&queries, 0..count, &resolved, 0);
+        let bytes = self.read_after(encoder, doing, &resolved, size)?;
+        let words = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+        let stamps: Vec<u64> = words.collect();
+        let pairs = stamps.windows(2).step_by(if inside { 1 } else { 2 });
+        Ok(pairs.map(|pair| Ticks { begin: pair[0], end: pair[1] }).collect())
+    }
+}
+
+/// Writes down a timestamp, and each dispatch with a timestamp after it.
+fn record_in_one_pass(encoder: &mut wgpu::CommandEncoder, sample: &Sample<'_>, queries: &QuerySet) {
+    let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
+    pass.write_timestamp(queries, 0);
+    let mut next = 1;
+    for _ in 0..sample.repeats {
+        for (bound, grid) in sample.work {
+            dispatch(&mut pass, bound, grid);
+            pass.write_timestamp(queries, next);
+            next += 1;
+        }
+    }
+}
+
+/// Writes down a pass for each dispatch, with timestamps at its beginning and its end.
+fn record_in_passes(encoder: &mut wgpu::CommandEncoder, sample: &Sample<'_>, queries: &QuerySet) {
+    let mut next = 0;
+    for _ in 0..sample.repeats {
+        for (bound, grid) in sample.work {
+            let stamps = ComputePassTimestampWrites {
+                query_set: queries,
+                beginning_of_pass_write_index: Some(next),
+                end_of_pass_write_index: Some(next + 1),
+            };
+            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor {
+                label: None,
+                timestamp_writes: Some(stamps),
+            });
+            dispatch(&mut pass, bound, grid);
+            next += 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(medians: &[f64], launch_ns: f64, cost_ns: f64) -> Vec<f64> {
+        let medians: Vec<Option<f64>> = medians.iter().copied().map(Some).collect();
+        let found = without_cost(&medians, Nanoseconds(launch_ns), cost_ns);
+        found.into_iter().map(|time| time.unwrap().0).collect()
+    }
+
+    #[test]
+    fn what_timestamps_cost_is_taken_off_down_to_the_launch_s_time() {
+        // Short dispatches of an H200, where a timestamp costs 5 µs.
+        assert_eq!(found(&[10.0, 9.0, 13.0, 31.0], 40.0, 5.0), [5.0, 4.0, 8.0, 26.0]);
+        // A cost that is seen too high takes no more than there is.
+        assert_eq!(found(&[10.0, 30.0], 36.0, 7.0), [8.0, 28.0]);
+        // Nothing is added where the launch takes longer, and no time falls below zero.
+        assert_eq!(found(&[10.0, 30.0], 50.0, 7.0), [10.0, 30.0]);
+        assert_eq!(found(&[1.0, 39.0], 20.0, 7.0), [0.0, 32.0]);
+        assert_eq!(without_cost(&[None], Nanoseconds(1.0), 5.0), [None]);
+    }
+}
