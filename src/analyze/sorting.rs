@@ -273,8 +273,10 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
     }
 }
 
-/// The most that the times of single dispatches may exceed the launch's in sum, as a share of it.
-const STAGES_EXCESS_RATIO: f64 = 0.2;
+/// The most that the times of single dispatches may exceed the launch's in sum, as a share of it: the
+/// start of a dispatch overlaps the end of the one before, but for a timestamp between them, which on
+/// an H200 makes 1 µs of each 4 where dispatches are shortest.
+const STAGES_EXCESS_RATIO: f64 = 0.3;
 
 /// The least that lies between dispatches and is named, as a share of the launch.
 const BETWEEN_RATIO: f64 = 0.02;
@@ -283,7 +285,7 @@ const BETWEEN_RATIO: f64 = 0.02;
 const BETWEEN: &str = "between dispatches";
 
 /// Makes the stack of every launch of `family` whose dispatches were timed one by one, but for launches
-/// that these times exceed by a fifth or more: of such stages it is not known whose time they hold.
+/// that these times exceed by more than three tenths: it is not known what such stages hold.
 pub fn stages(run: &Run, family: &str) -> Vec<StageStack> {
     let of_family = |m: &&Measurement| m.kernel.split('/').next() == Some(family);
     run.measurements

@@ -21,7 +21,7 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 26] = [
+pub(crate) const CHECKS: [(&str, Check); 27] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("derived_counts_of_the_catalogue_equal_the_simulator", derived),
@@ -47,6 +47,7 @@ pub(crate) const CHECKS: [(&str, Check); 26] = [
     ("random_programs_agree", crate::random::agree),
     ("partitions_are_stable_and_right", crate::sorting::partitions),
     ("sort_then_dispatch_is_right", crate::sorting::sorted),
+    ("dispatches_are_timed_within_their_launch", crate::sorting::stages),
     ("endless_loop_costs_its_process_only", endless_loop),
 ];
 

@@ -189,3 +189,41 @@ pub(crate) fn sorted(driver: &Driver) {
         assert_eq!(measurement.output, Output::Verified, "{:?}", measurement.error);
     }
 }
+
+/// Each dispatch has a time within its launch, with timestamps inside passes and without, and a
+/// launch of one has none; drivers that compile at a dispatch do so before the first sample.
+pub(crate) fn stages(driver: &Driver) {
+    let device = driver.device();
+    let kernels = ["sort/permutation", "sort/divergent", "--quick", "--budget", "2"];
+    for without in ["", "TIMESTAMP_QUERY_INSIDE_PASSES"] {
+        let folder = TempDir::new().unwrap();
+        let mut environment = driver.environment();
+        environment.push(("LANESCOPE_WITHOUT_FEATURES".to_owned(), without.to_owned()));
+        let (code, run, stderr) = program::record(
+            &folder,
+            &environment,
+            &[&kernels[..], &["--device", &device, "-a", "n=8192"]].concat(),
+        );
+        assert_eq!(code, 0, "{stderr}");
+        let of_lavapipe = driver.family == "lavapipe";
+        assert_eq!(run.devices[0].uniform_buffers_as_storage, of_lavapipe);
+        for measurement in &run.measurements {
+            let name = format!("{} without `{without}`", measurement.kernel);
+            let launch = measurement.time.as_ref().unwrap().median_ns.0;
+            // lavapipe took 2.5 s for what takes it one millisecond when it does not compile.
+            assert!(launch < 1e9, "{name}: {launch}");
+            let times: Vec<Option<f64>> =
+                measurement.dispatches.iter().map(|d| d.median_ns.map(|ns| ns.0)).collect();
+            if times.len() == 1 {
+                assert_eq!(times, [None], "{name}");
+                continue;
+            }
+            assert_eq!(times.len(), 3, "{name}");
+            let sum: f64 = times.iter().map(|time| time.unwrap()).sum();
+            // A busy processor stretches either; a compilation, or a wait, would be a thousandfold.
+            assert!(sum > 0.05 * launch && sum < 20.0 * launch, "{name}: {times:?} of {launch}");
+            // What counting and scattering every element takes is seen.
+            assert!(times[2].unwrap() > 0.0, "{name}: {times:?}");
+        }
+    }
+}

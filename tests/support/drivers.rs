@@ -76,12 +76,10 @@ impl Driver {
     /// lavapipe's 4 lanes out: SwiftShader has 4, and lavapipe runs them at 8 and 16.
     pub(crate) fn takes(&self, check: &str) -> bool {
         match check {
-            "collectives_are_right" | "estimates_bound_what_is_executed" => {
+            "collectives_are_right"
+            | "estimates_bound_what_is_executed"
+            | "sort_then_dispatch_is_right" => {
                 !["lavapipe_lying", "lavapipe_4"].contains(&self.name)
-            }
-            // The split in it, which is what depends on the width, is in the partitions too.
-            "sort_then_dispatch_is_right" => {
-                !["lavapipe_lying", "lavapipe_4", "lavapipe_16"].contains(&self.name)
             }
             "partitions_are_stable_and_right" => {
                 !["lavapipe_lying", "lavapipe_4"].contains(&self.name)
@@ -98,6 +96,7 @@ impl Driver {
             "a_device_without_subgroups_is_estimated"
             | "what_a_device_lacks_is_named"
             | "a_panic_of_naga_costs_its_device_only"
+            | "dispatches_are_timed_within_their_launch"
             | "the_librarys_collectives_are_right_again_and_again" => {
                 self.name != "lavapipe_lying" && self.interface == Interface::Wgpu
             }

@@ -10,7 +10,7 @@
 //! elements; from a storage buffer the same words take 0.7 ms. It also undoes what uniform buffers are
 //! there for in this catalogue: constants that no compiler can fold. Storage is left alone.
 
-use naga::{AddressSpace, Module, StorageAccess, TypeInner};
+use naga::{AddressSpace, GlobalVariable, Module, StorageAccess, TypeInner};
 use wgpu::{AdapterInfo, Limits};
 
 use super::gpu::{Slot, SlotKind};
@@ -30,8 +30,19 @@ pub(super) fn as_storage<'a>(
     slots: &[Slot<'a>],
     limits: &Limits,
 ) -> Option<(Module, Vec<Slot<'a>>)> {
-    let uniform = |slot: &&Slot<'_>| slot.kind == SlotKind::Uniform;
-    let fits = slots.len() <= limits.max_storage_buffers_per_shader_stage as usize;
+    if slots.len() > limits.max_storage_buffers_per_shader_stage as usize {
+        return None;
+    }
+    let module = stored(module)?;
+    let mut slots = slots.to_vec();
+    for slot in slots.iter_mut().filter(|slot| slot.kind == SlotKind::Uniform) {
+        slot.kind = SlotKind::ReadOnly;
+    }
+    Some((module, slots))
+}
+
+/// The module with its uniform buffers in storage.
+fn stored(module: &Module) -> Option<Module> {
     let pointed = module.types.iter().any(|(_, kind)| {
         matches!(
             kind.inner,
@@ -39,18 +50,59 @@ pub(super) fn as_storage<'a>(
                 | TypeInner::ValuePointer { space: AddressSpace::Uniform, .. }
         )
     });
-    if pointed || !fits || slots.iter().find(uniform).is_none() {
+    let uniform = |variable: &GlobalVariable| variable.space == AddressSpace::Uniform;
+    if pointed || !module.global_variables.iter().any(|(_, variable)| uniform(variable)) {
         return None;
     }
     let mut module = module.clone();
     for (_, variable) in module.global_variables.iter_mut() {
-        if variable.space == AddressSpace::Uniform {
+        if uniform(variable) {
             variable.space = AddressSpace::Storage { access: StorageAccess::LOAD };
         }
     }
-    let mut slots = slots.to_vec();
-    for slot in slots.iter_mut().filter(|slot| slot.kind == SlotKind::Uniform) {
-        slot.kind = SlotKind::ReadOnly;
+    Some(module)
+}
+
+#[cfg(test)]
+mod tests {
+    use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+    use super::*;
+
+    fn parsed(text: &str) -> Module {
+        naga::front::wgsl::parse_str(text).unwrap()
     }
-    Some((module, slots))
+
+    #[test]
+    fn uniform_buffers_become_read_only_storage_and_the_module_stays_valid() {
+        let module = parsed(
+            "struct Pair { count: u32, terms: array<vec4<f32>, 2> }
+            @group(0) @binding(0) var<uniform> pair: Pair;
+            @group(0) @binding(1) var<storage, read_write> output: array<f32>;
+            @compute @workgroup_size(1) fn main() {
+                let terms = &pair.terms;
+                for (var i = 0u; i < pair.count; i++) { output[i] = (*terms)[i % 2u].y; }
+            }",
+        );
+        let module = stored(&module).unwrap();
+        let spaces: Vec<AddressSpace> =
+            module.global_variables.iter().map(|(_, variable)| variable.space).collect();
+        let load = StorageAccess::LOAD;
+        let both = load | StorageAccess::STORE;
+        let storage = |access| AddressSpace::Storage { access };
+        assert_eq!(spaces, [storage(load), storage(both)]);
+        Validator::new(ValidationFlags::all(), Capabilities::empty()).validate(&module).unwrap();
+    }
+
+    #[test]
+    fn what_has_no_uniform_buffer_or_points_to_one_is_left() {
+        let without = "@group(0) @binding(0) var<storage, read_write> output: array<f32>;
+            @compute @workgroup_size(1) fn main() { output[0] = 1.0; }";
+        assert!(stored(&parsed(without)).is_none());
+        let pointed = "@group(0) @binding(0) var<uniform> first: vec4<f32>;
+            @group(0) @binding(1) var<storage, read_write> output: array<f32>;
+            fn read(pair: ptr<uniform, vec4<f32>>) -> f32 { return (*pair).x; }
+            @compute @workgroup_size(1) fn main() { output[0] = read(&first); }";
+        assert!(stored(&parsed(pointed)).is_none());
+    }
 }
