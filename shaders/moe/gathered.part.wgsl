@@ -13,10 +13,12 @@ override UNITS: u32 = WEIGHTS / QUARTERS;
 var<workgroup> first_shared: array<vec4<f32>, WEIGHTS>;
 var<workgroup> second_shared: array<vec4<f32>, WEIGHTS>;
 
-// As `add_expert`, by a whole workgroup of one expert: weights are loaded once for all of it.
+// As `add_expert` for those invocations of a workgroup whose expert it is: the workgroup loads weights
+// once for all of them.
 fn add_expert_shared(
     local_index: u32,
     expert: u32,
+    mine: bool,
     token: u32,
     gate: f32,
     row: ptr<function, array<vec4<f32>, 32>>,
@@ -38,23 +40,25 @@ fn add_expert_shared(
             second_shared[j] = second[unit * QUARTERS + j];
         }
         workgroupBarrier();
-        for (var h = 0u; h < units; h++) {
-            // block: unit
-            var sums = vec4(0.0);
-            for (var i = 0u; i < QUARTERS; i += 4u) {
-                let at = h * QUARTERS + i;
-                sums = fma(x[i], first_shared[at], sums);
-                sums = fma(x[i + 1u], first_shared[at + 1u], sums);
-                sums = fma(x[i + 2u], first_shared[at + 2u], sums);
-                sums = fma(x[i + 3u], first_shared[at + 3u], sums);
-            }
-            let g = gate * gelu(sums.x + sums.y + sums.z + sums.w + bias[unit + h]);
-            for (var i = 0u; i < QUARTERS; i += 4u) {
-                let at = h * QUARTERS + i;
-                (*row)[i] = fma(vec4(g), second_shared[at], (*row)[i]);
-                (*row)[i + 1u] = fma(vec4(g), second_shared[at + 1u], (*row)[i + 1u]);
-                (*row)[i + 2u] = fma(vec4(g), second_shared[at + 2u], (*row)[i + 2u]);
-                (*row)[i + 3u] = fma(vec4(g), second_shared[at + 3u], (*row)[i + 3u]);
+        if (mine) {
+            for (var h = 0u; h < units; h++) {
+                // block: unit
+                var sums = vec4(0.0);
+                for (var i = 0u; i < QUARTERS; i += 4u) {
+                    let at = h * QUARTERS + i;
+                    sums = fma(x[i], first_shared[at], sums);
+                    sums = fma(x[i + 1u], first_shared[at + 1u], sums);
+                    sums = fma(x[i + 2u], first_shared[at + 2u], sums);
+                    sums = fma(x[i + 3u], first_shared[at + 3u], sums);
+                }
+                let g = gate * gelu(sums.x + sums.y + sums.z + sums.w + bias[unit + h]);
+                for (var i = 0u; i < QUARTERS; i += 4u) {
+                    let at = h * QUARTERS + i;
+                    (*row)[i] = fma(vec4(g), second_shared[at], (*row)[i]);
+                    (*row)[i + 1u] = fma(vec4(g), second_shared[at + 1u], (*row)[i + 1u]);
+                    (*row)[i + 2u] = fma(vec4(g), second_shared[at + 2u], (*row)[i + 2u]);
+                    (*row)[i + 3u] = fma(vec4(g), second_shared[at + 3u], (*row)[i + 3u]);
+                }
             }
         }
     }
@@ -78,8 +82,8 @@ fn write_row(slot: u32, row: ptr<function, array<vec4<f32>, 32>>) {
     }
 }
 
-// Every slot in the order of its expert: a workgroup of one expert shares its weights, one of
-// several takes the same chain as without order.
+// Every slot in the order of its expert: a workgroup takes the experts of its slots one after the other,
+// of which nearly all have one.
 @compute @workgroup_size(128)
 fn experts(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -99,10 +103,8 @@ fn experts(
     let lowest = workgroupUniformLoad(&first_shared[0]).x;
     let highest = workgroupUniformLoad(&first_shared[1]).x;
     var row: array<vec4<f32>, 32>;
-    if (lowest == highest) {
-        add_expert_shared(local_index, u32(lowest), slot / layer.top, gates[slot], &row);
-    } else {
-        add_by_chain(expert, slot / layer.top, gates[slot], &row);
+    for (var turn = u32(lowest); turn <= u32(highest); turn++) {
+        add_expert_shared(local_index, turn, turn == expert, slot / layer.top, gates[slot], &row);
     }
     if (i < split.n) {
         write_row(slot, &row);
@@ -131,7 +133,7 @@ fn expert_alone(
     let i = offsets[EXPERT] + number(workgroup, grid, local_index);
     let slot = permutation[min(i, split.n - 1u)];
     var row: array<vec4<f32>, 32>;
-    add_expert_shared(local_index, EXPERT, slot / layer.top, gates[slot], &row);
+    add_expert_shared(local_index, EXPERT, true, slot / layer.top, gates[slot], &row);
     if (i < offsets[EXPERT + 1u]) {
         write_row(slot, &row);
     }
