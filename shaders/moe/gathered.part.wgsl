@@ -22,8 +22,12 @@ fn add_expert_shared(
     row: ptr<function, array<vec4<f32>, 32>>,
 ) {
     var x: array<vec4<f32>, 32>;
-    for (var i = 0u; i < QUARTERS; i++) {
-        x[i] = tokens[token * QUARTERS + i];
+    for (var i = 0u; i < QUARTERS; i += 4u) {
+        let at = token * QUARTERS + i;
+        x[i] = tokens[at];
+        x[i + 1u] = tokens[at + 1u];
+        x[i + 2u] = tokens[at + 2u];
+        x[i + 3u] = tokens[at + 3u];
     }
     for (var before = 0u; before < layer.hidden; before += UNITS) {
         let unit = expert * layer.hidden + before;
@@ -37,12 +41,20 @@ fn add_expert_shared(
         for (var h = 0u; h < units; h++) {
             // block: unit
             var sums = vec4(0.0);
-            for (var i = 0u; i < QUARTERS; i++) {
-                sums = fma(x[i], first_shared[h * QUARTERS + i], sums);
+            for (var i = 0u; i < QUARTERS; i += 4u) {
+                let at = h * QUARTERS + i;
+                sums = fma(x[i], first_shared[at], sums);
+                sums = fma(x[i + 1u], first_shared[at + 1u], sums);
+                sums = fma(x[i + 2u], first_shared[at + 2u], sums);
+                sums = fma(x[i + 3u], first_shared[at + 3u], sums);
             }
             let g = gate * gelu(sums.x + sums.y + sums.z + sums.w + bias[unit + h]);
-            for (var i = 0u; i < QUARTERS; i++) {
-                (*row)[i] = fma(vec4(g), second_shared[h * QUARTERS + i], (*row)[i]);
+            for (var i = 0u; i < QUARTERS; i += 4u) {
+                let at = h * QUARTERS + i;
+                (*row)[i] = fma(vec4(g), second_shared[at], (*row)[i]);
+                (*row)[i + 1u] = fma(vec4(g), second_shared[at + 1u], (*row)[i + 1u]);
+                (*row)[i + 2u] = fma(vec4(g), second_shared[at + 2u], (*row)[i + 2u]);
+                (*row)[i + 3u] = fma(vec4(g), second_shared[at + 3u], (*row)[i + 3u]);
             }
         }
     }
@@ -50,11 +62,18 @@ fn add_expert_shared(
 
 // Writes a slot's row: where a token has one slot, that is its output.
 fn write_row(slot: u32, row: ptr<function, array<vec4<f32>, 32>>) {
-    for (var i = 0u; i < QUARTERS; i++) {
+    for (var i = 0u; i < QUARTERS; i += 4u) {
+        let at = slot * QUARTERS + i;
         if (layer.top == 1u) {
-            output[slot * QUARTERS + i] = (*row)[i];
+            output[at] = (*row)[i];
+            output[at + 1u] = (*row)[i + 1u];
+            output[at + 2u] = (*row)[i + 2u];
+            output[at + 3u] = (*row)[i + 3u];
         } else {
-            rows[slot * QUARTERS + i] = (*row)[i];
+            rows[at] = (*row)[i];
+            rows[at + 1u] = (*row)[i + 1u];
+            rows[at + 2u] = (*row)[i + 2u];
+            rows[at + 3u] = (*row)[i + 3u];
         }
     }
 }

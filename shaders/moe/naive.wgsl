@@ -17,8 +17,12 @@ fn naive(
             let slot = token * layer.top + turn;
             add_by_chain(key_at(slot), token, gates[slot], &row);
         }
-        for (var i = 0u; i < QUARTERS; i++) {
-            output[token * QUARTERS + i] = row[i];
+        for (var i = 0u; i < QUARTERS; i += 4u) {
+            let at = token * QUARTERS + i;
+            output[at] = row[i];
+            output[at + 1u] = row[i + 1u];
+            output[at + 2u] = row[i + 2u];
+            output[at + 3u] = row[i + 3u];
         }
     }
 }

@@ -75,7 +75,7 @@ pub fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
         logs: ((least.max(1) as f64).log2(), (largest as f64).log2()),
         most,
     };
-    let title = format!("{}: rate against size, {}", sweep.name(), sweep.device);
+    let title = format!("{}: rate against size, {}", subject(sweep), sweep.device);
     draw((WIDTH, height), &title, |canvas| {
         canvas.text(&title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let subtitle =
@@ -88,6 +88,18 @@ pub fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
         }
         draw_names(canvas, sweep, &names, &frame)
     })
+}
+
+/// Says what is drawn: a family, or what of it gives one result.
+fn subject(sweep: &SizeSweep) -> String {
+    let word = sweep.result.as_deref().and_then(|result| result.rsplit('/').next());
+    let what = match word {
+        None => return sweep.family.clone(),
+        Some("all") => "over the whole array",
+        Some("blocks") => "block by block",
+        Some(other) => other,
+    };
+    format!("{}, {what}", sweep.family)
 }
 
 /// Returns each series' name: the kernel's, and those parameters that tell it from others.

@@ -91,7 +91,16 @@ fn peers_have_a_table_of_their_own() {
         assert!(page.contains(part), "{part}");
     }
     let without = html(&[fixtures::run()], &[], &Catalogue::default()).expect("a page");
-    assert!(!without.contains("id=\"peers\""));
+    assert!(!without.contains("id=\"peers\"") && !without.contains("href=\"#peers\""));
+    // The list of sections leads to every section that there is.
+    for page in [&page, &without] {
+        let sections = page.matches("<h2 id=\"").count();
+        assert_eq!(page.matches("<a href=\"#").count(), sections);
+        let ids = page.split("<h2 id=\"").skip(1).filter_map(|rest| rest.split('"').next());
+        for id in ids {
+            assert!(page.contains(&format!("<a href=\"#{id}\">")), "{id}");
+        }
+    }
 }
 
 #[test]

@@ -68,17 +68,13 @@ fn launch(kernel: &Kernel, n: i64, choices: &[(&str, Value)]) -> Launch {
     kernel.launch(DeviceClass::Quick, &chosen, SEED).unwrap()
 }
 
-/// The choices of a kernel: each value of each enumerated parameter once, the rest by default.
+/// The choices of a kernel: its defaults, then each other value of each enumerated parameter once.
 fn choices(kernel: &Kernel) -> Vec<Vec<(&str, Value)>> {
+    let defaults = kernel.defaults(DeviceClass::Quick);
     let mut found = vec![Vec::new()];
     for (name, parameter) in &kernel.description.parameters {
-        let values = parameter.values.iter();
-        found.extend(values.map(|value| vec![(name.as_str(), value.clone())]));
-        if name == "operation" {
-            let operations = ["product", "max", "min", "and", "or", "xor"];
-            let choice = |value: &str| vec![("operation", Value::Name(value.to_owned()))];
-            found.extend(operations.map(choice));
-        }
+        let others = parameter.values.iter().filter(|value| defaults.get(name) != Some(*value));
+        found.extend(others.map(|value| vec![(name.as_str(), value.clone())]));
     }
     found
 }
@@ -99,8 +95,11 @@ fn every_width() {
         let mut runner = SimulatorRunner::new(Width::new(width).unwrap(), STEPS_MAX);
         for kernel in kernels(&catalogue) {
             for (index, choice) in choices(kernel).iter().enumerate() {
-                let sizes: &[i64] =
-                    if index == 0 { &[0, 1, 3, 255, 257, 4095, 4097, 9973] } else { &[1021, 4099] };
+                let sizes: &[i64] = if index == 0 {
+                    &[0, 1, 3, 255, 257, 1021, 4095, 4097, 4099, 9973]
+                } else {
+                    &[1021, 4099]
+                };
                 for &n in sizes {
                     verified(&mut runner, &launch(kernel, n, choice));
                     launches += 1;

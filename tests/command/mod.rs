@@ -13,12 +13,13 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 27] = [
+    let checks: [(&str, fn()); 28] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
         ("unknown_devices_exit_with_three", unknown_devices),
         ("kernels_in_cuda_are_left_out_elsewhere", kernels_in_cuda),
+        ("kernels_without_a_parameter_run_at_their_own_points", partly_lacking),
         ("cuda_without_a_gpu_exits_with_three", cuda_without_a_gpu),
         ("the_step_limit_fails_its_kernel_only", step_limit),
         ("what_is_too_large_is_refused_with_its_limit", too_large),
@@ -65,12 +66,27 @@ fn without_a_driver() {
     assert!(page.contains("five_patterns") && !page.contains("src=\"http"));
 }
 
+/// A parameter that some kernels lack is for the others; the rest run at their own points.
+fn partly_lacking() {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["shuffle/tiles", "shuffle/latency", "-a", "n=512", "--device", "sim:8"];
+    let (code, run, stderr) = program::record(&folder, &[], &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let sentence = "-a n: shuffle/latency has no such parameter and runs at its own points";
+    assert!(stderr.contains(sentence), "{stderr}");
+    let of = |kernel: &str| run.measurements.iter().filter(|m| m.kernel == kernel).count();
+    assert!(of("shuffle/latency") > 2 && of("shuffle/tiles") > 2, "{stderr}");
+    refused(&["run", "shuffle/latency", "-a", "n=512"], 2, "shuffle/latency has no such parameter");
+}
+
 /// With other kernels they are left out with a sentence; alone there is nothing to run.
 fn kernels_in_cuda() {
     let folder = TempDir::new().unwrap();
     let arguments = ["match", "uniform", "-a", "n=1000", "--device", "sim:32"];
     let (code, run, stderr) = program::record(&folder, &[], &["match", "--device", "sim:32"]);
     assert_eq!((code, run.measurements.len()), (3, 0), "{stderr}");
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains("Kernels in CUDA C++ run on cuda:N alone"), "it says why it is empty");
     let folder = TempDir::new().unwrap();
     let (code, run, stderr) = program::record(&folder, &[], &arguments);
     assert_eq!(code, 0, "{stderr}");

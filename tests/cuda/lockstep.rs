@@ -8,8 +8,9 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 use lanescope::instrument::{Instrumented, Method, Options as Instrumentation};
 use lanescope::kernel::{Launch, Workgroups};
@@ -37,6 +38,17 @@ const INSTRUCTIONS: [(&str, &str); 3] = [
 
 /// The compiler.
 pub(crate) const COMPILER: &str = "g++";
+
+/// How it compiles.
+const FLAGS: [&str; 7] = [
+    "-std=c++20",
+    "-O1",
+    "-w",
+    "-U_FORTIFY_SOURCE",
+    "-ffp-contract=off",
+    "-fno-strict-aliasing",
+    "-fno-aggressive-loop-optimizations",
+];
 
 /// Whether there is a compiler.
 pub(crate) fn missing() -> Option<String> {
@@ -168,6 +180,35 @@ fn held(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>) -> String {
     text
 }
 
+/// What stands before every translation, compiled beforehand once a process: the compiler takes as long
+/// for it as for a translation.
+#[expect(clippy::disallowed_methods, reason = "a test hands over by files")]
+fn header() -> &'static Path {
+    static HEADER: OnceLock<PathBuf> = OnceLock::new();
+    HEADER.get_or_init(|| {
+        let shims = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("lockstep");
+        std::fs::create_dir_all(&folder).unwrap();
+        let include = |name: &str| format!("#include \"{}\"\n", shims.join(name).display());
+        let text = include("lockstep.hpp") + &include("native.hpp");
+        // Another process may compile it too: whoever is last puts the same in the same place.
+        let own = |ending: &str| folder.join(format!("{}{ending}", std::process::id()));
+        std::fs::write(own(".hpp"), text).unwrap();
+        let compiled = Command::new(COMPILER)
+            .args(FLAGS)
+            .args(["-x", "c++-header", "-o"])
+            .args([own(".gch"), own(".hpp")])
+            .output()
+            .unwrap();
+        let log = String::from_utf8_lossy(&compiled.stderr);
+        assert!(compiled.status.success(), "{COMPILER} refuses lockstep.hpp: {log}");
+        let header = folder.join("lockstep.hpp");
+        std::fs::rename(own(".gch"), folder.join("lockstep.hpp.gch")).unwrap();
+        std::fs::rename(own(".hpp"), &header).unwrap();
+        header
+    })
+}
+
 /// Compiles and runs a translation over buffers.
 #[expect(clippy::disallowed_methods, reason = "a test hands over by files")]
 fn run(
@@ -183,27 +224,16 @@ fn run(
         source = source.replace(machine, processor);
     }
     let sizes = buffers.iter().map(|(place, bytes)| (*place, bytes.len() as u64)).collect();
-    let shims = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cuda");
-    let whole = format!(
-        "#include \"{}\"\n#include \"{}\"\n{source}\n#line 1 \"main\"\n{}",
-        shims.join("lockstep.hpp").display(),
-        shims.join("native.hpp").display(),
-        main_of(translated, &sizes, grid)
-    );
+    let whole = format!("{source}\n#line 1 \"main\"\n{}", main_of(translated, &sizes, grid));
     std::fs::write(path("kernel.cpp"), &whole).unwrap();
     let mut input: Vec<u8> = buffers.values().flatten().copied().collect();
     input.extend(immediates);
     std::fs::write(path("input"), input).unwrap();
     let compiled = Command::new(COMPILER)
-        .args([
-            "-std=c++20",
-            "-O1",
-            "-w",
-            "-U_FORTIFY_SOURCE",
-            "-ffp-contract=off",
-            "-fno-strict-aliasing",
-        ])
-        .args(["-fno-aggressive-loop-optimizations", "-o"])
+        .args(FLAGS)
+        .arg("-include")
+        .arg(header())
+        .arg("-o")
         .args([path("kernel"), path("kernel.cpp")])
         .output()
         .unwrap();

@@ -44,8 +44,11 @@ const ARCHITECTURES: [u32; 4] = [75, 80, 90, 120];
 /// The architecture that everything compiles for; the others share what comes before their own code.
 const MAIN_ARCHITECTURE: u32 = 90;
 
-/// Random programs for each architecture.
-const PROGRAMS: u64 = 200;
+/// Random programs for the main architecture.
+const PROGRAMS: u64 = 120;
+
+/// Random programs for each other: they say nothing that the corpus, which has every form, does not.
+const PROGRAMS_OTHER: u64 = 12;
 
 /// Set to anything, every architecture compiles every shader with every kind of counters.
 const LONGER: &str = "LANESCOPE_NVRTC_LONGER";
@@ -218,20 +221,24 @@ fn translated(program: &Program, method: Option<Method>, checks: Checks) -> Tran
     made.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The ways of counting with which a program is compiled beside plainly.
+/// The ways in which a program is compiled: plainly, and with counters.
 ///
-/// The main architecture compiles every shader with two of the four in turn, and one random program
-/// in four with one; the others compile the catalogue with one. All of it on all of them is left to a
-/// run with `LANESCOPE_NVRTC_LONGER` set, which takes a quarter of an hour on two cores.
-fn methods(named: &Named, index: usize, architecture: u32) -> Vec<Method> {
+/// The main architecture compiles every shader plainly and with one or two of the four kinds of counters
+/// in turn, and one random program in four with one. What comes before an architecture's own code is the
+/// same for all of them, so that the others compile each shader of the corpus plainly, and each of the
+/// catalogue plainly or with counters, in turn. All of it on all of them is left to a run with
+/// `LANESCOPE_NVRTC_LONGER` set, which takes a quarter of an hour on two cores.
+fn methods(named: &Named, index: usize, architecture: u32) -> Vec<Option<Method>> {
     let all = [Method::Executed, Method::Derived, Method::Histogram, Method::Estimated];
+    let one = Some(all[index / 2 % 4]);
     let main = architecture == MAIN_ARCHITECTURE;
     match named.origin {
-        _ if std::env::var_os(LONGER).is_some() => all.to_vec(),
-        Origin::Catalogue | Origin::Corpus if main => vec![all[index % 4], all[(index + 1) % 4]],
-        Origin::Random if main && index.is_multiple_of(4) => vec![all[index / 4 % 4]],
-        Origin::Catalogue => vec![all[index % 4]],
-        Origin::Corpus | Origin::Random => Vec::new(),
+        _ if std::env::var_os(LONGER).is_some() => once(None).chain(all.map(Some)).collect(),
+        Origin::Corpus if main => vec![None, Some(all[index % 4]), Some(all[(index + 1) % 4])],
+        Origin::Catalogue if main => vec![None, Some(all[index % 4])],
+        Origin::Random if main && index.is_multiple_of(4) => vec![None, Some(all[index / 4 % 4])],
+        Origin::Catalogue if index.is_multiple_of(2) => vec![one],
+        Origin::Catalogue | Origin::Corpus | Origin::Random => vec![None],
     }
 }
 
@@ -240,7 +247,10 @@ fn compiles_everything(compiler: &Nvrtc, architecture: u32) {
     let mut all = shaders();
     assert!(all.len() >= 150, "{}", all.len());
     let first = u64::from(architecture) * PROGRAMS;
-    all.extend((first..first + PROGRAMS).map(|seed| {
+    let longer = std::env::var_os(LONGER).is_some();
+    let main = architecture == MAIN_ARCHITECTURE || longer;
+    let count = if main { PROGRAMS } else { PROGRAMS_OTHER };
+    all.extend((first..first + count).map(|seed| {
         let text = agreement::program(seed, Randomness::ALL).to_string();
         programs(&format!("random_{seed}"), &text, Origin::Random).swap_remove(0)
     }));
@@ -251,9 +261,9 @@ fn compiles_everything(compiler: &Nvrtc, architecture: u32) {
     let target = format!("compute_{architecture}");
     (0..all.len()).into_par_iter().for_each(|index| {
         let Named { name, program, .. } = &all[index];
-        let counting = methods(&all[index], index, architecture).into_iter().map(Some);
-        for method in once(None).chain(counting) {
-            let checks = if index % 2 == 0 { Checks::Checked } else { Checks::Unchecked };
+        for method in methods(&all[index], index, architecture) {
+            // By twos: every other one of the catalogue has counters elsewhere than on the main one.
+            let checks = if index / 2 % 2 == 0 { Checks::Checked } else { Checks::Unchecked };
             let made = translated(program, method, checks);
             let failed = match compiler.compile_for(&made.source, &target) {
                 Ok(image) => {
