@@ -37,6 +37,8 @@ fn every_committed_run_is_whole_and_from_a_clean_commit() {
         "nvidia-h200-sort",
         "nvidia-h200-moe",
         "nvidia-h200-sparse",
+        "nvidia-h200-stages",
+        "lavapipe-8-sort",
         "lavapipe-8-subgroups",
         "lavapipe-8-sparse",
         "lavapipe-8-moe",
