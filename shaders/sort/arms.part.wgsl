@@ -14,6 +14,7 @@
 override CLASS: u32 = 0u;
 
 fn arm(start: f32, eights: u32, a: f32, b: f32) -> f32 {
+    // block: arm
     var v = start;
     for (var i = 0u; i < eights; i++) {
         v = fma(v, a, b);

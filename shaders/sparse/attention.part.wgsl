@@ -17,9 +17,9 @@ struct Attention {
 @group(0) @binding(4) var<storage, read_write> scores: array<f32>;
 
 fn score(query: u32, key: u32) -> f32 {
+    // block: dot
     var sum = 0.0;
     for (var d = 0u; d < attention.head; d++) {
-        // block: dot
         let q = queries[query * attention.head + d];
         sum = fma(q, keys_transposed[d * attention.sequence + key], sum);
     }

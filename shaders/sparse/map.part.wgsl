@@ -12,9 +12,9 @@ struct Map {
 @group(1) @binding(3) var<storage, read_write> grids: array<u32>;
 
 fn body(start: f32) -> f32 {
+    // block: body
     var v = start;
     for (var i = 0u; i < map.rounds; i++) {
-        // block: body
         v = tanh(fma(v, 1.25, 0.125));
     }
     return v;
