@@ -1,0 +1,211 @@
+//! The committed results of sorting, then dispatching: as fast as was asked for, and as README and
+//! `results/README.md` state them.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot read its files fails")]
+
+use std::path::{Path, PathBuf};
+
+use lanescope::analyze::{self, Crossover, ModelRow};
+use lanescope::record::{PeerRow, Run, Value};
+
+fn reference() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("results/reference")
+}
+
+fn load(name: &str) -> Run {
+    lanescope::store::load(&reference().join(name).join("result.json")).unwrap()
+}
+
+fn peers() -> Vec<PeerRow> {
+    lanescope::store::load_peers(&reference().join("nvidia-h200/peers.json")).unwrap().rows
+}
+
+/// README on one line, so that it may break lines anywhere.
+fn readme() -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    std::fs::read_to_string(path).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Which kernel is compared with which.
+fn catalogue() -> analyze::Catalogue {
+    let pairs = [
+        ("sort/sorted", "sort/divergent"),
+        ("sort/separate", "sort/divergent"),
+        ("moe/sorted", "moe/naive"),
+        ("moe/separate", "moe/naive"),
+        ("sparse/map_compact", "sparse/map_branch"),
+    ];
+    let known = |(kernel, baseline): (&str, &str)| {
+        let baseline = Some(baseline.to_owned());
+        (kernel.to_owned(), analyze::CatalogueKernel { baseline, ..Default::default() })
+    };
+    analyze::Catalogue { kernels: pairs.map(known).into() }
+}
+
+/// The speed-up's crossover along n for 8 equal arms and random input.
+fn crossover(run: &Run, kernel: &str) -> Crossover {
+    let curves = analyze::speed_curves(run, &catalogue());
+    let curve = curves.iter().find(|curve| {
+        curve.kernel == kernel
+            && curve.axis == "n"
+            && ["arms=equal", "classes=8", "input=random"].iter().all(|p| curve.fixed.contains(p))
+    });
+    analyze::crossover(curve.unwrap_or_else(|| panic!("no curve of {kernel} along n")))
+}
+
+#[test]
+fn partitions_are_as_fast_as_asked_for_on_the_h200() {
+    let rows = peers();
+    let asked = [
+        ("permutation_8", 26, "cub", 2.0),
+        ("permutation_8", 26, "torch", 8.0),
+        ("pairs_8", 26, "cub", 1.25),
+        ("pairs_256", 26, "cub", 1.0),
+        ("permutation_8", 16, "cub", 2.0),
+    ];
+    for (work, pow2, peer, ratio) in asked {
+        let row = rows.iter().find(|row| {
+            (row.work.as_str(), row.n, row.peer.as_str()) == (work, 1 << pow2, peer)
+                && row.device == "NVIDIA H200"
+        });
+        let row = row.unwrap_or_else(|| panic!("{work} of 2^{pow2} beside {peer}"));
+        assert!(row.speed_ratio >= ratio, "{work} of 2^{pow2}: {}", row.speed_ratio);
+        if (work, pow2) == ("permutation_8", 26) {
+            assert!(row.median_ns <= 245e3, "{} ns", row.median_ns);
+        }
+    }
+}
+
+#[test]
+fn the_partitions_beside_peers_that_the_guide_states_are_in_the_record() {
+    let readme = readme();
+    let mut stated = 0;
+    for row in peers() {
+        let (what, bits) = match row.work.as_str() {
+            "permutation_8" => ("permutation by class, 8 classes", 3),
+            "pairs_8" => ("class and payload in order, 8 classes", 3),
+            "pairs_256" => ("class and payload in order, 256 classes", 8),
+            _ => continue,
+        };
+        let peer = match row.peer.as_str() {
+            "cub" => format!("`cub::DeviceRadixSort::SortPairs`, {bits} bits"),
+            _ => "`torch.argsort(stable=True)`".to_owned(),
+        };
+        let line = format!(
+            "| {what} | 2^{} | {peer} | {:.1} µs | {:.1} µs | {:.2}× | {:.2} | – | – |",
+            row.n.ilog2(),
+            row.peer_median_ns / 1e3,
+            row.median_ns / 1e3,
+            row.speed_ratio,
+            row.copy_rate_ratio,
+        );
+        stated += usize::from(readme.contains(&line));
+        assert!(row.n != 1 << 26 || readme.contains(&line), "{line}");
+    }
+    assert!(stated >= 5, "{stated}");
+}
+
+/// The row of a kernel with these parameters.
+fn row<'a>(rows: &'a [ModelRow], kernel: &str, parameters: &[(&str, Value)]) -> &'a ModelRow {
+    let found = rows.iter().find(|row| {
+        row.kernel == kernel
+            && parameters.iter().all(|(name, value)| row.parameters.get(*name) == Some(value))
+    });
+    found.unwrap_or_else(|| panic!("no {kernel} with {parameters:?}"))
+}
+
+#[test]
+fn a_mixture_of_experts_gains_what_counting_predicts() {
+    let run = load("nvidia-h200-moe");
+    let rows = analyze::model(&run, &catalogue());
+    let sorted = row(&rows, "moe/sorted", &[("n", Value::Integer(1 << 18))]);
+    let (counted, measured) = (sorted.speedup_counted.unwrap(), sorted.speedup_measured.unwrap());
+    assert!(measured >= 0.8 * counted, "{measured} of {counted}");
+    let separate = row(&rows, "moe/separate", &[("n", Value::Integer(1 << 18))]);
+    let said = format!(
+        "A mixture of experts with 262,144 tokens is {measured:.1} times as fast sorted as with \
+         branches, and {:.1} times with a launch for each expert; counting predicts {counted:.1}",
+        separate.speedup_measured.unwrap()
+    );
+    assert!(readme().contains(&said), "{said}");
+}
+
+/// A number of elements as README writes it: two digits that count, in groups of three.
+fn about(n: f64) -> String {
+    let unit = 10f64.powf(n.log10().floor() - 1.0);
+    let digits = format!("{:.0}", (n / unit).round() * unit);
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[test]
+fn the_crossovers_that_the_guide_states_are_in_the_records() {
+    let readme = readme();
+    let h200 = load("nvidia-h200-sort");
+    assert_eq!(crossover(&h200, "sort/sorted"), Crossover::Always);
+    let Crossover::From(separate) = crossover(&h200, "sort/separate") else { panic!() };
+    let said = format!("a launch for each class pays from about {}", about(separate));
+    assert!(readme.contains(&said), "{said}");
+    let lavapipe = load("lavapipe-8-sort");
+    let Crossover::From(sorted) = crossover(&lavapipe, "sort/sorted") else { panic!() };
+    let Crossover::From(separate) = crossover(&lavapipe, "sort/separate") else { panic!() };
+    let said = format!(
+        "On lavapipe at 8 lanes sorting first pays from about {} elements on, and a launch for each \
+         class from about {}",
+        about(sorted),
+        about(separate)
+    );
+    assert!(readme.contains(&said), "{said}");
+    assert_eq!(crossover(&load("swiftshader-sort"), "sort/sorted"), Crossover::Never);
+    assert!(
+        readme
+            .contains("On SwiftShader, which has 4 lanes, sorting first does not pay up to 65,536")
+    );
+}
+
+#[test]
+fn compaction_pays_for_heavy_bodies_only_as_the_guide_states() {
+    let speedups = |name: &str| {
+        let rows = analyze::model(&load(name), &catalogue());
+        let of_map = |row: &ModelRow| row.kernel == "sparse/map_compact";
+        rows.into_iter().filter(of_map).collect::<Vec<ModelRow>>()
+    };
+    let light: Vec<f64> = speedups("nvidia-h200-sparse")
+        .iter()
+        .filter(|row| row.parameters["rounds"] == Value::Integer(1))
+        .map(|row| row.speedup_measured.unwrap())
+        .collect();
+    let least = light.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = light.iter().copied().fold(0.0, f64::max);
+    let readme = readme();
+    let said =
+        format!("{least:.2} to {most:.2} times the branch's speed at densities from 1 to 0.01");
+    assert!(readme.contains(&said), "{said}");
+    let heavy = speedups("nvidia-h200-sparse-rounds");
+    let of = |rounds: i64| {
+        let wanted = [("density", Value::Real(0.1)), ("rounds", Value::Integer(rounds))];
+        row(&heavy, "sparse/map_compact", &wanted).speedup_measured.unwrap()
+    };
+    let said = format!("it gives {:.1} times, for 256 {:.1} times", of(64), of(256));
+    assert!(readme.contains(&said), "{said}");
+}
+
+/// With all tokens on one expert nothing diverges, and what sorting gains is not lanes.
+#[test]
+fn sorting_gains_by_shared_weights_where_counting_predicts_nothing() {
+    let rows = analyze::model(&load("nvidia-h200-moe-routing"), &catalogue());
+    let one = row(
+        &rows,
+        "moe/sorted",
+        &[("routing", Value::Name("one".to_owned())), ("top", Value::Integer(1))],
+    );
+    assert!((0.9..1.1).contains(&one.speedup_counted.unwrap()));
+    let said = format!("sorting still gives {:.1} times", one.speedup_measured.unwrap());
+    assert!(readme().contains(&said), "{said}");
+}
