@@ -32,6 +32,7 @@ fn every_committed_run_is_whole_and_from_a_clean_commit() {
         "nvidia-h200-occupancy",
         "nvidia-h200-scan",
         "simulator-reduce",
+        "simulator-sort",
         "nvidia-h200-cuda-only",
         "nvidia-h200-one-warp",
         "nvidia-h200-sort",

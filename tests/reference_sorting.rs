@@ -209,3 +209,20 @@ fn sorting_gains_by_shared_weights_where_counting_predicts_nothing() {
     let said = format!("sorting still gives {:.1} times", one.speedup_measured.unwrap());
     assert!(readme().contains(&said), "{said}");
 }
+
+/// What the simulator counts before and after sorting, at the widths of warps and wavefronts.
+#[test]
+fn lanes_before_and_after_sorting_are_those_that_the_guide_states() {
+    let run = load("simulator-sort");
+    let lanes = |kernel: &str| {
+        let of = |device: &str| {
+            let found = run.measurements.iter().find(|m| m.kernel == kernel && m.device == device);
+            format!("{:.1}", found.unwrap().active_lanes_mean.unwrap())
+        };
+        let [a, b, c] = ["sim:8", "sim:32", "sim:64"].map(of);
+        format!("{a}, {b} and {c}")
+    };
+    let (before, after) = (lanes("sort/divergent"), lanes("sort/sorted"));
+    let said = format!("{before} are active among eight arms, and {after} after sorting");
+    assert!(readme().contains(&said), "{said}");
+}
