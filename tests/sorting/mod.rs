@@ -142,8 +142,10 @@ fn full_subgroups() {
         let found = issues as f64 / (lanes as f64 / f64::from(width));
         assert!((found / expected - 1.0).abs() < 0.01, "{device}: {found} for {expected}");
         let (issues, lanes) = blocks("sort/sorted_before", device);
-        // Each of seven borders between classes may part one subgroup.
-        assert!(issues <= lanes / u64::from(width) + 7, "{device}: {issues} for {lanes}");
+        // Each of seven borders between classes may part one subgroup, which then runs two arms: as many
+        // blocks once more as each of the elements runs.
+        let parted = 7 * (lanes / 65_536);
+        assert!(issues <= lanes / u64::from(width) + parted, "{device}: {issues} for {lanes}");
     }
 }
 
