@@ -293,6 +293,7 @@ impl Job {
         let quiet = exports.iter().any(|path| export::is_stdout(path.as_deref()));
         if !quiet {
             write_tables(&run, &summary, out)?;
+            write_model(&run, &known, out)?;
             write_side_by_side(&run, &known, out)?;
         }
         // Machine output begins only when everything that locks standard output is done.
@@ -425,7 +426,7 @@ pub(crate) fn write_model(
     labels.dedup();
     for label in labels {
         let of_device: Vec<_> = rows.iter().filter(|row| row.label == label).cloned().collect();
-        writeln!(out, "\n{label}: speed-up over the divergent kernel")?;
+        writeln!(out, "\n{label}: speed-up over what each is compared with, counted and measured")?;
         writeln!(out, "{}", table::model(&of_device, Style::Terminal))?;
     }
     Ok(())

@@ -4,8 +4,18 @@
 //! permutation that puts elements into order by class, its inverse, and a payload and the ids in
 //! that order; always where each class begins. Elements of a class keep their order.
 //!
-//! Two or three dispatches, none of which waits for another workgroup, so nothing is asked of the device's
-//! scheduler. It works for any subgroup width from 4 to 128. The shader's text says how.
+//! Two or three dispatches, and one more where both permutation and pairs are asked for; none waits for
+//! another workgroup, so nothing is asked of the device's scheduler. It works for any subgroup width from 4
+//! to 128. The shader's text says how.
+//!
+//! # Limits
+//!
+//! 1 to [`CLASSES_MAX`] classes; as many elements as one binding holds of u32. The device must have
+//! `Features::SUBGROUP` and bind [`STORAGE_BUFFERS`] storage buffers in a compute stage, which is what
+//! WebGPU promises (`Limits::default()`). Scratch memory is its own: a byte (up to 16 classes half of
+//! one) for each element, 4 · classes bytes for each chunk of elements, and above 16 classes
+//! 2 · classes bytes for each tile of 3072, classes rounded up to a power of two; each
+//! buffer of it has to fit a binding too. No buffer may be given twice.
 //!
 //! ```no_run
 //! # fn sort(device: &wgpu::Device, queue: &wgpu::Queue, ids: &wgpu::Buffer, n: u32)
@@ -58,6 +68,9 @@ const SHADER: &str = concat!(
 
 /// The most classes.
 pub const CLASSES_MAX: u32 = 256;
+
+/// Storage buffers that the compute stage of a device must bind.
+pub const STORAGE_BUFFERS: u32 = 8;
 
 /// Buffers of the caller's; all need the usage `STORAGE`. Where a length is given as
 /// [`words_of`]\(n\), it is n rounded up to a multiple of 4, as elements are read and written in
@@ -133,6 +146,14 @@ pub enum MultisplitError {
     /// The device has no subgroup operations, or they were not asked for when it was made.
     #[error("the device was made without `Features::SUBGROUP`")]
     NoSubgroups,
+    /// The device binds too few storage buffers in a compute stage.
+    #[error(
+        "the device binds {limit} storage buffers in a compute stage; {STORAGE_BUFFERS} are needed"
+    )]
+    StorageBuffers {
+        /// The device's limit.
+        limit: u32,
+    },
     /// A tuning that does not fit.
     #[error("this tuning does not fit: {0}")]
     Tuning(String),
@@ -324,6 +345,10 @@ fn check_shape(
     if !device.features().contains(Features::SUBGROUP) {
         return Err(MultisplitError::NoSubgroups);
     }
+    let limit = device.limits().max_storage_buffers_per_shader_stage;
+    if limit < STORAGE_BUFFERS {
+        return Err(MultisplitError::StorageBuffers { limit });
+    }
     let needed = u64::from(words_of(n)) * 4;
     let limit = device.limits().max_storage_buffer_binding_size;
     if needed > limit {
@@ -395,11 +420,7 @@ impl<'a> Maker<'a> {
             ("WIDE", f64::from(u8::from(widths.subgroup_max_size > 32))),
         ];
         let chunks = tuning.chunks(n).max(1);
-        let words_per_chunk = tuning.threads * tuning.rows * tuning.tiles_per_chunk;
-        let before = match tuning.path {
-            Path::Few => 0,
-            Path::Many => (chunks * tuning.tiles_per_chunk) << (Tuning::bits(classes) - 1),
-        };
+        let [packed, counts, many_before] = tuning.scratch_words(n, classes);
         let storage = |label, words: u64| {
             let usage = BufferUsages::STORAGE;
             let descriptor = BufferDescriptor {
@@ -414,9 +435,9 @@ impl<'a> Maker<'a> {
         let words = [n, classes, chunks, tuning.tiles_per_chunk, u32::from(inverse), 0, 0, 0];
         let scratch = Scratch {
             split: uniform(device, &words),
-            packed: storage("packed", u64::from(chunks) * u64::from(words_per_chunk)),
-            counts: storage("counts", u64::from(chunks) * u64::from(classes)),
-            many_before: storage("many_before", u64::from(before.max(1))),
+            packed: storage("packed", packed),
+            counts: storage("counts", counts),
+            many_before: storage("many_before", many_before),
             totals: storage("totals", u64::from(classes)),
             none: storage("none", 4 * 4),
         };

@@ -147,6 +147,18 @@ impl Tuning {
         }
     }
 
+    /// The lengths of what grows with n in the scratch memory, in words: packed keys, counts of
+    /// chunks, and what tiles have before them.
+    pub(super) fn scratch_words(&self, n: u32, classes: u32) -> [u64; 3] {
+        let chunks = u64::from(self.chunks(n).max(1));
+        let tiles = chunks * u64::from(self.tiles_per_chunk);
+        let before = match self.path {
+            Path::Few => 1,
+            Path::Many => tiles << (Self::bits(classes) - 1),
+        };
+        [tiles * u64::from(self.threads * self.rows), chunks * u64::from(classes), before]
+    }
+
     /// Whether it fits a device, a number of elements and of classes.
     ///
     /// # Errors
@@ -199,6 +211,11 @@ impl Tuning {
             (self.chunks(n), limits.max_compute_workgroups_per_dimension.min(WORKGROUPS_MAX));
         if chunks > most {
             return wrong(format!("{chunks} chunks; {most} at most"));
+        }
+        let needed = self.scratch_words(n, classes).into_iter().max().unwrap_or(0) * 4;
+        let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        if needed > limit {
+            return wrong(format!("{needed} bytes of scratch memory; the device binds {limit}"));
         }
         Ok(())
     }
