@@ -99,10 +99,13 @@ fn the_partitions_beside_peers_that_the_guide_states_are_in_the_record() {
             row.speed_ratio,
             row.copy_rate_ratio,
         );
-        stated += usize::from(readme.contains(&line));
-        assert!(row.n != 1 << 26 || readme.contains(&line), "{line}");
+        // The guide leaves out pairs of 2^16.
+        if row.n == 1 << 26 || row.work == "permutation_8" {
+            assert!(readme.contains(&line), "{line}");
+            stated += 1;
+        }
     }
-    assert!(stated >= 5, "{stated}");
+    assert_eq!(stated, 6);
 }
 
 /// The row of a kernel with these parameters.
