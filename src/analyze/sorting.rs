@@ -251,7 +251,9 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
     let arms_run = arms.zip(kernel.subgroup_width).map(|(arms, w)| arms_run(arms as u32, w));
     let (before, after) = (Slots::of(baseline).issues, Slots::of(kernel).issues);
     let speedup_counted = ratio(before, after).filter(|_| before > 0);
-    let sorts = kernel.dispatches.iter().any(|d| d.entry_point == "scan" && !d.setup);
+    // Every partition begins with counting; where there are few chunks none has a `scan`.
+    let counts = ["few_count", "many_count"];
+    let sorts = kernel.dispatches.iter().any(|d| !d.setup && counts.contains(&&*d.entry_point));
     let rate = device(run, &kernel.device).and_then(|device| device.copy_bytes_per_s);
     let elements = number(kernel, SIZE).map(|n| n * number(kernel, "top").unwrap_or(1.0));
     let traffic_ns = rate
@@ -329,7 +331,8 @@ fn added_up(mut stages: Vec<Stage>, launch: Nanoseconds) -> Option<Vec<Stage>> {
 /// What an entry point does, in a word.
 fn stage_name(entry_point: &str) -> &str {
     match entry_point {
-        "few_count" | "many_count" | "scan" | "few_permutation" | "many_permutation" => "sort",
+        "few_count" | "many_count" | "scan" | "few_permutation" | "many_permutation"
+        | "few_pairs" | "many_pairs" => "sort",
         "naive" | "experts" | "expert_alone" => "experts",
         "grids_of_experts" | "grids_of_classes" | "grid_of_active" => "grids",
         "combine" => "scatter",
