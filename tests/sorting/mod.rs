@@ -99,9 +99,8 @@ fn random_permutations() {
         let launch = kernel.launch(DeviceClass::Quick, &chosen, seed).unwrap();
         let mut runner = SimulatorRunner::new(width, 1 << 26);
         let options = CountOptions { histogram: false, derived: false };
-        let name = format!(
-            "n = {n}, {classes} classes, {input}, inverse {inverse}, {width}, seed {seed}"
-        );
+        let name =
+            format!("n = {n}, {classes} classes, {input}, inverse {inverse}, {width}, seed {seed}");
         let counted = runner.count(&launch, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
         let checked = counted.checked;
         assert_eq!(checked.output, Output::Verified, "{name}: {:?}", checked.mismatch);
@@ -180,6 +179,15 @@ pub(crate) fn partitions(driver: &Driver) {
                     inverse      [5, 2, 0, 6, 4, 1, 3, 7]\n\
                     in order     [0, 0, 1, 1, 2, 3, 3, 3]\n\
                     offsets      [0, 2, 4, 5, 8]\n";
+    assert_eq!(told, expected);
+    // A payload, and a pipeline for each class: the class, and as its how-manyth it came, from 0.
+    let payload = "--payload=10,11,12,13,14,15,16,17";
+    let told = example("multisplit", &[payload, "--dispatch"], driver);
+    let expected = expected.replace(
+        "offsets",
+        "payload      [12, 15, 11, 16, 14, 10, 13, 17]\n\
+         of classes   [0, 0, 1, 1, 2, 3, 3, 3]\noffsets",
+    ) + "results      [300, 100, 0, 301, 200, 1, 101, 302]\n";
     assert_eq!(told, expected);
 }
 
