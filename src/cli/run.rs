@@ -59,7 +59,8 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
     let kernels = chosen(&catalogue, arguments)?;
     let points = axis::points(&arguments.axis).map_err(Failure::bad_input)?;
-    let lacking = groups::lacking(&kernels, &points)?;
+    let mut left_out = groups::lacking(&kernels, &points)?;
+    left_out.extend(groups::refusing(&kernels, &points)?);
     let budget = arguments.budget.unwrap_or(BUDGET_S[usize::from(arguments.quick)]);
     let budget = Duration::try_from_secs_f64(budget)
         .map_err(|error| Failure::message(Exit::BadInput, format!("--budget: {error}")))?;
@@ -74,7 +75,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
     let devices = if arguments.no_counting { timed_alone(devices)? } else { devices };
     let mut job =
         Job::new(arguments.out.as_deref(), !arguments.device.is_empty(), &available, &devices)?;
-    lacking.iter().for_each(|text| note(&job.progress, text));
+    left_out.iter().for_each(|text| note(&job.progress, text));
     let timed = devices.iter().filter(|device| device.is_device()).count();
     let options = SessionOptions {
         count: (!arguments.no_counting)
