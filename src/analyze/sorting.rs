@@ -25,7 +25,7 @@ use crate::units::{Nanoseconds, Width};
 pub const SORT_BYTES_PER_ELEMENT: f64 = 13.0;
 
 /// The parameters that a curve may run along, the first that varies.
-const AXES: [&str; 4] = ["density", SIZE, "classes", "work"];
+const AXES: [&str; 6] = ["density", SIZE, "classes", "work", "model", "hidden"];
 
 /// Speed-ups of one kernel on one device along one parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -251,9 +251,7 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
     let arms_run = arms.zip(kernel.subgroup_width).map(|(arms, w)| arms_run(arms as u32, w));
     let (before, after) = (Slots::of(baseline).issues, Slots::of(kernel).issues);
     let speedup_counted = ratio(before, after).filter(|_| before > 0);
-    // Every partition begins with counting; where there are few chunks none has a `scan`.
-    let counts = ["few_count", "many_count"];
-    let sorts = kernel.dispatches.iter().any(|d| !d.setup && counts.contains(&&*d.entry_point));
+    let sorts = kernel.dispatches.iter().any(|d| stage_name(&d.entry_point) == "sort" && !d.setup);
     let rate = device(run, &kernel.device).and_then(|device| device.copy_bytes_per_s);
     let elements = number(kernel, SIZE).map(|n| n * number(kernel, "top").unwrap_or(1.0));
     let traffic_ns = rate
@@ -333,9 +331,9 @@ fn stage_name(entry_point: &str) -> &str {
     match entry_point {
         "few_count" | "many_count" | "scan" | "few_permutation" | "many_permutation"
         | "few_pairs" | "many_pairs" => "sort",
-        "naive" | "experts" | "expert_alone" => "experts",
+        "naive" | "experts" | "experts_in_order" | "expert_alone" => "experts",
         "grids_of_experts" | "grids_of_classes" | "grid_of_active" => "grids",
-        "combine" => "scatter",
+        "combine" | "scatter" => "scatter",
         "ordered" | "divergent" | "alone" | "collected" | "branch" | "mask" => "work",
         other => other,
     }
