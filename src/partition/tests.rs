@@ -1,8 +1,9 @@
 //! Plans against the shader, against the catalogue, and against rules that hold for every cut.
 
 use super::*;
+use crate::kernel::format::DispatchDescription;
 use crate::kernel::generate::mix;
-use crate::kernel::{Catalogue, DeviceClass, SEED, Workgroups};
+use crate::kernel::{Catalogue, DeviceClass, Dispatch, Kernel, Launch, SEED, Workgroups};
 use crate::program::Parsed;
 use crate::record::Value;
 
@@ -161,54 +162,125 @@ fn every_cut_covers_every_element() {
     }
 }
 
+/// The plan that a launch of the catalogue follows, from the words that it has in `split`.
+fn planned(launch: &Launch) -> Plan {
+    let bytes = launch.contents(launch.buffer("split").unwrap());
+    let words: Vec<u32> =
+        bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect();
+    let order = if words[4] == 0 { Order::Permutation } else { Order::WithInverse };
+    let writes = Writes { order: Some(order), pairs: false };
+    let plan = chosen(&Limits::WEBGPU, words[0], words[1], writes);
+    assert_eq!(words[..SPLIT_WORDS], plan.split, "{}", launch.kernel);
+    plan
+}
+
+/// A launch has the dispatches, overrides and buffers of its plan.
+fn follows(launch: &Launch, plan: &Plan) {
+    let name = format!("{} {:?}", launch.kernel, launch.parameters);
+    let stage = |d: &Dispatch| (d.entry_point.clone(), d.workgroups.clone());
+    let stages: Vec<_> = plan
+        .stages
+        .iter()
+        .map(|stage| (stage.entry_point.to_owned(), Workgroups::Direct(stage.workgroups)))
+        .collect();
+    let found: Vec<_> = launch.dispatches.iter().map(stage).collect();
+    assert!(found.windows(stages.len()).any(|some| some == stages), "{name}: {found:?}");
+    for (override_name, value) in &plan.overrides {
+        assert_eq!(launch.overrides[*override_name], f64::from(*value), "{name}: {override_name}");
+    }
+    for (memory, words) in &plan.lengths {
+        let buffer = launch.buffer(memory.variable(plan.tuning.path)).unwrap();
+        if *memory != Memory::Split {
+            assert_eq!(buffer.size, words * 4, "{name}: {memory:?}");
+        }
+    }
+}
+
 /// Every launch of the catalogue that has a partition has the dispatches, overrides and buffers of the
 /// plan for its sizes.
 #[test]
 fn launches_of_the_catalogue_are_their_plans() {
     let catalogue = Catalogue::embedded().unwrap();
-    let kernel = catalogue.kernel("sort/permutation").unwrap();
-    let classes = || kernel.description.parameters["classes"].values.iter();
-    let mut checked = 0;
-    for n in SIZES {
-        for count in classes() {
-            for (inverse, order) in [("no", Order::Permutation), ("yes", Order::WithInverse)] {
-                let parameters = BTreeMap::from([
-                    ("n".to_owned(), Value::Integer(i64::from(n))),
-                    ("classes".to_owned(), count.clone()),
-                    ("inverse".to_owned(), Value::Name(inverse.to_owned())),
-                ]);
-                let launch = kernel.launch(DeviceClass::Quick, &parameters, SEED).unwrap();
-                let Value::Integer(count) = count else { panic!("{count}") };
-                let writes = Writes { order: Some(order), pairs: false };
-                let plan = chosen(&Limits::WEBGPU, n, u32::try_from(*count).unwrap(), writes);
-                let found =
-                    launch.dispatches.iter().map(|d| (d.entry_point.as_str(), &d.workgroups));
-                let planned: Vec<_> = plan
-                    .stages
-                    .iter()
-                    .map(|stage| (stage.entry_point, Workgroups::Direct(stage.workgroups)))
-                    .collect();
-                assert_eq!(
-                    found.collect::<Vec<_>>(),
-                    planned.iter().map(|(name, w)| (*name, w)).collect::<Vec<_>>()
-                );
-                let overrides: BTreeMap<String, f64> =
-                    plan.overrides.iter().map(|(n, v)| ((*n).to_owned(), f64::from(*v))).collect();
-                assert_eq!(launch.overrides, overrides);
-                for (memory, words) in &plan.lengths {
-                    let buffer = launch.buffer(memory.variable(plan.tuning.path)).unwrap();
-                    if *memory == Memory::Split {
-                        let bytes: Vec<u8> =
-                            plan.split.iter().flat_map(|word| word.to_le_bytes()).collect();
-                        assert_eq!(launch.contents(buffer)[..bytes.len()], bytes);
-                    } else {
-                        assert_eq!(buffer.size, words * 4, "{memory:?}");
-                    }
+    let mut seen = std::collections::BTreeSet::new();
+    for kernel in catalogue.kernels() {
+        if !kernel.description.dispatches.iter().any(|dispatch| dispatch.multisplit) {
+            let one = |d: &&DispatchDescription| d.entry_point.contains("_count");
+            assert_eq!(kernel.description.dispatches.iter().find(one), None, "{}", kernel.id);
+            continue;
+        }
+        seen.insert(kernel.family().to_owned());
+        for class in [DeviceClass::Gpu, DeviceClass::Cpu] {
+            for (name, parameter) in &kernel.description.parameters {
+                let own = [parameter.default.any().clone()];
+                for value in if parameter.values.is_empty() { &own } else { &parameter.values[..] }
+                {
+                    let parameters = BTreeMap::from([(name.clone(), value.clone())]);
+                    let launch = kernel.launch(class, &parameters, SEED).unwrap();
+                    follows(&launch, &planned(&launch));
                 }
-                assert_eq!(launch.buffers.len(), plan.lengths.len());
-                checked += 1;
             }
         }
     }
-    assert_eq!(checked, SIZES.len() * classes().count() * 2);
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["moe", "sort", "sparse"]);
+}
+
+/// The partition alone, for every number of classes and sizes about tiles and chunks.
+#[test]
+fn the_permutation_follows_its_plan_at_every_size() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let kernel = catalogue.kernel("sort/permutation").unwrap();
+    for n in SIZES {
+        for classes in &kernel.description.parameters["classes"].values {
+            for inverse in ["no", "yes"] {
+                let parameters = BTreeMap::from([
+                    ("n".to_owned(), Value::Integer(i64::from(n))),
+                    ("classes".to_owned(), classes.clone()),
+                    ("inverse".to_owned(), Value::Name(inverse.to_owned())),
+                ]);
+                let launch = kernel.launch(DeviceClass::Quick, &parameters, SEED).unwrap();
+                let plan = planned(&launch);
+                assert_eq!(
+                    (Value::Integer(i64::from(plan.split[1])), plan.split[0], plan.split[4]),
+                    (classes.clone(), n, u32::from(inverse == "yes"))
+                );
+                follows(&launch, &plan);
+                assert_eq!(launch.dispatches.len(), plan.stages.len());
+                assert_eq!(launch.buffers.len(), plan.lengths.len());
+                assert_eq!(launch.overrides.len(), plan.overrides.len());
+            }
+        }
+    }
+}
+
+/// What a description gives twice, or gives wrongly, is told.
+#[test]
+fn descriptions_that_contradict_their_plan_are_refused() {
+    let text = "question = \"?\"\n[parameters.n]\ndescription = \"n\"\ndefault = 100\n\
+                [multisplit]\nelements = \"n\"\nclasses = 8\n[[buffers]]\nname = \"keys\"\n\
+                [[dispatches]]\nmultisplit = true\nsetup = true\n";
+    let launch = |text: &str| {
+        let kernel = Kernel::parse("f/k", "", text)?;
+        kernel.launch(DeviceClass::Cpu, &BTreeMap::new(), SEED)
+    };
+    let right = launch(text).unwrap();
+    follows(&right, &planned(&right));
+    assert!(right.dispatches.iter().all(|dispatch| dispatch.setup));
+    for (old, new, says) in [
+        ("name = \"keys\"", "name = \"keys\"\ntype = \"u32\"", "type and length of buffer `keys`"),
+        ("name = \"keys\"", "name = \"keys\"\nelements = 9", "type and length of buffer `keys`"),
+        ("[multisplit]", "[overrides]\nTHREADS = 64\n[multisplit]", "the override `THREADS`"),
+        ("classes = 8", "classes = 257", "257 classes; a partition has 1 to 256"),
+        ("classes = 8", "classes = \"n / 3\"", "`classes`: `n / 3` gives 33.3"),
+        ("\"n\"\nclasses", "\"n * 2^30\"\nclasses", "`elements` is 107374182400"),
+        ("classes = 8", "classes = 8\nwrites = { by = \"m\", of = {} }", "`writes` says nothing"),
+        ("classes = 8", "classes = 8\nwrites = \"order\"", "writes"),
+        ("setup = true", "workgroups = 4", "takes `setup` alone"),
+        ("setup = true", "entry_point = \"main\"", "takes `setup` alone"),
+        ("multisplit = true", "workgroups = 4", "number 1 has no `entry_point`"),
+        ("[multisplit]\nelements = \"n\"\nclasses = 8\n", "", "there is no [multisplit]"),
+    ] {
+        assert!(text.contains(old), "{old}");
+        let message = launch(&text.replace(old, new)).unwrap_err().to_string();
+        assert!(message.contains(says) && message.contains("f/k.toml"), "{message}");
+    }
 }
