@@ -15,7 +15,7 @@ use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::groups::{self, Sizes};
 use super::table::{self, Style};
-use super::{axis, export, list, render};
+use super::{axis, export, list, model, render};
 use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{
@@ -293,8 +293,8 @@ impl Job {
         let quiet = exports.iter().any(|path| export::is_stdout(path.as_deref()));
         if !quiet {
             write_tables(&run, &summary, out)?;
-            write_model(&run, &known, out)?;
             write_side_by_side(&run, &known, out)?;
+            model::write(&run, &known, out)?;
         }
         // Machine output begins only when everything that locks standard output is done.
         out.flush()?;
@@ -408,26 +408,6 @@ pub(crate) fn write_side_by_side(
         for reason in found.reasons() {
             writeln!(out, "– {reason}")?;
         }
-    }
-    Ok(())
-}
-
-/// The model beside the measurement, for each device and each family where sorting is compared.
-pub(crate) fn write_model(
-    run: &Run,
-    known: &analyze::Catalogue,
-    out: &mut impl Write,
-) -> Result<(), Failure> {
-    let mut rows = analyze::model(run, known);
-    rows.retain(|row| {
-        ["sort/", "moe/", "sparse/"].iter().any(|family| row.kernel.starts_with(family))
-    });
-    let mut labels: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
-    labels.dedup();
-    for label in labels {
-        let of_device: Vec<_> = rows.iter().filter(|row| row.label == label).cloned().collect();
-        writeln!(out, "\n{label}: speed-up over what each is compared with, counted and measured")?;
-        writeln!(out, "{}", table::model(&of_device, Style::Terminal))?;
     }
     Ok(())
 }
