@@ -50,7 +50,7 @@ pub use curves::{CurveSeries, CurveTable, curves};
 pub use fail_on::{Condition, ConditionError, SHARE_MIN, Violation};
 pub use findings::{Finding, explain, findings};
 pub use latencies::{Latencies, LatencyRow, Load, latencies};
-pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines};
+pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines, lines_of_most};
 pub use merge::merge;
 pub use out_of_range::{UndefinedRow, undefined};
 pub use parts::{FORM, SummaryPart};

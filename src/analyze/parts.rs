@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
+use super::sorting::usual_of_each;
 use super::{DeviceSummary, SIZE, Summary, SummaryRow, family, parameters_text, short_name};
 use crate::record::Value;
 
@@ -175,6 +176,19 @@ impl SummaryPart {
                 }
             }
         }
+    }
+}
+
+impl DeviceSummary {
+    /// The same table with, of more than `most` rows, those of each kernel's most usual parameters; and
+    /// how many rows that leaves out.
+    pub fn usual(&self, most: usize) -> (Self, usize) {
+        let mut usual = self.clone();
+        if self.rows.len() > most {
+            usual_of_each(&mut usual.rows, |row| (&row.kernel, &row.parameters));
+        }
+        let left_out = self.rows.len() - usual.rows.len();
+        (usual, left_out)
     }
 }
 

@@ -91,7 +91,7 @@ pub enum Crossover {
 }
 
 /// In how many parameters a launch differs from the usual one.
-fn unusual(parameters: &BTreeMap<String, Value>) -> usize {
+pub(super) fn unusual(parameters: &BTreeMap<String, Value>) -> usize {
     let differs = |(name, usual): &&(&str, &str)| {
         parameters.get(*name).is_some_and(|value| value.to_string() != *usual)
     };
@@ -102,6 +102,23 @@ fn unusual(parameters: &BTreeMap<String, Value>) -> usize {
 fn usual_only<T>(all: &mut Vec<T>, parameters: impl Fn(&T) -> &BTreeMap<String, Value>) {
     let least = all.iter().map(|one| unusual(parameters(one))).min();
     all.retain(|one| Some(unusual(parameters(one))) == least);
+}
+
+/// Keeps those of the most usual parameters of each kernel.
+pub(super) fn usual_of_each<T>(
+    all: &mut Vec<T>,
+    kernel_and_parameters: impl Fn(&T) -> (&str, &BTreeMap<String, Value>),
+) {
+    let mut least: BTreeMap<String, usize> = BTreeMap::new();
+    for (kernel, parameters) in all.iter().map(&kernel_and_parameters) {
+        let rank = unusual(parameters);
+        let known = least.entry(kernel.to_owned()).or_insert(rank);
+        *known = rank.min(*known);
+    }
+    all.retain(|one| {
+        let (kernel, parameters) = kernel_and_parameters(one);
+        least.get(kernel) == Some(&unusual(parameters))
+    });
 }
 
 /// At most `most` of sorted values, the first and the last among them, evenly between.

@@ -8,6 +8,7 @@ use super::ChartError;
 use super::bars::{HEIGHT, WIDTH};
 use super::canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour};
 use crate::analyze::{Crossover, SpeedCurve, SpeedPanel, SpeedSheet, crossover, short_name};
+use crate::record::Value;
 
 const LEFT: i32 = 70;
 const RIGHT: i32 = 40;
@@ -181,6 +182,8 @@ fn series_values(sheet: &SpeedSheet) -> Vec<String> {
 
 fn series_value(sheet: &SpeedSheet, curve: &SpeedCurve) -> String {
     match sheet.series.and_then(|name| curve.fixed.get(name)) {
+        #[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
+        Some(Value::Integer(value)) => tick(*value as f64),
         Some(value) => value.to_string(),
         None => curve.fixed_text(),
     }
@@ -270,11 +273,17 @@ fn ends(
 
 fn axes(canvas: &Canvas<'_>, frame: &Frame, axis: &str) -> Result<(), ChartError> {
     let mut y = frame.y.0;
+    #[expect(clippy::cast_possible_truncation, reason = "a few powers of two")]
+    let power = |y: f64| y.log2().round() as i32;
+    let lines = power(frame.y.1 / frame.y.0);
     while y <= frame.y.1 * 1.001 {
         let (_, at) = frame.place(frame.x.0, y);
         let (colour, thick) = if (y - 1.0).abs() < 1e-9 { (INK, 2) } else { (PALE, 1) };
         canvas.line(vec![(frame.left, at), (frame.right, at)], colour, thick)?;
-        canvas.text(&format!("{y}×"), (frame.left - 8, at), Anchor::End, Font::plain(13))?;
+        // Where lines lie close, every second has its number.
+        if frame.bottom - frame.top > 24 * lines || power(y) % 2 == 0 {
+            canvas.text(&times(y), (frame.left - 8, at), Anchor::End, Font::plain(13))?;
+        }
         y *= 2.0;
     }
     let mut last = i32::MIN / 2;
@@ -290,6 +299,11 @@ fn axes(canvas: &Canvas<'_>, frame: &Frame, axis: &str) -> Result<(), ChartError
     }
     let middle = i32::midpoint(frame.left, frame.right);
     canvas.text(axis, (middle, frame.bottom + 38), Anchor::Middle, Font::plain(14))
+}
+
+/// A power of two as a factor: 4×, 0.5×, 1/32×.
+fn times(y: f64) -> String {
+    if y < 0.1 { format!("1/{}×", (1.0 / y).round()) } else { format!("{y}×") }
 }
 
 /// Where the x axis has numbers: by factors of 2, or of 4 where it is long.

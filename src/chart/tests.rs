@@ -117,6 +117,20 @@ fn parts_of_many_rows_fall_into_sheets() {
     assert!(texts[1].ends_with("; largest n of each, 1500 smaller not shown"), "{}", texts[1]);
 }
 
+#[test]
+fn tables_of_many_rows_keep_the_usual_ones_and_count_the_others() {
+    let (run, known) = (fixtures::sorting_sweep(), fixtures::sorting_catalogue());
+    let device = &summary(&run, &known).devices[0];
+    let (usual, left_out) = device.usual(200);
+    // Eight equal arms, random input: 11 sizes of five kernels.
+    assert_eq!((usual.rows.len(), left_out), (55, 1650 - 55));
+    assert_eq!(device.usual(1650).1, 0);
+    let sweeps = crate::analyze::size_sweeps(&run, &known);
+    assert_eq!((sweeps[0].series.len(), sweeps[0].not_shown), (5, 145));
+    let texts = texts(&bandwidth(&sweeps[0]).expect("rates"));
+    assert!(texts[1].ends_with("; 145 series not shown"), "{}", texts[1]);
+}
+
 /// A stack of stages in microseconds.
 fn stack(kernel: &str, n: i64, stages: &[(&str, f64)], launch: f64) -> StageStack {
     StageStack {

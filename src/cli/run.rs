@@ -41,6 +41,9 @@ const BUDGET_S: [f64; 2] = [30.0, 6.0];
 /// The fewest samples that the stop rule asks for: paired ratios need eight pairs.
 const SAMPLES_MIN: u32 = 12;
 
+/// The most rows of a device that are all written on the terminal.
+const ROWS_MAX: usize = 200;
+
 /// The environment variables that change which driver runs, and how.
 const ENVIRONMENT: [&str; 9] = [
     "LANESCOPE_WITHOUT_FEATURES",
@@ -371,7 +374,11 @@ pub(crate) fn write_tables(
     for device in summary.devices.iter().filter(|device| !device.rows.is_empty()) {
         let width = device.width.map_or(String::new(), |w| format!(", subgroups of {w} lanes"));
         writeln!(out, "\n{} ({}{width})", device.label, device.device)?;
-        writeln!(out, "{}", table::summary(device, Style::Terminal))?;
+        let (shown, left_out) = device.usual(ROWS_MAX);
+        writeln!(out, "{}", table::summary(&shown, Style::Terminal))?;
+        if left_out > 0 {
+            writeln!(out, "{left_out} rows of less usual parameters stand on the page.")?;
+        }
     }
     let agreements = analyze::agreements(run);
     if !agreements.is_empty() {

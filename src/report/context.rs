@@ -36,6 +36,8 @@ pub(super) struct Context {
     figures: Vec<String>,
     agreements: Vec<AgreementText>,
     sources: Vec<SourceText>,
+    /// Measurements whose lines are not among them.
+    sources_left_out: usize,
     findings: Vec<FindingText>,
     failures: Vec<FailureText>,
     peers: Vec<PeerText>,
@@ -136,6 +138,7 @@ pub(super) fn context(
     catalogue: &Catalogue,
 ) -> Result<Context, ReportError> {
     let summary = analyze::summary(joined, catalogue);
+    let (sources, sources_left_out) = sources(joined);
     let findings = analyze::findings(joined, catalogue).into_iter().map(|finding| FindingText {
         flag: finding.flag,
         explanation: finding.explanation,
@@ -149,7 +152,8 @@ pub(super) fn context(
         sorting: model::texts(joined, catalogue),
         counters: counters::measured(joined),
         agreements: analyze::agreements(joined).iter().map(agreement).collect(),
-        sources: sources(joined),
+        sources,
+        sources_left_out,
         findings: findings.collect(),
         failures: failures(&summary),
         peers: peers.iter().map(peer).collect(),

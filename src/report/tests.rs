@@ -147,6 +147,10 @@ fn what_sorting_gains_is_on_the_page_and_the_page_stays_readable() {
     let rows = table.others.len();
     assert!(page.contains(&format!("<summary>{rows} rows of less usual parameters</summary>")));
     assert_eq!(page.matches("Where each kernel pays").count(), 1);
+    // Lines of each kernel once; the summary, with its 1650 rows, folded.
+    assert_eq!(page.matches("<details class=\"source\"").count(), 5);
+    assert!(page.contains("the lines of 1645 other measurements are in the record"));
+    assert!(page.contains("<details><summary>1650 rows</summary>"));
     // Where nothing is compared, there is no such section.
     let page = html(&[fixtures::run()], &[], &Catalogue::default()).expect("a page");
     assert!(!page.contains("id=\"sorting\"") && !page.contains("href=\"#sorting\""));
