@@ -19,10 +19,11 @@ mod tests;
 use std::{
     collections::BTreeMap,
     fs::{self, File},
-    io::{BufWriter, Write},
+    io::{BufWriter, Read, Write},
     path::{Path, PathBuf},
 };
 
+use flate2::read::GzDecoder;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
@@ -30,6 +31,12 @@ use crate::record::{Device, Measurement, Peers, Run, SCHEMA, Source};
 
 /// The largest file that [`load`] reads, in bytes: a limit against reading something else whole.
 const FILE_BYTES_MAX: u64 = 4 << 30;
+
+/// What a folder's result file is called.
+const NAMES: [&str; 2] = ["result.json", "result.json.gz"];
+
+/// The bytes that begin whatever gzip packed (RFC 1952, 2.3.1).
+const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Why results could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -269,7 +276,8 @@ fn encode_part<T: Serialize + DeserializeOwned>(
     Ok(text)
 }
 
-/// Reads a result file.
+/// Reads a result file, or one that gzip packed (`result.json.gz`), as long sweeps say much the same
+/// of every launch; of a folder the one of these names that it holds.
 ///
 /// # Errors
 ///
@@ -277,6 +285,8 @@ fn encode_part<T: Serialize + DeserializeOwned>(
 /// [`StoreError::UnknownSchema`] where another version wrote it, [`StoreError::Malformed`] with line
 /// and column otherwise.
 pub fn load(path: &Path) -> Result<Run, StoreError> {
+    let within = NAMES.map(|name| path.join(name));
+    let path = within.iter().find(|file| file.is_file()).map_or(path, PathBuf::as_path);
     let unreadable = |source| StoreError::Read { path: path.to_owned(), source };
     let bytes = fs::metadata(path).map_err(unreadable)?.len();
     if bytes > FILE_BYTES_MAX {
@@ -284,6 +294,23 @@ pub fn load(path: &Path) -> Result<Run, StoreError> {
     }
     let text = fs::read(path).map_err(unreadable)?;
     decode(&text, path)
+}
+
+/// Unpacks what gzip packed; nothing for what it did not.
+fn unpacked(text: &[u8], path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+    if !text.starts_with(&GZIP) {
+        return Ok(None);
+    }
+    let mut plain = Vec::new();
+    GzDecoder::new(text)
+        .take(FILE_BYTES_MAX + 1)
+        .read_to_end(&mut plain)
+        .map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
+    let bytes = plain.len() as u64;
+    if bytes > FILE_BYTES_MAX {
+        return Err(StoreError::TooLarge { path: path.to_owned(), bytes });
+    }
+    Ok(Some(plain))
 }
 
 /// Reads the rows of a file that `examples/peers` wrote.
@@ -297,13 +324,17 @@ pub fn load_peers(path: &Path) -> Result<Peers, StoreError> {
     decode_as(&text, path)
 }
 
-/// Reads a record from `text`; `path` is what messages call it, such as `standard input`.
+/// Reads a record from `text`, packed or not; `path` is what messages call it, such as `standard
+/// input`.
 ///
 /// # Errors
 ///
-/// As [`load`], without those of reading.
+/// As [`load`]; of reading, where what is packed does not unpack.
 pub fn decode(text: &[u8], path: &Path) -> Result<Run, StoreError> {
-    decode_as(text, path)
+    match unpacked(text, path)? {
+        Some(plain) => decode_as(&plain, path),
+        None => decode_as(text, path),
+    }
 }
 
 fn decode_as<T: DeserializeOwned>(text: &[u8], path: &Path) -> Result<T, StoreError> {

@@ -11,7 +11,7 @@ use lanescope::record::{Measurement, Output, Run, Status, Value};
 
 fn load(name: &str) -> Run {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/reference");
-    lanescope::store::load(&root.join(name).join("result.json")).unwrap()
+    lanescope::store::load(&root.join(name)).unwrap()
 }
 
 const WITH_SIMULATOR: [&str; 6] = [

@@ -13,7 +13,7 @@ fn reference() -> PathBuf {
 }
 
 fn load(name: &str) -> Run {
-    lanescope::store::load(&reference().join(name).join("result.json")).unwrap()
+    lanescope::store::load(&reference().join(name)).unwrap()
 }
 
 fn peers() -> Vec<PeerRow> {

@@ -82,16 +82,14 @@ fn write_row(slot: u32, row: ptr<function, array<vec4<f32>, 32>>) {
     }
 }
 
-// Every slot in the order of its expert: a workgroup takes the experts of its slots one after the other,
-// of which nearly all have one.
-@compute @workgroup_size(128)
-fn experts(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local_index: u32,
+// As `add_expert_shared` for every slot of a workgroup, in the order of their experts: the workgroup takes
+// these one after the other, of which nearly all workgroups have one.
+fn add_experts(
+    local_index: u32,
+    slot: u32,
+    gate: f32,
+    row: ptr<function, array<vec4<f32>, 32>>,
 ) {
-    let i = number(workgroup, grid, local_index);
-    let slot = permutation[min(i, split.n - 1u)];
     let expert = key_at(slot);
     // The experts of the workgroup's first and last slot, told where weights come later.
     if (local_index == 0u) {
@@ -102,10 +100,22 @@ fn experts(
     }
     let lowest = workgroupUniformLoad(&first_shared[0]).x;
     let highest = workgroupUniformLoad(&first_shared[1]).x;
-    var row: array<vec4<f32>, 32>;
     for (var turn = u32(lowest); turn <= u32(highest); turn++) {
-        add_expert_shared(local_index, turn, turn == expert, slot / layer.top, gates[slot], &row);
+        add_expert_shared(local_index, turn, turn == expert, slot / layer.top, gate, row);
     }
+}
+
+// Every slot in the order of its expert; rows go where their slots lie.
+@compute @workgroup_size(128)
+fn experts(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(local_invocation_index) local_index: u32,
+) {
+    let i = number(workgroup, grid, local_index);
+    let slot = permutation[min(i, split.n - 1u)];
+    var row: array<vec4<f32>, 32>;
+    add_experts(local_index, slot, gates[slot], &row);
     if (i < split.n) {
         write_row(slot, &row);
     }

@@ -30,19 +30,22 @@ use super::{Catalogue, SIZE, device_label, median_time, parameters_text};
 use crate::record::{Measurement, Run, Status, Value};
 
 /// The parameters that a curve may run along, those that matter most first.
-const AXES: [&str; 6] = [SIZE, "density", "sequence", "classes", "rounds", "work"];
+const AXES: [&str; 8] =
+    [SIZE, "density", "sequence", "classes", "rounds", "work", "model", "hidden"];
 
 /// The families that compare a divergent kernel with what sorting makes of it.
 const FAMILIES: [&str; 3] = ["moe", "sort", "sparse"];
 
 /// The values that parameters usually have: where not all can be shown, launches that have them are.
-const USUAL: [(&str, &str); 9] = [
+const USUAL: [(&str, &str); 11] = [
     ("arms", "equal"),
     ("classes", "8"),
     ("density", "0.1"),
     ("head", "64"),
+    ("hidden", "256"),
     ("input", "random"),
     ("mask", "random"),
+    ("model", "64"),
     ("rounds", "1"),
     ("routing", "even"),
     ("top", "1"),

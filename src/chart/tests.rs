@@ -164,7 +164,8 @@ fn the_figure_of_stages_says_every_number_and_what_exceeds_the_launch() {
         assert!(svg.contains("#0072B2"), "the route is blue");
     }
     // Each launch fills the sheet: three bars end at its right.
-    let ends = svg.split("<rect ").skip(1).filter(|part| {
+    let boxes = svg.split("<rect ").skip(1).filter_map(|part| part.split('>').next());
+    let ends = boxes.filter(|part| {
         let number = |name: &str| {
             let value =
                 part.split_once(&format!(" {name}=\"")).or(part.split_once(&format!("{name}=\"")));

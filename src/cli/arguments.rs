@@ -121,6 +121,10 @@ pub(crate) struct RunArguments {
     /// Count only; take no times
     #[arg(long)]
     pub(crate) no_timing: bool,
+    /// Take times only and count nothing: for wide sweeps, whose records stay small. Outputs are
+    /// checked all the same; simulators, which have no times, are left out
+    #[arg(long, conflicts_with_all = ["no_timing", "histogram", "counters"])]
+    pub(crate) no_counting: bool,
     /// Count how many issues had 1, 2, … active lanes too
     #[arg(long)]
     pub(crate) histogram: bool,
@@ -248,7 +252,8 @@ pub(crate) struct ListArguments {
 /// Arguments of `report`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// Result files; the newest under `lanescope-results` where left out
+    /// Result files, packed by gzip or not, or folders that hold one; the newest under
+    /// `lanescope-results` where left out
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Folder for charts and page; beside the result file where left out

@@ -1,13 +1,14 @@
 //! The launches of a run: kernels at the points of the axes, in groups that are compared.
 //!
 //! Input: kernels, the points that the user asked for, which sizes a device runs. Output: groups of
-//! launches, and sentences about kernels that lack a parameter. It knows nothing of devices.
+//! launches, and sentences about kernels that lack a parameter or do not take a value. It knows
+//! nothing of devices.
 
 use std::collections::BTreeMap;
 
 use super::failure::{Exit, Failure};
 use crate::kernel::format::Sweep;
-use crate::kernel::{DeviceClass, Kernel, Launch, near_matches};
+use crate::kernel::{DeviceClass, Kernel, KernelError, Launch, near_matches};
 use crate::record::Value;
 
 /// Which sizes a device runs.
@@ -32,7 +33,7 @@ impl Sizes {
 }
 
 /// The launches, in groups that are compared: same family, same point of the sweep; or a sweep of a
-/// kernel's own.
+/// kernel's own. Where a kernel does not take a point's value, it has no launch there.
 pub(super) fn groups(
     kernels: &[&Kernel],
     points: &[BTreeMap<String, Value>],
@@ -42,25 +43,27 @@ pub(super) fn groups(
     let mut groups: indexmap::IndexMap<String, Vec<Launch>> = indexmap::IndexMap::new();
     let mut known: Vec<(&str, BTreeMap<String, Value>)> = Vec::new();
     let mut alone = Vec::new();
+    let mut swept = Vec::new();
     for point in points {
-        for kernel in kernels {
-            alone.extend(kernel.points(&own(kernel, point)).into_iter().map(|chosen| {
+        for kernel in kernels.iter().filter(|kernel| !refuses(kernel, point)) {
+            let own = own(kernel, point);
+            alone.extend(kernel.points(&own).into_iter().map(|chosen| {
                 let names: Vec<String> =
                     chosen.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                (*kernel, format!("{} {}", kernel.family(), names.join(" ")), chosen)
+                let key = format!("{} {}", kernel.family(), names.join(" "));
+                (*kernel, own.clone(), key, chosen)
             }));
+            let points = sweeps(kernel, &own, sizes.alone == DeviceClass::Gpu);
+            swept.extend(
+                points.into_iter().map(|(key, chosen)| (*kernel, own.clone(), key, chosen)),
+            );
         }
     }
-    let swept = points.iter().flat_map(|point| {
-        kernels.iter().flat_map(|kernel| {
-            let points = sweeps(kernel, &own(kernel, point), sizes.alone == DeviceClass::Gpu);
-            points.into_iter().map(|(key, chosen)| (*kernel, key, chosen))
-        })
-    });
     // A sweep may pass through the defaults, and a chosen value may collapse it: a point is taken
     // once, in the sweep that it is compared in.
-    for (kernel, key, chosen) in swept.chain(alone) {
-        let launch = kernel.launch(sizes.of(kernel), &chosen, seed).map_err(Failure::bad_input)?;
+    for (kernel, own, key, chosen) in swept.into_iter().chain(alone) {
+        let launch = kernel.launch(sizes.of(kernel), &chosen, seed);
+        let launch = launch.map_err(|error| impossible(&own, error))?;
         let identity = (kernel.id.as_str(), launch.parameters.clone());
         if !known.contains(&identity) {
             known.push(identity);
@@ -103,6 +106,84 @@ pub(super) fn lacking(
         }
     }
     Ok(sentences)
+}
+
+/// A sentence for each value that the points choose and some of the kernels do not take.
+///
+/// # Errors
+///
+/// Bad input where none of the kernels that have the parameter takes a value, and where no kernel
+/// takes all of a point's.
+pub(super) fn refusing(
+    kernels: &[&Kernel],
+    points: &[BTreeMap<String, Value>],
+) -> Result<Vec<String>, Failure> {
+    let mut values: Vec<(&String, &Value)> = Vec::new();
+    for chosen in points.iter().flatten() {
+        if !values.contains(&chosen) {
+            values.push(chosen);
+        }
+    }
+    let mut sentences = Vec::new();
+    for (name, value) in values {
+        let has = |kernel: &&&Kernel| kernel.description.parameters.contains_key(name);
+        let unable: Vec<(&str, KernelError)> = kernels
+            .iter()
+            .filter_map(|kernel| Some((kernel.id.as_str(), refusal(kernel, name, value)?)))
+            .collect();
+        let all = kernels.iter().filter(has).count() == unable.len();
+        let names: Vec<&str> = unable.iter().map(|(id, _)| *id).collect();
+        let names = names.join(", ");
+        match unable.into_iter().next() {
+            Some((_, error)) if all => return Err(Failure::bad_input(error)),
+            Some(_) => sentences.push(format!("-a {name}={value}: left out there: {names}")),
+            None => {}
+        }
+    }
+    for point in points {
+        if kernels.iter().all(|kernel| refuses(kernel, point)) {
+            let message =
+                format!("-a {}: no chosen kernel takes these values together", worded(point));
+            return Err(Failure::message(Exit::BadInput, message));
+        }
+    }
+    Ok(sentences)
+}
+
+/// Whether a kernel does not take one of a point's values.
+fn refuses(kernel: &Kernel, point: &BTreeMap<String, Value>) -> bool {
+    point.iter().any(|(name, value)| refusal(kernel, name, value).is_some())
+}
+
+/// What a kernel that has the parameter says against a value that it does not take.
+fn refusal(kernel: &Kernel, name: &str, value: &Value) -> Option<KernelError> {
+    if !kernel.description.parameters.contains_key(name) {
+        return None;
+    }
+    let chosen = BTreeMap::from([(name.to_owned(), value.clone())]);
+    match kernel.parameters(DeviceClass::Quick, &chosen) {
+        Err(error @ KernelError::ParameterValue { .. }) => Some(error),
+        // What does not go together is told with the launch.
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// Says that a launch cannot be made, naming what the user chose for it.
+fn impossible(own: &BTreeMap<String, Value>, error: KernelError) -> Failure {
+    match error {
+        KernelError::Description { file, message } if !own.is_empty() => {
+            let kernel = file.strip_suffix(".toml").unwrap_or(&file);
+            let message = format!("-a {}: {kernel}: {message}", worded(own));
+            Failure::message(Exit::BadInput, message)
+        }
+        other => Failure::bad_input(other),
+    }
+}
+
+/// A point as it is asked for.
+fn worded(point: &BTreeMap<String, Value>) -> String {
+    let one = |(name, value): (&String, &Value)| format!("{name}={value}");
+    point.iter().map(one).collect::<Vec<_>>().join(" -a ")
 }
 
 /// Says that no kernel has a parameter, what was perhaps meant, and what there is.
@@ -199,5 +280,58 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
         assert_eq!(refused.exit, Exit::BadInput);
         let text = refused.error.to_string();
         assert!(text.contains("did you mean links") && text.contains("they have: form,"), "{text}");
+    }
+
+    #[test]
+    fn kernels_that_do_not_take_a_value_are_left_out_and_told() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let both = ["sort/permutation", "sort/divergent"].map(|id| catalogue.kernel(id).unwrap());
+        let point = |pairs: &[(&str, Value)]| -> BTreeMap<String, Value> {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect()
+        };
+        let classes = |count| point(&[("classes", Value::Integer(count))]);
+        let said = refusing(&both, &[classes(8), classes(64)]).unwrap();
+        assert_eq!(said, ["-a classes=64: left out there: sort/divergent"]);
+        assert!(refusing(&both, &[classes(8)]).unwrap().is_empty());
+        let sizes = Sizes::of_gpu(DeviceClass::Quick);
+        let made = groups(&both, &[classes(64)], sizes, 1).unwrap();
+        let ids: Vec<&str> = made.iter().flatten().map(|launch| launch.kernel.as_str()).collect();
+        assert_eq!(ids, ["sort/permutation"]);
+        // A value that nobody takes, and one that its only owner does not take, are bad input.
+        let arms = Value::Name("none".to_owned());
+        for (point, told) in [
+            (classes(7), "sort/permutation: classes cannot be 7; it takes: 2, 4"),
+            (point(&[("arms", arms)]), "sort/divergent: arms cannot be none; it takes: equal"),
+        ] {
+            let refused = refusing(&both, &[point]).unwrap_err();
+            assert_eq!(refused.exit, Exit::BadInput);
+            assert!(refused.error.to_string().starts_with(told), "{}", refused.error);
+        }
+        // So are two values that nobody takes together.
+        let kernel = |id: &str, a: &str, b: &str| {
+            let text = format!(
+                "question = \"?\"\n\
+                 parameters.a = {{ description = \"\", default = 1, values = {a} }}\n\
+                 parameters.b = {{ description = \"\", default = 1, values = {b} }}\n"
+            );
+            Kernel::parse(id, "", &text).unwrap()
+        };
+        let (left, right) = (kernel("f/left", "[1, 2]", "[1]"), kernel("f/right", "[1]", "[1, 2]"));
+        let two = [("a", Value::Integer(2)), ("b", Value::Integer(2))];
+        let refused = refusing(&[&left, &right], &[point(&two)]).unwrap_err();
+        let expected = "-a a=2 -a b=2: no chosen kernel takes these values together";
+        assert_eq!(refused.error.to_string(), expected);
+    }
+
+    #[test]
+    fn a_launch_that_cannot_be_made_names_the_axis() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let kernel = catalogue.kernel("sort/permutation").unwrap();
+        let point = BTreeMap::from([("n".to_owned(), Value::Integer(5_000_000_000))]);
+        let refused =
+            groups(&[kernel], &[point], Sizes::of_gpu(DeviceClass::Quick), 1).unwrap_err();
+        assert_eq!(refused.exit, Exit::BadInput);
+        let text = refused.error.to_string();
+        assert!(text.starts_with("-a n=5000000000: sort/permutation: buffer `"), "{text}");
     }
 }

@@ -262,7 +262,7 @@ fn count(
         })
     };
     let options = SessionOptions {
-        count: CountOptions { histogram: true, derived: false },
+        count: Some(CountOptions { histogram: true, derived: false }),
         timing: None,
         samples_min: 0,
         noise_ratio_max: 0.0,

@@ -19,11 +19,7 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
         .iter()
         .map(|file| store::load(file).map_err(Failure::bad_input))
         .collect::<Result<Vec<_>, _>>()?;
-    let beside = files[0].parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = match &arguments.out {
-        Some(folder) => folder.clone(),
-        None => beside.unwrap_or(Path::new(".")).to_owned(),
-    };
+    let folder = arguments.out.clone().unwrap_or_else(|| beside(&files[0]));
     std::fs::create_dir_all(&folder)?;
     if let Some(run) = analyze::merge(&runs) {
         let known = render::catalogue(&catalogue);
@@ -38,6 +34,15 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
     let page = render::write(&folder, &runs, &peers, &catalogue)?;
     writeln!(anstream::stderr(), "Page: {}", page.display())?;
     Ok(Exit::Done)
+}
+
+/// The folder that a result file lies in; a folder itself.
+fn beside(file: &Path) -> PathBuf {
+    if file.is_dir() {
+        return file.to_owned();
+    }
+    let parent = file.parent().filter(|folder| !folder.as_os_str().is_empty());
+    parent.unwrap_or(Path::new(".")).to_owned()
 }
 
 /// The newest result under the default folder; folders are named by the time.

@@ -62,7 +62,8 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
     let kernels = chosen(&catalogue, arguments)?;
     let points = axis::points(&arguments.axis).map_err(Failure::bad_input)?;
-    let lacking = groups::lacking(&kernels, &points)?;
+    let mut left_out = groups::lacking(&kernels, &points)?;
+    left_out.extend(groups::refusing(&kernels, &points)?);
     let budget = arguments.budget.unwrap_or(BUDGET_S[usize::from(arguments.quick)]);
     let budget = Duration::try_from_secs_f64(budget)
         .map_err(|error| Failure::message(Exit::BadInput, format!("--budget: {error}")))?;
@@ -74,12 +75,14 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
         let message = "--counters reads what a device cuda:N has; add --device cuda:0";
         return Err(Failure::message(Exit::BadInput, message.to_owned()));
     }
+    let devices = if arguments.no_counting { timed_alone(devices)? } else { devices };
     let mut job =
         Job::new(arguments.out.as_deref(), !arguments.device.is_empty(), &available, &devices)?;
-    lacking.iter().for_each(|text| note(&job.progress, text));
+    left_out.iter().for_each(|text| note(&job.progress, text));
     let timed = devices.iter().filter(|device| device.is_device()).count();
     let options = SessionOptions {
-        count: CountOptions { histogram: arguments.histogram, derived: false },
+        count: (!arguments.no_counting)
+            .then_some(CountOptions { histogram: arguments.histogram, derived: false }),
         timing: (!arguments.no_timing)
             .then(|| budget.div_f64(u32::try_from(timed.max(1)).map_or(1.0, f64::from))),
         samples_min: SAMPLES_MIN,
@@ -105,11 +108,22 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
         }
         let groups = groups::groups(&able, &points, sizes, arguments.seed)?;
         job.device(&device, &groups, arguments, &options, &catalogue)?;
-        if arguments.device.is_empty() {
+        if arguments.device.is_empty() && !arguments.no_counting {
             job.add_simulator_beside(&device, &mut queue);
         }
     }
     job.finish(arguments, &catalogue, out)
+}
+
+/// The devices that have times.
+fn timed_alone(devices: Vec<Choice>) -> Result<Vec<Choice>, Failure> {
+    let timed: Vec<Choice> = devices.into_iter().filter(Choice::is_device).collect();
+    if timed.is_empty() {
+        let message = "--no-counting leaves nothing to do on simulators, which have no times: leave it \
+                       out, or name another device (`lanescope doctor` lists them)";
+        return Err(Failure::message(Exit::BadInput, message.to_owned()));
+    }
+    Ok(timed)
 }
 
 /// The kernels that the arguments name, or the default set.

@@ -134,7 +134,7 @@ fn what_sorting_gains_is_on_the_page_and_the_page_stays_readable() {
     let run = fixtures::sorting_sweep();
     let known = fixtures::sorting_catalogue();
     let page = html(std::slice::from_ref(&run), &[], &known).expect("a page");
-    let text = |text: &str| text.replace('/', "&#x2f;");
+    let text = |text: &str| text.replace('/', "&#x2f;").replace('\'', "&#x27;");
     for sentence in crate::analyze::crossover_sentences(&run, &known) {
         assert!(page.contains(&text(&sentence)), "{sentence}");
     }

@@ -15,8 +15,8 @@ use crate::record::{Device, Measurement, Source};
 /// What to do with each launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SessionOptions {
-    /// How to count.
-    pub count: CountOptions,
+    /// How to count; nothing for no counting.
+    pub count: Option<CountOptions>,
     /// How long timing may take in all on this device; nothing for no timing.
     pub timing: Option<Duration>,
     /// The fewest usable samples that the stop rule asks for.
@@ -105,8 +105,8 @@ impl Session<'_, '_> {
     }
 
     fn count(&mut self, launch: &Launch) -> Results {
+        let Some(options) = self.options.count else { return Results::default() };
         self.listener.progress(&self.device.id, Phase::Counting, launch);
-        let options = self.options.count;
         let counted = self
             .runner()
             .and_then(|runner| caught("counting", &launch.file, || runner.count(launch, &options)));

@@ -124,3 +124,21 @@ fn a_killed_writer_leaves_every_finished_measurement() {
         assert_eq!(seeds, (1..=held).collect::<Vec<_>>());
     }
 }
+
+#[test]
+fn a_packed_record_is_loaded_and_a_damaged_one_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.json.gz");
+    let run = fixtures::run();
+    let plain = encode(&run, &path).expect("encodes");
+    let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    packer.write_all(&plain).expect("packs");
+    let packed = packer.finish().expect("packs");
+    assert!(packed.len() < plain.len());
+    fs::write(&path, &packed).expect("writes");
+    assert_eq!(load(&path).expect("loads"), run);
+    fs::write(folder.path().join("result.json.gz"), &packed).expect("writes");
+    assert_eq!(load(folder.path()).expect("loads the folder's"), run);
+    fs::write(&path, &packed[..packed.len() / 2]).expect("writes");
+    assert!(matches!(load(&path), Err(StoreError::Read { .. })));
+}

@@ -21,7 +21,7 @@ use crate::support::{model, program};
 type Check = fn(&Driver);
 
 /// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 27] = [
+pub(crate) const CHECKS: [(&str, Check); 28] = [
     ("counts_equal_the_model_and_the_simulator", counts),
     ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     ("derived_counts_of_the_catalogue_equal_the_simulator", derived),
@@ -40,6 +40,7 @@ pub(crate) const CHECKS: [(&str, Check); 27] = [
     ("a_scan_that_spins_is_right_and_ends", trust::look_back),
     ("misreported_width_is_flagged", misreported_width),
     ("a_refused_device_is_told_of_this_one", refused),
+    ("without_counting_launches_are_timed_and_checked", times_alone),
     ("doctor_tells_trust_and_where_subgroups_begin", doctor),
     ("subgroup_operations_are_right_and_count_what_the_simulator_counts", collectives),
     ("collectives_are_right", crate::collectives::right),
@@ -432,6 +433,28 @@ fn misreported_width(driver: &Driver) {
     assert!(stdout.contains("subgroup_width_misreported"), "{stdout}");
 }
 
+/// Without counting, launches are timed and checked, and no block is in the record.
+fn times_alone(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let options = ["--no-counting", "--budget", "1", "-a", "n=1024"];
+    let device = ["uniform", "--device", &driver.device()];
+    let arguments = [&device[..], &options[..]].concat();
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(!run.measurements.is_empty());
+    for measurement in &run.measurements {
+        assert_eq!(measurement.output, Output::Verified, "{:?}", measurement.error);
+        assert!(measurement.time.is_some() && measurement.efficiency_ratio.is_none());
+        assert!(measurement.dispatches.iter().all(|dispatch| dispatch.blocks.is_empty()));
+        assert_eq!(measurement.issues_method, None);
+    }
+    let alone = ["run", "uniform", "--no-counting", "--device", "sim:32"];
+    let output = program::run(&folder, &driver.environment(), &alone);
+    let (code, _, stderr) = program::parts(&output);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("--no-counting leaves nothing to do on simulators"), "{stderr}");
+}
+
 /// Whoever asks for a device that is not there is told of this one, whichever way it is reached.
 fn refused(driver: &Driver) {
     let folder = TempDir::new().unwrap();
@@ -517,7 +540,7 @@ fn endless_loop(driver: &Driver) {
     let next = next.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap();
     let groups = [vec![endless(), next]];
     let options = SessionOptions {
-        count: CountOptions { histogram: false, derived: false },
+        count: Some(CountOptions { histogram: false, derived: false }),
         timing: None,
         samples_min: 8,
         noise_ratio_max: 0.005,

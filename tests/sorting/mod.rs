@@ -111,12 +111,12 @@ fn families() {
     assert_eq!(run.measurements.len(), 4 * 3 * widths.len());
     let arguments = ["sparse", "--quick", "-a", "density=[0.02,1]"];
     let run = verified(&arguments, &widths);
-    // Four maps and three of attention show one value beside the default; two have queries in order.
-    assert_eq!(run.measurements.len(), (7 * 2 + 2) * 2 * widths.len());
+    // Four maps and four of attention show one value beside the default; three have lists of their own.
+    assert_eq!(run.measurements.len(), (8 * 2 + 3) * 2 * widths.len());
     let arguments =
         ["moe", "--quick", "-a", "n=70", "-a", "top=[1,2]", "-a", "routing=[even,skewed,one]"];
     let run = verified(&arguments, &widths);
-    assert_eq!(run.measurements.len(), 3 * 2 * 3 * widths.len());
+    assert_eq!(run.measurements.len(), 6 * 2 * 3 * widths.len());
 }
 
 /// What the experiments are about: random classes part subgroups, sorted ones do not.

@@ -173,10 +173,12 @@ pub fn model(run: &Run, catalogue: &Catalogue) -> Vec<ModelRow> {
 }
 
 fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
-    let width = kernel.subgroup_width;
+    let own = device(run, &kernel.device);
+    // What was not counted has no width of its own.
+    let width = kernel.subgroup_width.or(own.and_then(|device| device.subgroup_width_run));
     let (before, after) = (Slots::of(baseline).issues, Slots::of(kernel).issues);
     let speedup_counted = ratio(before, after).filter(|_| before > 0);
-    let rate = device(run, &kernel.device).and_then(|device| device.copy_bytes_per_s);
+    let rate = own.and_then(|device| device.copy_bytes_per_s);
     let order = order_bytes(kernel);
     let bytes = kernel.bytes_moved_min.map(|least| Bytes(least + order.unwrap_or(0)));
     let (time, time_before) = (median_time(kernel), median_time(baseline));

@@ -15,7 +15,8 @@ pub(super) const CURVES_MAX: usize = 8;
 const SHEETS_MAX: usize = 12;
 
 /// The parameters that curves of a panel may differ in, the first that varies.
-const SERIES: [&str; 7] = ["classes", "n", "density", "sequence", "head", "rounds", "work"];
+const SERIES: [&str; 9] =
+    ["classes", "n", "density", "sequence", "head", "rounds", "work", "model", "hidden"];
 
 /// A figure of speed-ups over one baseline along one parameter.
 #[derive(Clone, Debug, PartialEq)]

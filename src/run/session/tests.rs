@@ -123,7 +123,7 @@ fn session(
         }))
     };
     let options = SessionOptions {
-        count: CountOptions { histogram: false, derived: false },
+        count: Some(CountOptions { histogram: false, derived: false }),
         timing: Some(Duration::from_secs(1)),
         samples_min: 8,
         noise_ratio_max: 0.005,
@@ -134,6 +134,37 @@ fn session(
     run_device(open_device, &[launches()], &options, &mut heard).unwrap();
     let happened = log.borrow().clone();
     (happened, opened, heard)
+}
+
+/// Runs a, b, c on a scripted device without counting.
+fn uncounted() -> (Vec<String>, Heard) {
+    let log = Log::default();
+    let mut open = || -> Result<Box<dyn Runner>, RunError> {
+        let simulator = SimulatorRunner::new(Width::new(8).unwrap(), 1);
+        let device = Device { kind: DeviceKind::Wgpu, ..simulator.device().clone() };
+        let (counting, timing) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Box::new(Scripted { device, log: Rc::clone(&log), counting, timing }))
+    };
+    let options = SessionOptions {
+        count: None,
+        timing: Some(Duration::from_secs(1)),
+        samples_min: 8,
+        noise_ratio_max: 0.005,
+        hardware_counters: false,
+    };
+    let mut heard = Heard::default();
+    run_device(&mut open, &[launches()], &options, &mut heard).unwrap();
+    let happened = log.borrow().clone();
+    (happened, heard)
+}
+
+#[test]
+fn without_counting_everything_is_timed_alone() {
+    let (happened, heard) = uncounted();
+    assert_eq!(happened, ["time a b c"]);
+    assert_eq!(statuses(&heard), named([Status::Ok; 3]));
+    assert!(heard.measurements.iter().all(|m| m.issues_method.is_none()));
+    assert!(heard.measurements.iter().all(|m| m.efficiency_ratio.is_none()));
 }
 
 fn statuses(heard: &Heard) -> Vec<(String, Status)> {
@@ -189,7 +220,7 @@ fn a_panic_costs_its_launch_only() {
         Ok(Box::new(Scripted { device, log, counting, timing }))
     };
     let options = SessionOptions {
-        count: CountOptions { histogram: false, derived: false },
+        count: Some(CountOptions { histogram: false, derived: false }),
         timing: None,
         samples_min: 0,
         noise_ratio_max: 0.0,

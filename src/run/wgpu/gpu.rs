@@ -1,28 +1,25 @@
-//! An open device: buffers, pipelines, dispatches and timestamps, with every error as a value.
+//! An open device: buffers, dispatches and timestamps, with every error as a value.
 //!
-//! Input: an adapter; naga modules with bindings. Output: bytes and ticks. Of launches it knows what
+//! Input: an adapter; pipelines, which `pipelines` makes. Output: bytes and ticks. Of launches it knows what
 //! their buffers hold at first, and nothing else.
 
-use std::borrow::Cow;
+use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use wgpu::{
-    Adapter, BindGroup, BindGroupDescriptor, BindGroupEntry, BindGroupLayoutDescriptor,
-    BindGroupLayoutEntry, BindingType, Buffer, BufferBindingType, BufferDescriptor, BufferUsages,
-    CommandEncoder, ComputePass, ComputePassDescriptor, ComputePassTimestampWrites,
-    ComputePipeline, ComputePipelineDescriptor, Device, DeviceDescriptor, ExperimentalFeatures,
-    Features, MapMode, PipelineCompilationOptions, PipelineLayoutDescriptor, PollType,
-    QuerySetDescriptor, QueryType, Queue, ShaderModuleDescriptor, ShaderSource, ShaderStages,
+    Adapter, BindGroup, Buffer, BufferDescriptor, BufferUsages, CommandEncoder, ComputePass,
+    ComputePassDescriptor, ComputePassTimestampWrites, ComputePipeline, Device, DeviceDescriptor,
+    ExperimentalFeatures, Features, MapMode, PollType, QuerySetDescriptor, QueryType, Queue,
 };
 
 use super::super::sampling::Ticks;
 use super::super::{RunError, RunErrorKind};
-use super::{trusted, uniforms};
+use super::pipelines::Pipelines;
+use super::uniforms;
 use crate::kernel::Launch;
 use crate::kernel::generate::Fill;
-use crate::program::guarded;
 
 /// Optional features that are asked for where the adapter has them.
 const FEATURES: Features = Features::SUBGROUP
@@ -69,6 +66,8 @@ pub(super) struct Gpu {
     pub(super) queue: Queue,
     /// Whether uniform buffers are bound as storage.
     pub(super) uniforms_as_storage: bool,
+    /// What was compiled.
+    pub(super) pipelines: RefCell<Pipelines>,
     mishaps: Arc<Mutex<Mishaps>>,
 }
 
@@ -91,9 +90,9 @@ pub(super) enum SlotKind {
 
 /// A pipeline with its buffers bound.
 pub(super) struct Bound {
-    pipeline: ComputePipeline,
-    groups: Vec<(u32, BindGroup)>,
-    immediates: Vec<u8>,
+    pub(super) pipeline: ComputePipeline,
+    pub(super) groups: Vec<(u32, BindGroup)>,
+    pub(super) immediates: Vec<u8>,
 }
 
 /// The grid of a dispatch.
@@ -192,7 +191,8 @@ impl Gpu {
             noted.lost.get_or_insert(format!("{reason:?}: {message}"));
         });
         let uniforms_as_storage = uniforms::folds_values(&adapter.get_info());
-        Ok(Self { device, queue, uniforms_as_storage, mishaps })
+        let pipelines = RefCell::default();
+        Ok(Self { device, queue, uniforms_as_storage, pipelines, mishaps })
     }
 
     /// Fails with what went wrong since the last call, if anything did.
@@ -238,87 +238,6 @@ impl Gpu {
             }
         }
         made
-    }
-
-    /// Makes a pipeline and binds its buffers.
-    pub(super) fn bind(&self, shader: &Shader<'_>, slots: &[Slot<'_>]) -> Result<Bound, RunError> {
-        let groups_max = self.device.limits().max_bind_groups;
-        if let Some(slot) = slots.iter().find(|slot| slot.group >= groups_max) {
-            let message = format!(
-                "{} binds @group({}); the device has {groups_max} bind groups, numbered from 0",
-                shader.file, slot.group
-            );
-            return Err(RunError::new(RunErrorKind::Unsupported, message));
-        }
-        let (features, limits) = (self.device.features(), self.device.limits());
-        super::features::check(shader.file, shader.module, features, &limits)?;
-        let stored =
-            self.uniforms_as_storage.then(|| uniforms::as_storage(shader.module, slots, &limits));
-        let (module, slots) =
-            stored.flatten().unwrap_or_else(|| (shader.module.clone(), slots.to_vec()));
-        let descriptor = ShaderModuleDescriptor {
-            label: Some(shader.file),
-            source: ShaderSource::Naga(Cow::Owned(module)),
-        };
-        let made = guarded(shader.file, "translated for the driver", || {
-            let module = if shader.trusted {
-                trusted::shader_module(&self.device, descriptor)
-            } else {
-                self.device.create_shader_module(descriptor)
-            };
-            self.pipeline(&module, shader, &slots)
-        });
-        let bound =
-            made.map_err(|error| RunError::new(RunErrorKind::Panicked, error.to_string()))?;
-        self.check(&format!("making a pipeline of {}", shader.file))?;
-        Ok(bound)
-    }
-
-    fn pipeline(
-        &self,
-        module: &wgpu::ShaderModule,
-        shader: &Shader<'_>,
-        slots: &[Slot<'_>],
-    ) -> Bound {
-        let count = slots.iter().map(|slot| slot.group + 1).max().unwrap_or(0);
-        let mut layouts = Vec::new();
-        let mut groups = Vec::new();
-        for group in 0..count {
-            let members = || slots.iter().filter(move |slot| slot.group == group);
-            let entries: Vec<BindGroupLayoutEntry> = members().map(layout_entry).collect();
-            let layout = self.device.create_bind_group_layout(&BindGroupLayoutDescriptor {
-                label: None,
-                entries: &entries,
-            });
-            let entries: Vec<BindGroupEntry<'_>> = members()
-                .map(|slot| BindGroupEntry {
-                    binding: slot.binding,
-                    resource: slot.buffer.as_entire_binding(),
-                })
-                .collect();
-            let descriptor =
-                BindGroupDescriptor { label: None, layout: &layout, entries: &entries };
-            groups.push((group, self.device.create_bind_group(&descriptor)));
-            layouts.push(layout);
-        }
-        let layouts: Vec<Option<&wgpu::BindGroupLayout>> = layouts.iter().map(Some).collect();
-        let layout = self.device.create_pipeline_layout(&PipelineLayoutDescriptor {
-            label: None,
-            bind_group_layouts: &layouts,
-            immediate_size: u32::try_from(shader.immediates.len()).unwrap_or(u32::MAX),
-        });
-        let pipeline = self.device.create_compute_pipeline(&ComputePipelineDescriptor {
-            label: Some(shader.entry_point),
-            layout: Some(&layout),
-            module,
-            entry_point: Some(shader.entry_point),
-            compilation_options: PipelineCompilationOptions {
-                zero_initialize_workgroup_memory: shader.zero_memory,
-                ..PipelineCompilationOptions::default()
-            },
-            cache: None,
-        });
-        Bound { pipeline, groups, immediates: shader.immediates.to_vec() }
     }
 
     /// Runs dispatches once, in one pass, and waits.
@@ -429,20 +348,6 @@ impl Gpu {
         drop(view);
         staging.unmap();
         Ok(bytes)
-    }
-}
-
-fn layout_entry(slot: &Slot<'_>) -> BindGroupLayoutEntry {
-    let ty = match slot.kind {
-        SlotKind::Uniform => BufferBindingType::Uniform,
-        SlotKind::ReadOnly => BufferBindingType::Storage { read_only: true },
-        SlotKind::ReadWrite => BufferBindingType::Storage { read_only: false },
-    };
-    BindGroupLayoutEntry {
-        binding: slot.binding,
-        visibility: ShaderStages::COMPUTE,
-        ty: BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
-        count: None,
     }
 }
 

@@ -4,7 +4,8 @@
 //! process that owns the device, which `worker` keeps apart from the one that holds the results.
 //!
 //! - [`adapters`]: what there is, and what is left out and why;
-//! - `gpu`: an open device: buffers, pipelines, dispatches, timestamps, errors as values;
+//! - `gpu`: an open device: buffers, dispatches, timestamps, errors as values;
+//! - `pipelines`: modules to pipelines, each compiled once;
 //! - `features`: what a module needs that the device lacks, in words;
 //! - `inputs`: contents that stay on the device from launch to launch;
 //! - `probe`: what is measured of the device itself: width, timer, rates, fusion, loop limit;
@@ -22,6 +23,7 @@ mod features;
 mod gpu;
 mod inputs;
 mod launches;
+mod pipelines;
 mod probe;
 mod runner;
 mod stages;

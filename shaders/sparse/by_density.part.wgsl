@@ -1,0 +1,11 @@
+// Queries in the order of their density; scores go where they belong.
+@compute @workgroup_size(128)
+fn by_density(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(local_invocation_index) local_index: u32,
+) {
+    let i = workgroup.x * 128u + local_index;
+    if (i < attention.sequence) {
+        attend(permutation[i]);
+    }
+}

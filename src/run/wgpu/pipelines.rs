@@ -1,0 +1,173 @@
+//! Pipelines, each compiled once: the launches of a sweep run the same code on other data.
+//!
+//! Input: modules with bindings. Output: pipelines with their buffers bound. What compiles in the
+//! driver's way does so at the first dispatch and stays with the pipeline: on lavapipe a module that
+//! counts takes longer to compile than to run. Buffers and contents are `launches`' and `inputs`'.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use sha2::{Digest as _, Sha256};
+use wgpu::{
+    BindGroupDescriptor, BindGroupEntry, BindGroupLayout, BindGroupLayoutDescriptor,
+    BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipeline,
+    ComputePipelineDescriptor, PipelineCompilationOptions, PipelineLayoutDescriptor,
+    ShaderModuleDescriptor, ShaderSource, ShaderStages,
+};
+
+use super::gpu::{Bound, Gpu, Shader, Slot, SlotKind};
+use super::{trusted, uniforms};
+use crate::program::guarded;
+use crate::run::{RunError, RunErrorKind};
+
+/// The most pipelines that are kept; when one more is made, all are let go.
+const KEPT_MAX: usize = 256;
+
+/// Pipelines by all that they follow from.
+#[derive(Default)]
+pub(super) struct Pipelines {
+    kept: BTreeMap<[u8; 32], Made>,
+}
+
+/// A pipeline and the layouts of its bind groups, from group 0 on.
+#[derive(Clone)]
+struct Made {
+    pipeline: ComputePipeline,
+    layouts: Vec<BindGroupLayout>,
+}
+
+impl Gpu {
+    /// Makes a pipeline, or takes one that was made of the same, and binds its buffers.
+    pub(super) fn bind(&self, shader: &Shader<'_>, slots: &[Slot<'_>]) -> Result<Bound, RunError> {
+        let groups_max = self.device.limits().max_bind_groups;
+        if let Some(slot) = slots.iter().find(|slot| slot.group >= groups_max) {
+            let message = format!(
+                "{} binds @group({}); the device has {groups_max} bind groups, numbered from 0",
+                shader.file, slot.group
+            );
+            return Err(RunError::new(RunErrorKind::Unsupported, message));
+        }
+        let (features, limits) = (self.device.features(), self.device.limits());
+        super::features::check(shader.file, shader.module, features, &limits)?;
+        let stored =
+            self.uniforms_as_storage.then(|| uniforms::as_storage(shader.module, slots, &limits));
+        let (module, slots) =
+            stored.flatten().unwrap_or_else(|| (shader.module.clone(), slots.to_vec()));
+        let key = key(&module, shader, &slots);
+        let kept = self.pipelines.borrow().kept.get(&key).cloned();
+        let is_new = kept.is_none();
+        let bound = guarded(shader.file, "translated for the driver", || {
+            let made = kept.unwrap_or_else(|| self.make(module, shader, &slots));
+            let bound = self.bound(&made, shader, &slots);
+            (made, bound)
+        });
+        let (made, bound) =
+            bound.map_err(|error| RunError::new(RunErrorKind::Panicked, error.to_string()))?;
+        self.check(&format!("making a pipeline of {}", shader.file))?;
+        if is_new {
+            let mut pipelines = self.pipelines.borrow_mut();
+            if pipelines.kept.len() >= KEPT_MAX {
+                pipelines.kept.clear();
+            }
+            pipelines.kept.insert(key, made);
+        }
+        Ok(bound)
+    }
+
+    fn make(&self, module: naga::Module, shader: &Shader<'_>, slots: &[Slot<'_>]) -> Made {
+        let descriptor = ShaderModuleDescriptor {
+            label: Some(shader.file),
+            source: ShaderSource::Naga(Cow::Owned(module)),
+        };
+        let module = if shader.trusted {
+            trusted::shader_module(&self.device, descriptor)
+        } else {
+            self.device.create_shader_module(descriptor)
+        };
+        let layout = |group: u32| {
+            let members = slots.iter().filter(|slot| slot.group == group);
+            let entries: Vec<BindGroupLayoutEntry> = members.map(layout_entry).collect();
+            self.device.create_bind_group_layout(&BindGroupLayoutDescriptor {
+                label: None,
+                entries: &entries,
+            })
+        };
+        let layouts: Vec<BindGroupLayout> = (0..groups(slots)).map(layout).collect();
+        let all: Vec<Option<&BindGroupLayout>> = layouts.iter().map(Some).collect();
+        let layout = self.device.create_pipeline_layout(&PipelineLayoutDescriptor {
+            label: None,
+            bind_group_layouts: &all,
+            immediate_size: u32::try_from(shader.immediates.len()).unwrap_or(u32::MAX),
+        });
+        let pipeline = self.device.create_compute_pipeline(&ComputePipelineDescriptor {
+            label: Some(shader.entry_point),
+            layout: Some(&layout),
+            module: &module,
+            entry_point: Some(shader.entry_point),
+            compilation_options: PipelineCompilationOptions {
+                zero_initialize_workgroup_memory: shader.zero_memory,
+                ..PipelineCompilationOptions::default()
+            },
+            cache: None,
+        });
+        Made { pipeline, layouts }
+    }
+
+    fn bound(&self, made: &Made, shader: &Shader<'_>, slots: &[Slot<'_>]) -> Bound {
+        let mut bound = Vec::new();
+        for (group, layout) in (0..groups(slots)).zip(&made.layouts) {
+            let members = slots.iter().filter(|slot| slot.group == group);
+            let entries: Vec<BindGroupEntry<'_>> = members
+                .map(|slot| BindGroupEntry {
+                    binding: slot.binding,
+                    resource: slot.buffer.as_entire_binding(),
+                })
+                .collect();
+            let descriptor = BindGroupDescriptor { label: None, layout, entries: &entries };
+            bound.push((group, self.device.create_bind_group(&descriptor)));
+        }
+        Bound {
+            pipeline: made.pipeline.clone(),
+            groups: bound,
+            immediates: shader.immediates.to_vec(),
+        }
+    }
+}
+
+/// How many bind groups the slots take, from group 0 on.
+fn groups(slots: &[Slot<'_>]) -> u32 {
+    slots.iter().map(|slot| slot.group + 1).max().unwrap_or(0)
+}
+
+/// Stands for all that a pipeline follows from.
+fn key(module: &naga::Module, shader: &Shader<'_>, slots: &[Slot<'_>]) -> [u8; 32] {
+    struct Text(Sha256);
+    impl std::fmt::Write for Text {
+        fn write_str(&mut self, text: &str) -> std::fmt::Result {
+            self.0.update(text);
+            Ok(())
+        }
+    }
+    let Shader { file: _, module: _, entry_point, trusted, zero_memory, immediates } = shader;
+    let places: Vec<_> = slots.iter().map(|slot| (slot.group, slot.binding, slot.kind)).collect();
+    let rest = (entry_point, trusted, zero_memory, immediates.len(), places);
+    let mut text = Text(Sha256::new());
+    // Hashing cannot fail.
+    let _ = write!(text, "{rest:?} {module:?}");
+    text.0.finalize().into()
+}
+
+fn layout_entry(slot: &Slot<'_>) -> BindGroupLayoutEntry {
+    let ty = match slot.kind {
+        SlotKind::Uniform => BufferBindingType::Uniform,
+        SlotKind::ReadOnly => BufferBindingType::Storage { read_only: true },
+        SlotKind::ReadWrite => BufferBindingType::Storage { read_only: false },
+    };
+    BindGroupLayoutEntry {
+        binding: slot.binding,
+        visibility: ShaderStages::COMPUTE,
+        ty: BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
+        count: None,
+    }
+}
