@@ -94,13 +94,20 @@ pub struct ModelTable {
 }
 
 /// What the columns of the model's tables are, a sentence each.
-pub const MODEL_LEGEND: [&str; 6] = [
+pub const MODEL_LEGEND: [&str; 7] = [
     "Efficiency: mean active lanes over W, of the kernel's baseline and of the kernel.",
-    "Arms run: what a subgroup of the baseline runs, in arms of the mean length, by      Σ Lᵢ·(1 − (1 − pᵢ)^W) / Σ Lᵢ·pᵢ. A dash where lanes do not choose independently (classes in runs      or in order, masks in runs), or where the record does not hold the probabilities: of skewed      routing it does where `moe/separate` counted each expert's tokens, for one expert a token.",
+    "Arms run: what a subgroup of the baseline runs, in arms of the mean length: \
+     Σ Lᵢ·(1 − (1 − pᵢ)^W) / Σ Lᵢ·pᵢ. A dash where lanes do not choose independently (classes in \
+     runs or in order, masks in runs), or where the record does not hold the probabilities: of \
+     skewed routing it does where moe/separate counted each expert's tokens, one expert a token.",
     "Counted: issue slots of the baseline over the kernel's, the speed-up if time went by issues.",
-    "With traffic: the counted time with what sorting moves (13 B an element; 4 B where the order was      made before) at the device's copy rate, and no less than what must move takes at that rate.",
-    "Remainder: the measured time less the predicted one, and that over the measured; negative where      the kernel is faster than predicted. It is not explained further here.",
-    "Moved: the bytes that must move, the sort's among them, and their rate over the copy rate.      Dispatches: how many a launch has, and the measured time of those that only route, sort or make      grids: at small sizes it is the start of dispatches that such a launch pays, not bytes.",
+    "With traffic: the counted time and what sorting moves (13 B an element; 4 B where the order \
+     was made before) at the device's copy rate, and no less than all that must move takes at it.",
+    "Remainder: the measured time less the predicted one, and that over the measured; negative \
+     where the kernel is faster than predicted. What it is made of was not measured.",
+    "Moved: the bytes that must move, the sort's among them, and their rate over the copy rate.",
+    "Dispatches: how many a launch has, and the measured time of those that only route, sort or \
+     make grids. Where few elements are sorted, that time is what dispatches cost, not bytes.",
 ];
 
 /// The most rows of a table that are shown at once.
