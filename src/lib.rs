@@ -108,7 +108,7 @@
 //! | where | what it shows |
 //! |---|---|
 //! | `src/**/tests.rs`, `src/simulate/tests/`, `mod tests` | each module against values worked out by hand, snapshots, properties, random programs |
-//! | `src/fixtures.rs` | the synthetic run that table, chart and page tests share |
+//! | `src/fixtures.rs` | the synthetic runs that table, chart and page tests share |
 //! | `tests/architecture.rs` | who may use whom |
 //! | `tests/main.rs` | the program and the drivers from outside; the guide to all tests |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |

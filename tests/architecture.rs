@@ -140,7 +140,8 @@ fn files() -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     for path in paths {
         let name = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
-        if !name.ends_with("tests.rs") && !name.contains("/tests/") && name != "fixtures.rs" {
+        if !name.ends_with("tests.rs") && !name.contains("/tests/") && !name.starts_with("fixtures")
+        {
             files.insert(name, shipped(&fs::read_to_string(&path).unwrap()));
         }
     }
