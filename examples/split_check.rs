@@ -19,6 +19,7 @@ use lanescope::algorithms::multisplit::{
     check, words_of,
 };
 use lanescope::kernel::generate::mix;
+use lanescope::partition::{self, Limits, Plan, Writes};
 use wgpu::{Buffer, BufferDescriptor, BufferUsages, Device, Features, MapMode, PollType, Queue};
 
 /// Random partitions on a device.
@@ -41,6 +42,9 @@ const BINDING_BYTES: u64 = 1 << 16;
 /// Words after each buffer's own, and what they hold before and after.
 const GUARD_WORDS: u32 = 64;
 const UNTOUCHED: u32 = 0xdead_beef;
+
+/// What every partition writes here: all there is.
+const WRITES: Writes = Writes { order: Some(partition::Order::WithInverse), pairs: true };
 
 /// An open device.
 struct Gpu {
@@ -234,6 +238,10 @@ fn verify(gpu: &Gpu, case: &Case) -> anyhow::Result<()> {
         }),
     };
     let split = Multisplit::with_tuning(&gpu.device, n, classes, &buffers, *tuning)?;
+    let limits = Limits::from(&gpu.device.limits());
+    let plan = Plan::new(&limits, n, classes, WRITES, *tuning);
+    let dispatched = plan.stages.iter().filter(|stage| stage.workgroups[0] > 0).count();
+    anyhow::ensure!(split.steps() == dispatched, "{} dispatches", split.steps());
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     split.encode(&mut encoder);
     // Some number of elements a workgroup, of which none follows from the others.

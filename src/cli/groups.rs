@@ -332,6 +332,7 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
             groups(&[kernel], &[point], Sizes::of_gpu(DeviceClass::Quick), 1).unwrap_err();
         assert_eq!(refused.exit, Exit::BadInput);
         let text = refused.error.to_string();
-        assert!(text.starts_with("-a n=5000000000: sort/permutation: buffer `"), "{text}");
+        let expected = "-a n=5000000000: sort/permutation: [multisplit]: `elements` is 5000000000";
+        assert!(text.starts_with(expected), "{text}");
     }
 }

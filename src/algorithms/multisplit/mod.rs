@@ -6,7 +6,8 @@
 //!
 //! Two or three dispatches, and one more where both permutation and pairs are asked for; none waits for
 //! another workgroup, so nothing is asked of the device's scheduler. It works for any subgroup width from 4
-//! to 128. The shader's text says how.
+//! to 128. The shader's text says how, and [`crate::partition`] how the work is cut. [`ClassGrids`] makes
+//! ready what comes next: a dispatch for each class, as large as the class is, without a read-back.
 //!
 //! # Limits
 //!
@@ -15,7 +16,8 @@
 //! WebGPU promises (`Limits::default()`). Scratch memory is its own: a byte (up to 16 classes half of
 //! one) for each element, 4 · classes bytes for each chunk of elements, and above 16 classes
 //! 2 · classes bytes for each tile of 3072, classes rounded up to a power of two; each
-//! buffer of it has to fit a binding too. No buffer may be given twice.
+//! buffer of it has to fit a binding too. A buffer given twice, one made without a usage that it needs
+//! and one that is too small are refused by their fields' names.
 //!
 //! ```no_run
 //! # fn sort(device: &wgpu::Device, queue: &wgpu::Queue, ids: &wgpu::Buffer, n: u32)
