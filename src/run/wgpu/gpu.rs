@@ -149,6 +149,7 @@ impl<'a> Sample<'a> {
 }
 
 /// What to make a pipeline from.
+#[derive(Clone, Copy)]
 pub(super) struct Shader<'a> {
     pub(super) file: &'a str,
     pub(super) module: &'a naga::Module,

@@ -30,6 +30,9 @@ pub(super) struct Pipelines {
     kept: BTreeMap<[u8; 32], Made>,
 }
 
+/// Group, binding and kind of a slot.
+type Place = (u32, u32, SlotKind);
+
 /// A pipeline and the layouts of its bind groups, from group 0 on.
 #[derive(Clone)]
 struct Made {
@@ -54,7 +57,8 @@ impl Gpu {
             self.uniforms_as_storage.then(|| uniforms::as_storage(shader.module, slots, &limits));
         let (module, slots) =
             stored.flatten().unwrap_or_else(|| (shader.module.clone(), slots.to_vec()));
-        let key = key(&module, shader, &slots);
+        let places: Vec<Place> = slots.iter().map(|s| (s.group, s.binding, s.kind)).collect();
+        let key = key(&module, shader, &places);
         let kept = self.pipelines.borrow().kept.get(&key).cloned();
         let is_new = kept.is_none();
         let bound = guarded(shader.file, "translated for the driver", || {
@@ -140,8 +144,8 @@ fn groups(slots: &[Slot<'_>]) -> u32 {
     slots.iter().map(|slot| slot.group + 1).max().unwrap_or(0)
 }
 
-/// Stands for all that a pipeline follows from.
-fn key(module: &naga::Module, shader: &Shader<'_>, slots: &[Slot<'_>]) -> [u8; 32] {
+/// Stands for all that a pipeline follows from; the names of files say nothing of it.
+fn key(module: &naga::Module, shader: &Shader<'_>, places: &[Place]) -> [u8; 32] {
     struct Text(Sha256);
     impl std::fmt::Write for Text {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
@@ -150,7 +154,6 @@ fn key(module: &naga::Module, shader: &Shader<'_>, slots: &[Slot<'_>]) -> [u8; 3
         }
     }
     let Shader { file: _, module: _, entry_point, trusted, zero_memory, immediates } = shader;
-    let places: Vec<_> = slots.iter().map(|slot| (slot.group, slot.binding, slot.kind)).collect();
     let rest = (entry_point, trusted, zero_memory, immediates.len(), places);
     let mut text = Text(Sha256::new());
     // Hashing cannot fail.
@@ -169,5 +172,44 @@ fn layout_entry(slot: &Slot<'_>) -> BindGroupLayoutEntry {
         visibility: ShaderStages::COMPUTE,
         ty: BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
         count: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pipeline_is_known_by_what_is_compiled_and_not_by_its_file() {
+        let module = naga::Module::default();
+        let of = |shader: &Shader<'_>, places: &[Place]| key(shader.module, shader, places);
+        let first = Shader {
+            file: "a.wgsl",
+            module: &module,
+            entry_point: "main",
+            trusted: true,
+            zero_memory: true,
+            immediates: &[1, 2, 3, 4],
+        };
+        let places = [(0, 0, SlotKind::Uniform), (0, 1, SlotKind::ReadWrite)];
+        let known = of(&first, &places);
+        assert_eq!(known, of(&Shader { file: "b.wgsl", ..first }, &places));
+        // Immediate data are set at each dispatch.
+        assert_eq!(known, of(&Shader { immediates: &[5, 6, 7, 8], ..first }, &places));
+        let mut module = naga::Module::default();
+        let inner = naga::TypeInner::Scalar(naga::Scalar::U32);
+        module.types.insert(naga::Type { name: None, inner }, naga::Span::default());
+        let others = [
+            of(&Shader { module: &module, ..first }, &places),
+            of(&Shader { entry_point: "other", ..first }, &places),
+            of(&Shader { trusted: false, ..first }, &places),
+            of(&Shader { zero_memory: false, ..first }, &places),
+            of(&Shader { immediates: &[], ..first }, &places),
+            of(&first, &[(0, 0, SlotKind::ReadOnly), (0, 1, SlotKind::ReadWrite)]),
+            of(&first, &[(0, 0, SlotKind::Uniform), (1, 1, SlotKind::ReadWrite)]),
+        ];
+        let mut all = std::collections::BTreeSet::from(others);
+        assert!(all.insert(known));
+        assert_eq!(all.len(), others.len() + 1);
     }
 }
