@@ -56,7 +56,7 @@
 //! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone, cudarc in [`run::cuda`] alone |
 //! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | units, partition, wgpu |
 //! | [`store`] | results on disk, whole at every moment | record, units |
-//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side | record, units, statistics, occupancy |
+//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side, what sorting gains | record, units, statistics, occupancy |
 //! | [`chart`] | tables → SVG | analyze, record, units; plotters |
 //! | [`report`] | records → one HTML page | analyze, chart, record, units; minijinja |
 //! | [`cli`] | the command line; what prints | everything; clap, anyhow |

@@ -165,6 +165,28 @@ fn compaction_pays_for_heavy_bodies_only_as_the_guide_states() {
     assert!(readme.contains(&said), "{said}");
 }
 
+/// The arms that the formula expects of a subgroup, unequal ones and skewed experts among them, are what
+/// counting gives of kernels whose sort is not in the counts or weighs little.
+#[test]
+fn the_arms_that_the_formula_expects_are_those_that_were_counted() {
+    let mut compared = 0;
+    for (record, kernel) in
+        [("nvidia-h200-sort", "sort/sorted_before"), ("nvidia-h200-moe-routing", "moe/sorted")]
+    {
+        for row in analyze::model(&load(record), &catalogue()) {
+            let large = !matches!(row.parameters["n"], Value::Integer(n) if n < 1 << 16);
+            let found = row.arms_run.zip(row.speedup_counted);
+            let Some((arms, counted)) = found.filter(|_| row.kernel == kernel && large) else {
+                continue;
+            };
+            assert!((counted / arms - 1.0).abs() < 0.03, "{record}: {counted} of {arms}");
+            compared += 1;
+        }
+    }
+    // Five sizes; even, skewed and one expert, and even ones with two experts a token.
+    assert!(compared >= 9, "{compared}");
+}
+
 /// With all tokens on one expert nothing diverges, and what sorting gains is not lanes.
 #[test]
 fn sorting_gains_by_shared_weights_where_counting_predicts_nothing() {
