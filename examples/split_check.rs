@@ -1,5 +1,6 @@
 //! Whether `algorithms::multisplit` is right on a device: nothing, one class, as much as a binding
-//! holds, and random sizes, classes, cuts and inputs.
+//! holds, and random sizes, classes, cuts and inputs; after each the workgroups that its classes fill.
+//! And whether buffers that will not do are refused.
 //!
 //! Input: how many random ones, and a seed. Output: a line on standard output; on standard error each
 //! partition that is wrong, with what reproduces it. Exit code 1 where there is one. The adapter is
@@ -14,7 +15,8 @@ use std::process::ExitCode;
 use anyhow::Context;
 use clap::Parser;
 use lanescope::algorithms::multisplit::{
-    Buffers, CLASSES_MAX, Multisplit, MultisplitError, Order, Pairs, Path, Tuning, check, words_of,
+    Buffers, CLASSES_MAX, ClassGrids, Multisplit, MultisplitError, Order, Pairs, Path, Tuning,
+    check, words_of,
 };
 use lanescope::kernel::generate::mix;
 use wgpu::{Buffer, BufferDescriptor, BufferUsages, Device, Features, MapMode, PollType, Queue};
@@ -75,9 +77,14 @@ fn main() -> anyhow::Result<ExitCode> {
             eprintln!("seed {seed:?}: n = {n}, {classes} classes, {tuning:?}: {error:#}");
         }
     }
-    if let Err(error) = refused(&gpu, most) {
-        wrong += 1;
-        eprintln!("one more than a binding holds: {error:#}");
+    for (what, told) in [
+        ("one more than a binding holds", refused(&gpu, most)),
+        ("buffers that will not do", refused_buffers(&gpu)),
+    ] {
+        if let Err(error) = told {
+            wrong += 1;
+            eprintln!("{what}: {error:#}");
+        }
     }
     println!("{done} partitions, {wrong} wrong");
     Ok(if wrong == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -167,6 +174,22 @@ impl Gpu {
         buffer
     }
 
+    /// A buffer for the arguments of dispatches, and the guard.
+    fn grids(&self, classes: u32) -> Buffer {
+        let words = classes * 4 + GUARD_WORDS;
+        let buffer = self.device.create_buffer(&BufferDescriptor {
+            label: None,
+            size: u64::from(words) * 4,
+            usage: BufferUsages::STORAGE
+                | BufferUsages::INDIRECT
+                | BufferUsages::COPY_DST
+                | BufferUsages::COPY_SRC,
+            mapped_at_creation: false,
+        });
+        self.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(&vec![UNTOUCHED; words as usize]));
+        buffer
+    }
+
     fn read(&self, buffer: &Buffer, words: usize) -> anyhow::Result<Vec<u32>> {
         if words == 0 {
             return Ok(Vec::new());
@@ -213,6 +236,10 @@ fn verify(gpu: &Gpu, case: &Case) -> anyhow::Result<()> {
     let split = Multisplit::with_tuning(&gpu.device, n, classes, &buffers, *tuning)?;
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     split.encode(&mut encoder);
+    // Some number of elements a workgroup, of which none follows from the others.
+    let elements = 1 + (n ^ classes) % 300;
+    let grids = gpu.grids(classes);
+    ClassGrids::new(&gpu.device, &offsets, classes, elements, &grids)?.encode(&mut encoder);
     gpu.queue.submit([encoder.finish()]);
     let lengths = [permutation.clone(), inverse.clone(), sorted.clone(), classes_sorted.clone()]
         .map(|buffer| (buffer, words_of(n)));
@@ -250,6 +277,22 @@ fn verify(gpu: &Gpu, case: &Case) -> anyhow::Result<()> {
         .map(|class| u32::try_from(order.partition_point(|(key, _)| *key < class)).unwrap_or(0))
         .collect();
     anyhow::ensure!(begins == counted, "the offsets");
+    verify_grids(gpu, &grids, &counted, elements)
+}
+
+/// Every class has the workgroups that its elements fill, in few lines, and not a line too many.
+fn verify_grids(gpu: &Gpu, grids: &Buffer, begins: &[u32], elements: u32) -> anyhow::Result<()> {
+    let classes = begins.len() - 1;
+    let words = gpu.read(grids, classes * 4 + GUARD_WORDS as usize)?;
+    let (arguments, guard) = words.split_at(classes * 4);
+    anyhow::ensure!(guard.iter().all(|word| *word == UNTOUCHED), "something lies after the grids");
+    for (ends, [x, y, z, left]) in begins.windows(2).zip(arguments.as_chunks::<4>().0) {
+        let needed = (ends[1] - ends[0]).div_ceil(elements);
+        let grid = u64::from(*x) * u64::from(*y);
+        let fits = grid >= u64::from(needed) && grid < u64::from(needed) + u64::from(*y);
+        let alone = *y == needed.div_ceil(65_535).max(1) && *z == 1 && *left == UNTOUCHED;
+        anyhow::ensure!(fits && alone, "{x} × {y} × {z} workgroups for {needed}");
+    }
     Ok(())
 }
 
@@ -262,5 +305,59 @@ fn refused(gpu: &Gpu, most: u32) -> anyhow::Result<()> {
     let buffers = Buffers { keys: &keys, offsets: &offsets, status: &status, order, pairs: None };
     let told = Multisplit::new(&gpu.device, n, 2, &buffers).err();
     anyhow::ensure!(matches!(told, Some(MultisplitError::TooMany { .. })), "told {told:?}");
+    Ok(())
+}
+
+/// A buffer given twice, one without a usage and one that is too small are refused by their names, and
+/// so are classes and elements of which there are none.
+fn refused_buffers(gpu: &Gpu) -> anyhow::Result<()> {
+    let unlike = |usage| {
+        let size = 4096;
+        let mapped_at_creation = false;
+        gpu.device.create_buffer(&BufferDescriptor { label: None, size, usage, mapped_at_creation })
+    };
+    let whole = || gpu.buffer(words_of(100), &[]);
+    let (keys, offsets, status, permutation) = (whole(), whole(), whole(), whole());
+    let uncopied = unlike(BufferUsages::STORAGE);
+    let unstored = unlike(BufferUsages::COPY_DST | BufferUsages::COPY_SRC);
+    let none = unlike(BufferUsages::MAP_READ);
+    let split = |keys, offsets, status, permutation, inverse, n| {
+        let order = Some(Order { permutation, inverse });
+        let buffers = Buffers { keys, offsets, status, order, pairs: None };
+        Multisplit::new(&gpu.device, n, 8, &buffers).err()
+    };
+    let lacks = |name, usage| Some(MultisplitError::BufferUsage { name, usage });
+    let twice = |first, second| Some(MultisplitError::SameBuffer { first, second });
+    let storage = BufferUsages::STORAGE;
+    let copied = BufferUsages::COPY_DST;
+    let (k, o, s, p) = (&keys, &offsets, &status, &permutation);
+    let size = keys.size();
+    let small = MultisplitError::BufferSize { name: "keys", size, needed: 4000 };
+    let grids = |offsets, classes, elements, grids| {
+        ClassGrids::new(&gpu.device, offsets, classes, elements, grids).err()
+    };
+    let written = gpu.grids(8);
+    for (told, expected) in [
+        (split(k, o, s, p, None, 100), None),
+        // One that nothing is written to may be as long as it likes, and lack `COPY_DST`.
+        (split(&uncopied, o, s, p, None, 100), None),
+        (split(k, o, s, k, None, 100), twice("keys", "permutation")),
+        (split(k, o, o, p, None, 100), twice("offsets", "status")),
+        (split(k, o, s, p, Some(p), 100), twice("permutation", "inverse")),
+        (split(&unstored, o, s, p, None, 100), lacks("keys", storage)),
+        (split(k, &uncopied, s, p, None, 100), lacks("offsets", copied)),
+        (split(k, o, &none, p, None, 100), lacks("status", storage | copied)),
+        (split(k, o, s, &unstored, None, 100), lacks("permutation", storage)),
+        (split(k, o, s, p, Some(&unstored), 100), lacks("inverse", storage)),
+        (split(k, o, s, p, None, 1000), Some(small)),
+        (grids(o, 8, 64, &written), None),
+        (grids(o, 0, 64, &written), Some(MultisplitError::Classes { classes: 0 })),
+        (grids(o, 8, 0, &written), Some(MultisplitError::NoElements)),
+        (grids(&written, 8, 64, &written), twice("offsets", "grids")),
+        (grids(&unstored, 8, 64, &written), lacks("offsets", storage)),
+        (grids(o, 8, 64, k), lacks("grids", BufferUsages::INDIRECT)),
+    ] {
+        anyhow::ensure!(told == expected, "told {told:?} for {expected:?}");
+    }
     Ok(())
 }

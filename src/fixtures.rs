@@ -4,6 +4,10 @@
 //! driver and two simulators, and the five patterns in two forms, whose figures are made up by
 //! formula; or a [`Run`] of a shader that the simulator counted.
 
+mod sorting;
+
+pub(crate) use sorting::{sorting_catalogue, sorting_sweep};
+
 use std::collections::BTreeMap;
 
 use crate::{

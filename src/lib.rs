@@ -46,14 +46,15 @@
 //! | [`units`] | newtypes: width, block number, issues, lanes, nanoseconds, ratio | – |
 //! | [`statistics`] | median, noise, intervals, paired ratio, stop rule: pure functions | units |
 //! | [`occupancy`] | how many workgroups a core holds, from published limits: pure functions | units |
+//! | [`partition`] | how a stable partition by class is cut: one plan for the library function and for the catalogue's experiments, so that what is measured is what the library runs; arithmetic over limits | – |
 //! | [`record`] | the result format; the types' documentation is its specification | units |
-//! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, record |
+//! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, record, partition |
 //! | [`program`] | the only door to naga's front end: text in, numbered basic blocks out, and why each is entered | units, kernel; naga |
 //! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, program; naga |
 //! | [`instrument`] | IR → IR: adds counters of issues and lanes | units, program; naga |
 //! | [`translate`] | IR → CUDA C++, with tracked masks of active lanes | units, program; naga |
 //! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone, cudarc in [`run::cuda`] alone |
-//! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | units, wgpu |
+//! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | units, partition, wgpu |
 //! | [`store`] | results on disk, whole at every moment | record, units |
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side | record, units, statistics, occupancy |
 //! | [`chart`] | tables → SVG | analyze, record, units; plotters |
@@ -107,7 +108,7 @@
 //! | where | what it shows |
 //! |---|---|
 //! | `src/**/tests.rs`, `src/simulate/tests/`, `mod tests` | each module against values worked out by hand, snapshots, properties, random programs |
-//! | `src/fixtures.rs` | the synthetic run that table, chart and page tests share |
+//! | `src/fixtures.rs` | the synthetic runs that table, chart and page tests share |
 //! | `tests/architecture.rs` | who may use whom |
 //! | `tests/main.rs` | the program and the drivers from outside; the guide to all tests |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
@@ -124,6 +125,7 @@ mod fixtures;
 pub mod instrument;
 pub mod kernel;
 pub mod occupancy;
+pub mod partition;
 pub mod program;
 pub mod record;
 pub mod report;

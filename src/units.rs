@@ -128,6 +128,24 @@ impl fmt::Display for Nanoseconds {
 #[serde(transparent)]
 pub struct Bytes(pub u64);
 
+impl fmt::Display for Bytes {
+    #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = match self.0 {
+            0..1_000 => return write!(formatter, "{} B", self.0),
+            1_000..1_000_000 => (self.0 as f64 / 1e3, "kB"),
+            1_000_000..1_000_000_000 => (self.0 as f64 / 1e6, "MB"),
+            _ => (self.0 as f64 / 1e9, "GB"),
+        };
+        let decimals = match value {
+            v if v < 10.0 => 2,
+            v if v < 100.0 => 1,
+            _ => 0,
+        };
+        write!(formatter, "{value:.decimals$} {unit}")
+    }
+}
+
 /// A dimensionless ratio; 1.0 is 100 %.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize, Default)]
 #[serde(transparent)]
@@ -176,6 +194,12 @@ mod tests {
     fn figures_have_five_digits() {
         let shown = [0.064_626, 16.516_129, 142.360_352, 4_507_648.0, 25.0].map(figure);
         assert_eq!(shown, ["0.0646", "16.516", "142.36", "4\u{202f}507\u{202f}648", "25.000"]);
+    }
+
+    #[test]
+    fn bytes_scale_to_a_readable_unit() {
+        let shown = [0, 999, 12_288, 1_048_576, 201_326_592, 1 << 30].map(|n| Bytes(n).to_string());
+        assert_eq!(shown, ["0 B", "999 B", "12.3 kB", "1.05 MB", "201 MB", "1.07 GB"]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
-use lanescope::analyze::{self, Crossover, ModelRow};
+use lanescope::analyze::{self, ModelRow};
 use lanescope::record::{PeerRow, Run, Value};
 
 fn reference() -> PathBuf {
@@ -26,31 +26,14 @@ fn readme() -> String {
     std::fs::read_to_string(path).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Which kernel is compared with which.
+/// Which kernel is compared with which, as the program knows it.
 fn catalogue() -> analyze::Catalogue {
-    let pairs = [
-        ("sort/sorted", "sort/divergent"),
-        ("sort/separate", "sort/divergent"),
-        ("moe/sorted", "moe/naive"),
-        ("moe/separate", "moe/naive"),
-        ("sparse/map_compact", "sparse/map_branch"),
-    ];
-    let known = |(kernel, baseline): (&str, &str)| {
-        let baseline = Some(baseline.to_owned());
-        (kernel.to_owned(), analyze::CatalogueKernel { baseline, ..Default::default() })
-    };
-    analyze::Catalogue { kernels: pairs.map(known).into() }
-}
-
-/// The speed-up's crossover along n for 8 equal arms and random input.
-fn crossover(run: &Run, kernel: &str) -> Crossover {
-    let curves = analyze::speed_curves(run, &catalogue());
-    let curve = curves.iter().find(|curve| {
-        curve.kernel == kernel
-            && curve.axis == "n"
-            && ["arms=equal", "classes=8", "input=random"].iter().all(|p| curve.fixed.contains(p))
+    let embedded = lanescope::kernel::Catalogue::embedded().unwrap();
+    let known = embedded.all().map(|kernel| {
+        let baseline = kernel.description.baseline.clone();
+        (kernel.id.clone(), analyze::CatalogueKernel { baseline, ..Default::default() })
     });
-    analyze::crossover(curve.unwrap_or_else(|| panic!("no curve of {kernel} along n")))
+    analyze::Catalogue { kernels: known.collect() }
 }
 
 #[test]
@@ -133,43 +116,26 @@ fn a_mixture_of_experts_gains_what_counting_predicts() {
     assert!(readme().contains(&said), "{said}");
 }
 
-/// A number of elements as README writes it: two digits that count, in groups of three.
-fn about(n: f64) -> String {
-    let unit = 10f64.powf(n.log10().floor() - 1.0);
-    let digits = format!("{:.0}", (n / unit).round() * unit);
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
+/// README states for each device where sorting pays in the words of `report`.
 #[test]
 fn the_crossovers_that_the_guide_states_are_in_the_records() {
     let readme = readme();
-    let h200 = load("nvidia-h200-sort");
-    assert_eq!(crossover(&h200, "sort/sorted"), Crossover::Always);
-    let Crossover::From(separate) = crossover(&h200, "sort/separate") else { panic!() };
-    let said = format!("a launch for each class pays from about {}", about(separate));
-    assert!(readme.contains(&said), "{said}");
-    let lavapipe = load("lavapipe-8-sort");
-    let Crossover::From(sorted) = crossover(&lavapipe, "sort/sorted") else { panic!() };
-    let Crossover::From(separate) = crossover(&lavapipe, "sort/separate") else { panic!() };
-    let said = format!(
-        "On lavapipe at 8 lanes sorting first pays from about {} elements on, and a launch for each \
-         class from about {}",
-        about(sorted),
-        about(separate)
-    );
-    assert!(readme.contains(&said), "{said}");
-    assert_eq!(crossover(&load("swiftshader-sort"), "sort/sorted"), Crossover::Never);
-    assert!(
-        readme
-            .contains("On SwiftShader, which has 4 lanes, sorting first does not pay up to 65,536")
-    );
+    let mut stated = 0;
+    for record in [
+        "nvidia-h200-sort",
+        "lavapipe-8-sort",
+        "swiftshader-sort",
+        "nvidia-h200-moe",
+        "lavapipe-8-moe",
+        "swiftshader-moe",
+        "nvidia-h200-sparse",
+    ] {
+        for sentence in analyze::crossover_sentences(&load(record), &catalogue()) {
+            assert!(readme.contains(&sentence), "{record}: {sentence}");
+            stated += 1;
+        }
+    }
+    assert_eq!(stated, 9);
 }
 
 #[test]

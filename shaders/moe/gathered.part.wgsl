@@ -2,8 +2,6 @@
 
 // [slots × model], where a token has two slots.
 @group(1) @binding(9) var<storage, read_write> rows: array<vec4<f32>>;
-// Workgroups of each expert's dispatch: four words an expert, three counts and nothing.
-@group(1) @binding(10) var<storage, read_write> grids: array<u32>;
 
 // Vectors of weights that a workgroup shares at a time: both arrays take 16 KiB.
 const WEIGHTS = 512u;
@@ -118,18 +116,6 @@ fn experts(
     add_experts(local_index, slot, gates[slot], &row);
     if (i < split.n) {
         write_row(slot, &row);
-    }
-}
-
-// How many workgroups each expert's dispatch has.
-@compute @workgroup_size(64)
-fn grids_of_experts(@builtin(local_invocation_index) expert: u32) {
-    if (expert < EXPERTS) {
-        let count = (offsets[expert + 1u] - offsets[expert] + 127u) / 128u;
-        let lines = max((count + 65534u) / 65535u, 1u);
-        grids[expert * 4u] = (count + lines - 1u) / lines;
-        grids[expert * 4u + 1u] = lines;
-        grids[expert * 4u + 2u] = 1u;
     }
 }
 

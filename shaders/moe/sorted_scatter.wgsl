@@ -1,6 +1,6 @@
 // What does it cost to put results back in a dispatch of their own, and not where experts write them?
 //
-// Dispatch: the router, three of the split (see sort/split), one invocation a slot that leaves its row in
+// Dispatch: the router, those of the split (see sort/split), one invocation a slot that leaves its row in
 // the order of experts, and one that puts rows back, times their shares.
 // Divergence expected: at most 7 subgroups of the experts' dispatch hold two experts.
 

@@ -7,8 +7,6 @@
 @group(1) @binding(2) var<uniform> terms: array<vec4<f32>, 8>;
 @group(1) @binding(3) var<storage, read> input: array<f32>;
 @group(1) @binding(4) var<storage, read_write> output: array<f32>;
-// Workgroups of each class's dispatch: four words a class, three counts and nothing.
-@group(1) @binding(5) var<storage, read_write> grids: array<u32>;
 
 // The class of the dispatch, where each has one of its own.
 override CLASS: u32 = 0u;
@@ -190,18 +188,6 @@ fn ordered(
     if (i < split.n) {
         let element = permutation[i];
         output[element] = choose(key_at(element), input[element]);
-    }
-}
-
-// How many workgroups each class's dispatch has.
-@compute @workgroup_size(64)
-fn grids_of_classes(@builtin(local_invocation_index) class_id: u32) {
-    if (class_id < split.classes) {
-        let count = (offsets[class_id + 1u] - offsets[class_id] + 255u) / 256u;
-        let rows = (count + 65534u) / 65535u;
-        grids[class_id * 4u] = (count + max(rows, 1u) - 1u) / max(rows, 1u);
-        grids[class_id * 4u + 1u] = max(rows, 1u);
-        grids[class_id * 4u + 2u] = 1u;
     }
 }
 

@@ -1,13 +1,4 @@
-// How many workgroups the active elements fill.
-
-@compute @workgroup_size(1)
-fn grid_of_active() {
-    let count = (offsets[2] - offsets[1] + 255u) / 256u;
-    let rows = max((count + 65534u) / 65535u, 1u);
-    grids[0] = (count + rows - 1u) / rows;
-    grids[1] = rows;
-    grids[2] = 1u;
-}
+// What is done with active elements that lie together.
 
 // The active elements, one after the other; each result goes where its element lies.
 @compute @workgroup_size(256)

@@ -8,8 +8,6 @@ struct Map {
 @group(1) @binding(0) var<uniform> map: Map;
 @group(1) @binding(1) var<storage, read> input: array<f32>;
 @group(1) @binding(2) var<storage, read_write> output: array<f32>;
-// Workgroups of the dispatch over active elements: three counts.
-@group(1) @binding(3) var<storage, read_write> grids: array<u32>;
 
 fn body(start: f32) -> f32 {
     // block: body

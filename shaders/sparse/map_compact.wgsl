@@ -1,6 +1,6 @@
 // When does it pay to collect the active elements first, with the collecting in the time?
 //
-// Dispatch: three dispatches of the split (see sort/split), one that works out a grid, then one indirect
+// Dispatch: those of the split (see sort/split), one that works out grids, then one indirect
 // dispatch over the active elements.
 // Divergence expected: none but in the last subgroup.
 //

@@ -87,7 +87,7 @@ fn grids_hold_what_they_must_and_no_side_is_too_long() {
 
 #[test]
 fn scratch_memory_that_a_device_does_not_bind_is_refused() {
-    use super::multisplit::{MultisplitError, Tuning};
+    use super::multisplit::Tuning;
     let small = wgpu::Limits {
         max_storage_buffer_binding_size: 512,
         max_buffer_size: 512,
@@ -95,10 +95,7 @@ fn scratch_memory_that_a_device_does_not_bind_is_refused() {
     };
     let refused = |limits: &wgpu::Limits, n, classes| {
         let tuning = Tuning::choose(limits, n, classes, true);
-        match tuning.check(limits, n, classes) {
-            Err(MultisplitError::Tuning(text)) => Some(text),
-            _ => None,
-        }
+        tuning.check(limits, n, classes).err().map(|misfit| misfit.to_string())
     };
     assert!(refused(&small, 256, 17).is_some_and(|text| text.contains("bytes of scratch memory")));
     assert_eq!(refused(&wgpu::Limits::default(), 256, 17), None);

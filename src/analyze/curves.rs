@@ -2,8 +2,9 @@
 //!
 //! Input: a run. Output: [`CurveTable`]s, one for each figure: the vote's speed-up against density, and
 //! throughput against what a core holds, against workgroup size, against subgroups of a core, and
-//! against stride. All times compared in a curve were sampled side by side.
+//! against stride, and attention's lanes along the sequence. All times compared in a curve were sampled side by side.
 
+mod attention;
 mod occupancy;
 mod vote;
 
@@ -54,7 +55,8 @@ pub fn curves(run: &Run) -> Vec<CurveTable> {
         occupancy::latency_hiding(run),
         occupancy::strided(run),
     ];
-    tables.into_iter().flatten().filter(|table| !table.series.is_empty()).collect()
+    let tables = tables.into_iter().flatten().chain(attention::lanes(run));
+    tables.filter(|table| !table.series.is_empty()).collect()
 }
 
 /// The timed measurements of a kernel.

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
+use super::sorting::usual_of_each;
 use super::{SIZE, Slots, device_label, parameters_text, ratio};
 use crate::{
-    record::{Block, IssuesMethod, Measurement, Run},
+    record::{Block, IssuesMethod, Measurement, Run, Value},
     units::{BlockId, Ratio, Width},
 };
 
@@ -100,13 +101,45 @@ pub(super) type Cells = BTreeMap<(String, u32), LineCell>;
 
 /// Makes the source views of `run`, in the order of measurement.
 pub fn lines(run: &Run) -> Vec<SourceView> {
-    let mut groups: IndexMap<(&str, String, &str), Vec<&Measurement>> = IndexMap::new();
-    for measurement in &run.measurements {
-        if measurement.dispatches.iter().any(|dispatch| !dispatch.lines.is_empty()) {
-            let parameters = parameters_text(&measurement.parameters, &[SIZE]);
-            let key = (&*measurement.kernel, parameters, &*measurement.source_sha256);
-            groups.entry(key).or_default().push(measurement);
+    views(run, counted(run))
+}
+
+/// The same of, where there are more than `most`, those measurements of each kernel that have its most
+/// usual parameters, and of them the largest of each device; and how many measurements that leaves
+/// out.
+pub fn lines_of_most(run: &Run, most: usize) -> (Vec<SourceView>, usize) {
+    let mut found = counted(run);
+    let all = found.len();
+    if all > most {
+        usual_of_each(&mut found, |one| (&one.kernel, &one.parameters));
+        let size = |one: &Measurement| match one.parameters.get(SIZE) {
+            Some(Value::Integer(size)) => *size,
+            Some(Value::Real(_) | Value::Name(_)) | None => 0,
+        };
+        let mut largest: BTreeMap<(&str, &str), i64> = BTreeMap::new();
+        for one in &found {
+            let known = largest.entry((&one.kernel, &one.device)).or_insert(i64::MIN);
+            *known = size(one).max(*known);
         }
+        found.retain(|one| largest.get(&(&*one.kernel, &*one.device)) == Some(&size(one)));
+    }
+    let left_out = all - found.len();
+    (views(run, found), left_out)
+}
+
+/// The measurements that have counts by line.
+fn counted(run: &Run) -> Vec<&Measurement> {
+    let has_lines =
+        |one: &&Measurement| one.dispatches.iter().any(|dispatch| !dispatch.lines.is_empty());
+    run.measurements.iter().filter(has_lines).collect()
+}
+
+fn views(run: &Run, measurements: Vec<&Measurement>) -> Vec<SourceView> {
+    let mut groups: IndexMap<(&str, String, &str), Vec<&Measurement>> = IndexMap::new();
+    for measurement in measurements {
+        let parameters = parameters_text(&measurement.parameters, &[SIZE]);
+        let key = (&*measurement.kernel, parameters, &*measurement.source_sha256);
+        groups.entry(key).or_default().push(measurement);
     }
     groups
         .into_iter()

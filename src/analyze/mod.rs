@@ -50,7 +50,7 @@ pub use curves::{CurveSeries, CurveTable, curves};
 pub use fail_on::{Condition, ConditionError, SHARE_MIN, Violation};
 pub use findings::{Finding, explain, findings};
 pub use latencies::{Latencies, LatencyRow, Load, latencies};
-pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines};
+pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines, lines_of_most};
 pub use merge::merge;
 pub use out_of_range::{UndefinedRow, undefined};
 pub use parts::{FORM, SummaryPart};
@@ -62,8 +62,10 @@ pub use side_by_side::{
 };
 pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
 pub use sorting::{
-    Crossover, ModelRow, SORT_BYTES_PER_ELEMENT, SpeedCurve, Stage, StageStack, arms_run,
-    arms_run_unequal, crossover, model, speed_curve_groups, speed_curves, stages,
+    BeforeAfter, BeforeAfterRow, Crossover, CrossoverRow, CrossoverTable, MODEL_LEGEND, ModelRow,
+    ModelTable, ORDER_BYTES_PER_ELEMENT, SORT_BYTES_PER_ELEMENT, SpeedCurve, SpeedPanel,
+    SpeedSheet, Stage, StageSheet, StageStack, arms_run, arms_run_unequal, before_after, crossover,
+    crossover_sentences, crossover_tables, model, model_tables, speed_curves, speed_sheets, stages,
 };
 pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{

@@ -1,12 +1,16 @@
 //! The main table in parts that belong in one figure.
 //!
 //! Input: a [`Summary`]. Output: a part for each family and form, with one row for each kernel,
-//! device and set of other parameters: the one of the largest size. How many rows that leaves out
-//! is said.
+//! device and set of other parameters: the one of the largest size. A part of more rows than a figure
+//! shows falls into sheets, by what its kernels are compared with, then by values of parameters. How many rows
+//! are left out is said.
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::{DeviceSummary, SIZE, Summary, SummaryRow, family, parameters_text};
+use super::sorting::usual_of_each;
+use super::{DeviceSummary, SIZE, Summary, SummaryRow, family, parameters_text, short_name};
 use crate::record::Value;
 
 /// The parameter that tells a kernel's forms apart: sealed against the compiler, or as published.
@@ -21,8 +25,12 @@ pub struct SummaryPart {
     pub form: Option<String>,
     /// The devices that have rows in it.
     pub devices: Vec<DeviceSummary>,
+    /// What tells a sheet from the others of its part, as `input=random`; empty for a whole part.
+    pub words: Vec<String>,
     /// Rows at smaller sizes, which are not here.
     pub rows_at_smaller_sizes: usize,
+    /// Rows beyond what figures hold, on no sheet.
+    pub rows_not_shown: usize,
 }
 
 impl Summary {
@@ -33,9 +41,15 @@ impl Summary {
             for row in &device.rows {
                 let family = family(&row.kernel).to_owned();
                 let form = row.parameters.get(FORM).map(ToString::to_string);
-                let part = parts.entry((family.clone(), form.clone())).or_insert_with(|| {
-                    SummaryPart { family, form, devices: Vec::new(), rows_at_smaller_sizes: 0 }
-                });
+                let part =
+                    parts.entry((family.clone(), form.clone())).or_insert_with(|| SummaryPart {
+                        family,
+                        form,
+                        devices: Vec::new(),
+                        words: Vec::new(),
+                        rows_at_smaller_sizes: 0,
+                        rows_not_shown: 0,
+                    });
                 part.add(device, row);
             }
         }
@@ -47,10 +61,97 @@ impl Summary {
 /// reads better, and sweeps have figures of their own.
 pub(super) const FIGURE_ROWS_MAX: usize = 40;
 
+/// The most sheets of a part.
+const SHEETS_MAX: usize = 12;
+
 impl SummaryPart {
     /// Whether a figure of bars can show it.
-    pub fn fits_figure(&self) -> bool {
+    fn fits_figure(&self) -> bool {
         self.devices.iter().all(|device| device.rows.len() <= FIGURE_ROWS_MAX)
+    }
+
+    /// Splits it into sheets that figures of bars can show.
+    pub fn sheets(&self) -> Vec<Self> {
+        let mut sheets = self.split();
+        let beyond = sheets.split_off(sheets.len().min(SHEETS_MAX));
+        let rows = beyond.iter().flat_map(|sheet| &sheet.devices).map(|device| device.rows.len());
+        let rows: usize = rows.sum();
+        for sheet in &mut sheets {
+            sheet.rows_not_shown += rows;
+        }
+        sheets
+    }
+
+    fn split(&self) -> Vec<Self> {
+        if self.fits_figure() {
+            return vec![self.clone()];
+        }
+        let baselines: BTreeSet<&str> =
+            self.rows().filter_map(|row| row.baseline.as_deref()).collect();
+        // Kernels that are held against one another stay together.
+        let word = |row: &SummaryRow| {
+            let own = baselines.get(row.kernel.as_str()).copied();
+            own.or(row.baseline.as_deref()).map_or("others", short_name).to_owned()
+        };
+        if self.rows().map(word).collect::<BTreeSet<String>>().len() > 1 {
+            return self.split_by(word);
+        }
+        let Some(name) = self.telling() else {
+            return vec![self.cut()];
+        };
+        self.split_by(|row| {
+            let value = row.parameters.get(&name).map_or(String::new(), ToString::to_string);
+            format!("{name}={value}")
+        })
+    }
+
+    fn rows(&self) -> impl Iterator<Item = &SummaryRow> {
+        self.devices.iter().flat_map(|device| &device.rows)
+    }
+
+    /// The parameter to split by: names before numbers, and few values before many.
+    fn telling(&self) -> Option<String> {
+        let mut values: BTreeMap<&String, (bool, BTreeSet<String>)> = BTreeMap::new();
+        let parameters = self.rows().flat_map(|row| &row.parameters);
+        for (name, value) in parameters.filter(|(name, _)| *name != SIZE) {
+            let number = !matches!(value, Value::Name(_));
+            let known = values.entry(name).or_insert((number, BTreeSet::new()));
+            known.1.insert(value.to_string());
+        }
+        values.retain(|_, (_, texts)| texts.len() > 1);
+        let first = values.into_iter().min_by_key(|(_, (number, texts))| (*number, texts.len()));
+        first.map(|(name, _)| name.clone())
+    }
+
+    /// The sheets of the rows of each word, each split on.
+    fn split_by(&self, word: impl Fn(&SummaryRow) -> String) -> Vec<Self> {
+        let mut words: Vec<String> = Vec::new();
+        for row in self.rows() {
+            let word = word(row);
+            if !words.contains(&word) {
+                words.push(word);
+            }
+        }
+        let sheet = |only: &String| {
+            let mut sheet = self.clone();
+            sheet.words.push(only.clone());
+            for device in &mut sheet.devices {
+                device.rows.retain(|row| word(row) == *only);
+            }
+            sheet.devices.retain(|device| !device.rows.is_empty());
+            sheet.split()
+        };
+        words.iter().flat_map(sheet).collect()
+    }
+
+    /// The first rows of each device, as many as a figure shows.
+    fn cut(&self) -> Self {
+        let mut sheet = self.clone();
+        for device in &mut sheet.devices {
+            sheet.rows_not_shown += device.rows.len().saturating_sub(FIGURE_ROWS_MAX);
+            device.rows.truncate(FIGURE_ROWS_MAX);
+        }
+        sheet
     }
 
     /// Adds a row, or puts it in the place of one at a smaller size.
@@ -75,6 +176,19 @@ impl SummaryPart {
                 }
             }
         }
+    }
+}
+
+impl DeviceSummary {
+    /// The same table with, of more than `most` rows, those of each kernel's most usual parameters; and
+    /// how many rows that leaves out.
+    pub fn usual(&self, most: usize) -> (Self, usize) {
+        let mut usual = self.clone();
+        if self.rows.len() > most {
+            usual_of_each(&mut usual.rows, |row| (&row.kernel, &row.parameters));
+        }
+        let left_out = self.rows.len() - usual.rows.len();
+        (usual, left_out)
     }
 }
 

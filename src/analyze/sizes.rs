@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
+use super::sorting::usual_of_each;
 use super::{Catalogue, SIZE, bandwidth, device, device_label, family, parameters_text};
 use crate::record::{Run, Status, Value};
 
@@ -24,8 +25,11 @@ pub struct SizeSweep {
     pub device: String,
     /// The device's copy rate in bytes a second, the ceiling; nothing where it was not measured.
     pub copy_bytes_per_s: Option<f64>,
-    /// A series for each kernel and set of parameters, in the order of measurement.
+    /// A series for each kernel and set of parameters, in the order of measurement; of more than a
+    /// figure shows, those of each kernel's most usual parameters.
     pub series: Vec<SizeSeries>,
+    /// How many series that leaves out.
+    pub not_shown: usize,
 }
 
 /// One kernel at several sizes.
@@ -35,6 +39,8 @@ pub struct SizeSeries {
     pub kernel: String,
     /// Its parameters but for size, as `type=f32`; may be empty.
     pub parameters: String,
+    /// The same, not worded.
+    pub values: BTreeMap<String, Value>,
     /// Bytes a second by number of elements: bytes that must move over the median time.
     pub points: BTreeMap<u64, f64>,
 }
@@ -50,6 +56,9 @@ impl SizeSweep {
         self.series.iter().any(|series| series.points.len() > 1)
     }
 }
+
+/// The most series of a figure: beyond them, lines are not told apart.
+const SERIES_MAX: usize = 32;
 
 /// Collects every rate by device, family, result, kernel and size.
 pub fn size_sweeps(run: &Run, catalogue: &Catalogue) -> Vec<SizeSweep> {
@@ -71,6 +80,7 @@ pub fn size_sweeps(run: &Run, catalogue: &Catalogue) -> Vec<SizeSweep> {
                 device: device_label(run, &measurement.device),
                 copy_bytes_per_s: copy,
                 series: Vec::new(),
+                not_shown: 0,
             };
             (sweep, IndexMap::new())
         });
@@ -78,12 +88,21 @@ pub fn size_sweeps(run: &Run, catalogue: &Catalogue) -> Vec<SizeSweep> {
         let name = format!("{} {parameters}", measurement.kernel);
         let index = *known.entry(name).or_insert_with(|| {
             let kernel = measurement.kernel.clone();
-            sweep.series.push(SizeSeries { kernel, parameters, points: BTreeMap::new() });
+            let mut values = measurement.parameters.clone();
+            values.remove(SIZE);
+            sweep.series.push(SizeSeries { kernel, parameters, values, points: BTreeMap::new() });
             sweep.series.len() - 1
         });
         sweep.series[index].points.insert(n, rate.bytes_per_s);
     }
     let mut sweeps: Vec<SizeSweep> = sweeps.into_values().map(|(sweep, _)| sweep).collect();
+    for sweep in &mut sweeps {
+        let all = sweep.series.len();
+        if all > SERIES_MAX {
+            usual_of_each(&mut sweep.series, |one| (&one.kernel, &one.values));
+        }
+        sweep.not_shown = all - sweep.series.len();
+    }
     let results: BTreeSet<(String, Option<String>)> =
         sweeps.iter().map(|one| (one.family.clone(), one.result.clone())).collect();
     for sweep in &mut sweeps {

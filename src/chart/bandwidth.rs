@@ -78,9 +78,13 @@ pub fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
     let title = format!("{}: rate against size, {}", subject(sweep), sweep.device);
     draw((WIDTH, height), &title, |canvas| {
         canvas.text(&title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
-        let subtitle =
-            "bytes that must move (each input once, each output once) over the median time";
-        canvas.text(subtitle, (MARGIN, 42), Anchor::Start, Font::plain(12).colour(GREY))?;
+        let mut subtitle =
+            "bytes that must move (each input once, each output once) over the median time"
+                .to_owned();
+        if sweep.not_shown > 0 {
+            subtitle += &format!("; {} series not shown", sweep.not_shown);
+        }
+        canvas.text(&subtitle, (MARGIN, 42), Anchor::Start, Font::plain(12).colour(GREY))?;
         draw_axes(canvas, &frame)?;
         draw_ceiling(canvas, sweep, &frame)?;
         for (index, series) in sweep.series.iter().enumerate() {

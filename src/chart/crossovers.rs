@@ -1,79 +1,53 @@
 //! The figure of speed-ups along a parameter, and where they cross 1.
 //!
-//! Input: curves of `analyze`, of one axis and family. Output: SVG. Both axes are logarithmic, so
-//! that twice as fast and half as fast lie equally far from 1.
+//! Input: a sheet of `analyze`. Output: SVG. Both axes are logarithmic, so that twice as fast and half
+//! as fast lie equally far from 1. Few curves share one plot and are named below it; many have a plot
+//! for each kernel, side by side and of one scale, and a table of crossovers below.
 
 use super::ChartError;
 use super::bars::{HEIGHT, WIDTH};
 use super::canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour};
-use crate::analyze::{Crossover, SpeedCurve, crossover, short_name};
+use crate::analyze::{Crossover, SpeedCurve, SpeedPanel, SpeedSheet, crossover, short_name};
+use crate::record::Value;
 
 const LEFT: i32 = 70;
 const RIGHT: i32 = 40;
 const TOP: i32 = 70;
 const BOTTOM: i32 = 60;
-/// Height of a line of the legend.
+/// Height of a line of the legend, or of a table's row.
 const LEGEND_LINE: i32 = 18;
 /// The least distance between two numbers at the curves' ends.
 const NUMBER_STEP: i32 = 13;
+/// A panel with its title and its axis, where there are several.
+const PANEL: (i32, i32) = (434, 300);
+/// Where the first panels begin.
+const PANELS_TOP: i32 = 96;
 
-/// Where numbers lie on the sheet.
+/// Where a plot lies on the sheet, and what it spans.
 struct Frame {
     x: (f64, f64),
     y: (f64, f64),
+    left: i32,
+    right: i32,
+    top: i32,
     bottom: i32,
 }
 
-/// Draws speed-ups over the divergent kernel along one parameter.
-///
-/// # Errors
-///
-/// [`ChartError::Empty`] where there is no curve, [`ChartError::Draw`] where drawing fails.
-pub fn crossovers(curves: &[&SpeedCurve]) -> Result<String, ChartError> {
-    let points = || curves.iter().flat_map(|curve| curve.points.iter().copied());
-    let Some(first) = curves.first().filter(|_| points().next().is_some()) else {
-        return Err(ChartError::Empty("speed-ups"));
-    };
-    let span = |values: &mut dyn Iterator<Item = f64>| {
-        values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)))
-    };
-    let x = span(&mut points().map(|(x, _)| x));
-    let y = span(&mut points().map(|(_, y)| y).chain([0.5, 2.0]));
-    let y = (y.0.log2().floor().exp2(), y.1.log2().ceil().exp2());
-    let legend = i32::try_from(curves.len()).unwrap_or(i32::MAX).saturating_mul(LEGEND_LINE);
-    let frame = Frame { x, y, bottom: HEIGHT - BOTTOM };
-    let title = format!("Speed-up over {} along {}", first.baseline, first.axis);
-    draw((WIDTH, HEIGHT + legend), &title, |canvas| {
-        canvas.text(&title, (16, 24), Anchor::Start, Font::plain(18).bold())?;
-        let under = "above 1 it pays; both axes logarithmic; numbers are those of the lines below";
-        canvas.text(under, (16, 46), Anchor::Start, Font::plain(13).colour(GREY))?;
-        axes(canvas, &frame, first.axis)?;
-        for (index, curve) in curves.iter().enumerate() {
-            series(canvas, &frame, index, curve)?;
-        }
-        numbers(canvas, &frame, curves)
-    })
-}
-
-/// Numbers the curves at their last points, from the top, moved down where they would touch.
-fn numbers(canvas: &Canvas<'_>, frame: &Frame, curves: &[&SpeedCurve]) -> Result<(), ChartError> {
-    let last = |(index, curve): (usize, &&SpeedCurve)| {
-        let (x, y) = frame.place(curve.points.last()?.0, curve.points.last()?.1);
-        Some((y, x, index))
-    };
-    let mut places: Vec<(i32, i32, usize)> = curves.iter().enumerate().filter_map(last).collect();
-    places.sort_unstable();
-    let mut least = i32::MIN;
-    for (y, x, index) in places {
-        let y = y.max(least);
-        least = y + NUMBER_STEP;
-        let font = Font::plain(12).bold().colour(series_colour(index));
-        canvas.text(&(index + 1).to_string(), (x + 10, y), Anchor::Start, font)?;
-    }
-    Ok(())
-}
-
 impl Frame {
+    /// A plot of the whole sheet that holds every point.
+    fn of(sheet: &SpeedSheet) -> Option<Self> {
+        let points = || sheet.curves().flat_map(|curve| curve.points.iter().copied());
+        points().next()?;
+        let span = |values: &mut dyn Iterator<Item = f64>| {
+            values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)))
+        };
+        let x = span(&mut points().map(|(x, _)| x));
+        let y = span(&mut points().map(|(_, y)| y).chain([0.5, 2.0]));
+        let y = (y.0.log2().floor().exp2(), y.1.log2().ceil().exp2());
+        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        Some(Self { x, y, left: LEFT, right, top: TOP, bottom })
+    }
+
     fn place(&self, x: f64, y: f64) -> (i32, i32) {
         let share = |value: f64, (low, high): (f64, f64)| {
             if high > low { (value.ln() - low.ln()) / (high.ln() - low.ln()) } else { 0.5 }
@@ -81,28 +55,262 @@ impl Frame {
         #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
         let pixel =
             |share: f64, from: i32, to: i32| from + (share * f64::from(to - from)).round() as i32;
-        (pixel(share(x, self.x), LEFT, WIDTH - RIGHT), pixel(share(y, self.y), self.bottom, TOP))
+        (
+            pixel(share(x, self.x), self.left, self.right),
+            pixel(share(y, self.y), self.bottom, self.top),
+        )
     }
+}
+
+/// Draws speed-ups over the divergent kernel along one parameter.
+///
+/// # Errors
+///
+/// [`ChartError::Empty`] where there is no curve, [`ChartError::Draw`] where drawing fails.
+pub fn crossovers(sheet: &SpeedSheet) -> Result<String, ChartError> {
+    let frame = Frame::of(sheet).ok_or(ChartError::Empty("speed-ups"))?;
+    let title = format!("Speed-up over {} along {}", sheet.baseline, sheet.axis);
+    match sheet.panels.as_slice() {
+        [panel] if sheet.series.is_none() => one_plot(sheet, panel, &frame, &title),
+        panels => several_plots(sheet, panels, &frame, &title),
+    }
+}
+
+/// All curves in one plot, each with a number, and a line of words for each below.
+fn one_plot(
+    sheet: &SpeedSheet,
+    panel: &SpeedPanel,
+    frame: &Frame,
+    title: &str,
+) -> Result<String, ChartError> {
+    let legend = LEGEND_LINE.saturating_mul(count(panel.curves.len()));
+    draw((WIDTH, HEIGHT + legend), title, |canvas| {
+        canvas.text(title, (16, 24), Anchor::Start, Font::plain(18).bold())?;
+        let under = "above 1 it pays; both axes logarithmic; numbers are those of the lines below";
+        canvas.text(under, (16, 46), Anchor::Start, Font::plain(13).colour(GREY))?;
+        axes(canvas, frame, sheet.axis)?;
+        for (index, curve) in panel.curves.iter().enumerate() {
+            line(canvas, frame, index, curve)?;
+            words(canvas, frame, index, curve)?;
+        }
+        let marks: Vec<String> = (1..=panel.curves.len()).map(|n| n.to_string()).collect();
+        numbers(canvas, frame, &panel.curves, &marks)
+    })
+}
+
+/// A plot for each kernel, two side by side, and a table of where each curve crosses 1.
+fn several_plots(
+    sheet: &SpeedSheet,
+    panels: &[SpeedPanel],
+    whole: &Frame,
+    title: &str,
+) -> Result<String, ChartError> {
+    let rows = count(panels.len().div_ceil(2));
+    let values = series_values(sheet);
+    let bands = count(panels.len().div_ceil(KERNELS_PER_BAND));
+    let table_top = PANELS_TOP + rows * PANEL.1 + 26;
+    let height = table_top + bands * (count(values.len() + 1) * LEGEND_LINE + 10);
+    draw((WIDTH, height), title, |canvas| {
+        heading(canvas, sheet, title)?;
+        for ((index, panel), row) in panels.iter().enumerate().zip((0..).flat_map(|r| [r, r])) {
+            let left = if index % 2 == 0 { 0 } else { PANEL.0 };
+            let top = PANELS_TOP + row * PANEL.1;
+            let frame = Frame {
+                left: left + 60,
+                right: left + PANEL.0 - 30,
+                top: top + 26,
+                bottom: top + PANEL.1 - 52,
+                ..*whole
+            };
+            let name = panel.kernel.as_deref().map_or("all", short_name);
+            canvas.text(name, (left + 60, top + 10), Anchor::Start, Font::plain(14).bold())?;
+            axes(canvas, &frame, sheet.axis)?;
+            let mut marks = Vec::new();
+            for curve in &panel.curves {
+                let value = series_value(sheet, curve);
+                let place = values.iter().position(|known| *known == value).unwrap_or(0);
+                line(canvas, &frame, place, curve)?;
+                marks.push(value);
+            }
+            let colours: Vec<usize> = marks
+                .iter()
+                .map(|mark| values.iter().position(|known| known == mark).unwrap_or(0))
+                .collect();
+            ends(canvas, &frame, &panel.curves, &marks, &colours)?;
+        }
+        crossings_table(canvas, sheet, panels, &values, table_top)
+    })
+}
+
+/// Kernels of a row of the table of crossovers.
+const KERNELS_PER_BAND: usize = 4;
+
+/// Title, what the sheet's curves share, and what is not on it.
+fn heading(canvas: &Canvas<'_>, sheet: &SpeedSheet, title: &str) -> Result<(), ChartError> {
+    let words = |all: &[String]| all.join(", ");
+    let of =
+        if sheet.words.is_empty() { String::new() } else { format!(": {}", words(&sheet.words)) };
+    canvas.text(&format!("{title}{of}"), (16, 24), Anchor::Start, Font::plain(18).bold())?;
+    let grey = Font::plain(13).colour(GREY);
+    let label = sheet.label.iter().cloned();
+    let shared = label.chain(sheet.shared.iter().cloned()).collect::<Vec<String>>().join(", ");
+    canvas.text(&shared, (16, 46), Anchor::Start, grey)?;
+    let mut under = "above 1 it pays; both axes logarithmic".to_owned();
+    if let Some(series) = sheet.series {
+        under += &format!("; numbers at the curves' ends: {series}");
+    }
+    if sheet.not_shown > 0 {
+        under += &format!("; {} curves between or of other parameters not drawn", sheet.not_shown);
+    }
+    canvas.text(&under, (16, 66), Anchor::Start, grey)
+}
+
+/// The values of the series' parameter on a sheet, in the order of the curves.
+fn series_values(sheet: &SpeedSheet) -> Vec<String> {
+    let longest = sheet.panels.iter().max_by_key(|panel| panel.curves.len());
+    let mut values: Vec<String> = longest
+        .map(|panel| panel.curves.iter().map(|curve| series_value(sheet, curve)).collect())
+        .unwrap_or_default();
+    for curve in sheet.curves() {
+        let value = series_value(sheet, curve);
+        if !values.contains(&value) {
+            values.push(value);
+        }
+    }
+    values
+}
+
+fn series_value(sheet: &SpeedSheet, curve: &SpeedCurve) -> String {
+    match sheet.series.and_then(|name| curve.fixed.get(name)) {
+        #[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
+        Some(Value::Integer(value)) => tick(*value as f64),
+        Some(value) => value.to_string(),
+        None => curve.fixed_text(),
+    }
+}
+
+/// Where each curve crosses 1: a row a value of the series' parameter, a column a kernel.
+fn crossings_table(
+    canvas: &Canvas<'_>,
+    sheet: &SpeedSheet,
+    panels: &[SpeedPanel],
+    values: &[String],
+    top: i32,
+) -> Result<(), ChartError> {
+    let (bold, font) = (Font::plain(12).bold(), Font::plain(12));
+    let mut y = top;
+    for band in panels.chunks(KERNELS_PER_BAND) {
+        let columns = || (0..).map(|column| 110 + column * 197);
+        let series = sheet.series.unwrap_or("parameters");
+        canvas.text(series, (32, y), Anchor::Start, bold)?;
+        for (panel, x) in band.iter().zip(columns()) {
+            let name = panel.kernel.as_deref().map_or("all", short_name);
+            canvas.text(&format!("{name} pays"), (x, y), Anchor::Start, bold)?;
+        }
+        for (index, value) in values.iter().enumerate() {
+            y += LEGEND_LINE;
+            canvas.fill((16, y - 5), (26, y + 5), series_colour(index))?;
+            canvas.text(value, (32, y), Anchor::Start, font)?;
+            for (panel, x) in band.iter().zip(columns()) {
+                let same = |curve: &&SpeedCurve| series_value(sheet, curve) == *value;
+                let text = panel.curves.iter().find(same).map_or("–".to_owned(), crossing);
+                canvas.text(&text, (x, y), Anchor::Start, font)?;
+            }
+        }
+        y += LEGEND_LINE + 10;
+    }
+    Ok(())
+}
+
+/// Where a curve crosses 1, in few words.
+fn crossing(curve: &SpeedCurve) -> String {
+    match crossover(curve) {
+        Crossover::Always => "at every point".to_owned(),
+        Crossover::Never => "at no point".to_owned(),
+        Crossover::Some(points) => format!("at {points} of {} points", curve.points.len()),
+        found @ (Crossover::From(_) | Crossover::UpTo(_) | Crossover::Between(..)) => {
+            found.words(curve.axis, &curve.points)
+        }
+    }
+}
+
+/// Writes a mark at each curve's last point, in the colours of its place.
+fn numbers(
+    canvas: &Canvas<'_>,
+    frame: &Frame,
+    curves: &[SpeedCurve],
+    marks: &[String],
+) -> Result<(), ChartError> {
+    let colours: Vec<usize> = (0..curves.len()).collect();
+    ends(canvas, frame, curves, marks, &colours)
+}
+
+/// Writes marks at the curves' last points, from the top, moved down where they would touch.
+fn ends(
+    canvas: &Canvas<'_>,
+    frame: &Frame,
+    curves: &[SpeedCurve],
+    marks: &[String],
+    colours: &[usize],
+) -> Result<(), ChartError> {
+    let mut places: Vec<(i32, i32, usize)> = Vec::new();
+    for (index, curve) in curves.iter().enumerate() {
+        if let Some((x, y)) = curve.points.last() {
+            let (x, y) = frame.place(*x, *y);
+            places.push((y, x, index));
+        }
+    }
+    places.sort_unstable();
+    let mut least = i32::MIN;
+    for (y, x, index) in places {
+        let y = y.max(least);
+        least = y + NUMBER_STEP;
+        let font = Font::plain(12).bold().colour(series_colour(colours[index]));
+        canvas.text(&marks[index], (x + 10, y), Anchor::Start, font)?;
+    }
+    Ok(())
 }
 
 fn axes(canvas: &Canvas<'_>, frame: &Frame, axis: &str) -> Result<(), ChartError> {
     let mut y = frame.y.0;
+    #[expect(clippy::cast_possible_truncation, reason = "a few powers of two")]
+    let power = |y: f64| y.log2().round() as i32;
+    let lines = power(frame.y.1 / frame.y.0);
     while y <= frame.y.1 * 1.001 {
         let (_, at) = frame.place(frame.x.0, y);
         let (colour, thick) = if (y - 1.0).abs() < 1e-9 { (INK, 2) } else { (PALE, 1) };
-        canvas.line(vec![(LEFT, at), (WIDTH - RIGHT, at)], colour, thick)?;
-        canvas.text(&format!("{y}×"), (LEFT - 8, at), Anchor::End, Font::plain(13))?;
+        canvas.line(vec![(frame.left, at), (frame.right, at)], colour, thick)?;
+        // Where lines lie close, every second has its number.
+        if frame.bottom - frame.top > 24 * lines || power(y) % 2 == 0 {
+            canvas.text(&times(y), (frame.left - 8, at), Anchor::End, Font::plain(13))?;
+        }
         y *= 2.0;
     }
-    let factor = if frame.x.1 / frame.x.0 > 64.0 { 4.0 } else { 2.0 };
-    let mut x = frame.x.0;
-    while x <= frame.x.1 * 1.001 {
+    let mut last = i32::MIN / 2;
+    for x in ticks(frame.x) {
         let (at, _) = frame.place(x, 1.0);
+        let (text, font) = (tick(x), Font::plain(13));
         canvas.line(vec![(at, frame.bottom), (at, frame.bottom + 5)], INK, 1)?;
-        canvas.text(&tick(x), (at, frame.bottom + 16), Anchor::Middle, Font::plain(13))?;
-        x *= factor;
+        // Numbers that would touch are left out.
+        if at - last > font.width(&text) + 6 {
+            canvas.text(&text, (at, frame.bottom + 16), Anchor::Middle, font)?;
+            last = at;
+        }
     }
-    canvas.text(axis, (WIDTH / 2, frame.bottom + 38), Anchor::Middle, Font::plain(14))
+    let middle = i32::midpoint(frame.left, frame.right);
+    canvas.text(axis, (middle, frame.bottom + 38), Anchor::Middle, Font::plain(14))
+}
+
+/// A power of two as a factor: 4×, 0.5×, 1/32×.
+fn times(y: f64) -> String {
+    if y < 0.1 { format!("1/{}×", (1.0 / y).round()) } else { format!("{y}×") }
+}
+
+/// Where the x axis has numbers: by factors of 2, or of 4 where it is long.
+fn ticks((from, to): (f64, f64)) -> Vec<f64> {
+    let factor = if to / from > 64.0 { 4.0 } else { 2.0 };
+    let next = |x: &f64| Some(x * factor).filter(|x| *x <= to * 1.001);
+    std::iter::successors(Some(from), next).collect()
 }
 
 /// A parameter's value: powers of two as such, where they are large.
@@ -115,7 +323,7 @@ fn tick(x: f64) -> String {
     }
 }
 
-fn series(
+fn line(
     canvas: &Canvas<'_>,
     frame: &Frame,
     index: usize,
@@ -127,56 +335,28 @@ fn series(
     for place in &places {
         canvas.disc(*place, 4, colour)?;
     }
-    let number = format!("{}", index + 1);
-    let (axis, count) = (curve.axis, curve.points.len());
-    let crossing = match crossover(curve) {
-        Crossover::From(x) => format!("pays from {axis} = {}", rounded(x)),
-        Crossover::UpTo(x) => format!("pays up to {axis} = {}", rounded(x)),
-        Crossover::Between(from, to) => {
-            format!("pays from {axis} = {} to {}", rounded(from), rounded(to))
-        }
-        Crossover::Always => "pays at every point".to_owned(),
-        Crossover::Never => "pays at no point".to_owned(),
-        Crossover::Some(points) => format!("pays at {points} of {count} points"),
-    };
-    let name = short_name(&curve.kernel);
-    let fixed = &curve.fixed;
+    Ok(())
+}
+
+/// A curve's line of words below the plot.
+fn words(
+    canvas: &Canvas<'_>,
+    frame: &Frame,
+    index: usize,
+    curve: &SpeedCurve,
+) -> Result<(), ChartError> {
+    let (number, name) = (index + 1, short_name(&curve.kernel));
+    let (fixed, crossing) = (curve.fixed_text(), crossing(curve));
     let last = curve.points.last().map_or(1.0, |(_, y)| *y);
-    let text =
-        format!("{number}  {name}, {}; {fixed}: {crossing}; {last:.2}× at the end", curve.label);
-    let line = i32::try_from(index).unwrap_or(i32::MAX).saturating_mul(LEGEND_LINE);
-    let y = frame.bottom + 64 + line;
-    canvas.fill((16, y - 5), (40, y + 5), colour)?;
+    let text = format!(
+        "{number}  {name}, {}; {fixed}: pays {crossing}; {last:.2}× at the end",
+        curve.label
+    );
+    let y = frame.bottom + 64 + count(index).saturating_mul(LEGEND_LINE);
+    canvas.fill((16, y - 5), (40, y + 5), series_colour(index))?;
     canvas.text(&text, (48, y), Anchor::Start, Font::plain(13))
 }
 
-/// Two digits that count, with commas between thousands.
-fn rounded(x: f64) -> String {
-    let scale = 10_f64.powf(x.abs().log10().floor() - 1.0);
-    let value = (x / scale).round() * scale;
-    if value < 10.0 {
-        return format!("{}", (value * 1e6).round() / 1e6);
-    }
-    let digits = format!("{value:.0}");
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn crossings_have_two_digits() {
-        assert_eq!(rounded(287_654.0), "290,000");
-        assert_eq!(rounded(1234.0), "1,200");
-        assert_eq!(rounded(0.043_21), "0.043");
-        assert_eq!(rounded(83.2), "83");
-    }
+fn count(length: usize) -> i32 {
+    i32::try_from(length).unwrap_or(i32::MAX / 4096)
 }

@@ -86,19 +86,26 @@ pub(super) fn any(part: &SummaryPart, has: impl Fn(&SummaryRow) -> bool) -> bool
     rows(part).any(has)
 }
 
-/// Returns a figure's title: the quantity, the family and the form.
+/// Returns a figure's title: the quantity, the family, the form and what the sheet holds of them.
 pub(super) fn title(quantity: &str, part: &SummaryPart) -> String {
     let family = if part.family.is_empty() { String::new() } else { format!(", {}", part.family) };
     let form = part.form.as_ref().map_or(String::new(), |form| format!(" ({form})"));
-    format!("{quantity}{family}{form}")
+    let words =
+        if part.words.is_empty() { String::new() } else { format!(": {}", part.words.join(", ")) };
+    format!("{quantity}{family}{form}{words}")
 }
 
 /// Returns a figure's second line, which says when rows are left out.
 pub(super) fn subtitle(text: &str, part: &SummaryPart) -> String {
-    match part.rows_at_smaller_sizes {
-        0 => text.to_owned(),
-        count => format!("{text}; largest {SIZE} of each, {count} smaller not shown"),
+    let mut text = text.to_owned();
+    if part.rows_at_smaller_sizes > 0 {
+        let count = part.rows_at_smaller_sizes;
+        text += &format!("; largest {SIZE} of each, {count} smaller not shown");
     }
+    if part.rows_not_shown > 0 {
+        text += &format!("; {} more rows not shown", part.rows_not_shown);
+    }
+    text
 }
 
 /// Returns the names of the devices that have a row that `shown` accepts.

@@ -9,6 +9,7 @@
 
 mod bandwidth;
 mod bars;
+mod before_after;
 mod canvas;
 mod crossovers;
 mod curves;
@@ -24,6 +25,7 @@ mod undefined;
 mod widths;
 
 pub use bandwidth::bandwidth;
+pub use before_after::before_after;
 pub use crossovers::crossovers;
 pub use curves::curves;
 pub use lanes::lanes;

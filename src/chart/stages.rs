@@ -1,18 +1,28 @@
 //! The figure of a launch's time by its stages: a bar a launch, stacked.
 //!
-//! Input: stacks of `analyze`. Output: SVG; every part has its number in the legend's words.
+//! Input: a sheet of `analyze`. Output: SVG; every part has its number in words. Where the longest
+//! launch takes more than five times the shortest, each launch fills the sheet, and a thin line below
+//! its bar says how long it is beside the longest of its size.
+
+use std::collections::BTreeSet;
 
 use super::ChartError;
 use super::bars::WIDTH;
-use super::canvas::{Anchor, Canvas, Font, GREY, INK, draw, series_colour};
-use crate::analyze::{Stage, StageStack};
+use super::canvas::{Anchor, Canvas, Colour, Font, GREY, INK, draw, series_colour};
+use crate::analyze::{SIZE, StageSheet, StageStack, parameters_text};
 
 const LEFT: i32 = 16;
 const RIGHT: i32 = 24;
 const TOP: i32 = 96;
-/// Height of a launch: its words, its bar and its numbers.
-const ROW: i32 = 74;
+/// Height of a launch: its words, its bar, its thin line and its numbers.
+const ROW: i32 = 80;
 const BAR: i32 = 22;
+/// Beyond this ratio of the longest to the shortest, launches have scales of their own.
+const SCALE_RATIO_MAX: f64 = 5.0;
+
+/// The stages whose colours are the same on every figure, in this order.
+const NAMES: [&str; 8] =
+    ["route", "sort", "experts", "scatter", "work", "grids", "lists", "between dispatches"];
 
 /// Draws the time of each launch by its stages.
 ///
@@ -20,61 +30,139 @@ const BAR: i32 = 22;
 ///
 /// [`ChartError::Empty`] where no dispatch was timed by itself, [`ChartError::Draw`] where drawing
 /// fails.
-pub fn stages(family: &str, stacks: &[StageStack]) -> Result<String, ChartError> {
-    let total = |stack: &StageStack| stack.stages.iter().map(|stage| stage.time.0).sum::<f64>();
-    let longest = stacks.iter().map(total).fold(0.0, f64::max);
+pub fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartError> {
+    let totals = || sheet.stacks.iter().map(total);
+    let longest = totals().fold(0.0, f64::max);
     if longest <= 0.0 {
         return Err(ChartError::Empty("stages"));
     }
-    let mut names: Vec<&str> = Vec::new();
-    for stage in stacks.iter().flat_map(|stack| &stack.stages) {
-        if !names.contains(&stage.name.as_str()) {
-            names.push(&stage.name);
-        }
-    }
-    let rows = i32::try_from(stacks.len()).unwrap_or(i32::MAX);
+    let shared = longest <= SCALE_RATIO_MAX * totals().fold(f64::INFINITY, f64::min);
+    let rows = i32::try_from(sheet.stacks.len()).unwrap_or(i32::MAX);
     let title = format!("Time by stage, {family}");
     draw((WIDTH, rows.saturating_mul(ROW).saturating_add(TOP + 20)), &title, |canvas| {
-        canvas.text(&title, (LEFT, 24), Anchor::Start, Font::plain(18).bold())?;
-        let under =
-            "medians of dispatches within their launch, less what their timestamps cost; µs";
-        canvas.text(under, (LEFT, 46), Anchor::Start, Font::plain(13).colour(GREY))?;
+        canvas.text(&title, (LEFT, 20), Anchor::Start, Font::plain(18).bold())?;
+        let grey = Font::plain(12).colour(GREY);
+        canvas.text(&scale_words(shared), (LEFT, 40), Anchor::Start, grey)?;
+        canvas.text(&left_out(sheet), (LEFT, 56), Anchor::Start, grey)?;
+        let names = names(sheet);
         let mut x = LEFT;
-        for (index, name) in names.iter().enumerate() {
-            canvas.fill((x, 64), (x + 14, 78), series_colour(index))?;
-            canvas.text(name, (x + 20, 71), Anchor::Start, Font::plain(13))?;
+        for name in &names {
+            canvas.fill((x, 68), (x + 14, 82), colour(&names, name))?;
+            canvas.text(name, (x + 20, 75), Anchor::Start, Font::plain(13))?;
             x += 40 + Font::plain(13).width(name);
         }
-        for (row, stack) in (0_i32..).zip(stacks) {
-            bar(canvas, TOP + row * ROW, stack, &names, longest)?;
+        for (row, stack) in (0_i32..).zip(&sheet.stacks) {
+            let of_size = sheet.stacks.iter().filter(|other| same_size(stack, other)).map(total);
+            let beside = total(stack) / of_size.fold(f64::MIN_POSITIVE, f64::max);
+            let scale =
+                if shared { Scale::Shared(longest) } else { Scale::Own(total(stack), beside) };
+            bar(canvas, TOP + row * ROW, stack, &names, scale)?;
         }
         Ok(())
     })
+}
+
+/// What a bar's full width is, in nanoseconds.
+#[derive(Clone, Copy)]
+enum Scale {
+    /// The longest launch.
+    Shared(f64),
+    /// This launch; and its time over that of the longest of its size.
+    Own(f64, f64),
+}
+
+fn total(stack: &StageStack) -> f64 {
+    stack.stages.iter().map(|stage| stage.time.0).sum()
+}
+
+fn same_size(one: &StageStack, other: &StageStack) -> bool {
+    one.label == other.label && one.parameters.get(SIZE) == other.parameters.get(SIZE)
+}
+
+/// The stages of a sheet: those of fixed colours in their order, then the others by name.
+fn names(sheet: &StageSheet) -> Vec<String> {
+    let all = || sheet.stacks.iter().flat_map(|stack| &stack.stages).map(|stage| &stage.name);
+    let others: BTreeSet<&String> = all().filter(|name| !NAMES.contains(&name.as_str())).collect();
+    let known = NAMES.iter().filter(|known| all().any(|name| name == *known));
+    known.map(|name| (*name).to_owned()).chain(others.into_iter().cloned()).collect()
+}
+
+/// A stage's colour: by its place in the fixed order, or among the others after it.
+fn colour(names: &[String], name: &str) -> Colour {
+    let other = names.iter().filter(|one| !NAMES.contains(&one.as_str())).position(|n| n == name);
+    let known = NAMES.iter().position(|known| *known == name);
+    series_colour(known.or(other).unwrap_or(0))
+}
+
+fn scale_words(shared: bool) -> String {
+    let scale = if shared {
+        "one scale for all"
+    } else {
+        "each bar is its whole launch; the thin line below it: its time beside the longest of its size"
+    };
+    format!("medians of dispatches within their launch, less what their timestamps cost; {scale}")
+}
+
+/// What the figure does not hold.
+fn left_out(sheet: &StageSheet) -> String {
+    let mut words = Vec::new();
+    if sheet.not_shown > 0 {
+        let (shown, all) = (sheet.stacks.len(), sheet.stacks.len() + sheet.not_shown);
+        words.push(format!("{shown} of {all} launches: usual parameters, sizes that lie apart"));
+    }
+    if sheet.unknown > 0 {
+        words.push(format!(
+            "{} launches are left out whose dispatches exceed them by more than 30 %",
+            sheet.unknown
+        ));
+    }
+    words.join("; ")
 }
 
 fn bar(
     canvas: &Canvas<'_>,
     top: i32,
     stack: &StageStack,
-    names: &[&str],
-    longest: f64,
+    names: &[String],
+    scale: Scale,
 ) -> Result<(), ChartError> {
-    let StageStack { label, kernel, detail, stages, launch } = stack;
-    let words = format!("{kernel}, {label}; {detail}");
+    let StageStack { label, kernel, parameters, stages, launch } = stack;
+    let words = format!("{kernel}, {label}; {}", parameters_text(parameters, &[]));
     canvas.text(&words, (LEFT, top + 8), Anchor::Start, Font::plain(13).bold())?;
+    let full = match scale {
+        Scale::Shared(full) | Scale::Own(full, _) => full,
+    };
     #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
-    let place = |ns: f64| LEFT + (ns / longest * f64::from(WIDTH - LEFT - RIGHT)).round() as i32;
+    let place = |ns: f64| LEFT + (ns / full * f64::from(WIDTH - LEFT - RIGHT)).round() as i32;
     let (from, mut done) = (top + 18, 0.0);
-    for Stage { name, time } in stages {
-        let index = names.iter().position(|known| known == name).unwrap_or(0);
-        let (left, right) = (place(done), place(done + time.0));
-        canvas.fill((left, from), (right.max(left + 1), from + BAR), series_colour(index))?;
-        done += time.0;
+    for stage in stages {
+        let (left, right) = (place(done), place(done + stage.time.0));
+        let colour = colour(names, &stage.name);
+        canvas.fill((left, from), (right.max(left + 1), from + BAR), colour)?;
+        done += stage.time.0;
     }
     canvas.line(vec![(LEFT, from), (LEFT, from + BAR)], INK, 1)?;
+    let under = from + BAR + 4;
+    if let Scale::Own(full, beside) = scale {
+        canvas.line(vec![(LEFT, under), (place(full * beside), under)], INK, 2)?;
+    }
     let numbers: Vec<String> =
         stages.iter().map(|stage| format!("{} {:.1}", stage.name, stage.time.0 / 1e3)).collect();
-    let sum =
-        format!("{} = {:.1} µs; launch {:.1} µs", numbers.join(" + "), done / 1e3, launch.0 / 1e3);
-    canvas.text(&sum, (LEFT, from + BAR + 12), Anchor::Start, Font::plain(12).colour(GREY))
+    let sum = format!(
+        "{} = {:.1} µs; launch {:.1} µs{}",
+        numbers.join(" + "),
+        done / 1e3,
+        launch.0 / 1e3,
+        excess(done, launch.0)
+    );
+    canvas.text(&sum, (LEFT, under + 12), Anchor::Start, Font::plain(12).colour(GREY))
+}
+
+/// By how much the stages exceed their launch, where that is seen in the numbers.
+fn excess(sum: f64, launch: f64) -> String {
+    let more = sum - launch;
+    if more / 1e3 < 0.05 || more < 0.001 * launch {
+        return String::new();
+    }
+    format!("; the sum exceeds it by {:.1} µs ({:.1} %)", more / 1e3, more / launch * 100.0)
 }

@@ -2,9 +2,13 @@
 
 use super::*;
 use crate::{
-    analyze::{Catalogue, CatalogueKernel, Published, SummaryPart, summary, width_sweep},
+    analyze::{
+        BeforeAfter, BeforeAfterRow, Catalogue, CatalogueKernel, Published, Stage, StageSheet,
+        StageStack, SummaryPart, speed_curves, speed_sheets, summary, width_sweep,
+    },
     fixtures,
-    units::Width,
+    record::Value,
+    units::{Nanoseconds, Width},
 };
 
 /// Returns the sealed patterns' part of the synthetic table.
@@ -72,4 +76,117 @@ fn a_table_without_figures_gives_no_figure() {
         series.points.retain(|point| point.width.lanes() == 32);
     }
     assert_eq!(widths(&sweep), Err(ChartError::Empty("lanes at several widths")));
+}
+
+#[test]
+fn the_figure_of_many_crossovers_says_where_each_is() {
+    let run = fixtures::sorting_sweep();
+    let sheets = speed_sheets(&speed_curves(&run, &fixtures::sorting_catalogue()));
+    let sheet = sheets.iter().find(|sheet| sheet.name().ends_with("n-arms=equal-input=random"));
+    insta::assert_snapshot!(texts(&crossovers(sheet.expect("drawn")).expect("curves")).join("\n"));
+    let along_classes = sheets.iter().find(|sheet| sheet.axis == "classes").expect("drawn");
+    let texts = texts(&crossovers(along_classes).expect("curves"));
+    assert!(
+        texts
+            .iter()
+            .any(|text| text.ends_with("72 curves between or of other parameters not drawn"))
+    );
+}
+
+#[test]
+fn parts_of_many_rows_fall_into_sheets() {
+    let run = fixtures::sorting_sweep();
+    let parts = summary(&run, &fixtures::sorting_catalogue()).parts();
+    assert_eq!(parts.len(), 1);
+    let sheets = parts[0].sheets();
+    let words: Vec<String> = sheets.iter().map(|sheet| sheet.words.join(" ")).collect();
+    assert_eq!(
+        words,
+        [
+            "arms=equal input=random",
+            "arms=equal input=clustered",
+            "arms=equal input=ordered",
+            "arms=unequal input=random",
+            "arms=unequal input=clustered",
+            "arms=unequal input=ordered",
+        ]
+    );
+    assert!(sheets.iter().all(|sheet| sheet.devices[0].rows.len() == 25));
+    let texts = texts(&lanes(&sheets[0]).expect("counted"));
+    assert_eq!(texts[0], "Mean active lanes, sort: arms=equal, input=random");
+    assert!(texts[1].ends_with("; largest n of each, 1500 smaller not shown"), "{}", texts[1]);
+}
+
+#[test]
+fn tables_of_many_rows_keep_the_usual_ones_and_count_the_others() {
+    let (run, known) = (fixtures::sorting_sweep(), fixtures::sorting_catalogue());
+    let device = &summary(&run, &known).devices[0];
+    let (usual, left_out) = device.usual(200);
+    // Eight equal arms, random input: 11 sizes of five kernels.
+    assert_eq!((usual.rows.len(), left_out), (55, 1650 - 55));
+    assert_eq!(device.usual(1650).1, 0);
+    let sweeps = crate::analyze::size_sweeps(&run, &known);
+    assert_eq!((sweeps[0].series.len(), sweeps[0].not_shown), (5, 145));
+    let texts = texts(&bandwidth(&sweeps[0]).expect("rates"));
+    assert!(texts[1].ends_with("; 145 series not shown"), "{}", texts[1]);
+}
+
+/// A stack of stages in microseconds.
+fn stack(kernel: &str, n: i64, stages: &[(&str, f64)], launch: f64) -> StageStack {
+    StageStack {
+        label: "NVIDIA H200 (Vulkan)".to_owned(),
+        kernel: kernel.to_owned(),
+        parameters: [("n".to_owned(), Value::Integer(n))].into(),
+        stages: stages
+            .iter()
+            .map(|(name, us)| Stage { name: (*name).to_owned(), time: Nanoseconds(us * 1e3) })
+            .collect(),
+        launch: Nanoseconds(launch * 1e3),
+    }
+}
+
+#[test]
+fn the_figure_of_stages_says_every_number_and_what_exceeds_the_launch() {
+    let stacks = vec![
+        stack("naive", 1024, &[("route", 2.9), ("experts", 934.3)], 937.2),
+        stack("sorted", 1024, &[("route", 2.7), ("sort", 11.3), ("experts", 121.5)], 134.2),
+        stack("sorted", 65_536, &[("sort", 15.0), ("experts", 280.0), ("mystery", 5.0)], 300.0),
+    ];
+    let sheet = StageSheet { stacks, not_shown: 7, unknown: 2 };
+    let svg = stages("moe", &sheet).expect("timed");
+    insta::assert_snapshot!(texts(&svg).join("\n"));
+    // Of one scale where launches are alike, and a stage's colour is the same on both figures.
+    let alike = StageSheet { stacks: vec![sheet.stacks[0].clone()], not_shown: 0, unknown: 0 };
+    let other = stages("moe", &alike).expect("timed");
+    assert!(texts(&other).iter().any(|text| text.ends_with("one scale for all")));
+    for svg in [&svg, &other] {
+        assert!(svg.contains("#009E73"), "experts are green");
+        assert!(svg.contains("#0072B2"), "the route is blue");
+    }
+    // Each launch fills the sheet: three bars end at its right.
+    let boxes = svg.split("<rect ").skip(1).filter_map(|part| part.split('>').next());
+    let ends = boxes.filter(|part| {
+        let number = |name: &str| {
+            let value =
+                part.split_once(&format!(" {name}=\"")).or(part.split_once(&format!("{name}=\"")));
+            value.and_then(|(_, rest)| rest.split('"').next()?.parse::<i32>().ok()).unwrap_or(0)
+        };
+        number("x") + number("width") == 876 && number("height") == 22
+    });
+    assert_eq!(ends.count(), 3);
+}
+
+#[test]
+fn the_figure_of_lanes_before_and_after_says_every_number() {
+    let row = |width: u32, before: f64, after: f64| BeforeAfterRow {
+        kernel: "sorted".to_owned(),
+        baseline: "divergent".to_owned(),
+        label: format!("sim:{width}"),
+        parameters: "classes=8, n=8192".to_owned(),
+        width: Width::new(width).expect("a width"),
+        lanes: [before, after],
+    };
+    let rows = vec![row(8, 1.6, 7.8), row(32, 4.2, 30.6), row(64, 8.4, 59.1)];
+    let table = BeforeAfter { family: "sort".to_owned(), rows, not_shown: 3 };
+    insta::assert_snapshot!(texts(&before_after(&table).expect("counted")).join("\n"));
 }

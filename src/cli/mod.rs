@@ -14,6 +14,7 @@ mod export;
 mod failure;
 mod groups;
 mod list;
+mod model;
 mod occupancy;
 mod profile;
 mod render;

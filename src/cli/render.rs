@@ -3,7 +3,7 @@
 //! Input: runs and the catalogue. Output: one SVG a figure and `report.html`, in a folder. It can
 //! be done again from the result files at any time.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::failure::{Exit, Failure};
@@ -60,9 +60,10 @@ pub(crate) fn write(
     };
     let mut figures = Vec::new();
     let summary = analyze::summary(&run, &known);
-    for part in summary.parts().into_iter().filter(analyze::SummaryPart::fits_figure) {
-        let words = [Some(part.family.as_str()), part.form.as_deref()];
-        let name = words.into_iter().flatten().collect::<Vec<_>>().join("-");
+    for part in summary.parts().iter().flat_map(analyze::SummaryPart::sheets) {
+        let words = [Some(part.family.as_str()), part.form.as_deref()].into_iter().flatten();
+        let words = words.chain(part.words.iter().map(String::as_str));
+        let name = words.collect::<Vec<_>>().join("-");
         if part.devices.iter().flat_map(|d| &d.rows).any(|row| row.active_lanes_mean.is_some()) {
             figures.push((format!("lanes-{name}.svg"), chart::lanes(&part)));
         }
@@ -127,25 +128,30 @@ pub(crate) fn write(
     page(folder, runs, peers, &known)
 }
 
-/// The figures of speed-ups along a parameter, one for each baseline and parameter, and of stages.
+/// The figures of speed-ups along a parameter, of lanes before and after sorting, and of stages.
 fn sorting(
     run: &Run,
     known: &analyze::Catalogue,
 ) -> Vec<(String, Result<String, chart::ChartError>)> {
-    let curves = analyze::speed_curves(run, known);
-    let mut figures: Vec<_> = analyze::speed_curve_groups(&curves)
-        .into_iter()
-        .map(|(baseline, axis, curves)| {
-            let name = format!("speedup-{}-{axis}.svg", baseline.replace('/', "-"));
-            (name, chart::crossovers(&curves))
-        })
-        .collect();
+    let mut figures: Vec<(String, Result<String, chart::ChartError>)> = Vec::new();
+    let mut named: BTreeMap<String, usize> = BTreeMap::new();
+    for sheet in analyze::speed_sheets(&analyze::speed_curves(run, known)) {
+        let name = format!("speedup-{}", sheet.name());
+        // A number where several devices have the same.
+        let alike = named.entry(name.clone()).or_insert(0_usize);
+        *alike += 1;
+        let number = if *alike == 1 { String::new() } else { format!("-{alike}") };
+        figures.push((format!("{name}{number}.svg"), chart::crossovers(&sheet)));
+    }
+    for table in analyze::before_after(run, known) {
+        let name = format!("lanes-before-after-{}.svg", table.family);
+        figures.push((name, chart::before_after(&table)));
+    }
     let families: BTreeSet<&str> =
-        run.measurements.iter().filter_map(|m| m.kernel.split('/').next()).collect();
+        run.measurements.iter().map(|m| analyze::family(&m.kernel)).collect();
     for family in families {
-        let stacks = analyze::stages(run, family);
-        if !stacks.is_empty() {
-            figures.push((format!("stages-{family}.svg"), chart::stages(family, &stacks)));
+        if let Some(sheet) = analyze::stages(run, family) {
+            figures.push((format!("stages-{family}.svg"), chart::stages(family, &sheet)));
         }
     }
     figures

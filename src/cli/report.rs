@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::ReportArguments;
 use super::failure::{Exit, Failure};
-use super::render;
-use super::run::{RESULT_FILE, RESULTS, write_model, write_side_by_side, write_tables};
+use super::run::{RESULT_FILE, RESULTS, write_side_by_side, write_tables};
+use super::{model, render};
 use crate::analyze;
 use crate::kernel::Catalogue;
 use crate::store;
@@ -24,8 +24,8 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
     if let Some(run) = analyze::merge(&runs) {
         let known = render::catalogue(&catalogue);
         write_tables(&run, &analyze::summary(&run, &known), out)?;
-        write_model(&run, &known, out)?;
         write_side_by_side(&run, &known, out)?;
+        model::write(&run, &known, out)?;
     }
     let peers = match &arguments.peers {
         Some(file) => store::load_peers(file).map_err(Failure::bad_input)?.rows,

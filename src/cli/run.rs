@@ -15,7 +15,7 @@ use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::groups::{self, Sizes};
 use super::table::{self, Style};
-use super::{axis, export, list, render};
+use super::{axis, export, list, model, render};
 use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{
@@ -40,6 +40,9 @@ const BUDGET_S: [f64; 2] = [30.0, 6.0];
 
 /// The fewest samples that the stop rule asks for: paired ratios need eight pairs.
 const SAMPLES_MIN: u32 = 12;
+
+/// The most rows of a device that are all written on the terminal.
+const ROWS_MAX: usize = 200;
 
 /// The environment variables that change which driver runs, and how.
 const ENVIRONMENT: [&str; 9] = [
@@ -307,8 +310,8 @@ impl Job {
         let quiet = exports.iter().any(|path| export::is_stdout(path.as_deref()));
         if !quiet {
             write_tables(&run, &summary, out)?;
-            write_model(&run, &known, out)?;
             write_side_by_side(&run, &known, out)?;
+            model::write(&run, &known, out)?;
         }
         // Machine output begins only when everything that locks standard output is done.
         out.flush()?;
@@ -385,7 +388,11 @@ pub(crate) fn write_tables(
     for device in summary.devices.iter().filter(|device| !device.rows.is_empty()) {
         let width = device.width.map_or(String::new(), |w| format!(", subgroups of {w} lanes"));
         writeln!(out, "\n{} ({}{width})", device.label, device.device)?;
-        writeln!(out, "{}", table::summary(device, Style::Terminal))?;
+        let (shown, left_out) = device.usual(ROWS_MAX);
+        writeln!(out, "{}", table::summary(&shown, Style::Terminal))?;
+        if left_out > 0 {
+            writeln!(out, "{left_out} rows of less usual parameters stand on the page.")?;
+        }
     }
     let agreements = analyze::agreements(run);
     if !agreements.is_empty() {
@@ -422,26 +429,6 @@ pub(crate) fn write_side_by_side(
         for reason in found.reasons() {
             writeln!(out, "– {reason}")?;
         }
-    }
-    Ok(())
-}
-
-/// The model beside the measurement, for each device and each family where sorting is compared.
-pub(crate) fn write_model(
-    run: &Run,
-    known: &analyze::Catalogue,
-    out: &mut impl Write,
-) -> Result<(), Failure> {
-    let mut rows = analyze::model(run, known);
-    rows.retain(|row| {
-        ["sort/", "moe/", "sparse/"].iter().any(|family| row.kernel.starts_with(family))
-    });
-    let mut labels: Vec<String> = rows.iter().map(|row| row.label.clone()).collect();
-    labels.dedup();
-    for label in labels {
-        let of_device: Vec<_> = rows.iter().filter(|row| row.label == label).cloned().collect();
-        writeln!(out, "\n{label}: speed-up over what each is compared with, counted and measured")?;
-        writeln!(out, "{}", table::model(&of_device, Style::Terminal))?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 
 use super::annotate::method;
 use crate::analyze::{
-    Comparison, DeviceProfile, DeviceSummary, Missing, ModelRow, SideBySide, SummaryRow, TimeRatio,
+    Comparison, DeviceProfile, DeviceSummary, Missing, SideBySide, SummaryRow, TimeRatio,
     WithheldReason, parameters_text, short_name,
 };
 use crate::occupancy::{Architecture, Occupancy};
@@ -16,7 +16,7 @@ use crate::record::{Device, Output, Status};
 use crate::units::{Nanoseconds, grouped};
 
 /// What stands where there is no figure.
-const NONE: &str = "–";
+pub(super) const NONE: &str = "–";
 
 /// How a table is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) enum Style {
 }
 
 impl Style {
-    fn table(self, header: &[&str]) -> Table {
+    pub(super) fn table(self, header: &[&str]) -> Table {
         let mut table = Table::new();
         match self {
             Self::Terminal => {
@@ -311,41 +311,6 @@ pub(crate) fn profiled(devices: &[DeviceProfile], style: Style) -> String {
         table.add_row(cells.into_iter().map(Cell::new));
     }
     for column in 1..5 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    table.to_string()
-}
-
-/// Speed-ups over the kernels' baselines, beside what counting and traffic predict.
-pub(crate) fn model(rows: &[ModelRow], style: Style) -> String {
-    let header = [
-        "kernel",
-        "parameters",
-        "W",
-        "arms run",
-        "speed-up counted",
-        "with the sort's traffic",
-        "measured",
-    ];
-    let mut table = style.table(&header);
-    for row in rows {
-        let figure = |value: Option<f64>, unit: &str| {
-            value.map_or(NONE.to_owned(), |value| format!("{value:.2}{unit}"))
-        };
-        let cells = [
-            row.kernel.clone(),
-            parameters_text(&row.parameters, &[]),
-            row.width.map_or(NONE.to_owned(), |width| width.to_string()),
-            figure(row.arms_run, ""),
-            figure(row.speedup_counted, "×"),
-            figure(row.speedup_with_traffic, "×"),
-            figure(row.speedup_measured, "×"),
-        ];
-        table.add_row(cells.into_iter().map(Cell::new));
-    }
-    for column in 2..7 {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);
         }

@@ -6,6 +6,8 @@
 //! A launch file of `lanescope profile` has the same format. There everything may be left out:
 //! buffers and dispatches that are not described follow from the shader. Only there may a buffer be
 //! filled from a file or by its shape, because the catalogue is embedded and knows no shaders.
+//! In the catalogue alone a description may have a partition's dispatches and buffers worked out,
+//! see [`MultisplitDescription`].
 
 use std::collections::BTreeMap;
 
@@ -48,7 +50,7 @@ pub struct Description {
     /// The bytes that one launch must read from and write to memory however it is done, a formula
     /// over the parameters: inputs once and outputs once, nothing that a kernel adds by itself.
     /// Given where the time is best understood as a share of the device's copy rate.
-    pub bytes: Option<Formula>,
+    pub bytes: Option<ByParameter<Formula>>,
     /// A figure that an article gives for it.
     pub published: Option<Published>,
     /// A speed-up over its baseline that an article gives for it.
@@ -76,6 +78,8 @@ pub struct Description {
     /// Values of the shader's overrides, formulas over the parameters.
     #[serde(default)]
     pub overrides: BTreeMap<String, Formula>,
+    /// A stable partition by class that its dispatches work on. In the catalogue alone.
+    pub multisplit: Option<MultisplitDescription>,
     /// Buffers, named as the shader's variables.
     #[serde(default)]
     pub buffers: Vec<BufferDescription>,
@@ -270,6 +274,43 @@ pub enum Default {
         /// Everywhere with `--quick`.
         quick: Value,
     },
+}
+
+/// A stable partition by class, cut as [`mod@crate::partition`] says: the kernel has the parts
+/// `sort/split` and those of `sort/split_few`, `sort/split_many` that its numbers of classes need.
+///
+/// The dispatch that says `multisplit = true` stands for all of the partition's, and brings their
+/// overrides and buffers along. A buffer of theirs that the kernel fills or compares is described
+/// without a type and a length, which follow; the others need not be described. Where no dispatch
+/// says so, as in a kernel that does without the partition what others do with it, only `split` and
+/// what is described are there.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MultisplitDescription {
+    /// How many elements, from 0 on.
+    pub elements: Formula,
+    /// How many classes, 1 to 256: the buffer `keys` holds numbers below it.
+    pub classes: Formula,
+    /// What is written beside `offsets`; the permutation where it is left out.
+    #[serde(default = "permutation")]
+    pub writes: ByParameter<WritesDescription>,
+}
+
+/// What a partition writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WritesDescription {
+    /// The buffer `permutation`.
+    Permutation,
+    /// The buffers `permutation` and `inverse`.
+    PermutationAndInverse,
+    /// The buffer `payload`, in order, into `payload_sorted`, and the classes into `keys_sorted`, which
+    /// above 16 classes is called `keys_filled`.
+    Pairs,
+}
+
+fn permutation() -> ByParameter<WritesDescription> {
+    ByParameter::Same(WritesDescription::Permutation)
 }
 
 /// A buffer.
@@ -484,7 +525,12 @@ pub enum FillDescription {
 #[serde(deny_unknown_fields)]
 pub struct DispatchDescription {
     /// The entry point; `{name}` is replaced with that parameter's value.
+    #[serde(default)]
     pub entry_point: String,
+    /// In place of an entry point: that it stands for the dispatches of `[multisplit]`, in order. Of
+    /// the rest it takes `setup` alone.
+    #[serde(default)]
+    pub multisplit: bool,
     /// Workgroups: one formula (a count, folded into two dimensions where it is large) or three.
     pub workgroups: Option<WorkgroupsDescription>,
     /// In place of `workgroups`: the buffer that holds the three counts.
@@ -530,27 +576,38 @@ pub struct IndirectDescription {
     pub stride: u64,
 }
 
-/// The mean active lanes of blocks of one label.
+/// Something that may depend on a parameter's value.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
-pub enum MeanDescription {
-    /// The same formula whatever the parameters are.
-    Same(Formula),
-    /// A formula for each value of a parameter; nothing is expected at values that have none.
+pub enum ByParameter<T> {
+    /// The same whatever the parameters are.
+    Same(T),
+    /// One for each value of a parameter.
     Choice {
         /// The parameter.
         by: String,
-        /// A formula for each of its values.
-        of: BTreeMap<String, Formula>,
+        /// What is chosen at each of its values.
+        of: BTreeMap<String, T>,
     },
+}
+
+impl<T> ByParameter<T> {
+    /// What holds with these parameters; nothing at a value that is not listed.
+    pub fn chosen(&self, parameters: &BTreeMap<String, Value>) -> Option<&T> {
+        match self {
+            Self::Same(one) => Some(one),
+            Self::Choice { by, of } => of.get(&parameters.get(by)?.to_string()),
+        }
+    }
 }
 
 /// What is expected of the blocks of one label.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlockDescription {
-    /// Mean active lanes, a formula in `W` and the parameters, or one for each value of a parameter.
-    pub active_lanes_mean: MeanDescription,
+    /// Mean active lanes, a formula in `W` and the parameters, or one for each value of a parameter;
+    /// nothing is expected at values that have none.
+    pub active_lanes_mean: ByParameter<Formula>,
     /// Exact issues of each block of the label, a formula in `W` and the parameters; given where
     /// they follow from the shader alone.
     pub issues: Option<Formula>,

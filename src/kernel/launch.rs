@@ -11,12 +11,12 @@ use serde::{Deserialize, Serialize};
 use super::dispatches;
 use super::format::{
     BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
-    MeanDescription, Reference, Replacement, ReplacementText, ScalarDescription, ScalarType,
+    Reference, Replacement, ReplacementText, ScalarDescription, ScalarType,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
 use super::shape::{Extent, Shape};
-use super::{Kernel, KernelError, Language};
+use super::{Kernel, KernelError, Language, multisplit};
 use crate::record::Value;
 use crate::units::Width;
 
@@ -276,7 +276,7 @@ pub fn build(
 ) -> Result<Launch, KernelError> {
     let names = numbers(&parameters);
     let problem = |message: String| KernelError::Description { file: file.to_owned(), message };
-    let description = &kernel.description;
+    let description = &multisplit::expanded(&kernel.description, &parameters).map_err(problem)?;
     if description.dispatches.is_empty() {
         return Err(problem("there are no [[dispatches]]".to_owned()));
     }
@@ -296,7 +296,7 @@ pub fn build(
     let overrides = overrides(&description.overrides, &parameters).map_err(problem)?;
     let source = replaced(&kernel.source, &description.replacements, &parameters);
     let source = source.map_err(problem)?;
-    let bytes = description.bytes.as_ref();
+    let bytes = description.bytes.as_ref().and_then(|bytes| bytes.chosen(&parameters));
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
     let dispatches =
@@ -409,18 +409,11 @@ fn expected_blocks(
     given: &BTreeMap<String, BlockDescription>,
     parameters: &BTreeMap<String, Value>,
 ) -> BTreeMap<String, ExpectedBlock> {
-    let mean = |block: &BlockDescription| match &block.active_lanes_mean {
-        MeanDescription::Same(formula) => Some(formula.to_string()),
-        MeanDescription::Choice { by, of } => {
-            let value = parameters.get(by).map(Value::to_string)?;
-            of.get(&value).map(Formula::to_string)
-        }
-    };
     given
         .iter()
         .filter_map(|(label, block)| {
             let block = ExpectedBlock {
-                active_lanes_mean: mean(block)?,
+                active_lanes_mean: block.active_lanes_mean.chosen(parameters)?.to_string(),
                 issues: block.issues.as_ref().map(Formula::to_string),
                 lanes: block.lanes.as_ref().map(Formula::to_string),
             };

@@ -14,6 +14,7 @@ pub mod format;
 pub mod formula;
 pub mod generate;
 pub mod launch;
+mod multisplit;
 pub mod reference;
 pub mod shape;
 
@@ -293,12 +294,20 @@ impl Description {
     ///
     /// # Errors
     ///
-    /// [`KernelError::Toml`] with file, line and key.
+    /// [`KernelError::Toml`] with file, line and key, or with which dispatch has no entry point.
     pub fn parse(file: &str, text: &str) -> Result<Self, KernelError> {
-        toml::from_str(text).map_err(|error| KernelError::Toml {
+        let description: Self = toml::from_str(text).map_err(|error| KernelError::Toml {
             file: file.to_owned(),
             message: error.to_string(),
-        })
+        })?;
+        let empty = |dispatch: &format::DispatchDescription| {
+            !dispatch.multisplit && dispatch.entry_point.is_empty()
+        };
+        if let Some(index) = description.dispatches.iter().position(empty) {
+            let message = format!("[[dispatches]] number {} has no `entry_point`", index + 1);
+            return Err(KernelError::Toml { file: file.to_owned(), message });
+        }
+        Ok(description)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Tests of the catalogue.
 
-use super::format::MeanDescription;
+use super::format::ByParameter;
 use super::*;
 use crate::program::Parsed;
 use crate::units::Width;
@@ -186,7 +186,7 @@ fn every_launch_fits_its_shader() {
                         let expected = launch.active_lanes_mean_expected(label, width).unwrap();
                         let chosen = matches!(
                             kernel.description.blocks[label].active_lanes_mean,
-                            MeanDescription::Choice { .. }
+                            ByParameter::Choice { .. }
                         );
                         let fits = |e: f64| e > 0.0 && e <= 32.0;
                         assert!(expected.map_or(chosen, fits), "{}: {label}", kernel.id);

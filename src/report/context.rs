@@ -10,6 +10,7 @@ use super::{
     ReportError,
     counters::{self, MeasuredText},
     format,
+    model::{self, SortingText},
     side_by_side::{self, SideBySideText},
     sources::{SourceText, sources},
 };
@@ -30,10 +31,13 @@ pub(super) struct Context {
     devices: Vec<DeviceText>,
     summaries: Vec<SummaryText>,
     side_by_side: Vec<SideBySideText>,
+    sorting: SortingText,
     counters: Vec<MeasuredText>,
     figures: Vec<String>,
     agreements: Vec<AgreementText>,
     sources: Vec<SourceText>,
+    /// Measurements whose lines are not among them.
+    sources_left_out: usize,
     findings: Vec<FindingText>,
     failures: Vec<FailureText>,
     peers: Vec<PeerText>,
@@ -134,6 +138,7 @@ pub(super) fn context(
     catalogue: &Catalogue,
 ) -> Result<Context, ReportError> {
     let summary = analyze::summary(joined, catalogue);
+    let (sources, sources_left_out) = sources(joined);
     let findings = analyze::findings(joined, catalogue).into_iter().map(|finding| FindingText {
         flag: finding.flag,
         explanation: finding.explanation,
@@ -144,9 +149,11 @@ pub(super) fn context(
         devices: joined.devices.iter().map(|one| device(joined, one)).collect(),
         figures: figures(joined, &summary, catalogue)?,
         side_by_side: side_by_side::texts(joined, catalogue),
+        sorting: model::texts(joined, catalogue),
         counters: counters::measured(joined),
         agreements: analyze::agreements(joined).iter().map(agreement).collect(),
-        sources: sources(joined),
+        sources,
+        sources_left_out,
         findings: findings.collect(),
         failures: failures(&summary),
         peers: peers.iter().map(peer).collect(),
@@ -324,7 +331,7 @@ fn figures(
         Err(ChartError::Empty(_)) => Ok(()),
         Err(error) => Err(ReportError::from(error)),
     };
-    for part in summary.parts().into_iter().filter(analyze::SummaryPart::fits_figure) {
+    for part in summary.parts().iter().flat_map(analyze::SummaryPart::sheets) {
         add(chart::lanes(&part))?;
         add(chart::ratios(&part))?;
     }
@@ -338,15 +345,16 @@ fn figures(
     for table in analyze::speedups(summary, catalogue) {
         add(chart::speedups(&table))?;
     }
-    let curves = analyze::speed_curves(run, catalogue);
-    for (_, _, curves) in analyze::speed_curve_groups(&curves) {
-        add(chart::crossovers(&curves))?;
+    for sheet in analyze::speed_sheets(&analyze::speed_curves(run, catalogue)) {
+        add(chart::crossovers(&sheet))?;
     }
-    let families = run.measurements.iter().filter_map(|one| one.kernel.split('/').next());
+    for table in analyze::before_after(run, catalogue) {
+        add(chart::before_after(&table))?;
+    }
+    let families = run.measurements.iter().map(|one| analyze::family(&one.kernel));
     for family in families.collect::<BTreeSet<&str>>() {
-        let stacks = analyze::stages(run, family);
-        if !stacks.is_empty() {
-            add(chart::stages(family, &stacks))?;
+        if let Some(sheet) = analyze::stages(run, family) {
+            add(chart::stages(family, &sheet))?;
         }
     }
     for sweep in analyze::size_sweeps(run, catalogue).iter().filter(|sweep| sweep.has_lines()) {

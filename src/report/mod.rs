@@ -9,6 +9,7 @@ mod context;
 mod counters;
 mod format;
 mod highlight;
+mod model;
 mod profile;
 mod side_by_side;
 mod sources;

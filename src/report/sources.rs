@@ -63,9 +63,14 @@ struct BinText {
     title: String,
 }
 
-/// Makes the views of every source that was counted.
-pub(super) fn sources(run: &Run) -> Vec<SourceText> {
-    analyze::lines(run).iter().map(source).collect()
+/// The most measurements whose lines are all on the page: a sweep of more would make it too large to
+/// open.
+const MEASUREMENTS_MAX: usize = 200;
+
+/// Makes the views of sources that were counted, and says of how many measurements they leave out lines.
+pub(super) fn sources(run: &Run) -> (Vec<SourceText>, usize) {
+    let (views, left_out) = analyze::lines_of_most(run, MEASUREMENTS_MAX);
+    (views.iter().map(source).collect(), left_out)
 }
 
 /// Makes one view.

@@ -128,3 +128,30 @@ fn hardware_counters_of_each_measurement_are_on_the_page() {
     let page = html(&[run], &[], &catalogue).expect("a page");
     assert!(page.contains("no hardware counters: &lt;none&gt;"));
 }
+
+#[test]
+fn what_sorting_gains_is_on_the_page_and_the_page_stays_readable() {
+    let run = fixtures::sorting_sweep();
+    let known = fixtures::sorting_catalogue();
+    let page = html(std::slice::from_ref(&run), &[], &known).expect("a page");
+    let text = |text: &str| text.replace('/', "&#x2f;").replace('\'', "&#x27;");
+    for sentence in crate::analyze::crossover_sentences(&run, &known) {
+        assert!(page.contains(&text(&sentence)), "{sentence}");
+    }
+    for line in crate::analyze::MODEL_LEGEND {
+        assert!(page.contains(&text(line)), "{line}");
+    }
+    let table = &crate::analyze::model_tables(&run, &known)[0];
+    let shown = page.matches("<tr><td>sorted over divergent").count();
+    assert_eq!(shown, 11 * 30, "every row, the unusual ones folded");
+    let rows = table.others.len();
+    assert!(page.contains(&format!("<summary>{rows} rows of less usual parameters</summary>")));
+    assert_eq!(page.matches("Where each kernel pays").count(), 1);
+    // Lines of each kernel once; the summary, with its 1650 rows, folded.
+    assert_eq!(page.matches("<details class=\"source\"").count(), 5);
+    assert!(page.contains("the lines of 1645 other measurements are in the record"));
+    assert!(page.contains("<details><summary>1650 rows</summary>"));
+    // Where nothing is compared, there is no such section.
+    let page = html(&[fixtures::run()], &[], &Catalogue::default()).expect("a page");
+    assert!(!page.contains("id=\"sorting\"") && !page.contains("href=\"#sorting\""));
+}

@@ -118,3 +118,25 @@ fn walks_and_strides_are_held_against_the_first() {
 fn without_such_kernels_there_are_no_curves() {
     assert_eq!(curves(&fixtures::run()), []);
 }
+
+#[test]
+fn attention_has_a_figure_of_lanes_for_each_mask_and_head() {
+    let parameters = |sequence, head, density| {
+        [
+            ("sequence", Value::Integer(sequence)),
+            ("head", Value::Integer(head)),
+            ("density", Value::Real(density)),
+        ]
+    };
+    let points =
+        [(1024, 64, 0.1), (2048, 64, 0.1), (1024, 128, 0.1), (2048, 128, 0.1), (1024, 64, 1.0)];
+    let points = points.map(|(sequence, head, density)| parameters(sequence, head, density));
+    let points: Vec<(&[(&str, Value)], f64)> = points.iter().map(|one| (&one[..], 100.0)).collect();
+    let run = run("sparse/attention_compact", "GPU", &points);
+    let figure = table(&run, "lanes-attention-head=64");
+    assert_eq!(figure.series.len(), 1);
+    assert_eq!(figure.series[0].name, "compact");
+    // The synthetic kernel has all lanes active; density 1 is not drawn beside the usual one.
+    assert_eq!(figure.series[0].points, [(1024.0, 100.0), (2048.0, 100.0)]);
+    assert_eq!(curves(&run).len(), 2, "one for each head dimension");
+}

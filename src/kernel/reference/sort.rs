@@ -5,6 +5,7 @@
 
 use super::{Element, Expected, Function, copied, count, floats, words};
 use crate::kernel::Launch;
+use crate::record::Value;
 
 /// The family's references by name.
 pub(super) const FUNCTIONS: &[(&str, Function)] =
@@ -31,7 +32,7 @@ fn arms(launch: &Launch) -> Result<Expected, String> {
     Ok(Expected::from([("output".to_owned(), output)]))
 }
 
-/// Where classes begin, the permutation and its inverse.
+/// Where classes begin, the permutation, and its inverse where it is written.
 #[expect(clippy::cast_precision_loss, reason = "indices lie far below 2^53")]
 fn permutation(launch: &Launch) -> Result<Expected, String> {
     let (n, classes) = (count(launch, "n")?, count(launch, "classes")?);
@@ -43,6 +44,10 @@ fn permutation(launch: &Launch) -> Result<Expected, String> {
     let mut inverse = vec![0; n];
     for (place, (_, index)) in order.iter().enumerate() {
         inverse[*index] = place;
+    }
+    if launch.parameters.get("inverse") == Some(&Value::Name("no".to_owned())) {
+        // The vector that is bound in its place stays as it is.
+        inverse = vec![0; 4];
     }
     let begins =
         (0..=classes).map(|class| order.partition_point(|(key, _)| (*key as usize) < class));

@@ -166,6 +166,7 @@ pub fn dispatch(interface: &Interface, workgroups: Option<[u32; 3]>) -> Dispatch
     };
     DispatchDescription {
         entry_point: interface.entry_point.clone(),
+        multisplit: false,
         workgroups: Some(count),
         indirect: None,
         workgroup_size: None,

@@ -129,6 +129,11 @@ pub fn prepare(
         None => (request.file.clone(), Description::parse(&request.file, "")?),
     };
     let unfit = |message: String| ProfileError::Unfit { file: file.clone(), message };
+    if description.multisplit.is_some() || description.dispatches.iter().any(|d| d.multisplit) {
+        let message = "`multisplit` is for kernels of the catalogue, which have its shader as a part; \
+                       list its dispatches and buffers";
+        return Err(unfit(message.to_owned()));
+    }
     let n_is_default = request.n.is_none() && !description.parameters.contains_key(SIZE);
     description.parameters.entry(SIZE.to_owned()).or_insert_with(|| size_parameter(ELEMENTS));
     let mut parameters = chosen(request, &description)?;

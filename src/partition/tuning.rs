@@ -1,14 +1,9 @@
 //! How a partition's work is cut: workgroups, tiles, chunks.
 //!
 //! Input: a device's limits, the number of elements and of classes. Output: a [`Tuning`] that fits
-//! them. It makes nothing on the device.
+//! them.
 
-use wgpu::Limits;
-
-use super::{CLASSES_MAX, MultisplitError};
-
-/// The most workgroups of a dispatch along one dimension on every device, and the most chunks.
-pub(super) const WORKGROUPS_MAX: u32 = 65_535;
+use super::{CLASSES_MAX, Limits, WORKGROUPS_MAX};
 
 /// The most packed words of a lane in a chunk: its counts stay inside fields of 16 bits.
 const WORDS_PER_LANE_MAX: u32 = 32;
@@ -52,9 +47,15 @@ pub struct Tuning {
     pub fold: bool,
 }
 
+/// Why a tuning does not fit a device, a number of elements or of classes: the rule that it breaks.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Misfit(pub String);
+
 impl Tuning {
     /// The tuning for a device and a size; `pairs` says whether pairs are written.
-    pub fn choose(limits: &Limits, n: u32, classes: u32, pairs: bool) -> Self {
+    pub fn choose(limits: impl Into<Limits>, n: u32, classes: u32, pairs: bool) -> Self {
+        let limits = limits.into();
         let path = if classes <= 16 { Path::Few } else { Path::Many };
         // The first of each is what an H200 liked best.
         let candidates: [(u32, u32); 3] = match (path, pairs) {
@@ -96,7 +97,7 @@ impl Tuning {
     }
 
     /// Keys in a packed word.
-    pub(super) fn keys_per_word(&self) -> u32 {
+    fn keys_per_word(&self) -> u32 {
         match self.path {
             Path::Few => 8,
             Path::Many => 4,
@@ -110,9 +111,7 @@ impl Tuning {
 
     /// Invocations of the workgroups that go through the chunks of a class.
     pub(super) fn scan_threads(limits: &Limits) -> u32 {
-        let most =
-            limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x);
-        if most >= 512 { 512 } else { 128 }
+        [512, 256].into_iter().find(|size| *size <= limits.invocations_max).unwrap_or(128)
     }
 
     /// The bits of a class id for `Many`.
@@ -163,16 +162,15 @@ impl Tuning {
     ///
     /// # Errors
     ///
-    /// [`MultisplitError::Tuning`] with the first rule that it breaks.
-    pub fn check(&self, limits: &Limits, n: u32, classes: u32) -> Result<(), MultisplitError> {
-        let wrong = |message: String| Err(MultisplitError::Tuning(message));
+    /// The first rule that it breaks.
+    pub fn check(&self, limits: impl Into<Limits>, n: u32, classes: u32) -> Result<(), Misfit> {
+        let limits = limits.into();
+        let wrong = |message: String| Err(Misfit(message));
         let Self { path, threads, rows, tiles_per_chunk, fold } = *self;
         if ![128, 256, 512, 1024].contains(&threads) {
             return wrong(format!("threads is {threads}, not 128, 256, 512 or 1024"));
         }
-        if threads
-            > limits.max_compute_invocations_per_workgroup.min(limits.max_compute_workgroup_size_x)
-        {
+        if threads > limits.invocations_max {
             return wrong(format!("the device has no workgroups of {threads} invocations"));
         }
         let (classes_max, rows_max) = match path {
@@ -202,18 +200,16 @@ impl Tuning {
         if !(1..=most).contains(&tiles_per_chunk) {
             return wrong(format!("tiles_per_chunk is {tiles_per_chunk}, not 1 to {most}"));
         }
-        let (bytes, limit) =
-            (self.workgroup_bytes(classes), limits.max_compute_workgroup_storage_size);
+        let (bytes, limit) = (self.workgroup_bytes(classes), limits.workgroup_bytes_max);
         if bytes > limit {
             return wrong(format!("{bytes} bytes of workgroup memory; the device has {limit}"));
         }
-        let (chunks, most) =
-            (self.chunks(n), limits.max_compute_workgroups_per_dimension.min(WORKGROUPS_MAX));
+        let (chunks, most) = (self.chunks(n), limits.workgroups_max.min(WORKGROUPS_MAX));
         if chunks > most {
             return wrong(format!("{chunks} chunks; {most} at most"));
         }
         let needed = self.scratch_words(n, classes).into_iter().max().unwrap_or(0) * 4;
-        let limit = limits.max_storage_buffer_binding_size.min(limits.max_buffer_size);
+        let limit = limits.storage_bytes_max;
         if needed > limit {
             return wrong(format!("{needed} bytes of scratch memory; the device binds {limit}"));
         }

@@ -1,0 +1,213 @@
+//! Where sorting pays, in tables and in a sentence for each device and baseline.
+//!
+//! Input: a run. Output: [`CrossoverTable`]s and sentences. Both are along the parameter that matters
+//! most of those that vary: the size, else density, the sequence, the number of classes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{AXES, Crossover, FAMILIES, SpeedCurve, crossover, every_curve, usual_only, values_of};
+use crate::analyze::{Catalogue, family, short_name};
+use crate::record::Run;
+
+/// Where kernels cross their baseline, at every combination of the other parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrossoverTable {
+    /// The device's name for people.
+    pub label: String,
+    /// The baseline's full name.
+    pub baseline: String,
+    /// The parameter that crossovers are values of.
+    pub axis: &'static str,
+    /// The parameters that all rows share, as `work=512`.
+    pub shared: Vec<String>,
+    /// The parameters that rows differ in.
+    pub parameters: Vec<String>,
+    /// The kernels' short names.
+    pub kernels: Vec<String>,
+    /// A row for each combination.
+    pub rows: Vec<CrossoverRow>,
+}
+
+/// One combination of parameters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CrossoverRow {
+    /// The value of each of the table's parameters.
+    pub parameters: Vec<String>,
+    /// For each kernel where it crosses, worded as `from n = 2,900`; nothing where it was not
+    /// measured at two values at least.
+    pub crossovers: Vec<Option<String>>,
+    /// For each kernel the speed-up at the last value of the axis.
+    pub last: Vec<Option<f64>>,
+}
+
+impl Crossover {
+    /// Words it for values of `axis` at these points: `from n = 270,000`.
+    pub fn words(&self, axis: &str, points: &[(f64, f64)]) -> String {
+        let end = |point: Option<&(f64, f64)>| exact(point.map_or(0.0, |(x, _)| *x));
+        let named = match axis {
+            "classes" => "number of classes",
+            "rounds" => "number of rounds",
+            "sequence" => "length of the sequence",
+            other => other,
+        };
+        let range = || format!("{named} from {} to {}", end(points.first()), end(points.last()));
+        match self {
+            Self::From(x) => format!("from {axis} = {}", rounded(*x)),
+            Self::UpTo(x) => format!("up to {axis} = {}", rounded(*x)),
+            Self::Between(from, to) => {
+                format!("from {axis} = {} to {}", rounded(*from), rounded(*to))
+            }
+            Self::Always => format!("at every {}", range()),
+            Self::Never => format!("at no {}", range()),
+            Self::Some(paying) => format!("at {paying} of {} values of {}", points.len(), range()),
+        }
+    }
+}
+
+/// Two digits that count, with commas between thousands.
+pub(super) fn rounded(x: f64) -> String {
+    if x <= 0.0 {
+        return exact(x);
+    }
+    let scale = 10_f64.powf(x.log10().floor() - 1.0);
+    exact((x / scale).round() * scale)
+}
+
+/// A value of a parameter, with commas between thousands.
+fn exact(value: f64) -> String {
+    if value < 10.0 || value.fract() > 1e-6 {
+        return format!("{}", (value * 1e6).round() / 1e6);
+    }
+    let digits = format!("{value:.0}");
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The curves of each device and baseline along the first parameter that some of them vary in; where
+/// none does, the single points.
+fn groups(run: &Run, catalogue: &Catalogue) -> Vec<Vec<SpeedCurve>> {
+    let mut found: BTreeMap<(String, String), Vec<SpeedCurve>> = BTreeMap::new();
+    let sorting = |curve: &SpeedCurve| FAMILIES.contains(&family(&curve.kernel));
+    for curve in every_curve(run, catalogue).into_iter().filter(sorting) {
+        found.entry((curve.label.clone(), curve.baseline.clone())).or_default().push(curve);
+    }
+    let along = |curves: Vec<SpeedCurve>| {
+        let first = |lines: bool| {
+            AXES.into_iter().find(|axis| {
+                curves.iter().any(|one| one.axis == *axis && (!lines || one.points.len() > 1))
+            })
+        };
+        let axis = first(true).or_else(|| first(false));
+        curves.into_iter().filter(|one| Some(one.axis) == axis).collect()
+    };
+    found.into_values().map(along).collect()
+}
+
+/// Makes a table for each device and baseline whose kernels were measured along a parameter.
+pub fn crossover_tables(run: &Run, catalogue: &Catalogue) -> Vec<CrossoverTable> {
+    let lines = |mut curves: Vec<SpeedCurve>| {
+        curves.retain(|curve| curve.points.len() > 1);
+        curves
+    };
+    groups(run, catalogue).into_iter().map(lines).filter_map(|curves| table(&curves)).collect()
+}
+
+fn table(curves: &[SpeedCurve]) -> Option<CrossoverTable> {
+    let first = curves.first()?;
+    let all: Vec<&SpeedCurve> = curves.iter().collect();
+    let names: BTreeSet<&String> = curves.iter().flat_map(|curve| curve.fixed.keys()).collect();
+    let (told, shared): (Vec<&String>, Vec<&String>) =
+        names.into_iter().partition(|name| values_of(&all, name).len() > 1);
+    let shared = shared.iter().flat_map(|name| {
+        values_of(&all, name).into_iter().map(move |value| format!("{name}={value}"))
+    });
+    let places = |curve: &SpeedCurve| {
+        let place = |name: &&String| {
+            let value = curve.fixed.get(*name)?;
+            values_of(&all, name).iter().position(|known| known == value)
+        };
+        told.iter().map(place).collect::<Vec<Option<usize>>>()
+    };
+    let combinations: BTreeSet<Vec<Option<usize>>> = curves.iter().map(places).collect();
+    let kernels: BTreeSet<&str> = curves.iter().map(|curve| short_name(&curve.kernel)).collect();
+    let row = |combination: &Vec<Option<usize>>| {
+        let of = || curves.iter().filter(|curve| places(curve) == *combination);
+        let cell = |kernel: &&str| of().find(|curve| short_name(&curve.kernel) == *kernel);
+        let found: Vec<Option<&SpeedCurve>> = kernels.iter().map(cell).collect();
+        let words = |curve: &SpeedCurve| crossover(curve).words(curve.axis, &curve.points);
+        let last = |curve: &SpeedCurve| Some(curve.points.last()?.1);
+        let fixed = of().next().map(|curve| &curve.fixed);
+        let value = |name: &&String| fixed?.get(*name).map(ToString::to_string);
+        CrossoverRow {
+            parameters: told.iter().map(|name| value(name).unwrap_or_default()).collect(),
+            crossovers: found.iter().map(|curve| curve.map(words)).collect(),
+            last: found.iter().map(|curve| curve.and_then(last)).collect(),
+        }
+    };
+    Some(CrossoverTable {
+        label: first.label.clone(),
+        baseline: first.baseline.clone(),
+        axis: first.axis,
+        shared: shared.collect(),
+        kernels: kernels.iter().map(|kernel| (*kernel).to_owned()).collect(),
+        rows: combinations.iter().map(row).collect(),
+        parameters: told.into_iter().cloned().collect(),
+    })
+}
+
+/// Makes a sentence for each device and baseline: where each kernel pays at the most usual parameters.
+pub fn crossover_sentences(run: &Run, catalogue: &Catalogue) -> Vec<String> {
+    groups(run, catalogue).into_iter().filter_map(sentence).collect()
+}
+
+fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
+    usual_only(&mut curves, |curve| &curve.fixed);
+    let first = curves.first()?.clone();
+    curves.retain(|curve| curve.fixed == first.fixed);
+    let mut clauses: Vec<(String, bool, Vec<&str>)> = Vec::new();
+    for curve in &curves {
+        let (words, single) = match curve.points.as_slice() {
+            [(x, y)] => (format!("{y:.2} times as fast at {} = {}", curve.axis, exact(*x)), true),
+            points => (crossover(curve).words(curve.axis, points), false),
+        };
+        let name = short_name(&curve.kernel);
+        match clauses.iter_mut().find(|(known, _, _)| *known == words) {
+            Some((_, _, kernels)) => kernels.push(name),
+            None => clauses.push((words, single, vec![name])),
+        }
+    }
+    let clauses: Vec<String> = clauses
+        .into_iter()
+        .map(|(words, single, kernels)| {
+            let verb = match (single, kernels.len()) {
+                (true, 1) => "is",
+                (true, _) => "are",
+                (false, 1) => "pays",
+                (false, _) => "pay",
+            };
+            format!("{} {verb} {words}", listed(&kernels))
+        })
+        .collect();
+    Some(format!(
+        "On {}, against {} ({}): {}.",
+        first.label,
+        first.baseline,
+        first.fixed_text(),
+        clauses.join("; ")
+    ))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn listed(names: &[&str]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => (*one).to_owned(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}

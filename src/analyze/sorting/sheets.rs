@@ -1,0 +1,158 @@
+//! Many speed-up curves in sheets that can be read.
+//!
+//! Input: curves. Output: [`SpeedSheet`]s. Few curves of one baseline and axis share a sheet. Of more,
+//! each device and set of names (such as `arms`, `input`) gets a sheet, each kernel a panel of it, and
+//! one further parameter, such as `classes`, a curve a value. What is not drawn is counted.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{SpeedCurve, spread, unusual, values_of};
+
+/// The most curves of a panel: as many as there are colours.
+pub(super) const CURVES_MAX: usize = 8;
+
+/// The most sheets of a baseline and axis.
+const SHEETS_MAX: usize = 12;
+
+/// The parameters that curves of a panel may differ in, the first that varies.
+const SERIES: [&str; 9] =
+    ["classes", "n", "density", "sequence", "head", "rounds", "work", "model", "hidden"];
+
+/// A figure of speed-ups over one baseline along one parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpeedSheet {
+    /// The baseline's full name.
+    pub baseline: String,
+    /// The parameter that the curves run along.
+    pub axis: &'static str,
+    /// The device's name for people; nothing where the sheet holds all devices.
+    pub label: Option<String>,
+    /// What tells this sheet from the others of the same baseline and axis, as `input=random`.
+    pub words: Vec<String>,
+    /// The parameters that all its curves share, as `work=512`, but for those above.
+    pub shared: Vec<String>,
+    /// The parameter that tells a panel's curves apart; nothing where their names do.
+    pub series: Option<&'static str>,
+    /// A panel for each kernel; one for all where names tell curves apart.
+    pub panels: Vec<SpeedPanel>,
+    /// Curves of this baseline and axis that are on no sheet.
+    pub not_shown: usize,
+}
+
+/// The curves of one kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SpeedPanel {
+    /// The kernel's full name; nothing where there are several.
+    pub kernel: Option<String>,
+    /// The curves, by rising value of the series' parameter.
+    pub curves: Vec<SpeedCurve>,
+}
+
+impl SpeedSheet {
+    /// A word for file names, such as `sort-divergent-n-input=random`.
+    pub fn name(&self) -> String {
+        let baseline = self.baseline.replace('/', "-");
+        let words = std::iter::once(self.axis).chain(self.words.iter().map(String::as_str));
+        words.fold(baseline, |name, word| format!("{name}-{word}"))
+    }
+
+    /// Every curve.
+    pub fn curves(&self) -> impl Iterator<Item = &SpeedCurve> {
+        self.panels.iter().flat_map(|panel| &panel.curves)
+    }
+}
+
+/// Sorts curves into sheets.
+pub fn speed_sheets(curves: &[SpeedCurve]) -> Vec<SpeedSheet> {
+    let mut groups: BTreeMap<(&str, &'static str), Vec<&SpeedCurve>> = BTreeMap::new();
+    for curve in curves {
+        groups.entry((&curve.baseline, curve.axis)).or_default().push(curve);
+    }
+    groups.into_values().flat_map(|curves| sheets(&curves)).collect()
+}
+
+/// What a sheet's curves share: how unusual it is, the device, and names with values. Where there are too
+/// many sheets, the usual ones stay.
+type Key<'a> = (usize, &'a str, Vec<(&'a String, String)>);
+
+/// The sheets of one baseline and axis.
+fn sheets(curves: &[&SpeedCurve]) -> Vec<SpeedSheet> {
+    let Some(first) = curves.first() else { return Vec::new() };
+    let empty = |label| SpeedSheet {
+        baseline: first.baseline.clone(),
+        axis: first.axis,
+        label,
+        words: Vec::new(),
+        shared: Vec::new(),
+        series: None,
+        panels: Vec::new(),
+        not_shown: 0,
+    };
+    if curves.len() <= CURVES_MAX {
+        let curves = curves.iter().map(|curve| (*curve).clone()).collect();
+        return vec![SpeedSheet {
+            panels: vec![SpeedPanel { kernel: None, curves }],
+            ..empty(None)
+        }];
+    }
+    let varies = |name: &&'static str| values_of(curves, name).len() > 1;
+    let series = SERIES.into_iter().filter(|name| *name != first.axis).find(varies);
+    let mut found: BTreeMap<Key<'_>, Vec<&SpeedCurve>> = BTreeMap::new();
+    for curve in curves {
+        let mut others = curve.fixed.clone();
+        if let Some(series) = series {
+            others.remove(series);
+        }
+        let key = curve.fixed.iter().filter(|(name, _)| others.contains_key(*name));
+        let key = key.map(|(name, value)| (name, value.to_string())).collect();
+        found.entry((unusual(&others), &curve.label, key)).or_default().push(curve);
+    }
+    let told: BTreeSet<&String> = found
+        .keys()
+        .flat_map(|(_, _, key)| key.iter().map(|(name, _)| *name))
+        .filter(|name| values_of(curves, name).len() > 1)
+        .collect();
+    let mut made: Vec<SpeedSheet> = Vec::new();
+    for ((_, label, key), curves) in found.into_iter().take(SHEETS_MAX) {
+        let (words, shared): (Vec<_>, Vec<_>) =
+            key.into_iter().partition(|(name, _)| told.contains(name));
+        let text = |all: Vec<(&String, String)>| {
+            all.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+        };
+        made.push(SpeedSheet {
+            words: text(words),
+            shared: text(shared),
+            series,
+            panels: panels(&curves, series),
+            ..empty(Some(label.to_owned()))
+        });
+    }
+    let shown: usize = made.iter().map(|sheet| sheet.curves().count()).sum();
+    for sheet in &mut made {
+        sheet.not_shown = curves.len() - shown;
+    }
+    made
+}
+
+/// A panel for each kernel, of as many curves as there are colours.
+fn panels(curves: &[&SpeedCurve], series: Option<&'static str>) -> Vec<SpeedPanel> {
+    let values = series.map(|name| spread(&values_of(curves, name), CURVES_MAX));
+    let drawn: Vec<&SpeedCurve> = match (series, &values) {
+        (Some(name), Some(values)) => {
+            let of = |value| curves.iter().filter(move |one| one.fixed.get(name) == Some(value));
+            values.iter().flat_map(of).copied().collect()
+        }
+        _ => curves.to_vec(),
+    };
+    let mut panels: BTreeMap<&str, Vec<SpeedCurve>> = BTreeMap::new();
+    for curve in drawn {
+        panels.entry(curve.kernel.as_str()).or_default().push(curve.clone());
+    }
+    panels
+        .into_iter()
+        .map(|(kernel, mut curves)| {
+            curves.truncate(CURVES_MAX);
+            SpeedPanel { kernel: Some(kernel.to_owned()), curves }
+        })
+        .collect()
+}

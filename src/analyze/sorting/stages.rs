@@ -1,0 +1,197 @@
+//! A launch's time by its dispatches.
+//!
+//! Input: a run whose dispatches were timed one by one. Output: [`StageStack`]s. Which dispatch does
+//! what is known by its entry point's name.
+
+use std::collections::BTreeMap;
+
+use super::{spread, usual_only};
+use crate::analyze::{SIZE, device_label, short_name};
+use crate::record::{Run, Value};
+use crate::units::Nanoseconds;
+
+/// The launches of a family, as many as a figure shows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageSheet {
+    /// The launches, in the order of measurement.
+    pub stacks: Vec<StageStack>,
+    /// How many others there are, of less usual parameters or of sizes between.
+    pub not_shown: usize,
+    /// How many have dispatches whose times exceed their launch's by more than three tenths.
+    pub unknown: usize,
+}
+
+/// A launch's time by its dispatches.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StageStack {
+    /// The device's name for people.
+    pub label: String,
+    /// The kernel's full name.
+    pub kernel: String,
+    /// Every parameter with its value.
+    pub parameters: BTreeMap<String, Value>,
+    /// Its dispatches, those of one name together, and last what lies between them, where that is
+    /// a fiftieth of the launch or more.
+    pub stages: Vec<Stage>,
+    /// The launch's own time, without timestamps between its dispatches.
+    pub launch: Nanoseconds,
+}
+
+/// A part of a launch's time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stage {
+    /// What it does: `route`, `sort`, `experts`, `scatter`, or the entry point's own name.
+    pub name: String,
+    /// The sum of the medians of its dispatches.
+    pub time: Nanoseconds,
+}
+
+/// The most that the times of single dispatches may exceed the launch's in sum, as a share of it: the
+/// start of a dispatch overlaps the end of the one before, but for a timestamp between them, which on
+/// an H200 makes 1 µs of each 4 where dispatches are shortest.
+const STAGES_EXCESS_RATIO: f64 = 0.3;
+
+/// The least that lies between dispatches and is named, as a share of the launch.
+const BETWEEN_RATIO: f64 = 0.02;
+
+/// The name of what a launch takes beyond its dispatches.
+const BETWEEN: &str = "between dispatches";
+
+/// The most launches of a sheet.
+const STACKS_MAX: usize = 24;
+
+/// Makes the stacks of the launches of `family` whose dispatches were timed one by one, but for launches
+/// that these times exceed by more than three tenths: it is not known what such stages hold. Of more
+/// launches than a sheet holds, those of the most usual parameters stay, at sizes that lie apart.
+/// Nothing where there is no such launch.
+pub fn stages(run: &Run, family: &str) -> Option<StageSheet> {
+    let (mut stacks, mut unknown) = (Vec::new(), 0);
+    for measurement in &run.measurements {
+        if crate::analyze::family(&measurement.kernel) != family {
+            continue;
+        }
+        let mut stages: Vec<Stage> = Vec::new();
+        for dispatch in &measurement.dispatches {
+            let Some(time) = dispatch.median_ns else { continue };
+            let name = stage_name(&dispatch.entry_point);
+            match stages.iter_mut().find(|stage| stage.name == name) {
+                Some(stage) => stage.time.0 += time.0,
+                None => stages.push(Stage { name: name.to_owned(), time }),
+            }
+        }
+        let Some(launch) = measurement.time.as_ref().map(|time| time.median_ns) else { continue };
+        if stages.is_empty() {
+            continue;
+        }
+        match added_up(stages, launch) {
+            Some(stages) => stacks.push(StageStack {
+                label: device_label(run, &measurement.device),
+                kernel: short_name(&measurement.kernel).to_owned(),
+                parameters: measurement.parameters.clone(),
+                stages,
+                launch,
+            }),
+            None => unknown += 1,
+        }
+    }
+    let all = stacks.len();
+    let stacks = fitting(stacks);
+    let not_shown = all - stacks.len();
+    (!stacks.is_empty()).then_some(StageSheet { stacks, not_shown, unknown })
+}
+
+/// As many launches as a sheet holds.
+fn fitting(mut stacks: Vec<StageStack>) -> Vec<StageStack> {
+    if stacks.len() <= STACKS_MAX {
+        return stacks;
+    }
+    usual_only(&mut stacks, |stack| &stack.parameters);
+    let size = |stack: &StageStack| stack.parameters.get(SIZE).map(ToString::to_string);
+    let mut sizes: Vec<Option<String>> = stacks.iter().map(size).collect();
+    sizes.sort_by_key(|size| size.as_ref().and_then(|size| size.parse::<i64>().ok()));
+    sizes.dedup();
+    let each = stacks.len().div_ceil(sizes.len().max(1));
+    let kept = spread(&sizes, (STACKS_MAX / each.max(1)).max(1));
+    stacks.retain(|stack| kept.contains(&size(stack)));
+    stacks.truncate(STACKS_MAX);
+    stacks
+}
+
+/// Stages with what lies between them; nothing where there are none, or where they exceed the launch by
+/// too much.
+fn added_up(mut stages: Vec<Stage>, launch: Nanoseconds) -> Option<Vec<Stage>> {
+    let sum: f64 = stages.iter().map(|stage| stage.time.0).sum();
+    if stages.is_empty() || sum > (1.0 + STAGES_EXCESS_RATIO) * launch.0 {
+        return None;
+    }
+    let left = launch.0 - sum;
+    if left >= BETWEEN_RATIO * launch.0 {
+        stages.push(Stage { name: BETWEEN.to_owned(), time: Nanoseconds(left) });
+    }
+    Some(stages)
+}
+
+/// What an entry point does, in a word.
+pub(super) fn stage_name(entry_point: &str) -> &str {
+    match entry_point {
+        "scan" => "sort",
+        name if name.starts_with("few_") || name.starts_with("many_") => "sort",
+        "naive" | "experts" | "experts_in_order" | "expert_alone" => "experts",
+        "grids_of_experts" | "grids_of_classes" | "grid_of_active" => "grids",
+        "combine" | "scatter" => "scatter",
+        "list_keys" => "lists",
+        "ordered" | "divergent" | "alone" | "collected" | "branch" | "mask" | "listed" => "work",
+        "by_query" | "by_density" | "main" => "work",
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stages_fill_their_launch_or_are_left_out() {
+        let stage = |name: &str, ns| Stage { name: name.to_owned(), time: Nanoseconds(ns) };
+        let whole = vec![stage("sort", 600.0), stage("experts", 395.0)];
+        assert_eq!(added_up(whole.clone(), Nanoseconds(1000.0)), Some(whole.clone()));
+        assert_eq!(added_up(whole.clone(), Nanoseconds(900.0)), Some(whole));
+        let short = vec![stage("sort", 700.0)];
+        let filled = vec![stage("sort", 700.0), stage(BETWEEN, 300.0)];
+        assert_eq!(added_up(short, Nanoseconds(1000.0)), Some(filled));
+        let slow = vec![stage("sort", 97.0), stage("experts", 3612.0)];
+        assert_eq!(added_up(slow, Nanoseconds(1343.0)), None);
+        assert_eq!(added_up(Vec::new(), Nanoseconds(1343.0)), None);
+    }
+
+    #[test]
+    fn of_many_launches_the_usual_ones_stay_at_sizes_apart() {
+        let stack = |n: i64, input: &str| StageStack {
+            label: "device".to_owned(),
+            kernel: "sorted".to_owned(),
+            parameters: [
+                (SIZE.to_owned(), Value::Integer(n)),
+                ("input".to_owned(), Value::Name(input.to_owned())),
+            ]
+            .into(),
+            stages: Vec::new(),
+            launch: Nanoseconds(1.0),
+        };
+        let few: Vec<StageStack> = (0..4).map(|n| stack(n, "ordered")).collect();
+        assert_eq!(fitting(few.clone()), few);
+        let inputs = ["ordered", "random"];
+        let many = (0..30).flat_map(|n| inputs.map(|input| stack(n, input))).collect();
+        let kept = fitting(many);
+        assert_eq!(kept.len(), STACKS_MAX);
+        assert!(kept.iter().all(|one| one.parameters["input"].to_string() == "random"));
+        assert_eq!(kept[0], stack(0, "random"));
+        assert_eq!(kept.last(), Some(&stack(29, "random")));
+    }
+
+    #[test]
+    fn what_brings_results_back_has_one_name() {
+        assert_eq!(["combine", "scatter"].map(stage_name), ["scatter"; 2]);
+        assert_eq!(["few_count", "scan", "many_permutation"].map(stage_name), ["sort"; 3]);
+        assert_eq!(stage_name("mystery"), "mystery");
+    }
+}

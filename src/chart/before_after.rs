@@ -1,0 +1,56 @@
+//! The figure of lanes before and after sorting, warps against wavefronts.
+//!
+//! Input: a family's rows by width. Output: SVG: two bars a width, the baseline's and the kernel's.
+
+use super::{
+    ChartError,
+    bars::{Bar, BarFigure, BarGroup, bars},
+};
+use crate::analyze::{BeforeAfter, BeforeAfterRow};
+
+/// Draws efficiency before and after sorting at each width.
+///
+/// # Errors
+///
+/// [`ChartError::Empty`] where nothing was counted, [`ChartError::Draw`] where drawing fails.
+pub fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
+    if table.rows.is_empty() {
+        return Err(ChartError::Empty("lanes before and after"));
+    }
+    let mut subtitle = "mean active lanes of W, by width W".to_owned();
+    if table.not_shown > 0 {
+        subtitle += &format!("; {} of other parameters or smaller not shown", table.not_shown);
+    }
+    bars(&BarFigure {
+        title: format!("Lanes before and after, {}", table.family),
+        subtitle,
+        x_label: "efficiency: mean active lanes / W (%)".to_owned(),
+        series: vec!["before: what it is compared with".to_owned(), "after: the kernel".to_owned()],
+        tick_label: None,
+        diamond_label: None,
+        whisker_label: None,
+        reference: None,
+        groups: table.rows.iter().map(group).collect(),
+    })
+}
+
+fn group(row: &BeforeAfterRow) -> BarGroup {
+    let width = f64::from(row.width.lanes());
+    let bar = |(series, name): (usize, &String)| {
+        let lanes = row.lanes[series];
+        let percent = lanes / width * 100.0;
+        Bar {
+            series,
+            value: Some(percent),
+            whisker: None,
+            tick: None,
+            diamond: None,
+            text: format!("{name}: {lanes:.1} / {} ({percent:.1} %)", row.width),
+        }
+    };
+    BarGroup {
+        label: format!("{}, W = {}", row.kernel, row.width),
+        detail: format!("{}, {}", row.label, row.parameters),
+        bars: [&row.baseline, &row.kernel].into_iter().enumerate().map(bar).collect(),
+    }
+}
