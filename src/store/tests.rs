@@ -126,7 +126,7 @@ fn a_killed_writer_leaves_every_finished_measurement() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "a test makes its own input")]
+#[expect(clippy::disallowed_methods, reason = "a test packs and damages a file of its own")]
 fn a_packed_record_is_loaded_and_a_damaged_one_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("run.json.gz");

@@ -191,10 +191,17 @@ pub(crate) fn partitions(driver: &Driver) {
     assert_eq!(told, expected);
 }
 
-/// Indirect dispatches for each class: verified on the driver, with and without counting.
+/// Indirect dispatches for each class, set-up before the time and results put back by a dispatch of their
+/// own: verified on the driver, with and without counting.
 pub(crate) fn sorted(driver: &Driver) {
     let folder = TempDir::new().unwrap();
-    let kernels = ["sort/separate", "moe/separate"];
+    let kernels = [
+        "sort/separate",
+        "moe/separate",
+        "moe/separate_before",
+        "moe/sorted_scatter",
+        "sparse/attention_compact_before",
+    ];
     let device = driver.device();
     let rest = ["-a", "n=1500", "--budget", "1", "--device", &device, "--time-limit", "300"];
     let (code, run, stderr) =

@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 use wgpu::{
@@ -144,21 +143,21 @@ fn groups(slots: &[Slot<'_>]) -> u32 {
     slots.iter().map(|slot| slot.group + 1).max().unwrap_or(0)
 }
 
-/// Stands for all that a pipeline follows from; the names of files say nothing of it.
+/// Stands for all that a pipeline follows from. The names of files and the places in their text say
+/// nothing of it: kernels that share parts share their pipelines.
 fn key(module: &naga::Module, shader: &Shader<'_>, places: &[Place]) -> [u8; 32] {
-    struct Text(Sha256);
-    impl std::fmt::Write for Text {
-        fn write_str(&mut self, text: &str) -> std::fmt::Result {
-            self.0.update(text);
-            Ok(())
-        }
-    }
     let Shader { file: _, module: _, entry_point, trusted, zero_memory, immediates } = shader;
     let rest = (entry_point, trusted, zero_memory, immediates.len(), places);
-    let mut text = Text(Sha256::new());
-    // Hashing cannot fail.
-    let _ = write!(text, "{rest:?} {module:?}");
-    text.0.finalize().into()
+    let mut hash = Sha256::new();
+    hash.update(format!("{rest:?} "));
+    let text = format!("{module:?}");
+    let mut text = text.as_str();
+    while let Some((before, after)) = text.split_once("Span {") {
+        hash.update(before);
+        text = after.split_once('}').map_or("", |(_, after)| after);
+    }
+    hash.update(text);
+    hash.finalize().into()
 }
 
 fn layout_entry(slot: &Slot<'_>) -> BindGroupLayoutEntry {
@@ -196,11 +195,23 @@ mod tests {
         assert_eq!(known, of(&Shader { file: "b.wgsl", ..first }, &places));
         // Immediate data are set at each dispatch.
         assert_eq!(known, of(&Shader { immediates: &[5, 6, 7, 8], ..first }, &places));
+        let with = |place: naga::Span| {
+            let mut module = naga::Module::default();
+            let mut function = naga::Function::default();
+            function.body.push(naga::Statement::Kill, place);
+            module.functions.append(function, place);
+            module
+        };
+        let (here, there) = (with(naga::Span::new(0, 4)), with(naga::Span::new(5, 9)));
+        assert_ne!(format!("{here:?}"), format!("{there:?}"));
+        let of_module = |module: &naga::Module| of(&Shader { module, ..first }, &places);
+        assert_eq!(of_module(&here), of_module(&there));
+        assert_ne!(of_module(&here), known);
         let mut module = naga::Module::default();
         let inner = naga::TypeInner::Scalar(naga::Scalar::U32);
         module.types.insert(naga::Type { name: None, inner }, naga::Span::default());
         let others = [
-            of(&Shader { module: &module, ..first }, &places),
+            of_module(&module),
             of(&Shader { entry_point: "other", ..first }, &places),
             of(&Shader { trusted: false, ..first }, &places),
             of(&Shader { zero_memory: false, ..first }, &places),
