@@ -104,10 +104,12 @@ fn row<'a>(rows: &'a [ModelRow], kernel: &str, parameters: &[(&str, Value)]) -> 
 fn a_mixture_of_experts_gains_what_counting_predicts() {
     let run = load("nvidia-h200-moe");
     let rows = analyze::model(&run, &catalogue());
-    let sorted = row(&rows, "moe/sorted", &[("n", Value::Integer(1 << 18))]);
+    let asked = [("n", 1 << 18), ("model", 64), ("hidden", 256)]
+        .map(|(name, value)| (name, Value::Integer(value)));
+    let sorted = row(&rows, "moe/sorted", &asked);
     let (counted, measured) = (sorted.speedup_counted.unwrap(), sorted.speedup_measured.unwrap());
     assert!(measured >= 0.8 * counted, "{measured} of {counted}");
-    let separate = row(&rows, "moe/separate", &[("n", Value::Integer(1 << 18))]);
+    let separate = row(&rows, "moe/separate", &asked);
     let said = format!(
         "A mixture of experts with 262,144 tokens is {measured:.1} times as fast sorted as with \
          branches, and {:.1} times with a launch for each expert; counting predicts {counted:.1}",
@@ -123,19 +125,99 @@ fn the_crossovers_that_the_guide_states_are_in_the_records() {
     let mut stated = 0;
     for record in [
         "nvidia-h200-sort",
-        "lavapipe-8-sort",
-        "swiftshader-sort",
+        "nvidia-h200-sort-cuda",
+        "lavapipe-4-sort",
+        "lavapipe-8-sort-curves",
+        "lavapipe-16-sort",
+        "swiftshader-sort-curves",
         "nvidia-h200-moe",
         "lavapipe-8-moe",
         "swiftshader-moe",
         "nvidia-h200-sparse",
+        "lavapipe-8-sparse",
+        "swiftshader-sparse",
+        "nvidia-h200-attention",
     ] {
         for sentence in analyze::crossover_sentences(&load(record), &catalogue()) {
             assert!(readme.contains(&sentence), "{record}: {sentence}");
             stated += 1;
         }
     }
-    assert_eq!(stated, 9);
+    assert_eq!(stated, 16);
+}
+
+/// Where `sort/sorted` begins to pay for each number of arms, as README's table has it.
+#[test]
+fn the_table_of_crossovers_is_that_of_the_record() {
+    let tables = analyze::crossover_tables(&load("nvidia-h200-sort-curves"), &catalogue());
+    let [table] = tables.as_slice() else { panic!("{} tables", tables.len()) };
+    let kernel = table.kernels.iter().position(|kernel| kernel == "sorted").unwrap();
+    let place = |name: &str| table.parameters.iter().position(|one| one == name).unwrap();
+    let (arms, classes, input) = (place("arms"), place("classes"), place("input"));
+    let words = |form: &str, k: &str, lie: &str| {
+        let found = table.rows.iter().find(|row| {
+            let of = |at: usize| row.parameters[at].as_str();
+            (of(arms), of(classes), of(input)) == (form, k, lie)
+        });
+        found.unwrap().crossovers[kernel].clone().unwrap()
+    };
+    let readme = readme();
+    for k in ["2", "4", "8", "16", "32"] {
+        let line = format!(
+            "| {k} | {} | {} |",
+            words("equal", k, "random"),
+            words("unequal", k, "random")
+        );
+        assert!(readme.contains(&line), "{line}");
+        for (form, lie) in [("equal", "clustered"), ("equal", "ordered"), ("unequal", "ordered")] {
+            assert_eq!(words(form, k, lie), "at no n from 64 to 1,048,576");
+        }
+    }
+}
+
+/// The least and the most of some speed-ups, in the words of README.
+fn span(rows: &[ModelRow], chosen: impl Fn(&ModelRow) -> bool, digits: usize) -> String {
+    let of = rows.iter().filter(|row| chosen(row)).map(|row| row.speedup_measured.unwrap());
+    let (least, most) =
+        of.fold((f64::INFINITY, 0.0_f64), |(low, high), one| (low.min(one), high.max(one)));
+    format!("{least:.digits$} to {most:.digits$} times")
+}
+
+#[test]
+fn what_sorting_gains_is_as_the_guide_states() {
+    let readme = readme();
+    let stated = |said: &str| assert!(readme.contains(said), "{said}");
+    let sorted = |row: &ModelRow| row.kernel == "sort/sorted";
+    let whole = |row: &ModelRow, name: &str| match row.parameters[name] {
+        Value::Integer(value) => value,
+        _ => panic!("{name}"),
+    };
+    let arms = analyze::model(&load("nvidia-h200-sort-arms"), &catalogue());
+    let random = |row: &ModelRow| row.parameters["input"] == Value::Name("random".to_owned());
+    let costs = span(&arms, |row| sorted(row) && !random(row), 2);
+    stated(&format!("{costs} the speed at 1,048,576 elements"));
+    let equal = ("arms", Value::Name("equal".to_owned()));
+    let gain = |k: i64| {
+        let wanted = [
+            ("classes", Value::Integer(k)),
+            ("input", Value::Name("random".to_owned())),
+            equal.clone(),
+        ];
+        row(&arms, "sort/sorted", &wanted).speedup_measured.unwrap()
+    };
+    let (two, most) = (gain(2), gain(32));
+    stated(&format!("Of 1,048,576 elements 2 arms gain {two:.2} times, 32 arms {most:.1} times"));
+    let sizes = analyze::model(&load("nvidia-h200-sort"), &catalogue());
+    let small = span(&sizes, |row| sorted(row) && (256..=65_536).contains(&whole(row, "n")), 2);
+    let large = row(&sizes, "sort/sorted", &[("n", Value::Integer(1 << 24))]);
+    stated(&format!(
+        "From 256 to 65,536 elements 8 arms gain little, {small}, from there more: {:.1} times at \
+         16,777,216",
+        large.speedup_measured.unwrap()
+    ));
+    let experts = analyze::model(&load("nvidia-h200-moe-sizes"), &catalogue());
+    let gains = span(&experts, |row| row.kernel == "moe/sorted", 1);
+    stated(&format!("64 to 512 hidden units it gains {gains}"));
 }
 
 #[test]
@@ -156,7 +238,7 @@ fn compaction_pays_for_heavy_bodies_only_as_the_guide_states() {
     let said =
         format!("{least:.2} to {most:.2} times the branch's speed at densities from 1 to 0.01");
     assert!(readme.contains(&said), "{said}");
-    let heavy = speedups("nvidia-h200-sparse-rounds");
+    let heavy = speedups("nvidia-h200-sparse-densities");
     let of = |rounds: i64| {
         let wanted = [("density", Value::Real(0.1)), ("rounds", Value::Integer(rounds))];
         row(&heavy, "sparse/map_compact", &wanted).speedup_measured.unwrap()
