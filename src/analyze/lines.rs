@@ -104,13 +104,14 @@ pub fn lines(run: &Run) -> Vec<SourceView> {
     views(run, counted(run))
 }
 
-/// The same of, where there are more than `most`, those measurements of each kernel that have its most
-/// usual parameters, and of them the largest of each device; and how many measurements that leaves
-/// out.
+/// The same of, where all measurements have more than `most` lines together, those of each kernel that
+/// have its most usual parameters, and of them the largest of each device; and how many measurements
+/// that leaves out.
 pub fn lines_of_most(run: &Run, most: usize) -> (Vec<SourceView>, usize) {
     let mut found = counted(run);
     let all = found.len();
-    if all > most {
+    let dispatches = found.iter().flat_map(|one| &one.dispatches);
+    if dispatches.map(|dispatch| dispatch.lines.len()).sum::<usize>() > most {
         usual_of_each(&mut found, |one| (&one.kernel, &one.parameters));
         let size = |one: &Measurement| match one.parameters.get(SIZE) {
             Some(Value::Integer(size)) => *size,

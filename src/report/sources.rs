@@ -63,13 +63,13 @@ struct BinText {
     title: String,
 }
 
-/// The most measurements whose lines are all on the page: a sweep of more would make it too large to
-/// open.
-const MEASUREMENTS_MAX: usize = 200;
+/// The most lines with figures, those of every measurement counted, that are all on the page: each takes
+/// some 400 bytes of it, and a sweep of more would make it too large to open.
+const LINES_MAX: usize = 20_000;
 
 /// Makes the views of sources that were counted, and says of how many measurements they leave out lines.
 pub(super) fn sources(run: &Run) -> (Vec<SourceText>, usize) {
-    let (views, left_out) = analyze::lines_of_most(run, MEASUREMENTS_MAX);
+    let (views, left_out) = analyze::lines_of_most(run, LINES_MAX);
     (views.iter().map(source).collect(), left_out)
 }
 

@@ -29,7 +29,7 @@ use crate::program::Construct;
 use crate::record::{CountersFrom, Device};
 
 /// How long nothing may be heard of a launch.
-pub const SILENCE_MAX: Duration = Duration::from_secs(40);
+pub const SILENCE_MAX: Duration = Duration::from_secs(120);
 
 /// How long opening and calibrating a device may take.
 const OPENING_MAX: Duration = Duration::from_secs(90);

@@ -13,7 +13,7 @@ use crate::units::Nanoseconds;
 /// The launches of a family, as many as a figure shows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StageSheet {
-    /// The launches, in the order of measurement.
+    /// The launches by their size, of one size in the order of measurement.
     pub stacks: Vec<StageStack>,
     /// How many others there are, of less usual parameters or of sizes between.
     pub not_shown: usize,
@@ -95,7 +95,12 @@ pub fn stages(run: &Run, family: &str) -> Option<StageSheet> {
         }
     }
     let all = stacks.len();
-    let stacks = fitting(stacks);
+    let mut stacks = fitting(stacks);
+    // Sizes that were measured last stand where they belong; at one size the order stays.
+    stacks.sort_by_key(|stack| match stack.parameters.get(SIZE) {
+        Some(Value::Integer(size)) => *size,
+        Some(Value::Real(_) | Value::Name(_)) | None => 0,
+    });
     let not_shown = all - stacks.len();
     (!stacks.is_empty()).then_some(StageSheet { stacks, not_shown, unknown })
 }
