@@ -169,7 +169,12 @@ fn the_table_of_crossovers_is_that_of_the_record() {
             words("unequal", k, "random")
         );
         assert!(readme.contains(&line), "{line}");
-        for (form, lie) in [("equal", "clustered"), ("equal", "ordered"), ("unequal", "ordered")] {
+        for (form, lie) in [
+            ("equal", "clustered"),
+            ("equal", "ordered"),
+            ("unequal", "clustered"),
+            ("unequal", "ordered"),
+        ] {
             assert_eq!(words(form, k, lie), "at no n from 64 to 1,048,576");
         }
     }
