@@ -17,7 +17,8 @@
 //! one) for each element, 4 · classes bytes for each chunk of elements, and above 16 classes
 //! 2 · classes bytes for each tile of 3072, classes rounded up to a power of two; each
 //! buffer of it has to fit a binding too. A buffer given twice, one made without a usage that it needs
-//! and one that is too small are refused by their fields' names.
+//! and one that is too small are refused by their fields' names. One of another `Device` is not: wgpu
+//! panics when such a buffer is bound.
 //!
 //! ```no_run
 //! # fn sort(device: &wgpu::Device, queue: &wgpu::Queue, ids: &wgpu::Buffer, n: u32)
