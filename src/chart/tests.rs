@@ -3,8 +3,9 @@
 use super::*;
 use crate::{
     analyze::{
-        BeforeAfter, BeforeAfterRow, Catalogue, CatalogueKernel, Published, Stage, StageSheet,
-        StageStack, SummaryPart, speed_curves, speed_sheets, summary, width_sweep,
+        BeforeAfter, BeforeAfterRow, Catalogue, CatalogueKernel, Published, SpeedCurve, SpeedPanel,
+        SpeedSheet, Stage, StageSheet, StageStack, SummaryPart, speed_curves, speed_sheets,
+        summary, width_sweep,
     },
     fixtures,
     record::Value,
@@ -94,6 +95,69 @@ fn the_figure_of_many_crossovers_says_where_each_is() {
 }
 
 #[test]
+fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot() {
+    let curve = |density: f64, points: &[(f64, f64)]| SpeedCurve {
+        label: "device".to_owned(),
+        kernel: "sparse/map_compact".to_owned(),
+        baseline: "sparse/map_branch".to_owned(),
+        axis: "rounds",
+        fixed: [("density".to_owned(), Value::Real(density))].into(),
+        points: points.to_vec(),
+    };
+    let curves = vec![
+        curve(0.1, &[(16.0, 2.0), (64.0, 3.0), (256.0, 4.0)]),
+        curve(0.5, &[(16.0, 2.0), (64.0, 2.5)]),
+        curve(1.0, &[(64.0, 0.5), (256.0, 2.0)]),
+        curve(0.2, &[(16.0, 0.5), (256.0, 0.7)]),
+    ];
+    let sheet = SpeedSheet {
+        baseline: "sparse/map_branch".to_owned(),
+        axis: "rounds",
+        label: None,
+        words: Vec::new(),
+        shared: Vec::new(),
+        series: Some("density"),
+        panels: vec![SpeedPanel { kernel: Some("sparse/map_compact".to_owned()), curves }],
+        not_shown: 0,
+    };
+    let svg = crossovers(&sheet).expect("curves");
+    let texts = texts(&svg);
+    assert!(texts[1].contains("; in brackets: "), "{}", texts[1]);
+    for words in [
+        "at every point",
+        "at every point (to 64)",
+        "from rounds = 130 (from 64)",
+        "at no point (2 of 3 points)",
+    ] {
+        assert!(texts.iter().any(|text| text == words), "{words} in {texts:?}");
+    }
+    // Every name stands in one column beside the plot, and no two touch.
+    let names = ["0.1", "0.5", "1", "0.2"];
+    let mut places: Vec<(i32, i32)> = svg
+        .split("<text ")
+        .skip(1)
+        .filter(|part| part.contains("bold") && names.contains(&text_of(part)))
+        .map(|part| (number_of(part, "x"), number_of(part, "y")))
+        .collect();
+    places.sort_unstable();
+    assert_eq!(places.len(), 4);
+    assert!(places.iter().all(|(x, _)| *x == places[0].0), "{places:?}");
+    assert!(places.windows(2).all(|pair| pair[1].1 - pair[0].1 >= 13), "{places:?}");
+}
+
+/// The text of what follows `<text `.
+fn text_of(part: &str) -> &str {
+    let body = part.split_once('>').map_or("", |(_, body)| body);
+    body.split_once("</text>").map_or("", |(text, _)| text).trim()
+}
+
+/// A whole number among the attributes of an element; 0 where it has none.
+fn number_of(part: &str, name: &str) -> i32 {
+    let value = part.split_once(&format!(" {name}=\"")).or(part.split_once(&format!("{name}=\"")));
+    value.and_then(|(_, rest)| rest.split('"').next()?.parse::<i32>().ok()).unwrap_or(0)
+}
+
+#[test]
 fn parts_of_many_rows_fall_into_sheets() {
     let run = fixtures::sorting_sweep();
     let parts = summary(&run, &fixtures::sorting_catalogue()).parts();
@@ -166,12 +230,7 @@ fn the_figure_of_stages_says_every_number_and_what_exceeds_the_launch() {
     // Each launch fills the sheet: three bars end at its right.
     let boxes = svg.split("<rect ").skip(1).filter_map(|part| part.split('>').next());
     let ends = boxes.filter(|part| {
-        let number = |name: &str| {
-            let value =
-                part.split_once(&format!(" {name}=\"")).or(part.split_once(&format!("{name}=\"")));
-            value.and_then(|(_, rest)| rest.split('"').next()?.parse::<i32>().ok()).unwrap_or(0)
-        };
-        number("x") + number("width") == 876 && number("height") == 22
+        number_of(part, "x") + number_of(part, "width") == 876 && number_of(part, "height") == 22
     });
     assert_eq!(ends.count(), 3);
 }
