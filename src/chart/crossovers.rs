@@ -91,8 +91,13 @@ fn one_plot(
     draw((WIDTH, HEIGHT + legend), title, |canvas| {
         canvas.text(title, (16, 24), Anchor::Start, Font::plain(18).bold())?;
         let under = "above 1 it pays; both axes logarithmic; numbers are those of the lines below";
-        let under = format!("{under}{}", brackets(sheet));
-        canvas.text(&under, (16, 46), Anchor::Start, Font::plain(13).colour(GREY))?;
+        let brackets = brackets(sheet).map_or(String::new(), |words| format!("; {words}"));
+        canvas.text(
+            &format!("{under}{brackets}"),
+            (16, 46),
+            Anchor::Start,
+            Font::plain(13).colour(GREY),
+        )?;
         axes(canvas, frame, sheet.axis)?;
         for (index, curve) in panel.curves.iter().enumerate() {
             line(canvas, frame, index, curve)?;
@@ -165,11 +170,14 @@ fn heading(canvas: &Canvas<'_>, sheet: &SpeedSheet, title: &str) -> Result<(), C
     if let Some(series) = sheet.series {
         under += &format!("; numbers at the curves' ends: {series}");
     }
-    under += brackets(sheet);
     if sheet.not_shown > 0 {
         under += &format!("; {} curves between or of other parameters not drawn", sheet.not_shown);
     }
-    canvas.text(&under, (16, 66), Anchor::Start, grey)
+    canvas.text(&under, (16, 66), Anchor::Start, grey)?;
+    match brackets(sheet) {
+        Some(words) => canvas.text(words, (16, 84), Anchor::Start, grey),
+        None => Ok(()),
+    }
 }
 
 /// The values of the series' parameter on a sheet, in the order of the curves.
@@ -270,12 +278,10 @@ fn lacking(values: &[f64], curve: &SpeedCurve) -> String {
 }
 
 /// What a sheet's brackets mean; nothing where it has none.
-fn brackets(sheet: &SpeedSheet) -> &'static str {
+fn brackets(sheet: &SpeedSheet) -> Option<&'static str> {
     let values = measured(sheet);
-    if sheet.curves().all(|curve| lacking(&values, curve).is_empty()) {
-        return "";
-    }
-    "; in brackets: what was measured of a curve that has not every point"
+    let whole = sheet.curves().all(|curve| lacking(&values, curve).is_empty());
+    (!whole).then_some("in brackets: what a curve spans that lacks points")
 }
 
 /// Writes each curve's mark beside the plot.
