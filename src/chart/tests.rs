@@ -3,9 +3,9 @@
 use super::*;
 use crate::{
     analyze::{
-        BeforeAfter, BeforeAfterRow, Catalogue, CatalogueKernel, Published, SpeedCurve, SpeedPanel,
-        SpeedSheet, Stage, StageSheet, StageStack, SummaryPart, speed_curves, speed_sheets,
-        summary, width_sweep,
+        BeforeAfter, BeforeAfterRow, Catalogue, CatalogueKernel, Published, SizeSeries, SizeSweep,
+        SpeedCurve, SpeedPanel, SpeedSheet, Stage, StageSheet, StageStack, SummaryPart,
+        speed_curves, speed_sheets, summary, width_sweep,
     },
     fixtures,
     record::Value,
@@ -192,7 +192,50 @@ fn tables_of_many_rows_keep_the_usual_ones_and_count_the_others() {
     let sweeps = crate::analyze::size_sweeps(&run, &known);
     assert_eq!((sweeps[0].series.len(), sweeps[0].not_shown), (5, 145));
     let texts = texts(&bandwidth(&sweeps[0]).expect("rates"));
-    assert!(texts[1].ends_with("; 145 series not shown"), "{}", texts[1]);
+    let told = "; 145 series of other parameters not shown";
+    assert!(texts[1].ends_with(told), "{}", texts[1]);
+    assert_eq!(texts[2], "arms=equal, classes=8, input=random, work=512");
+}
+
+/// Rates of these kernels at each number of rounds of work, at two sizes.
+fn rates(kernels: &[&str], work: &[i64], bytes_per_s: f64) -> SizeSweep {
+    let series = |kernel: &&str, work: &i64| SizeSeries {
+        kernel: format!("sort/{kernel}"),
+        parameters: format!("classes=8, work={work}"),
+        values: [("work".to_owned(), Value::Integer(*work))].into(),
+        points: [(64, bytes_per_s / 100.0), (4096, bytes_per_s)].into(),
+    };
+    SizeSweep {
+        family: "sort".to_owned(),
+        result: None,
+        device: "device".to_owned(),
+        copy_bytes_per_s: Some(4e12),
+        series: work.iter().flat_map(|work| kernels.iter().map(|k| series(k, work))).collect(),
+        not_shown: 0,
+        single: 3,
+    }
+}
+
+#[test]
+fn rates_of_many_series_have_a_plot_for_each_set_of_parameters() {
+    let kernels = ["divergent", "sorted", "separate"];
+    let few = texts(&bandwidth(&rates(&kernels, &[32, 128], 3e12)).expect("rates"));
+    assert!(few[1].ends_with("; 3 series of one size not shown"), "{}", few[1]);
+    assert_eq!(few[2], "classes=8");
+    assert!(few.contains(&"sorted (work=128)".to_owned()), "{few:?}");
+    assert!(few.contains(&"TB/s".to_owned()), "the axis is linear: {few:?}");
+    let many = texts(&bandwidth(&rates(&kernels, &[32, 128, 512], 1e11)).expect("rates"));
+    let expected = ["1 divergent", "2 sorted", "3 separate", "work=32", "work=128", "work=512"];
+    let named: Vec<&String> =
+        many.iter().filter(|text| expected.contains(&text.as_str())).collect();
+    assert_eq!(named, expected);
+    for number in ["1", "2", "3"] {
+        assert_eq!(many.iter().filter(|text| *text == number).count(), 3, "one a plot: {many:?}");
+    }
+    // Far below the copy rate, the axis is logarithmic.
+    assert_eq!(many.iter().filter(|text| *text == "logarithmic").count(), 3);
+    let decades = ["1 GB/s", "10 GB/s", "100 GB/s", "1 TB/s"];
+    assert!(decades.iter().all(|rate| many.iter().filter(|text| text == rate).count() == 3));
 }
 
 /// A stack of stages in microseconds.
