@@ -259,11 +259,19 @@ fn the_figure_of_stages_says_every_number_and_what_exceeds_the_launch() {
         stack("sorted", 1024, &[("route", 2.7), ("sort", 11.3), ("experts", 121.5)], 134.2),
         stack("sorted", 65_536, &[("sort", 15.0), ("experts", 280.0), ("mystery", 5.0)], 300.0),
     ];
-    let sheet = StageSheet { stacks, not_shown: 7, unknown: 2 };
+    let sheet = StageSheet {
+        stacks,
+        unusual: 5,
+        between: 2,
+        sizes_between: vec![4096, 16_384],
+        unknown: 2,
+    };
     let svg = stages("moe", &sheet).expect("timed");
     insta::assert_snapshot!(texts(&svg).join("\n"));
     // Of one scale where launches are alike, and a stage's colour is the same on both figures.
-    let alike = StageSheet { stacks: vec![sheet.stacks[0].clone()], not_shown: 0, unknown: 0 };
+    let stacks = vec![sheet.stacks[0].clone()];
+    let alike =
+        StageSheet { stacks, unusual: 0, between: 0, sizes_between: Vec::new(), unknown: 0 };
     let other = stages("moe", &alike).expect("timed");
     assert!(texts(&other).iter().any(|text| text.ends_with("one scale for all")));
     for svg in [&svg, &other] {
