@@ -17,6 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{FAMILIES, number, pairs, speedup, stages, unusual};
+use crate::analyze::order::ordered;
 use crate::analyze::summary::{active_lanes_mean, efficiency};
 use crate::analyze::{Catalogue, SIZE, Slots, device, device_label, family, median_time, ratio};
 use crate::record::{Measurement, Run, Status, Value};
@@ -135,6 +136,7 @@ fn table(label: String, family: String, rows: Vec<ModelRow>) -> ModelTable {
         names.into_iter().partition(|name| values(name).len() > 1);
     let shared = shared.into_iter().flat_map(|name| {
         values(name).into_iter().flatten().map(move |value| format!("{name}={value}"))
+    let rows = ordered(rows, |row| (&row.kernel, &row.parameters));
     });
     let (shared, told) = (shared.collect(), told.into_iter().cloned().collect());
     let least = rows.iter().map(|row| unusual(&row.parameters)).min();
