@@ -119,10 +119,14 @@ impl Case {
         let classes = classes[below(11) as usize];
         let chosen = Tuning::choose(limits, n, classes, true);
         let path = if classes <= 16 && below(3) > 0 { Path::Few } else { Path::Many };
+        let (threads, rows) = match path {
+            Path::Few => (128 << below(4), 1),
+            Path::Many => (128 << below(2), 1 + below(3)),
+        };
         let other = Tuning {
             path,
-            threads: [128, 256, 512][below(3) as usize],
-            rows: [1, 2, 4][below(3) as usize],
+            threads,
+            rows,
             tiles_per_chunk: 1 + below(8),
             fold: path == Path::Few && below(2) == 0,
         };

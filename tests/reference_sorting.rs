@@ -20,10 +20,18 @@ fn peers() -> Vec<PeerRow> {
     lanescope::store::load_peers(&reference().join("nvidia-h200/peers.json")).unwrap().rows
 }
 
-/// README on one line, so that it may break lines anywhere.
-fn readme() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+/// A text on one line, so that it may break lines anywhere.
+fn text(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
     std::fs::read_to_string(path).unwrap().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn readme() -> String {
+    text("README.md")
+}
+
+fn guide() -> String {
+    text("results/README.md")
 }
 
 /// Which kernel is compared with which, as the program knows it.
@@ -118,12 +126,21 @@ fn a_mixture_of_experts_gains_what_counting_predicts() {
     assert!(readme().contains(&said), "{said}");
 }
 
-/// README states for each device where sorting pays in the words of `report`.
+/// README states for each device where sorting pays in the words of `report`; sparse maps and attention on
+/// CPU drivers stand in `results/README.md`.
 #[test]
 fn the_crossovers_that_the_guide_states_are_in_the_records() {
-    let readme = readme();
-    let mut stated = 0;
-    for record in [
+    let stated = |text: &str, records: &[&str]| {
+        let mut count = 0;
+        for record in records {
+            for sentence in analyze::crossover_sentences(&load(record), &catalogue()) {
+                assert!(text.contains(&sentence), "{record}: {sentence}");
+                count += 1;
+            }
+        }
+        count
+    };
+    let of_readme = [
         "nvidia-h200-sort",
         "nvidia-h200-sort-cuda",
         "lavapipe-4-sort",
@@ -131,19 +148,26 @@ fn the_crossovers_that_the_guide_states_are_in_the_records() {
         "lavapipe-16-sort",
         "swiftshader-sort-curves",
         "nvidia-h200-moe",
-        "lavapipe-8-moe",
-        "swiftshader-moe",
+        "nvidia-h200-moe-cuda",
+        "lavapipe-4-moe-tokens",
+        "lavapipe-8-moe-tokens",
+        "lavapipe-16-moe-tokens",
+        "swiftshader-moe-tokens",
         "nvidia-h200-sparse",
-        "lavapipe-8-sparse",
-        "swiftshader-sparse",
         "nvidia-h200-attention",
-    ] {
-        for sentence in analyze::crossover_sentences(&load(record), &catalogue()) {
-            assert!(readme.contains(&sentence), "{record}: {sentence}");
-            stated += 1;
-        }
-    }
-    assert_eq!(stated, 16);
+    ];
+    assert_eq!(stated(&readme(), &of_readme), 17);
+    let of_guide = [
+        "lavapipe-4-sparse",
+        "lavapipe-8-sparse",
+        "lavapipe-16-sparse",
+        "swiftshader-sparse",
+        "lavapipe-4-attention",
+        "lavapipe-8-attention",
+        "lavapipe-16-attention",
+        "swiftshader-attention",
+    ];
+    assert_eq!(stated(&guide(), &of_guide), 12);
 }
 
 /// Where `sort/sorted` begins to pay for each number of arms, as README's table has it.
@@ -223,6 +247,19 @@ fn what_sorting_gains_is_as_the_guide_states() {
     let experts = analyze::model(&load("nvidia-h200-moe-sizes"), &catalogue());
     let gains = span(&experts, |row| row.kernel == "moe/sorted", 1);
     stated(&format!("64 to 512 hidden units it gains {gains}"));
+    let tops = analyze::model(&load("nvidia-h200-moe-top"), &catalogue());
+    let two = ("top", Value::Integer(2));
+    let even = ("routing", Value::Name("even".to_owned()));
+    let of_two = |row: &ModelRow| {
+        let wanted = [&two, &even].map(|(name, value)| row.parameters.get(*name) == Some(value));
+        row.kernel == "moe/sorted" && wanted == [true; 2]
+    };
+    stated(&format!("with two experts a token {}", span(&tops, of_two, 1)));
+    let large = analyze::model(&load("nvidia-h200-sort-large-clustered"), &catalogue());
+    let gains = large.iter().filter(|row| sorted(row));
+    let gains: Vec<f64> = gains.map(|row| row.speedup_measured.unwrap()).collect();
+    assert_eq!(gains.len(), 60);
+    assert!(gains.iter().all(|gain| *gain < 1.0), "{gains:?}");
 }
 
 #[test]
@@ -250,6 +287,16 @@ fn compaction_pays_for_heavy_bodies_only_as_the_guide_states() {
     };
     let said = format!("it gives {:.1} times, for 256 {:.1} times", of(64), of(256));
     assert!(readme.contains(&said), "{said}");
+    let tables = analyze::crossover_tables(&load("nvidia-h200-sparse-densities"), &catalogue());
+    let [table] = tables.as_slice() else { panic!("{} tables", tables.len()) };
+    let kernel = table.kernels.iter().position(|kernel| kernel == "map_compact").unwrap();
+    let rounds = table.parameters.iter().position(|one| one == "rounds").unwrap();
+    assert_eq!(table.rows.len(), 4);
+    for row in &table.rows {
+        let words = row.crossovers[kernel].as_ref().unwrap();
+        let line = format!("| {} | {words} |", row.parameters[rounds]);
+        assert!(readme.contains(&line), "{line}");
+    }
 }
 
 /// The arms that the formula expects of a subgroup, unequal ones and skewed experts among them, are what
@@ -303,4 +350,140 @@ fn lanes_before_and_after_sorting_are_those_that_the_guide_states() {
     let (before, after) = (lanes("sort/divergent"), lanes("sort/sorted"));
     let said = format!("{before} are active among eight arms, and {after} after sorting");
     assert!(readme().contains(&said), "{said}");
+    let (before, after) = (lanes("sparse/attention_branch"), lanes("sparse/attention_compact"));
+    let said =
+        format!("{before} where a mask lets one key in ten pass, and {after} after listing keys");
+    assert!(readme().contains(&said), "{said}");
+}
+
+/// A dispatch that Nsight Compute measured: the numbers that it printed, in its words, bytes and
+/// nanoseconds for its larger units.
+type Counters = std::collections::BTreeMap<String, f64>;
+
+/// The last launch of a dispatch under the one command that has these words.
+fn counters(printed: &str, words: &str, dispatch: &str) -> Counters {
+    let commands = printed
+        .split("$ ncu ")
+        .filter(|part| part.lines().next().is_some_and(|command| command.contains(words)));
+    let [command] = commands.collect::<Vec<_>>()[..] else { panic!("commands with {words}") };
+    let head = format!("\n  {dispatch} (");
+    let launch = command.rsplit_once(&head).unwrap_or_else(|| panic!("{dispatch} of {words}")).1;
+    let lines = launch.lines().skip(1).take_while(|line| line.starts_with("    "));
+    let number = |line: &str| {
+        let parts: Vec<&str> = line.split_whitespace().collect();
+        let (name, value, unit) = match parts.as_slice() {
+            [name, value] => (*name, *value, ""),
+            [name, unit, value] => (*name, *value, *unit),
+            _ => panic!("{line}"),
+        };
+        let scale = match unit {
+            "Gbyte" => 1e9,
+            "Mbyte" | "ms" => 1e6,
+            "Kbyte" | "us" => 1e3,
+            _ => 1.0,
+        };
+        (name.to_owned(), value.replace(',', "").parse::<f64>().unwrap() * scale)
+    };
+    lines.map(number).collect()
+}
+
+/// What the rest between counting and measuring is made of: the table of `results/README.md`.
+#[test]
+fn the_counters_that_the_guide_states_are_those_that_were_printed() {
+    let printed =
+        std::fs::read_to_string(reference().join("nvidia-h200-sorting-counters/ncu.txt")).unwrap();
+    let guide = guide();
+    let (experts, keys) = ("-a model=64 -a hidden=256 --", "-a head=128 -a sequence=");
+    for (name, words, dispatch) in [
+        ("`moe/naive`, 64 dimensions", &format!("moe/naive -a n=262144 {experts}"), "naive"),
+        ("`moe/sorted`, its experts", &format!("moe/sorted -a n=262144 {experts}"), "experts"),
+        ("`moe/naive`, all tokens on one expert", &"routing=one".to_owned(), "naive"),
+        ("`moe/naive`, 128 dimensions", &"moe/naive -a n=262144 -a model=128".to_owned(), "naive"),
+        (
+            "`moe/sorted`, 128 dimensions",
+            &"moe/sorted -a n=262144 -a model=128".to_owned(),
+            "experts",
+        ),
+        ("`sort/divergent`, 2^24", &"sort/divergent".to_owned(), "divergent"),
+        ("`sort/sorted`, its arms", &"sort/sorted".to_owned(), "ordered"),
+        (
+            "`attention_compact_before`, 2,048 keys",
+            &format!("compact_before -a density=0.1 {keys}2048"),
+            "listed",
+        ),
+        (
+            "`attention_compact_before`, 8,192 keys",
+            &format!("compact_before -a density=0.1 {keys}8192"),
+            "listed",
+        ),
+        (
+            "`attention_queries`, 8,192 keys",
+            &format!("queries -a density=0.1 {keys}8192"),
+            "by_query",
+        ),
+        (
+            "`attention_ordered`, 8,192 keys",
+            &format!("ordered -a density=0.1 {keys}8192"),
+            "by_density",
+        ),
+        ("`map_branch`, 64 rounds", &"map_branch -a rounds=64".to_owned(), "branch"),
+        ("`map_compact`, its map", &"map_compact -a rounds=64".to_owned(), "collected"),
+    ] {
+        let of = counters(&printed, words, dispatch);
+        let loads = "l1tex__t_sectors_pipe_lsu_mem";
+        let sectors =
+            of[&format!("{loads}_global_op_ld.sum")] + of[&format!("{loads}_local_op_ld.sum")];
+        let waiting = "smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio";
+        let row = format!(
+            "| {name} | {} | {:.1} | {:.2} | {:.1} | {} | {} | {} | {} |",
+            whole(of["smsp__inst_executed.sum"] / 1e6),
+            of["smsp__thread_inst_executed_per_inst_executed.ratio"],
+            of["smsp__inst_executed.avg.per_cycle_active"],
+            of[waiting],
+            whole(sectors * 32.0 / 1e6),
+            whole(of["lts__t_sectors_op_read.sum"] * 32.0 / 1e6),
+            whole((of["dram__bytes_read.sum"] + of["dram__bytes_write.sum"]) / 1e6),
+            whole(of["gpu__time_duration.sum"] / 1e3),
+        );
+        assert!(guide.contains(&row), "{row}");
+    }
+}
+
+/// A number without its fraction, in groups of three digits.
+fn whole(number: f64) -> String {
+    let digits = format!("{number:.0}");
+    let groups = digits.as_bytes().rchunks(3).rev();
+    groups.map(|group| String::from_utf8_lossy(group).into_owned()).collect::<Vec<_>>().join(",")
+}
+
+/// Through CUDA the branches over experts execute more instructions at a lower rate, and both together are
+/// what they take longer; with one expert for all, instructions are alike.
+#[test]
+fn instructions_and_their_rate_explain_what_experts_gain_through_cuda() {
+    let printed =
+        std::fs::read_to_string(reference().join("nvidia-h200-sorting-counters/ncu.txt")).unwrap();
+    let of = |words: &str, dispatch: &str| {
+        let found = counters(&printed, words, dispatch);
+        let time = found["gpu__time_duration.sum"];
+        (found["smsp__inst_executed.sum"], found["smsp__inst_executed.avg.per_cycle_active"], time)
+    };
+    let branches = of("moe/naive -a n=262144 -a model=64 -a hidden=256 --", "naive");
+    let alike = of("routing=one", "naive");
+    let sorted = of("moe/sorted -a n=262144 -a model=64 -a hidden=256 --", "experts");
+    let (more, slower) = (branches.0 / sorted.0, sorted.1 / branches.1);
+    let longer = branches.2 / sorted.2;
+    assert!((more * slower / longer - 1.0).abs() < 0.06, "{more} × {slower} of {longer}");
+    assert!((alike.0 / sorted.0 - 1.0).abs() < 0.06, "{} of {}", alike.0, sorted.0);
+    let said = format!(
+        "the branches execute {more:.1} times the instructions at {:.2} of the rate, which are the \
+         {longer:.0} times",
+        1.0 / slower
+    );
+    assert!(guide().contains(&said), "{said}");
+    let said = format!("and {:.1} times is what is left", alike.2 / sorted.2);
+    assert!(guide().contains(&said), "{said}");
+    let run = load("nvidia-h200-moe-cuda");
+    let rows = analyze::model(&run, &catalogue());
+    let row = row(&rows, "moe/sorted", &[("n", Value::Integer(1 << 18))]);
+    assert_eq!(format!("{:.0}", row.speedup_measured.unwrap()), format!("{longer:.0}"));
 }
