@@ -37,7 +37,9 @@ pub(super) fn ends(
     for (end, y) in ends.iter().zip(spread(&wanted, STEP, top, bottom)) {
         let (from, at) = end.place;
         if from < right {
-            dashes(canvas, (from + MARK, at), (right + GAP - 2, y), end.colour)?;
+            // Level within the plot: a slope would look like a further point.
+            dashes(canvas, (from + MARK, at), (right, at), end.colour)?;
+            dashes(canvas, (right, at), (right + GAP - 2, y), end.colour)?;
         }
         let font = Font::plain(12).bold().colour(end.colour);
         canvas.text(&end.name, (right + GAP, y), Anchor::Start, font)?;
