@@ -24,6 +24,7 @@ mod latencies;
 mod lines;
 pub mod machine;
 mod merge;
+mod order;
 mod out_of_range;
 mod parts;
 mod plausibility;

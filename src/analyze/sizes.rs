@@ -30,6 +30,8 @@ pub struct SizeSweep {
     pub series: Vec<SizeSeries>,
     /// How many series that leaves out.
     pub not_shown: usize,
+    /// How many series of one size are left out, where others have lines.
+    pub single: usize,
 }
 
 /// One kernel at several sizes.
@@ -55,10 +57,49 @@ impl SizeSweep {
     pub fn has_lines(&self) -> bool {
         self.series.iter().any(|series| series.points.len() > 1)
     }
+
+    /// Whether its series can be told apart in one plot.
+    pub fn is_one_plot(&self) -> bool {
+        self.series.len() <= PLOT_SERIES_MAX || self.sets().len() == 1
+    }
+
+    /// The sets of parameters but size, in the order of measurement.
+    pub fn sets(&self) -> Vec<&str> {
+        let mut sets: Vec<&str> = Vec::new();
+        for series in &self.series {
+            if !sets.contains(&series.parameters.as_str()) {
+                sets.push(&series.parameters);
+            }
+        }
+        sets
+    }
+
+    /// Leaves out what a figure does not hold, and counts it.
+    fn fit(&mut self) {
+        if self.has_lines() {
+            let all = self.series.len();
+            self.series.retain(|series| series.points.len() > 1);
+            self.single = all - self.series.len();
+        }
+        let all = self.series.len();
+        let fits = |sweep: &Self| sweep.is_one_plot() || sweep.sets().len() <= PLOTS_MAX;
+        if !fits(self) {
+            usual_of_each(&mut self.series, |one| (&one.kernel, &one.values));
+        }
+        if !fits(self) {
+            let kept = self.sets().into_iter().take(PLOTS_MAX).map(str::to_owned);
+            let kept: BTreeSet<String> = kept.collect();
+            self.series.retain(|series| kept.contains(&series.parameters));
+        }
+        self.not_shown = all - self.series.len();
+    }
 }
 
-/// The most series of a figure: beyond them, lines are not told apart.
-const SERIES_MAX: usize = 32;
+/// The most series of one plot: as many as there are colours.
+const PLOT_SERIES_MAX: usize = 8;
+
+/// The most plots of a figure: beyond them, a table reads better.
+const PLOTS_MAX: usize = 6;
 
 /// Collects every rate by device, family, result, kernel and size.
 pub fn size_sweeps(run: &Run, catalogue: &Catalogue) -> Vec<SizeSweep> {
@@ -81,6 +122,7 @@ pub fn size_sweeps(run: &Run, catalogue: &Catalogue) -> Vec<SizeSweep> {
                 copy_bytes_per_s: copy,
                 series: Vec::new(),
                 not_shown: 0,
+                single: 0,
             };
             (sweep, IndexMap::new())
         });
@@ -96,13 +138,7 @@ pub fn size_sweeps(run: &Run, catalogue: &Catalogue) -> Vec<SizeSweep> {
         sweep.series[index].points.insert(n, rate.bytes_per_s);
     }
     let mut sweeps: Vec<SizeSweep> = sweeps.into_values().map(|(sweep, _)| sweep).collect();
-    for sweep in &mut sweeps {
-        let all = sweep.series.len();
-        if all > SERIES_MAX {
-            usual_of_each(&mut sweep.series, |one| (&one.kernel, &one.values));
-        }
-        sweep.not_shown = all - sweep.series.len();
-    }
+    sweeps.iter_mut().for_each(SizeSweep::fit);
     let results: BTreeSet<(String, Option<String>)> =
         sweeps.iter().map(|one| (one.family.clone(), one.result.clone())).collect();
     for sweep in &mut sweeps {
@@ -146,10 +182,18 @@ mod tests {
         let families: Vec<&str> = sweeps.iter().map(|sweep| sweep.family.as_str()).collect();
         assert_eq!(families, ["reduce", "scan"]);
         assert!(sweeps[0].has_lines() && !sweeps[1].has_lines());
+        assert_eq!((sweeps[1].series.len(), sweeps[1].single), (2, 0));
         assert_eq!(sweeps[0].copy_bytes_per_s, Some(4e12));
         let points: Vec<(u64, f64)> = sweeps[0].series[0].points.clone().into_iter().collect();
         assert_eq!(points.len(), 2);
         assert!((points[1].1 - 4.0 * 4096.0 / 200e-9).abs() < 1.0, "{points:?}");
+        // A single rate stays where there is nothing else, and is counted where there are lines.
+        let mut single = run.measurements[0].clone();
+        single.kernel = "reduce/d".to_owned();
+        run.measurements.push(single);
+        let with_single = size_sweeps(&run, &catalogue);
+        assert_eq!((with_single[0].series.len(), with_single[0].single), (1, 1));
+        run.measurements.pop();
         // Where results differ within a family, each has a sheet of its own.
         for (kernel, result) in
             [("reduce/a", "reduce/all"), ("scan/b", "scan/all"), ("scan/c", "scan/blocks")]

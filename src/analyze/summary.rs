@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Bandwidth, Catalogue, Plausibility, Published, Slots, bandwidth, blocks, device_label,
-    is_simulated, plausibility, predictions::simulated, ratio, ticks_by_round,
+    is_simulated, order::ordered, plausibility, predictions::simulated, ratio, ticks_by_round,
 };
 use crate::{
     record::{DeviceKind, Measurement, Output, Run, Status, Value},
@@ -33,7 +33,8 @@ pub struct DeviceSummary {
     pub kind: DeviceKind,
     /// The width that it runs, in lanes.
     pub width: Option<Width>,
-    /// Its measurements in the order in which they finished.
+    /// Its measurements in the order in which they finished, but for points added to a sweep, which
+    /// stand where they belong.
     pub rows: Vec<SummaryRow>,
 }
 
@@ -117,6 +118,10 @@ pub enum WithheldReason {
 
 /// Makes the main table of `run`.
 pub fn summary(run: &Run, catalogue: &Catalogue) -> Summary {
+    let rows = |device: &str| -> Vec<SummaryRow> {
+        let own = run.measurements.iter().filter(|measurement| measurement.device == device);
+        own.map(|measurement| row(run, measurement, catalogue)).collect()
+    };
     let devices = run
         .devices
         .iter()
@@ -125,12 +130,7 @@ pub fn summary(run: &Run, catalogue: &Catalogue) -> Summary {
             label: device_label(run, &device.id),
             kind: device.kind,
             width: device.subgroup_width_run,
-            rows: run
-                .measurements
-                .iter()
-                .filter(|measurement| measurement.device == device.id)
-                .map(|measurement| row(run, measurement, catalogue))
-                .collect(),
+            rows: ordered(rows(&device.id), |row| (&row.kernel, &row.parameters)),
         })
         .collect();
     Summary { devices }

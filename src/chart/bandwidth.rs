@@ -1,34 +1,77 @@
 //! The figure of rates against size: how near each kernel comes to the device's copy rate.
 //!
-//! A figure for one device and family, or what of it gives one result. Rates are bytes that must move over the time, so that a
-//! kernel which moves more, or waits, lies below. The ceiling is the measured copy rate; lines may
-//! pass it where caches hold the arrays, or where a kernel only reads.
+//! A figure for one device and family, or what of it gives one result. Rates are bytes that must move
+//! over the time, so that a kernel which moves more, or waits, lies below. The ceiling is the measured
+//! copy rate; lines may pass it where caches hold the arrays, or where a kernel only reads. Where all
+//! rates lie far below it, their axis is logarithmic. Few lines share one plot and have their names
+//! beside it; of more, each set of parameters has a plot, all of one scale.
 
 use super::{
     ChartError,
     bars::{HEIGHT, WIDTH},
     canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour},
+    ends::{End, ends},
     widths::spread,
 };
 use crate::analyze::{SizeSeries, SizeSweep, short_name};
 
 const MARGIN: i32 = 16;
 const LEFT: i32 = 84;
-const TOP: i32 = 92;
+const TOP: i32 = 108;
 /// The least distance between two names, one above the other, in pixels.
 const NAME_STEP: i32 = 16;
+/// A plot with its title and its axis, where there are several.
+const PANEL: (i32, i32) = (434, 300);
+/// Below this share of the copy rate, rates are told apart on a logarithmic axis only: in a plot of the
+/// whole sheet, and in one of several.
+const LOGARITHMIC_BELOW: [f64; 2] = [0.2, 0.4];
 
-/// Where the plot lies on the sheet.
+/// Where a plot lies on the sheet, and what it spans.
+#[derive(Clone, Copy)]
 struct Frame {
+    left: i32,
     right: i32,
+    top: i32,
     bottom: i32,
     /// Base-2 logarithms of the least and largest size.
     logs: (f64, f64),
+    /// Bytes a second at the bottom; nothing where the axis is linear and begins at 0.
+    least: Option<f64>,
     /// Bytes a second at the top.
     most: f64,
 }
 
 impl Frame {
+    /// A plot of the whole sheet that holds every rate and the copy rate; nothing where there are not
+    /// two sizes.
+    fn of(sweep: &SizeSweep) -> Result<Self, ChartError> {
+        let sizes = || sweep.series.iter().flat_map(|series| series.points.keys().copied());
+        let (Some(smallest), Some(largest)) = (sizes().min(), sizes().max()) else {
+            return Err(ChartError::Empty("rates"));
+        };
+        if smallest == largest {
+            return Err(ChartError::Empty("rates at several sizes"));
+        }
+        let rates = || sweep.series.iter().flat_map(|series| series.points.values().copied());
+        let highest = rates().fold(0.0, f64::max);
+        let lowest = rates().filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
+        let share = LOGARITHMIC_BELOW[usize::from(!sweep.is_one_plot())];
+        let far_below = sweep.copy_bytes_per_s.is_some_and(|copy| highest < share * copy);
+        let logarithmic = far_below && lowest.is_finite();
+        let most = highest.max(sweep.copy_bytes_per_s.unwrap_or(0.0));
+        #[expect(clippy::cast_precision_loss, reason = "places on an axis")]
+        let logs = ((smallest.max(1) as f64).log2(), (largest as f64).log2());
+        Ok(Self {
+            left: LEFT,
+            right: WIDTH - MARGIN,
+            top: TOP,
+            bottom: HEIGHT - 60,
+            logs,
+            least: logarithmic.then(|| 10_f64.powf(lowest.log10().floor())),
+            most: if logarithmic { most * 2.0 } else { most * 1.06 },
+        })
+    }
+
     /// Returns the place of a size on the x axis.
     #[expect(
         clippy::cast_possible_truncation,
@@ -37,14 +80,17 @@ impl Frame {
     )]
     fn x(&self, n: u64) -> i32 {
         let portion = ((n.max(1) as f64).log2() - self.logs.0) / (self.logs.1 - self.logs.0);
-        LEFT + 16 + (portion * f64::from(self.right - LEFT - 32)).round() as i32
+        self.left + 16 + (portion * f64::from(self.right - self.left - 32)).round() as i32
     }
 
     /// Returns the place of a rate on the y axis.
-    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
+    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet")]
     fn y(&self, bytes_per_s: f64) -> i32 {
-        let portion = (bytes_per_s / self.most).clamp(0.0, 1.0);
-        self.bottom - (portion * f64::from(self.bottom - TOP)).round() as i32
+        let portion = match self.least {
+            None => bytes_per_s / self.most,
+            Some(least) => (bytes_per_s / least).ln() / (self.most / least).ln(),
+        };
+        self.bottom - (portion.clamp(0.0, 1.0) * f64::from(self.bottom - self.top)).round() as i32
     }
 }
 
@@ -55,36 +101,24 @@ impl Frame {
 /// [`ChartError::Empty`] where no kernel has rates at two sizes, [`ChartError::Draw`] where drawing
 /// fails.
 pub fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
-    let sizes = || sweep.series.iter().flat_map(|series| series.points.keys().copied());
-    let (Some(least), Some(largest)) = (sizes().min(), sizes().max()) else {
-        return Err(ChartError::Empty("rates"));
-    };
-    if least == largest {
-        return Err(ChartError::Empty("rates at several sizes"));
+    let whole = Frame::of(sweep)?;
+    let title = format!("{}: rate against size, {}", subject(sweep), sweep.device);
+    if sweep.is_one_plot() {
+        one_plot(sweep, whole, &title)
+    } else {
+        several_plots(sweep, whole, &title)
     }
+}
+
+/// All series in one plot, with a name at each line's end.
+fn one_plot(sweep: &SizeSweep, whole: Frame, title: &str) -> Result<String, ChartError> {
     let names = names(sweep);
     let room = names.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
-    let count = i32::try_from(names.len()).unwrap_or(i32::MAX / 64);
-    let height = HEIGHT.max(TOP + 70 + count * NAME_STEP);
-    let rates = sweep.series.iter().flat_map(|series| series.points.values().copied());
-    let most = rates.chain(sweep.copy_bytes_per_s).fold(0.0, f64::max) * 1.06;
-    #[expect(clippy::cast_precision_loss, reason = "places on an axis")]
-    let frame = Frame {
-        right: WIDTH - MARGIN - room.clamp(60, 300) - 14,
-        bottom: height - 60,
-        logs: ((least.max(1) as f64).log2(), (largest as f64).log2()),
-        most,
-    };
-    let title = format!("{}: rate against size, {}", subject(sweep), sweep.device);
-    draw((WIDTH, height), &title, |canvas| {
-        canvas.text(&title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
-        let mut subtitle =
-            "bytes that must move (each input once, each output once) over the median time"
-                .to_owned();
-        if sweep.not_shown > 0 {
-            subtitle += &format!("; {} series not shown", sweep.not_shown);
-        }
-        canvas.text(&subtitle, (MARGIN, 42), Anchor::Start, Font::plain(12).colour(GREY))?;
+    let height = HEIGHT.max(TOP + 70 + count(names.len()) * NAME_STEP);
+    let frame =
+        Frame { right: WIDTH - MARGIN - room.clamp(60, 300) - 14, bottom: height - 60, ..whole };
+    draw((WIDTH, height), title, |canvas| {
+        heading(canvas, sweep, title)?;
         draw_axes(canvas, &frame)?;
         draw_ceiling(canvas, sweep, &frame)?;
         for (index, series) in sweep.series.iter().enumerate() {
@@ -92,6 +126,92 @@ pub fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
         }
         draw_names(canvas, sweep, &names, &frame)
     })
+}
+
+/// A plot for each set of parameters, two side by side; a number and a colour for each kernel.
+fn several_plots(sweep: &SizeSweep, whole: Frame, title: &str) -> Result<String, ChartError> {
+    let sets = sweep.sets();
+    let mut kernels: Vec<&str> = Vec::new();
+    for series in &sweep.series {
+        if !kernels.contains(&series.kernel.as_str()) {
+            kernels.push(&series.kernel);
+        }
+    }
+    let shared = shared(sweep);
+    let panels_top = TOP + 6;
+    let rows = count(sets.len().div_ceil(2));
+    draw((WIDTH, panels_top + rows * PANEL.1 + 10), title, |canvas| {
+        heading(canvas, sweep, title)?;
+        legend(canvas, &kernels)?;
+        for ((index, set), row) in sets.iter().enumerate().zip((0..).flat_map(|r| [r, r])) {
+            let left = if index % 2 == 0 { 0 } else { PANEL.0 };
+            let top = panels_top + row * PANEL.1;
+            let frame = Frame {
+                left: left + LEFT,
+                right: left + PANEL.0 - 30,
+                top: top + 36,
+                bottom: top + PANEL.1 - 52,
+                ..whole
+            };
+            let own: Vec<&str> = set.split(", ").filter(|part| !shared.contains(part)).collect();
+            let place = (frame.left, top + 10);
+            canvas.text(&own.join(", "), place, Anchor::Start, Font::plain(14).bold())?;
+            draw_axes(canvas, &frame)?;
+            draw_ceiling(canvas, sweep, &frame)?;
+            let mut marks = Vec::new();
+            for series in sweep.series.iter().filter(|series| series.parameters == *set) {
+                let kernel = kernels.iter().position(|known| *known == series.kernel).unwrap_or(0);
+                draw_series(canvas, series, &frame, kernel)?;
+                let Some((n, rate)) = series.points.last_key_value() else { continue };
+                let (place, name) = ((frame.x(*n), frame.y(*rate)), (kernel + 1).to_string());
+                marks.push(End { place, name, colour: series_colour(kernel) });
+            }
+            ends(canvas, frame.right - 16, (frame.top, frame.bottom), marks)?;
+        }
+        Ok(())
+    })
+}
+
+/// Title, what rates are, what all series share, and what is not there.
+fn heading(canvas: &Canvas<'_>, sweep: &SizeSweep, title: &str) -> Result<(), ChartError> {
+    canvas.text(title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
+    let mut subtitle =
+        "bytes that must move (each input once, each output once) over the median time".to_owned();
+    if sweep.single > 0 {
+        subtitle += &format!("; {} series of one size not shown", sweep.single);
+    }
+    if sweep.not_shown > 0 {
+        subtitle += &format!("; {} series of other parameters not shown", sweep.not_shown);
+    }
+    let grey = Font::plain(12).colour(GREY);
+    canvas.text(&subtitle, (MARGIN, 42), Anchor::Start, grey)?;
+    canvas.text(&shared(sweep).join(", "), (MARGIN, 58), Anchor::Start, grey)
+}
+
+/// The parameters that all series have, as `model=64`; none of a single kernel's without parameters.
+fn shared(sweep: &SizeSweep) -> Vec<&str> {
+    let Some(first) = sweep.series.first() else { return Vec::new() };
+    let everywhere = |part: &&str| {
+        !part.is_empty()
+            && sweep.series.iter().all(|one| one.parameters.split(", ").any(|other| other == *part))
+    };
+    first.parameters.split(", ").filter(everywhere).collect()
+}
+
+/// The kernels' numbers and colours, above the plots.
+fn legend(canvas: &Canvas<'_>, kernels: &[&str]) -> Result<(), ChartError> {
+    let mut x = MARGIN;
+    for (index, kernel) in kernels.iter().enumerate() {
+        let name = format!("{} {}", index + 1, short_name(kernel));
+        canvas.fill((x, 79), (x + 10, 89), series_colour(index))?;
+        canvas.text(&name, (x + 15, 84), Anchor::Start, Font::plain(12).bold())?;
+        x += 34 + Font::plain(12).bold().width(&name);
+    }
+    Ok(())
+}
+
+fn count(length: usize) -> i32 {
+    i32::try_from(length).unwrap_or(i32::MAX / 4096)
 }
 
 /// Says what is drawn: a family, or what of it gives one result.
@@ -135,15 +255,11 @@ fn names(sweep: &SizeSweep) -> Vec<String> {
 /// Draws both axes with grid lines, numbers and labels.
 fn draw_axes(canvas: &Canvas<'_>, frame: &Frame) -> Result<(), ChartError> {
     let font = Font::plain(12).colour(GREY);
-    let (step, unit, label) = scale(frame.most);
-    for count in 0_u32.. {
-        let rate = (f64::from(count) * step * 1e-6).round() * 1e6;
-        if rate > frame.most {
-            break;
-        }
+    let (rates, label) = rate_ticks(frame);
+    for (rate, text) in rates {
         let y = frame.y(rate);
-        canvas.line(vec![(LEFT, y), (frame.right, y)], PALE, 1)?;
-        canvas.text(&(rate / unit).to_string(), (LEFT - 8, y), Anchor::End, font)?;
+        canvas.line(vec![(frame.left, y), (frame.right, y)], PALE, 1)?;
+        canvas.text(&text, (frame.left - 8, y), Anchor::End, font)?;
     }
     #[expect(
         clippy::cast_possible_truncation,
@@ -151,16 +267,46 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &Frame) -> Result<(), ChartError> {
         reason = "logarithms of sizes are small and not negative"
     )]
     let logs = (frame.logs.0.ceil() as u32, frame.logs.1.floor() as u32);
-    let every = ((logs.1.saturating_sub(logs.0)) / 10).max(1);
+    let most = u32::try_from((frame.right - frame.left) / 60).unwrap_or(1).max(1);
+    let every = (logs.1.saturating_sub(logs.0)).div_ceil(most).max(1);
     for log in (logs.0..=logs.1).filter(|log| (log - logs.0).is_multiple_of(every)) {
         let x = frame.x(1 << log);
-        canvas.line(vec![(x, TOP), (x, frame.bottom)], PALE, 1)?;
+        canvas.line(vec![(x, frame.top), (x, frame.bottom)], PALE, 1)?;
         canvas.text(&format!("2^{log}"), (x, frame.bottom + 16), Anchor::Middle, font)?;
     }
-    let middle = i32::midpoint(LEFT, frame.right);
-    let below = (middle, frame.bottom + 40);
+    let below = (i32::midpoint(frame.left, frame.right), frame.bottom + 38);
     canvas.text("elements n (logarithmic)", below, Anchor::Middle, Font::plain(13))?;
-    canvas.text(label, (MARGIN, TOP - 12), Anchor::Start, Font::plain(13))
+    canvas.text(label, (frame.left - 68, frame.top - 12), Anchor::Start, Font::plain(13))
+}
+
+/// The rates that have lines and numbers, and the axis' label.
+fn rate_ticks(frame: &Frame) -> (Vec<(f64, String)>, &'static str) {
+    let mut ticks = Vec::new();
+    if let Some(least) = frame.least {
+        let mut rate = least;
+        while rate <= frame.most {
+            ticks.push((rate, decade(rate)));
+            rate *= 10.0;
+        }
+        return (ticks, "logarithmic");
+    }
+    let (step, unit, label) = scale(frame.most);
+    for count in 0_u32.. {
+        let rate = (f64::from(count) * step * 1e-6).round() * 1e6;
+        if rate > frame.most {
+            break;
+        }
+        ticks.push((rate, (rate / unit).to_string()));
+    }
+    (ticks, label)
+}
+
+/// A power of ten of bytes a second with its unit.
+fn decade(rate: f64) -> String {
+    let units = [(1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")];
+    let fits = |(unit, _): &(f64, &str)| rate >= unit * 0.999;
+    let (unit, name) = units.into_iter().find(fits).unwrap_or((1.0, "B/s"));
+    format!("{:.0} {name}", rate / unit)
 }
 
 /// The distance of grid lines, the unit of the numbers and its name, for rates up to `most`.
@@ -177,13 +323,13 @@ fn scale(most: f64) -> (f64, f64, &'static str) {
 fn draw_ceiling(canvas: &Canvas<'_>, sweep: &SizeSweep, frame: &Frame) -> Result<(), ChartError> {
     let Some(copy) = sweep.copy_bytes_per_s else { return Ok(()) };
     let y = frame.y(copy);
-    let mut x = LEFT;
+    let mut x = frame.left;
     while x < frame.right {
         canvas.line(vec![(x, y), ((x + 8).min(frame.right), y)], INK, 2)?;
         x += 14;
     }
     let text = format!("measured copy rate, {:.0} GB/s", copy / 1e9);
-    canvas.text(&text, (LEFT + 6, y - 10), Anchor::Start, Font::plain(12).bold())
+    canvas.text(&text, (frame.left + 6, y - 10), Anchor::Start, Font::plain(12).bold())
 }
 
 /// Draws one kernel's line and marks.
@@ -220,7 +366,7 @@ fn draw_names(
         .collect();
     ends.sort_unstable();
     let wanted: Vec<i32> = ends.iter().map(|(y, _, _)| *y).collect();
-    let places = spread(&wanted, NAME_STEP, TOP, frame.bottom);
+    let places = spread(&wanted, NAME_STEP, frame.top, frame.bottom);
     for ((end, x, index), y) in ends.into_iter().zip(places) {
         let colour = series_colour(index);
         canvas.line(vec![(x + 6, end), (frame.right + 8, y)], colour, 1)?;

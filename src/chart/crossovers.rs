@@ -7,6 +7,7 @@
 use super::ChartError;
 use super::bars::{HEIGHT, WIDTH};
 use super::canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour};
+use super::ends::{End, ends};
 use crate::analyze::{Crossover, SpeedCurve, SpeedPanel, SpeedSheet, crossover, short_name};
 use crate::record::Value;
 
@@ -16,16 +17,18 @@ const TOP: i32 = 70;
 const BOTTOM: i32 = 60;
 /// Height of a line of the legend, or of a table's row.
 const LEGEND_LINE: i32 = 18;
-/// The least distance between two numbers at the curves' ends.
-const NUMBER_STEP: i32 = 13;
 /// A panel with its title and its axis, where there are several.
 const PANEL: (i32, i32) = (434, 300);
+/// The most values of the x axis that have numbers each.
+const TICKS_MAX: usize = 12;
 /// Where the first panels begin.
 const PANELS_TOP: i32 = 96;
 
 /// Where a plot lies on the sheet, and what it spans.
 struct Frame {
     x: (f64, f64),
+    /// Where the x axis has numbers.
+    ticks: Vec<f64>,
     y: (f64, f64),
     left: i32,
     right: i32,
@@ -45,7 +48,8 @@ impl Frame {
         let y = span(&mut points().map(|(_, y)| y).chain([0.5, 2.0]));
         let y = (y.0.log2().floor().exp2(), y.1.log2().ceil().exp2());
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        Some(Self { x, y, left: LEFT, right, top: TOP, bottom })
+        let ticks = ticks(&measured(sheet));
+        Some(Self { x, ticks, y, left: LEFT, right, top: TOP, bottom })
     }
 
     fn place(&self, x: f64, y: f64) -> (i32, i32) {
@@ -87,14 +91,20 @@ fn one_plot(
     draw((WIDTH, HEIGHT + legend), title, |canvas| {
         canvas.text(title, (16, 24), Anchor::Start, Font::plain(18).bold())?;
         let under = "above 1 it pays; both axes logarithmic; numbers are those of the lines below";
-        canvas.text(under, (16, 46), Anchor::Start, Font::plain(13).colour(GREY))?;
+        let brackets = brackets(sheet).map_or(String::new(), |words| format!("; {words}"));
+        canvas.text(
+            &format!("{under}{brackets}"),
+            (16, 46),
+            Anchor::Start,
+            Font::plain(13).colour(GREY),
+        )?;
         axes(canvas, frame, sheet.axis)?;
         for (index, curve) in panel.curves.iter().enumerate() {
             line(canvas, frame, index, curve)?;
-            words(canvas, frame, index, curve)?;
+            words(canvas, frame, index, (sheet, curve))?;
         }
-        let marks: Vec<String> = (1..=panel.curves.len()).map(|n| n.to_string()).collect();
-        numbers(canvas, frame, &panel.curves, &marks)
+        let numbers = (0..panel.curves.len()).map(|place| (place, (place + 1).to_string()));
+        marks(canvas, frame, &panel.curves, numbers)
     })
 }
 
@@ -120,23 +130,24 @@ fn several_plots(
                 right: left + PANEL.0 - 30,
                 top: top + 26,
                 bottom: top + PANEL.1 - 52,
+                ticks: whole.ticks.clone(),
                 ..*whole
             };
             let name = panel.kernel.as_deref().map_or("all", short_name);
             canvas.text(name, (left + 60, top + 10), Anchor::Start, Font::plain(14).bold())?;
             axes(canvas, &frame, sheet.axis)?;
-            let mut marks = Vec::new();
-            for curve in &panel.curves {
-                let value = series_value(sheet, curve);
-                let place = values.iter().position(|known| *known == value).unwrap_or(0);
-                line(canvas, &frame, place, curve)?;
-                marks.push(value);
-            }
-            let colours: Vec<usize> = marks
+            let named: Vec<(usize, String)> = panel
+                .curves
                 .iter()
-                .map(|mark| values.iter().position(|known| known == mark).unwrap_or(0))
+                .map(|curve| {
+                    let value = series_value(sheet, curve);
+                    (values.iter().position(|known| *known == value).unwrap_or(0), value)
+                })
                 .collect();
-            ends(canvas, &frame, &panel.curves, &marks, &colours)?;
+            for (curve, (place, _)) in panel.curves.iter().zip(&named) {
+                line(canvas, &frame, *place, curve)?;
+            }
+            marks(canvas, &frame, &panel.curves, named.into_iter())?;
         }
         crossings_table(canvas, sheet, panels, &values, table_top)
     })
@@ -162,7 +173,11 @@ fn heading(canvas: &Canvas<'_>, sheet: &SpeedSheet, title: &str) -> Result<(), C
     if sheet.not_shown > 0 {
         under += &format!("; {} curves between or of other parameters not drawn", sheet.not_shown);
     }
-    canvas.text(&under, (16, 66), Anchor::Start, grey)
+    canvas.text(&under, (16, 66), Anchor::Start, grey)?;
+    match brackets(sheet) {
+        Some(words) => canvas.text(words, (16, 84), Anchor::Start, grey),
+        None => Ok(()),
+    }
 }
 
 /// The values of the series' parameter on a sheet, in the order of the curves.
@@ -213,7 +228,8 @@ fn crossings_table(
             canvas.text(value, (32, y), Anchor::Start, font)?;
             for (panel, x) in band.iter().zip(columns()) {
                 let same = |curve: &&SpeedCurve| series_value(sheet, curve) == *value;
-                let text = panel.curves.iter().find(same).map_or("–".to_owned(), crossing);
+                let text = panel.curves.iter().find(same);
+                let text = text.map_or("–".to_owned(), |curve| crossing(sheet, curve));
                 canvas.text(&text, (x, y), Anchor::Start, font)?;
             }
         }
@@ -222,53 +238,65 @@ fn crossings_table(
     Ok(())
 }
 
-/// Where a curve crosses 1, in few words.
-fn crossing(curve: &SpeedCurve) -> String {
-    match crossover(curve) {
+/// Where a curve crosses 1, in few words; and what it spans, where other curves of the sheet have points
+/// that it lacks.
+fn crossing(sheet: &SpeedSheet, curve: &SpeedCurve) -> String {
+    let words = match crossover(curve) {
         Crossover::Always => "at every point".to_owned(),
         Crossover::Never => "at no point".to_owned(),
         Crossover::Some(points) => format!("at {points} of {} points", curve.points.len()),
         found @ (Crossover::From(_) | Crossover::UpTo(_) | Crossover::Between(..)) => {
             found.words(curve.axis, &curve.points)
         }
+    };
+    words + &lacking(&measured(sheet), curve)
+}
+
+/// Every value of the axis that some curve of a sheet has, in rising order.
+fn measured(sheet: &SpeedSheet) -> Vec<f64> {
+    let mut values: Vec<f64> =
+        sheet.curves().flat_map(|curve| curve.points.iter().map(|(x, _)| *x)).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values
+}
+
+/// What a curve spans of these values, in brackets; nothing where it has them all.
+fn lacking(values: &[f64], curve: &SpeedCurve) -> String {
+    let (Some((first, _)), Some((last, _))) = (curve.points.first(), curve.points.last()) else {
+        return String::new();
+    };
+    let starts = values.first().is_some_and(|least| first <= least);
+    let ends = values.last().is_some_and(|most| last >= most);
+    match (starts, ends) {
+        (true, true) if curve.points.len() == values.len() => String::new(),
+        (true, true) => format!(" ({} of {} points)", curve.points.len(), values.len()),
+        (true, false) => format!(" (to {})", tick(*last)),
+        (false, true) => format!(" (from {})", tick(*first)),
+        (false, false) => format!(" ({} to {})", tick(*first), tick(*last)),
     }
 }
 
-/// Writes a mark at each curve's last point, in the colours of its place.
-fn numbers(
-    canvas: &Canvas<'_>,
-    frame: &Frame,
-    curves: &[SpeedCurve],
-    marks: &[String],
-) -> Result<(), ChartError> {
-    let colours: Vec<usize> = (0..curves.len()).collect();
-    ends(canvas, frame, curves, marks, &colours)
+/// What a sheet's brackets mean; nothing where it has none.
+fn brackets(sheet: &SpeedSheet) -> Option<&'static str> {
+    let values = measured(sheet);
+    let whole = sheet.curves().all(|curve| lacking(&values, curve).is_empty());
+    (!whole).then_some("in brackets: what a curve spans that lacks points")
 }
 
-/// Writes marks at the curves' last points, from the top, moved down where they would touch.
-fn ends(
+/// Writes each curve's mark beside the plot.
+fn marks(
     canvas: &Canvas<'_>,
     frame: &Frame,
     curves: &[SpeedCurve],
-    marks: &[String],
-    colours: &[usize],
+    marks: impl Iterator<Item = (usize, String)>,
 ) -> Result<(), ChartError> {
-    let mut places: Vec<(i32, i32, usize)> = Vec::new();
-    for (index, curve) in curves.iter().enumerate() {
-        if let Some((x, y)) = curve.points.last() {
-            let (x, y) = frame.place(*x, *y);
-            places.push((y, x, index));
-        }
-    }
-    places.sort_unstable();
-    let mut least = i32::MIN;
-    for (y, x, index) in places {
-        let y = y.max(least);
-        least = y + NUMBER_STEP;
-        let font = Font::plain(12).bold().colour(series_colour(colours[index]));
-        canvas.text(&marks[index], (x + 10, y), Anchor::Start, font)?;
-    }
-    Ok(())
+    let end = |(curve, (place, name)): (&SpeedCurve, (usize, String))| {
+        let (x, y) = curve.points.last()?;
+        Some(End { place: frame.place(*x, *y), name, colour: series_colour(place) })
+    };
+    let all: Vec<End> = curves.iter().zip(marks).filter_map(end).collect();
+    ends(canvas, frame.right, (frame.top, frame.bottom), all)
 }
 
 fn axes(canvas: &Canvas<'_>, frame: &Frame, axis: &str) -> Result<(), ChartError> {
@@ -287,9 +315,9 @@ fn axes(canvas: &Canvas<'_>, frame: &Frame, axis: &str) -> Result<(), ChartError
         y *= 2.0;
     }
     let mut last = i32::MIN / 2;
-    for x in ticks(frame.x) {
-        let (at, _) = frame.place(x, 1.0);
-        let (text, font) = (tick(x), Font::plain(13));
+    for x in &frame.ticks {
+        let (at, _) = frame.place(*x, 1.0);
+        let (text, font) = (tick(*x), Font::plain(13));
         canvas.line(vec![(at, frame.bottom), (at, frame.bottom + 5)], INK, 1)?;
         // Numbers that would touch are left out.
         if at - last > font.width(&text) + 6 {
@@ -306,11 +334,14 @@ fn times(y: f64) -> String {
     if y < 0.1 { format!("1/{}×", (1.0 / y).round()) } else { format!("{y}×") }
 }
 
-/// Where the x axis has numbers: by factors of 2, or of 4 where it is long.
-fn ticks((from, to): (f64, f64)) -> Vec<f64> {
-    let factor = if to / from > 64.0 { 4.0 } else { 2.0 };
-    let next = |x: &f64| Some(x * factor).filter(|x| *x <= to * 1.001);
-    std::iter::successors(Some(from), next).collect()
+/// Where the x axis has numbers: at what was measured, where that is not much, else by factors of 4.
+fn ticks(values: &[f64]) -> Vec<f64> {
+    let (Some(from), Some(to)) = (values.first(), values.last()) else { return Vec::new() };
+    if values.len() <= TICKS_MAX {
+        return values.to_vec();
+    }
+    let next = |x: &f64| Some(x * 4.0).filter(|x| *x <= to * 1.001);
+    std::iter::successors(Some(*from), next).collect()
 }
 
 /// A parameter's value: powers of two as such, where they are large.
@@ -343,10 +374,10 @@ fn words(
     canvas: &Canvas<'_>,
     frame: &Frame,
     index: usize,
-    curve: &SpeedCurve,
+    (sheet, curve): (&SpeedSheet, &SpeedCurve),
 ) -> Result<(), ChartError> {
     let (number, name) = (index + 1, short_name(&curve.kernel));
-    let (fixed, crossing) = (curve.fixed_text(), crossing(curve));
+    let (fixed, crossing) = (curve.fixed_text(), crossing(sheet, curve));
     let last = curve.points.last().map_or(1.0, |(_, y)| *y);
     let text = format!(
         "{number}  {name}, {}; {fixed}: pays {crossing}; {last:.2}× at the end",

@@ -13,6 +13,7 @@ mod before_after;
 mod canvas;
 mod crossovers;
 mod curves;
+mod ends;
 mod lanes;
 mod latencies;
 mod ratios;

@@ -103,20 +103,42 @@ fn scale_words(shared: bool) -> String {
     format!("medians of dispatches within their launch, less what their timestamps cost; {scale}")
 }
 
+/// The most sizes that are named.
+const SIZES_NAMED_MAX: usize = 6;
+
 /// What the figure does not hold.
 fn left_out(sheet: &StageSheet) -> String {
+    let StageSheet { stacks, unusual, between, sizes_between, unknown } = sheet;
     let mut words = Vec::new();
-    if sheet.not_shown > 0 {
-        let (shown, all) = (sheet.stacks.len(), sheet.stacks.len() + sheet.not_shown);
-        words.push(format!("{shown} of {all} launches: usual parameters, sizes that lie apart"));
+    if *between > 0 {
+        words.push(match sizes_between.as_slice() {
+            [] => format!("{between} without a size"),
+            sizes => format!("{between} at {SIZE} = {}", listed(sizes)),
+        });
     }
-    if sheet.unknown > 0 {
-        words.push(format!(
-            "{} launches are left out whose dispatches exceed them by more than 30 %",
-            sheet.unknown
-        ));
+    if *unusual > 0 {
+        words.push(format!("{unusual} of less usual parameters"));
     }
-    words.join("; ")
+    if *unknown > 0 {
+        words.push(format!("{unknown} whose dispatches exceed them by more than 30 %"));
+    }
+    if words.is_empty() {
+        return String::new();
+    }
+    let all = stacks.len() + between + unusual + unknown;
+    format!("{} of {all} launches; not drawn: {}", stacks.len(), words.join("; "))
+}
+
+/// Numbers with commas; of many the first and the last, and how many there are.
+fn listed(sizes: &[i64]) -> String {
+    let text =
+        |sizes: &[i64]| sizes.iter().map(ToString::to_string).collect::<Vec<String>>().join(", ");
+    match sizes {
+        [first, .., last] if sizes.len() > SIZES_NAMED_MAX => {
+            format!("{first} … {last} ({} sizes)", sizes.len())
+        }
+        few => text(few),
+    }
 }
 
 fn bar(

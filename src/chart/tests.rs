@@ -3,8 +3,9 @@
 use super::*;
 use crate::{
     analyze::{
-        BeforeAfter, BeforeAfterRow, Catalogue, CatalogueKernel, Published, Stage, StageSheet,
-        StageStack, SummaryPart, speed_curves, speed_sheets, summary, width_sweep,
+        BeforeAfter, BeforeAfterRow, Catalogue, CatalogueKernel, Published, SizeSeries, SizeSweep,
+        SpeedCurve, SpeedPanel, SpeedSheet, Stage, StageSheet, StageStack, SummaryPart,
+        speed_curves, speed_sheets, summary, width_sweep,
     },
     fixtures,
     record::Value,
@@ -94,6 +95,69 @@ fn the_figure_of_many_crossovers_says_where_each_is() {
 }
 
 #[test]
+fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot() {
+    let curve = |density: f64, points: &[(f64, f64)]| SpeedCurve {
+        label: "device".to_owned(),
+        kernel: "sparse/map_compact".to_owned(),
+        baseline: "sparse/map_branch".to_owned(),
+        axis: "rounds",
+        fixed: [("density".to_owned(), Value::Real(density))].into(),
+        points: points.to_vec(),
+    };
+    let curves = vec![
+        curve(0.1, &[(16.0, 2.0), (64.0, 3.0), (256.0, 4.0)]),
+        curve(0.5, &[(16.0, 2.0), (64.0, 2.5)]),
+        curve(1.0, &[(64.0, 0.5), (256.0, 2.0)]),
+        curve(0.2, &[(16.0, 0.5), (256.0, 0.7)]),
+    ];
+    let sheet = SpeedSheet {
+        baseline: "sparse/map_branch".to_owned(),
+        axis: "rounds",
+        label: None,
+        words: Vec::new(),
+        shared: Vec::new(),
+        series: Some("density"),
+        panels: vec![SpeedPanel { kernel: Some("sparse/map_compact".to_owned()), curves }],
+        not_shown: 0,
+    };
+    let svg = crossovers(&sheet).expect("curves");
+    let texts = texts(&svg);
+    assert!(texts.iter().any(|text| text.starts_with("in brackets: ")), "{texts:?}");
+    for words in [
+        "at every point",
+        "at every point (to 64)",
+        "from rounds = 130 (from 64)",
+        "at no point (2 of 3 points)",
+    ] {
+        assert!(texts.iter().any(|text| text == words), "{words} in {texts:?}");
+    }
+    // Every name stands in one column beside the plot, and no two touch.
+    let names = ["0.1", "0.5", "1", "0.2"];
+    let mut places: Vec<(i32, i32)> = svg
+        .split("<text ")
+        .skip(1)
+        .filter(|part| part.contains("bold") && names.contains(&text_of(part)))
+        .map(|part| (number_of(part, "x"), number_of(part, "y")))
+        .collect();
+    places.sort_unstable();
+    assert_eq!(places.len(), 4);
+    assert!(places.iter().all(|(x, _)| *x == places[0].0), "{places:?}");
+    assert!(places.windows(2).all(|pair| pair[1].1 - pair[0].1 >= 13), "{places:?}");
+}
+
+/// The text of what follows `<text `.
+fn text_of(part: &str) -> &str {
+    let body = part.split_once('>').map_or("", |(_, body)| body);
+    body.split_once("</text>").map_or("", |(text, _)| text).trim()
+}
+
+/// A whole number among the attributes of an element; 0 where it has none.
+fn number_of(part: &str, name: &str) -> i32 {
+    let value = part.split_once(&format!(" {name}=\"")).or(part.split_once(&format!("{name}=\"")));
+    value.and_then(|(_, rest)| rest.split('"').next()?.parse::<i32>().ok()).unwrap_or(0)
+}
+
+#[test]
 fn parts_of_many_rows_fall_into_sheets() {
     let run = fixtures::sorting_sweep();
     let parts = summary(&run, &fixtures::sorting_catalogue()).parts();
@@ -128,7 +192,50 @@ fn tables_of_many_rows_keep_the_usual_ones_and_count_the_others() {
     let sweeps = crate::analyze::size_sweeps(&run, &known);
     assert_eq!((sweeps[0].series.len(), sweeps[0].not_shown), (5, 145));
     let texts = texts(&bandwidth(&sweeps[0]).expect("rates"));
-    assert!(texts[1].ends_with("; 145 series not shown"), "{}", texts[1]);
+    let told = "; 145 series of other parameters not shown";
+    assert!(texts[1].ends_with(told), "{}", texts[1]);
+    assert_eq!(texts[2], "arms=equal, classes=8, input=random, work=512");
+}
+
+/// Rates of these kernels at each number of rounds of work, at two sizes.
+fn rates(kernels: &[&str], work: &[i64], bytes_per_s: f64) -> SizeSweep {
+    let series = |kernel: &&str, work: &i64| SizeSeries {
+        kernel: format!("sort/{kernel}"),
+        parameters: format!("classes=8, work={work}"),
+        values: [("work".to_owned(), Value::Integer(*work))].into(),
+        points: [(64, bytes_per_s / 100.0), (4096, bytes_per_s)].into(),
+    };
+    SizeSweep {
+        family: "sort".to_owned(),
+        result: None,
+        device: "device".to_owned(),
+        copy_bytes_per_s: Some(4e12),
+        series: work.iter().flat_map(|work| kernels.iter().map(|k| series(k, work))).collect(),
+        not_shown: 0,
+        single: 3,
+    }
+}
+
+#[test]
+fn rates_of_many_series_have_a_plot_for_each_set_of_parameters() {
+    let kernels = ["divergent", "sorted", "separate"];
+    let few = texts(&bandwidth(&rates(&kernels, &[32, 128], 3e12)).expect("rates"));
+    assert!(few[1].ends_with("; 3 series of one size not shown"), "{}", few[1]);
+    assert_eq!(few[2], "classes=8");
+    assert!(few.contains(&"sorted (work=128)".to_owned()), "{few:?}");
+    assert!(few.contains(&"TB/s".to_owned()), "the axis is linear: {few:?}");
+    let many = texts(&bandwidth(&rates(&kernels, &[32, 128, 512], 1e11)).expect("rates"));
+    let expected = ["1 divergent", "2 sorted", "3 separate", "work=32", "work=128", "work=512"];
+    let named: Vec<&String> =
+        many.iter().filter(|text| expected.contains(&text.as_str())).collect();
+    assert_eq!(named, expected);
+    for number in ["1", "2", "3"] {
+        assert_eq!(many.iter().filter(|text| *text == number).count(), 3, "one a plot: {many:?}");
+    }
+    // Far below the copy rate, the axis is logarithmic.
+    assert_eq!(many.iter().filter(|text| *text == "logarithmic").count(), 3);
+    let decades = ["1 GB/s", "10 GB/s", "100 GB/s", "1 TB/s"];
+    assert!(decades.iter().all(|rate| many.iter().filter(|text| text == rate).count() == 3));
 }
 
 /// A stack of stages in microseconds.
@@ -152,11 +259,19 @@ fn the_figure_of_stages_says_every_number_and_what_exceeds_the_launch() {
         stack("sorted", 1024, &[("route", 2.7), ("sort", 11.3), ("experts", 121.5)], 134.2),
         stack("sorted", 65_536, &[("sort", 15.0), ("experts", 280.0), ("mystery", 5.0)], 300.0),
     ];
-    let sheet = StageSheet { stacks, not_shown: 7, unknown: 2 };
+    let sheet = StageSheet {
+        stacks,
+        unusual: 5,
+        between: 2,
+        sizes_between: vec![4096, 16_384],
+        unknown: 2,
+    };
     let svg = stages("moe", &sheet).expect("timed");
     insta::assert_snapshot!(texts(&svg).join("\n"));
     // Of one scale where launches are alike, and a stage's colour is the same on both figures.
-    let alike = StageSheet { stacks: vec![sheet.stacks[0].clone()], not_shown: 0, unknown: 0 };
+    let stacks = vec![sheet.stacks[0].clone()];
+    let alike =
+        StageSheet { stacks, unusual: 0, between: 0, sizes_between: Vec::new(), unknown: 0 };
     let other = stages("moe", &alike).expect("timed");
     assert!(texts(&other).iter().any(|text| text.ends_with("one scale for all")));
     for svg in [&svg, &other] {
@@ -166,12 +281,7 @@ fn the_figure_of_stages_says_every_number_and_what_exceeds_the_launch() {
     // Each launch fills the sheet: three bars end at its right.
     let boxes = svg.split("<rect ").skip(1).filter_map(|part| part.split('>').next());
     let ends = boxes.filter(|part| {
-        let number = |name: &str| {
-            let value =
-                part.split_once(&format!(" {name}=\"")).or(part.split_once(&format!("{name}=\"")));
-            value.and_then(|(_, rest)| rest.split('"').next()?.parse::<i32>().ok()).unwrap_or(0)
-        };
-        number("x") + number("width") == 876 && number("height") == 22
+        number_of(part, "x") + number_of(part, "width") == 876 && number_of(part, "height") == 22
     });
     assert_eq!(ends.count(), 3);
 }

@@ -335,4 +335,21 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
         let expected = "-a n=5000000000: sort/permutation: [multisplit]: `elements` is 5000000000";
         assert!(text.starts_with(expected), "{text}");
     }
+
+    #[test]
+    fn too_many_elements_for_a_partition_are_refused_with_the_most_that_fit() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let kernel = catalogue.kernel("sort/sorted").unwrap();
+        let launch = |n: i64| {
+            let point = BTreeMap::from([("n".to_owned(), Value::Integer(n))]);
+            kernel.launch(DeviceClass::Quick, &point, 1)
+        };
+        let text = launch(4_294_967_295).unwrap_err().to_string();
+        let (_, rest) = text.split_once("`elements` is 4294967295; ").unwrap();
+        let (_, rest) = rest.split_once("by 8 classes takes at most ").unwrap();
+        let most: i64 = rest.split(' ').next().unwrap().parse().unwrap();
+        assert!(rest.contains("chunks; 65535 at most"), "{text}");
+        assert!(launch(most).is_ok(), "{most}");
+        assert!(launch(most + 1).is_err(), "{most}");
+    }
 }

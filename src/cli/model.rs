@@ -92,8 +92,9 @@ fn model_cells(table: &ModelTable, row: &ModelRow) -> [String; 11] {
     };
     let [before, after] = row.efficiencies.map(percent);
     let remainder = row.remainder.map_or(NONE.to_owned(), |left| {
-        let share = row.time.map_or(0.0, |time| left.0 / time.0 * 100.0);
-        format!("{left} ({share:+.0} %)")
+        let share = row.remainder_share();
+        let share = share.map_or(String::new(), |share| format!(" ({:+.0} %)", share.0 * 100.0));
+        format!("{left}{share}")
     });
     let moved = row.bytes.map_or(NONE.to_owned(), |bytes| {
         row.copy_rate.map_or(bytes.to_string(), |rate| format!("{bytes}, {}", percent(Some(rate))))

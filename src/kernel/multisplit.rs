@@ -85,8 +85,38 @@ fn plan(
         WritesDescription::Pairs => Writes { order: None, pairs: true },
     };
     let tuning = Tuning::choose(LIMITS, n, classes, writes.pairs);
-    tuning.check(LIMITS, n, classes).map_err(|misfit| misfit.to_string())?;
+    if let Err(misfit) = tuning.check(LIMITS, n, classes) {
+        let kept = elements_max(n, |n| fits(n, classes, writes.pairs));
+        return Err(kept.map_or(misfit.to_string(), |most| {
+            format!(
+                "`elements` is {n}; a partition by {classes} classes takes at most {most} ({misfit})"
+            )
+        }));
+    }
     Ok(Plan::new(&LIMITS, n, classes, writes, tuning))
+}
+
+/// Whether so many elements can be cut into what a device of these limits takes.
+fn fits(n: u32, classes: u32, pairs: bool) -> bool {
+    Tuning::choose(LIMITS, n, classes, pairs).check(LIMITS, n, classes).is_ok()
+}
+
+/// The most elements below `n` that fit, given that fewer fit wherever more do; nothing where not even
+/// one does.
+fn elements_max(n: u32, fits: impl Fn(u32) -> bool) -> Option<u32> {
+    let (mut fitting, mut beyond) = (1, n);
+    if !fits(fitting) {
+        return None;
+    }
+    while beyond - fitting > 1 {
+        let middle = fitting + (beyond - fitting) / 2;
+        if fits(middle) {
+            fitting = middle;
+        } else {
+            beyond = middle;
+        }
+    }
+    Some(fitting)
 }
 
 fn count(key: &str, formula: &Formula, names: &Names) -> Result<u32, String> {

@@ -96,7 +96,6 @@ fn model_row(table: &ModelTable, row: &ModelRow) -> ModelRowText {
     let figure = |value: Option<f64>, unit: &str| {
         value.map_or(format::NONE.to_owned(), |value| format!("{value:.2}{unit}"))
     };
-    let share = row.remainder.zip(row.time).filter(|(_, time)| time.0 > 0.0);
     ModelRowText {
         kernel: short_name(&row.kernel).to_owned(),
         baseline: short_name(&row.baseline).to_owned(),
@@ -108,9 +107,9 @@ fn model_row(table: &ModelTable, row: &ModelRow) -> ModelRowText {
         traffic: figure(row.speedup_with_traffic, "×"),
         measured: figure(row.speedup_measured, "×"),
         remainder: format::time(row.remainder),
-        remainder_share: share.map_or(String::new(), |(left, time)| {
-            format!("{:+.0} % of the time", left.0 / time.0 * 100.0)
-        }),
+        remainder_share: row
+            .remainder_share()
+            .map_or(String::new(), |share| format!("{:+.0} % of the time", share.0 * 100.0)),
         bytes: row.bytes.map_or(format::NONE.to_owned(), |bytes| bytes.to_string()),
         copy_rate: row.copy_rate.map_or(String::new(), |rate| {
             format!("{} of the copy rate", format::percent(Some(rate)))

@@ -17,6 +17,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{FAMILIES, number, pairs, speedup, stages, unusual};
+use crate::analyze::order::ordered;
 use crate::analyze::summary::{active_lanes_mean, efficiency};
 use crate::analyze::{Catalogue, SIZE, Slots, device, device_label, family, median_time, ratio};
 use crate::record::{Measurement, Run, Status, Value};
@@ -76,6 +77,14 @@ pub struct ModelRow {
     pub sorting: Option<Nanoseconds>,
 }
 
+impl ModelRow {
+    /// The remainder over the time that was measured.
+    pub fn remainder_share(&self) -> Option<Ratio> {
+        let (left, time) = self.remainder.zip(self.time)?;
+        (time.0 > 0.0).then(|| Ratio(left.0 / time.0))
+    }
+}
+
 /// The rows of a device and family.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelTable {
@@ -104,7 +113,8 @@ pub const MODEL_LEGEND: [&str; 7] = [
     "With traffic: the counted time and what sorting moves (13 B an element; 4 B where the order \
      was made before) at the device's copy rate, and no less than all that must move takes at it.",
     "Remainder: the measured time less the predicted one, and that over the measured; negative \
-     where the kernel is faster than predicted. What it is made of was not measured.",
+     where the kernel is faster than predicted. What it is made of, this table cannot say: hardware \
+     counters can, those of a CUDA run (--counters) or of Nsight Compute.",
     "Moved: the bytes that must move, the sort's among them, and their rate over the copy rate.",
     "Dispatches: how many a launch has, and the measured time of those that only route, sort or \
      make grids. Where few elements are sorted, that time is what dispatches cost, not bytes.",
@@ -126,6 +136,7 @@ pub fn model_tables(run: &Run, catalogue: &Catalogue) -> Vec<ModelTable> {
 }
 
 fn table(label: String, family: String, rows: Vec<ModelRow>) -> ModelTable {
+    let rows = ordered(rows, |row| (&row.kernel, &row.parameters));
     let names: BTreeSet<&String> = rows.iter().flat_map(|row| row.parameters.keys()).collect();
     let values = |name: &String| {
         let texts = rows.iter().map(|row| row.parameters.get(name).map(ToString::to_string));

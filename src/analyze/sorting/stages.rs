@@ -3,9 +3,9 @@
 //! Input: a run whose dispatches were timed one by one. Output: [`StageStack`]s. Which dispatch does
 //! what is known by its entry point's name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{spread, usual_only};
+use super::usual_only;
 use crate::analyze::{SIZE, device_label, short_name};
 use crate::record::{Run, Value};
 use crate::units::Nanoseconds;
@@ -15,8 +15,12 @@ use crate::units::Nanoseconds;
 pub struct StageSheet {
     /// The launches by their size, of one size in the order of measurement.
     pub stacks: Vec<StageStack>,
-    /// How many others there are, of less usual parameters or of sizes between.
-    pub not_shown: usize,
+    /// How many others there are of less usual parameters.
+    pub unusual: usize,
+    /// How many others there are of the usual parameters, at these sizes or without one.
+    pub between: usize,
+    /// The sizes of those, in rising order.
+    pub sizes_between: Vec<i64>,
     /// How many have dispatches whose times exceed their launch's by more than three tenths.
     pub unknown: usize,
 }
@@ -62,7 +66,8 @@ const STACKS_MAX: usize = 24;
 
 /// Makes the stacks of the launches of `family` whose dispatches were timed one by one, but for launches
 /// that these times exceed by more than three tenths: it is not known what such stages hold. Of more
-/// launches than a sheet holds, those of the most usual parameters stay, at sizes that lie apart.
+/// launches than a sheet holds, those of the most usual parameters stay, and of these the largest of
+/// each kernel and sizes that lie apart.
 /// Nothing where there is no such launch.
 pub fn stages(run: &Run, family: &str) -> Option<StageSheet> {
     let (mut stacks, mut unknown) = (Vec::new(), 0);
@@ -94,32 +99,59 @@ pub fn stages(run: &Run, family: &str) -> Option<StageSheet> {
             None => unknown += 1,
         }
     }
-    let all = stacks.len();
-    let mut stacks = fitting(stacks);
     // Sizes that were measured last stand where they belong; at one size the order stays.
-    stacks.sort_by_key(|stack| match stack.parameters.get(SIZE) {
-        Some(Value::Integer(size)) => *size,
-        Some(Value::Real(_) | Value::Name(_)) | None => 0,
-    });
-    let not_shown = all - stacks.len();
-    (!stacks.is_empty()).then_some(StageSheet { stacks, not_shown, unknown })
+    stacks.sort_by_key(size);
+    (!stacks.is_empty()).then(|| fitting(stacks, unknown))
 }
 
-/// As many launches as a sheet holds.
-fn fitting(mut stacks: Vec<StageStack>) -> Vec<StageStack> {
-    if stacks.len() <= STACKS_MAX {
-        return stacks;
+/// A launch's size; nothing where it has none.
+fn size(stack: &StageStack) -> Option<i64> {
+    match stack.parameters.get(SIZE) {
+        Some(Value::Integer(size)) => Some(*size),
+        Some(Value::Real(_) | Value::Name(_)) | None => None,
     }
-    usual_only(&mut stacks, |stack| &stack.parameters);
-    let size = |stack: &StageStack| stack.parameters.get(SIZE).map(ToString::to_string);
-    let mut sizes: Vec<Option<String>> = stacks.iter().map(size).collect();
-    sizes.sort_by_key(|size| size.as_ref().and_then(|size| size.parse::<i64>().ok()));
-    sizes.dedup();
-    let each = stacks.len().div_ceil(sizes.len().max(1));
-    let kept = spread(&sizes, (STACKS_MAX / each.max(1)).max(1));
-    stacks.retain(|stack| kept.contains(&size(stack)));
-    stacks.truncate(STACKS_MAX);
-    stacks
+}
+
+/// As many launches as a sheet holds: of each kernel the largest size, and of all the smallest; then of
+/// the sizes between, as many as have room, evenly.
+fn fitting(mut stacks: Vec<StageStack>, unknown: usize) -> StageSheet {
+    let all = stacks.len();
+    if all > STACKS_MAX {
+        usual_only(&mut stacks, |stack| &stack.parameters);
+    }
+    let unusual = all - stacks.len();
+    let dropped = if stacks.len() > STACKS_MAX { drop_between(&mut stacks) } else { Vec::new() };
+    let sizes: BTreeSet<i64> = dropped.iter().filter_map(size).collect();
+    let sizes_between = sizes.into_iter().collect();
+    StageSheet { stacks, unusual, between: dropped.len(), sizes_between, unknown }
+}
+
+/// Takes the launches that have no room out of `stacks`, which are sorted by size, and returns them.
+fn drop_between(stacks: &mut Vec<StageStack>) -> Vec<StageStack> {
+    let mut largest: BTreeMap<&str, Option<i64>> = BTreeMap::new();
+    for stack in &*stacks {
+        largest.insert(&stack.kernel, size(stack));
+    }
+    let ends: BTreeSet<Option<i64>> =
+        largest.into_values().chain(stacks.first().map(size)).collect();
+    let middle: BTreeSet<Option<i64>> = stacks.iter().map(size).collect();
+    let middle: Vec<Option<i64>> = middle.difference(&ends).copied().collect();
+    let fits = |kept: &BTreeSet<Option<i64>>| {
+        stacks.iter().filter(|stack| kept.contains(&size(stack))).count() <= STACKS_MAX
+    };
+    let with = |between: usize| -> BTreeSet<Option<i64>> {
+        // The ends are there already: what is kept of the rest lies between them.
+        let steps = between + 1;
+        let places = (1..=between).map(|step| (step * (middle.len() + 1)).div_ceil(steps) - 1);
+        places.map(|place| middle[place]).chain(ends.iter().copied()).collect()
+    };
+    let kept = (0..=middle.len()).rev().map(with).find(fits).unwrap_or(ends);
+    let (mut shown, mut dropped): (Vec<StageStack>, Vec<StageStack>) =
+        std::mem::take(stacks).into_iter().partition(|stack| kept.contains(&size(stack)));
+    // Where not even those have room, the largest stay.
+    dropped.extend(shown.drain(..shown.len().saturating_sub(STACKS_MAX)));
+    *stacks = shown;
+    dropped
 }
 
 /// Stages with what lies between them; nothing where there are none, or where they exceed the launch by
@@ -183,14 +215,43 @@ mod tests {
             launch: Nanoseconds(1.0),
         };
         let few: Vec<StageStack> = (0..4).map(|n| stack(n, "ordered")).collect();
-        assert_eq!(fitting(few.clone()), few);
+        let sheet = fitting(few.clone(), 0);
+        assert_eq!((sheet.stacks, sheet.unusual, sheet.between), (few, 0, 0));
         let inputs = ["ordered", "random"];
         let many = (0..30).flat_map(|n| inputs.map(|input| stack(n, input))).collect();
-        let kept = fitting(many);
-        assert_eq!(kept.len(), STACKS_MAX);
-        assert!(kept.iter().all(|one| one.parameters["input"].to_string() == "random"));
-        assert_eq!(kept[0], stack(0, "random"));
-        assert_eq!(kept.last(), Some(&stack(29, "random")));
+        let sheet = fitting(many, 3);
+        assert_eq!((sheet.stacks.len(), sheet.unusual, sheet.between), (STACKS_MAX, 30, 6));
+        assert!(sheet.stacks.iter().all(|one| one.parameters["input"].to_string() == "random"));
+        assert_eq!(sheet.stacks[0], stack(0, "random"));
+        assert_eq!(sheet.stacks.last(), Some(&stack(29, "random")));
+        let shown: Vec<i64> = sheet.stacks.iter().filter_map(size).collect();
+        let mut every = [shown, sheet.sizes_between].concat();
+        every.sort_unstable();
+        assert_eq!(every, (0..30).collect::<Vec<i64>>(), "each is drawn or named");
+        assert_eq!(sheet.unknown, 3);
+    }
+
+    #[test]
+    fn the_largest_launch_of_each_kernel_is_drawn() {
+        let stack = |kernel: &str, power: u32| StageStack {
+            label: "device".to_owned(),
+            kernel: kernel.to_owned(),
+            parameters: [(SIZE.to_owned(), Value::Integer(1 << power))].into(),
+            stages: Vec::new(),
+            launch: Nanoseconds(1.0),
+        };
+        let kernels = ["separate", "separate_before", "sorted"];
+        let sweep = (6..=24).step_by(2).flat_map(|n| kernels.map(|kernel| stack(kernel, n)));
+        let sheet = fitting(sweep.chain([stack("permutation", 26)]).collect(), 0);
+        let sizes: BTreeSet<i64> = sheet.stacks.iter().filter_map(size).collect();
+        assert_eq!(sheet.stacks.len(), 22);
+        assert!([6, 24, 26].iter().all(|power| sizes.contains(&(1 << power))), "{sizes:?}");
+        assert_eq!((sheet.between, sheet.sizes_between.len()), (9, 3));
+        // More launches of one size than a sheet holds: as many as fit.
+        let one_size = (0..30).map(|kernel| stack(&kernel.to_string(), 10)).collect();
+        let sheet = fitting(one_size, 0);
+        assert_eq!((sheet.stacks.len(), sheet.between), (STACKS_MAX, 6));
+        assert_eq!(sheet.sizes_between, [1024]);
     }
 
     #[test]

@@ -1,0 +1,65 @@
+//! Names at the right ends of lines, in the margin beside a plot.
+//!
+//! Input: where each line ends, its name and its colour. Output: marks on a canvas. Names stand in one
+//! column, moved apart where they would touch; a dashed line leads to the name of a line that ends
+//! before the plot does, so that no other line is written over.
+
+use super::ChartError;
+use super::canvas::{Anchor, Canvas, Colour, Font};
+use super::widths::spread;
+
+/// The least distance between two names, one above the other, in pixels.
+const STEP: i32 = 13;
+/// The distance of a name from the plot.
+const GAP: i32 = 10;
+/// The room that a mark takes about its place.
+const MARK: i32 = 7;
+/// Lengths of a dash and of the gap after it.
+const DASH: (i32, i32) = (3, 5);
+
+/// The end of a line.
+pub(super) struct End {
+    /// The place of its last point.
+    pub(super) place: (i32, i32),
+    pub(super) name: String,
+    pub(super) colour: Colour,
+}
+
+/// Writes the names of lines beside a plot that ends at `right` and lies between `top` and `bottom`.
+pub(super) fn ends(
+    canvas: &Canvas<'_>,
+    right: i32,
+    (top, bottom): (i32, i32),
+    mut ends: Vec<End>,
+) -> Result<(), ChartError> {
+    ends.sort_by_key(|end| end.place.1);
+    let wanted: Vec<i32> = ends.iter().map(|end| end.place.1).collect();
+    for (end, y) in ends.iter().zip(spread(&wanted, STEP, top, bottom)) {
+        let (from, at) = end.place;
+        if from < right {
+            // Level within the plot: a slope would look like a further point.
+            dashes(canvas, (from + MARK, at), (right, at), end.colour)?;
+            dashes(canvas, (right, at), (right + GAP - 2, y), end.colour)?;
+        }
+        let font = Font::plain(12).bold().colour(end.colour);
+        canvas.text(&end.name, (right + GAP, y), Anchor::Start, font)?;
+    }
+    Ok(())
+}
+
+/// A thin dashed line between two places, the first on the left.
+fn dashes(
+    canvas: &Canvas<'_>,
+    (left, from): (i32, i32),
+    (right, to): (i32, i32),
+    colour: Colour,
+) -> Result<(), ChartError> {
+    let y = |x: i32| from + (to - from) * (x - left) / (right - left).max(1);
+    let mut x = left;
+    while x < right {
+        let next = (x + DASH.0).min(right);
+        canvas.line(vec![(x, y(x)), (next, y(next))], colour, 1)?;
+        x = next + DASH.1;
+    }
+    Ok(())
+}
