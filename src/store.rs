@@ -288,6 +288,10 @@ pub fn load(path: &Path) -> Result<Run, StoreError> {
     let within = NAMES.map(|name| path.join(name));
     let path = within.iter().find(|file| file.is_file()).map_or(path, PathBuf::as_path);
     let unreadable = |source| StoreError::Read { path: path.to_owned(), source };
+    if path.is_dir() {
+        let message = format!("the folder holds neither {} nor {}", NAMES[0], NAMES[1]);
+        return Err(unreadable(std::io::Error::new(std::io::ErrorKind::NotFound, message)));
+    }
     let bytes = fs::metadata(path).map_err(unreadable)?.len();
     if bytes > FILE_BYTES_MAX {
         return Err(StoreError::TooLarge { path: path.to_owned(), bytes });

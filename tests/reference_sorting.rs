@@ -248,13 +248,29 @@ fn what_sorting_gains_is_as_the_guide_states() {
     let gains = span(&experts, |row| row.kernel == "moe/sorted", 1);
     stated(&format!("64 to 512 hidden units it gains {gains}"));
     let tops = analyze::model(&load("nvidia-h200-moe-top"), &catalogue());
-    let two = ("top", Value::Integer(2));
-    let even = ("routing", Value::Name("even".to_owned()));
-    let of_two = |row: &ModelRow| {
-        let wanted = [&two, &even].map(|(name, value)| row.parameters.get(*name) == Some(value));
-        row.kernel == "moe/sorted" && wanted == [true; 2]
-    };
-    stated(&format!("with two experts a token {}", span(&tops, of_two, 1)));
+    let spans = ["even", "skewed"].map(|routing| {
+        let of_two = |row: &ModelRow| {
+            row.kernel == "moe/sorted"
+                && row.parameters["top"] == Value::Integer(2)
+                && row.parameters["routing"] == Value::Name(routing.to_owned())
+        };
+        span(&tops, of_two, 1)
+    });
+    let [even, skewed] = spans;
+    stated(&format!("hidden units {even}, and {skewed} where routing is skewed"));
+    let random = analyze::model(&load("nvidia-h200-sort-large"), &catalogue());
+    let [equal, unequal] = ["equal", "unequal"].map(|form| {
+        let of_form = |row: &ModelRow| {
+            sorted(row)
+                && whole(row, "classes") == 32
+                && row.parameters["arms"] == Value::Name(form.to_owned())
+        };
+        span(&random, of_form, 1)
+    });
+    let unequal = unequal.trim_end_matches(" times");
+    stated(&format!(
+        "and {equal} from 4,194,304 on (equal ones, as in all of this paragraph; unequal ones {unequal})"
+    ));
     let large = analyze::model(&load("nvidia-h200-sort-large-clustered"), &catalogue());
     let gains = large.iter().filter(|row| sorted(row));
     let gains: Vec<f64> = gains.map(|row| row.speedup_measured.unwrap()).collect();

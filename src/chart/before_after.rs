@@ -29,7 +29,7 @@ pub fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
         tick_label: None,
         diamond_label: None,
         whisker_label: None,
-        reference: None,
+        reference: Some(100.0),
         groups: table.rows.iter().map(group).collect(),
     })
 }

@@ -56,6 +56,25 @@ pub trait Runner {
     /// [`RunError`]: the shader is not usable, the device cannot run it, or it did not end well.
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError>;
 
+    /// As [`Runner::count`], or as [`Runner::estimate`]; `notice` hears whenever a dispatch is about to be
+    /// compiled or run, where the device can tell. Drivers on processors compile what counts for tens of
+    /// seconds.
+    ///
+    /// # Errors
+    ///
+    /// As counting and estimating.
+    fn count_noticed(
+        &mut self,
+        launch: &Launch,
+        how: How,
+        _notice: &mut dyn FnMut(),
+    ) -> Result<Counted, RunError> {
+        match how {
+            How::Counted(options) => self.count(launch, &options),
+            How::Estimated => self.estimate(launch),
+        }
+    }
+
     /// As [`Runner::count`], without subgroup operations: lanes are exact, issues estimated.
     ///
     /// # Errors
@@ -68,16 +87,18 @@ pub trait Runner {
     }
 
     /// Counts a launch twice from the same start, and says whether the second run came out with the
-    /// same counts and outputs; gives the first.
+    /// same counts and outputs; gives the first. `notice` hears what [`Runner::count_noticed`] tells.
     ///
     /// # Errors
     ///
     /// As counting and estimating.
-    fn count_twice(&mut self, launch: &Launch, how: How) -> Result<(Counted, bool), RunError> {
-        let mut once = || match how {
-            How::Counted(options) => self.count(launch, &options),
-            How::Estimated => self.estimate(launch),
-        };
+    fn count_twice(
+        &mut self,
+        launch: &Launch,
+        how: How,
+        notice: &mut dyn FnMut(),
+    ) -> Result<(Counted, bool), RunError> {
+        let mut once = || self.count_noticed(launch, how, notice);
         let (first, second) = (once()?, once()?);
         let same =
             first.outputs_sha256 == second.outputs_sha256 && first.dispatches == second.dispatches;

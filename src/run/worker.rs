@@ -57,19 +57,20 @@ pub enum Request {
         /// Whether to measure rates, fusion and the loop limit.
         calibrate: bool,
     },
-    /// Count: answered with [`Reply::Counted`] or [`Reply::Failed`].
+    /// Count: answered with any number of [`Reply::Counting`], then [`Reply::Counted`] or
+    /// [`Reply::Failed`].
     Count {
         /// What to run.
         launch: Box<Launch>,
         /// How.
         options: CountOptions,
     },
-    /// Count without subgroup operations: answered with [`Reply::Counted`] or [`Reply::Failed`].
+    /// Count without subgroup operations: answered as [`Request::Count`].
     Estimate {
         /// What to run.
         launch: Box<Launch>,
     },
-    /// Count twice: answered with [`Reply::CountedTwice`] or [`Reply::Failed`].
+    /// Count twice: answered as [`Request::Count`], with [`Reply::CountedTwice`] for the last.
     CountTwice {
         /// What to run.
         launch: Box<Launch>,
@@ -147,6 +148,8 @@ pub enum Reply {
     Collected(Box<Collected>),
     /// What would read hardware counters, or why they cannot be read.
     Counters(Result<CountersFrom, String>),
+    /// A dispatch is about to be compiled or run, to be counted.
+    Counting,
     /// A sample of this launch begins.
     Sampling(usize),
     /// Timing's results, one a launch.
@@ -180,12 +183,15 @@ fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
     output.flush()
 }
 
+fn closed() -> RunError {
+    RunError::new(RunErrorKind::NoDevice, "no device is open")
+}
+
 fn answer(
     request: Request,
     runner: &mut Option<Box<dyn Runner>>,
     output: &mut impl Write,
 ) -> io::Result<Reply> {
-    let closed = || RunError::new(RunErrorKind::NoDevice, "no device is open");
     Ok(match request {
         Request::List => Reply::Adapters(list()),
         Request::ListCuda => Reply::Cuda(cuda::list()),
@@ -198,26 +204,21 @@ fn answer(
             Err(error) => Reply::Failed(error),
         },
         Request::Count { launch, options } => {
-            let counted = runner.as_mut().ok_or_else(closed).and_then(|runner| {
-                caught("counting", &launch.file, || runner.count(&launch, &options))
+            let how = How::Counted(options);
+            return count(runner.as_deref_mut(), &launch, output, |runner, notice| {
+                runner.count_noticed(&launch, how, notice).map(Reply::Counted)
             });
-            counted.map_or_else(Reply::Failed, Reply::Counted)
         }
         Request::Estimate { launch } => {
-            let counted = runner
-                .as_mut()
-                .ok_or_else(closed)
-                .and_then(|runner| caught("counting", &launch.file, || runner.estimate(&launch)));
-            counted.map_or_else(Reply::Failed, Reply::Counted)
+            return count(runner.as_deref_mut(), &launch, output, |runner, notice| {
+                runner.count_noticed(&launch, How::Estimated, notice).map(Reply::Counted)
+            });
         }
         Request::CountTwice { launch, how } => {
-            let counted = runner.as_mut().ok_or_else(closed).and_then(|runner| {
-                caught("counting", &launch.file, || runner.count_twice(&launch, how))
+            return count(runner.as_deref_mut(), &launch, output, |runner, notice| {
+                let (first, same) = runner.count_twice(&launch, how, notice)?;
+                Ok(Reply::CountedTwice(first, same))
             });
-            match counted {
-                Ok((first, same)) => Reply::CountedTwice(first, same),
-                Err(error) => Reply::Failed(error),
-            }
         }
         Request::Collect { number, launch, part } => {
             let collected = caught("reading of counters", &launch.file, || {
@@ -233,6 +234,24 @@ fn answer(
             Some(runner) => return time(&mut **runner, &launches, &options, output),
         },
     })
+}
+
+/// Counts a launch, and says of each dispatch that it is about to be compiled or run.
+fn count(
+    runner: Option<&mut (dyn Runner + 'static)>,
+    launch: &Launch,
+    output: &mut impl Write,
+    counted: impl FnOnce(&mut dyn Runner, &mut dyn FnMut()) -> Result<Reply, RunError>,
+) -> io::Result<Reply> {
+    let Some(runner) = runner else { return Ok(Reply::Failed(closed())) };
+    let mut broken = None;
+    let mut notice = || {
+        if let Err(error) = send(output, &Reply::Counting) {
+            broken = Some(error);
+        }
+    };
+    let reply = caught("counting", &launch.file, || counted(runner, &mut notice));
+    broken.map_or_else(|| Ok(reply.unwrap_or_else(Reply::Failed)), Err)
 }
 
 /// Times launches, and says of each sample that it begins.
@@ -522,18 +541,20 @@ impl WorkerRunner {
     }
 
     /// Asks for something to be done with a launch; gives the answer, failures aside.
-    fn asked(&mut self, request: &Request, launch: &Launch) -> Result<Reply, RunError> {
+    fn asked(
+        &mut self,
+        request: &Request,
+        launch: &Launch,
+        notice: &mut dyn FnMut(),
+    ) -> Result<Reply, RunError> {
         self.worker.ask(request)?;
-        match self.worker.hear(self.silence_max, &format!("counting {}", launch.kernel))? {
-            Reply::Failed(error) => Err(error),
-            reply => Ok(reply),
-        }
-    }
-
-    fn counted(&mut self, request: &Request, launch: &Launch) -> Result<Counted, RunError> {
-        match self.asked(request, launch)? {
-            Reply::Counted(counted) => Ok(counted),
-            other => Err(unexpected(&other)),
+        let doing = format!("counting {}", launch.kernel);
+        loop {
+            match self.worker.hear(self.silence_max, &doing)? {
+                Reply::Counting => notice(),
+                Reply::Failed(error) => return Err(error),
+                reply => return Ok(reply),
+            }
         }
     }
 }
@@ -544,17 +565,38 @@ impl Runner for WorkerRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        let request = Request::Count { launch: Box::new(launch.clone()), options: *options };
-        self.counted(&request, launch)
+        self.count_noticed(launch, How::Counted(*options), &mut || {})
     }
 
     fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
-        self.counted(&Request::Estimate { launch: Box::new(launch.clone()) }, launch)
+        self.count_noticed(launch, How::Estimated, &mut || {})
     }
 
-    fn count_twice(&mut self, launch: &Launch, how: How) -> Result<(Counted, bool), RunError> {
+    fn count_noticed(
+        &mut self,
+        launch: &Launch,
+        how: How,
+        notice: &mut dyn FnMut(),
+    ) -> Result<Counted, RunError> {
+        let of = Box::new(launch.clone());
+        let request = match how {
+            How::Counted(options) => Request::Count { launch: of, options },
+            How::Estimated => Request::Estimate { launch: of },
+        };
+        match self.asked(&request, launch, notice)? {
+            Reply::Counted(counted) => Ok(counted),
+            other => Err(unexpected(&other)),
+        }
+    }
+
+    fn count_twice(
+        &mut self,
+        launch: &Launch,
+        how: How,
+        notice: &mut dyn FnMut(),
+    ) -> Result<(Counted, bool), RunError> {
         let request = Request::CountTwice { launch: Box::new(launch.clone()), how };
-        match self.asked(&request, launch)? {
+        match self.asked(&request, launch, notice)? {
             Reply::CountedTwice(first, same) => Ok((first, same)),
             other => Err(unexpected(&other)),
         }

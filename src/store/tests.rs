@@ -62,6 +62,10 @@ fn refusal(text: &str) -> String {
 
 #[test]
 fn bad_files_are_refused_by_name_and_line() {
+    let empty = tempfile::TempDir::new().unwrap();
+    let told = load(empty.path()).unwrap_err();
+    let source = std::error::Error::source(&told).unwrap().to_string();
+    assert_eq!(source, "the folder holds neither result.json nor result.json.gz");
     insta::assert_snapshot!(refusal("{\"schema\": 7, \"future\": true}"), @"bad.json has results schema 7, and this lanescope reads schema 1 only: use the version that wrote it");
     insta::assert_snapshot!(refusal("{\n\"schema\": 1,\n\"tool\": oops}"), @"bad.json:3:9: not a lanescope result file: expected value at line 3 column 9");
     insta::assert_snapshot!(refusal("{\"schema\": 1}"), @"bad.json:1:13: not a lanescope result file: missing field `tool` at line 1 column 13");

@@ -197,7 +197,10 @@ pub(super) fn look_back(driver: &Driver) {
     let simulated = simulated.unwrap();
     assert_eq!(&simulated.outputs_sha256["output"], right);
     for how in [executed, histogram, derived, How::Estimated] {
-        let (counted, _) = device.count_twice(&launch, how).unwrap();
+        let mut heard = 0;
+        let (counted, _) = device.count_twice(&launch, how, &mut || heard += 1).unwrap();
+        // Of each dispatch before it is compiled, and before it runs, twice.
+        assert_eq!(heard, 3 * launch.dispatches.len(), "{how:?}");
         assert_eq!(&counted.outputs_sha256["output"], right, "{how:?}");
         // Every lane comes to the end once; how often tiles look for one another is the schedule's.
         let lanes = |counted: &Counted| counts(counted).last().unwrap().1;

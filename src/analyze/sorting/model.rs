@@ -216,7 +216,10 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
         baseline: baseline.kernel.clone(),
         parameters: kernel.parameters.clone(),
         width,
-        arms_run: width.and_then(|width| arms_expected(run, kernel, width)),
+        // Of no elements nothing is expected.
+        arms_run: width
+            .filter(|_| number(kernel, SIZE) != Some(0.0))
+            .and_then(|width| arms_expected(run, kernel, width)),
         efficiencies: active,
         speedup_counted,
         speedup_with_traffic: time_before.zip(predicted).map(|(time, ns)| time.0 / ns),

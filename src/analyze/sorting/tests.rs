@@ -186,6 +186,18 @@ fn shares_of_experts_are_those_that_separate_dispatches_counted() {
         one.parameters.insert("top".to_owned(), Value::Integer(2));
     }
     assert_eq!(arms(&run), None);
+    for one in &mut run.measurements {
+        one.parameters.insert("routing".to_owned(), Value::Name("even".to_owned()));
+    }
+    assert!(arms(&run).is_some());
+    for one in &mut run.measurements {
+        one.parameters.insert(SIZE.to_owned(), Value::Integer(0));
+    }
+    assert_eq!(arms(&run), None, "no tokens");
+    for one in &mut run.measurements {
+        one.parameters.insert(SIZE.to_owned(), Value::Integer(1024));
+        one.parameters.insert("routing".to_owned(), Value::Name("skewed".to_owned()));
+    }
     run.measurements.truncate(2);
     assert_eq!(arms(&run), None, "no run of separate experts");
 }

@@ -552,7 +552,12 @@ impl Runner for CudaRunner {
         self.counted(launch, Method::Estimated)
     }
 
-    fn count_twice(&mut self, launch: &Launch, how: How) -> Result<(Counted, bool), RunError> {
+    fn count_twice(
+        &mut self,
+        launch: &Launch,
+        how: How,
+        _notice: &mut dyn FnMut(),
+    ) -> Result<(Counted, bool), RunError> {
         let method = match how {
             How::Counted(options) => method(&options),
             How::Estimated => Method::Estimated,

@@ -78,7 +78,7 @@ impl Runner for Twice {
             Counting::Derived => How::Counted(CountOptions { histogram: false, derived: true }),
             Counting::Estimated => How::Estimated,
         };
-        let (mut first, same) = self.runner.count_twice(launch, how)?;
+        let (mut first, same) = self.runner.count_twice(launch, how, &mut || {})?;
         if !same {
             first.flags.push(DIFFERS.to_owned());
         }

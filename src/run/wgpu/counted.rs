@@ -42,10 +42,16 @@ pub(super) struct Found {
 }
 
 impl Counting {
-    /// Runs the dispatches and reads what they left behind.
-    pub(super) fn run(&self, runner: &WgpuRunner, launch: &Launch) -> Result<Found, RunError> {
+    /// Runs the dispatches and reads what they left behind; `notice` hears of each before it runs.
+    pub(super) fn run(
+        &self,
+        runner: &WgpuRunner,
+        launch: &Launch,
+        notice: &mut dyn FnMut(),
+    ) -> Result<Found, RunError> {
         let mut dispatches = Vec::new();
         for CountStep { instrumented, counters, bound, grid } in &self.steps {
+            notice();
             runner.gpu.run(&format!("counting {}", launch.kernel), &[(bound, grid)])?;
             let bytes = runner.gpu.read(counters, instrumented.counters().size)?;
             let counts = decoded(instrumented, &bytes, self.width)?;
@@ -103,29 +109,20 @@ impl WgpuRunner {
         width.map_err(|error| RunError::new(RunErrorKind::BadInput, error.to_string()))
     }
 
-    /// Runs a launch once with counters and checks its outputs.
-    pub(super) fn counted(
-        &self,
-        launch: &Launch,
-        method: Method,
-        width: Width,
-    ) -> Result<Counted, RunError> {
-        let counting = self.count_ready(launch, method, width)?;
-        let found = counting.run(self, launch)?;
-        self.concluded(launch, method, width, found)
-    }
-
-    /// A launch made ready to be counted, more than once.
+    /// A launch made ready to be counted, more than once; `notice` hears of each dispatch before its
+    /// pipeline is made.
     pub(super) fn count_ready(
         &self,
         launch: &Launch,
         method: Method,
         width: Width,
+        notice: &mut dyn FnMut(),
     ) -> Result<Counting, RunError> {
         let programs = programs(launch)?;
         let buffers = self.buffers(launch, &programs)?;
         let mut steps = Vec::new();
         for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
+            notice();
             let (instrumented, counters) = self.counting(program, &dispatch.workgroups, method)?;
             let mut slots = buffers.slots(launch, program)?;
             slots.push(counter_slot(&instrumented, &counters));

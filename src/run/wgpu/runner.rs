@@ -117,27 +117,44 @@ impl Runner for WgpuRunner {
     }
 
     fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        match self.device.subgroup_width_run {
-            Some(width) => self.counted(launch, method(options), width),
-            None => self.uncounted(launch),
-        }
+        self.count_noticed(launch, How::Counted(*options), &mut || {})
     }
 
     fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
-        let width = self.width_estimated()?;
-        self.counted(launch, Method::Estimated, width)
+        self.count_noticed(launch, How::Estimated, &mut || {})
     }
 
-    fn count_twice(&mut self, launch: &Launch, how: How) -> Result<(Counted, bool), RunError> {
+    fn count_noticed(
+        &mut self,
+        launch: &Launch,
+        how: How,
+        notice: &mut dyn FnMut(),
+    ) -> Result<Counted, RunError> {
+        let (method, width) = match (how, self.device.subgroup_width_run) {
+            (How::Counted(options), Some(width)) => (method(&options), width),
+            (How::Counted(_), None) => return self.uncounted(launch),
+            (How::Estimated, _) => (Method::Estimated, self.width_estimated()?),
+        };
+        let counting = self.count_ready(launch, method, width, notice)?;
+        let found = counting.run(self, launch, notice)?;
+        self.concluded(launch, method, width, found)
+    }
+
+    fn count_twice(
+        &mut self,
+        launch: &Launch,
+        how: How,
+        notice: &mut dyn FnMut(),
+    ) -> Result<(Counted, bool), RunError> {
         let (method, width) = match (how, self.device.subgroup_width_run) {
             (How::Counted(options), Some(width)) => (method(&options), width),
             (How::Counted(_), None) => return Ok((self.uncounted(launch)?, true)),
             (How::Estimated, _) => (Method::Estimated, self.width_estimated()?),
         };
-        let counting = self.count_ready(launch, method, width)?;
-        let first = counting.run(self, launch)?;
+        let counting = self.count_ready(launch, method, width, notice)?;
+        let first = counting.run(self, launch, notice)?;
         counting.reset(self, launch);
-        let second = counting.run(self, launch)?;
+        let second = counting.run(self, launch, notice)?;
         let same = first == second;
         Ok((self.concluded(launch, method, width, first)?, same))
     }
