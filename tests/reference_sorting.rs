@@ -411,41 +411,41 @@ fn the_counters_that_the_guide_states_are_those_that_were_printed() {
     let guide = guide();
     let (experts, keys) = ("-a model=64 -a hidden=256 --", "-a head=128 -a sequence=");
     for (name, words, dispatch) in [
-        ("`moe/naive`, 64 dimensions", &format!("moe/naive -a n=262144 {experts}"), "naive"),
-        ("`moe/sorted`, its experts", &format!("moe/sorted -a n=262144 {experts}"), "experts"),
-        ("`moe/naive`, all tokens on one expert", &"routing=one".to_owned(), "naive"),
-        ("`moe/naive`, 128 dimensions", &"moe/naive -a n=262144 -a model=128".to_owned(), "naive"),
+        ("`moe/naive`, 64 dimensions", format!("moe/naive -a n=262144 {experts}"), "naive"),
+        ("`moe/sorted`, its experts", format!("moe/sorted -a n=262144 {experts}"), "experts"),
+        ("`moe/naive`, all tokens on one expert", "routing=one".to_owned(), "naive"),
+        ("`moe/naive`, 128 dimensions", "moe/naive -a n=262144 -a model=128".to_owned(), "naive"),
         (
             "`moe/sorted`, 128 dimensions",
-            &"moe/sorted -a n=262144 -a model=128".to_owned(),
+            "moe/sorted -a n=262144 -a model=128".to_owned(),
             "experts",
         ),
-        ("`sort/divergent`, 2^24", &"sort/divergent".to_owned(), "divergent"),
-        ("`sort/sorted`, its arms", &"sort/sorted".to_owned(), "ordered"),
+        ("`sort/divergent`, 2^24", "sort/divergent".to_owned(), "divergent"),
+        ("`sort/sorted`, its arms", "sort/sorted".to_owned(), "ordered"),
         (
             "`attention_compact_before`, 2,048 keys",
-            &format!("compact_before -a density=0.1 {keys}2048"),
+            format!("compact_before -a density=0.1 {keys}2048"),
             "listed",
         ),
         (
             "`attention_compact_before`, 8,192 keys",
-            &format!("compact_before -a density=0.1 {keys}8192"),
+            format!("compact_before -a density=0.1 {keys}8192"),
             "listed",
         ),
         (
             "`attention_queries`, 8,192 keys",
-            &format!("queries -a density=0.1 {keys}8192"),
+            format!("queries -a density=0.1 {keys}8192"),
             "by_query",
         ),
         (
             "`attention_ordered`, 8,192 keys",
-            &format!("ordered -a density=0.1 {keys}8192"),
+            format!("ordered -a density=0.1 {keys}8192"),
             "by_density",
         ),
-        ("`map_branch`, 64 rounds", &"map_branch -a rounds=64".to_owned(), "branch"),
-        ("`map_compact`, its map", &"map_compact -a rounds=64".to_owned(), "collected"),
+        ("`map_branch`, 64 rounds", "map_branch -a rounds=64".to_owned(), "branch"),
+        ("`map_compact`, its map", "map_compact -a rounds=64".to_owned(), "collected"),
     ] {
-        let of = counters(&printed, words, dispatch);
+        let of = counters(&printed, &words, dispatch);
         let loads = "l1tex__t_sectors_pipe_lsu_mem";
         let sectors =
             of[&format!("{loads}_global_op_ld.sum")] + of[&format!("{loads}_local_op_ld.sum")];
@@ -483,9 +483,14 @@ fn instructions_and_their_rate_explain_what_experts_gain_through_cuda() {
         let time = found["gpu__time_duration.sum"];
         (found["smsp__inst_executed.sum"], found["smsp__inst_executed.avg.per_cycle_active"], time)
     };
-    let branches = of("moe/naive -a n=262144 -a model=64 -a hidden=256 --", "naive");
+    let loaded = |words: &str, dispatch: &str| counters(&printed, words, dispatch)["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"];
+    let of_64 = |kernel: &str| format!("moe/{kernel} -a n=262144 -a model=64 -a hidden=256 --");
+    let bytes = loaded(&of_64("naive"), "naive") / loaded(&of_64("sorted"), "experts");
+    let said = format!("load {bytes:.0} times as many bytes through L1");
+    assert!(readme().contains(&said), "{said}");
+    let branches = of(&of_64("naive"), "naive");
     let alike = of("routing=one", "naive");
-    let sorted = of("moe/sorted -a n=262144 -a model=64 -a hidden=256 --", "experts");
+    let sorted = of(&of_64("sorted"), "experts");
     let (more, slower) = (branches.0 / sorted.0, sorted.1 / branches.1);
     let longer = branches.2 / sorted.2;
     assert!((more * slower / longer - 1.0).abs() < 0.06, "{more} × {slower} of {longer}");

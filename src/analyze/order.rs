@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::sorting::number_of;
 use super::{SIZE, parameters_text};
 use crate::record::Value;
 
@@ -25,7 +26,7 @@ pub(super) fn ordered<T>(
         let mut sweeps: BTreeMap<(&str, String), Vec<(usize, f64)>> = BTreeMap::new();
         for (place, row) in order.iter().enumerate() {
             let (kernel, parameters) = of(&rows[*row]);
-            if let Some(number) = parameters.get(name).and_then(number) {
+            if let Some(number) = parameters.get(name).and_then(number_of) {
                 let key = (kernel, parameters_text(parameters, &[name]));
                 sweeps.entry(key).or_default().push((place, number));
             }
@@ -46,15 +47,6 @@ pub(super) fn ordered<T>(
 fn goes_up_and_down(sweep: &[(usize, f64)]) -> bool {
     let numbers = || sweep.iter().map(|(_, number)| *number);
     !numbers().is_sorted() && !numbers().rev().is_sorted()
-}
-
-#[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
-fn number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Integer(value) => Some(*value as f64),
-        Value::Real(value) => Some(*value),
-        Value::Name(_) => None,
-    }
 }
 
 #[cfg(test)]

@@ -138,8 +138,9 @@ fn number(measurement: &Measurement, name: &str) -> Option<f64> {
     number_of(measurement.parameters.get(name)?)
 }
 
+/// A parameter's value as a number.
 #[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
-fn number_of(value: &Value) -> Option<f64> {
+pub(super) fn number_of(value: &Value) -> Option<f64> {
     match value {
         Value::Integer(value) => Some(*value as f64),
         Value::Real(value) => Some(*value),

@@ -111,6 +111,18 @@ impl WgpuRunner {
     }
 }
 
+impl WgpuRunner {
+    /// How launches are counted and at which width; nothing where there are no subgroups to count by.
+    fn method(&self, how: How) -> Result<Option<(Method, Width)>, RunError> {
+        Ok(match how {
+            How::Counted(options) => {
+                self.device.subgroup_width_run.map(|width| (method(&options), width))
+            }
+            How::Estimated => Some((Method::Estimated, self.width_estimated()?)),
+        })
+    }
+}
+
 impl Runner for WgpuRunner {
     fn device(&self) -> &Device {
         &self.device
@@ -130,11 +142,7 @@ impl Runner for WgpuRunner {
         how: How,
         notice: &mut dyn FnMut(),
     ) -> Result<Counted, RunError> {
-        let (method, width) = match (how, self.device.subgroup_width_run) {
-            (How::Counted(options), Some(width)) => (method(&options), width),
-            (How::Counted(_), None) => return self.uncounted(launch),
-            (How::Estimated, _) => (Method::Estimated, self.width_estimated()?),
-        };
+        let Some((method, width)) = self.method(how)? else { return self.uncounted(launch) };
         let counting = self.count_ready(launch, method, width, notice)?;
         let found = counting.run(self, launch, notice)?;
         self.concluded(launch, method, width, found)
@@ -146,10 +154,8 @@ impl Runner for WgpuRunner {
         how: How,
         notice: &mut dyn FnMut(),
     ) -> Result<(Counted, bool), RunError> {
-        let (method, width) = match (how, self.device.subgroup_width_run) {
-            (How::Counted(options), Some(width)) => (method(&options), width),
-            (How::Counted(_), None) => return Ok((self.uncounted(launch)?, true)),
-            (How::Estimated, _) => (Method::Estimated, self.width_estimated()?),
+        let Some((method, width)) = self.method(how)? else {
+            return Ok((self.uncounted(launch)?, true));
         };
         let counting = self.count_ready(launch, method, width, notice)?;
         let first = counting.run(self, launch, notice)?;
