@@ -4,7 +4,7 @@
 // Divergence expected: W * p / (1 - (1 - p)^W) lanes in the dot product for a random mask of density p.
 
 @compute @workgroup_size(256)
-fn main(
+fn branch(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) local_index: u32,
 ) {

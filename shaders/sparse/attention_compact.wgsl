@@ -10,7 +10,7 @@ var<workgroup> listed: atomic<u32>;
 var<workgroup> listed_now: u32;
 
 @compute @workgroup_size(256)
-fn main(
+fn compact(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) local_index: u32,
     @builtin(subgroup_invocation_id) lane: u32,

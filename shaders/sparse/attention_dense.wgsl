@@ -4,7 +4,7 @@
 // Divergence expected: none.
 
 @compute @workgroup_size(256)
-fn main(
+fn dense(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(local_invocation_index) local_index: u32,
 ) {

@@ -23,7 +23,10 @@ struct Lists {
 @group(1) @binding(6) var<storage, read_write> lengths: array<u32>;
 @group(1) @binding(7) var<storage, read_write> scores: array<f32>;
 
-// Lists the keys of each query; a query's class is its density, in 64 steps.
+// Steps of density.
+override STEPS: u32 = 64u;
+
+// Lists the keys of each query; a query's class is its density, in steps.
 @compute @workgroup_size(128)
 fn list_keys(
     @builtin(workgroup_id) workgroup: vec3<u32>,
@@ -40,7 +43,7 @@ fn list_keys(
             }
         }
         lengths[query] = length;
-        set_key(query, min(length * 64u / attention.longest, 63u));
+        set_key(query, min(length * STEPS / attention.longest, STEPS - 1u));
     }
 }
 

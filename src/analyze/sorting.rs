@@ -148,20 +148,27 @@ pub(super) fn number_of(value: &Value) -> Option<f64> {
     }
 }
 
-/// Every measurement with its baseline's of the same device and parameters.
+/// Every measurement with its baseline's of the same device and values of the parameters of both.
 fn pairs<'a>(run: &'a Run, catalogue: &Catalogue) -> Vec<(&'a Measurement, &'a Measurement)> {
     let ok = || run.measurements.iter().filter(|one| one.status == Status::Ok);
-    let key = |kernel: &str, one: &Measurement| {
-        (kernel.to_owned(), one.device.clone(), parameters_text(&one.parameters, &[]))
+    let key = |kernel: &str, one: &Measurement, without: &[&str]| {
+        (kernel.to_owned(), one.device.clone(), parameters_text(&one.parameters, without))
     };
     let mut known: BTreeMap<(String, String, String), &Measurement> = BTreeMap::new();
+    // The parameters of each kernel; those of a remedy may be more than its baseline's.
+    let mut names: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for one in ok() {
         // The first of equal ones, as everywhere.
-        known.entry(key(&one.kernel, one)).or_insert(one);
+        known.entry(key(&one.kernel, one, &[])).or_insert(one);
+        let own = one.parameters.keys().map(String::as_str);
+        names.entry(&one.kernel).or_default().extend(own);
     }
     ok().filter_map(|one| {
         let baseline = catalogue.baseline(&one.kernel)?;
-        Some((one, *known.get(&key(baseline, one))?))
+        let theirs = names.get(baseline)?;
+        let own = one.parameters.keys().map(String::as_str);
+        let more: Vec<&str> = own.filter(|name| !theirs.contains(name)).collect();
+        Some((one, *known.get(&key(baseline, one, &more))?))
     })
     .collect()
 }

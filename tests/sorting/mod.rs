@@ -208,8 +208,8 @@ fn families() {
     assert_eq!(run.measurements.len(), 4 * 3 * widths.len());
     let arguments = ["sparse", "--quick", "-a", "density=[0.02,1]"];
     let run = verified(&arguments, &widths);
-    // Four maps and four of attention show one value beside the default; three have lists of their own.
-    assert_eq!(run.measurements.len(), (8 * 2 + 3) * 2 * widths.len());
+    // Four maps and four of attention show one value beside the default; five have lists of their own.
+    assert_eq!(run.measurements.len(), (8 * 2 + 5) * 2 * widths.len());
     let arguments =
         ["moe", "--quick", "-a", "n=70", "-a", "top=[1,2]", "-a", "routing=[even,skewed,one]"];
     let run = verified(&arguments, &widths);
@@ -297,6 +297,7 @@ pub(crate) fn sorted(driver: &Driver) {
         "moe/separate_before",
         "moe/sorted_scatter",
         "sparse/attention_compact_before",
+        "sparse/attention_separate",
     ];
     let device = driver.device();
     let rest = ["-a", "n=1500", "--budget", "1", "--device", &device, "--time-limit", "300"];

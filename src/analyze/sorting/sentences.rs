@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{AXES, Crossover, FAMILIES, SpeedCurve, crossover, every_curve, usual_only, values_of};
-use crate::analyze::{Catalogue, family, short_name};
+use crate::analyze::{Catalogue, family, parameters_text, short_name};
 use crate::record::Run;
 
 /// Where kernels cross their baseline, at every combination of the other parameters.
@@ -122,8 +122,10 @@ fn table(curves: &[SpeedCurve]) -> Option<CrossoverTable> {
     let first = curves.first()?;
     let all: Vec<&SpeedCurve> = curves.iter().collect();
     let names: BTreeSet<&String> = curves.iter().flat_map(|curve| curve.fixed.keys()).collect();
-    let (told, shared): (Vec<&String>, Vec<&String>) =
-        names.into_iter().partition(|name| values_of(&all, name).len() > 1);
+    let differ = |name: &&String| {
+        values_of(&all, name).len() > 1 || !all.iter().all(|one| one.fixed.contains_key(*name))
+    };
+    let (told, shared): (Vec<&String>, Vec<&String>) = names.into_iter().partition(differ);
     let shared = shared.iter().flat_map(|name| {
         values_of(&all, name).into_iter().map(move |value| format!("{name}={value}"))
     });
@@ -169,14 +171,24 @@ pub fn crossover_sentences(run: &Run, catalogue: &Catalogue) -> Vec<String> {
 fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
     usual_only(&mut curves, |curve| &curve.fixed);
     let first = curves.first()?.clone();
-    curves.retain(|curve| curve.fixed == first.fixed);
-    let mut clauses: Vec<(String, bool, Vec<&str>)> = Vec::new();
+    // Values of the same parameters; what only some kernels have is told with their names.
+    curves.retain(|curve| {
+        first.fixed.iter().all(|(name, value)| curve.fixed.get(name).is_none_or(|own| own == value))
+    });
+    let mut shared = first.fixed.clone();
+    shared.retain(|name, _| curves.iter().all(|curve| curve.fixed.contains_key(name)));
+    let mut clauses: Vec<(String, bool, Vec<String>)> = Vec::new();
     for curve in &curves {
         let (words, single) = match curve.points.as_slice() {
             [(x, y)] => (format!("{y:.2} times as fast at {} = {}", curve.axis, exact(*x)), true),
             points => (crossover(curve).words(curve.axis, points), false),
         };
-        let name = short_name(&curve.kernel);
+        let mut own = curve.fixed.clone();
+        own.retain(|name, _| !shared.contains_key(name));
+        let name = match (short_name(&curve.kernel), parameters_text(&own, &[])) {
+            (name, own) if own.is_empty() => name.to_owned(),
+            (name, own) => format!("{name} ({own})"),
+        };
         match clauses.iter_mut().find(|(known, _, _)| *known == words) {
             Some((_, _, kernels)) => kernels.push(name),
             None => clauses.push((words, single, vec![name])),
@@ -198,16 +210,16 @@ fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
         "On {}, against {} ({}): {}.",
         first.label,
         first.baseline,
-        first.fixed_text(),
+        parameters_text(&shared, &[]),
         clauses.join("; ")
     ))
 }
 
 /// `a`, `a and b`, `a, b and c`.
-fn listed(names: &[&str]) -> String {
+fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),
-        [one] => (*one).to_owned(),
+        [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
 }

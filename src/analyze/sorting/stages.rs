@@ -178,7 +178,7 @@ pub(super) fn stage_name(entry_point: &str) -> &str {
         "combine" | "scatter" => "scatter",
         "list_keys" => "lists",
         "ordered" | "divergent" | "alone" | "collected" | "branch" | "mask" | "listed" => "work",
-        "by_query" | "by_density" | "main" => "work",
+        "by_query" | "by_density" | "of_density" | "dense" | "compact" | "main" => "work",
         other => other,
     }
 }

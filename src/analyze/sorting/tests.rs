@@ -99,6 +99,38 @@ fn crossovers_stand_in_one_table_and_one_sentence() {
 }
 
 #[test]
+fn a_remedy_may_have_a_parameter_that_its_baseline_lacks() {
+    let (mut run, known) = sweep();
+    run.measurements.retain(|one| {
+        one.parameters["arms"].to_string() == "equal"
+            && one.parameters["classes"].to_string() == "8"
+            && one.parameters["input"].to_string() == "random"
+    });
+    let whole = speed_curves(&run, &known);
+    // As attention in launches by density, whose baseline and other remedy have no number of classes.
+    for one in run.measurements.iter_mut().filter(|one| !one.kernel.contains("separate")) {
+        one.parameters.remove("classes");
+    }
+    let curves = speed_curves(&run, &known);
+    assert_eq!(curves.len(), 4);
+    for curve in &curves {
+        let same = whole.iter().find(|one| one.kernel == curve.kernel).unwrap();
+        assert_eq!(curve.points, same.points, "{}", curve.kernel);
+        assert_eq!(curve.fixed.contains_key("classes"), curve.kernel.contains("separate"));
+    }
+    let sentences = crossover_sentences(&run, &known);
+    assert_eq!(sentences.len(), 1);
+    let start = "On synthetic GPU, against sort/divergent (arms=equal, input=random, work=512): ";
+    assert!(sentences[0].starts_with(start), "{sentences:?}");
+    assert!(sentences[0].contains("separate (classes=8) pays from n = "), "{sentences:?}");
+    assert!(sentences[0].contains("; sorted pays from n = "), "{sentences:?}");
+    // A row where a number of classes is told, and one where none is.
+    let table = &crossover_tables(&run, &known)[0];
+    assert_eq!((table.parameters.as_slice(), table.rows.len()), (&["classes".to_owned()][..], 2));
+    assert_eq!(table.rows.iter().map(|row| &row.parameters[0]).collect::<Vec<_>>(), ["", "8"]);
+}
+
+#[test]
 fn the_model_shows_usual_parameters_and_keeps_the_others() {
     let (run, known) = sweep();
     let tables = model_tables(&run, &known);
