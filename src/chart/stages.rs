@@ -13,7 +13,11 @@ use crate::analyze::{SIZE, StageSheet, StageStack, parameters_text};
 
 const LEFT: i32 = 16;
 const RIGHT: i32 = 24;
-const TOP: i32 = 96;
+/// Where the first bar's words begin, but for the lines below the title.
+const TOP: i32 = 64;
+/// The height of a line below the title, and its font.
+const LINE: i32 = 16;
+const SMALL: Font = Font { size: 12, bold: false, colour: INK };
 /// Height of a launch: its words, its bar, its thin line and its numbers.
 const ROW: i32 = 80;
 const BAR: i32 = 22;
@@ -39,16 +43,18 @@ pub fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartError> {
     let shared = longest <= SCALE_RATIO_MAX * totals().fold(f64::INFINITY, f64::min);
     let rows = i32::try_from(sheet.stacks.len()).unwrap_or(i32::MAX);
     let title = format!("Time by stage, {family}");
-    draw((WIDTH, rows.saturating_mul(ROW).saturating_add(TOP + 20)), &title, |canvas| {
+    let lines = wrapped(&[scale_words(shared), left_out(sheet)].concat());
+    let top = TOP + LINE * i32::try_from(lines.len()).unwrap_or(i32::MAX / LINE / 2);
+    draw((WIDTH, rows.saturating_mul(ROW).saturating_add(top + 20)), &title, |canvas| {
         canvas.text(&title, (LEFT, 20), Anchor::Start, Font::plain(18).bold())?;
-        let grey = Font::plain(12).colour(GREY);
-        canvas.text(&scale_words(shared), (LEFT, 40), Anchor::Start, grey)?;
-        canvas.text(&left_out(sheet), (LEFT, 56), Anchor::Start, grey)?;
+        for (place, line) in (0_i32..).zip(&lines) {
+            canvas.text(line, (LEFT, 40 + place * LINE), Anchor::Start, SMALL.colour(GREY))?;
+        }
         let names = names(sheet);
         let mut x = LEFT;
         for name in &names {
-            canvas.fill((x, 68), (x + 14, 82), colour(&names, name))?;
-            canvas.text(name, (x + 20, 75), Anchor::Start, Font::plain(13))?;
+            canvas.fill((x, top - 28), (x + 14, top - 14), colour(&names, name))?;
+            canvas.text(name, (x + 20, top - 21), Anchor::Start, Font::plain(13))?;
             x += 40 + Font::plain(13).width(name);
         }
         for (row, stack) in (0_i32..).zip(&sheet.stacks) {
@@ -56,7 +62,7 @@ pub fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartError> {
             let beside = total(stack) / of_size.fold(f64::MIN_POSITIVE, f64::max);
             let scale =
                 if shared { Scale::Shared(longest) } else { Scale::Own(total(stack), beside) };
-            bar(canvas, TOP + row * ROW, stack, &names, scale)?;
+            bar(canvas, top + row * ROW, stack, &names, scale)?;
         }
         Ok(())
     })
@@ -94,20 +100,39 @@ fn colour(names: &[String], name: &str) -> Colour {
     series_colour(known.or(other).unwrap_or(0))
 }
 
-fn scale_words(shared: bool) -> String {
+/// What bars are, a sentence's part each.
+fn scale_words(shared: bool) -> Vec<String> {
     let scale = if shared {
-        "one scale for all"
+        &["one scale for all"][..]
     } else {
-        "each bar is its whole launch; the thin line below it: its time beside the longest of its size"
+        &[
+            "each bar is its whole launch",
+            "the thin line below it: its time beside the longest of its size",
+        ]
     };
-    format!("medians of dispatches within their launch, less what their timestamps cost; {scale}")
+    let first = "medians of dispatches within their launch, less what their timestamps cost";
+    std::iter::once(&first).chain(scale).map(|part| (*part).to_owned()).collect()
+}
+
+/// Parts with semicolons between them, in lines that the sheet is wide enough for.
+fn wrapped(parts: &[String]) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts {
+        match lines.last_mut() {
+            Some(line) if SMALL.width(&format!("{line}; {part}")) <= WIDTH - LEFT - RIGHT => {
+                *line += &format!("; {part}");
+            }
+            _ => lines.push(part.clone()),
+        }
+    }
+    lines
 }
 
 /// The most sizes that are named.
 const SIZES_NAMED_MAX: usize = 6;
 
-/// What the figure does not hold.
-fn left_out(sheet: &StageSheet) -> String {
+/// What the figure does not hold, in parts.
+fn left_out(sheet: &StageSheet) -> Vec<String> {
     let StageSheet { stacks, unusual, between, sizes_between, unknown } = sheet;
     let mut words = Vec::new();
     if *between > 0 {
@@ -122,11 +147,12 @@ fn left_out(sheet: &StageSheet) -> String {
     if *unknown > 0 {
         words.push(format!("{unknown} whose dispatches exceed them by more than 30 %"));
     }
-    if words.is_empty() {
-        return String::new();
+    if let Some(first) = words.first_mut() {
+        *first = format!("not drawn: {first}");
+        let all = stacks.len() + between + unusual + unknown;
+        words.insert(0, format!("{} of {all} launches", stacks.len()));
     }
-    let all = stacks.len() + between + unusual + unknown;
-    format!("{} of {all} launches; not drawn: {}", stacks.len(), words.join("; "))
+    words
 }
 
 /// Numbers with commas; of many the first and the last, and how many there are.
@@ -177,7 +203,7 @@ fn bar(
         launch.0 / 1e3,
         excess(done, launch.0)
     );
-    canvas.text(&sum, (LEFT, under + 12), Anchor::Start, Font::plain(12).colour(GREY))
+    canvas.text(&sum, (LEFT, under + 12), Anchor::Start, SMALL.colour(GREY))
 }
 
 /// By how much the stages exceed their launch, where that is seen in the numbers.

@@ -32,8 +32,9 @@ impl Sizes {
     }
 }
 
-/// The launches, in groups that are compared: same family, same point of the sweep; or a sweep of a
-/// kernel's own. Where a kernel does not take a point's value, it has no launch there.
+/// The launches, in groups that are compared: same family, same point of the sweep, but for what a
+/// kernel's baseline has no parameter for; or a sweep of a kernel's own. Where a kernel does not take a
+/// point's value, it has no launch there.
 pub(super) fn groups(
     kernels: &[&Kernel],
     points: &[BTreeMap<String, Value>],
@@ -47,9 +48,17 @@ pub(super) fn groups(
     for point in points {
         for kernel in kernels.iter().filter(|kernel| !refuses(kernel, point)) {
             let own = own(kernel, point);
+            let baseline = baseline(kernel, kernels);
+            // What a baseline has no parameter for keeps no kernel from its group.
+            let shared = |name: &str| {
+                baseline.is_none_or(|other| other.description.parameters.contains_key(name))
+            };
             alone.extend(kernel.points(&own).into_iter().map(|chosen| {
-                let names: Vec<String> =
-                    chosen.iter().map(|(name, value)| format!("{name}={value}")).collect();
+                let names: Vec<String> = chosen
+                    .iter()
+                    .filter(|(name, _)| shared(name))
+                    .map(|(name, value)| format!("{name}={value}"))
+                    .collect();
                 let key = format!("{} {}", kernel.family(), names.join(" "));
                 (*kernel, own.clone(), key, chosen)
             }));
@@ -71,6 +80,12 @@ pub(super) fn groups(
         }
     }
     Ok(groups.into_values().collect())
+}
+
+/// The kernel that another is compared with, where it runs too.
+fn baseline<'a>(kernel: &Kernel, kernels: &[&'a Kernel]) -> Option<&'a Kernel> {
+    let id = kernel.description.baseline.as_ref()?;
+    kernels.iter().find(|other| other.id == *id).copied()
 }
 
 /// What of a point a kernel has parameters for.
@@ -257,6 +272,32 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
         assert_eq!(made(BTreeMap::new(), DeviceClass::Cpu), [4]);
         let chosen = BTreeMap::from([("b".to_owned(), Value::Integer(7))]);
         assert_eq!(made(chosen, DeviceClass::Cpu), [2]);
+    }
+
+    #[test]
+    fn what_a_baseline_has_no_parameter_for_is_compared_with_it_all_the_same() {
+        let kernel = |id: &str, more: &str| {
+            let text = format!(
+                "question = \"?\"\n\
+                 {more}\n\
+                 parameters.a = {{ description = \"\", default = 1 }}\n\
+                 dispatches = [{{ entry_point = \"main\", workgroups = 1 }}]\n"
+            );
+            Kernel::parse(id, "", &text).unwrap()
+        };
+        let base = kernel("f/base", "");
+        let own = "baseline = \"f/base\"\nparameters.b = { description = \"\", default = 1 }";
+        let remedy = kernel("f/remedy", own);
+        let number = |name: &str, value: i64| (name.to_owned(), Value::Integer(value));
+        let point = |a, b| BTreeMap::from([number("a", a), number("b", b)]);
+        let points = [point(1, 1), point(1, 2), point(2, 1), point(2, 2)];
+        let sizes = |kernels: &[&Kernel]| {
+            let made = groups(kernels, &points, Sizes::of_gpu(DeviceClass::Quick), 1).unwrap();
+            made.iter().map(Vec::len).collect::<Vec<usize>>()
+        };
+        // At each value of `a` the baseline and the remedy at both values of `b`.
+        assert_eq!(sizes(&[&base, &remedy]), [3, 3]);
+        assert_eq!(sizes(&[&remedy]), [1; 4]);
     }
 
     #[test]

@@ -18,6 +18,9 @@ const KERNELS: &str = "sparse/attention_";
 /// The parameter that the curves run along, and the one of which only the usual value is drawn.
 const AXES: [&str; 2] = ["sequence", "density"];
 
+/// What only some kernels have: told with their names.
+const CLASSES: &str = "classes";
+
 /// Makes a figure for each mask and head dimension.
 pub(super) fn lanes(run: &Run) -> Vec<CurveTable> {
     let counted = |one: &&Measurement| {
@@ -32,7 +35,8 @@ pub(super) fn lanes(run: &Run) -> Vec<CurveTable> {
     }
     let mut figures: IndexMap<String, Vec<&Measurement>> = IndexMap::new();
     for one in all {
-        figures.entry(parameters_text(&one.parameters, &[AXES[0]])).or_default().push(one);
+        let fixed = parameters_text(&one.parameters, &[AXES[0], CLASSES]);
+        figures.entry(fixed).or_default().push(one);
     }
     figures.into_iter().filter_map(|(fixed, found)| table(run, &fixed, &found)).collect()
 }
@@ -46,7 +50,9 @@ fn table(run: &Run, fixed: &str, found: &[&Measurement]) -> Option<CurveTable> {
     for one in found {
         let kernel = short_name(&one.kernel);
         let kernel = kernel.strip_prefix("attention_").unwrap_or(kernel);
-        let name = format!("{}{kernel}", prefix(run, found, &one.device));
+        let own = one.parameters.get(CLASSES);
+        let own = own.map_or(String::new(), |value| format!(" ({CLASSES}={value})"));
+        let name = format!("{}{kernel}{own}", prefix(run, found, &one.device));
         let share = efficiency(active_lanes_mean(one), one.subgroup_width);
         if let Some((x, share)) = number(one, AXES[0]).zip(share) {
             points.entry(name).or_default().insert(OrderedX(x), share.0 * 100.0);
@@ -54,8 +60,11 @@ fn table(run: &Run, fixed: &str, found: &[&Measurement]) -> Option<CurveTable> {
     }
     let series = series(points);
     // The usual density goes without saying in names.
-    let unsaid = if found.iter().all(is_usual) { &AXES[..] } else { &AXES[..1] };
-    let words = found.first().map(|one| parameters_text(&one.parameters, unsaid))?;
+    let mut unsaid = vec![AXES[0], CLASSES];
+    if found.iter().all(is_usual) {
+        unsaid.push(AXES[1]);
+    }
+    let words = found.first().map(|one| parameters_text(&one.parameters, &unsaid))?;
     let name = format!("lanes-attention-{}", words.replace(", ", "-"));
     (!series.is_empty()).then(|| CurveTable {
         name,
