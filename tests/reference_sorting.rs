@@ -141,7 +141,7 @@ fn the_crossovers_that_the_guide_states_are_in_the_records() {
         count
     };
     let of_readme = [
-        "nvidia-h200-sort",
+        "nvidia-h200-sort-curves",
         "nvidia-h200-sort-cuda",
         "lavapipe-4-sort",
         "lavapipe-8-sort-curves",
@@ -154,9 +154,10 @@ fn the_crossovers_that_the_guide_states_are_in_the_records() {
         "lavapipe-16-moe-tokens",
         "swiftshader-moe-tokens",
         "nvidia-h200-sparse",
+        "nvidia-h200-sparse-cuda",
         "nvidia-h200-attention",
     ];
-    assert_eq!(stated(&readme(), &of_readme), 17);
+    assert_eq!(stated(&readme(), &of_readme), 20);
     let of_guide = [
         "lavapipe-4-sparse",
         "lavapipe-8-sparse",
@@ -199,7 +200,7 @@ fn the_table_of_crossovers_is_that_of_the_record() {
             ("unequal", "clustered"),
             ("unequal", "ordered"),
         ] {
-            assert_eq!(words(form, k, lie), "at no n from 64 to 1,048,576");
+            assert_eq!(words(form, k, lie), "at no n from 64 to 67,108,864");
         }
     }
 }
@@ -258,21 +259,26 @@ fn what_sorting_gains_is_as_the_guide_states() {
     });
     let [even, skewed] = spans;
     stated(&format!("hidden units {even}, and {skewed} where routing is skewed"));
-    let random = analyze::model(&load("nvidia-h200-sort-large"), &catalogue());
+    let curves = analyze::model(&load("nvidia-h200-sort-curves"), &catalogue());
     let [equal, unequal] = ["equal", "unequal"].map(|form| {
         let of_form = |row: &ModelRow| {
             sorted(row)
+                && row.parameters["input"] == Value::Name("random".to_owned())
                 && whole(row, "classes") == 32
+                && whole(row, "n") >= 1 << 22
                 && row.parameters["arms"] == Value::Name(form.to_owned())
         };
-        span(&random, of_form, 1)
+        span(&curves, of_form, 1)
     });
     let unequal = unequal.trim_end_matches(" times");
     stated(&format!(
         "and {equal} from 4,194,304 on (equal ones, as in all of this paragraph; unequal ones {unequal})"
     ));
-    let large = analyze::model(&load("nvidia-h200-sort-large-clustered"), &catalogue());
-    let gains = large.iter().filter(|row| sorted(row));
+    let gains = curves.iter().filter(|row| {
+        sorted(row)
+            && row.parameters["input"] != Value::Name("random".to_owned())
+            && whole(row, "n") >= 1 << 22
+    });
     let gains: Vec<f64> = gains.map(|row| row.speedup_measured.unwrap()).collect();
     assert_eq!(gains.len(), 60);
     assert!(gains.iter().all(|gain| *gain < 1.0), "{gains:?}");
@@ -312,6 +318,42 @@ fn compaction_pays_for_heavy_bodies_only_as_the_guide_states() {
         let words = row.crossovers[kernel].as_ref().unwrap();
         let line = format!("| {} | {words} |", row.parameters[rounds]);
         assert!(readme.contains(&line), "{line}");
+    }
+}
+
+/// What listing keys and ordering queries give on the H200, from 1,024 to 8,192 keys.
+#[test]
+fn what_attention_gains_is_as_the_guide_states() {
+    let runs = ["nvidia-h200-attention", "nvidia-h200-attention-8192"].map(load);
+    let rows: Vec<ModelRow> =
+        runs.iter().flat_map(|run| analyze::model(run, &catalogue())).collect();
+    let of = |kernels: &'static [&'static str]| {
+        move |row: &ModelRow| {
+            let name = row.kernel.strip_prefix("sparse/attention_").unwrap();
+            let in_runs = row.parameters.get("mask").is_some_and(|mask| mask.to_string() == "runs");
+            kernels.contains(&name) && !in_runs
+        }
+    };
+    let count = |chosen: &dyn Fn(&ModelRow) -> bool| rows.iter().filter(|row| chosen(row)).count();
+    let readme = readme();
+    // Two head dimensions and four sequences; with the order made before, twice as many.
+    assert_eq!(count(&of(&["compact"])), 8);
+    let said = format!("gains {} by listing keys first", span(&rows, of(&["compact"]), 1));
+    assert!(readme.contains(&said), "{said}");
+    let (ordered, alone) = (&["ordered", "ordered_before"], &["separate", "separate_before"]);
+    assert_eq!((count(&of(ordered)), count(&of(alone))), (16, 16));
+    let spans = [span(&rows, of(ordered), 2), span(&rows, of(alone), 2)];
+    let said = format!(
+        "{} the speed by one dispatch, {} by one for each of eight steps",
+        spans[0],
+        spans[1].trim_end_matches(" times")
+    );
+    assert!(readme.contains(&said), "{said}");
+    // The sentence says never.
+    let classes = analyze::model(&load("nvidia-h200-attention-classes"), &catalogue());
+    assert_eq!(classes.len(), 4 * (2 + 2 * 6));
+    for row in classes.iter().chain(rows.iter().filter(|row| row.baseline.ends_with("_queries"))) {
+        assert!(row.speedup_measured.unwrap() < 1.0, "{row:?}");
     }
 }
 
@@ -376,14 +418,25 @@ fn lanes_before_and_after_sorting_are_those_that_the_guide_states() {
 /// nanoseconds for its larger units.
 type Counters = std::collections::BTreeMap<String, f64>;
 
-/// The last launch of a dispatch under the one command that has these words.
-fn counters(printed: &str, words: &str, dispatch: &str) -> Counters {
+/// The last launches of a dispatch under the one command that has these words, as many as `count`.
+fn launches(printed: &str, words: &str, dispatch: &str, count: usize) -> Vec<Counters> {
     let commands = printed
         .split("$ ncu ")
         .filter(|part| part.lines().next().is_some_and(|command| command.contains(words)));
     let [command] = commands.collect::<Vec<_>>()[..] else { panic!("commands with {words}") };
     let head = format!("\n  {dispatch} (");
-    let launch = command.rsplit_once(&head).unwrap_or_else(|| panic!("{dispatch} of {words}")).1;
+    let found: Vec<&str> = command.rsplit(&head).take(count).collect();
+    assert!(found.len() == count && command.split(&head).count() > count, "{dispatch} of {words}");
+    found.into_iter().map(numbers).collect()
+}
+
+/// The last of them.
+fn counters(printed: &str, words: &str, dispatch: &str) -> Counters {
+    launches(printed, words, dispatch, 1).remove(0)
+}
+
+/// What was printed of one launch.
+fn numbers(launch: &str) -> Counters {
     let lines = launch.lines().skip(1).take_while(|line| line.starts_with("    "));
     let number = |line: &str| {
         let parts: Vec<&str> = line.split_whitespace().collect();
@@ -403,6 +456,24 @@ fn counters(printed: &str, words: &str, dispatch: &str) -> Counters {
     lines.map(number).collect()
 }
 
+/// Several launches as one: amounts added up, ratios in instructions weighed by these, instructions a
+/// cycle over all cycles.
+fn together(launches: &[Counters]) -> Counters {
+    let instructions = |one: &Counters| one["smsp__inst_executed.sum"];
+    let all: f64 = launches.iter().map(instructions).sum();
+    let value = |name: &String| {
+        let sum = |of: &dyn Fn(&Counters) -> f64| launches.iter().map(of).sum::<f64>();
+        if name.ends_with(".sum") {
+            sum(&|one| one[name])
+        } else if name.ends_with("per_cycle_active") {
+            all / sum(&|one| instructions(one) / one[name])
+        } else {
+            sum(&|one| instructions(one) * one[name]) / all
+        }
+    };
+    launches[0].keys().map(|name| (name.clone(), value(name))).collect()
+}
+
 /// What the rest between counting and measuring is made of: the table of `results/README.md`.
 #[test]
 fn the_counters_that_the_guide_states_are_those_that_were_printed() {
@@ -410,42 +481,95 @@ fn the_counters_that_the_guide_states_are_those_that_were_printed() {
         std::fs::read_to_string(reference().join("nvidia-h200-sorting-counters/ncu.txt")).unwrap();
     let guide = guide();
     let (experts, keys) = ("-a model=64 -a hidden=256 --", "-a head=128 -a sequence=");
-    for (name, words, dispatch) in [
-        ("`moe/naive`, 64 dimensions", format!("moe/naive -a n=262144 {experts}"), "naive"),
-        ("`moe/sorted`, its experts", format!("moe/sorted -a n=262144 {experts}"), "experts"),
-        ("`moe/naive`, all tokens on one expert", "routing=one".to_owned(), "naive"),
-        ("`moe/naive`, 128 dimensions", "moe/naive -a n=262144 -a model=128".to_owned(), "naive"),
+    for (name, words, dispatch, count) in [
+        ("`moe/naive`, 64 dimensions", format!("moe/naive -a n=262144 {experts}"), "naive", 1),
+        ("`moe/sorted`, its experts", format!("moe/sorted -a n=262144 {experts}"), "experts", 1),
+        ("`moe/naive`, all tokens on one expert", "routing=one".to_owned(), "naive", 1),
+        (
+            "`moe/naive`, 128 dimensions",
+            "moe/naive -a n=262144 -a model=128".to_owned(),
+            "naive",
+            1,
+        ),
         (
             "`moe/sorted`, 128 dimensions",
             "moe/sorted -a n=262144 -a model=128".to_owned(),
             "experts",
+            1,
         ),
-        ("`sort/divergent`, 2^24", "sort/divergent".to_owned(), "divergent"),
-        ("`sort/sorted`, its arms", "sort/sorted".to_owned(), "ordered"),
+        ("`sort/divergent`, 2^24", "sort/divergent".to_owned(), "divergent", 1),
+        ("`sort/sorted`, its arms", "sort/sorted".to_owned(), "ordered", 1),
         (
             "`attention_compact_before`, 2,048 keys",
             format!("compact_before -a density=0.1 {keys}2048"),
             "listed",
+            1,
         ),
         (
             "`attention_compact_before`, 8,192 keys",
             format!("compact_before -a density=0.1 {keys}8192"),
             "listed",
+            1,
         ),
         (
             "`attention_queries`, 8,192 keys",
             format!("queries -a density=0.1 {keys}8192"),
             "by_query",
+            1,
         ),
         (
             "`attention_ordered`, 8,192 keys",
             format!("ordered -a density=0.1 {keys}8192"),
             "by_density",
+            1,
         ),
-        ("`map_branch`, 64 rounds", "map_branch -a rounds=64".to_owned(), "branch"),
-        ("`map_compact`, its map", "map_compact -a rounds=64".to_owned(), "collected"),
+        ("`map_branch`, 64 rounds", "map_branch -a rounds=64".to_owned(), "branch", 1),
+        ("`map_compact`, its map", "map_compact -a rounds=64".to_owned(), "collected", 1),
+        (
+            "`moe/separate`, its eight experts",
+            format!("moe/separate -a n=262144 {experts}"),
+            "expert_alone",
+            8,
+        ),
+        ("`sort/separate`, its eight arms", "sort/separate".to_owned(), "alone", 8),
+        (
+            "`attention_branch`, 2,048 keys",
+            format!("attention_branch -a density=0.1 {keys}2048"),
+            "branch",
+            1,
+        ),
+        (
+            "`attention_branch`, 8,192 keys",
+            format!("attention_branch -a density=0.1 {keys}8192"),
+            "branch",
+            1,
+        ),
+        (
+            "`attention_dense`, 8,192 keys",
+            format!("attention_dense -a density=0.1 {keys}8192"),
+            "dense",
+            1,
+        ),
+        (
+            "`attention_compact`, 2,048 keys",
+            format!("attention_compact -a density=0.1 {keys}2048"),
+            "compact",
+            1,
+        ),
+        (
+            "`attention_compact`, 8,192 keys",
+            format!("attention_compact -a density=0.1 {keys}8192"),
+            "compact",
+            1,
+        ),
+        (
+            "`attention_separate`, its eight dispatches, 8,192 keys",
+            format!("attention_separate -a density=0.1 {keys}8192"),
+            "of_density",
+            8,
+        ),
     ] {
-        let of = counters(&printed, &words, dispatch);
+        let of = together(&launches(&printed, &words, dispatch, count));
         let loads = "l1tex__t_sectors_pipe_lsu_mem";
         let sectors =
             of[&format!("{loads}_global_op_ld.sum")] + of[&format!("{loads}_local_op_ld.sum")];

@@ -200,6 +200,8 @@ fn series_value(sheet: &SpeedSheet, curve: &SpeedCurve) -> String {
         #[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
         Some(Value::Integer(value)) => tick(*value as f64),
         Some(value) => value.to_string(),
+        // A kernel that has no such parameter.
+        None if sheet.series.is_some() => "none".to_owned(),
         None => curve.fixed_text(),
     }
 }

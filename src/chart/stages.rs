@@ -43,7 +43,7 @@ pub fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartError> {
     let shared = longest <= SCALE_RATIO_MAX * totals().fold(f64::INFINITY, f64::min);
     let rows = i32::try_from(sheet.stacks.len()).unwrap_or(i32::MAX);
     let title = format!("Time by stage, {family}");
-    let lines = wrapped(&[scale_words(shared), left_out(sheet)].concat());
+    let lines = [wrapped(&scale_words(shared)), wrapped(&left_out(sheet))].concat();
     let top = TOP + LINE * i32::try_from(lines.len()).unwrap_or(i32::MAX / LINE / 2);
     draw((WIDTH, rows.saturating_mul(ROW).saturating_add(top + 20)), &title, |canvas| {
         canvas.text(&title, (LEFT, 20), Anchor::Start, Font::plain(18).bold())?;

@@ -139,8 +139,9 @@ fn panels(curves: &[&SpeedCurve], series: Option<&'static str>) -> Vec<SpeedPane
     let values = series.map(|name| spread(&values_of(curves, name), CURVES_MAX));
     let drawn: Vec<&SpeedCurve> = match (series, &values) {
         (Some(name), Some(values)) => {
-            let of = |value| curves.iter().filter(move |one| one.fixed.get(name) == Some(value));
-            values.iter().flat_map(of).copied().collect()
+            let of = |value| curves.iter().filter(move |one| one.fixed.get(name) == value);
+            // Those of kernels that have no such parameter stand beside them.
+            values.iter().map(Some).chain([None]).flat_map(of).copied().collect()
         }
         _ => curves.to_vec(),
     };

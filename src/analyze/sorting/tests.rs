@@ -120,7 +120,8 @@ fn a_remedy_may_have_a_parameter_that_its_baseline_lacks() {
     }
     let sentences = crossover_sentences(&run, &known);
     assert_eq!(sentences.len(), 1);
-    let start = "On synthetic GPU, against sort/divergent (arms=equal, input=random, work=512): ";
+    let start =
+        "On NVIDIA H200 (Vulkan), against sort/divergent (arms=equal, input=random, work=512): ";
     assert!(sentences[0].starts_with(start), "{sentences:?}");
     assert!(sentences[0].contains("separate (classes=8) pays from n = "), "{sentences:?}");
     assert!(sentences[0].contains("; sorted pays from n = "), "{sentences:?}");
@@ -128,6 +129,26 @@ fn a_remedy_may_have_a_parameter_that_its_baseline_lacks() {
     let table = &crossover_tables(&run, &known)[0];
     assert_eq!((table.parameters.as_slice(), table.rows.len()), (&["classes".to_owned()][..], 2));
     assert_eq!(table.rows.iter().map(|row| &row.parameters[0]).collect::<Vec<_>>(), ["", "8"]);
+}
+
+#[test]
+fn kernels_without_the_parameter_that_tells_curves_apart_have_panels_too() {
+    let (mut run, known) = sweep();
+    run.measurements.retain(|one| {
+        let separate = one.kernel.contains("separate");
+        one.parameters["arms"].to_string() == "equal"
+            && one.parameters["input"].to_string() == "random"
+            && (separate || one.parameters["classes"].to_string() == "8")
+    });
+    for one in run.measurements.iter_mut().filter(|one| !one.kernel.contains("separate")) {
+        one.parameters.remove("classes");
+    }
+    let sheets = speed_sheets(&speed_curves(&run, &known));
+    let sheet = sheets.iter().find(|sheet| sheet.axis == "n").unwrap();
+    let curves: Vec<usize> = sheet.panels.iter().map(|panel| panel.curves.len()).collect();
+    assert_eq!((sheet.series, curves, sheet.not_shown), (Some("classes"), vec![5, 5, 1, 1], 0));
+    let svg = crate::chart::crossovers(sheet).unwrap();
+    assert!(svg.contains("\nnone\n"), "{svg}");
 }
 
 #[test]
