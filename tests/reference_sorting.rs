@@ -474,102 +474,105 @@ fn together(launches: &[Counters]) -> Counters {
     launches[0].keys().map(|name| (name.clone(), value(name))).collect()
 }
 
+/// The rows of the table of counters: the name, words of the command, the dispatch, and how many of its last
+/// launches are one row.
+const COUNTED: [(&str, &str, &str, usize); 21] = [
+    (
+        "`moe/naive`, 64 dimensions",
+        "moe/naive -a n=262144 -a model=64 -a hidden=256 --",
+        "naive",
+        1,
+    ),
+    (
+        "`moe/sorted`, its experts",
+        "moe/sorted -a n=262144 -a model=64 -a hidden=256 --",
+        "experts",
+        1,
+    ),
+    ("`moe/naive`, all tokens on one expert", "routing=one", "naive", 1),
+    ("`moe/naive`, 128 dimensions", "moe/naive -a n=262144 -a model=128", "naive", 1),
+    ("`moe/sorted`, 128 dimensions", "moe/sorted -a n=262144 -a model=128", "experts", 1),
+    ("`sort/divergent`, 2^24", "sort/divergent", "divergent", 1),
+    ("`sort/sorted`, its arms", "sort/sorted", "ordered", 1),
+    (
+        "`attention_compact_before`, 2,048 keys",
+        "compact_before -a density=0.1 -a head=128 -a sequence=2048",
+        "listed",
+        1,
+    ),
+    (
+        "`attention_compact_before`, 8,192 keys",
+        "compact_before -a density=0.1 -a head=128 -a sequence=8192",
+        "listed",
+        1,
+    ),
+    (
+        "`attention_queries`, 8,192 keys",
+        "queries -a density=0.1 -a head=128 -a sequence=8192",
+        "by_query",
+        1,
+    ),
+    (
+        "`attention_ordered`, 8,192 keys",
+        "ordered -a density=0.1 -a head=128 -a sequence=8192",
+        "by_density",
+        1,
+    ),
+    ("`map_branch`, 64 rounds", "map_branch -a rounds=64", "branch", 1),
+    ("`map_compact`, its map", "map_compact -a rounds=64", "collected", 1),
+    (
+        "`moe/separate`, its eight experts",
+        "moe/separate -a n=262144 -a model=64 -a hidden=256 --",
+        "expert_alone",
+        8,
+    ),
+    ("`sort/separate`, its eight arms", "sort/separate", "alone", 8),
+    (
+        "`attention_branch`, 2,048 keys",
+        "attention_branch -a density=0.1 -a head=128 -a sequence=2048",
+        "branch",
+        1,
+    ),
+    (
+        "`attention_branch`, 8,192 keys",
+        "attention_branch -a density=0.1 -a head=128 -a sequence=8192",
+        "branch",
+        1,
+    ),
+    (
+        "`attention_dense`, 8,192 keys",
+        "attention_dense -a density=0.1 -a head=128 -a sequence=8192",
+        "dense",
+        1,
+    ),
+    (
+        "`attention_compact`, 2,048 keys",
+        "attention_compact -a density=0.1 -a head=128 -a sequence=2048",
+        "compact",
+        1,
+    ),
+    (
+        "`attention_compact`, 8,192 keys",
+        "attention_compact -a density=0.1 -a head=128 -a sequence=8192",
+        "compact",
+        1,
+    ),
+    (
+        "`attention_separate`, its eight dispatches, 8,192 keys",
+        "attention_separate -a density=0.1 -a head=128 -a sequence=8192",
+        "of_density",
+        8,
+    ),
+];
+
 /// What the rest between counting and measuring is made of: the table of `results/README.md`.
 #[test]
 fn the_counters_that_the_guide_states_are_those_that_were_printed() {
     let printed =
         std::fs::read_to_string(reference().join("nvidia-h200-sorting-counters/ncu.txt")).unwrap();
     let guide = guide();
-    let (experts, keys) = ("-a model=64 -a hidden=256 --", "-a head=128 -a sequence=");
-    for (name, words, dispatch, count) in [
-        ("`moe/naive`, 64 dimensions", format!("moe/naive -a n=262144 {experts}"), "naive", 1),
-        ("`moe/sorted`, its experts", format!("moe/sorted -a n=262144 {experts}"), "experts", 1),
-        ("`moe/naive`, all tokens on one expert", "routing=one".to_owned(), "naive", 1),
-        (
-            "`moe/naive`, 128 dimensions",
-            "moe/naive -a n=262144 -a model=128".to_owned(),
-            "naive",
-            1,
-        ),
-        (
-            "`moe/sorted`, 128 dimensions",
-            "moe/sorted -a n=262144 -a model=128".to_owned(),
-            "experts",
-            1,
-        ),
-        ("`sort/divergent`, 2^24", "sort/divergent".to_owned(), "divergent", 1),
-        ("`sort/sorted`, its arms", "sort/sorted".to_owned(), "ordered", 1),
-        (
-            "`attention_compact_before`, 2,048 keys",
-            format!("compact_before -a density=0.1 {keys}2048"),
-            "listed",
-            1,
-        ),
-        (
-            "`attention_compact_before`, 8,192 keys",
-            format!("compact_before -a density=0.1 {keys}8192"),
-            "listed",
-            1,
-        ),
-        (
-            "`attention_queries`, 8,192 keys",
-            format!("queries -a density=0.1 {keys}8192"),
-            "by_query",
-            1,
-        ),
-        (
-            "`attention_ordered`, 8,192 keys",
-            format!("ordered -a density=0.1 {keys}8192"),
-            "by_density",
-            1,
-        ),
-        ("`map_branch`, 64 rounds", "map_branch -a rounds=64".to_owned(), "branch", 1),
-        ("`map_compact`, its map", "map_compact -a rounds=64".to_owned(), "collected", 1),
-        (
-            "`moe/separate`, its eight experts",
-            format!("moe/separate -a n=262144 {experts}"),
-            "expert_alone",
-            8,
-        ),
-        ("`sort/separate`, its eight arms", "sort/separate".to_owned(), "alone", 8),
-        (
-            "`attention_branch`, 2,048 keys",
-            format!("attention_branch -a density=0.1 {keys}2048"),
-            "branch",
-            1,
-        ),
-        (
-            "`attention_branch`, 8,192 keys",
-            format!("attention_branch -a density=0.1 {keys}8192"),
-            "branch",
-            1,
-        ),
-        (
-            "`attention_dense`, 8,192 keys",
-            format!("attention_dense -a density=0.1 {keys}8192"),
-            "dense",
-            1,
-        ),
-        (
-            "`attention_compact`, 2,048 keys",
-            format!("attention_compact -a density=0.1 {keys}2048"),
-            "compact",
-            1,
-        ),
-        (
-            "`attention_compact`, 8,192 keys",
-            format!("attention_compact -a density=0.1 {keys}8192"),
-            "compact",
-            1,
-        ),
-        (
-            "`attention_separate`, its eight dispatches, 8,192 keys",
-            format!("attention_separate -a density=0.1 {keys}8192"),
-            "of_density",
-            8,
-        ),
-    ] {
-        let of = together(&launches(&printed, &words, dispatch, count));
+    for (name, words, dispatch, count) in COUNTED {
+        let of = together(&launches(&printed, words, dispatch, count));
         let loads = "l1tex__t_sectors_pipe_lsu_mem";
         let sectors =
             of[&format!("{loads}_global_op_ld.sum")] + of[&format!("{loads}_local_op_ld.sum")];

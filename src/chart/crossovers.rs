@@ -117,7 +117,7 @@ fn several_plots(
 ) -> Result<String, ChartError> {
     let rows = count(panels.len().div_ceil(2));
     let values = series_values(sheet);
-    let bands = count(panels.len().div_ceil(KERNELS_PER_BAND));
+    let bands = count(panels.len().div_ceil(kernels_per_band(panels)));
     let table_top = PANELS_TOP + rows * PANEL.1 + 26;
     let height = table_top + bands * (count(values.len() + 1) * LEGEND_LINE + 10);
     draw((WIDTH, height), title, |canvas| {
@@ -153,8 +153,21 @@ fn several_plots(
     })
 }
 
-/// Kernels of a row of the table of crossovers.
+/// The most kernels of a row of the table of crossovers, and where the first one stands.
 const KERNELS_PER_BAND: usize = 4;
+const FIRST_COLUMN: i32 = 110;
+
+/// The head of a kernel's column.
+fn column_head(panel: &SpeedPanel) -> String {
+    format!("{} pays", panel.kernel.as_deref().map_or("all", short_name))
+}
+
+/// As many kernels of a row as have room for their names.
+fn kernels_per_band(panels: &[SpeedPanel]) -> usize {
+    let widths = panels.iter().map(|panel| Font::plain(12).bold().width(&column_head(panel)));
+    let fit = (WIDTH - FIRST_COLUMN) / (widths.max().unwrap_or(0) + 8);
+    usize::try_from(fit).unwrap_or(0).clamp(1, KERNELS_PER_BAND)
+}
 
 /// Title, what the sheet's curves share, and what is not on it.
 fn heading(canvas: &Canvas<'_>, sheet: &SpeedSheet, title: &str) -> Result<(), ChartError> {
@@ -192,16 +205,20 @@ fn series_values(sheet: &SpeedSheet) -> Vec<String> {
             values.push(value);
         }
     }
+    // What has no such parameter gets the first colour.
+    values.sort_by_key(|value| value != NONE);
     values
 }
+
+/// In place of a value: a kernel that has no such parameter.
+const NONE: &str = "none";
 
 fn series_value(sheet: &SpeedSheet, curve: &SpeedCurve) -> String {
     match sheet.series.and_then(|name| curve.fixed.get(name)) {
         #[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
         Some(Value::Integer(value)) => tick(*value as f64),
         Some(value) => value.to_string(),
-        // A kernel that has no such parameter.
-        None if sheet.series.is_some() => "none".to_owned(),
+        None if sheet.series.is_some() => NONE.to_owned(),
         None => curve.fixed_text(),
     }
 }
@@ -216,13 +233,14 @@ fn crossings_table(
 ) -> Result<(), ChartError> {
     let (bold, font) = (Font::plain(12).bold(), Font::plain(12));
     let mut y = top;
-    for band in panels.chunks(KERNELS_PER_BAND) {
-        let columns = || (0..).map(|column| 110 + column * 197);
+    let per_band = kernels_per_band(panels);
+    let step = (WIDTH - FIRST_COLUMN) / count(per_band);
+    for band in panels.chunks(per_band) {
+        let columns = || (0..).map(|column| FIRST_COLUMN + column * step);
         let series = sheet.series.unwrap_or("parameters");
         canvas.text(series, (32, y), Anchor::Start, bold)?;
         for (panel, x) in band.iter().zip(columns()) {
-            let name = panel.kernel.as_deref().map_or("all", short_name);
-            canvas.text(&format!("{name} pays"), (x, y), Anchor::Start, bold)?;
+            canvas.text(&column_head(panel), (x, y), Anchor::Start, bold)?;
         }
         for (index, value) in values.iter().enumerate() {
             y += LEGEND_LINE;
