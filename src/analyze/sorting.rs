@@ -4,8 +4,8 @@
 //! Input: a run that holds kernels and the baselines that the catalogue names for them, at several
 //! points of a sweep. Output: [`SpeedCurve`]s and their [`Crossover`]s here; in the modules below
 //! sheets of many curves, tables and sentences of crossovers, the model, lanes before and after, and
-//! stages. A speed-up is the baseline's median time over the kernel's, at equal parameters on one
-//! device.
+//! stages. A speed-up is the baseline's median time over the kernel's, at equal values of the
+//! parameters of both, on one device.
 
 mod lanes;
 mod model;
