@@ -218,10 +218,6 @@ fn what_sorting_gains_is_as_the_guide_states() {
     let readme = readme();
     let stated = |said: &str| assert!(readme.contains(said), "{said}");
     let sorted = |row: &ModelRow| row.kernel == "sort/sorted";
-    let whole = |row: &ModelRow, name: &str| match row.parameters[name] {
-        Value::Integer(value) => value,
-        _ => panic!("{name}"),
-    };
     let arms = analyze::model(&load("nvidia-h200-sort-arms"), &catalogue());
     let random = |row: &ModelRow| row.parameters["input"] == Value::Name("random".to_owned());
     let costs = span(&arms, |row| sorted(row) && !random(row), 2);
@@ -237,14 +233,6 @@ fn what_sorting_gains_is_as_the_guide_states() {
     };
     let (two, most) = (gain(2), gain(32));
     stated(&format!("Of 1,048,576 elements 2 arms gain {two:.2} times, 32 arms {most:.1} times"));
-    let sizes = analyze::model(&load("nvidia-h200-sort"), &catalogue());
-    let small = span(&sizes, |row| sorted(row) && (256..=65_536).contains(&whole(row, "n")), 2);
-    let large = row(&sizes, "sort/sorted", &[("n", Value::Integer(1 << 24))]);
-    stated(&format!(
-        "From 256 to 65,536 elements 8 arms gain little, {small}, from there more: {:.1} times at \
-         16,777,216",
-        large.speedup_measured.unwrap()
-    ));
     let experts = analyze::model(&load("nvidia-h200-moe-sizes"), &catalogue());
     let gains = span(&experts, |row| row.kernel == "moe/sorted", 1);
     stated(&format!("64 to 512 hidden units it gains {gains}"));
@@ -259,7 +247,36 @@ fn what_sorting_gains_is_as_the_guide_states() {
     });
     let [even, skewed] = spans;
     stated(&format!("hidden units {even}, and {skewed} where routing is skewed"));
+}
+
+/// What `sort/sorted` gains along the number of elements.
+#[test]
+fn what_sorting_gains_along_its_curve_is_as_the_guide_states() {
+    let readme = readme();
+    let stated = |said: &str| assert!(readme.contains(said), "{said}");
+    let sorted = |row: &ModelRow| row.kernel == "sort/sorted";
+    let whole = |row: &ModelRow, name: &str| match row.parameters[name] {
+        Value::Integer(value) => value,
+        _ => panic!("{name}"),
+    };
     let curves = analyze::model(&load("nvidia-h200-sort-curves"), &catalogue());
+    let usual = [
+        ("classes", Value::Integer(8)),
+        ("input", Value::Name("random".to_owned())),
+        ("arms", Value::Name("equal".to_owned())),
+    ];
+    let of_eight = |row: &ModelRow| {
+        let same = usual.iter().all(|(name, value)| row.parameters[*name] == *value);
+        sorted(row) && same && (256..=65_536).contains(&whole(row, "n"))
+    };
+    let small = span(&curves, of_eight, 2);
+    let large = [&usual[..], &[("n", Value::Integer(1 << 24))]].concat();
+    let large = row(&curves, "sort/sorted", &large);
+    stated(&format!(
+        "From 256 to 65,536 elements 8 arms gain little, {small}, from there more: {:.1} times at \
+         16,777,216",
+        large.speedup_measured.unwrap()
+    ));
     let [equal, unequal] = ["equal", "unequal"].map(|form| {
         let of_form = |row: &ModelRow| {
             sorted(row)
@@ -584,6 +601,22 @@ fn the_counters_that_the_guide_states_are_those_that_were_printed() {
             of["smsp__inst_executed.avg.per_cycle_active"],
             of[waiting],
             whole(sectors * 32.0 / 1e6),
+            whole(of["lts__t_sectors_op_read.sum"] * 32.0 / 1e6),
+            whole((of["dram__bytes_read.sum"] + of["dram__bytes_write.sum"]) / 1e6),
+            whole(of["gpu__time_duration.sum"] / 1e3),
+        );
+        assert!(guide.contains(&row), "{row}");
+    }
+    // The two dispatches of a sort as one; rates of both together say nothing.
+    for name in ["sort/sorted", "sparse/map_compact -a rounds=64"] {
+        let two = ["few_count", "few_permutation"].map(|one| counters(&printed, name, one));
+        let of = together(&two);
+        let short = name.split_whitespace().next().unwrap().trim_start_matches("sparse/");
+        let row = format!(
+            "| `{short}`, its two dispatches of the sort | {} | {:.1} | – | – | {} | {} | {} | {} |",
+            whole(of["smsp__inst_executed.sum"] / 1e6),
+            of["smsp__thread_inst_executed_per_inst_executed.ratio"],
+            whole(of["l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"] * 32.0 / 1e6),
             whole(of["lts__t_sectors_op_read.sum"] * 32.0 / 1e6),
             whole((of["dram__bytes_read.sum"] + of["dram__bytes_write.sum"]) / 1e6),
             whole(of["gpu__time_duration.sum"] / 1e3),

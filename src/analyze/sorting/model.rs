@@ -103,7 +103,7 @@ pub struct ModelTable {
 }
 
 /// What the columns of the model's tables are, a sentence each.
-pub const MODEL_LEGEND: [&str; 7] = [
+pub const MODEL_LEGEND: [&str; 8] = [
     "Efficiency: mean active lanes over W, of the kernel's baseline and of the kernel.",
     "Arms run: what a subgroup of the baseline runs, in arms of the mean length: \
      Σ Lᵢ·(1 − (1 − pᵢ)^W) / Σ Lᵢ·pᵢ. A dash where lanes do not choose independently (classes in \
@@ -112,6 +112,8 @@ pub const MODEL_LEGEND: [&str; 7] = [
     "Counted: issue slots of the baseline over the kernel's, the speed-up if time went by issues.",
     "With traffic: the counted time and what sorting moves (13 B an element; 4 B where the order \
      was made before) at the device's copy rate, and no less than all that must move takes at it.",
+    "Measured: the median time of the baseline over the kernel's, as in crossovers. The main table's \
+     ratio is the median of ratios round by round: where times are noisy the two differ.",
     "Remainder: the measured time less the predicted one, and that over the measured; negative \
      where the kernel is faster than predicted. What it is made of, this table cannot say: hardware \
      counters can, those of a CUDA run (--counters) or of Nsight Compute.",
