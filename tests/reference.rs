@@ -46,6 +46,7 @@ fn every_committed_run_is_whole_and_from_a_clean_commit() {
         "nvidia-h200-moe-cuda",
         "nvidia-h200-sparse-densities",
         "nvidia-h200-sparse-cuda",
+        "nvidia-h200-permutation-timers",
         "nvidia-h200-attention-classes",
         "nvidia-h200-attention-8192",
         "nvidia-h200-attention-sequence",

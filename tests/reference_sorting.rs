@@ -99,6 +99,34 @@ fn the_partitions_beside_peers_that_the_guide_states_are_in_the_record() {
     assert_eq!(stated, 6);
 }
 
+/// Peers are timed by CUDA events, lanescope by Vulkan's timestamps: what says that no ratio is the clocks'.
+#[test]
+fn both_clocks_give_a_copy_the_same_rate() {
+    let run = load("nvidia-h200-permutation-timers");
+    let rates: Vec<f64> = run.devices.iter().filter_map(|one| one.copy_bytes_per_s).collect();
+    let [events, timestamps] = rates[..] else { panic!("{rates:?}") };
+    assert!((events / timestamps - 1.0).abs() < 0.002, "{rates:?}");
+    let of = |device: &str| {
+        let found = run.measurements.iter().find(|one| one.device == device).unwrap();
+        found.time.as_ref().unwrap().median_ns.0
+    };
+    assert!(of("wgpu:0") < of("cuda:0"));
+    let rows = peers();
+    let cub = rows.iter().find(|row| {
+        (row.work.as_str(), row.n, row.peer.as_str()) == ("permutation_8", 1 << 26, "cub")
+    });
+    let cub = cub.unwrap().peer_median_ns;
+    let said = format!(
+        "{:.2} TB/s (`nvidia-h200-permutation-timers`). Compiled by NVRTC and timed by events, \
+         `sort/permutation` takes {:.0} µs, {:.2} times as fast as CUB's {:.0}",
+        events / 1e12,
+        of("cuda:0") / 1e3,
+        cub / of("cuda:0"),
+        cub / 1e3
+    );
+    assert!(guide().contains(&said), "{said}");
+}
+
 /// The row of a kernel with these parameters.
 fn row<'a>(rows: &'a [ModelRow], kernel: &str, parameters: &[(&str, Value)]) -> &'a ModelRow {
     let found = rows.iter().find(|row| {
