@@ -16,6 +16,10 @@ use crate::run::probes::{WORKGROUP, fma_kernel};
 /// The longest that warming up may take.
 const WARM_UP_MAX: Duration = Duration::from_secs(3);
 
+/// The least that warming up takes where the kernel's best time is not known: what is reached in it
+/// counts as the best from then on, so a rest on the way must not be taken for it.
+const FIRST_MIN: Duration = Duration::from_millis(1500);
+
 /// How long the kernel must not have got faster, where its best time is not known.
 const STEADY: Duration = Duration::from_millis(500);
 
@@ -72,8 +76,13 @@ impl Warmth {
                 (best_ns, since) = (ns, start.elapsed());
             }
             let reached = self.best_ns.is_some_and(|known| best_ns <= known * REACHED_RATIO);
-            let steady = start.elapsed().saturating_sub(since) >= STEADY;
-            if reached || (steady && self.best_ns.is_none()) {
+            let elapsed = start.elapsed();
+            let steady = elapsed >= FIRST_MIN && elapsed.saturating_sub(since) >= STEADY;
+            if reached {
+                best_ns = self.best_ns.map_or(best_ns, |known| known.min(best_ns));
+                break;
+            }
+            if steady && self.best_ns.is_none() {
                 break;
             }
         }
