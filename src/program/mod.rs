@@ -22,6 +22,8 @@ pub mod source;
 pub mod structure;
 pub mod trips;
 pub mod uniformity;
+pub mod visit;
+pub mod walk;
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};

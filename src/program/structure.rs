@@ -20,6 +20,7 @@ use naga::{
 };
 
 use super::source::{Location, Text};
+use super::visit::{Control, effect};
 use crate::units::BlockId;
 
 /// A structured body as a tree.
@@ -130,17 +131,17 @@ pub fn analyse(module: &Module, info: &naga::valid::ModuleInfo, text: &Text) -> 
     for (handle, function) in module.functions.iter() {
         let name = function.name.clone().unwrap_or_default();
         let types = &info[handle];
-        functions.push(Walk::new(module, types, text, function, &name, &mut blocks).run());
+        functions.push(BlockWalk::new(module, types, text, function, &name, &mut blocks).run());
     }
     let entry = &module.entry_points[0];
     let types = info.get_entry_point(0);
     let entry_point =
-        Walk::new(module, types, text, &entry.function, &entry.name, &mut blocks).run();
+        BlockWalk::new(module, types, text, &entry.function, &entry.name, &mut blocks).run();
     Structure { functions, entry_point, blocks }
 }
 
 /// One function's walk.
-struct Walk<'a> {
+struct BlockWalk<'a> {
     module: &'a Module,
     types: &'a naga::valid::FunctionInfo,
     text: &'a Text,
@@ -153,7 +154,7 @@ struct Walk<'a> {
     blocks: &'a mut Vec<BlockInfo>,
 }
 
-impl<'a> Walk<'a> {
+impl<'a> BlockWalk<'a> {
     fn new(
         module: &'a Module,
         types: &'a naga::valid::FunctionInfo,
@@ -189,50 +190,45 @@ impl<'a> Walk<'a> {
         nodes: &mut Vec<Node>,
     ) {
         for (statement, &span) in block.span_iter() {
-            match *statement {
-                Statement::Emit(ref range) if range.clone().next().is_none() => {}
-                Statement::Block(ref inner) => self.collect(inner, outermost, straight, nodes),
-                Statement::If { condition, ref accept, ref reject } => {
-                    self.close(straight, nodes, outermost, span);
-                    let accept = self.body(accept, false);
-                    let reject = self.body(reject, false);
-                    nodes.push(Node::If { condition, accept, reject, span });
+            let effect = effect(statement);
+            let nothing = effect.emits.is_some_and(|range| range.clone().next().is_none());
+            let Some(control) = effect.control else {
+                if !nothing {
+                    straight.push((statement.clone(), span));
                 }
-                Statement::Switch { selector, ref cases } => {
-                    self.close(straight, nodes, outermost, span);
-                    let case = |case: &naga::SwitchCase| Case {
-                        value: case.value,
-                        body: self.body(&case.body, false),
-                        fall_through: case.fall_through,
-                    };
-                    let cases = cases.iter().map(case).collect();
-                    nodes.push(Node::Switch { selector, cases, span });
-                }
-                Statement::Loop { ref body, ref continuing, break_if } => {
-                    self.close(straight, nodes, outermost, span);
-                    let body = self.body(body, false);
-                    let continuing = self.body(continuing, false);
-                    nodes.push(Node::Loop { body, continuing, break_if, span });
-                }
-                Statement::Emit(_)
-                | Statement::Break
-                | Statement::Continue
-                | Statement::Return { .. }
-                | Statement::Kill
-                | Statement::ControlBarrier(_)
-                | Statement::MemoryBarrier(_)
-                | Statement::Store { .. }
-                | Statement::ImageStore { .. }
-                | Statement::Atomic { .. }
-                | Statement::ImageAtomic { .. }
-                | Statement::WorkGroupUniformLoad { .. }
-                | Statement::Call { .. }
-                | Statement::RayQuery { .. }
-                | Statement::RayPipelineFunction(_)
-                | Statement::SubgroupBallot { .. }
-                | Statement::SubgroupGather { .. }
-                | Statement::SubgroupCollectiveOperation { .. }
-                | Statement::CooperativeStore { .. } => straight.push((statement.clone(), span)),
+                continue;
+            };
+            if let Control::Block(inner) = control {
+                self.collect(inner, outermost, straight, nodes);
+                continue;
+            }
+            self.close(straight, nodes, outermost, span);
+            nodes.extend(self.construct(control, span));
+        }
+    }
+
+    /// A branch or a loop with all that is inside it; a plain block is neither.
+    fn construct(&mut self, control: Control<'_>, span: Span) -> Option<Node> {
+        match control {
+            Control::Block(_) => None,
+            Control::If { condition, accept, reject } => {
+                let accept = self.body(accept, false);
+                let reject = self.body(reject, false);
+                Some(Node::If { condition, accept, reject, span })
+            }
+            Control::Switch { selector, cases } => {
+                let case = |case: &naga::SwitchCase| Case {
+                    value: case.value,
+                    body: self.body(&case.body, false),
+                    fall_through: case.fall_through,
+                };
+                let cases = cases.iter().map(case).collect();
+                Some(Node::Switch { selector, cases, span })
+            }
+            Control::Loop { body, continuing, break_if } => {
+                let body = self.body(body, false);
+                let continuing = self.body(continuing, false);
+                Some(Node::Loop { body, continuing, break_if, span })
             }
         }
     }
