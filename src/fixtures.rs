@@ -13,8 +13,8 @@ use std::collections::BTreeMap;
 use crate::{
     kernel::{Buffer, Fill, Launch, ScalarType, Workgroups},
     record::{
-        Block, Device, DeviceKind, Dispatch, Host, IssuesMethod, Line, Measurement, Output, Run,
-        RuntimeChecks, SCHEMA, Sample, SampleState, Source, Status, Time, Tool, Value,
+        Backend, Block, Device, DeviceKind, Dispatch, Host, IssuesMethod, Line, Measurement,
+        Output, Run, RuntimeChecks, SCHEMA, Sample, SampleState, Source, Status, Time, Tool, Value,
     },
     run::{CountOptions, Runner, measure, simulator::SimulatorRunner},
     statistics,
@@ -48,7 +48,7 @@ pub(crate) const PATTERNS: [Pattern; 5] = [
 ];
 
 /// Returns a device; `width` is what it runs.
-fn device(id: &str, kind: DeviceKind, name: &str, backend: &str, width: u32) -> Device {
+fn device(id: &str, kind: DeviceKind, name: &str, backend: Backend, width: u32) -> Device {
     let width = Width::new(width).ok();
     let simulator = kind == DeviceKind::Simulator;
     Device {
@@ -57,7 +57,7 @@ fn device(id: &str, kind: DeviceKind, name: &str, backend: &str, width: u32) -> 
         name: name.to_owned(),
         vendor: if simulator { "lanescope" } else { "Synthetic" }.to_owned(),
         driver: if simulator { "0.1.0" } else { "Synthetic 580.159.04" }.to_owned(),
-        backend: backend.to_owned(),
+        backend,
         cpu_driver: name.starts_with("llvmpipe"),
         subgroup_width_min: width,
         subgroup_width_max: width,
@@ -224,11 +224,11 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
 /// Returns the synthetic run.
 pub(crate) fn run() -> Run {
     let devices = vec![
-        device("wgpu:0", DeviceKind::Wgpu, "NVIDIA H200", "vulkan", 32),
-        device("wgpu:1", DeviceKind::Wgpu, "llvmpipe (LLVM 15.0.6, 256 bits)", "vulkan", 8),
-        device("sim:8", DeviceKind::Simulator, "SIMT simulator", "interpreter", 8),
-        device("sim:32", DeviceKind::Simulator, "SIMT simulator", "interpreter", 32),
-        device("sim:64", DeviceKind::Simulator, "SIMT simulator", "interpreter", 64),
+        device("wgpu:0", DeviceKind::Wgpu, "NVIDIA H200", Backend::Vulkan, 32),
+        device("wgpu:1", DeviceKind::Wgpu, "llvmpipe (LLVM 15.0.6, 256 bits)", Backend::Vulkan, 8),
+        device("sim:8", DeviceKind::Simulator, "SIMT simulator", Backend::Interpreter, 8),
+        device("sim:32", DeviceKind::Simulator, "SIMT simulator", Backend::Interpreter, 32),
+        device("sim:64", DeviceKind::Simulator, "SIMT simulator", Backend::Interpreter, 64),
     ];
     let mut measurements = Vec::new();
     for device in &devices {

@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use lanescope::analyze;
-use lanescope::record::{Measurement, Output, Run, Status, Value};
+use lanescope::record::{Measurement, Output, Run, Status, Tag, Value, flag};
 
 fn load(name: &str) -> Run {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/reference");
@@ -261,7 +261,7 @@ fn the_ratios_that_the_guide_states_are_in_the_record() {
     }
     assert_eq!(sealed, 4);
     let removed: Vec<&str> = rows()
-        .filter(|row| row.flags.iter().any(|flag| flag == "work_removed_by_compiler"))
+        .filter(|row| flag::has(&row.flags, &Tag::WorkRemovedByCompiler))
         .map(|row| row.kernel.as_str())
         .collect();
     assert_eq!(removed, ["five_patterns/branch_by_lane", "five_patterns/indirect_branch"]);
@@ -368,7 +368,7 @@ fn named(value: &str) -> Value {
 #[test]
 fn what_wgsl_cannot_say_holds_on_the_h200() {
     let run = load("nvidia-h200-cuda-only");
-    let native = |m: &&Measurement| m.flags.iter().any(|flag| flag == "no_wgsl_to_count");
+    let native = |m: &&Measurement| flag::has(&m.flags, &Tag::NoWgslToCount);
     assert!(run.measurements.iter().filter(native).count() >= 25);
     for measurement in run.measurements.iter().filter(native) {
         // Nothing was counted, which is not zero.
@@ -388,10 +388,8 @@ fn what_wgsl_cannot_say_holds_on_the_h200() {
         }
     }
     assert_eq!(sizes, (1..=32).collect());
-    let refused = run
-        .measurements
-        .iter()
-        .filter(|m| m.flags.iter().any(|flag| flag == "cooperative_launch_refused"));
+    let refused =
+        run.measurements.iter().filter(|m| flag::has(&m.flags, &Tag::CooperativeLaunchRefused));
     let refused: Vec<&Value> = refused.map(|m| &m.parameters["workgroups"]).collect();
     assert_eq!(refused, [&Value::Integer(65_536)]);
     for measurement in run.measurements.iter().filter(|m| m.kernel == "reconvergence/join") {

@@ -12,7 +12,7 @@ use super::{
     times_ns,
 };
 use crate::{
-    record::{Device, DeviceKind, Measurement, Run, Status, Value},
+    record::{Device, DeviceKind, Flag, Measurement, Run, Status, Tag, Value},
     statistics::{UnpairedRatio, unpaired_ratio},
     units::{Nanoseconds, Ratio, Width},
 };
@@ -50,8 +50,8 @@ pub struct ComparisonRow {
     pub time_ratio: Option<UnpairedRatio>,
     /// B's Σ ops·issues over A's; nothing where one was not counted.
     pub slots_ratio: Option<f64>,
-    /// Findings, a word each; [`super::explain`] puts them in plain words.
-    pub flags: Vec<String>,
+    /// Findings.
+    pub flags: Vec<Flag>,
 }
 
 /// A measurement that has no counterpart.
@@ -134,23 +134,21 @@ fn counterpart<'a>(from: &Run, to: &'a Run, id: &str) -> Option<&'a Device> {
 fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonRow {
     let removed = plausibility(a, left).is_removed() || plausibility(b, right).is_removed();
     let (before, after) = (Slots::of(left), Slots::of(right));
-    let mut flags: Vec<String> = Vec::new();
+    let mut flags: Vec<Flag> = Vec::new();
     for flag in left.flags.iter().chain(&right.flags) {
         if !flags.contains(flag) {
             flags.push(flag.clone());
         }
     }
     let differing = [
-        (removed, "work_removed_by_compiler"),
-        (left.subgroup_width != right.subgroup_width, "width_differs"),
-        (left.source_sha256 != right.source_sha256, "source_differs"),
-        (left.seed != right.seed, "seed_differs"),
-        (left.status == Status::Failed || right.status == Status::Failed, "failed"),
-        (left.runtime_checks.timed != right.runtime_checks.timed, "runtime_checks_differ"),
+        (removed, Tag::WorkRemovedByCompiler),
+        (left.subgroup_width != right.subgroup_width, Tag::WidthDiffers),
+        (left.source_sha256 != right.source_sha256, Tag::SourceDiffers),
+        (left.seed != right.seed, Tag::SeedDiffers),
+        (left.status == Status::Failed || right.status == Status::Failed, Tag::Failed),
+        (left.runtime_checks.timed != right.runtime_checks.timed, Tag::RuntimeChecksDiffer),
     ];
-    flags.extend(
-        differing.iter().filter(|(differs, _)| *differs).map(|(_, word)| (*word).to_owned()),
-    );
+    flags.extend(differing.into_iter().filter(|(differs, _)| *differs).map(|(_, tag)| tag.into()));
     let means = [left, right].map(active_lanes_mean);
     let widths = [left.subgroup_width, right.subgroup_width];
     ComparisonRow {

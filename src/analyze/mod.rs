@@ -49,7 +49,7 @@ pub use bandwidth::{Bandwidth, bandwidth};
 pub use compare::{Comparison, ComparisonRow, NotCompared, compare};
 pub use curves::{CurveSeries, CurveTable, curves};
 pub use fail_on::{Condition, ConditionError, SHARE_MIN, Violation};
-pub use findings::{Finding, explain, findings};
+pub use findings::{Finding, findings};
 pub use latencies::{Latencies, LatencyRow, Load, latencies};
 pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines, lines_of_most};
 pub use merge::merge;
@@ -57,7 +57,7 @@ pub use out_of_range::{UndefinedRow, undefined};
 pub use parts::{FORM, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
-pub use profile::{DeviceProfile, LineProfile, Profile, Trust, profiles};
+pub use profile::{DeviceProfile, LineProfile, Profile, profiles};
 pub use side_by_side::{
     Change, ChangeKind, Executed, Missing, SideBySide, SideRow, TIMES_APART, side_by_side,
 };
@@ -69,9 +69,7 @@ pub use sorting::{
     crossover_sentences, crossover_tables, model, model_tables, speed_curves, speed_sheets, stages,
 };
 pub use speedups::{SpeedupRow, Speedups, speedups};
-pub use summary::{
-    DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, WithheldReason, summary,
-};
+pub use summary::{DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, summary};
 pub use widths::{WidthPoint, WidthSeries, WidthSweep, width_sweep};
 
 pub use crate::statistics::{PairedRatio, Verdict};
@@ -211,16 +209,11 @@ pub fn device_label(run: &Run, id: &str) -> String {
 
 /// Names a device without regard to others.
 fn plain_label(device: &Device) -> String {
-    let interface = match device.backend.as_str() {
-        "vulkan" => "Vulkan",
-        "metal" => "Metal",
-        "dx12" => "DX12",
-        "cuda" => "CUDA",
-        other => other,
-    };
     match device.kind {
         DeviceKind::Simulator => device.id.clone(),
-        DeviceKind::Wgpu | DeviceKind::Cuda => format!("{} ({interface})", device.name),
+        DeviceKind::Wgpu | DeviceKind::Cuda => {
+            format!("{} ({})", device.name, device.backend.name())
+        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! Output: possible, impossible, or not known. It says nothing about times that are too long.
 
 use super::{blocks, device, median_time};
-use crate::record::{Measurement, Run};
+use crate::record::{Measurement, Run, Tag, flag};
 
 /// How far above the calibrated peak a kernel may seem to run before its time is not believed.
 ///
@@ -47,7 +47,7 @@ pub fn plausibility(run: &Run, measurement: &Measurement) -> Plausibility {
     else {
         return Plausibility::Unknown;
     };
-    let width_known = !measurement.flags.iter().any(|flag| flag == "width_not_known_when_timed");
+    let width_known = !flag::has(&measurement.flags, &Tag::WidthNotKnownWhenTimed);
     let fmas: u128 = blocks(measurement)
         .map(|block| {
             let lanes = if width_known {

@@ -12,8 +12,8 @@ use indexmap::IndexMap;
 use super::{SourceColumn, lines, parameters_text};
 use crate::{
     record::{
-        Block, Counter, CountersFrom, Device, DeviceKind, Dispatch, IssuesMethod, Measurement,
-        Output, Run, ShaderTrust, Status,
+        Block, Counter, CountersFrom, Device, DeviceKind, Dispatch, Flag, IssuesMethod,
+        Measurement, Output, Run, ShaderTrust, Status, Tag, Trust, flag,
     },
     units::{BlockId, Nanoseconds, Ratio, Width},
 };
@@ -62,8 +62,8 @@ pub struct DeviceProfile {
     pub output: Output,
     /// Whether the counted module had bounds, loop and division checks.
     pub checked: bool,
-    /// Findings about the device and about the measurement, a word each.
-    pub flags: Vec<String>,
+    /// Findings about the device and about the measurement.
+    pub flags: Vec<Flag>,
     /// Hardware counters of the launch; empty where none were read.
     pub counters: Vec<Counter>,
     /// Why hardware counters that were asked for are not there, a sentence each.
@@ -79,58 +79,7 @@ pub struct DeviceProfile {
 impl DeviceProfile {
     /// Whether the device has no subgroup operations.
     pub fn no_subgroups(&self) -> bool {
-        self.flags.iter().any(|flag| flag == "no_subgroups")
-    }
-}
-
-/// What a device's counts are worth.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trust {
-    /// The simulator: its counts are the definition.
-    Guaranteed,
-    /// The self-test passed on this driver for what the shader uses.
-    Observed,
-    /// It failed for that, or was not run.
-    Unknown,
-    /// No subgroup operation was used: lanes are counted, issues estimated.
-    Estimated,
-}
-
-impl Trust {
-    /// The word for it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Guaranteed => "guaranteed",
-            Self::Observed => "observed",
-            Self::Unknown => "unknown",
-            Self::Estimated => "estimated",
-        }
-    }
-
-    /// What follows for the figures that `profile` shows of the device, as a clause.
-    pub fn consequence(self) -> &'static str {
-        match self {
-            Self::Guaranteed => "profile shows them as they are, with histograms",
-            Self::Observed => {
-                "profile trusts its subgroup operations; on a GPU it derives what follows from \
-                 fewer counters"
-            }
-            Self::Unknown => {
-                "profile counts each execution, derives nothing, and marks the figures: set them \
-                 beside the simulator's at the same width"
-            }
-            Self::Estimated => "profile shows lanes as they are, and issues as an estimate",
-        }
-    }
-
-    /// What it means, as a clause.
-    pub fn meaning(self) -> &'static str {
-        match self {
-            Self::Guaranteed => "the simulator's counts are the definition",
-            Self::Observed => "the self-test passed on this driver for what the shader uses",
-            Self::Unknown => "no passed self-test says that this driver counts the shader right",
-            Self::Estimated => "counted without subgroup operations",
-        }
+        flag::has(&self.flags, &Tag::NoSubgroups)
     }
 }
 
@@ -261,11 +210,7 @@ fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
     } else if measurement.issues_method == Some(IssuesMethod::Estimated) {
         Trust::Estimated
     } else {
-        match of_shader.or(device.and_then(|device| device.trust)) {
-            Some(crate::record::Trust::Guaranteed) => Trust::Guaranteed,
-            Some(crate::record::Trust::Observed) => Trust::Observed,
-            Some(crate::record::Trust::Unknown) | None => Trust::Unknown,
-        }
+        of_shader.or(device.and_then(|device| device.trust)).unwrap_or(Trust::Unknown)
     }
 }
 

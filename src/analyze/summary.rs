@@ -10,7 +10,7 @@ use super::{
     is_simulated, order::ordered, plausibility, predictions::simulated, ratio, ticks_by_round,
 };
 use crate::{
-    record::{DeviceKind, Measurement, Output, Run, Status, Value},
+    record::{DeviceKind, Flag, Measurement, Output, Run, Status, Tag, Value, flag},
     statistics::{PairedRatio, paired_ratio},
     units::{Nanoseconds, Ratio, Width},
 };
@@ -75,8 +75,8 @@ pub struct SummaryRow {
     pub time_ratio_predicted: Option<f64>,
     /// What the multiply-adds say about the time.
     pub plausibility: Plausibility,
-    /// Findings, a word each, the record's own first; [`super::explain`] puts them in plain words.
-    pub flags: Vec<String>,
+    /// Findings, the record's own first.
+    pub flags: Vec<Flag>,
 }
 
 /// Times of one launch, without the samples.
@@ -93,7 +93,7 @@ pub struct TimeSummary {
 }
 
 /// A kernel's time over its baseline's.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum TimeRatio {
     /// There is no baseline, or one of the two was not timed.
     None,
@@ -101,19 +101,9 @@ pub enum TimeRatio {
     Baseline,
     /// Taken pair by pair within rounds.
     Measured(PairedRatio),
-    /// There is a figure, but it would mislead.
-    Withheld(WithheldReason),
-}
-
-/// Why a time ratio is not shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WithheldReason {
-    /// The kernel's own work was optimised away.
-    WorkRemoved,
-    /// The baseline's work was optimised away.
-    BaselineWorkRemoved,
-    /// The two were not sampled side by side: no round has samples of both.
-    NotInterleaved,
+    /// There is a figure, but it would mislead: [`Tag::WorkRemovedByCompiler`],
+    /// [`Tag::BaselineWorkRemoved`] or, where no round has samples of both, [`Tag::NotInterleaved`].
+    Withheld(Tag),
 }
 
 /// Makes the main table of `run`.
@@ -229,10 +219,10 @@ fn time_ratio(run: &Run, measurement: &Measurement, base: &Measurement) -> TimeR
         return TimeRatio::None;
     }
     if plausibility(run, measurement).is_removed() {
-        return TimeRatio::Withheld(WithheldReason::WorkRemoved);
+        return TimeRatio::Withheld(Tag::WorkRemovedByCompiler);
     }
     if plausibility(run, base).is_removed() {
-        return TimeRatio::Withheld(WithheldReason::BaselineWorkRemoved);
+        return TimeRatio::Withheld(Tag::BaselineWorkRemoved);
     }
     let divisors = ticks_by_round(base);
     let pairs: Vec<(f64, f64)> = ticks_by_round(measurement)
@@ -242,7 +232,7 @@ fn time_ratio(run: &Run, measurement: &Measurement, base: &Measurement) -> TimeR
     // Rounds of different groups may bear the same numbers: side by side means overlapping in time.
     match paired_ratio(&pairs) {
         Some(paired) if overlap(measurement, base) => TimeRatio::Measured(paired),
-        _ => TimeRatio::Withheld(WithheldReason::NotInterleaved),
+        _ => TimeRatio::Withheld(Tag::NotInterleaved),
     }
 }
 
@@ -262,32 +252,34 @@ pub(super) fn overlap(one: &Measurement, other: &Measurement) -> bool {
     }
 }
 
-/// Collects the findings of a row, a word each.
+/// Collects the findings of a row.
 fn flags(
     measurement: &Measurement,
     row: &SummaryRow,
     simulated: Option<&Measurement>,
-) -> Vec<String> {
+) -> Vec<Flag> {
     let mut flags = measurement.flags.clone();
-    let mut add = |found: bool, word: &str| {
-        if found && !flags.iter().any(|flag| flag == word) {
-            flags.push(word.to_owned());
+    let mut add = |found: bool, tag: Tag| {
+        if found && !flag::has(&flags, &tag) {
+            flags.push(tag.into());
         }
     };
-    add(measurement.status == Status::Failed, "failed");
-    add(measurement.output == Output::Mismatch, "output_mismatch");
-    add(row.plausibility.is_removed(), "work_removed_by_compiler");
-    add(
-        row.time_ratio == TimeRatio::Withheld(WithheldReason::BaselineWorkRemoved),
-        "baseline_work_removed",
-    );
-    add(row.time_ratio == TimeRatio::Withheld(WithheldReason::NotInterleaved), "not_interleaved");
-    add(row.time.is_some_and(|time| !time.stop_rule_met), "stop_rule_not_met");
+    add(measurement.status == Status::Failed, Tag::Failed);
+    match measurement.output {
+        Output::Mismatch => add(true, Tag::OutputMismatch),
+        Output::Unchecked => add(measurement.status == Status::Ok, Tag::OutputUnchecked),
+        Output::Verified => {}
+    }
+    add(row.plausibility.is_removed(), Tag::WorkRemovedByCompiler);
+    if let TimeRatio::Withheld(reason) = &row.time_ratio {
+        add(true, reason.clone());
+    }
+    add(row.time.is_some_and(|time| !time.stop_rule_met), Tag::StopRuleNotMet);
     add(
         simulated.is_some_and(|twin| {
             super::agreement(measurement, twin).is_ok_and(|found| !found.differences.is_empty())
         }),
-        "differs_from_simulator",
+        Tag::DiffersFromSimulator,
     );
     flags
 }

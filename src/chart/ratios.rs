@@ -7,7 +7,7 @@ use super::{
     bars::{Bar, BarFigure, bars},
     lanes::{any, groups, series, subtitle, title},
 };
-use crate::analyze::{SummaryPart, SummaryRow, TimeRatio, Verdict, WithheldReason, short_name};
+use crate::analyze::{SummaryPart, SummaryRow, TimeRatio, Verdict, short_name};
 
 /// Draws the time ratios of every device that was timed, with their intervals.
 ///
@@ -23,7 +23,7 @@ pub fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
     if !any(part, timed) {
         return Err(ChartError::Empty("time ratios"));
     }
-    let whiskers = |row: &SummaryRow| matches!(row.time_ratio, TimeRatio::Measured(ratio) if ratio.interval.is_some());
+    let whiskers = |row: &SummaryRow| matches!(&row.time_ratio, TimeRatio::Measured(ratio) if ratio.interval.is_some());
     let predicted = any(part, |row| timed(row) && row.time_ratio_predicted.is_some());
     bars(&BarFigure {
         title: title(&format!("Time over that of {}", baseline(part)), part),
@@ -57,7 +57,7 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
     let predicted = row
         .time_ratio_predicted
         .map_or(String::new(), |predicted| format!(" (predicted {predicted:.2})"));
-    let (value, whisker, text) = match row.time_ratio {
+    let (value, whisker, text) = match &row.time_ratio {
         TimeRatio::Measured(ratio) => {
             let doubt = match ratio.verdict() {
                 Verdict::Different => "",
@@ -67,17 +67,8 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
             let whisker = ratio.interval.map(|interval| (interval.low, interval.high));
             (Some(ratio.median), whisker, format!("{:.2}{predicted}{doubt}", ratio.median))
         }
-        TimeRatio::Withheld(reason) => (None, None, withheld(reason).to_owned()),
+        TimeRatio::Withheld(reason) => (None, None, reason.phrase()),
         TimeRatio::None | TimeRatio::Baseline => (None, None, String::new()),
     };
     Bar { series, value, whisker, tick: row.time_ratio_predicted, diamond: None, text }
-}
-
-/// Says in a few words why a ratio is not shown.
-fn withheld(reason: WithheldReason) -> &'static str {
-    match reason {
-        WithheldReason::WorkRemoved => "work removed by compiler",
-        WithheldReason::BaselineWorkRemoved => "baseline's work removed",
-        WithheldReason::NotInterleaved => "not sampled side by side",
-    }
 }

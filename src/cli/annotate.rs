@@ -12,7 +12,7 @@ use clap::builder::styling::{Ansi256Color, Color, Style};
 
 use super::table;
 use crate::analyze::{Advice, DeviceProfile, LineProfile, Profile};
-use crate::record::{IssuesMethod, Status, Trust};
+use crate::record::{IssuesMethod, Status, Trust, flag};
 use crate::units::{Ratio, Width, grouped};
 use excerpt::Piece;
 use fit::{clean, cut, fold, tabs, width_of};
@@ -175,10 +175,10 @@ fn counted_how(device: &DeviceProfile) -> Option<String> {
     let why = match (judged.trust, failed.is_empty(), device.cpu_driver) {
         (Trust::Unknown, true, _) => "the self-test could not be run".to_owned(),
         (Trust::Unknown, false, _) => format!("the self-test failed for {failed}"),
-        (Trust::Guaranteed | Trust::Observed, _, true) => {
+        (Trust::Guaranteed | Trust::Observed | Trust::Estimated, _, true) => {
             format!("a CPU's driver; {forms}")
         }
-        (Trust::Guaranteed | Trust::Observed, ..) => forms,
+        (Trust::Guaranteed | Trust::Observed | Trust::Estimated, ..) => forms,
     };
     Some(match method {
         IssuesMethod::Executed => format!("counted at each execution: {why}"),
@@ -188,7 +188,7 @@ fn counted_how(device: &DeviceProfile) -> Option<String> {
             match (device.no_subgroups(), judged.trust) {
                 (true, _) => "the device has no subgroup operations",
                 (false, Trust::Unknown) => &why,
-                (false, Trust::Guaranteed | Trust::Observed) => "as asked for",
+                (false, _) => "as asked for",
             }
         ),
     })
@@ -240,7 +240,7 @@ fn problems(device: &DeviceProfile, look: Look) -> String {
         text.push('\n');
     }
     if !device.flags.is_empty() {
-        let line = format!("{}: {}", device.column.device, device.flags.join(", "));
+        let line = format!("{}: {}", device.column.device, flag::words(&device.flags, ", "));
         text += &format!("{}\n", fold(&line, "  ", look.columns));
     }
     text

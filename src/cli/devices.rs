@@ -297,12 +297,13 @@ pub(crate) fn list(available: &Available) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::Backend;
 
     fn available() -> Available {
         let listed = |id: Option<&str>, name: &str, cpu_driver| Listed {
             id: id.map(str::to_owned),
             name: name.to_owned(),
-            backend: "vulkan".to_owned(),
+            backend: Backend::Vulkan,
             cpu_driver,
             left_out: id.is_none().then(|| "it gives no device".to_owned()),
         };

@@ -8,9 +8,8 @@ use super::arguments::DoctorArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::table::{self, Style};
-use crate::analyze::{self, Trust};
 use crate::kernel::Catalogue;
-use crate::record::{CountersFrom, Device, DeviceKind, Packing};
+use crate::record::{CountersFrom, Device, DeviceKind, Packing, Tag, Trust, flag};
 use crate::run::cuda::disassembly::HOW_TO_GET;
 use crate::run::self_test::{self, CaseResult};
 use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
@@ -42,9 +41,10 @@ impl Examined {
 
     /// Whether the device did as it says and as every width must.
     fn sound(&self) -> bool {
-        let honest = self.device.as_ref().is_some_and(|device| {
-            !device.flags.iter().any(|flag| flag == "subgroup_width_misreported")
-        });
+        let honest = self
+            .device
+            .as_ref()
+            .is_some_and(|device| !flag::has(&device.flags, &Tag::SubgroupWidthMisreported));
         let counts = match &self.self_test {
             Ok(cases) => cases.iter().all(|case| case.differences.is_empty()),
             // What cannot be tested has not failed: no subgroups, for one.
@@ -129,7 +129,7 @@ fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> R
             writeln!(out, "  {mapping}")?;
             writeln!(out, "  {}", packing(device.packing))?;
             for flag in &device.flags {
-                writeln!(out, "  {flag}: {}", analyze::explain(flag))?;
+                writeln!(out, "  {flag}: {}", flag.explanation())?;
             }
         }
         if let Some(counters) = &one.counters {

@@ -11,7 +11,7 @@ use std::path::Path;
 use super::failure::Failure;
 use super::table::{self, Style};
 use crate::analyze::{Summary, TimeRatio, parameters_text};
-use crate::record::{Run, Status};
+use crate::record::{Run, Status, flag};
 
 /// Hands a file, or standard output for `-`, to `write`.
 fn to(
@@ -109,7 +109,7 @@ fn csv_rows(summary: &Summary, out: &mut dyn Write) -> Result<(), Failure> {
                 number(row.time_ratio_predicted),
                 number(row.bandwidth.map(|found| found.bytes_per_s)),
                 number(row.bandwidth.and_then(|found| found.copy_rate).map(|share| share.0)),
-                row.flags.join(" "),
+                flag::words(&row.flags, " "),
                 row.error.clone().unwrap_or_default(),
             ];
             out.write_record(cells).map_err(Failure::bad_input)?;

@@ -16,7 +16,7 @@ use super::{export, render};
 use crate::analyze::{self, Condition};
 use crate::kernel::{Catalogue, Description, Launch, Workgroups};
 use crate::program::ProgramError;
-use crate::record::{IssuesMethod, Measurement, Run};
+use crate::record::{Flag, IssuesMethod, Measurement, Run, Tag};
 use crate::run::profile::files::FILE_BYTES_MAX;
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::template::template;
@@ -326,17 +326,17 @@ fn finish(
 
 /// Whether the shader failed on every device for want of something.
 fn all_unsupported(run: &Run) -> bool {
-    let unsupported = RunErrorKind::Unsupported.name();
-    run.measurements.iter().all(|m| m.error_kind.as_deref() == Some(unsupported))
+    run.measurements.iter().all(|m| m.error_kind == Some(RunErrorKind::Unsupported))
 }
 
 /// Says what was found about the launch, each thing once with its devices.
 fn tell_findings(run: &Run, stderr: &mut impl Write) -> Result<(), Failure> {
-    // Failures are told by themselves, with their reasons.
+    // Failures are told by themselves, with their reasons; the table says what nobody checked.
+    let told = |flag: &Flag| !matches!(flag.tag, Tag::Failed | Tag::OutputUnchecked);
     let findings = analyze::findings(run, &analyze::Catalogue::default());
-    for finding in findings.into_iter().filter(|finding| finding.flag != "failed") {
-        let analyze::Finding { flag, explanation, places } = finding;
-        writeln!(stderr, "{flag} ({}): {explanation}", places.join("; "))?;
+    for finding in findings.into_iter().filter(|finding| told(&finding.flag)) {
+        let analyze::Finding { flag, places } = finding;
+        writeln!(stderr, "{flag} ({}): {}", places.join("; "), flag.explanation())?;
     }
     Ok(())
 }

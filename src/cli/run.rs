@@ -438,7 +438,7 @@ impl Listener for Job {
         let saved = self.store.append_device(device);
         self.note_failure(saved);
         for flag in &device.flags {
-            let text = analyze::explain(flag);
+            let text = flag.explanation();
             note(&self.progress, &format!("{}: {flag}: {text}", device.id));
         }
         self.run.devices.push(device.clone());

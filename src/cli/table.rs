@@ -9,10 +9,10 @@ use comfy_table::{Cell, CellAlignment, ContentArrangement, Table};
 use super::annotate::method;
 use crate::analyze::{
     Comparison, DeviceProfile, DeviceSummary, Missing, SideBySide, SummaryRow, TimeRatio,
-    WithheldReason, parameters_text, short_name,
+    parameters_text, short_name,
 };
 use crate::occupancy::{Architecture, Occupancy};
-use crate::record::{Device, Output, Status};
+use crate::record::{Device, Status, flag};
 use crate::units::{Nanoseconds, grouped};
 
 /// What stands where there is no figure.
@@ -126,18 +126,8 @@ pub(crate) fn summary(device: &DeviceSummary, style: Style) -> String {
 fn summary_cells(row: &SummaryRow, rates: bool) -> Vec<Cell> {
     let lanes = |value: Option<f64>| value.map_or(NONE.to_owned(), |lanes| format!("{lanes:.2}"));
     let time = row.time.map_or(NONE.to_owned(), |time| time.median.to_string());
-    let mut flags = Vec::new();
-    if row.status == Status::Failed {
-        flags.push("failed".to_owned());
-    }
-    match row.output {
-        Output::Mismatch => flags.push("output_mismatch".to_owned()),
-        Output::Unchecked => flags.push("output_unchecked".to_owned()),
-        Output::Verified => {}
-    }
-    flags.extend(row.flags.iter().cloned());
+    let mut flags = row.flags.clone();
     flags.sort();
-    flags.dedup();
     let published = row.published.as_ref().map(|published| published.active_lanes_mean);
     let published = published.map_or(NONE.to_owned(), |lanes| format!("{lanes:.1}"));
     let mut cells = vec![
@@ -159,7 +149,7 @@ fn summary_cells(row: &SummaryRow, rates: bool) -> Vec<Cell> {
         cells.push(rate.unwrap_or(NONE.to_owned()));
         cells.push(share.map_or(NONE.to_owned(), |share| format!("{:.1} %", share.0 * 100.0)));
     }
-    cells.push(flags.join(", "));
+    cells.push(flag::words(&flags, ", "));
     cells.into_iter().map(Cell::new).collect()
 }
 
@@ -172,13 +162,7 @@ fn time_ratio(ratio: &TimeRatio) -> String {
             let half = interval.map_or(String::new(), |half| format!(" ± {half:.2}"));
             format!("{:.2}×{half}", ratio.median)
         }
-        TimeRatio::Withheld(WithheldReason::WorkRemoved) => "withheld: work removed".to_owned(),
-        TimeRatio::Withheld(WithheldReason::BaselineWorkRemoved) => {
-            "withheld: baseline's work removed".to_owned()
-        }
-        TimeRatio::Withheld(WithheldReason::NotInterleaved) => {
-            "withheld: not interleaved".to_owned()
-        }
+        TimeRatio::Withheld(reason) => format!("withheld: {}", reason.phrase()),
     }
 }
 
@@ -274,7 +258,7 @@ fn device_cells(device: &Device) -> Vec<Cell> {
         device.id.clone(),
         format!("{}{cpu}", device.name),
         device.driver.clone(),
-        device.backend.clone(),
+        device.backend.to_string(),
         reported,
         device.subgroup_width_run.map_or_else(none, |width| width.to_string()),
         device.timestamp_period_ns.map_or_else(none, |period| format!("{period} ns")),
@@ -283,7 +267,7 @@ fn device_cells(device: &Device) -> Vec<Cell> {
         device.copy_bytes_per_s.map_or_else(none, |rate| scaled(rate, "B/s")),
         fused.map_or_else(none, str::to_owned),
         device.loop_limit.map_or_else(none, |limit| limit.to_string()),
-        device.flags.join(", "),
+        flag::words(&device.flags, ", "),
     ];
     cells.into_iter().map(Cell::new).collect()
 }
@@ -369,7 +353,7 @@ pub(crate) fn comparison(comparison: &Comparison, style: Style) -> String {
             time(1),
             ratio,
             row.slots_ratio.map_or(NONE.to_owned(), |ratio| format!("{ratio:.3}×")),
-            row.flags.join(", "),
+            flag::words(&row.flags, ", "),
         ]);
     }
     table.to_string()

@@ -17,10 +17,10 @@ use super::{
 use crate::{
     analyze::{
         self, AgreementRow, Catalogue, Quantity, Summary, SummaryRow, TimeRatio, Verdict,
-        WithheldReason, parameters_text,
+        parameters_text,
     },
     chart::{self, ChartError},
-    record::{Device, Output, PeerRow, Run, Status},
+    record::{Device, Output, PeerRow, Run, Status, flag},
     units::{Nanoseconds, Ratio},
 };
 
@@ -117,7 +117,7 @@ struct AgreementText {
 #[derive(Debug, Serialize)]
 struct FindingText {
     flag: String,
-    explanation: String,
+    explanation: &'static str,
     places: Vec<String>,
 }
 
@@ -140,8 +140,8 @@ pub(super) fn context(
     let summary = analyze::summary(joined, catalogue);
     let (sources, sources_left_out) = sources(joined);
     let findings = analyze::findings(joined, catalogue).into_iter().map(|finding| FindingText {
-        flag: finding.flag,
-        explanation: finding.explanation,
+        flag: finding.flag.to_string(),
+        explanation: finding.flag.explanation(),
         places: finding.places,
     });
     Ok(Context {
@@ -231,7 +231,8 @@ pub(super) fn device(run: &Run, device: &Device) -> DeviceText {
         (Some(one), _) | (None, Some(one)) => one.to_string(),
         (None, None) => format::NONE.to_owned(),
     };
-    let flags = if device.flags.is_empty() { "none".to_owned() } else { device.flags.join(", ") };
+    let flags =
+        if device.flags.is_empty() { "none".to_owned() } else { flag::words(&device.flags, ", ") };
     DeviceText {
         id: device.id.clone(),
         label: analyze::device_label(run, &device.id),
@@ -285,23 +286,16 @@ fn row(row: &SummaryRow) -> RowText {
             Output::Unchecked => "unchecked",
         }
         .to_owned(),
-        flags: row.flags.join(", "),
+        flags: flag::words(&row.flags, ", "),
     }
 }
 
 /// Writes a time ratio and its interval, or why it is not shown.
 fn ratio(row: &SummaryRow) -> (String, String) {
-    match row.time_ratio {
+    match &row.time_ratio {
         TimeRatio::None => (format::NONE.to_owned(), String::new()),
         TimeRatio::Baseline => ("baseline".to_owned(), String::new()),
-        TimeRatio::Withheld(reason) => {
-            let why = match reason {
-                WithheldReason::WorkRemoved => "work removed by the compiler",
-                WithheldReason::BaselineWorkRemoved => "the baseline's work was removed",
-                WithheldReason::NotInterleaved => "not sampled side by side",
-            };
-            ("not shown".to_owned(), why.to_owned())
-        }
+        TimeRatio::Withheld(reason) => ("withheld".to_owned(), reason.phrase()),
         TimeRatio::Measured(paired) => {
             let interval = paired.interval.map_or(String::new(), |interval| {
                 format!("{:.3} to {:.3}", interval.low, interval.high)

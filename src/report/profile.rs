@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     analyze::{Advice, DeviceProfile, LineProfile, Profile, Rule},
-    record::{IssuesMethod, Output, Run, Status},
+    record::{Flag, IssuesMethod, Output, Run, Status},
     units::{Ratio, Width},
 };
 use machine::{CountersText, MachineText};
@@ -225,7 +225,7 @@ fn card(device: &DeviceProfile) -> DeviceCard {
         }
         .to_owned(),
         launches: device.dispatches.iter().map(launch).collect(),
-        flags: device.flags.clone(),
+        flags: device.flags.iter().map(Flag::to_string).collect(),
         failed: device.status == Status::Failed,
         error: device.error.clone(),
         counted: !device.lines.is_empty(),

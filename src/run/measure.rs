@@ -13,7 +13,7 @@ use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, 
 use crate::kernel::{Language, Launch, Workgroups, generate};
 use crate::program::{Parsed, Program, ProgramError, loops};
 use crate::record::{
-    Block, Device, Dispatch, Line, Measurement, Output, RuntimeChecks, Source, Status,
+    Block, Device, Dispatch, Flag, Line, Measurement, Output, RuntimeChecks, Source, Status, Tag,
 };
 use crate::units::{Issues, Lanes, Ratio, Width};
 
@@ -161,7 +161,7 @@ pub fn measurement(
         parameters: launch.parameters.clone(),
         seed: launch.seed,
         status: if error.is_some() { Status::Failed } else { Status::Ok },
-        error_kind: error.as_ref().map(|error| error.kind.name().to_owned()),
+        error_kind: error.as_ref().map(|error| error.kind),
         error: error.map(|error| error.message).or(mismatch),
         subgroup_width: width,
         runtime_checks: RuntimeChecks {
@@ -200,13 +200,13 @@ fn verdict(counted: Option<&Counted>, timed: Option<&Timed>) -> (Output, Option<
     (output, mismatch)
 }
 
-/// What is flagged, each word once.
+/// What is flagged, each flag once.
 fn flags(
     counted: Option<&Counted>,
     timed: Option<&Timed>,
     programs: &[Program],
     dispatches: &[Dispatch],
-) -> Vec<String> {
+) -> Vec<Flag> {
     let mut flags = Vec::new();
     flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
     flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
@@ -214,7 +214,7 @@ fn flags(
         let lanes: Vec<u64> = dispatch.blocks.iter().map(|block| block.lanes.0).collect();
         if lanes.len() == program.blocks().len() {
             let lines = loops::cut_off(program, &lanes);
-            flags.extend(lines.iter().map(|line| format!("loop_cut_off_line_{line}")));
+            flags.extend(lines.iter().map(|line| Flag::at(Tag::LoopCutOff, [*line])));
         }
     }
     flags.sort();

@@ -41,7 +41,8 @@ use serde::{Deserialize, Serialize};
 use crate::instrument::{Count, Method};
 use crate::kernel::Launch;
 use crate::kernel::reference::Verdict;
-use crate::record::{Counter, CountersFrom, Device, IssuesMethod, MachineCode, Output, Time};
+pub use crate::record::RunErrorKind;
+use crate::record::{Counter, CountersFrom, Device, Flag, IssuesMethod, MachineCode, Output, Time};
 use crate::units::{Nanoseconds, Width};
 
 /// A device that runs launches.
@@ -173,7 +174,7 @@ pub struct Counted {
     /// Whether the counted modules had bounds, loop and division checks.
     pub runtime_checks: bool,
     /// Findings, a word each.
-    pub flags: Vec<String>,
+    pub flags: Vec<Flag>,
     /// Elements of the outputs that the launch wants shown, by name.
     #[serde(default)]
     pub outputs_shown: BTreeMap<String, Vec<f64>>,
@@ -208,7 +209,7 @@ pub struct Timed {
     /// Whether the timed modules had bounds, loop and division checks.
     pub runtime_checks: bool,
     /// Findings, a word each.
-    pub flags: Vec<String>,
+    pub flags: Vec<Flag>,
 }
 
 /// What hardware counters gave.
@@ -254,68 +255,6 @@ pub struct RunError {
     pub kind: RunErrorKind,
     /// What happened and what to do, in words.
     pub message: String,
-}
-
-/// The kinds of failure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RunErrorKind {
-    /// The shader or its description cannot be used: the user's to mend.
-    BadInput,
-    /// There is no such device, or it cannot be opened.
-    NoDevice,
-    /// The device lacks what the shader needs.
-    Unsupported,
-    /// The driver or wgpu refused something.
-    Driver,
-    /// lanescope or naga panicked: a fault of theirs.
-    Panicked,
-    /// The device ran out of memory.
-    OutOfMemory,
-    /// The device was lost, or its process died.
-    DeviceLost,
-    /// Nothing came back within the time limit.
-    TimeLimit,
-    /// Another launch, timed beside it, took the device along.
-    Interrupted,
-    /// The simulator's step limit.
-    StepLimit,
-    /// The shader did what it must not.
-    Trap,
-}
-
-impl RunErrorKind {
-    /// Its word in records.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::BadInput => "bad_input",
-            Self::NoDevice => "no_device",
-            Self::Unsupported => "unsupported",
-            Self::Driver => "driver",
-            Self::Panicked => "panicked",
-            Self::OutOfMemory => "out_of_memory",
-            Self::DeviceLost => "device_lost",
-            Self::TimeLimit => "time_limit",
-            Self::Interrupted => "interrupted",
-            Self::StepLimit => "step_limit",
-            Self::Trap => "trap",
-        }
-    }
-
-    /// Whether the device may not be used any more and its process must be made anew.
-    pub fn ends_device(self) -> bool {
-        match self {
-            Self::OutOfMemory | Self::DeviceLost | Self::TimeLimit => true,
-            Self::BadInput
-            | Self::NoDevice
-            | Self::Unsupported
-            | Self::Driver
-            | Self::Panicked
-            | Self::Interrupted
-            | Self::StepLimit
-            | Self::Trap => false,
-        }
-    }
 }
 
 impl RunError {

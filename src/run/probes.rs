@@ -3,7 +3,7 @@
 //! Input: nothing. Output: texts, and what their results mean. Each is a small kernel of its own with
 //! buffers at group 0, binding 0, 1, …; `wgpu::probe` and `cuda::probe` run them.
 
-use crate::record::{Device, Packing};
+use crate::record::{Device, Packing, Tag};
 use crate::units::Width;
 
 /// Invocations a workgroup in probes: every device takes 256.
@@ -116,7 +116,7 @@ pub(super) fn judge_width(device: &mut Device, seen: &[u32]) {
     let seen: Vec<[u32; 4]> = seen.as_chunks::<4>().0.to_vec();
     let lanes = seen.iter().map(|[_, _, active, _]| *active).max().unwrap_or(0);
     let Ok(width) = Width::new(lanes) else {
-        device.flags.push("subgroup_width_misreported".to_owned());
+        device.flags.push(Tag::SubgroupWidthMisreported.into());
         return;
     };
     device.subgroup_width_run = Some(width);
@@ -131,7 +131,7 @@ pub(super) fn judge_width(device: &mut Device, seen: &[u32]) {
     let within = device.subgroup_width_min.is_none_or(|min| min <= width)
         && device.subgroup_width_max.is_none_or(|max| width <= max);
     if !(consistent && builtin && within) {
-        device.flags.push("subgroup_width_misreported".to_owned());
+        device.flags.push(Tag::SubgroupWidthMisreported.into());
     }
     let linear = (0_u32..).zip(&seen).all(|(index, [_, lane, _, first])| {
         *lane == index % lanes && *first == index % WORKGROUP - lane

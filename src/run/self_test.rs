@@ -11,7 +11,7 @@ use super::measure::programs;
 use super::{CountOptions, RunError, RunErrorKind, Runner};
 use crate::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use crate::program::Construct;
-use crate::record::{Device, TestedPart, Trust};
+use crate::record::{Device, Tag, TestedPart, Trust};
 use crate::units::Width;
 
 /// The family of the self-test's kernels.
@@ -90,7 +90,7 @@ pub fn examine(
             if device.self_test.iter().all(TestedPart::passed) {
                 Trust::Observed
             } else {
-                device.flags.push("self_test_failed".to_owned());
+                device.flags.push(Tag::SelfTestFailed.into());
                 Trust::Unknown
             }
         }

@@ -14,10 +14,12 @@ use super::{
 use crate::instrument::Count;
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
-use crate::record::{Counter, Device, DeviceKind, IssuesMethod, Packing, Trust};
+use crate::record::{
+    Backend, Counter, Device, DeviceKind, Flag, IssuesMethod, Packing, Tag, Trust,
+};
 use crate::simulate::{
-    BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Report, Schedule,
-    SimulateError, Taken, Trap,
+    BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Report, ReportKind,
+    Schedule, SimulateError, Taken, Trap,
 };
 use crate::units::Width;
 
@@ -46,7 +48,7 @@ impl SimulatorRunner {
             name: format!("SIMT simulator, {width} lanes"),
             vendor: "lanescope".to_owned(),
             driver: env!("CARGO_PKG_VERSION").to_owned(),
-            backend: "interpreter".to_owned(),
+            backend: Backend::Interpreter,
             cpu_driver: false,
             subgroup_width_min: Some(width),
             subgroup_width_max: Some(width),
@@ -214,23 +216,29 @@ impl Runner for SimulatorRunner {
     }
 }
 
-/// The words for what was reported: one for each line of a fault, one for all lines of what is none.
-fn flagged(reports: &[Report]) -> Vec<String> {
-    let word = |report: &Report| report.kind.to_string().replace(' ', "_");
+/// The flags of what was reported: one for each line of a fault, one for all lines of what is none.
+fn flagged(reports: &[Report]) -> Vec<Flag> {
     let (faults, edges): (Vec<&Report>, Vec<&Report>) =
         reports.iter().partition(|report| report.kind.is_fault());
-    let mut flags: Vec<String> = faults
-        .iter()
-        .map(|report| format!("{}_line_{}", word(report), report.location.line))
-        .collect();
+    let mut flags: Vec<Flag> =
+        faults.iter().map(|report| Flag::at(tag(report.kind), [report.location.line])).collect();
     if let Some(first) = edges.first() {
-        let mut lines: Vec<u32> = edges.iter().map(|report| report.location.line).collect();
-        lines.sort_unstable();
-        lines.dedup();
-        let lines: String = lines.iter().map(|line| format!("_{line}")).collect();
-        flags.push(format!("{}_line{lines}", word(first)));
+        let lines = edges.iter().map(|report| report.location.line);
+        flags.push(Flag::at(tag(first.kind), lines));
     }
     flags
+}
+
+/// The tag of a kind of report.
+fn tag(kind: ReportKind) -> Tag {
+    match kind {
+        ReportKind::ReadOutOfBounds => Tag::ReadOutOfBounds,
+        ReportKind::WriteOutOfBounds => Tag::WriteOutOfBounds,
+        ReportKind::DivergentBarrier => Tag::DivergentBarrier,
+        ReportKind::DivergentUniformLoad => Tag::DivergentUniformLoad,
+        ReportKind::InactiveSource => Tag::InactiveSource,
+        ReportKind::EdgeSource => Tag::EdgeSource,
+    }
 }
 
 impl SimulatorRunner {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lanescope::record::{Measurement, Run, Status, Trust, Value};
+use lanescope::record::{Flag, Measurement, Run, Status, Tag, Trust, Value};
 use tempfile::TempDir;
 
 use super::refused_in;
@@ -413,7 +413,7 @@ pub(super) fn out_of_bounds() {
     let folder = with(&[("far.wgsl", &shader)]);
     let (code, run, stderr) = sim_32(&folder, &["far.wgsl"]);
     assert_eq!(code, 0, "{stderr}");
-    assert!(run.measurements[0].flags.contains(&"read_out_of_bounds_line_8".to_owned()));
+    assert!(run.measurements[0].flags.contains(&Flag::at(Tag::ReadOutOfBounds, [8])));
     assert!(
         stderr.contains("read_out_of_bounds_line_8") && stderr.contains("--strict"),
         "{stderr}"

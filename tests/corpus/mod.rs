@@ -18,6 +18,7 @@ use lanescope::instrument::{Instrumented, Method, Options};
 use lanescope::kernel::shape::Shape;
 use lanescope::kernel::{Launch, SEED};
 use lanescope::program::{Emission, Language, Overrides, Parsed, Program, emit_all};
+use lanescope::record::{Flag, Tag};
 use lanescope::run::measure::{Results, measurement};
 use lanescope::run::profile::{self, Prepared, Request};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
@@ -191,7 +192,7 @@ impl Shader {
         let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
         let counted =
             simulator.count(&launch, &CountOptions { histogram: false, derived: false }).unwrap();
-        let wrong = |flag: &&String| !flag.starts_with("shuffle_past_the_edge_of_a_subgroup");
+        let wrong = |flag: &&Flag| flag.tag != Tag::EdgeSource;
         assert_eq!(counted.flags.iter().find(wrong), None, "the simulator reports");
         let table = self.table(&launch, &simulator, counted);
         insta::with_settings!({

@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use lanescope::instrument::{Instrumented, Method, Options as Instrumentation};
 use lanescope::kernel::{Launch, Workgroups};
 use lanescope::program::Program;
-use lanescope::record::{Device, DeviceKind, IssuesMethod, Output};
+use lanescope::record::{Backend, Device, DeviceKind, IssuesMethod, Output};
 use lanescope::run::measure::{outputs_sha256, programs};
 use lanescope::run::{
     Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
@@ -71,7 +71,7 @@ impl Lockstep {
             name: "lockstep".to_owned(),
             vendor: String::new(),
             driver: COMPILER.to_owned(),
-            backend: "lockstep".to_owned(),
+            backend: Backend::Interpreter,
             cpu_driver: true,
             subgroup_width_min: width,
             subgroup_width_max: width,

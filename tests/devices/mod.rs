@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED, Workgroups};
-use lanescope::record::{Measurement, Output, Status, Trust, Value};
+use lanescope::record::{Measurement, Output, Status, Tag, Trust, Value, flag};
 use lanescope::run::session::{Listener, Open, Phase, SessionOptions, run_device};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::worker::{WorkerOptions, WorkerRunner};
@@ -129,7 +129,7 @@ fn times(driver: &Driver) {
             let before = time.dispatches_before_sample.unwrap();
             assert!([0, time.dispatches_per_sample].contains(&before), "{before}");
         }
-        let flagged = measurement.flags.iter().any(|flag| flag == "stop_rule_not_met");
+        let flagged = flag::has(&measurement.flags, &Tag::StopRuleNotMet);
         assert_eq!(flagged, !time.stop_rule_met);
         assert!(!measurement.runtime_checks.timed);
     }
@@ -425,7 +425,7 @@ fn misreported_width(driver: &Driver) {
     let device = &run.devices[0];
     assert_eq!(device.subgroup_width_max.unwrap().lanes(), 32);
     assert_eq!(device.subgroup_width_run.unwrap().lanes(), 16);
-    assert!(device.flags.contains(&"subgroup_width_misreported".to_owned()), "{device:?}");
+    assert!(flag::has(&device.flags, &Tag::SubgroupWidthMisreported), "{device:?}");
     let output =
         program::run(&folder, &driver.environment(), &["doctor", "--device", &driver.device()]);
     let (code, stdout, _) = program::parts(&output);
@@ -609,7 +609,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
     assert_eq!(code, 0, "{stderr}");
     let device = &run.devices[0];
-    let failed = device.flags.iter().any(|flag| flag == "self_test_failed");
+    let failed = flag::has(&device.flags, &Tag::SelfTestFailed);
     let trust = if failed { Trust::Unknown } else { Trust::Observed };
     assert_eq!(device.trust, Some(trust));
     // The self-test ran for what the shader uses, and for nothing else.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
-use lanescope::record::{IssuesMethod, Run, Status, Value};
+use lanescope::record::{IssuesMethod, Run, RunErrorKind, Status, Tag, Value};
 use lanescope::run::measure::outputs_sha256;
 use lanescope::run::profile::{Request, prepare};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
@@ -98,7 +98,7 @@ pub(super) fn without_subgroups(driver: &Driver) {
     assert_eq!(run.devices[0].subgroup_width_run, None);
     assert_eq!(measurement.issues_method, Some(IssuesMethod::Estimated));
     assert_eq!(measurement.subgroup_width.unwrap().lanes(), 32);
-    assert_eq!(measurement.flags, ["width_assumed"]);
+    assert_eq!(measurement.flags, [Tag::WidthAssumed.into()]);
     // Eight turns, in half of which each lane adds: 4 of 8 turns for 32 lanes, taken for one another.
     let block = measurement.dispatches[0].blocks.iter().find(|block| block.line == 7).unwrap();
     assert_eq!((block.issues.0, block.lanes.0), (2048 / 32 * 4, 2048 * 4));
@@ -154,7 +154,7 @@ pub(super) fn back_end_panics(driver: &Driver) {
     let run = lanescope::store::load(&folder.path().join("out/result.json")).unwrap();
     let [device, simulator] = &run.measurements[..] else { panic!("two measurements") };
     let why = device.error.clone().unwrap();
-    assert_eq!(device.error_kind.as_deref(), Some("panicked"), "{why}");
+    assert_eq!(device.error_kind, Some(RunErrorKind::Panicked), "{why}");
     assert!(why.contains("naga panicked while it"), "{why}");
     assert!(why.contains("panics.wgsl"), "{why}");
     assert_eq!((simulator.status, &simulator.error_kind), (Status::Ok, &None));

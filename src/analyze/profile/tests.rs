@@ -74,13 +74,13 @@ fn what_failed_stays_and_trust_is_said() {
     };
     assert_eq!(trust(&run, 3), Some(Trust::Guaranteed));
     assert_eq!(trust(&run, 0), Some(Trust::Unknown));
-    run.devices[0].trust = Some(crate::record::Trust::Observed);
+    run.devices[0].trust = Some(Trust::Observed);
     assert_eq!(trust(&run, 0), Some(Trust::Observed));
-    run.devices[0].trust = Some(crate::record::Trust::Unknown);
+    run.devices[0].trust = Some(Trust::Unknown);
     assert_eq!(trust(&run, 0), Some(Trust::Unknown));
     // What is said of the shader comes before what is said of the device.
     let judged = |trust| ShaderTrust { trust, constructs: Vec::new(), failed: Vec::new() };
-    run.measurements[0].trust = Some(judged(crate::record::Trust::Observed));
+    run.measurements[0].trust = Some(judged(Trust::Observed));
     assert_eq!(trust(&run, 0), Some(Trust::Observed));
     run.measurements[0].issues_method = Some(IssuesMethod::Estimated);
     assert_eq!(trust(&run, 0), Some(Trust::Estimated));

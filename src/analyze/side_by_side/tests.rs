@@ -164,7 +164,8 @@ fn run() -> Run {
     let gpu = run.devices.iter().find(|d| d.kind == DeviceKind::Wgpu && !d.cpu_driver).unwrap();
     let id = gpu.id.clone();
     let mut cuda = gpu.clone();
-    (cuda.id, cuda.kind, cuda.backend) = ("cuda:0".to_owned(), DeviceKind::Cuda, "cuda".to_owned());
+    (cuda.id, cuda.kind, cuda.backend) =
+        ("cuda:0".to_owned(), DeviceKind::Cuda, crate::record::Backend::Cuda);
     run.devices.push(cuda);
     let own = run.measurements.iter().filter(|m| m.device == id).cloned();
     let more: Vec<Measurement> =

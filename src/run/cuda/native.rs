@@ -2,22 +2,16 @@
 //!
 //! Input: launches whose text is CUDA C++. Output: outputs with their verdict, and what the device
 //! holds at once of a cooperative launch. There are no blocks of WGSL in them, so nothing is counted by
-//! source line: the record has the flag [`NOT_COUNTED`] and no counts, rather than zeros.
+//! source line: the record has the flag [`Tag::NoWgslToCount`] and no counts, rather than zeros.
 
 use super::driver::Argument;
 use super::embedded::native_text;
 use super::runner::{Buffers, CudaRunner, Grid, Work};
 use crate::kernel::{Launch, Native, Workgroups};
-use crate::record::{Counter, IssuesMethod};
+use crate::record::{Counter, IssuesMethod, Tag};
 use crate::run::counting::verify;
 use crate::run::measure::{outputs_sha256, outputs_shown};
 use crate::run::{Counted, RunError, RunErrorKind};
-
-/// The flag of what has no counts because it is no WGSL.
-pub(super) const NOT_COUNTED: &str = "no_wgsl_to_count";
-
-/// The flag of a cooperative launch that the driver refused.
-pub(super) const REFUSED: &str = "cooperative_launch_refused";
 
 /// Why a cooperative launch is not timed.
 pub(super) fn refused() -> RunError {
@@ -77,7 +71,7 @@ impl CudaRunner {
     /// whether that is right is for the reference to say.
     pub(super) fn run_native(&self, launch: &Launch) -> Result<Counted, RunError> {
         let buffers = self.buffers(launch)?;
-        let mut flags = vec![NOT_COUNTED.to_owned()];
+        let mut flags = vec![Tag::NoWgslToCount.into()];
         let mut counters = Vec::new();
         for work in self.native(launch, &buffers)? {
             let grid = self.grid(launch, &work.grid, &buffers)?;
@@ -96,7 +90,7 @@ impl CudaRunner {
                 Err(error)
                     if work.kernel.is_cooperative() && error.kind == RunErrorKind::Unsupported =>
                 {
-                    flags.push(REFUSED.to_owned());
+                    flags.push(Tag::CooperativeLaunchRefused.into());
                 }
                 other => other?,
             }

@@ -18,7 +18,7 @@ use super::{driver, embedded, probe};
 use crate::instrument::Method;
 use crate::kernel::{Language, Launch, Workgroups};
 use crate::program::Program;
-use crate::record::{Device, DeviceKind, Time};
+use crate::record::{Backend, Device, DeviceKind, Tag, Time};
 use crate::run::counting::{Outputs, interrupted, method, verify, written};
 use crate::run::measure::programs;
 use crate::run::sampling::{LONG_NS, Ticks, Timer, sample_all};
@@ -236,7 +236,7 @@ impl CudaRunner {
         *timer = probe::timer(compiler)?;
         device.timestamp_quantum_ns = timer.map(|timer| Nanoseconds(timer.quantum_ns));
         if timer.is_none() {
-            device.flags.push("no_timestamps".to_owned());
+            device.flags.push(Tag::NoTimestamps.into());
         }
         *warmth = timer.map(|_| Warmth::new(compiler)).transpose()?;
         if calibrate {
@@ -261,7 +261,7 @@ impl CudaRunner {
             name: facts.name.clone(),
             vendor: "NVIDIA".to_owned(),
             driver: describe(&facts, nvrtc.as_ref().ok()),
-            backend: "cuda".to_owned(),
+            backend: Backend::Cuda,
             cpu_driver: false,
             subgroup_width_min: width,
             subgroup_width_max: width,
@@ -504,10 +504,10 @@ impl CudaRunner {
         let time = time.map(before);
         let mut flags = Vec::new();
         if time.is_none() {
-            flags.push("no_usable_samples".to_owned());
+            flags.push(Tag::NoUsableSamples.into());
         }
         if time.as_ref().is_some_and(|time| !time.stop_rule_met) {
-            flags.push("stop_rule_not_met".to_owned());
+            flags.push(Tag::StopRuleNotMet.into());
         }
         let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
         // Dispatches are not timed one by one here.

@@ -10,15 +10,12 @@ use std::time::Instant;
 
 use crate::kernel::{Catalogue, Launch};
 use crate::program::Construct;
-use crate::record::Device;
+use crate::record::{Device, Tag};
 use crate::run::trust::{self, Counting};
 use crate::run::{
     Collected, CountOptions, Counted, How, RunError, Runner, TimeOptions, Timed, self_test,
 };
 use crate::units::Nanoseconds;
-
-/// The flag of a launch whose two runs differ.
-pub const DIFFERS: &str = "differs_between_runs";
 
 /// Counts everything twice.
 pub struct Twice {
@@ -80,7 +77,7 @@ impl Runner for Twice {
         };
         let (mut first, same) = self.runner.count_twice(launch, how, &mut || {})?;
         if !same {
-            first.flags.push(DIFFERS.to_owned());
+            first.flags.push(Tag::DiffersBetweenRuns.into());
         }
         let answered = now();
         first.answer_ns = Some(Nanoseconds((answered - self.since).as_secs_f64() * 1e9));
@@ -167,6 +164,6 @@ mod tests {
             counted.flags
         };
         assert!(flags(["a", "a"]).is_empty());
-        assert_eq!(flags(["a", "b"]), [DIFFERS]);
+        assert_eq!(flags(["a", "b"]), [Tag::DiffersBetweenRuns.into()]);
     }
 }

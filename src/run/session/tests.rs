@@ -238,5 +238,5 @@ fn a_panic_costs_its_launch_only() {
              report it with the shader"
         )
     );
-    assert_eq!(failed.error_kind.as_deref(), Some("panicked"));
+    assert_eq!(failed.error_kind, Some(RunErrorKind::Panicked));
 }

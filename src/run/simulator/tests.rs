@@ -96,7 +96,7 @@ const WRONG: &str = "@group(0) @binding(0) var<storage, read_write> output: arra
 fn strict_mode_fails_the_launch_that_is_flagged_otherwise() {
     let wrong = launch(WRONG, &[("output", 8)], &[("main", Workgroups::Direct([1, 1, 1]))]);
     let counted = count(&mut runner(STEPS_MAX), &wrong).unwrap();
-    let flags = ["write_out_of_bounds_line_6", "barrier_in_divergent_control_flow_line_4"];
+    let flags = [Flag::at(Tag::WriteOutOfBounds, [6]), Flag::at(Tag::DivergentBarrier, [4])];
     assert_eq!(counted.flags, flags);
     let trap = count(&mut runner(STEPS_MAX).strict(true), &wrong).unwrap_err();
     assert_eq!(trap.kind, RunErrorKind::Trap);
@@ -120,7 +120,7 @@ fn shuffles_past_the_edge_are_told_once_and_fail_nothing() {
     let scan = launch(scan, &[("output", 8)], &[("main", Workgroups::Direct([1, 1, 1]))]);
     for strict in [false, true] {
         let counted = count(&mut runner(STEPS_MAX).strict(strict), &scan).unwrap();
-        let flags = ["shuffle_past_the_edge_of_a_subgroup_line_5_9"];
+        let flags = [Flag::at(Tag::EdgeSource, [5, 9])];
         assert_eq!(counted.flags, flags);
     }
 }

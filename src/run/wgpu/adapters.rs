@@ -11,6 +11,8 @@ use wgpu::{
     InstanceFlags,
 };
 
+use crate::record::Backend;
+
 /// An adapter that the system offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Listed {
@@ -19,7 +21,7 @@ pub struct Listed {
     /// The driver's name for it.
     pub name: String,
     /// The interface.
-    pub backend: String,
+    pub backend: Backend,
     /// Whether the processor does the work.
     pub cpu_driver: bool,
     /// Why it is left out.
@@ -74,13 +76,25 @@ fn enumerate() -> Vec<(Listed, Adapter)> {
         let listed = Listed {
             id,
             name: info.name,
-            backend: info.backend.to_str().to_owned(),
+            backend: backend(info.backend),
             cpu_driver: info.device_type == DeviceType::Cpu,
             left_out,
         };
         found.push((listed, adapter));
     }
     found
+}
+
+/// The interface in the record's words.
+pub(super) fn backend(backend: wgpu::Backend) -> Backend {
+    match backend {
+        wgpu::Backend::Noop => Backend::Noop,
+        wgpu::Backend::Vulkan => Backend::Vulkan,
+        wgpu::Backend::Metal => Backend::Metal,
+        wgpu::Backend::Dx12 => Backend::Dx12,
+        wgpu::Backend::Gl => Backend::Gl,
+        wgpu::Backend::BrowserWebGpu => Backend::WebGpu,
+    }
 }
 
 /// Why an adapter cannot be used, where it cannot.

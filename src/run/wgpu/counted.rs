@@ -11,7 +11,7 @@ use super::launches::{Buffers, WIDTH_ASSUMED, counter_slot};
 use super::runner::WgpuRunner;
 use crate::instrument::{Instrumented, Method};
 use crate::kernel::Launch;
-use crate::record::IssuesMethod;
+use crate::record::{IssuesMethod, Tag};
 use crate::run::counting::{Outputs, decoded, issues_method, verify, written};
 use crate::run::measure::{outputs_sha256, outputs_shown, programs};
 use crate::run::{Counted, CountedDispatch, RunError, RunErrorKind};
@@ -98,7 +98,7 @@ impl WgpuRunner {
             outputs_shown: outputs_shown(launch, &outputs),
             checked: verify(launch, &outputs)?,
             runtime_checks: !launch.trusted,
-            flags: vec!["not_counted_no_subgroups".to_owned()],
+            flags: vec![Tag::NotCountedNoSubgroups.into()],
         })
     }
 
@@ -153,10 +153,10 @@ impl WgpuRunner {
         let mut flags = Vec::new();
         // The width is the probe's: such a driver may have chosen another for this module.
         if self.width_varies() {
-            flags.push("width_not_known_when_counted".to_owned());
+            flags.push(Tag::WidthNotKnownWhenCounted.into());
         }
         if self.device.subgroup_width_run.is_none() {
-            flags.push("width_assumed".to_owned());
+            flags.push(Tag::WidthAssumed.into());
         }
         Ok(Counted {
             answer_ns: None,

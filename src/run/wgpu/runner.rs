@@ -15,7 +15,7 @@ use super::timed::Ready;
 use super::warm::Warmth;
 use crate::instrument::Method;
 use crate::kernel::Launch;
-use crate::record::{Device, DeviceKind};
+use crate::record::{Device, DeviceKind, Tag};
 use crate::run::counting::{interrupted, method};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{CountOptions, Counted, How, RunError, RunErrorKind, Runner, TimeOptions, Timed};
@@ -61,7 +61,7 @@ impl WgpuRunner {
             name: info.name.clone(),
             vendor: vendor(info.vendor),
             driver: [info.driver.as_str(), info.driver_info.as_str()].join(" ").trim().to_owned(),
-            backend: info.backend.to_str().to_owned(),
+            backend: adapters::backend(info.backend),
             cpu_driver: info.device_type == DeviceType::Cpu,
             subgroup_width_min: width(info.subgroup_min_size),
             subgroup_width_max: width(info.subgroup_max_size),
@@ -82,12 +82,12 @@ impl WgpuRunner {
         if subgroups {
             probe::width(&gpu, &mut device)?;
         } else {
-            device.flags.push("no_subgroups".to_owned());
+            device.flags.push(Tag::NoSubgroups.into());
         }
         let timer = if timestamps { probe::timer(&gpu, period)? } else { None };
         device.timestamp_quantum_ns = timer.map(|timer| Nanoseconds(timer.quantum_ns));
         if timer.is_none() {
-            device.flags.push("no_timestamps".to_owned());
+            device.flags.push(Tag::NoTimestamps.into());
         }
         let mut warmth = None;
         if let Some(timer) = timer.filter(|_| !device.cpu_driver) {

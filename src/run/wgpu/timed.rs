@@ -14,7 +14,7 @@ use super::runner::WgpuRunner;
 use crate::instrument::Method;
 use crate::kernel::Launch;
 use crate::program::Program;
-use crate::record::Time;
+use crate::record::{Tag, Time};
 use crate::run::counting::{verify, written};
 use crate::run::measure::programs;
 use crate::run::sampling::{LONG_NS, Ticks, Timer};
@@ -126,13 +126,13 @@ impl WgpuRunner {
         let time = time.map(before);
         let mut flags = Vec::new();
         if time.is_none() {
-            flags.push("no_usable_samples".to_owned());
+            flags.push(Tag::NoUsableSamples.into());
         }
         if time.as_ref().is_some_and(|time| !time.stop_rule_met) {
-            flags.push("stop_rule_not_met".to_owned());
+            flags.push(Tag::StopRuleNotMet.into());
         }
         if self.width_varies() {
-            flags.push("width_not_known_when_timed".to_owned());
+            flags.push(Tag::WidthNotKnownWhenTimed.into());
         }
         let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
         Ok(Timed { time, dispatch_median_ns, checked, runtime_checks: !launch.trusted, flags })

@@ -1,0 +1,147 @@
+//! Counts of a dispatch: by basic block, with the block's place in control flow, and by source line.
+//!
+//! Input: what counting gave and what the program says of its blocks. Output: serde types. Sums and
+//! ratios are made by `analyze`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{BlockId, Issues, Lanes};
+
+/// Counts of one basic block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Block {
+    /// Its number in the program.
+    pub id: BlockId,
+    /// The label that a marker comment gave it.
+    pub label: Option<String>,
+    /// The source file.
+    pub file: String,
+    /// Line of its first operation, from 1.
+    pub line: u32,
+    /// Column of its first operation, from 1.
+    pub column: u32,
+    /// Operations: expressions, stores, calls, atomics, barriers, subgroup operations, terminators.
+    pub ops: u64,
+    /// What the block costs each lane's multiply-add unit at least: each `fma`, and each addition,
+    /// subtraction or multiplication of floats, a product and the sum that takes it together one; a
+    /// vector's components each. `null` or absent where they were not told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fma_ops: Option<u64>,
+    /// Operations by source line; their sum is [`Block::ops`]. Absent where they were not told apart.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub lines: BTreeMap<u32, u64>,
+    /// Why the block is entered and how its lanes leave it; absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<Flow>,
+    /// Executions by a subgroup with at least one active lane.
+    pub issues: Issues,
+    /// Active lanes, summed over those executions.
+    pub lanes: Lanes,
+    /// Element k: executions with k + 1 active lanes; absent where not taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub histogram: Option<Vec<u64>>,
+    /// The mean active lanes that the kernel's author expects at this width, in lanes.
+    pub active_lanes_mean_expected: Option<f64>,
+}
+
+/// A block's place in its function's structured control flow.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Flow {
+    /// The function that the block lies in.
+    pub function: String,
+    /// The constructs around the block in its function, outermost first; empty in the outermost body.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<Enclosure>,
+    /// The construct that ends right before the block in the same body: its lanes that did not
+    /// leave come together here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<u32>,
+    /// How the block's lanes leave at its end, where it ends in a statement that leaves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub leaves: Option<Leave>,
+    /// Whether it holds a barrier, or a load that is one (`workgroupUniformLoad`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub barrier: bool,
+    /// The functions that it calls, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<String>,
+}
+
+/// A construct around a block, and the part of it that the block lies in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Enclosure {
+    /// The construct's number in the program, from 0, in the order of the source within a function.
+    pub construct: u32,
+    /// The part.
+    pub part: Part,
+    /// The part's number: the switch's case, from 0; 0 for every other part.
+    #[serde(default)]
+    pub case: u32,
+    /// The line of the condition or selector; of the loop's first line for a loop.
+    pub line: u32,
+    /// What the condition depends on; for a loop all the conditions under which it is left.
+    pub condition: ConditionClass,
+    /// A block of the body around the construct whose lanes are exactly those that reach it: before
+    /// it, else after it; absent where there is no such block.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<BlockId>,
+}
+
+/// A part of a construct.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Part {
+    /// What lanes run for which an `if`'s condition is true.
+    IfAccept,
+    /// What the others run.
+    IfReject,
+    /// A case of a `switch`.
+    SwitchCase,
+    /// A loop's body, a `for`'s condition included.
+    LoopBody,
+    /// What follows the body in each iteration.
+    LoopContinuing,
+}
+
+/// What a condition depends on, as far as the program alone proves it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ConditionClass {
+    /// The same for every invocation of a workgroup that evaluates it together.
+    Uniform,
+    /// An invocation's number modulo a small constant, or some of its low bits.
+    LaneParity,
+    /// An invocation's number otherwise, such as a bound.
+    Invocation,
+    /// Values loaded from memory, or whatever could not be traced.
+    Data,
+}
+
+/// A statement by which lanes leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leave {
+    /// `return`, the implicit one at a function's end not counted.
+    Return,
+    /// `break`.
+    Break,
+    /// `continue`.
+    Continue,
+}
+
+/// Counts of one source line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Line {
+    /// The source file.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// Operations on it, static.
+    pub ops: u64,
+    /// Σ ops·issues over its operations: the issue slots that it took.
+    pub issues: Issues,
+    /// Σ ops·lanes over its operations.
+    pub lanes: Lanes,
+}

@@ -1,0 +1,246 @@
+//! The device of a record: what it is, what was measured of it, and what its counts are worth.
+//!
+//! Input: what `run` found out when it opened the device. Output: serde types. Nothing is judged here.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Flag, is_false};
+use crate::units::{Nanoseconds, Width};
+
+/// What kind of machine a device is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeviceKind {
+    /// The built-in SIMT interpreter.
+    Simulator,
+    /// An adapter that wgpu opened: Vulkan, Metal or DX12.
+    Wgpu,
+    /// An NVIDIA GPU through CUDA.
+    Cuda,
+}
+
+/// The interface through which a device is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Backend {
+    /// Vulkan, through wgpu.
+    Vulkan,
+    /// Metal, through wgpu.
+    Metal,
+    /// DX12, through wgpu.
+    Dx12,
+    /// OpenGL or OpenGL ES, through wgpu.
+    Gl,
+    /// WebGPU, in a browser.
+    WebGpu,
+    /// No GPU at all: wgpu's back end for tests.
+    Noop,
+    /// CUDA's driver interface.
+    Cuda,
+    /// The built-in SIMT interpreter.
+    Interpreter,
+}
+
+impl Backend {
+    /// The word in records.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Vulkan => "vulkan",
+            Self::Metal => "metal",
+            Self::Dx12 => "dx12",
+            Self::Gl => "gl",
+            Self::WebGpu => "webgpu",
+            Self::Noop => "noop",
+            Self::Cuda => "cuda",
+            Self::Interpreter => "interpreter",
+        }
+    }
+
+    /// The name as its makers write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Vulkan => "Vulkan",
+            Self::Metal => "Metal",
+            Self::Dx12 => "DX12",
+            Self::Gl => "OpenGL",
+            Self::WebGpu => "WebGPU",
+            Self::Noop => "noop",
+            Self::Cuda => "CUDA",
+            Self::Interpreter => "interpreter",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.word())
+    }
+}
+
+/// A device, and what was measured of the device itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Device {
+    /// The name by which measurements refer to it: `sim:32`, `wgpu:0`, `cuda:0`.
+    pub id: String,
+    /// What kind of machine it is.
+    pub kind: DeviceKind,
+    /// The name that the driver gives.
+    pub name: String,
+    /// The maker, in plain words, or the PCI number where it is unknown.
+    pub vendor: String,
+    /// The driver and its version.
+    pub driver: String,
+    /// The interface.
+    pub backend: Backend,
+    /// Whether the processor does the work (lavapipe, SwiftShader, WARP).
+    pub cpu_driver: bool,
+    /// The least width that the driver reports, in lanes; `null` where it offers no subgroups.
+    pub subgroup_width_min: Option<Width>,
+    /// The largest width that the driver reports, in lanes.
+    pub subgroup_width_max: Option<Width>,
+    /// The width that a kernel found, in lanes: the one that counts.
+    pub subgroup_width_run: Option<Width>,
+    /// Whether lane = `local_invocation_index` mod W held for every invocation of a probe.
+    pub lane_is_local_index_mod_width: Option<bool>,
+    /// Nanoseconds for one tick of the timestamp counter; `null` where there are no timestamps.
+    pub timestamp_period_ns: Option<f64>,
+    /// The least nonzero difference between two timestamps that was seen.
+    pub timestamp_quantum_ns: Option<Nanoseconds>,
+    /// Fused multiply-adds a second, the best of independent chains over all lanes.
+    pub peak_fma_per_s: Option<f64>,
+    /// Bytes a second that a copy kernel moved, bytes read plus bytes written.
+    pub copy_bytes_per_s: Option<f64>,
+    /// Whether `fma()` rounds once.
+    pub fma_fused: Option<bool>,
+    /// After how many iterations the device leaves a loop by itself; `null`: not seen to do so.
+    pub loop_limit: Option<u64>,
+    /// Whether the uniform buffers of every shader are bound as read-only storage on it, since its
+    /// driver would fold their values into the shader and compile it anew at each dispatch
+    /// (lavapipe); absent where not.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub uniform_buffers_as_storage: bool,
+    /// How 2D and 3D workgroups are cut into subgroups; `null` or absent where it was not measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packing: Option<Packing>,
+    /// How far counts of issues can be trusted, over every part of the self-test that was run;
+    /// `null` or absent where it was not asked. [`Measurement::trust`](super::Measurement::trust) says it of a shader.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
+    /// The parts of the self-test that were run; absent where none was, and in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub self_test: Vec<TestedPart>,
+    /// What the driver was found to do otherwise than it says, such as
+    /// [`Tag::SubgroupWidthMisreported`](super::Tag::SubgroupWidthMisreported).
+    #[serde(default)]
+    pub flags: Vec<Flag>,
+}
+
+/// How a workgroup of two or three dimensions is cut into subgroups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Packing {
+    /// By `local_invocation_index` alone: every subgroup but the last is full.
+    Linear,
+    /// Each row along x begins a new subgroup: where rows are no multiple of the width, lanes idle.
+    Rows,
+    /// Otherwise, such as in tiles.
+    Other,
+}
+
+/// How far a device's counts of issues can be trusted to be those of maximal reconvergence, and its
+/// subgroup operations to see the lanes that are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Trust {
+    /// By construction: the simulator, whose counts are the definition.
+    Guaranteed,
+    /// The self-test's counts were right on this driver, for a shader those of the forms of control
+    /// flow that it uses.
+    Observed,
+    /// The self-test failed or could not be run.
+    Unknown,
+    /// No subgroup operation was used: lanes are counted, issues estimated.
+    Estimated,
+}
+
+impl Trust {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Guaranteed => "guaranteed",
+            Self::Observed => "observed",
+            Self::Unknown => "unknown",
+            Self::Estimated => "estimated",
+        }
+    }
+
+    /// What it means, as a clause.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Guaranteed => "the simulator's counts are the definition",
+            Self::Observed => "the self-test passed on this driver for what the shader uses",
+            Self::Unknown => "no passed self-test says that this driver counts the shader right",
+            Self::Estimated => "counted without subgroup operations",
+        }
+    }
+
+    /// What follows for the figures that `profile` shows of the device, as a clause.
+    pub fn consequence(self) -> &'static str {
+        match self {
+            Self::Guaranteed => "profile shows them as they are, with histograms",
+            Self::Observed => {
+                "profile trusts its subgroup operations; on a GPU it derives what follows from \
+                 fewer counters"
+            }
+            Self::Unknown => {
+                "profile counts each execution, derives nothing, and marks the figures: set them \
+                 beside the simulator's at the same width"
+            }
+            Self::Estimated => "profile shows lanes as they are, and issues as an estimate",
+        }
+    }
+}
+
+impl fmt::Display for Trust {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// A part of the self-test: a small kernel whose counts are known for every width.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestedPart {
+    /// The kernel's name in the family `self_test`.
+    pub part: String,
+    /// The form of control flow that it tests, in a word of [`ShaderTrust::constructs`].
+    pub construct: String,
+    /// Whether issues were those of maximal reconvergence.
+    pub issues_right: bool,
+    /// Whether lanes were right, which they are wherever lanes come together again.
+    pub lanes_right: bool,
+}
+
+impl TestedPart {
+    /// Whether all counts were right.
+    pub fn passed(&self) -> bool {
+        self.issues_right && self.lanes_right
+    }
+}
+
+/// How far a shader's counts on a device can be trusted: the self-test's parts for the forms of
+/// control flow that the shader uses.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShaderTrust {
+    /// The verdict.
+    pub trust: Trust,
+    /// The forms that the shader's reachable functions use: `branch`, `nested_branch`,
+    /// `early_return`, `loop`, `nested_loop`, `branch_in_loop`, `work_before_break`, `continue`,
+    /// `return_in_loop`, `break_if`, `call`, `loop_in_call`, `switch`, `switch_in_loop`,
+    /// `switch_shared_case`.
+    pub constructs: Vec<String>,
+    /// Those of them whose part failed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failed: Vec<String>,
+}

@@ -1,0 +1,64 @@
+//! Hardware counters, and machine code with what its instructions did.
+//!
+//! Input: what CUPTI and a disassembler gave, or a simulator's own speed. Output: serde types.
+
+use serde::{Deserialize, Serialize};
+
+/// A hardware counter's value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Counter {
+    /// The vendor's name for it.
+    pub name: String,
+    /// The value.
+    pub value: f64,
+    /// The vendor's unit.
+    pub unit: String,
+    /// The vendor's description.
+    pub description: String,
+}
+
+/// The library that read hardware counters, and what it says of the chip.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CountersFrom {
+    /// CUPTI's file.
+    pub library: String,
+    /// CUPTI's version in words, with its own number: `CUPTI 13.0 (130000)`.
+    pub version: String,
+    /// The chip's name, as `GH100`.
+    pub chip: String,
+    /// The program that disassembled; `null` where there is none.
+    pub disassembler: Option<String>,
+}
+
+/// A kernel's machine code with what its instructions did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MachineCode {
+    /// The function's name.
+    pub function: String,
+    /// The architecture, as `sm_90`.
+    pub architecture: String,
+    /// The instructions in the order of their offsets, those that never ran included.
+    pub instructions: Vec<Instruction>,
+}
+
+/// One machine instruction of one dispatch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Instruction {
+    /// Where it lies in the function.
+    pub offset_bytes: u32,
+    /// The source file that it comes from; `null` where that is none of the user's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The line in that file, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Its text; `null` or absent where there was no disassembler.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// How often subgroups executed it (`smsp__sass_inst_executed`).
+    pub inst_executed: u64,
+    /// The active lanes, summed over those executions (`smsp__sass_thread_inst_executed`).
+    pub thread_inst_executed: u64,
+    /// Those of them that a predicate did not turn off (`smsp__sass_thread_inst_executed_pred_on`).
+    pub thread_inst_executed_pred_on: u64,
+}
