@@ -6,15 +6,16 @@
 
 mod sorting;
 
-pub(crate) use sorting::{sorting_catalogue, sorting_sweep};
+pub(crate) use sorting::sorting_sweep;
 
 use std::collections::BTreeMap;
 
 use crate::{
     kernel::{Buffer, Fill, Launch, ScalarType, Workgroups},
     record::{
-        Backend, Block, Device, DeviceKind, Dispatch, Host, IssuesMethod, Line, Measurement,
-        Output, Run, RuntimeChecks, SCHEMA, Sample, SampleState, Source, Status, Time, Tool, Value,
+        Backend, Block, Device, DeviceKind, Dispatch, Host, IssuesMethod, KernelNote, Line,
+        Measurement, Output, Run, RuntimeChecks, SCHEMA, Sample, SampleState, Source, Status, Time,
+        Tool, Value,
     },
     run::{CountOptions, Runner, measure, simulator::SimulatorRunner},
     statistics,
@@ -221,6 +222,21 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
     }
 }
 
+/// Returns a kernel's name with a note that says what it is compared with.
+pub(crate) fn compared(kernel: &str, baseline: &str) -> (String, KernelNote) {
+    let note = KernelNote { baseline: Some(baseline.to_owned()), ..KernelNote::default() };
+    (kernel.to_owned(), note)
+}
+
+/// Returns the synthetic run, each pattern compared with the uniform one.
+pub(crate) fn compared_run() -> Run {
+    let mut run = run();
+    let note =
+        |(name, ..): &Pattern| compared(&format!("five_patterns/{name}"), "five_patterns/uniform");
+    run.kernels = PATTERNS.iter().map(note).collect();
+    run
+}
+
 /// Returns the synthetic run.
 pub(crate) fn run() -> Run {
     let devices = vec![
@@ -273,6 +289,7 @@ pub(crate) fn run() -> Run {
         },
         devices,
         measurements,
+        kernels: BTreeMap::new(),
         sources,
     }
 }

@@ -208,13 +208,15 @@ impl Parts {
     /// Encodes each part of `run`; `path` is only named in errors.
     fn of(run: &Run, path: &Path) -> Result<Self, StoreError> {
         // In full, so that a new key of the record cannot be forgotten here.
-        let Run { schema, tool, started_utc, argv, host, devices, measurements, sources } = run;
+        let Run { schema, tool, started_utc, argv, host, kernels, devices, measurements, sources } =
+            run;
         let head = [
             ("schema", encode_part(schema, path)?),
             ("tool", encode_part(tool, path)?),
             ("started_utc", encode_part(started_utc, path)?),
             ("argv", encode_part(argv, path)?),
             ("host", encode_part(host, path)?),
+            ("kernels", encode_part(kernels, path)?),
         ]
         .map(|(key, value)| format!("\"{key}\":{value},\n"))
         .concat();

@@ -11,7 +11,9 @@ use lanescope::record::{Measurement, Output, Run, Status, Tag, Value, flag};
 
 fn load(name: &str) -> Run {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("results/reference");
-    lanescope::store::load(&root.join(name)).unwrap()
+    let mut run = lanescope::store::load(&root.join(name)).unwrap();
+    lanescope::kernel::Catalogue::embedded().unwrap().annotate(&mut run);
+    run
 }
 
 const WITH_SIMULATOR: [&str; 6] = [
@@ -237,16 +239,7 @@ fn the_uniform_kernel_runs_near_the_peak_on_the_h200() {
 fn the_ratios_that_the_guide_states_are_in_the_record() {
     let run = load("nvidia-h200");
     let guide = include_str!("../results/README.md");
-    let known = analyze::Catalogue {
-        kernels: ["branch_by_lane", "branch_by_quad", "early_exit", "indirect_branch", "uniform"]
-            .map(|name| {
-                let baseline = Some("five_patterns/uniform".to_owned());
-                let kernel = analyze::CatalogueKernel { baseline, ..Default::default() };
-                (format!("five_patterns/{name}"), kernel)
-            })
-            .into(),
-    };
-    let summary = analyze::summary(&run, &known);
+    let summary = analyze::summary(&run);
     let rows = || summary.devices[0].rows.iter();
     let form = |row: &analyze::SummaryRow, name: &str| {
         row.parameters["form"] == Value::Name(name.to_owned())

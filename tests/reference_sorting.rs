@@ -13,7 +13,9 @@ fn reference() -> PathBuf {
 }
 
 fn load(name: &str) -> Run {
-    lanescope::store::load(&reference().join(name)).unwrap()
+    let mut run = lanescope::store::load(&reference().join(name)).unwrap();
+    lanescope::kernel::Catalogue::embedded().unwrap().annotate(&mut run);
+    run
 }
 
 fn peers() -> Vec<PeerRow> {
@@ -32,16 +34,6 @@ fn readme() -> String {
 
 fn guide() -> String {
     text("results/README.md")
-}
-
-/// Which kernel is compared with which, as the program knows it.
-fn catalogue() -> analyze::Catalogue {
-    let embedded = lanescope::kernel::Catalogue::embedded().unwrap();
-    let known = embedded.all().map(|kernel| {
-        let baseline = kernel.description.baseline.clone();
-        (kernel.id.clone(), analyze::CatalogueKernel { baseline, ..Default::default() })
-    });
-    analyze::Catalogue { kernels: known.collect() }
 }
 
 #[test]
@@ -139,7 +131,7 @@ fn row<'a>(rows: &'a [ModelRow], kernel: &str, parameters: &[(&str, Value)]) -> 
 #[test]
 fn a_mixture_of_experts_gains_what_counting_predicts() {
     let run = load("nvidia-h200-moe");
-    let rows = analyze::model(&run, &catalogue());
+    let rows = analyze::model(&run);
     let asked = [("n", 1 << 18), ("model", 64), ("hidden", 256)]
         .map(|(name, value)| (name, Value::Integer(value)));
     let sorted = row(&rows, "moe/sorted", &asked);
@@ -161,7 +153,7 @@ fn the_crossovers_that_the_guide_states_are_in_the_records() {
     let stated = |text: &str, records: &[&str]| {
         let mut count = 0;
         for record in records {
-            for sentence in analyze::crossover_sentences(&load(record), &catalogue()) {
+            for sentence in analyze::crossover_sentences(&load(record)) {
                 assert!(text.contains(&sentence), "{record}: {sentence}");
                 count += 1;
             }
@@ -202,7 +194,7 @@ fn the_crossovers_that_the_guide_states_are_in_the_records() {
 /// Where `sort/sorted` begins to pay for each number of arms, as README's table has it.
 #[test]
 fn the_table_of_crossovers_is_that_of_the_record() {
-    let tables = analyze::crossover_tables(&load("nvidia-h200-sort-curves"), &catalogue());
+    let tables = analyze::crossover_tables(&load("nvidia-h200-sort-curves"));
     let [table] = tables.as_slice() else { panic!("{} tables", tables.len()) };
     let kernel = table.kernels.iter().position(|kernel| kernel == "sorted").unwrap();
     let place = |name: &str| table.parameters.iter().position(|one| one == name).unwrap();
@@ -246,7 +238,7 @@ fn what_sorting_gains_is_as_the_guide_states() {
     let readme = readme();
     let stated = |said: &str| assert!(readme.contains(said), "{said}");
     let sorted = |row: &ModelRow| row.kernel == "sort/sorted";
-    let arms = analyze::model(&load("nvidia-h200-sort-arms"), &catalogue());
+    let arms = analyze::model(&load("nvidia-h200-sort-arms"));
     let random = |row: &ModelRow| row.parameters["input"] == Value::Name("random".to_owned());
     let costs = span(&arms, |row| sorted(row) && !random(row), 2);
     stated(&format!("{costs} the speed at 1,048,576 elements"));
@@ -261,10 +253,10 @@ fn what_sorting_gains_is_as_the_guide_states() {
     };
     let (two, most) = (gain(2), gain(32));
     stated(&format!("Of 1,048,576 elements 2 arms gain {two:.2} times, 32 arms {most:.1} times"));
-    let experts = analyze::model(&load("nvidia-h200-moe-sizes"), &catalogue());
+    let experts = analyze::model(&load("nvidia-h200-moe-sizes"));
     let gains = span(&experts, |row| row.kernel == "moe/sorted", 1);
     stated(&format!("64 to 512 hidden units it gains {gains}"));
-    let tops = analyze::model(&load("nvidia-h200-moe-top"), &catalogue());
+    let tops = analyze::model(&load("nvidia-h200-moe-top"));
     let spans = ["even", "skewed"].map(|routing| {
         let of_two = |row: &ModelRow| {
             row.kernel == "moe/sorted"
@@ -287,7 +279,7 @@ fn what_sorting_gains_along_its_curve_is_as_the_guide_states() {
         Value::Integer(value) => value,
         _ => panic!("{name}"),
     };
-    let curves = analyze::model(&load("nvidia-h200-sort-curves"), &catalogue());
+    let curves = analyze::model(&load("nvidia-h200-sort-curves"));
     let usual = [
         ("classes", Value::Integer(8)),
         ("input", Value::Name("random".to_owned())),
@@ -332,7 +324,7 @@ fn what_sorting_gains_along_its_curve_is_as_the_guide_states() {
 #[test]
 fn compaction_pays_for_heavy_bodies_only_as_the_guide_states() {
     let speedups = |name: &str| {
-        let rows = analyze::model(&load(name), &catalogue());
+        let rows = analyze::model(&load(name));
         let of_map = |row: &ModelRow| row.kernel == "sparse/map_compact";
         rows.into_iter().filter(of_map).collect::<Vec<ModelRow>>()
     };
@@ -354,7 +346,7 @@ fn compaction_pays_for_heavy_bodies_only_as_the_guide_states() {
     };
     let said = format!("it gives {:.1} times, for 256 {:.1} times", of(64), of(256));
     assert!(readme.contains(&said), "{said}");
-    let tables = analyze::crossover_tables(&load("nvidia-h200-sparse-densities"), &catalogue());
+    let tables = analyze::crossover_tables(&load("nvidia-h200-sparse-densities"));
     let [table] = tables.as_slice() else { panic!("{} tables", tables.len()) };
     let kernel = table.kernels.iter().position(|kernel| kernel == "map_compact").unwrap();
     let rounds = table.parameters.iter().position(|one| one == "rounds").unwrap();
@@ -370,8 +362,7 @@ fn compaction_pays_for_heavy_bodies_only_as_the_guide_states() {
 #[test]
 fn what_attention_gains_is_as_the_guide_states() {
     let runs = ["nvidia-h200-attention", "nvidia-h200-attention-8192"].map(load);
-    let rows: Vec<ModelRow> =
-        runs.iter().flat_map(|run| analyze::model(run, &catalogue())).collect();
+    let rows: Vec<ModelRow> = runs.iter().flat_map(|run| analyze::model(run)).collect();
     let of = |kernels: &'static [&'static str]| {
         move |row: &ModelRow| {
             let name = row.kernel.strip_prefix("sparse/attention_").unwrap();
@@ -395,7 +386,7 @@ fn what_attention_gains_is_as_the_guide_states() {
     );
     assert!(readme.contains(&said), "{said}");
     // The sentence says never.
-    let classes = analyze::model(&load("nvidia-h200-attention-classes"), &catalogue());
+    let classes = analyze::model(&load("nvidia-h200-attention-classes"));
     assert_eq!(classes.len(), 4 * (2 + 2 * 6));
     for row in classes.iter().chain(rows.iter().filter(|row| row.baseline.ends_with("_queries"))) {
         assert!(row.speedup_measured.unwrap() < 1.0, "{row:?}");
@@ -410,7 +401,7 @@ fn the_arms_that_the_formula_expects_are_those_that_were_counted() {
     for (record, kernel) in
         [("nvidia-h200-sort", "sort/sorted_before"), ("nvidia-h200-moe-routing", "moe/sorted")]
     {
-        for row in analyze::model(&load(record), &catalogue()) {
+        for row in analyze::model(&load(record)) {
             let large = !matches!(row.parameters["n"], Value::Integer(n) if n < 1 << 16);
             let found = row.arms_run.zip(row.speedup_counted);
             let Some((arms, counted)) = found.filter(|_| row.kernel == kernel && large) else {
@@ -427,7 +418,7 @@ fn the_arms_that_the_formula_expects_are_those_that_were_counted() {
 /// With all tokens on one expert nothing diverges, and what sorting gains is not lanes.
 #[test]
 fn sorting_gains_by_shared_weights_where_counting_predicts_nothing() {
-    let rows = analyze::model(&load("nvidia-h200-moe-routing"), &catalogue());
+    let rows = analyze::model(&load("nvidia-h200-moe-routing"));
     let one = row(
         &rows,
         "moe/sorted",
@@ -692,7 +683,7 @@ fn instructions_and_their_rate_explain_what_experts_gain_through_cuda() {
     let said = format!("and {:.1} times is what is left", alike.2 / sorted.2);
     assert!(guide().contains(&said), "{said}");
     let run = load("nvidia-h200-moe-cuda");
-    let rows = analyze::model(&run, &catalogue());
+    let rows = analyze::model(&run);
     let row = row(&rows, "moe/sorted", &[("n", Value::Integer(1 << 18))]);
     assert_eq!(format!("{:.0}", row.speedup_measured.unwrap()), format!("{longer:.0}"));
 }

@@ -3,7 +3,7 @@
 //! Input: the flags of records and of the main table. Output: each once, with its explanation and the
 //! places where it was found. The explanations are [`crate::record::Flag`]'s; no figure is made here.
 
-use super::{Catalogue, device_label, parameters_text, summary};
+use super::{device_label, parameters_text, summary};
 use crate::record::{Flag, Run};
 
 /// A flag with where it was found and what it means.
@@ -16,7 +16,7 @@ pub struct Finding {
 }
 
 /// Collects the flags of devices and measurements, each once, with every place.
-pub fn findings(run: &Run, catalogue: &Catalogue) -> Vec<Finding> {
+pub fn findings(run: &Run) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
     let mut add =
         |flag: &Flag, place: String| match found.iter_mut().find(|finding| finding.flag == *flag) {
@@ -28,7 +28,7 @@ pub fn findings(run: &Run, catalogue: &Catalogue) -> Vec<Finding> {
             add(flag, device_label(run, &device.id));
         }
     }
-    for device in summary(run, catalogue).devices {
+    for device in summary(run).devices {
         for row in device.rows {
             let parameters = parameters_text(&row.parameters, &[]);
             for flag in &row.flags {

@@ -1,6 +1,6 @@
 //! Several runs as one, for tables and reports over several files.
 //!
-//! Input: runs. Output: one run with every device, measurement and source. It is made to be looked
+//! Input: runs. Output: one run with every device, measurement, kernel and source. It is made to be looked
 //! at, never to be stored: its tool, host and arguments are those of the first run.
 
 use std::collections::BTreeMap;
@@ -29,6 +29,9 @@ pub fn merge(runs: &[Run]) -> Option<Run> {
             }
             measurement
         }));
+        for (kernel, note) in &run.kernels {
+            joined.kernels.entry(kernel.clone()).or_insert_with(|| note.clone());
+        }
         for (sha256, source) in &run.sources {
             joined.sources.entry(sha256.clone()).or_insert_with(|| source.clone());
         }

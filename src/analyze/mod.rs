@@ -1,7 +1,7 @@
 //! Records made into typed tables: what the measurements say, computed again each time.
 //!
-//! Input: [`Run`]s as loaded or as they grow, and a [`Catalogue`] of what is known about kernels
-//! beside their measurements. Output: tables whose cells are numbers. No I/O, no formatting beyond
+//! Input: [`Run`]s as loaded or as they grow; what they hold of their kernels is all that is known
+//! of these. Output: tables whose cells are numbers. No I/O, no formatting beyond
 //! names, and nothing derived here is ever written back into a record.
 //!
 //! # Words
@@ -75,69 +75,13 @@ pub use widths::{WidthPoint, WidthSeries, WidthSweep, width_sweep};
 pub use crate::statistics::{PairedRatio, Verdict};
 
 use crate::{
-    record::{Block, Device, DeviceKind, Measurement, Run, SampleState, Value},
+    record::{Block, Device, DeviceKind, Measurement, Published, Run, SampleState, Value},
     statistics,
     units::{Nanoseconds, Width},
 };
 
 /// The parameter that holds a launch's element count.
 pub const SIZE: &str = "n";
-
-/// What is known about kernels and is no measurement.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Catalogue {
-    /// By the kernel's name as records have it, `family/name`; kernels may be missing.
-    pub kernels: BTreeMap<String, CatalogueKernel>,
-}
-
-/// What is known about one kernel.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct CatalogueKernel {
-    /// A figure that somebody published for it.
-    pub published: Option<Published>,
-    /// The kernel, by its full name, whose time its own is divided by.
-    pub baseline: Option<String>,
-    /// A speed-up over that kernel that somebody published.
-    pub published_speedup: Option<PublishedSpeedup>,
-    /// What it gives, the name of its reference: kernels of one result do the same work.
-    pub result: Option<String>,
-}
-
-/// A published speed-up.
-#[derive(Clone, Debug, PartialEq)]
-pub struct PublishedSpeedup {
-    /// The baseline's time over the kernel's: 2 is twice as fast.
-    pub factor: f64,
-    /// The parameter `n` that it was published for.
-    pub n: i64,
-    /// The hardware that it was published for.
-    pub hardware: String,
-}
-
-/// A published figure.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Published {
-    /// Mean active lanes.
-    pub active_lanes_mean: f64,
-    /// The hardware that it was published for.
-    pub hardware: String,
-    /// That hardware's width where it is known: the figure is comparable at this width only.
-    pub subgroup_width: Option<Width>,
-}
-
-impl Catalogue {
-    /// Returns the figure published for `kernel` where it is comparable at `width`.
-    pub fn published(&self, kernel: &str, width: Option<Width>) -> Option<&Published> {
-        self.kernels.get(kernel)?.published.as_ref().filter(|published| {
-            published.subgroup_width.is_none() || published.subgroup_width == width
-        })
-    }
-
-    /// Returns the kernel that `kernel` is compared with.
-    pub fn baseline(&self, kernel: &str) -> Option<&str> {
-        self.kernels.get(kernel)?.baseline.as_deref()
-    }
-}
 
 /// Sums over all blocks of all dispatches of one measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -215,6 +159,17 @@ fn plain_label(device: &Device) -> String {
             format!("{} ({})", device.name, device.backend.name())
         }
     }
+}
+
+/// Returns the kernel that `kernel` is compared with.
+fn baseline<'a>(run: &'a Run, kernel: &str) -> Option<&'a str> {
+    run.kernels.get(kernel)?.baseline.as_deref()
+}
+
+/// Returns the figure published for `kernel` where it is comparable at `width`.
+fn published<'a>(run: &'a Run, kernel: &str, width: Option<Width>) -> Option<&'a Published> {
+    let published = run.kernels.get(kernel)?.published.as_ref();
+    published.filter(|figure| figure.subgroup_width.is_none() || figure.subgroup_width == width)
 }
 
 /// Returns the device of `run` with this id.

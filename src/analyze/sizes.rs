@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 
 use super::sorting::usual_of_each;
-use super::{Catalogue, SIZE, bandwidth, device, device_label, family, parameters_text};
+use super::{SIZE, bandwidth, device, device_label, family, parameters_text};
 use crate::record::{Run, Status, Value};
 
 /// The rates of a family's kernels on one device.
@@ -102,14 +102,14 @@ const PLOT_SERIES_MAX: usize = 8;
 const PLOTS_MAX: usize = 6;
 
 /// Collects every rate by device, family, result, kernel and size.
-pub fn size_sweeps(run: &Run, catalogue: &Catalogue) -> Vec<SizeSweep> {
+pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
     let mut sweeps: IndexMap<[String; 3], (SizeSweep, IndexMap<String, usize>)> = IndexMap::new();
     for measurement in run.measurements.iter().filter(|one| one.status == Status::Ok) {
         let Some(Value::Integer(n)) = measurement.parameters.get(SIZE) else { continue };
         let (Ok(n), Some(rate)) = (u64::try_from(*n), bandwidth(run, measurement)) else {
             continue;
         };
-        let known = catalogue.kernels.get(&measurement.kernel);
+        let known = run.kernels.get(&measurement.kernel);
         let result = known.and_then(|kernel| kernel.result.clone());
         let family = family(&measurement.kernel).to_owned();
         let key = [measurement.device.clone(), family.clone(), result.clone().unwrap_or_default()];
@@ -152,14 +152,13 @@ pub fn size_sweeps(run: &Run, catalogue: &Catalogue) -> Vec<SizeSweep> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyze::CatalogueKernel;
+    use crate::record::KernelNote;
     use crate::units::Nanoseconds;
 
     #[test]
     fn rates_are_gathered_by_device_family_kernel_and_size() {
         let mut run = crate::fixtures::run();
-        let mut catalogue = Catalogue::default();
-        assert_eq!(size_sweeps(&run, &catalogue), [], "no kernel says its bytes");
+        assert_eq!(size_sweeps(&run), [], "no kernel says its bytes");
         let device = run.devices[0].id.clone();
         run.devices[0].copy_bytes_per_s = Some(4e12);
         let one = run.measurements.iter().find(|m| m.device == device && m.time.is_some());
@@ -178,7 +177,7 @@ mod tests {
             made.time.as_mut().unwrap().median_ns = Nanoseconds(time);
             run.measurements.push(made);
         }
-        let sweeps = size_sweeps(&run, &catalogue);
+        let sweeps = size_sweeps(&run);
         let families: Vec<&str> = sweeps.iter().map(|sweep| sweep.family.as_str()).collect();
         assert_eq!(families, ["reduce", "scan"]);
         assert!(sweeps[0].has_lines() && !sweeps[1].has_lines());
@@ -191,18 +190,17 @@ mod tests {
         let mut single = run.measurements[0].clone();
         single.kernel = "reduce/d".to_owned();
         run.measurements.push(single);
-        let with_single = size_sweeps(&run, &catalogue);
+        let with_single = size_sweeps(&run);
         assert_eq!((with_single[0].series.len(), with_single[0].single), (1, 1));
         run.measurements.pop();
         // Where results differ within a family, each has a sheet of its own.
         for (kernel, result) in
             [("reduce/a", "reduce/all"), ("scan/b", "scan/all"), ("scan/c", "scan/blocks")]
         {
-            let known =
-                CatalogueKernel { result: Some(result.to_owned()), ..CatalogueKernel::default() };
-            catalogue.kernels.insert(kernel.to_owned(), known);
+            let note = KernelNote { result: Some(result.to_owned()), ..KernelNote::default() };
+            run.kernels.insert(kernel.to_owned(), note);
         }
-        let sweeps = size_sweeps(&run, &catalogue);
+        let sweeps = size_sweeps(&run);
         let names: Vec<&str> = sweeps.iter().map(SizeSweep::name).collect();
         assert_eq!(names, ["reduce", "scan/all", "scan/blocks"]);
     }

@@ -1,7 +1,7 @@
 //! When sorting pays: speed-ups over the divergent kernel along an axis, where they cross 1, what
 //! counting predicts of them, and what memory traffic explains.
 //!
-//! Input: a run that holds kernels and the baselines that the catalogue names for them, at several
+//! Input: a run that holds kernels and the baselines that the record names for them, at several
 //! points of a sweep. Output: [`SpeedCurve`]s and their [`Crossover`]s here; in the modules below
 //! sheets of many curves, tables and sentences of crossovers, the model, lanes before and after, and
 //! stages. A speed-up is the baseline's median time over the kernel's, at equal values of the
@@ -26,7 +26,7 @@ pub use sentences::{CrossoverRow, CrossoverTable, crossover_sentences, crossover
 pub use sheets::{SpeedPanel, SpeedSheet, speed_sheets};
 pub use stages::{Stage, StageSheet, StageStack, stages};
 
-use super::{Catalogue, SIZE, device_label, median_time, parameters_text};
+use super::{SIZE, baseline, device_label, median_time, parameters_text};
 use crate::record::{Measurement, Run, Status, Value};
 
 /// The parameters that a curve may run along, those that matter most first.
@@ -149,7 +149,7 @@ pub(super) fn number_of(value: &Value) -> Option<f64> {
 }
 
 /// Every measurement with its baseline's of the same device and values of the parameters of both.
-fn pairs<'a>(run: &'a Run, catalogue: &Catalogue) -> Vec<(&'a Measurement, &'a Measurement)> {
+fn pairs(run: &Run) -> Vec<(&Measurement, &Measurement)> {
     let ok = || run.measurements.iter().filter(|one| one.status == Status::Ok);
     let key = |kernel: &str, one: &Measurement, without: &[&str]| {
         (kernel.to_owned(), one.device.clone(), parameters_text(&one.parameters, without))
@@ -164,7 +164,7 @@ fn pairs<'a>(run: &'a Run, catalogue: &Catalogue) -> Vec<(&'a Measurement, &'a M
         names.entry(&one.kernel).or_default().extend(own);
     }
     ok().filter_map(|one| {
-        let baseline = catalogue.baseline(&one.kernel)?;
+        let baseline = baseline(run, &one.kernel)?;
         let theirs = names.get(baseline)?;
         let own = one.parameters.keys().map(String::as_str);
         let more: Vec<&str> = own.filter(|name| !theirs.contains(name)).collect();
@@ -180,15 +180,15 @@ fn speedup(kernel: &Measurement, baseline: &Measurement) -> Option<f64> {
 
 /// Makes every curve of at least two points: for each kernel with a baseline, along each parameter
 /// that varies while the others stay.
-pub fn speed_curves(run: &Run, catalogue: &Catalogue) -> Vec<SpeedCurve> {
-    let mut curves = every_curve(run, catalogue);
+pub fn speed_curves(run: &Run) -> Vec<SpeedCurve> {
+    let mut curves = every_curve(run);
     curves.retain(|curve| curve.points.len() > 1);
     curves
 }
 
 /// The same with curves of one point.
-fn every_curve(run: &Run, catalogue: &Catalogue) -> Vec<SpeedCurve> {
-    let pairs = pairs(run, catalogue);
+fn every_curve(run: &Run) -> Vec<SpeedCurve> {
+    let pairs = pairs(run);
     let mut curves = Vec::new();
     for axis in AXES {
         let mut found: BTreeMap<[String; 4], SpeedCurve> = BTreeMap::new();

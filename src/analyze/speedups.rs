@@ -1,13 +1,13 @@
 //! Speed-ups over a family's slowest rung, beside those that were published for the same kernels.
 //!
-//! Input: the main table and the catalogue. Output: a table for each family that has published
+//! Input: a run and its main table. Output: a table for each family that has published
 //! speed-ups. A speed-up is the baseline's time over the kernel's: the inverse of the table's ratio,
 //! so that it is there where that is.
 
 use indexmap::IndexMap;
 
-use super::{Catalogue, SIZE, Summary, TimeRatio, family};
-use crate::record::Value;
+use super::{SIZE, Summary, TimeRatio, family};
+use crate::record::{Run, Value};
 
 /// The speed-ups of a family.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,9 +40,9 @@ pub struct SpeedupRow {
 }
 
 /// Collects the speed-ups of every family that has published ones and was timed.
-pub fn speedups(summary: &Summary, catalogue: &Catalogue) -> Vec<Speedups> {
+pub fn speedups(run: &Run, summary: &Summary) -> Vec<Speedups> {
     let mut families: IndexMap<String, Speedups> = IndexMap::new();
-    for (kernel, known) in &catalogue.kernels {
+    for (kernel, known) in &run.kernels {
         let (Some(published), Some(baseline)) = (&known.published_speedup, &known.baseline) else {
             continue;
         };
@@ -94,12 +94,13 @@ fn only_timed(table: Speedups) -> Speedups {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{CatalogueKernel, PublishedSpeedup, summary};
+    use super::super::summary;
     use super::*;
+    use crate::record::{KernelNote, PublishedSpeedup};
 
     #[test]
     fn a_speedup_is_the_inverse_of_the_time_ratio() {
-        let kernel = |factor: f64| CatalogueKernel {
+        let note = |factor: f64| KernelNote {
             baseline: Some("five_patterns/uniform".to_owned()),
             published_speedup: Some(PublishedSpeedup {
                 factor,
@@ -108,14 +109,12 @@ mod tests {
             }),
             ..Default::default()
         };
-        let catalogue = Catalogue {
-            kernels: [("five_patterns/uniform", 1.0), ("five_patterns/branch_by_lane", 0.5)]
-                .map(|(name, factor)| (name.to_owned(), kernel(factor)))
-                .into(),
-        };
         let mut run = crate::fixtures::run();
-        let table = summary(&run, &catalogue);
-        let found = speedups(&table, &catalogue);
+        run.kernels = [("five_patterns/uniform", 1.0), ("five_patterns/branch_by_lane", 0.5)]
+            .map(|(name, factor)| (name.to_owned(), note(factor)))
+            .into();
+        let table = summary(&run);
+        let found = speedups(&run, &table);
         assert_eq!(found.len(), 1);
         // The simulator is not timed.
         assert!(
@@ -126,13 +125,13 @@ mod tests {
             .rows
             .iter()
             .filter(|other| other.kernel == row.kernel)
-            .find_map(|other| match other.time_ratio {
+            .find_map(|other| match &other.time_ratio {
                 TimeRatio::Measured(ratio) => Some(ratio.median),
                 TimeRatio::None | TimeRatio::Baseline | TimeRatio::Withheld(_) => None,
             })
             .unwrap();
         assert!((row.measured[0].unwrap() * ratio - 1.0).abs() < 1e-12);
         run.measurements.retain(|measurement| measurement.kernel.ends_with("uniform"));
-        assert_eq!(speedups(&summary(&run, &catalogue), &catalogue), []);
+        assert_eq!(speedups(&run, &summary(&run)), []);
     }
 }

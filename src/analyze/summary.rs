@@ -1,16 +1,16 @@
 //! The main table: a row for each kernel at each point of its parameters, by device.
 //!
-//! Input: a run and the catalogue. Output: [`Summary`]. Ratios are to the baseline kernel of the same
+//! Input: a run. Output: [`Summary`]. Ratios are to the baseline kernel of the same
 //! device at the same values of the parameters that both have.
 
 use std::collections::BTreeMap;
 
 use super::{
-    Bandwidth, Catalogue, Plausibility, Published, Slots, bandwidth, blocks, device_label,
-    is_simulated, order::ordered, plausibility, predictions::simulated, ratio, ticks_by_round,
+    Bandwidth, Plausibility, Slots, bandwidth, blocks, device_label, is_simulated, order::ordered,
+    plausibility, predictions::simulated, published, ratio, ticks_by_round,
 };
 use crate::{
-    record::{DeviceKind, Flag, Measurement, Output, Run, Status, Tag, Value, flag},
+    record::{DeviceKind, Flag, Measurement, Output, Published, Run, Status, Tag, Value, flag},
     statistics::{PairedRatio, paired_ratio},
     units::{Nanoseconds, Ratio, Width},
 };
@@ -107,10 +107,10 @@ pub enum TimeRatio {
 }
 
 /// Makes the main table of `run`.
-pub fn summary(run: &Run, catalogue: &Catalogue) -> Summary {
+pub fn summary(run: &Run) -> Summary {
     let rows = |device: &str| -> Vec<SummaryRow> {
         let own = run.measurements.iter().filter(|measurement| measurement.device == device);
-        own.map(|measurement| row(run, measurement, catalogue)).collect()
+        own.map(|measurement| row(run, measurement)).collect()
     };
     let devices = run
         .devices
@@ -127,11 +127,11 @@ pub fn summary(run: &Run, catalogue: &Catalogue) -> Summary {
 }
 
 /// Makes the row of one measurement.
-fn row(run: &Run, measurement: &Measurement, catalogue: &Catalogue) -> SummaryRow {
+fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
     let active = active_lanes_mean(measurement);
     let width = measurement.subgroup_width;
     let simulated = simulated(run, measurement).filter(|_| !is_simulated(run, measurement));
-    let base = baseline(run, measurement, catalogue);
+    let base = baseline(run, measurement);
     let judged = plausibility(run, measurement);
     let mut row = SummaryRow {
         kernel: measurement.kernel.clone(),
@@ -143,7 +143,7 @@ fn row(run: &Run, measurement: &Measurement, catalogue: &Catalogue) -> SummaryRo
         active_lanes_mean: active,
         active_lanes_mean_expected: active_lanes_mean_expected(measurement),
         active_lanes_mean_simulated: simulated.and_then(active_lanes_mean),
-        published: catalogue.published(&measurement.kernel, width).cloned(),
+        published: published(run, &measurement.kernel, width).cloned(),
         efficiency: efficiency(active, width),
         time: measurement.time.as_ref().map(|time| TimeSummary {
             median: time.median_ns,
@@ -193,12 +193,8 @@ pub(super) fn active_lanes_mean_expected(measurement: &Measurement) -> Option<f6
 }
 
 /// Finds the baseline of `measurement`: same device, same values of the parameters of both.
-fn baseline<'a>(
-    run: &'a Run,
-    measurement: &Measurement,
-    catalogue: &Catalogue,
-) -> Option<&'a Measurement> {
-    let name = catalogue.baseline(&measurement.kernel)?;
+fn baseline<'a>(run: &'a Run, measurement: &Measurement) -> Option<&'a Measurement> {
+    let name = super::baseline(run, &measurement.kernel)?;
     run.measurements.iter().find(|other| {
         other.kernel == name
             && other.device == measurement.device

@@ -3,30 +3,23 @@
 use super::*;
 use crate::{
     fixtures,
-    record::{Flag, Status, Tag, Value, flag},
+    record::{Flag, Published, Status, Tag, Value, flag},
     statistics::Verdict,
     units::BlockId,
 };
 
-/// Returns a catalogue with the published figures' places filled with made-up ones.
-fn catalogue() -> Catalogue {
-    let kernels = fixtures::PATTERNS
-        .iter()
-        .map(|(name, _, mean)| {
-            let published = Published {
-                active_lanes_mean: mean(32.0) + 0.1,
-                hardware: "RTX 3090".to_owned(),
-                subgroup_width: Width::new(32).ok(),
-            };
-            let kernel = CatalogueKernel {
-                published: Some(published),
-                baseline: Some("five_patterns/uniform".to_owned()),
-                ..Default::default()
-            };
-            (format!("five_patterns/{name}"), kernel)
-        })
-        .collect();
-    Catalogue { kernels }
+/// Returns the synthetic run with made-up published figures.
+fn published_run() -> Run {
+    let mut run = fixtures::compared_run();
+    for (name, _, mean) in fixtures::PATTERNS {
+        let note = run.kernels.get_mut(&format!("five_patterns/{name}")).expect("noted");
+        note.published = Some(Published {
+            active_lanes_mean: mean(32.0) + 0.1,
+            hardware: "RTX 3090".to_owned(),
+            subgroup_width: Width::new(32).ok(),
+        });
+    }
+    run
 }
 
 /// Finds a row of the summary.
@@ -41,7 +34,7 @@ fn row(summary: &Summary, device: &str, kernel: &str, form: &str) -> SummaryRow 
 
 #[test]
 fn the_summary_reads_as_a_table() {
-    let summary = summary(&fixtures::run(), &catalogue());
+    let summary = summary(&published_run());
     let mut text = String::new();
     for device in &summary.devices {
         for row in &device.rows {
@@ -94,7 +87,7 @@ fn a_mean_is_weighted_by_operations_and_an_unlabelled_block_is_expected_full() {
 
 #[test]
 fn a_time_below_what_the_multiply_adds_need_withholds_the_ratio() {
-    let summary = summary(&fixtures::run(), &catalogue());
+    let summary = summary(&published_run());
     let folded = row(&summary, "wgpu:0", "indirect_branch", "published");
     assert!(folded.plausibility.is_removed());
     assert_eq!(folded.time_ratio, TimeRatio::Withheld(Tag::WorkRemovedByCompiler));
@@ -137,7 +130,7 @@ fn kernels_that_were_not_sampled_side_by_side_have_no_ratio() {
         sample.ticks_begin += 1 << 40;
         sample.ticks_end += 1 << 40;
     }
-    let summary = summary(&run, &catalogue());
+    let summary = summary(&run);
     let lane = row(&summary, "wgpu:0", "branch_by_lane", "sealed");
     assert_eq!(lane.time_ratio, TimeRatio::Withheld(Tag::NotInterleaved));
 }
@@ -189,7 +182,7 @@ fn a_device_is_held_against_the_simulator_of_its_width_and_size() {
     assert!(twins.iter().all(|row| row.slots_simulated.is_none_or(|it| Some(it) == row.slots)));
     let changed = run.measurements.iter_mut().find(|one| one.device == "wgpu:1").expect("one");
     changed.dispatches[0].blocks[0].issues.0 += 5;
-    let summary = summary(&run, &catalogue());
+    let summary = summary(&run);
     let flags = row(&summary, "wgpu:1", "uniform", "sealed").flags;
     assert_eq!(flags, [Flag::from(Tag::DiffersFromSimulator)]);
 }
@@ -278,7 +271,7 @@ fn merged_runs_keep_everything_under_names_of_their_own() {
 #[test]
 fn flags_are_collected_with_their_places() {
     let run = fixtures::run();
-    let found = findings(&run, &catalogue());
+    let found = findings(&run);
     let flags: Vec<&Tag> = found.iter().map(|finding| &finding.flag.tag).collect();
     assert_eq!(flags, [&Tag::WorkRemovedByCompiler, &Tag::Failed]);
     assert_eq!(

@@ -3,32 +3,26 @@
 use super::*;
 use crate::{
     analyze::{
-        BeforeAfter, BeforeAfterRow, Catalogue, CatalogueKernel, Published, SizeSeries, SizeSweep,
-        SpeedCurve, SpeedPanel, SpeedSheet, Stage, StageSheet, StageStack, SummaryPart,
-        speed_curves, speed_sheets, summary, width_sweep,
+        BeforeAfter, BeforeAfterRow, SizeSeries, SizeSweep, SpeedCurve, SpeedPanel, SpeedSheet,
+        Stage, StageSheet, StageStack, SummaryPart, speed_curves, speed_sheets, summary,
+        width_sweep,
     },
     fixtures,
-    record::Value,
+    record::{Published, Value},
     units::{Nanoseconds, Width},
 };
 
 /// Returns the sealed patterns' part of the synthetic table.
 fn part() -> SummaryPart {
-    let kernels = fixtures::PATTERNS.iter().map(|(name, _, _)| {
-        let published = Published {
+    let mut run = fixtures::compared_run();
+    for note in run.kernels.values_mut() {
+        note.published = Some(Published {
             active_lanes_mean: 16.0,
             hardware: "RTX <3090>".to_owned(),
             subgroup_width: Width::new(32).ok(),
-        };
-        let kernel = CatalogueKernel {
-            published: Some(published),
-            baseline: Some("five_patterns/uniform".to_owned()),
-            ..Default::default()
-        };
-        (format!("five_patterns/{name}"), kernel)
-    });
-    let catalogue = Catalogue { kernels: kernels.collect() };
-    let mut parts = summary(&fixtures::run(), &catalogue).parts();
+        });
+    }
+    let mut parts = summary(&run).parts();
     assert_eq!(parts.len(), 2, "sealed and published");
     parts.swap_remove(0)
 }
@@ -82,7 +76,7 @@ fn a_table_without_figures_gives_no_figure() {
 #[test]
 fn the_figure_of_many_crossovers_says_where_each_is() {
     let run = fixtures::sorting_sweep();
-    let sheets = speed_sheets(&speed_curves(&run, &fixtures::sorting_catalogue()));
+    let sheets = speed_sheets(&speed_curves(&run));
     let sheet = sheets.iter().find(|sheet| sheet.name().ends_with("n-arms=equal-input=random"));
     insta::assert_snapshot!(texts(&crossovers(sheet.expect("drawn")).expect("curves")).join("\n"));
     let along_classes = sheets.iter().find(|sheet| sheet.axis == "classes").expect("drawn");
@@ -160,7 +154,7 @@ fn number_of(part: &str, name: &str) -> i32 {
 #[test]
 fn parts_of_many_rows_fall_into_sheets() {
     let run = fixtures::sorting_sweep();
-    let parts = summary(&run, &fixtures::sorting_catalogue()).parts();
+    let parts = summary(&run).parts();
     assert_eq!(parts.len(), 1);
     let sheets = parts[0].sheets();
     let words: Vec<String> = sheets.iter().map(|sheet| sheet.words.join(" ")).collect();
@@ -183,13 +177,13 @@ fn parts_of_many_rows_fall_into_sheets() {
 
 #[test]
 fn tables_of_many_rows_keep_the_usual_ones_and_count_the_others() {
-    let (run, known) = (fixtures::sorting_sweep(), fixtures::sorting_catalogue());
-    let device = &summary(&run, &known).devices[0];
+    let run = fixtures::sorting_sweep();
+    let device = &summary(&run).devices[0];
     let (usual, left_out) = device.usual(200);
     // Eight equal arms, random input: 11 sizes of five kernels.
     assert_eq!((usual.rows.len(), left_out), (55, 1650 - 55));
     assert_eq!(device.usual(1650).1, 0);
-    let sweeps = crate::analyze::size_sweeps(&run, &known);
+    let sweeps = crate::analyze::size_sweeps(&run);
     assert_eq!((sweeps[0].series.len(), sweeps[0].not_shown), (5, 145));
     let texts = texts(&bandwidth(&sweeps[0]).expect("rates"));
     let told = "; 145 series of other parameters not shown";

@@ -14,12 +14,8 @@ use crate::record::Run;
 use crate::units::Ratio;
 
 /// Writes everything about sorting that the run holds.
-pub(crate) fn write(
-    run: &Run,
-    known: &analyze::Catalogue,
-    out: &mut impl Write,
-) -> Result<(), Failure> {
-    let tables = analyze::model_tables(run, known);
+pub(crate) fn write(run: &Run, out: &mut impl Write) -> Result<(), Failure> {
+    let tables = analyze::model_tables(run);
     for table in &tables {
         let shared = match table.shared.as_slice() {
             [] => String::new(),
@@ -38,7 +34,7 @@ pub(crate) fn write(
             writeln!(out, "– {line}")?;
         }
     }
-    for table in analyze::crossover_tables(run, known).iter().filter(|table| table.rows.len() > 1) {
+    for table in analyze::crossover_tables(run).iter().filter(|table| table.rows.len() > 1) {
         let shared = match table.shared.as_slice() {
             [] => String::new(),
             shared => format!(" ({})", shared.join(", ")),
@@ -50,7 +46,7 @@ pub(crate) fn write(
         )?;
         writeln!(out, "{}", crossovers(table, Style::Terminal))?;
     }
-    let sentences = analyze::crossover_sentences(run, known);
+    let sentences = analyze::crossover_sentences(run);
     if !sentences.is_empty() {
         writeln!(out)?;
     }

@@ -56,7 +56,10 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
     }
     warn_of_size(&launch, &choices)?;
     let asked = !arguments.device.is_empty();
-    let mut job = Job::new(arguments.out.as_deref(), asked, &available, &choices)?;
+    let note =
+        |(_, description): &(String, Description)| (launch.kernel.clone(), description.note());
+    let notes = request.description.iter().map(note).collect();
+    let mut job = Job::new(arguments.out.as_deref(), asked, &available, &choices, notes)?;
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
     for choice in &choices {
         count(&mut job, choice, &launch, arguments, &catalogue)?;
@@ -333,7 +336,7 @@ fn all_unsupported(run: &Run) -> bool {
 fn tell_findings(run: &Run, stderr: &mut impl Write) -> Result<(), Failure> {
     // Failures are told by themselves, with their reasons; the table says what nobody checked.
     let told = |flag: &Flag| !matches!(flag.tag, Tag::Failed | Tag::OutputUnchecked);
-    let findings = analyze::findings(run, &analyze::Catalogue::default());
+    let findings = analyze::findings(run);
     for finding in findings.into_iter().filter(|finding| told(&finding.flag)) {
         let analyze::Finding { flag, places } = finding;
         writeln!(stderr, "{flag} ({}): {}", places.join("; "), flag.explanation())?;

@@ -1,65 +1,26 @@
 //! Charts and the page, from records to files.
 //!
-//! Input: runs and the catalogue. Output: one SVG a figure and `report.html`, in a folder. It can
+//! Input: runs. Output: one SVG a figure and `report.html`, in a folder. It can
 //! be done again from the result files at any time.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::failure::{Exit, Failure};
-use crate::analyze::{self, CatalogueKernel, Load};
-use crate::kernel::Catalogue;
+use crate::analyze::{self, Load};
 use crate::record::{PeerRow, Run};
-use crate::units::Width;
 use crate::{chart, report};
 
 /// The page's name in its folder.
 pub(crate) const PAGE: &str = "report.html";
 
-/// The width of the warps that the published figures were measured on.
-const PUBLISHED_WIDTH: u32 = 32;
-
-/// What `analyze` needs to know of the catalogue.
-pub(crate) fn catalogue(catalogue: &Catalogue) -> analyze::Catalogue {
-    let kernels = catalogue
-        .all()
-        .map(|kernel| {
-            let published = kernel.description.published.as_ref();
-            let known = CatalogueKernel {
-                published: published.map(|published| analyze::Published {
-                    active_lanes_mean: published.active_lanes_mean,
-                    hardware: published.hardware.clone(),
-                    subgroup_width: Width::new(PUBLISHED_WIDTH).ok(),
-                }),
-                baseline: kernel.description.baseline.clone(),
-                result: kernel.description.reference.as_ref().map(|one| one.name.clone()),
-                published_speedup: kernel.description.published_speedup.as_ref().map(|published| {
-                    analyze::PublishedSpeedup {
-                        factor: published.factor,
-                        n: published.n,
-                        hardware: published.hardware.clone(),
-                    }
-                }),
-            };
-            (kernel.id.clone(), known)
-        })
-        .collect();
-    analyze::Catalogue { kernels }
-}
-
 /// Writes every chart and the page, and gives the page's path.
-pub(crate) fn write(
-    folder: &Path,
-    runs: &[Run],
-    peers: &[PeerRow],
-    embedded: &Catalogue,
-) -> Result<PathBuf, Failure> {
-    let known = catalogue(embedded);
+pub(crate) fn write(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<PathBuf, Failure> {
     let Some(run) = analyze::merge(runs) else {
         return Err(Failure::message(Exit::BadInput, "there is no run to make charts of"));
     };
     let mut figures = Vec::new();
-    let summary = analyze::summary(&run, &known);
+    let summary = analyze::summary(&run);
     for part in summary.parts().iter().flat_map(analyze::SummaryPart::sheets) {
         let words = [Some(part.family.as_str()), part.form.as_deref()].into_iter().flatten();
         let words = words.chain(part.words.iter().map(String::as_str));
@@ -73,7 +34,7 @@ pub(crate) fn write(
             figures.push((format!("time-{name}.svg"), chart::ratios(&part)));
         }
     }
-    for table in analyze::side_by_side(&run, &known) {
+    for table in analyze::side_by_side(&run) {
         let words = [Some("side-by-side"), Some(table.family.as_str()), table.form.as_deref()];
         let name = words.into_iter().flatten().collect::<Vec<_>>().join("-");
         figures.push((format!("{name}.svg"), chart::side_by_side(&table)));
@@ -96,11 +57,11 @@ pub(crate) fn write(
         let name = words.into_iter().flatten().collect::<Vec<_>>().join("-");
         figures.push((format!("{name}.svg"), chart::widths(part)));
     }
-    figures.extend(sorting(&run, &known));
-    for table in analyze::speedups(&summary, &known) {
+    figures.extend(sorting(&run));
+    for table in analyze::speedups(&run, &summary) {
         figures.push((format!("speedup-{}.svg", table.family), chart::speedups(&table)));
     }
-    let rates = analyze::size_sweeps(&run, &known);
+    let rates = analyze::size_sweeps(&run);
     for (index, sweep) in rates.iter().enumerate().filter(|(_, sweep)| sweep.has_lines()) {
         let word = sweep.name().replace('/', "-");
         // A number where several devices have the same.
@@ -125,17 +86,14 @@ pub(crate) fn write(
     for (name, figure) in figures {
         save(&folder.join(name), &figure.map_err(Failure::bad_input)?)?;
     }
-    page(folder, runs, peers, &known)
+    page(folder, runs, peers)
 }
 
 /// The figures of speed-ups along a parameter, of lanes before and after sorting, and of stages.
-fn sorting(
-    run: &Run,
-    known: &analyze::Catalogue,
-) -> Vec<(String, Result<String, chart::ChartError>)> {
+fn sorting(run: &Run) -> Vec<(String, Result<String, chart::ChartError>)> {
     let mut figures: Vec<(String, Result<String, chart::ChartError>)> = Vec::new();
     let mut named: BTreeMap<String, usize> = BTreeMap::new();
-    for sheet in analyze::speed_sheets(&analyze::speed_curves(run, known)) {
+    for sheet in analyze::speed_sheets(&analyze::speed_curves(run)) {
         let name = format!("speedup-{}", sheet.name());
         // A number where several devices have the same.
         let alike = named.entry(name.clone()).or_insert(0_usize);
@@ -143,7 +101,7 @@ fn sorting(
         let number = if *alike == 1 { String::new() } else { format!("-{alike}") };
         figures.push((format!("{name}{number}.svg"), chart::crossovers(&sheet)));
     }
-    for table in analyze::before_after(run, known) {
+    for table in analyze::before_after(run) {
         let name = format!("lanes-before-after-{}.svg", table.family);
         figures.push((name, chart::before_after(&table)));
     }
@@ -170,14 +128,9 @@ pub(crate) fn profile_page(
 }
 
 /// Writes the page, and gives its path.
-pub(crate) fn page(
-    folder: &Path,
-    runs: &[Run],
-    peers: &[PeerRow],
-    known: &analyze::Catalogue,
-) -> Result<PathBuf, Failure> {
+pub(crate) fn page(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<PathBuf, Failure> {
     let page = folder.join(PAGE);
-    save(&page, &report::html(runs, peers, known).map_err(Failure::bad_input)?)?;
+    save(&page, &report::html(runs, peers).map_err(Failure::bad_input)?)?;
     Ok(page)
 }
 

@@ -9,31 +9,35 @@ use super::run::{RESULT_FILE, RESULTS, write_side_by_side, write_tables};
 use super::{model, render};
 use crate::analyze;
 use crate::kernel::Catalogue;
+use crate::record::Run;
 use crate::store;
 
 /// Makes tables, charts and page of the files that the arguments name.
 pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Result<Exit, Failure> {
-    let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
     let files = if arguments.files.is_empty() { vec![newest()?] } else { arguments.files.clone() };
-    let runs = files
-        .iter()
-        .map(|file| store::load(file).map_err(Failure::bad_input))
-        .collect::<Result<Vec<_>, _>>()?;
+    let runs = files.iter().map(|file| load(file)).collect::<Result<Vec<_>, _>>()?;
     let folder = arguments.out.clone().unwrap_or_else(|| beside(&files[0]));
     std::fs::create_dir_all(&folder)?;
     if let Some(run) = analyze::merge(&runs) {
-        let known = render::catalogue(&catalogue);
-        write_tables(&run, &analyze::summary(&run, &known), out)?;
-        write_side_by_side(&run, &known, out)?;
-        model::write(&run, &known, out)?;
+        write_tables(&run, &analyze::summary(&run), out)?;
+        write_side_by_side(&run, out)?;
+        model::write(&run, out)?;
     }
     let peers = match &arguments.peers {
         Some(file) => store::load_peers(file).map_err(Failure::bad_input)?.rows,
         None => Vec::new(),
     };
-    let page = render::write(&folder, &runs, &peers, &catalogue)?;
+    let page = render::write(&folder, &runs, &peers)?;
     writeln!(anstream::stderr(), "Page: {}", page.display())?;
     Ok(Exit::Done)
+}
+
+/// Loads a result file; one that says nothing of its kernels, as those of older versions, gets what
+/// this program knows of them.
+pub(crate) fn load(file: &Path) -> Result<Run, Failure> {
+    let mut run = store::load(file).map_err(Failure::bad_input)?;
+    Catalogue::embedded().map_err(Failure::bad_input)?.annotate(&mut run);
+    Ok(run)
 }
 
 /// The folder that a result file lies in; a folder itself.

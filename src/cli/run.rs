@@ -19,7 +19,7 @@ use super::{axis, export, list, model, render};
 use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{
-    Device, DeviceKind, Host, Measurement, Output, Run, SCHEMA, Source, Status, Tool,
+    Device, DeviceKind, Host, KernelNote, Measurement, Output, Run, SCHEMA, Source, Status, Tool,
 };
 use crate::run::measure::not_available;
 use crate::run::session::{Listener, Open, Phase, SessionOptions, run_device};
@@ -76,8 +76,15 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
         return Err(Failure::message(Exit::BadInput, message.to_owned()));
     }
     let devices = if arguments.no_counting { timed_alone(devices)? } else { devices };
-    let mut job =
-        Job::new(arguments.out.as_deref(), !arguments.device.is_empty(), &available, &devices)?;
+    let notes =
+        kernels.iter().map(|kernel| (kernel.id.clone(), kernel.description.note())).collect();
+    let mut job = Job::new(
+        arguments.out.as_deref(),
+        !arguments.device.is_empty(),
+        &available,
+        &devices,
+        notes,
+    )?;
     left_out.iter().for_each(|text| note(&job.progress, text));
     let timed = devices.iter().filter(|device| device.is_device()).count();
     let options = SessionOptions {
@@ -112,7 +119,7 @@ pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit
             job.add_simulator_beside(&device, &mut queue);
         }
     }
-    job.finish(arguments, &catalogue, out)
+    job.finish(arguments, out)
 }
 
 /// The devices that have times.
@@ -165,12 +172,13 @@ pub(super) struct Job {
 }
 
 impl Job {
-    /// Begins a run in `out`, or in a new folder; `asked` says whether devices were named.
+    /// Begins a run of `kernels` in `out`, or in a new folder; `asked` says whether devices were named.
     pub(super) fn new(
         out: Option<&Path>,
         asked: bool,
         available: &Available,
         devices: &[Choice],
+        kernels: BTreeMap<String, KernelNote>,
     ) -> Result<Self, Failure> {
         let run = Run {
             schema: SCHEMA,
@@ -185,6 +193,7 @@ impl Job {
             host: host(),
             devices: Vec::new(),
             measurements: Vec::new(),
+            kernels,
             sources: BTreeMap::new(),
         };
         let folder = out.map_or_else(|| fresh_folder(&run.started_utc), Path::to_path_buf);
@@ -296,22 +305,16 @@ impl Job {
     }
 
     /// Tables, exports, charts, page; then the exit code.
-    fn finish(
-        self,
-        arguments: &RunArguments,
-        catalogue: &Catalogue,
-        out: &mut impl Write,
-    ) -> Result<Exit, Failure> {
+    fn finish(self, arguments: &RunArguments, out: &mut impl Write) -> Result<Exit, Failure> {
         self.progress.finish_and_clear();
         let Self { folder, run, unopened, opened, .. } = self;
-        let known = render::catalogue(catalogue);
-        let summary = analyze::summary(&run, &known);
+        let summary = analyze::summary(&run);
         let exports = [&arguments.export_json, &arguments.export_csv, &arguments.export_markdown];
         let quiet = exports.iter().any(|path| export::is_stdout(path.as_deref()));
         if !quiet {
             write_tables(&run, &summary, out)?;
-            write_side_by_side(&run, &known, out)?;
-            model::write(&run, &known, out)?;
+            write_side_by_side(&run, out)?;
+            model::write(&run, out)?;
         }
         // Machine output begins only when everything that locks standard output is done.
         out.flush()?;
@@ -324,7 +327,7 @@ impl Job {
         if let Some(path) = &arguments.export_markdown {
             export::markdown(&summary, path, out)?;
         }
-        let page = render::write(&folder, std::slice::from_ref(&run), &[], catalogue)?;
+        let page = render::write(&folder, std::slice::from_ref(&run), &[])?;
         let stderr = &mut anstream::stderr();
         writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
         writeln!(stderr, "Page:    {}", page.display())?;
@@ -411,12 +414,8 @@ pub(crate) fn write_tables(
 }
 
 /// The same launches by every instrument, where CUDA ran what another device ran too.
-pub(crate) fn write_side_by_side(
-    run: &Run,
-    known: &analyze::Catalogue,
-    out: &mut impl Write,
-) -> Result<(), Failure> {
-    for found in analyze::side_by_side(run, known) {
+pub(crate) fn write_side_by_side(run: &Run, out: &mut impl Write) -> Result<(), Failure> {
+    for found in analyze::side_by_side(run) {
         let form = found.form.as_ref().map_or(String::new(), |form| format!(", {form}"));
         let other = found.other_label.as_ref();
         let beside = other.map_or(String::new(), |label| format!(" and {label}"));

@@ -15,6 +15,7 @@ pub mod formula;
 pub mod generate;
 pub mod launch;
 mod multisplit;
+mod note;
 pub mod reference;
 pub mod shape;
 

@@ -21,6 +21,7 @@ mod counts;
 mod device;
 pub mod flag;
 mod machine;
+mod note;
 mod outcome;
 mod peers;
 
@@ -28,6 +29,7 @@ pub use counts::{Block, ConditionClass, Enclosure, Flow, Leave, Line, Part};
 pub use device::{Backend, Device, DeviceKind, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};
 pub use machine::{Counter, CountersFrom, Instruction, MachineCode};
+pub use note::{Axis, KernelNote, Published, PublishedSpeedup};
 pub use outcome::{Output, RunErrorKind, Status};
 pub use peers::{PeerRow, Peers};
 
@@ -51,6 +53,10 @@ pub struct Run {
     pub devices: Vec<Device>,
     /// Every finished measurement, in the order in which it finished.
     pub measurements: Vec<Measurement>,
+    /// What is known of each kernel, by its name as in [`Measurement::kernel`], as its description said
+    /// when it was measured; absent in records of schema 1. A user's shader may have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub kernels: BTreeMap<String, KernelNote>,
     /// Text of each source, by its SHA-256 in hexadecimal; stored once however often it is used.
     #[serde(default)]
     pub sources: BTreeMap<String, Source>,

@@ -16,8 +16,7 @@ use super::{
 };
 use crate::{
     analyze::{
-        self, AgreementRow, Catalogue, Quantity, Summary, SummaryRow, TimeRatio, Verdict,
-        parameters_text,
+        self, AgreementRow, Quantity, Summary, SummaryRow, TimeRatio, Verdict, parameters_text,
     },
     chart::{self, ChartError},
     record::{Device, Output, PeerRow, Run, Status, flag},
@@ -135,11 +134,10 @@ pub(super) fn context(
     runs: &[Run],
     joined: &Run,
     peers: &[PeerRow],
-    catalogue: &Catalogue,
 ) -> Result<Context, ReportError> {
-    let summary = analyze::summary(joined, catalogue);
+    let summary = analyze::summary(joined);
     let (sources, sources_left_out) = sources(joined);
-    let findings = analyze::findings(joined, catalogue).into_iter().map(|finding| FindingText {
+    let findings = analyze::findings(joined).into_iter().map(|finding| FindingText {
         flag: finding.flag.to_string(),
         explanation: finding.flag.explanation(),
         places: finding.places,
@@ -147,9 +145,9 @@ pub(super) fn context(
     Ok(Context {
         runs: runs.iter().map(run).collect(),
         devices: joined.devices.iter().map(|one| device(joined, one)).collect(),
-        figures: figures(joined, &summary, catalogue)?,
-        side_by_side: side_by_side::texts(joined, catalogue),
-        sorting: model::texts(joined, catalogue),
+        figures: figures(joined, &summary)?,
+        side_by_side: side_by_side::texts(joined),
+        sorting: model::texts(joined),
         counters: counters::measured(joined),
         agreements: analyze::agreements(joined).iter().map(agreement).collect(),
         sources,
@@ -311,11 +309,7 @@ fn ratio(row: &SummaryRow) -> (String, String) {
 }
 
 /// Draws every figure that has something in it, a family and form after the other.
-fn figures(
-    run: &Run,
-    summary: &Summary,
-    catalogue: &Catalogue,
-) -> Result<Vec<String>, ReportError> {
+fn figures(run: &Run, summary: &Summary) -> Result<Vec<String>, ReportError> {
     let mut figures = Vec::new();
     let mut add = |figure: Result<String, ChartError>| match figure {
         Ok(svg) => {
@@ -329,20 +323,20 @@ fn figures(
         add(chart::lanes(&part))?;
         add(chart::ratios(&part))?;
     }
-    for table in analyze::side_by_side(run, catalogue) {
+    for table in analyze::side_by_side(run) {
         add(chart::side_by_side(&table))?;
     }
     let sweep = analyze::width_sweep(run);
     for part in sweep.parts().into_iter().filter(analyze::WidthSweep::fits_figure) {
         add(chart::widths(&part))?;
     }
-    for table in analyze::speedups(summary, catalogue) {
+    for table in analyze::speedups(run, summary) {
         add(chart::speedups(&table))?;
     }
-    for sheet in analyze::speed_sheets(&analyze::speed_curves(run, catalogue)) {
+    for sheet in analyze::speed_sheets(&analyze::speed_curves(run)) {
         add(chart::crossovers(&sheet))?;
     }
-    for table in analyze::before_after(run, catalogue) {
+    for table in analyze::before_after(run) {
         add(chart::before_after(&table))?;
     }
     let families = run.measurements.iter().map(|one| analyze::family(&one.kernel));
@@ -351,7 +345,7 @@ fn figures(
             add(chart::stages(family, &sheet))?;
         }
     }
-    for sweep in analyze::size_sweeps(run, catalogue).iter().filter(|sweep| sweep.has_lines()) {
+    for sweep in analyze::size_sweeps(run).iter().filter(|sweep| sweep.has_lines()) {
         add(chart::bandwidth(sweep))?;
     }
     let latencies = analyze::latencies(run);

@@ -1,6 +1,6 @@
 //! One HTML page that holds everything a run says, figures included.
 //!
-//! Input: runs and the catalogue. Output: the text of a page that needs no other file, no network and
+//! Input: runs. Output: the text of a page that needs no other file, no network and
 //! no script, reads on a phone and on paper, and follows the reader's light or dark setting. Each
 //! number is text; bars and colours only repeat it. Nothing is computed here: `analyze` makes the
 //! tables, `chart` the figures, the template their places.
@@ -21,7 +21,7 @@ pub use profile::profile_html;
 use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
 
 use crate::{
-    analyze::{Catalogue, merge},
+    analyze::merge,
     chart::ChartError,
     record::{PeerRow, Run},
 };
@@ -49,11 +49,11 @@ pub enum ReportError {
 /// # Errors
 ///
 /// [`ReportError::NoRuns`] for an empty list; the others are faults of lanescope's own.
-pub fn html(runs: &[Run], peers: &[PeerRow], catalogue: &Catalogue) -> Result<String, ReportError> {
+pub fn html(runs: &[Run], peers: &[PeerRow]) -> Result<String, ReportError> {
     let joined = merge(runs).ok_or(ReportError::NoRuns)?;
     let mut environment = environment()?;
     environment.add_template(TEMPLATE, include_str!("template.html"))?;
-    let context = context::context(runs, &joined, peers, catalogue)?;
+    let context = context::context(runs, &joined, peers)?;
     Ok(environment.get_template(TEMPLATE)?.render(Serde(context))?)
 }
 

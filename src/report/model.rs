@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::format;
 use crate::{
-    analyze::{self, Catalogue, CrossoverTable, ModelRow, ModelTable, short_name},
+    analyze::{self, CrossoverTable, ModelRow, ModelTable, short_name},
     record::Run,
 };
 
@@ -66,12 +66,11 @@ struct CrossoverRowText {
 }
 
 /// Everything about sorting that a run holds.
-pub(super) fn texts(run: &Run, catalogue: &Catalogue) -> SortingText {
-    let tables = analyze::crossover_tables(run, catalogue);
-    let models: Vec<ModelText> =
-        analyze::model_tables(run, catalogue).iter().map(model_text).collect();
+pub(super) fn texts(run: &Run) -> SortingText {
+    let tables = analyze::crossover_tables(run);
+    let models: Vec<ModelText> = analyze::model_tables(run).iter().map(model_text).collect();
     SortingText {
-        sentences: analyze::crossover_sentences(run, catalogue),
+        sentences: analyze::crossover_sentences(run),
         legend: if models.is_empty() { Vec::new() } else { analyze::MODEL_LEGEND.to_vec() },
         models,
         // One row says no more than the sentence.

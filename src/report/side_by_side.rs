@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::format;
 use crate::{
-    analyze::{self, Catalogue, Missing, SideBySide, SideRow},
+    analyze::{self, Missing, SideBySide, SideRow},
     record::Run,
 };
 
@@ -36,8 +36,8 @@ struct SideRowText {
 }
 
 /// The tables of a run.
-pub(super) fn texts(run: &Run, catalogue: &Catalogue) -> Vec<SideBySideText> {
-    analyze::side_by_side(run, catalogue).iter().map(text).collect()
+pub(super) fn texts(run: &Run) -> Vec<SideBySideText> {
+    analyze::side_by_side(run).iter().map(text).collect()
 }
 
 fn text(table: &SideBySide) -> SideBySideText {

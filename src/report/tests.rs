@@ -1,16 +1,11 @@
 //! Tests of the page, on the synthetic run.
 
 use super::*;
-use crate::{analyze::CatalogueKernel, fixtures};
+use crate::fixtures;
 
 /// Returns the page of the synthetic run.
 fn page() -> String {
-    let kernels = fixtures::PATTERNS.iter().map(|(name, _, _)| {
-        let baseline = Some("five_patterns/uniform".to_owned());
-        (format!("five_patterns/{name}"), CatalogueKernel { baseline, ..Default::default() })
-    });
-    let catalogue = Catalogue { kernels: kernels.collect() };
-    html(&[fixtures::run()], &[], &catalogue).expect("a page")
+    html(&[fixtures::compared_run()], &[]).expect("a page")
 }
 
 #[test]
@@ -43,7 +38,7 @@ fn the_page_has_every_device_kernel_figure_and_finding() {
     for text in [
         "16.0 &#x2f; 32 (50.0 %)",
         "work_removed_by_compiler",
-        "not shown",
+        "withheld",
         "did not finish",
         "0123456789abcdef with changes",
         "16 lanes: 33\u{202f}554\u{202f}432 issues (100.0 %)",
@@ -57,17 +52,17 @@ fn an_empty_run_still_makes_a_page_and_no_run_makes_none() {
     let mut run = fixtures::run();
     run.devices.clear();
     run.measurements.clear();
-    let page = html(&[run], &[], &Catalogue::default()).expect("a page");
+    let page = html(&[run], &[]).expect("a page");
     for text in ["No device was opened", "Nothing was measured", "No flag was raised"] {
         assert!(page.contains(text), "{text}");
     }
-    assert!(matches!(html(&[], &[], &Catalogue::default()), Err(ReportError::NoRuns)));
+    assert!(matches!(html(&[], &[]), Err(ReportError::NoRuns)));
 }
 
 #[test]
 fn several_runs_stand_side_by_side() {
     let run = fixtures::run();
-    let page = html(&[run.clone(), run], &[], &Catalogue::default()).expect("a page");
+    let page = html(&[run.clone(), run], &[]).expect("a page");
     assert!(page.contains("wgpu:0 (2)"));
     assert_eq!(page.matches("Started</th>").count(), 2);
 }
@@ -86,11 +81,11 @@ fn peers_have_a_table_of_their_own() {
         copy_rate_ratio: 0.84,
         cold: true,
     };
-    let page = html(&[fixtures::run()], &[row], &Catalogue::default()).expect("a page");
+    let page = html(&[fixtures::run()], &[row]).expect("a page");
     for part in ["scan_u32", "67108864", "150 µs", "178 µs", "1.18×", "84.0 %", "cold"] {
         assert!(page.contains(part), "{part}");
     }
-    let without = html(&[fixtures::run()], &[], &Catalogue::default()).expect("a page");
+    let without = html(&[fixtures::run()], &[]).expect("a page");
     assert!(!without.contains("id=\"peers\"") && !without.contains("href=\"#peers\""));
     // The list of sections leads to every section that there is.
     for page in [&page, &without] {
@@ -105,9 +100,8 @@ fn peers_have_a_table_of_their_own() {
 
 #[test]
 fn hardware_counters_of_each_measurement_are_on_the_page() {
-    let catalogue = Catalogue { kernels: [].into() };
     let mut run = fixtures::counters();
-    let page = html(&[run.clone()], &[], &catalogue).expect("a page");
+    let page = html(&[run.clone()], &[]).expect("a page");
     let one = &run.measurements[0];
     assert!(one.counters.len() > 20, "{}", one.counters.len());
     for counter in &one.counters {
@@ -122,26 +116,25 @@ fn hardware_counters_of_each_measurement_are_on_the_page() {
     // Without counters there is no section; with a reason for that alone, the reason.
     run.measurements[0].counters.clear();
     run.measurements[0].counters_from = None;
-    let page = html(&[run.clone()], &[], &catalogue).expect("a page");
+    let page = html(&[run.clone()], &[]).expect("a page");
     assert!(!page.contains("id=\"counters\""));
     run.measurements[0].counters_missing = vec!["no hardware counters: <none>".to_owned()];
-    let page = html(&[run], &[], &catalogue).expect("a page");
+    let page = html(&[run], &[]).expect("a page");
     assert!(page.contains("no hardware counters: &lt;none&gt;"));
 }
 
 #[test]
 fn what_sorting_gains_is_on_the_page_and_the_page_stays_readable() {
     let run = fixtures::sorting_sweep();
-    let known = fixtures::sorting_catalogue();
-    let page = html(std::slice::from_ref(&run), &[], &known).expect("a page");
+    let page = html(std::slice::from_ref(&run), &[]).expect("a page");
     let text = |text: &str| text.replace('/', "&#x2f;").replace('\'', "&#x27;");
-    for sentence in crate::analyze::crossover_sentences(&run, &known) {
+    for sentence in crate::analyze::crossover_sentences(&run) {
         assert!(page.contains(&text(&sentence)), "{sentence}");
     }
     for line in crate::analyze::MODEL_LEGEND {
         assert!(page.contains(&text(line)), "{line}");
     }
-    let table = &crate::analyze::model_tables(&run, &known)[0];
+    let table = &crate::analyze::model_tables(&run)[0];
     let shown = page.matches("<tr><td>sorted over divergent").count();
     assert_eq!(shown, 11 * 30, "every row, the unusual ones folded");
     let rows = table.others.len();
@@ -152,6 +145,6 @@ fn what_sorting_gains_is_on_the_page_and_the_page_stays_readable() {
     assert!(page.contains("the lines of 1645 other measurements are in the record"));
     assert!(page.contains("<details><summary>1650 rows</summary>"));
     // Where nothing is compared, there is no such section.
-    let page = html(&[fixtures::run()], &[], &Catalogue::default()).expect("a page");
+    let page = html(&[fixtures::run()], &[]).expect("a page");
     assert!(!page.contains("id=\"sorting\"") && !page.contains("href=\"#sorting\""));
 }

@@ -16,10 +16,9 @@ pub use changes::{Change, ChangeKind, Executed};
 
 use super::summary::{active_lanes_mean, active_lanes_mean_expected};
 use super::{
-    Catalogue, FORM, Published, device, device_label, family, machine, median_time, plausibility,
-    short_name,
+    FORM, device, device_label, family, machine, median_time, plausibility, published, short_name,
 };
-use crate::record::{DeviceKind, Measurement, Run, Status};
+use crate::record::{DeviceKind, Measurement, Published, Run, Status};
 use crate::units::Nanoseconds;
 
 /// How far the two times may lie apart before it is said, 1.0 being 100 %.
@@ -147,7 +146,7 @@ impl SideBySide {
 }
 
 /// Makes the tables: a row for each launch that CUDA ran and another device too.
-pub fn side_by_side(run: &Run, catalogue: &Catalogue) -> Vec<SideBySide> {
+pub fn side_by_side(run: &Run) -> Vec<SideBySide> {
     let mut tables: IndexMap<(String, Option<String>), SideBySide> = IndexMap::new();
     let kind = |measurement: &Measurement| device(run, &measurement.device).map(|d| d.kind);
     for cuda in run.measurements.iter().filter(|m| kind(m) == Some(DeviceKind::Cuda)) {
@@ -177,14 +176,13 @@ pub fn side_by_side(run: &Run, catalogue: &Catalogue) -> Vec<SideBySide> {
         });
         let label = other.map(|other| device_label(run, &other.device));
         table.other_label = table.other_label.take().or(label);
-        table.rows.push(row(run, catalogue, cuda, simulated, other));
+        table.rows.push(row(run, cuda, simulated, other));
     }
     tables.into_values().collect()
 }
 
 fn row(
     run: &Run,
-    catalogue: &Catalogue,
     cuda: &Measurement,
     simulated: Option<&Measurement>,
     other: Option<&Measurement>,
@@ -201,7 +199,7 @@ fn row(
         parameters: super::parameters_text(&cuda.parameters, &[FORM]),
         expected: active_lanes_mean_expected(cuda)
             .or_else(|| simulated.and_then(active_lanes_mean_expected)),
-        published: catalogue.published(&cuda.kernel, cuda.subgroup_width).cloned(),
+        published: published(run, &cuda.kernel, cuda.subgroup_width).cloned(),
         simulated: lanes(simulated, "the simulator at 32"),
         counted_other: lanes(other, "a GPU through Vulkan"),
         counted_cuda: lanes(Some(cuda), "CUDA"),

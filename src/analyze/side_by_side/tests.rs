@@ -4,7 +4,8 @@ use super::changes::changes;
 use super::*;
 use crate::fixtures;
 use crate::record::{
-    Block, ConditionClass, Counter, Dispatch, Enclosure, Flow, Instruction, MachineCode, Part,
+    Block, ConditionClass, Counter, Dispatch, Enclosure, Flow, Instruction, KernelNote,
+    MachineCode, Part, Published,
 };
 use crate::units::{BlockId, Issues, Lanes};
 
@@ -206,7 +207,7 @@ fn every_instrument_has_its_column_and_what_is_missing_its_reason() {
     ];
     of(&mut run, "early_exit").counters_missing = vec!["there is no CUPTI".to_owned()];
     of(&mut run, "early_exit").time = None;
-    let tables = side_by_side(&run, &Catalogue::default());
+    let tables = side_by_side(&run);
     assert_eq!(tables.len(), 2, "sealed and published");
     let uniform = row_of(&tables, "uniform");
     assert_eq!((uniform.threads.clone(), uniform.threads_on.clone()), (Ok(32.0), Ok(30.0)));
@@ -222,7 +223,7 @@ fn every_instrument_has_its_column_and_what_is_missing_its_reason() {
                  branch_by_quad, indirect_branch)";
     assert!(table.reasons().iter().any(|reason| reason == asked), "{:?}", table.reasons());
     // Without CUDA there is nothing to set side by side.
-    assert_eq!(side_by_side(&fixtures::run(), &Catalogue::default()), []);
+    assert_eq!(side_by_side(&fixtures::run()), []);
 }
 
 #[test]
@@ -234,23 +235,24 @@ fn instructions_give_the_means_where_there_are_no_sums_and_times_apart_are_said(
     if let Some(time) = &mut measurement.time {
         time.median_ns.0 *= 1.2;
     }
-    let published = |figure: f64| {
+    let mut tables = |figure: f64| {
         let published = Some(Published {
             active_lanes_mean: figure,
             hardware: "RTX 3090".to_owned(),
             subgroup_width: None,
         });
-        let kernel = super::super::CatalogueKernel { published, ..Default::default() };
-        Catalogue { kernels: [("five_patterns/indirect_branch".to_owned(), kernel)].into() }
+        let note = KernelNote { published, ..KernelNote::default() };
+        run.kernels = [("five_patterns/indirect_branch".to_owned(), note)].into();
+        side_by_side(&run)
     };
-    let tables = side_by_side(&run, &published(1.5));
-    let row = row_of(&tables, "indirect_branch");
+    let found = tables(1.5);
+    let row = row_of(&found, "indirect_branch");
     assert_eq!((row.threads.clone(), row.threads_least), (Ok(20.0), Some(8.0)));
     let apart = "CUDA takes 1.20 times as long as Vulkan";
     assert!(row.differences.iter().any(|said| said == apart), "{:?}", row.differences);
     let impossible = |row: &SideRow| row.differences.iter().any(|said| said.contains("no average"));
     assert!(impossible(row), "{:?}", row.differences);
     // A figure between the least and the most may be an average.
-    let tables = side_by_side(&run, &published(8.2));
-    assert!(!impossible(row_of(&tables, "indirect_branch")));
+    let found = tables(8.2);
+    assert!(!impossible(row_of(&found, "indirect_branch")));
 }

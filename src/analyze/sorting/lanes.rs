@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use super::{FAMILIES, number, pairs, usual_only};
 use crate::analyze::summary::active_lanes_mean;
-use crate::analyze::{Catalogue, SIZE, device_label, family, parameters_text, short_name};
+use crate::analyze::{SIZE, device_label, family, parameters_text, short_name};
 use crate::record::{Measurement, Run};
 use crate::units::Width;
 
@@ -40,9 +40,9 @@ pub struct BeforeAfterRow {
 }
 
 /// Makes the rows of every family that was counted at two widths or more.
-pub fn before_after(run: &Run, catalogue: &Catalogue) -> Vec<BeforeAfter> {
+pub fn before_after(run: &Run) -> Vec<BeforeAfter> {
     let mut families: BTreeMap<&str, Vec<(&Measurement, &Measurement)>> = BTreeMap::new();
-    for (kernel, baseline) in pairs(run, catalogue) {
+    for (kernel, baseline) in pairs(run) {
         let family = family(&kernel.kernel);
         if kernel.kernel != baseline.kernel && FAMILIES.contains(&family) {
             families.entry(family).or_default().push((kernel, baseline));

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{FAMILIES, number, pairs, speedup, stages, unusual};
 use crate::analyze::order::ordered;
 use crate::analyze::summary::{active_lanes_mean, efficiency};
-use crate::analyze::{Catalogue, SIZE, Slots, device, device_label, family, median_time, ratio};
+use crate::analyze::{SIZE, Slots, device, device_label, family, median_time, ratio};
 use crate::record::{Measurement, Run, Status, Value};
 use crate::units::{Bytes, Nanoseconds, Ratio, Width};
 
@@ -126,9 +126,9 @@ pub const MODEL_LEGEND: [&str; 8] = [
 const ROWS_MAX: usize = 48;
 
 /// Makes the model's tables, by device and family.
-pub fn model_tables(run: &Run, catalogue: &Catalogue) -> Vec<ModelTable> {
+pub fn model_tables(run: &Run) -> Vec<ModelTable> {
     let mut found: BTreeMap<(String, String), Vec<ModelRow>> = BTreeMap::new();
-    for row in model(run, catalogue) {
+    for row in model(run) {
         let family = family(&row.kernel).to_owned();
         if FAMILIES.contains(&family.as_str()) {
             found.entry((row.label.clone(), family)).or_default().push(row);
@@ -184,8 +184,8 @@ fn width_exponent(width: Width) -> i32 {
 }
 
 /// Makes the model's row of every kernel with a baseline that is another.
-pub fn model(run: &Run, catalogue: &Catalogue) -> Vec<ModelRow> {
-    let pairs = pairs(run, catalogue).into_iter();
+pub fn model(run: &Run) -> Vec<ModelRow> {
+    let pairs = pairs(run).into_iter();
     pairs
         .filter(|(kernel, baseline)| kernel.kernel != baseline.kernel)
         .map(|(kernel, baseline)| row(run, kernel, baseline))

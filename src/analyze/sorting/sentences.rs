@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{AXES, Crossover, FAMILIES, SpeedCurve, crossover, every_curve, usual_only, values_of};
-use crate::analyze::{Catalogue, family, parameters_text, short_name};
+use crate::analyze::{family, parameters_text, short_name};
 use crate::record::Run;
 
 /// Where kernels cross their baseline, at every combination of the other parameters.
@@ -91,10 +91,10 @@ fn exact(value: f64) -> String {
 
 /// The curves of each device and baseline along the first parameter that some of them vary in; where
 /// none does, the single points.
-fn groups(run: &Run, catalogue: &Catalogue) -> Vec<Vec<SpeedCurve>> {
+fn groups(run: &Run) -> Vec<Vec<SpeedCurve>> {
     let mut found: BTreeMap<(String, String), Vec<SpeedCurve>> = BTreeMap::new();
     let sorting = |curve: &SpeedCurve| FAMILIES.contains(&family(&curve.kernel));
-    for curve in every_curve(run, catalogue).into_iter().filter(sorting) {
+    for curve in every_curve(run).into_iter().filter(sorting) {
         found.entry((curve.label.clone(), curve.baseline.clone())).or_default().push(curve);
     }
     let along = |curves: Vec<SpeedCurve>| {
@@ -110,12 +110,12 @@ fn groups(run: &Run, catalogue: &Catalogue) -> Vec<Vec<SpeedCurve>> {
 }
 
 /// Makes a table for each device and baseline whose kernels were measured along a parameter.
-pub fn crossover_tables(run: &Run, catalogue: &Catalogue) -> Vec<CrossoverTable> {
+pub fn crossover_tables(run: &Run) -> Vec<CrossoverTable> {
     let lines = |mut curves: Vec<SpeedCurve>| {
         curves.retain(|curve| curve.points.len() > 1);
         curves
     };
-    groups(run, catalogue).into_iter().map(lines).filter_map(|curves| table(&curves)).collect()
+    groups(run).into_iter().map(lines).filter_map(|curves| table(&curves)).collect()
 }
 
 fn table(curves: &[SpeedCurve]) -> Option<CrossoverTable> {
@@ -164,8 +164,8 @@ fn table(curves: &[SpeedCurve]) -> Option<CrossoverTable> {
 }
 
 /// Makes a sentence for each device and baseline: where each kernel pays at the most usual parameters.
-pub fn crossover_sentences(run: &Run, catalogue: &Catalogue) -> Vec<String> {
-    groups(run, catalogue).into_iter().filter_map(sentence).collect()
+pub fn crossover_sentences(run: &Run) -> Vec<String> {
+    groups(run).into_iter().filter_map(sentence).collect()
 }
 
 fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {

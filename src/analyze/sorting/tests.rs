@@ -1,6 +1,7 @@
 //! Tests of what sorting gains, on synthetic runs.
 
 use super::*;
+use crate::fixtures::{compared, sorting_sweep};
 use crate::units::Width;
 
 fn width(lanes: u32) -> Width {
@@ -47,16 +48,11 @@ fn the_crossover_lies_between_the_points_on_both_sides_of_one() {
     assert_eq!(crossover(&curve(&points)), Crossover::Some(2));
 }
 
-/// The sweep, and what is known of its kernels.
-fn sweep() -> (Run, Catalogue) {
-    (crate::fixtures::sorting_sweep(), crate::fixtures::sorting_catalogue())
-}
-
 #[test]
 fn a_sweep_of_many_combinations_falls_into_sheets_that_can_be_read() {
-    let (run, known) = sweep();
+    let run = sorting_sweep();
     assert_eq!(run.measurements.len(), 1650);
-    let sheets = speed_sheets(&speed_curves(&run, &known));
+    let sheets = speed_sheets(&speed_curves(&run));
     let names: Vec<String> = sheets.iter().map(SpeedSheet::name).collect();
     let of_axis = |axis: &str| names.iter().filter(|name| name.contains(axis)).count();
     // Two forms of arms by three inputs, along n and along the number of classes.
@@ -77,8 +73,8 @@ fn a_sweep_of_many_combinations_falls_into_sheets_that_can_be_read() {
 
 #[test]
 fn crossovers_stand_in_one_table_and_one_sentence() {
-    let (run, known) = sweep();
-    let tables = crossover_tables(&run, &known);
+    let run = sorting_sweep();
+    let tables = crossover_tables(&run);
     assert_eq!(tables.len(), 1);
     let table = &tables[0];
     assert_eq!((table.axis, table.rows.len()), ("n", 30));
@@ -94,31 +90,31 @@ fn crossovers_stand_in_one_table_and_one_sentence() {
     assert_eq!(cells[3].as_deref(), Some("at every n from 64 to 67,108,864"));
     let cells = &row(["equal", "8", "ordered"]).crossovers;
     assert_eq!(cells[2].as_deref(), Some("at no n from 64 to 67,108,864"));
-    let sentences = crossover_sentences(&run, &known);
+    let sentences = crossover_sentences(&run);
     insta::assert_snapshot!(sentences.join("\n"));
 }
 
 #[test]
 fn a_remedy_may_have_a_parameter_that_its_baseline_lacks() {
-    let (mut run, known) = sweep();
+    let mut run = sorting_sweep();
     run.measurements.retain(|one| {
         one.parameters["arms"].to_string() == "equal"
             && one.parameters["classes"].to_string() == "8"
             && one.parameters["input"].to_string() == "random"
     });
-    let whole = speed_curves(&run, &known);
+    let whole = speed_curves(&run);
     // As attention in launches by density, whose baseline and other remedy have no number of classes.
     for one in run.measurements.iter_mut().filter(|one| !one.kernel.contains("separate")) {
         one.parameters.remove("classes");
     }
-    let curves = speed_curves(&run, &known);
+    let curves = speed_curves(&run);
     assert_eq!(curves.len(), 4);
     for curve in &curves {
         let same = whole.iter().find(|one| one.kernel == curve.kernel).unwrap();
         assert_eq!(curve.points, same.points, "{}", curve.kernel);
         assert_eq!(curve.fixed.contains_key("classes"), curve.kernel.contains("separate"));
     }
-    let sentences = crossover_sentences(&run, &known);
+    let sentences = crossover_sentences(&run);
     assert_eq!(sentences.len(), 1);
     let start =
         "On NVIDIA H200 (Vulkan), against sort/divergent (arms=equal, input=random, work=512): ";
@@ -126,14 +122,14 @@ fn a_remedy_may_have_a_parameter_that_its_baseline_lacks() {
     assert!(sentences[0].contains("separate (classes=8) pays from n = "), "{sentences:?}");
     assert!(sentences[0].contains("; sorted pays from n = "), "{sentences:?}");
     // A row where a number of classes is told, and one where none is.
-    let table = &crossover_tables(&run, &known)[0];
+    let table = &crossover_tables(&run)[0];
     assert_eq!((table.parameters.as_slice(), table.rows.len()), (&["classes".to_owned()][..], 2));
     assert_eq!(table.rows.iter().map(|row| &row.parameters[0]).collect::<Vec<_>>(), ["", "8"]);
 }
 
 #[test]
 fn kernels_without_the_parameter_that_tells_curves_apart_have_panels_too() {
-    let (mut run, known) = sweep();
+    let mut run = sorting_sweep();
     run.measurements.retain(|one| {
         let separate = one.kernel.contains("separate");
         one.parameters["arms"].to_string() == "equal"
@@ -143,7 +139,7 @@ fn kernels_without_the_parameter_that_tells_curves_apart_have_panels_too() {
     for one in run.measurements.iter_mut().filter(|one| !one.kernel.contains("separate")) {
         one.parameters.remove("classes");
     }
-    let sheets = speed_sheets(&speed_curves(&run, &known));
+    let sheets = speed_sheets(&speed_curves(&run));
     let sheet = sheets.iter().find(|sheet| sheet.axis == "n").unwrap();
     let curves: Vec<usize> = sheet.panels.iter().map(|panel| panel.curves.len()).collect();
     assert_eq!((sheet.series, curves, sheet.not_shown), (Some("classes"), vec![5, 5, 1, 1], 0));
@@ -153,8 +149,8 @@ fn kernels_without_the_parameter_that_tells_curves_apart_have_panels_too() {
 
 #[test]
 fn the_model_shows_usual_parameters_and_keeps_the_others() {
-    let (run, known) = sweep();
-    let tables = model_tables(&run, &known);
+    let run = sorting_sweep();
+    let tables = model_tables(&run);
     assert_eq!(tables.len(), 1);
     let table = &tables[0];
     // Eight equal arms, random input: 11 sizes of four kernels, out of 30 combinations.
@@ -203,7 +199,7 @@ fn the_model_shows_usual_parameters_and_keeps_the_others() {
 
 #[test]
 fn shares_of_experts_are_those_that_separate_dispatches_counted() {
-    let (mut run, _) = sweep();
+    let mut run = sorting_sweep();
     run.measurements.truncate(3);
     let names = ["moe/naive", "moe/sorted", "moe/separate"];
     for (one, name) in run.measurements.iter_mut().zip(names) {
@@ -224,14 +220,9 @@ fn shares_of_experts_are_those_that_separate_dispatches_counted() {
         alone.blocks[0].lanes = crate::units::Lanes(7 * tokens);
         separate.dispatches.push(alone);
     }
-    let kernel = |name: &str| {
-        let baseline = Some("moe/naive".to_owned());
-        let known = crate::analyze::CatalogueKernel { baseline, ..Default::default() };
-        (name.to_owned(), known)
-    };
-    let known = Catalogue { kernels: [kernel("moe/sorted"), kernel("moe/separate")].into() };
+    run.kernels = ["moe/sorted", "moe/separate"].map(|name| compared(name, "moe/naive")).into();
     let shares = [(1.0, 0.5), (1.0, 0.25), (1.0, 0.25)];
-    let arms = |run: &Run| model::model(run, &known)[0].arms_run;
+    let arms = |run: &Run| model::model(run)[0].arms_run;
     let expected = arms_run_unequal(&shares, width(32));
     assert!((arms(&run).unwrap() - expected).abs() < 1e-9, "{expected}");
     // With two experts a token the counts do not say what a lane's first choice was.
