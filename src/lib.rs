@@ -116,22 +116,21 @@
 //! `.ci/run` runs them all with lavapipe and SwiftShader installed, where a skipped test is a
 //! failure.
 
-pub mod algorithms;
+pub use lanescope_algorithms as algorithms;
+pub use lanescope_algorithms::{partition, shaders};
+pub use lanescope_simt::{instrument, layout, program, simulate, translate, units};
+
 pub mod analyze;
 pub mod chart;
 pub mod cli;
 #[cfg(test)]
 mod fixtures;
-pub mod instrument;
 pub mod kernel;
 pub mod occupancy;
-pub mod partition;
-pub mod program;
 pub mod record;
 pub mod report;
 pub mod run;
-pub mod simulate;
 pub mod statistics;
 pub mod store;
-pub mod translate;
-pub mod units;
+#[cfg(test)]
+mod tests;

@@ -10,17 +10,21 @@ use std::path::{Path, PathBuf};
 use regex::Regex;
 
 /// What each module may use of the crate; `run` and `cli` stand beside what they may use.
-const ALLOWED: [(&str, &[&str]); 18] = [
+const ALLOWED: [(&str, &[&str]); 20] = [
     ("units", &[]),
+    // How variables lie in memory: the catalogue describes them, `program` reflects them.
+    ("layout", &[]),
     // The contract has no such module: arithmetic over published limits, which needs nothing.
     ("occupancy", &["units"]),
     // Nor this one: what `algorithms` and the experiments of `kernel` would else cut twice.
     ("partition", &[]),
+    // The texts that `algorithms` runs, which the catalogue counts and times.
+    ("shaders", &[]),
     ("statistics", &["units"]),
     ("record", &["units"]),
     // `record::Value` is the type of parameters, which go from the catalogue into the record.
-    ("kernel", &["units", "record", "partition"]),
-    ("program", &["units", "kernel"]),
+    ("kernel", &["units", "layout", "record", "partition", "shaders"]),
+    ("program", &["units", "layout"]),
     ("simulate", &["units", "program"]),
     ("instrument", &["units", "program"]),
     ("translate", &["units", "program"]),
@@ -28,6 +32,7 @@ const ALLOWED: [(&str, &[&str]); 18] = [
         "run",
         &[
             "units",
+            "layout",
             "statistics",
             "kernel",
             "program",
@@ -37,7 +42,7 @@ const ALLOWED: [(&str, &[&str]); 18] = [
             "record",
         ],
     ),
-    ("algorithms", &["units", "partition"]),
+    ("algorithms", &["partition", "shaders"]),
     ("store", &["record", "units"]),
     // What a device of a known architecture holds stands beside what was measured.
     ("analyze", &["record", "units", "statistics", "occupancy"]),
@@ -97,16 +102,14 @@ fn shipped(text: &str) -> String {
 
 /// Every forbidden edge, worded.
 fn violations(files: &BTreeMap<String, String>) -> BTreeSet<String> {
-    let edge = Regex::new(r"\bcrate::([a-z_]+)|\blanescope::([a-z_]+)").unwrap();
+    let edge =
+        Regex::new(r"\bcrate::([a-z_]+)|\blanescope(?:_simt|_algorithms)?::([a-z_]+)").unwrap();
     let group = Regex::new(r"(?s)\buse crate::\{(.*?)\};").unwrap();
     let word = Regex::new(r"(?:^|[{,\s])([a-z_]+)(?:::|,|$|\s)").unwrap();
     let allowed: BTreeMap<&str, &[&str]> = ALLOWED.into_iter().collect();
     let mut found = BTreeSet::new();
     for (path, text) in files {
         let module = path.split(['/', '.']).next().unwrap_or_default();
-        if module == "lib" {
-            continue;
-        }
         let Some(may) = allowed.get(module) else {
             found.insert(format!("{path}: module `{module}` is not in the table"));
             continue;
@@ -132,17 +135,34 @@ fn violations(files: &BTreeMap<String, String>) -> BTreeSet<String> {
     found
 }
 
-/// Reads the crate's sources.
+/// The packages' folders of sources, with the module that their files belong to where it is one.
+const PACKAGES: [(&str, &str); 3] = [
+    ("src", ""),
+    ("crates/lanescope-simt/src", ""),
+    ("crates/lanescope-algorithms/src", "algorithms/"),
+];
+
+/// Modules of a package that the table knows by themselves.
+const OWN_ROWS: [&str; 2] = ["partition", "shaders"];
+
+/// Reads the packages' sources, by module and path in it.
 fn files() -> BTreeMap<String, String> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let mut paths = Vec::new();
-    sources(&root, &mut paths);
     let mut files = BTreeMap::new();
-    for path in paths {
-        let name = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
-        if !name.ends_with("tests.rs") && !name.contains("/tests/") && !name.starts_with("fixtures")
-        {
-            files.insert(name, shipped(&fs::read_to_string(&path).unwrap()));
+    for (folder, module) in PACKAGES {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let mut paths = Vec::new();
+        sources(&root, &mut paths);
+        assert!(paths.len() > 5, "{folder} was not found");
+        for path in paths {
+            let name = path.strip_prefix(&root).unwrap().to_string_lossy().replace('\\', "/");
+            let test = name.ends_with("tests.rs") || name.starts_with("fixtures");
+            if test || format!("/{name}").contains("/tests/") || name == "lib.rs" {
+                continue;
+            }
+            let first = name.split(['/', '.']).next().unwrap_or_default();
+            let prefix = if OWN_ROWS.contains(&first) { "" } else { module };
+            let text = shipped(&fs::read_to_string(&path).unwrap());
+            assert_eq!(files.insert(format!("{prefix}{name}"), text), None, "{name} twice");
         }
     }
     files

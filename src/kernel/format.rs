@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::layout::ScalarType;
 use crate::record::Value;
 
 /// A kernel's description.
@@ -342,81 +343,6 @@ pub struct BufferDescription {
     /// It must be an output.
     #[serde(default)]
     pub shown: bool,
-}
-
-/// The type of a scalar.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ScalarType {
-    /// 32-bit float.
-    F32,
-    /// 32-bit unsigned integer.
-    U32,
-    /// 32-bit signed integer.
-    I32,
-    /// 16-bit float.
-    F16,
-    /// 64-bit float.
-    F64,
-    /// 16-bit unsigned integer.
-    U16,
-    /// 16-bit signed integer.
-    I16,
-    /// 64-bit unsigned integer.
-    U64,
-    /// 64-bit signed integer.
-    I64,
-}
-
-impl ScalarType {
-    /// The type of this name, such as `f32`.
-    pub fn from_name(name: &str) -> Option<Self> {
-        let all = [
-            Self::F32,
-            Self::U32,
-            Self::I32,
-            Self::F16,
-            Self::F64,
-            Self::U16,
-            Self::I16,
-            Self::U64,
-            Self::I64,
-        ];
-        all.into_iter().find(|scalar| scalar.to_string() == name)
-    }
-
-    /// Its size in bytes: 2, 4 or 8.
-    pub fn bytes(self) -> u64 {
-        match self {
-            Self::F16 | Self::U16 | Self::I16 => 2,
-            Self::F32 | Self::U32 | Self::I32 => 4,
-            Self::F64 | Self::U64 | Self::I64 => 8,
-        }
-    }
-
-    /// Whether it holds fractions.
-    pub fn is_float(self) -> bool {
-        match self {
-            Self::F16 | Self::F32 | Self::F64 => true,
-            Self::U16 | Self::I16 | Self::U32 | Self::I32 | Self::U64 | Self::I64 => false,
-        }
-    }
-}
-
-impl std::fmt::Display for ScalarType {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(match self {
-            Self::F16 => "f16",
-            Self::F32 => "f32",
-            Self::F64 => "f64",
-            Self::U16 => "u16",
-            Self::I16 => "i16",
-            Self::U32 => "u32",
-            Self::I32 => "i32",
-            Self::U64 => "u64",
-            Self::I64 => "i64",
-        })
-    }
 }
 
 /// One scalar of a small struct: its type and its value, such as `{ u32 = "n" }`.

@@ -7,8 +7,8 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::format::ScalarType;
-use super::shape::{self, Extent, Shape};
+use super::shape::{self, Extent};
+use crate::layout::{ScalarType, Shape};
 
 /// Elements that one thread makes at a time.
 const ELEMENTS_PER_TASK: usize = 1 << 16;

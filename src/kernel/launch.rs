@@ -11,12 +11,13 @@ use serde::{Deserialize, Serialize};
 use super::dispatches;
 use super::format::{
     BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
-    Reference, Replacement, ReplacementText, ScalarDescription, ScalarType,
+    Reference, Replacement, ReplacementText, ScalarDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
-use super::shape::{Extent, Shape};
+use super::shape::Extent;
 use super::{Kernel, KernelError, Language, multisplit};
+use crate::layout::{ScalarType, Shape};
 use crate::record::Value;
 use crate::units::Width;
 

@@ -23,11 +23,12 @@ use std::collections::BTreeMap;
 
 use include_dir::{Dir, include_dir};
 
-pub use format::{Description, Published, ScalarType};
+pub use format::{Description, Published};
 pub use generate::Fill;
 pub use launch::{Buffer, Dispatch, Launch, Native, Surroundings, Workgroups};
-pub use shape::{Extent, Shape};
+pub use shape::Extent;
 
+pub use crate::layout::{ScalarType, Shape};
 use crate::record::Value;
 
 static SHADERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/shaders");
@@ -326,6 +327,8 @@ impl Catalogue {
                 files.insert(file.path().to_string_lossy().replace('\\', "/"), text.to_owned());
             }
         }
+        let shared = crate::shaders::FILES;
+        files.extend(shared.map(|(path, text)| (path.to_owned(), text.to_owned())));
         Self::from_files(&files)
     }
 

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 
 use super::format::{
     BufferDescription, Description, DispatchDescription, FillDescription, Formula,
-    MultisplitDescription, ScalarDescription, ScalarType, WorkgroupsDescription, WritesDescription,
+    MultisplitDescription, ScalarDescription, WorkgroupsDescription, WritesDescription,
 };
 use super::formula::{self, Names};
 use super::launch::{BUFFER_BYTES_MAX, numbers};
+use crate::layout::ScalarType;
 use crate::partition::{CLASSES_MAX, Limits, Memory, Order, Plan, Stage, Tuning, Writes};
 use crate::record::Value;
 

@@ -1,7 +1,7 @@
-//! How a variable that the host binds lies in memory, as plain data, and sensible values for it.
+//! Sensible values for a variable that the host binds.
 //!
-//! Input: a [`Shape`], which `program` reflects from a shader. Output: its size and scalars, and the
-//! bytes of [`contents`]. It knows nothing of naga and reads no shader.
+//! Input: a [`Shape`], which `program` reflects from a shader. Output: the bytes of [`contents`]. It
+//! knows nothing of naga and reads no shader.
 //!
 //! # Sensible values
 //!
@@ -15,66 +15,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::format::ScalarType;
 use super::generate::{encode, uniform};
-
-/// A host-shareable type with its layout.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Shape {
-    /// One number.
-    Scalar {
-        /// Its type.
-        scalar: ScalarType,
-        /// Whether it is atomic.
-        atomic: bool,
-    },
-    /// Numbers in a row.
-    Vector {
-        /// The type of a component.
-        scalar: ScalarType,
-        /// How many.
-        components: u32,
-    },
-    /// Columns of numbers.
-    Matrix {
-        /// The type of a component.
-        scalar: ScalarType,
-        /// How many columns.
-        columns: u32,
-        /// How many rows.
-        rows: u32,
-        /// Bytes from column to column.
-        stride: u64,
-    },
-    /// Elements of one shape.
-    Array {
-        /// An element.
-        element: Box<Self>,
-        /// Bytes from element to element.
-        stride: u64,
-        /// How many; nothing where the buffer's size says it.
-        count: Option<u64>,
-    },
-    /// Fields of several shapes.
-    Struct {
-        /// The fields, in order.
-        fields: Vec<Field>,
-        /// Its size in bytes, with one element of a run-time array at its end.
-        size: u64,
-    },
-}
-
-/// A field of a struct.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Field {
-    /// Its name in the source.
-    pub name: String,
-    /// Where it begins in the struct, in bytes.
-    pub offset: u64,
-    /// Its shape.
-    pub shape: Shape,
-}
+use crate::layout::{ScalarType, Shape};
 
 /// What the numbers that stand alone follow from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,21 +25,6 @@ pub struct Extent {
     pub n: u64,
     /// Along how many dimensions workgroups extend, 1 to 3.
     pub dimensions: u32,
-}
-
-/// A scalar of a shape, with the path of fields that leads to it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Leaf {
-    /// Where it lies, in bytes.
-    pub offset: u64,
-    /// Its type.
-    pub scalar: ScalarType,
-    /// Its name, such as `camera.position.x`.
-    pub name: String,
-    /// Whether it is atomic.
-    pub atomic: bool,
-    /// The components of the vector that it belongs to; 1 for a number that stands alone.
-    pub components: u32,
 }
 
 impl Extent {
@@ -124,93 +51,6 @@ pub fn root(n: u64, k: u32) -> u64 {
         }
     }
     side.max(1)
-}
-
-impl Shape {
-    /// Its size in bytes, where run-time arrays hold `elements`.
-    pub fn size(&self, elements: u64) -> u64 {
-        match self {
-            Self::Scalar { scalar, .. } => scalar.bytes(),
-            Self::Vector { scalar, components } => scalar.bytes() * u64::from(*components),
-            Self::Matrix { columns, stride, .. } => u64::from(*columns) * stride,
-            Self::Array { stride, count, .. } => stride.saturating_mul(count.unwrap_or(elements)),
-            Self::Struct { fields, size } => match fields.last() {
-                Some(last) if last.shape.stride().is_some() => {
-                    last.offset.saturating_add(last.shape.size(elements))
-                }
-                _ => *size,
-            },
-        }
-    }
-
-    /// Bytes from element to element of the run-time array that it is or ends in.
-    pub fn stride(&self) -> Option<u64> {
-        match self {
-            Self::Array { stride, count: None, .. } => Some(*stride),
-            Self::Struct { fields, .. } => fields.last().and_then(|last| last.shape.stride()),
-            Self::Scalar { .. }
-            | Self::Vector { .. }
-            | Self::Matrix { .. }
-            | Self::Array { count: Some(_), .. } => None,
-        }
-    }
-
-    /// The type of all its scalars and whether they are atomic, where they are alike throughout.
-    pub fn uniform_scalar(&self) -> Option<(ScalarType, bool)> {
-        match self {
-            Self::Scalar { scalar, atomic } => Some((*scalar, *atomic)),
-            Self::Vector { scalar, .. } | Self::Matrix { scalar, .. } => Some((*scalar, false)),
-            Self::Array { element, .. } => element.uniform_scalar(),
-            Self::Struct { fields, .. } => {
-                let mut kinds = fields.iter().map(|field| field.shape.uniform_scalar());
-                let first = kinds.next()??;
-                kinds.all(|kind| kind == Some(first)).then_some(first)
-            }
-        }
-    }
-
-    /// Its scalars in order, where there is no array and there are at most `max`.
-    pub fn leaves(&self, max: usize) -> Option<Vec<Leaf>> {
-        let mut leaves = Vec::new();
-        (self.collect("", 0, max, &mut leaves) && leaves.len() <= max).then_some(leaves)
-    }
-
-    fn collect(&self, name: &str, offset: u64, max: usize, leaves: &mut Vec<Leaf>) -> bool {
-        if leaves.len() > max {
-            return false;
-        }
-        let mut push = |offset: u64, scalar: ScalarType, suffix: &str, atomic, components| {
-            let name = format!("{name}{suffix}");
-            leaves.push(Leaf { offset, scalar, name, atomic, components });
-        };
-        match self {
-            Self::Scalar { scalar, atomic } => push(offset, *scalar, "", *atomic, 1),
-            Self::Vector { scalar, components } => {
-                for (index, suffix) in (0..*components).zip([".x", ".y", ".z", ".w"]) {
-                    let at = offset + u64::from(index) * scalar.bytes();
-                    push(at, *scalar, suffix, false, *components);
-                }
-            }
-            Self::Matrix { scalar, columns, rows, stride } => {
-                for column in 0..*columns {
-                    for row in 0..*rows {
-                        let at =
-                            offset + u64::from(column) * stride + u64::from(row) * scalar.bytes();
-                        push(at, *scalar, &format!("[{column}][{row}]"), false, *rows);
-                    }
-                }
-            }
-            Self::Array { .. } => return false,
-            Self::Struct { fields, .. } => {
-                return fields.iter().all(|field| {
-                    let dot = if name.is_empty() { "" } else { "." };
-                    let name = format!("{name}{dot}{}", field.name);
-                    field.shape.collect(&name, offset + field.offset, max, leaves)
-                });
-            }
-        }
-        true
-    }
 }
 
 /// Makes `size` bytes of sensible values for `shape`; `random` gives 64 bits for each byte offset.
@@ -280,6 +120,7 @@ impl Writer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::layout::Field;
 
     fn scalar(scalar: ScalarType) -> Shape {
         Shape::Scalar { scalar, atomic: false }

@@ -15,8 +15,8 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use lanescope::instrument::{Instrumented, Method, Options};
-use lanescope::kernel::shape::Shape;
 use lanescope::kernel::{Launch, SEED};
+use lanescope::layout::Shape;
 use lanescope::program::{Emission, Language, Overrides, Parsed, Program, emit_all};
 use lanescope::record::{Flag, Tag};
 use lanescope::run::measure::{Results, measurement};

@@ -24,9 +24,10 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::format::{Reference, ScalarType};
+use super::format::Reference;
 use super::generate;
 use super::launch::Launch;
+use crate::layout::ScalarType;
 use crate::record::Value;
 
 /// Elements that one thread looks at at a time.

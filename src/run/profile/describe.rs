@@ -10,7 +10,7 @@ use crate::kernel::format::{
     BufferDescription, DefaultWord, DispatchDescription, FillDescription, Formula,
     ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
 };
-use crate::kernel::shape::{Leaf, Shape};
+use crate::layout::{Leaf, Shape};
 use crate::program::{Interface, Resource};
 
 /// The most scalars that are described one by one.

@@ -1,0 +1,259 @@
+//! How a stable partition by class is done: its dispatches, the buffers they share, and their sizes.
+//!
+//! Input: a device's limits, a number of elements and of classes, and what is to be written. Output: a
+//! [`Plan`] of the kernels in `shaders/sort/split*.part.wgsl`: values of their overrides, the words of
+//! their uniform buffer, the length of every buffer, and the dispatches in order. Arithmetic alone: it
+//! makes nothing, knows no device and reads no shader; tests hold it against the shader's text.
+//!
+//! [`algorithms::multisplit`](crate::multisplit) makes its pipelines and buffers from a
+//! plan, and the catalogue the launches of every kernel that says `[multisplit]`, so that what lanescope
+//! counts and times is what the library runs. Two things the catalogue, which is made without a device,
+//! cannot know. Its limits are [`Limits::WEBGPU`]; with more, [`Tuning::choose`] comes to the same, and
+//! `SCAN_THREADS` alone becomes 512 where workgroups may be that large. And it leaves `NARROW` and `WIDE`
+//! as they are in the shader, which is right at every width, where the library says which code cannot
+//! be needed at the widths that a driver reports.
+
+mod tuning;
+
+use std::collections::BTreeMap;
+
+pub use tuning::{Misfit, Path, Tuning};
+
+/// The most classes.
+pub const CLASSES_MAX: u32 = 256;
+
+/// The most workgroups of a dispatch along one dimension on every device, and the most chunks.
+const WORKGROUPS_MAX: u32 = 65_535;
+
+/// Words of the shader's struct `Split`.
+pub const SPLIT_WORDS: usize = 5;
+
+/// What a device can do, as far as a partition is cut to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The most invocations of a workgroup in one dimension.
+    pub invocations_max: u32,
+    /// The most workgroup memory of a workgroup, in bytes.
+    pub workgroup_bytes_max: u32,
+    /// The most workgroups of a dispatch in one dimension.
+    pub workgroups_max: u32,
+    /// The most bytes of a storage buffer that can be bound.
+    pub storage_bytes_max: u64,
+}
+
+impl Limits {
+    /// What every WebGPU device has: the defaults of the specification's table of limits
+    /// (<https://www.w3.org/TR/webgpu/#limits>), which are `wgpu::Limits::default()` too.
+    pub const WEBGPU: Self = Self {
+        invocations_max: 256,
+        workgroup_bytes_max: 16_384,
+        workgroups_max: 65_535,
+        storage_bytes_max: 128 << 20,
+    };
+}
+
+/// What a partition writes, beside where classes begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Writes {
+    /// Whether it writes the order as a permutation.
+    pub order: Option<Order>,
+    /// Whether it writes pairs of class and payload in order.
+    pub pairs: bool,
+}
+
+/// The order as a permutation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The index of the element that goes to each place.
+    Permutation,
+    /// That, and the place that each element goes to.
+    WithInverse,
+}
+
+/// A buffer of the shader, of 32-bit words; its place in this list is its binding in group 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Memory {
+    /// The uniform buffer: [`Plan::split`].
+    Split,
+    /// Class ids.
+    Keys,
+    /// 0, or what tells of the first id that is out of range.
+    Status,
+    /// Class ids packed, several to a word, for the last dispatches.
+    Packed,
+    /// Counts of classes in chunks, then where they go.
+    Counts,
+    /// Elements of each class.
+    Totals,
+    /// Where each class begins, then n.
+    Offsets,
+    /// The index of the element that goes to each place.
+    Permutation,
+    /// The place that each element goes to.
+    Inverse,
+    /// A payload for each element.
+    Payload,
+    /// The payloads in order.
+    PayloadSorted,
+    /// The class ids in order.
+    KeysSorted,
+    /// For [`Path::Many`]: what the tiles of a chunk have before them.
+    ManyBefore,
+}
+
+impl Memory {
+    /// Its binding in group 0.
+    pub fn binding(self) -> u32 {
+        self as u32
+    }
+
+    /// The shader's variable on a path.
+    pub fn variable(self, path: Path) -> &'static str {
+        match (self, path) {
+            (Self::Split, _) => "split",
+            (Self::Keys, _) => "keys",
+            (Self::Status, _) => "status",
+            (Self::Packed, _) => "packed",
+            (Self::Counts, _) => "counts",
+            (Self::Totals, _) => "totals",
+            (Self::Offsets, _) => "offsets",
+            (Self::Permutation, _) => "permutation",
+            (Self::Inverse, _) => "inverse",
+            (Self::Payload, _) => "payload",
+            (Self::PayloadSorted, _) => "payload_sorted",
+            (Self::KeysSorted, Path::Few) => "keys_sorted",
+            // The same binding, by fours.
+            (Self::KeysSorted, Path::Many) => "keys_filled",
+            (Self::ManyBefore, _) => "many_before",
+        }
+    }
+}
+
+/// A dispatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// The shader's entry point.
+    pub entry_point: &'static str,
+    /// Workgroups along x, y and z; none where there is no element.
+    pub workgroups: [u32; 3],
+    /// What it binds, all of it.
+    pub binds: Vec<Memory>,
+}
+
+/// A partition, worked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How the work is cut.
+    pub tuning: Tuning,
+    /// Values of overrides by name, of those that its path reads.
+    pub overrides: BTreeMap<&'static str, u32>,
+    /// The words of the shader's struct `Split`.
+    pub split: [u32; SPLIT_WORDS],
+    /// Every buffer that a stage binds, with the least length that will do, in words.
+    pub lengths: BTreeMap<Memory, u64>,
+    /// The dispatches in order.
+    pub stages: Vec<Stage>,
+}
+
+impl Plan {
+    /// Works out a partition of n elements into `classes` classes, cut as `tuning` says, which
+    /// [`Tuning::check`] must allow.
+    ///
+    /// # Panics
+    ///
+    /// Where `tuning` has no threads, rows or tiles, which [`Tuning::check`] does not allow.
+    pub fn new(limits: &Limits, n: u32, classes: u32, writes: Writes, tuning: Tuning) -> Self {
+        let inverse = writes.order == Some(Order::WithInverse);
+        let chunks = tuning.chunks(n).max(1);
+        let split = [n, classes, chunks, tuning.tiles_per_chunk, u32::from(inverse)];
+        let stages = stages(n, classes, writes, tuning);
+        let bound = stages.iter().flat_map(|stage| &stage.binds);
+        let lengths = bound.map(|memory| (*memory, length(*memory, n, &split, tuning))).collect();
+        Self { tuning, overrides: overrides(limits, classes, tuning), split, lengths, stages }
+    }
+}
+
+/// The length in elements of a buffer for n of them: n rounded up to a multiple of 4, and at
+/// least 4. Saturates at the largest multiple of 4 for n near 2^32, which no device binds.
+pub fn words_of(n: u32) -> u32 {
+    n.max(1).checked_next_multiple_of(4).unwrap_or(u32::MAX - 3)
+}
+
+fn overrides(limits: &Limits, classes: u32, tuning: Tuning) -> BTreeMap<&'static str, u32> {
+    let mut values = BTreeMap::from([
+        ("THREADS", tuning.threads),
+        ("SCAN_THREADS", Tuning::scan_threads(limits)),
+    ]);
+    match tuning.path {
+        Path::Few => {
+            values.extend([("ROOM", Tuning::room(classes)), ("FOLD", u32::from(tuning.fold))]);
+        }
+        Path::Many => {
+            values.extend([("MANY_ROWS", tuning.rows), ("BITS", Tuning::bits(classes))]);
+        }
+    }
+    values
+}
+
+fn stages(n: u32, classes: u32, writes: Writes, tuning: Tuning) -> Vec<Stage> {
+    use Memory::*;
+    let (count, permutation, pairs) = match tuning.path {
+        Path::Few => ("few_count", "few_permutation", "few_pairs"),
+        Path::Many => ("many_count", "many_permutation", "many_pairs"),
+    };
+    let mut counted = vec![Packed, Counts];
+    let chunks = tuning.chunks(n);
+    // What a workgroup of the last dispatches takes: a chunk for few classes, a tile for many.
+    let mut parts = chunks;
+    if tuning.path == Path::Many {
+        counted.push(ManyBefore);
+        parts = tuning.tiles(n);
+    }
+    let stage = |entry_point, workgroups, binds: &[&[Memory]]| Stage {
+        entry_point,
+        workgroups: grid(workgroups),
+        binds: [&[Split], binds.concat().as_slice()].concat(),
+    };
+    let mut stages = vec![stage(count, chunks, &[&[Keys, Status], &counted])];
+    if !tuning.fold {
+        let classes = if n == 0 { 0 } else { classes };
+        stages.push(stage("scan", classes, &[&[Counts, Totals]]));
+    }
+    let placed = [&counted[..], &[Totals, Offsets]].concat();
+    if writes.order.is_some() {
+        stages.push(stage(permutation, parts, &[&placed, &[Permutation, Inverse]]));
+    }
+    if writes.pairs {
+        stages.push(stage(pairs, parts, &[&placed, &[Payload, PayloadSorted, KeysSorted]]));
+    }
+    stages
+}
+
+/// A count of workgroups in two dimensions: what goes by tiles may have more of them than a line holds.
+fn grid(count: u32) -> [u32; 3] {
+    let lines = count.div_ceil(WORKGROUPS_MAX).max(1);
+    [count.div_ceil(lines), lines, 1]
+}
+
+/// The length of a buffer, in words.
+fn length(memory: Memory, n: u32, split: &[u32; SPLIT_WORDS], tuning: Tuning) -> u64 {
+    let [_, classes, _, _, inverse] = *split;
+    let [packed, counts, before] = tuning.scratch_words(n, classes);
+    match memory {
+        Memory::Split => SPLIT_WORDS as u64,
+        Memory::Status => 1,
+        Memory::Packed => packed,
+        Memory::Counts => counts,
+        Memory::ManyBefore => before,
+        Memory::Totals => u64::from(classes),
+        Memory::Offsets => u64::from(classes) + 1,
+        // Bound, and not written: one vector will do.
+        Memory::Inverse if inverse == 0 => 4,
+        Memory::Keys
+        | Memory::Permutation
+        | Memory::Inverse
+        | Memory::Payload
+        | Memory::PayloadSorted
+        | Memory::KeysSorted => u64::from(words_of(n)),
+    }
+}
