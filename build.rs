@@ -5,6 +5,9 @@
 
 use std::process::Command;
 
+/// What the program is built from.
+const SOURCES: [&str; 6] = ["src", "crates", "shaders", "Cargo.toml", "Cargo.lock", "build.rs"];
+
 fn git(arguments: &[&str]) -> Option<String> {
     let output = Command::new("git").args(arguments).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
@@ -12,7 +15,7 @@ fn git(arguments: &[&str]) -> Option<String> {
 }
 
 fn main() {
-    for path in ["src", "shaders", "Cargo.toml", "Cargo.lock", "build.rs"] {
+    for path in SOURCES {
         println!("cargo::rerun-if-changed={path}");
     }
     for name in ["HEAD", "index", "logs/HEAD"] {
@@ -24,16 +27,8 @@ fn main() {
     }
     if let Some(sha) = git(&["rev-parse", "HEAD"]) {
         println!("cargo::rustc-env=LANESCOPE_GIT_SHA={sha}");
-        if let Some(status) = git(&[
-            "status",
-            "--porcelain",
-            "--",
-            "src",
-            "shaders",
-            "Cargo.toml",
-            "Cargo.lock",
-            "build.rs",
-        ]) {
+        let status = ["status", "--porcelain", "--"].into_iter().chain(SOURCES);
+        if let Some(status) = git(&status.collect::<Vec<_>>()) {
             println!("cargo::rustc-env=LANESCOPE_GIT_DIRTY={}", !status.is_empty());
         }
     }
