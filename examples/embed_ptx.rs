@@ -1,7 +1,9 @@
 //! Compiles the PTX that lanescope brings for machines with NVIDIA's driver and no NVRTC.
 //!
 //! Input: NVRTC of the version that `embedded::MADE_WITH` names, in a folder that `LANESCOPE_NVRTC`
-//! names. Output: the files of `src/run/cuda/ptx`, those of earlier translations removed.
+//! names. Output: the archive and its index in `src/run/cuda/embedded`. Only texts that the archive
+//! does not hold are compiled; `--all` compiles every text anew. `--list` says what is stale and
+//! writes nothing.
 //!
 //! ```sh
 //! pip install --target nvrtc nvidia-cuda-nvrtc-cu12==12.4.127
@@ -10,15 +12,67 @@
 
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
+use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 
-use anyhow::ensure;
-use lanescope::run::cuda::embedded::{ARCHITECTURE, ENDING, MADE_WITH, packed, sources};
+use anyhow::{Context, ensure};
+use lanescope::run::cuda::embedded::{
+    ARCHITECTURE, ARCHIVE, ENDING, FOLDER, INDEX, Index, MADE_WITH, Row, Text, texts, unpack,
+};
 use lanescope::run::cuda::nvrtc::Nvrtc;
+use lzma_rust2::{XzOptions, XzWriter};
 use rayon::prelude::*;
+
+/// How hard the archive is compressed; 6 takes seconds, and 9 saves a twentieth.
+const PRESET: u32 = 6;
+
+/// How far back a repetition may lie, in bytes: all texts share one prelude, and lie together.
+const DICTIONARY_BYTES: u32 = 64 << 20;
 
 #[expect(clippy::disallowed_methods, reason = "writes files of the checkout")]
 fn main() -> anyhow::Result<()> {
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let given = |flag: &str| asked.iter().any(|one| one == flag);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
+    let texts = texts()?;
+    let index = Index::of(&texts);
+    // What lies in the checkout counts, not what this program was built with.
+    let there = std::fs::read(folder.join(ARCHIVE)).ok();
+    let mut kept = there.map(|bytes| unpack(&bytes)).transpose()?.unwrap_or_default();
+    if given("--all") {
+        kept.clear();
+    }
+    let before = kept.len();
+    kept.retain(|key, _| texts.contains_key(key));
+    let stale: BTreeMap<&String, &Text> =
+        texts.iter().filter(|(key, _)| !kept.contains_key(*key)).collect();
+    println!(
+        "{} of {} texts to compile, {} left over",
+        stale.len(),
+        texts.len(),
+        before - kept.len()
+    );
+    for text in stale.values() {
+        println!("  {}", text.row);
+    }
+    if given("--list") {
+        return Ok(());
+    }
+    let compiled = compile(&stale)?;
+    kept.extend(compiled);
+    let archive = pack(&texts, &kept)?;
+    std::fs::write(folder.join(ARCHIVE), &archive)?;
+    std::fs::write(folder.join(INDEX), written(&index))?;
+    println!("{}: {} files, {} bytes", folder.join(ARCHIVE).display(), kept.len(), archive.len());
+    Ok(())
+}
+
+/// The PTX of texts, by key.
+fn compile(texts: &BTreeMap<&String, &Text>) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
+    if texts.is_empty() {
+        return Ok(BTreeMap::new());
+    }
     let compiler = Nvrtc::load()?;
     ensure!(
         compiler.version() == MADE_WITH,
@@ -26,26 +80,65 @@ fn main() -> anyhow::Result<()> {
         compiler.path().display(),
         compiler.version()
     );
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/run/cuda/ptx");
-    for entry in std::fs::read_dir(&folder)? {
-        let path = entry?.path();
-        if path.to_str().is_some_and(|path| path.ends_with(ENDING)) {
-            std::fs::remove_file(path)?;
-        }
+    texts
+        .par_iter()
+        .map(|(key, text)| {
+            let image = compiler.compile_for(&text.source, ARCHITECTURE);
+            let mut ptx = image.with_context(|| text.row.to_string())?.bytes;
+            ptx.retain(|byte| *byte != 0);
+            Ok(((*key).clone(), ptx))
+        })
+        .collect()
+}
+
+/// The archive: the same bytes from the same files. Texts of one kernel stand together.
+fn pack(
+    texts: &BTreeMap<String, Text>,
+    files: &BTreeMap<String, Vec<u8>>,
+) -> anyhow::Result<Vec<u8>> {
+    let mut order: Vec<(&String, &Text)> = texts.iter().collect();
+    order.sort_by_key(|(key, text)| {
+        (&text.row.kernel, &text.row.entry_point, text.row.counted, &text.row.form, *key)
+    });
+    let mut options = XzOptions::with_preset(PRESET);
+    options.lzma_options.dict_size = DICTIONARY_BYTES;
+    let mut builder = tar::Builder::new(XzWriter::new(Vec::new(), options)?);
+    for (key, text) in order {
+        let ptx = files.get(key).with_context(|| format!("no PTX of {}", text.row))?;
+        let mut header = tar::Header::new_ustar();
+        header.set_size(ptx.len() as u64);
+        header.set_mode(0o644);
+        builder.append_data(&mut header, format!("{key}{ENDING}"), ptx.as_slice())?;
     }
-    let compiled: Vec<(String, Vec<u8>)> = sources()?
-        .into_par_iter()
-        .map(|(name, source)| Ok((name, compiler.compile_for(&source, ARCHITECTURE)?.bytes)))
-        .collect::<anyhow::Result<_>>()?;
-    let (mut ptx_bytes, mut file_bytes) = (0, 0);
-    let count = compiled.len();
-    for (name, mut ptx) in compiled {
-        ptx.retain(|byte| *byte != 0);
-        let file = packed(&ptx)?;
-        ptx_bytes += ptx.len();
-        file_bytes += file.len();
-        std::fs::write(folder.join(name), file)?;
+    let mut writer = builder.into_inner()?;
+    writer.flush()?;
+    Ok(writer.finish()?)
+}
+
+/// The index as a file: one line a text.
+fn written(index: &Index) -> String {
+    let mut lines = vec![
+        format!("# What {ARCHIVE} holds. Made by `lab embed-ptx`, as README.md says; never edited."),
+        format!("nvrtc = \"{}\"", index.nvrtc),
+        format!("architecture = \"{}\"", index.architecture),
+        String::new(),
+        "[texts]".to_owned(),
+    ];
+    let mut rows: Vec<_> = index.texts.iter().collect();
+    rows.sort_by_key(|(key, row)| (&row.kernel, &row.entry_point, row.counted, &row.form, *key));
+    for (key, row) in rows {
+        lines.push(format!("\"{key}\" = {}", inline(row)));
     }
-    println!("{count} files in {}: {file_bytes} bytes, unpacked {ptx_bytes}", folder.display());
-    Ok(())
+    lines.join("\n") + "\n"
+}
+
+/// A row on one line, its kernel first.
+fn inline(row: &Row) -> String {
+    let quoted = |text: &str| toml::Value::from(text).to_string();
+    let mut fields = vec![format!("kernel = {}", quoted(&row.kernel))];
+    fields.extend(row.entry_point.iter().map(|name| format!("entry_point = {}", quoted(name))));
+    fields.push(format!("class = {}", toml::Value::from(row.class.clone())));
+    fields.extend(row.form.iter().map(|form| format!("form = {}", quoted(form))));
+    fields.push(format!("counted = {}", row.counted));
+    format!("{{ {} }}", fields.join(", "))
 }

@@ -13,7 +13,8 @@
 //!
 //! A driver that is not installed makes its tests *ignored*, with the reason in their names;
 //! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda` turns that into failures. NVRTC is looked for
-//! in the folders that `LANESCOPE_NVRTC` names.
+//! in the folders that `LANESCOPE_NVRTC` names. Embedded PTX that is stale is such a skip too, and
+//! `LANESCOPE_REQUIRE=ptx` asks for it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

@@ -1,26 +1,26 @@
 //! PTX of the catalogue's default points, for machines that have NVIDIA's driver and no NVRTC.
 //!
-//! Input: an emitted C++ text. Output: its PTX, where lanescope brings it. The files of
-//! `src/run/cuda/ptx` are named by the SHA-256 of the text that they were compiled from, so that PTX
-//! of another text is never found: a translation that changes makes its PTX missing, not wrong. They
-//! are compressed, to a seventh. What there must be is [`sources`]; `cargo run --release --example
-//! embed_ptx` compiles it anew, with the NVRTC that [`MADE_WITH`] names, and a test fails where a file
-//! is missing or left over.
+//! Input: an emitted C++ text. Output: its PTX, where lanescope brings it. `embedded/ptx.tar.xz` holds
+//! the files, each named by the SHA-256 of the text that it was compiled from, so that PTX of another
+//! text is never found: a translation that changes makes its PTX missing, not wrong. `index.toml`
+//! beside it says of which kernel each is ([`Index`]). What there must be is [`texts`]; what differs
+//! is stale, which a test lists. `lab embed-ptx` compiles what is stale, with the NVRTC that
+//! [`MADE_WITH`] names. This module writes no files.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
+use std::sync::OnceLock;
 
-use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
-use include_dir::{Dir, include_dir};
+use lzma_rust2::XzReader;
+use serde::{Deserialize, Serialize};
 
 use super::nvrtc::Image;
 use super::probe;
 use super::runner::options_for;
 use crate::instrument::{Instrumented, Method, Options};
-use crate::kernel::{Catalogue, DeviceClass, Language, Launch, SEED};
+use crate::kernel::{Catalogue, DeviceClass, Kernel, Language, Launch, SEED};
 use crate::program::Program;
+use crate::record::Value;
 use crate::run::counting::COUNTER_BYTES_MAX;
 use crate::run::measure::{programs, sha256};
 use crate::run::{RunError, RunErrorKind};
@@ -32,79 +32,237 @@ pub const MADE_WITH: (u32, u32) = (12, 4);
 /// The architecture: the oldest that has all instructions; drivers compile it for newer ones.
 pub const ARCHITECTURE: &str = "compute_75";
 
+/// Where the archive and its index lie, from the package's root.
+pub const FOLDER: &str = "src/run/cuda/embedded";
+
+/// The archive: a file `<key>.ptx` for each text.
+pub const ARCHIVE: &str = "ptx.tar.xz";
+
+/// The index of the archive.
+pub const INDEX: &str = "index.toml";
+
+/// How the names of the archive's files end.
+pub const ENDING: &str = ".ptx";
+
 /// The classes whose default points are embedded: those that a GPU is run with.
-const CLASSES: [DeviceClass; 2] = [DeviceClass::Gpu, DeviceClass::Quick];
+const CLASSES: [(DeviceClass, &str); 2] =
+    [(DeviceClass::Gpu, "gpu"), (DeviceClass::Quick, "quick")];
 
-/// How the files' names end.
-pub const ENDING: &str = ".ptx.gz";
+/// The parameter whose value a row shows.
+const FORM: &str = "form";
 
-static FILES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src/run/cuda/ptx");
+/// What a probe's row calls its kernel.
+const PROBE: &str = "probe";
 
-/// The file of a text.
-pub fn file_name(source: &str) -> String {
-    format!("{}{ENDING}", &sha256(source)[..32])
+static PACKED: &[u8] = include_bytes!("embedded/ptx.tar.xz");
+static INDEX_TEXT: &str = include_str!("embedded/index.toml");
+
+/// What the archive holds, by the key of each text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Index {
+    /// The NVRTC that compiled it, `12.4`.
+    pub nvrtc: String,
+    /// What it was compiled for.
+    pub architecture: String,
+    /// Of which kernel each text is, by its [`key`].
+    pub texts: BTreeMap<String, Row>,
 }
 
-/// PTX as a file holds it: the same bytes from the same PTX.
-///
-/// # Errors
-///
-/// What the encoder gives.
-pub fn packed(ptx: &[u8]) -> io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(ptx)?;
-    encoder.finish()
+/// Of which kernel a text is; where several points share it, the first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// `family/name`, or `probe` for what measures a device.
+    pub kernel: String,
+    /// The entry point; none where a text in CUDA C++ holds them all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entry_point: Option<String>,
+    /// The classes of devices whose default points have it, `gpu` and `quick`.
+    pub class: Vec<String>,
+    /// The parameter `form`, where the kernel has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub form: Option<String>,
+    /// Whether it counts, with executed counters.
+    pub counted: bool,
 }
 
-/// Every file that is embedded.
-pub fn files() -> Vec<&'static str> {
-    FILES.files().filter_map(|file| file.path().to_str()).filter(|n| n.ends_with(ENDING)).collect()
+/// A text that must have PTX.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// Of which kernel it is.
+    pub row: Row,
+    /// C++.
+    pub source: String,
+}
+
+/// What of the archive does not fit the program's texts, by key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stale {
+    /// Texts without PTX, or whose row says something else.
+    pub missing: BTreeMap<String, Row>,
+    /// PTX of texts that are no more.
+    pub left_over: BTreeMap<String, Row>,
+}
+
+impl Index {
+    /// The index of what is embedded.
+    ///
+    /// # Errors
+    ///
+    /// The parser's message.
+    pub fn embedded() -> Result<Self, toml::de::Error> {
+        toml::from_str(INDEX_TEXT)
+    }
+
+    /// The index of these texts, compiled by [`MADE_WITH`] for [`ARCHITECTURE`].
+    pub fn of(texts: &BTreeMap<String, Text>) -> Self {
+        Self {
+            nvrtc: format!("{}.{}", MADE_WITH.0, MADE_WITH.1),
+            architecture: ARCHITECTURE.to_owned(),
+            texts: texts.iter().map(|(key, text)| (key.clone(), text.row.clone())).collect(),
+        }
+    }
+
+    /// What of these texts is not in it, and what of it is none of them.
+    pub fn stale(&self, texts: &BTreeMap<String, Text>) -> Stale {
+        let missing = texts.iter().filter(|(key, text)| self.texts.get(*key) != Some(&text.row));
+        let left_over = self.texts.iter().filter(|(key, _)| !texts.contains_key(*key));
+        Stale {
+            missing: missing.map(|(key, text)| (key.clone(), text.row.clone())).collect(),
+            left_over: left_over.map(|(key, row)| (key.clone(), row.clone())).collect(),
+        }
+    }
+}
+
+impl std::fmt::Display for Row {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}", self.kernel)?;
+        if let Some(entry_point) = &self.entry_point {
+            write!(formatter, " {entry_point}")?;
+        }
+        if let Some(form) = &self.form {
+            write!(formatter, " {form}")?;
+        }
+        formatter.write_str(if self.counted { ", counted" } else { "" })
+    }
+}
+
+/// The key of a text: the first half of its SHA-256, in hexadecimal.
+pub fn key(source: &str) -> String {
+    sha256(source)[..32].to_owned()
 }
 
 /// The PTX of a text, where there is one.
 pub(super) fn find(source: &str) -> Option<Image> {
-    let mut bytes = unpacked(&file_name(source))?;
+    let mut bytes = embedded().get(&key(source))?.clone();
     bytes.push(0);
     Some(Image { bytes, architecture: format!("{ARCHITECTURE}, embedded") })
 }
 
-/// The PTX of a file that is embedded.
-pub fn unpacked(name: &str) -> Option<Vec<u8>> {
-    let file = FILES.get_file(name)?;
-    let mut bytes = Vec::new();
-    GzDecoder::new(file.contents()).read_to_end(&mut bytes).ok()?;
-    Some(bytes)
+/// All PTX that is embedded, by key; unpacked once, when it is first asked for. Empty where the
+/// archive is damaged, which a test would find.
+pub fn embedded() -> &'static BTreeMap<String, Vec<u8>> {
+    static UNPACKED: OnceLock<BTreeMap<String, Vec<u8>>> = OnceLock::new();
+    UNPACKED.get_or_init(|| unpack(PACKED).unwrap_or_default())
 }
 
-/// The C++ of what must be embedded, by file name: the default points of the catalogue, plain and
-/// with executed counters, the probes, and the kernels that are written in CUDA C++.
+/// The files of an archive, by key.
+///
+/// # Errors
+///
+/// What the decoder says of an archive that is damaged.
+pub fn unpack(archive: &[u8]) -> io::Result<BTreeMap<String, Vec<u8>>> {
+    let mut files = BTreeMap::new();
+    for entry in tar::Archive::new(XzReader::new(archive, false)).entries()? {
+        let mut entry = entry?;
+        let name = entry.path()?.to_string_lossy().into_owned();
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes)?;
+        if let Some(key) = name.strip_suffix(ENDING) {
+            files.insert(key.to_owned(), bytes);
+        }
+    }
+    Ok(files)
+}
+
+/// What must be embedded, by key: the default points of the catalogue, plain and with executed
+/// counters, the probes, and the kernels that are written in CUDA C++.
 ///
 /// # Errors
 ///
 /// What translating gives.
-pub fn sources() -> Result<BTreeMap<String, String>, RunError> {
+pub fn texts() -> Result<BTreeMap<String, Text>, RunError> {
     let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);
     let catalogue = Catalogue::embedded().map_err(|error| bad(error.to_string()))?;
-    let mut all = probe::sources()?;
+    let mut texts = BTreeMap::new();
+    for source in probe::sources()? {
+        let row = Row { class: classes(), ..row_of(PROBE, Some("main"), None) };
+        add(&mut texts, Text { row, source });
+    }
     for kernel in catalogue.kernels() {
-        let points = kernel.points(&BTreeMap::new());
-        for (class, point) in CLASSES.iter().flat_map(|class| points.iter().map(|p| (*class, p))) {
-            let launch =
-                kernel.launch(class, point, SEED).map_err(|error| bad(error.to_string()))?;
-            for program in programs(&launch)? {
-                all.extend(both(&program, &launch)?);
+        for (class, name) in CLASSES {
+            for point in kernel.points(&BTreeMap::new()) {
+                let launch =
+                    kernel.launch(class, &point, SEED).map_err(|error| bad(error.to_string()))?;
+                for text in launch_texts(kernel, &launch, name)? {
+                    add(&mut texts, text);
+                }
             }
         }
     }
-    let native = catalogue.all().filter(|kernel| kernel.language == Language::Cuda);
-    all.extend(native.map(|kernel| native_text(&format!("{}.cu", kernel.id), &kernel.source)));
-    Ok(all.into_iter().map(|source| (file_name(&source), source)).collect())
+    for kernel in catalogue.all().filter(|kernel| kernel.language == Language::Cuda) {
+        let source = native_text(&format!("{}.cu", kernel.id), &kernel.source);
+        let row = Row { class: classes(), ..row_of(&kernel.id, None, None) };
+        add(&mut texts, Text { row, source });
+    }
+    Ok(texts)
 }
 
 /// What is compiled of a kernel in CUDA C++: its text, under its own name, since NVRTC would otherwise
 /// write the folder that it happens to run in into what it makes.
 pub fn native_text(file: &str, source: &str) -> String {
     format!("#line 1 \"/lanescope/{file}\"\n{source}")
+}
+
+/// The names of all classes.
+fn classes() -> Vec<String> {
+    CLASSES.iter().map(|(_, name)| (*name).to_owned()).collect()
+}
+
+/// A row of no class, of a text that does not count.
+fn row_of(kernel: &str, entry_point: Option<&str>, form: Option<&Value>) -> Row {
+    Row {
+        kernel: kernel.to_owned(),
+        entry_point: entry_point.map(str::to_owned),
+        class: Vec::new(),
+        form: form.map(ToString::to_string),
+        counted: false,
+    }
+}
+
+/// Adds a text, or its classes to the one that is there.
+fn add(texts: &mut BTreeMap<String, Text>, text: Text) {
+    let there = texts.entry(key(&text.source)).or_insert_with(|| text.clone());
+    for class in text.row.class {
+        if !there.row.class.contains(&class) {
+            there.row.class.push(class);
+        }
+    }
+}
+
+/// The texts of a launch's programs, each plain and counting.
+fn launch_texts(kernel: &Kernel, launch: &Launch, class: &str) -> Result<Vec<Text>, RunError> {
+    let form = launch.parameters.get(FORM);
+    let mut texts = Vec::new();
+    for program in programs(launch)? {
+        let row = row_of(&kernel.id, Some(&program.entry_point().name), form);
+        for (source, counted) in both(&program, launch)?.into_iter().zip([false, true]) {
+            let row = Row { class: vec![class.to_owned()], counted, ..row.clone() };
+            texts.push(Text { row, source });
+        }
+    }
+    Ok(texts)
 }
 
 /// A program plain and counting.

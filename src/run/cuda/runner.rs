@@ -131,18 +131,17 @@ impl Compiler {
     /// What the driver loads of a text in CUDA C++.
     pub(super) fn text_image(&self, source: &str) -> Result<Image, RunError> {
         let capability = self.gpu.facts.capability;
-        let image = match (&self.nvrtc, embedded::find(source)) {
-            (Ok(nvrtc), _) => nvrtc
+        let image = match &self.nvrtc {
+            Ok(nvrtc) => nvrtc
                 .compile(source, capability)
                 .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string())),
-            (Err(_), Some(image)) => Ok(image),
-            (Err(why), None) => {
+            Err(why) => embedded::find(source).ok_or_else(|| {
                 let message = format!(
                     "lanescope brings PTX of the catalogue's default points alone, and none of \
                      this; {why}"
                 );
-                Err(RunError::new(RunErrorKind::Unsupported, message))
-            }
+                RunError::new(RunErrorKind::Unsupported, message)
+            }),
         }?;
         if self.assembles && image.architecture.starts_with("compute_") {
             return self.gpu.assemble(&image);
