@@ -65,7 +65,7 @@
 //! fails on any other edge. It has room for parts that are not there yet.
 //!
 //! Outside `src`: `shaders` holds every kernel, and the ledger of the claims that they test;
-//! `results/reference` holds committed runs, and `results/README.md` what was found in them;
+//! `results/records` holds committed runs, and `results/README.md` what was found in them;
 //! `benches` measures the simulator.
 //!
 //! # Invariants

@@ -3,23 +3,22 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files fails")]
 
+mod records;
+
 use std::path::{Path, PathBuf};
 
 use lanescope::analyze::{self, ModelRow};
-use lanescope::record::{PeerRow, Run, Value};
+use lanescope::record::{PeerRow, Value};
 
-fn reference() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("results/reference")
-}
+use crate::records::load;
 
-fn load(name: &str) -> Run {
-    let mut run = lanescope::store::load(&reference().join(name)).unwrap();
-    lanescope::kernel::Catalogue::embedded().unwrap().annotate(&mut run);
-    run
+fn results() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("results")
 }
 
 fn peers() -> Vec<PeerRow> {
-    lanescope::store::load_peers(&reference().join("nvidia-h200/peers.json")).unwrap().rows
+    let path = results().join("reference/nvidia-h200/peers.json");
+    lanescope::store::load_peers(&path).unwrap().rows
 }
 
 /// A text on one line, so that it may break lines anywhere.
@@ -94,7 +93,7 @@ fn the_partitions_beside_peers_that_the_guide_states_are_in_the_record() {
 /// Peers are timed by CUDA events, lanescope by Vulkan's timestamps: what says that no ratio is the clocks'.
 #[test]
 fn both_clocks_give_a_copy_the_same_rate() {
-    let run = load("nvidia-h200-permutation-timers");
+    let run = load("h200-cuda-vulkan/sort-permutation-timers");
     let rates: Vec<f64> = run.devices.iter().filter_map(|one| one.copy_bytes_per_s).collect();
     let [events, timestamps] = rates[..] else { panic!("{rates:?}") };
     assert!((events / timestamps - 1.0).abs() < 0.002, "{rates:?}");
@@ -109,7 +108,7 @@ fn both_clocks_give_a_copy_the_same_rate() {
     });
     let cub = cub.unwrap().peer_median_ns;
     let said = format!(
-        "{:.2} TB/s (`nvidia-h200-permutation-timers`). Compiled by NVRTC and timed by events, \
+        "{:.2} TB/s (`h200-cuda-vulkan/sort-permutation-timers`). Compiled by NVRTC and timed by events, \
          `sort/permutation` takes {:.0} µs, {:.2} times as fast as CUB's {:.0}",
         events / 1e12,
         of("cuda:0") / 1e3,
@@ -130,7 +129,7 @@ fn row<'a>(rows: &'a [ModelRow], kernel: &str, parameters: &[(&str, Value)]) -> 
 
 #[test]
 fn a_mixture_of_experts_gains_what_counting_predicts() {
-    let run = load("nvidia-h200-moe");
+    let run = load("h200-vulkan/moe-all");
     let rows = analyze::model(&run);
     let asked = [("n", 1 << 18), ("model", 64), ("hidden", 256)]
         .map(|(name, value)| (name, Value::Integer(value)));
@@ -161,32 +160,32 @@ fn the_crossovers_that_the_guide_states_are_in_the_records() {
         count
     };
     let of_readme = [
-        "nvidia-h200-sort-curves",
-        "nvidia-h200-sort-cuda",
-        "lavapipe-4-sort",
-        "lavapipe-8-sort-curves",
-        "lavapipe-16-sort",
-        "swiftshader-sort-curves",
-        "nvidia-h200-moe",
-        "nvidia-h200-moe-cuda",
-        "lavapipe-4-moe-tokens",
-        "lavapipe-8-moe-tokens",
-        "lavapipe-16-moe-tokens",
-        "swiftshader-moe-tokens",
-        "nvidia-h200-sparse",
-        "nvidia-h200-sparse-cuda",
-        "nvidia-h200-attention",
+        "h200-vulkan/sort-curves",
+        "h200-cuda/sort-curves",
+        "lavapipe-4/sort-eight-arms",
+        "lavapipe-8/sort-curves",
+        "lavapipe-16/sort-eight-arms",
+        "swiftshader/sort-curves",
+        "h200-vulkan/moe-all",
+        "h200-cuda/moe-tokens",
+        "lavapipe-4/moe-tokens",
+        "lavapipe-8/moe-tokens",
+        "lavapipe-16/moe-tokens",
+        "swiftshader/moe-tokens",
+        "h200-vulkan/sparse-all",
+        "h200-cuda/sparse-all",
+        "h200-vulkan/sparse-attention",
     ];
     assert_eq!(stated(&readme(), &of_readme), 20);
     let of_guide = [
-        "lavapipe-4-sparse",
-        "lavapipe-8-sparse",
-        "lavapipe-16-sparse",
-        "swiftshader-sparse",
-        "lavapipe-4-attention",
-        "lavapipe-8-attention",
-        "lavapipe-16-attention",
-        "swiftshader-attention",
+        "lavapipe-4/sparse-maps",
+        "lavapipe-8/sparse-maps",
+        "lavapipe-16/sparse-maps",
+        "swiftshader/sparse-maps",
+        "lavapipe-4/sparse-attention",
+        "lavapipe-8/sparse-attention",
+        "lavapipe-16/sparse-attention",
+        "swiftshader/sparse-attention",
     ];
     assert_eq!(stated(&guide(), &of_guide), 12);
 }
@@ -194,7 +193,7 @@ fn the_crossovers_that_the_guide_states_are_in_the_records() {
 /// Where `sort/sorted` begins to pay for each number of arms, as README's table has it.
 #[test]
 fn the_table_of_crossovers_is_that_of_the_record() {
-    let tables = analyze::crossover_tables(&load("nvidia-h200-sort-curves"));
+    let tables = analyze::crossover_tables(&load("h200-vulkan/sort-curves"));
     let [table] = tables.as_slice() else { panic!("{} tables", tables.len()) };
     let kernel = table.kernels.iter().position(|kernel| kernel == "sorted").unwrap();
     let place = |name: &str| table.parameters.iter().position(|one| one == name).unwrap();
@@ -238,7 +237,7 @@ fn what_sorting_gains_is_as_the_guide_states() {
     let readme = readme();
     let stated = |said: &str| assert!(readme.contains(said), "{said}");
     let sorted = |row: &ModelRow| row.kernel == "sort/sorted";
-    let arms = analyze::model(&load("nvidia-h200-sort-arms"));
+    let arms = analyze::model(&load("h200-vulkan/sort-arms"));
     let random = |row: &ModelRow| row.parameters["input"] == Value::Name("random".to_owned());
     let costs = span(&arms, |row| sorted(row) && !random(row), 2);
     stated(&format!("{costs} the speed at 1,048,576 elements"));
@@ -253,10 +252,10 @@ fn what_sorting_gains_is_as_the_guide_states() {
     };
     let (two, most) = (gain(2), gain(32));
     stated(&format!("Of 1,048,576 elements 2 arms gain {two:.2} times, 32 arms {most:.1} times"));
-    let experts = analyze::model(&load("nvidia-h200-moe-sizes"));
+    let experts = analyze::model(&load("h200-vulkan/moe-sizes"));
     let gains = span(&experts, |row| row.kernel == "moe/sorted", 1);
     stated(&format!("64 to 512 hidden units it gains {gains}"));
-    let tops = analyze::model(&load("nvidia-h200-moe-top"));
+    let tops = analyze::model(&load("h200-vulkan/moe-top"));
     let spans = ["even", "skewed"].map(|routing| {
         let of_two = |row: &ModelRow| {
             row.kernel == "moe/sorted"
@@ -279,7 +278,7 @@ fn what_sorting_gains_along_its_curve_is_as_the_guide_states() {
         Value::Integer(value) => value,
         _ => panic!("{name}"),
     };
-    let curves = analyze::model(&load("nvidia-h200-sort-curves"));
+    let curves = analyze::model(&load("h200-vulkan/sort-curves"));
     let usual = [
         ("classes", Value::Integer(8)),
         ("input", Value::Name("random".to_owned())),
@@ -328,7 +327,7 @@ fn compaction_pays_for_heavy_bodies_only_as_the_guide_states() {
         let of_map = |row: &ModelRow| row.kernel == "sparse/map_compact";
         rows.into_iter().filter(of_map).collect::<Vec<ModelRow>>()
     };
-    let light: Vec<f64> = speedups("nvidia-h200-sparse")
+    let light: Vec<f64> = speedups("h200-vulkan/sparse-all")
         .iter()
         .filter(|row| row.parameters["rounds"] == Value::Integer(1))
         .map(|row| row.speedup_measured.unwrap())
@@ -339,14 +338,14 @@ fn compaction_pays_for_heavy_bodies_only_as_the_guide_states() {
     let said =
         format!("{least:.2} to {most:.2} times the branch's speed at densities from 1 to 0.01");
     assert!(readme.contains(&said), "{said}");
-    let heavy = speedups("nvidia-h200-sparse-densities");
+    let heavy = speedups("h200-vulkan/sparse-densities");
     let of = |rounds: i64| {
         let wanted = [("density", Value::Real(0.1)), ("rounds", Value::Integer(rounds))];
         row(&heavy, "sparse/map_compact", &wanted).speedup_measured.unwrap()
     };
     let said = format!("it gives {:.1} times, for 256 {:.1} times", of(64), of(256));
     assert!(readme.contains(&said), "{said}");
-    let tables = analyze::crossover_tables(&load("nvidia-h200-sparse-densities"));
+    let tables = analyze::crossover_tables(&load("h200-vulkan/sparse-densities"));
     let [table] = tables.as_slice() else { panic!("{} tables", tables.len()) };
     let kernel = table.kernels.iter().position(|kernel| kernel == "map_compact").unwrap();
     let rounds = table.parameters.iter().position(|one| one == "rounds").unwrap();
@@ -361,7 +360,7 @@ fn compaction_pays_for_heavy_bodies_only_as_the_guide_states() {
 /// What listing keys and ordering queries give on the H200, from 1,024 to 8,192 keys.
 #[test]
 fn what_attention_gains_is_as_the_guide_states() {
-    let runs = ["nvidia-h200-attention", "nvidia-h200-attention-8192"].map(load);
+    let runs = ["h200-vulkan/sparse-attention", "h200-vulkan/sparse-attention-8192"].map(load);
     let rows: Vec<ModelRow> = runs.iter().flat_map(|run| analyze::model(run)).collect();
     let of = |kernels: &'static [&'static str]| {
         move |row: &ModelRow| {
@@ -386,7 +385,7 @@ fn what_attention_gains_is_as_the_guide_states() {
     );
     assert!(readme.contains(&said), "{said}");
     // The sentence says never.
-    let classes = analyze::model(&load("nvidia-h200-attention-classes"));
+    let classes = analyze::model(&load("h200-vulkan/sparse-attention-classes"));
     assert_eq!(classes.len(), 4 * (2 + 2 * 6));
     for row in classes.iter().chain(rows.iter().filter(|row| row.baseline.ends_with("_queries"))) {
         assert!(row.speedup_measured.unwrap() < 1.0, "{row:?}");
@@ -399,7 +398,7 @@ fn what_attention_gains_is_as_the_guide_states() {
 fn the_arms_that_the_formula_expects_are_those_that_were_counted() {
     let mut compared = 0;
     for (record, kernel) in
-        [("nvidia-h200-sort", "sort/sorted_before"), ("nvidia-h200-moe-routing", "moe/sorted")]
+        [("h200-vulkan/sort-all", "sort/sorted_before"), ("h200-vulkan/moe-routing", "moe/sorted")]
     {
         for row in analyze::model(&load(record)) {
             let large = !matches!(row.parameters["n"], Value::Integer(n) if n < 1 << 16);
@@ -418,7 +417,7 @@ fn the_arms_that_the_formula_expects_are_those_that_were_counted() {
 /// With all tokens on one expert nothing diverges, and what sorting gains is not lanes.
 #[test]
 fn sorting_gains_by_shared_weights_where_counting_predicts_nothing() {
-    let rows = analyze::model(&load("nvidia-h200-moe-routing"));
+    let rows = analyze::model(&load("h200-vulkan/moe-routing"));
     let one = row(
         &rows,
         "moe/sorted",
@@ -432,7 +431,7 @@ fn sorting_gains_by_shared_weights_where_counting_predicts_nothing() {
 /// What the simulator counts before and after sorting, at the widths of warps and wavefronts.
 #[test]
 fn lanes_before_and_after_sorting_are_those_that_the_guide_states() {
-    let run = load("simulator-sort");
+    let run = load("simulator/sorting-widths");
     let lanes = |kernel: &str| {
         let of = |device: &str| {
             let found = run.measurements.iter().find(|m| m.kernel == kernel && m.device == device);
@@ -604,8 +603,7 @@ const COUNTED: [(&str, &str, &str, usize); 21] = [
 /// What the rest between counting and measuring is made of: the table of `results/README.md`.
 #[test]
 fn the_counters_that_the_guide_states_are_those_that_were_printed() {
-    let printed =
-        std::fs::read_to_string(reference().join("nvidia-h200-sorting-counters/ncu.txt")).unwrap();
+    let printed = std::fs::read_to_string(results().join("other/ncu/sorting.txt")).unwrap();
     let guide = guide();
     for (name, words, dispatch, count) in COUNTED {
         let of = together(&launches(&printed, words, dispatch, count));
@@ -655,8 +653,7 @@ fn whole(number: f64) -> String {
 /// what they take longer; with one expert for all, instructions are alike.
 #[test]
 fn instructions_and_their_rate_explain_what_experts_gain_through_cuda() {
-    let printed =
-        std::fs::read_to_string(reference().join("nvidia-h200-sorting-counters/ncu.txt")).unwrap();
+    let printed = std::fs::read_to_string(results().join("other/ncu/sorting.txt")).unwrap();
     let of = |words: &str, dispatch: &str| {
         let found = counters(&printed, words, dispatch);
         let time = found["gpu__time_duration.sum"];
@@ -682,7 +679,7 @@ fn instructions_and_their_rate_explain_what_experts_gain_through_cuda() {
     assert!(guide().contains(&said), "{said}");
     let said = format!("and {:.1} times is what is left", alike.2 / sorted.2);
     assert!(guide().contains(&said), "{said}");
-    let run = load("nvidia-h200-moe-cuda");
+    let run = load("h200-cuda/moe-tokens");
     let rows = analyze::model(&run);
     let row = row(&rows, "moe/sorted", &[("n", Value::Integer(1 << 18))]);
     assert_eq!(format!("{:.0}", row.speedup_measured.unwrap()), format!("{longer:.0}"));
