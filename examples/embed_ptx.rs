@@ -118,7 +118,9 @@ fn pack(
 /// The index as a file: one line a text.
 fn written(index: &Index) -> String {
     let mut lines = vec![
-        format!("# What {ARCHIVE} holds. Made by `lab embed-ptx`, as README.md says; never edited."),
+        format!(
+            "# What {ARCHIVE} holds. Made by `lab embed-ptx`, as README.md says; never edited."
+        ),
         format!("nvrtc = \"{}\"", index.nvrtc),
         format!("architecture = \"{}\"", index.architecture),
         String::new(),
