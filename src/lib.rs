@@ -41,28 +41,33 @@
 //!
 //! # The map
 //!
-//! | module | what it is | may use |
-//! |---|---|---|
-//! | [`units`] | newtypes: width, block number, issues, lanes, nanoseconds, ratio | – |
-//! | [`statistics`] | median, noise, intervals, paired ratio, stop rule: pure functions | units |
-//! | [`occupancy`] | how many workgroups a core holds, from published limits: pure functions | units |
-//! | [`partition`] | how a stable partition by class is cut: one plan for the library function and for the catalogue's experiments, so that what is measured is what the library runs; arithmetic over limits | – |
-//! | [`record`] | the result format; the types' documentation is its specification | units |
-//! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, record, partition |
-//! | [`program`] | the only door to naga's front end: text in, numbered basic blocks out, and why each is entered | units, kernel; naga |
-//! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, program; naga |
-//! | [`instrument`] | IR → IR: adds counters of issues and lanes | units, program; naga |
-//! | [`translate`] | IR → CUDA C++, with tracked masks of active lanes | units, program; naga |
-//! | [`run`] | devices, child processes, sampling, sessions, the self-test | all above; wgpu in [`run::wgpu`] alone, cudarc in [`run::cuda`] alone |
-//! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | units, partition, wgpu |
-//! | [`store`] | results on disk, whole at every moment | record, units |
-//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side, what sorting gains | record, units, statistics, occupancy |
-//! | [`chart`] | tables → SVG | analyze, record, units; plotters |
-//! | [`report`] | records → one HTML page | analyze, chart, record, units; minijinja |
-//! | [`cli`] | the command line; what prints | everything; clap, anyhow |
+//! | module | what it is | may use | alone uses the crate |
+//! |---|---|---|---|
+//! | [`units`] | newtypes: width, block number, executions, lanes, nanoseconds, bytes, ratio | – | – |
+//! | [`layout`] | how a variable that the host binds lies in memory, as plain data | – | – |
+//! | [`statistics`] | median, noise, intervals, paired ratio, stop rule: pure functions | units | – |
+//! | [`occupancy`] | how many workgroups a core holds, from published limits: pure functions | units | – |
+//! | [`partition`] | how a stable partition by class is cut: one plan for the library function and for the catalogue's experiments, so that what is measured is what the library runs; arithmetic over limits | – | – |
+//! | [`shaders`] | the WGSL of the algorithms, which the catalogue counts and times | – | – |
+//! | [`record`] | the result format; the types' documentation is its specification | units | – |
+//! | [`program`] | the only door to naga's front end: text in, numbered basic blocks out, and why each is entered | units, layout | naga |
+//! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, program | naga |
+//! | [`instrument`] | IR → IR: adds counters of executions and lanes | units, program | naga |
+//! | [`translate`] | IR → CUDA C++, with tracked masks of active lanes | units, program | naga |
+//! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, layout, record, partition, shaders | – |
+//! | [`run`] | devices, child processes, sampling, sessions, the self-test | units, layout, statistics, record, program, simulate, instrument, translate, kernel | naga in `run/wgpu`, wgpu in `run/wgpu`, cudarc in `run/cuda` |
+//! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | partition, shaders | wgpu |
+//! | [`store`] | results on disk, whole at every moment | units, record | – |
+//! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side, what sorting gains | units, record, statistics, occupancy | – |
+//! | [`chart`] | tables → SVG | units, record, analyze | plotters |
+//! | [`report`] | records → one HTML page | units, record, analyze, chart | minijinja |
+//! | [`cli`] | the command line; what prints | all above | clap, anyhow |
+//! | `main` | starts the command line | cli | – |
 //!
-//! `tests/architecture.rs` holds this table as data, reads every `use` and path of the sources, and
-//! fails on any other edge. It has room for parts that are not there yet.
+//! `tests/architecture.rs` reads this table, every `use` and every path of the sources, and fails on
+//! any edge that the table does not allow. `units` to `translate` without the four between, and
+//! `layout`, are the package `lanescope-simt`; `partition`, `shaders` and `algorithms` are
+//! `lanescope-algorithms`; the rest is this package, which shows all of them under their names.
 //!
 //! Outside `src`: `shaders` holds every kernel, and the ledger of the claims that they test;
 //! `results/records` holds committed runs, and `results/README.md` what was found in them;

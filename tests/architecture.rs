@@ -9,78 +9,42 @@ use std::path::{Path, PathBuf};
 
 use regex::Regex;
 
-/// What each module may use of the crate; `run` and `cli` stand beside what they may use.
-const ALLOWED: [(&str, &[&str]); 20] = [
-    ("units", &[]),
-    // How variables lie in memory: the catalogue describes them, `program` reflects them.
-    ("layout", &[]),
-    // The contract has no such module: arithmetic over published limits, which needs nothing.
-    ("occupancy", &["units"]),
-    // Nor this one: what `algorithms` and the experiments of `kernel` would else cut twice.
-    ("partition", &[]),
-    // The texts that `algorithms` runs, which the catalogue counts and times.
-    ("shaders", &[]),
-    ("statistics", &["units"]),
-    ("record", &["units"]),
-    // `record::Value` is the type of parameters, which go from the catalogue into the record.
-    ("kernel", &["units", "layout", "record", "partition", "shaders"]),
-    ("program", &["units", "layout"]),
-    ("simulate", &["units", "program"]),
-    ("instrument", &["units", "program"]),
-    ("translate", &["units", "program"]),
-    (
-        "run",
-        &[
-            "units",
-            "layout",
-            "statistics",
-            "kernel",
-            "program",
-            "simulate",
-            "instrument",
-            "translate",
-            "record",
-        ],
-    ),
-    ("algorithms", &["partition", "shaders"]),
-    ("store", &["record", "units"]),
-    // What a device of a known architecture holds stands beside what was measured.
-    ("analyze", &["record", "units", "statistics", "occupancy"]),
-    ("chart", &["analyze", "record", "units"]),
-    ("report", &["analyze", "record", "units", "chart"]),
-    (
-        "cli",
-        &[
-            "units",
-            "statistics",
-            "kernel",
-            "program",
-            "simulate",
-            "instrument",
-            "translate",
-            "record",
-            "run",
-            "algorithms",
-            "store",
-            "occupancy",
-            "analyze",
-            "chart",
-            "report",
-        ],
-    ),
-    ("main", &["cli"]),
-];
+/// A row of the table of modules in `src/lib.rs`, which is the one place that says who may use whom.
+#[derive(Debug)]
+struct Row {
+    module: String,
+    /// The modules that it may use.
+    uses: BTreeSet<String>,
+    /// Crates that only it, or only a folder of it, may use: the crate's name and the path.
+    crates: Vec<(String, String)>,
+}
 
-/// External crates that only these places may use.
-const ONLY_IN: [(&str, &[&str]); 7] = [
-    ("naga", &["program", "simulate", "instrument", "translate", "run/wgpu"]),
-    ("wgpu", &["run/wgpu", "algorithms"]),
-    ("cudarc", &["run/cuda"]),
-    ("plotters", &["chart"]),
-    ("minijinja", &["report"]),
-    ("clap", &["cli"]),
-    ("anyhow", &["cli"]),
-];
+/// Reads the table of modules from the page of the program's map.
+fn table(page: &str) -> Vec<Row> {
+    let lines = page.lines().skip_while(|line| !line.starts_with("//! | module |"));
+    let lines = lines.skip(2).take_while(|line| line.starts_with("//! |"));
+    let mut rows: Vec<Row> = Vec::new();
+    for line in lines {
+        let cells: Vec<&str> = line.split('|').map(str::trim).collect();
+        let [_, module, _, uses, crates, _] = cells[..] else {
+            panic!("a row of other than four cells: {line}")
+        };
+        let module = module.trim_matches(['[', ']', '`']).to_owned();
+        let above: BTreeSet<String> = rows.iter().map(|row| row.module.clone()).collect();
+        let uses = match uses {
+            "–" => BTreeSet::new(),
+            "all above" => above,
+            names => names.split(", ").map(str::to_owned).collect(),
+        };
+        let alone = |name: &str| match name.split_once(" in ") {
+            Some((name, path)) => (name.to_owned(), path.trim_matches('`').to_owned()),
+            None => (name.to_owned(), module.clone()),
+        };
+        let crates = crates.split(", ").filter(|&name| name != "–").map(alone).collect();
+        rows.push(Row { module, uses, crates });
+    }
+    rows
+}
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -101,12 +65,17 @@ fn shipped(text: &str) -> String {
 }
 
 /// Every forbidden edge, worded.
-fn violations(files: &BTreeMap<String, String>) -> BTreeSet<String> {
+fn violations(rows: &[Row], files: &BTreeMap<String, String>) -> BTreeSet<String> {
     let edge =
         Regex::new(r"\bcrate::([a-z_]+)|\blanescope(?:_simt|_algorithms)?::([a-z_]+)").unwrap();
     let group = Regex::new(r"(?s)\buse crate::\{(.*?)\};").unwrap();
     let word = Regex::new(r"(?:^|[{,\s])([a-z_]+)(?:::|,|$|\s)").unwrap();
-    let allowed: BTreeMap<&str, &[&str]> = ALLOWED.into_iter().collect();
+    let allowed: BTreeMap<&str, &BTreeSet<String>> =
+        rows.iter().map(|row| (row.module.as_str(), &row.uses)).collect();
+    let mut only_in: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, path) in rows.iter().flat_map(|row| &row.crates) {
+        only_in.entry(name).or_default().push(path);
+    }
     let mut found = BTreeSet::new();
     for (path, text) in files {
         let module = path.split(['/', '.']).next().unwrap_or_default();
@@ -121,11 +90,11 @@ fn violations(files: &BTreeMap<String, String>) -> BTreeSet<String> {
             used.extend(word.captures_iter(names).map(|c| c.get(1).unwrap().as_str()));
         }
         for other in used {
-            if allowed.contains_key(other) && other != module && !may.contains(&other) {
+            if allowed.contains_key(other) && other != module && !may.contains(other) {
                 found.insert(format!("{path} uses `{other}`"));
             }
         }
-        for (name, places) in ONLY_IN {
+        for (name, places) in &only_in {
             let uses = Regex::new(&format!(r"(^|[^:\w]){name}::")).unwrap().is_match(text);
             if uses && !places.iter().any(|place| path.starts_with(place)) {
                 found.insert(format!("{path} uses the crate `{name}`"));
@@ -171,9 +140,14 @@ fn files() -> BTreeMap<String, String> {
 /// The sources keep to the table.
 #[test]
 fn the_sources_keep_to_the_table() {
-    let files = files();
-    assert!(files.len() > 10, "the sources were not found");
-    let violations: Vec<String> = violations(&files).into_iter().collect();
+    let (rows, files) = (table(include_str!("../src/lib.rs")), files());
+    assert!(rows.len() > 15 && files.len() > 10, "the table or the sources were not found");
+    let modules: BTreeSet<&str> =
+        files.keys().filter_map(|path| path.split(['/', '.']).next()).collect();
+    let unknown: Vec<&str> =
+        rows.iter().map(|row| row.module.as_str()).filter(|&row| !modules.contains(row)).collect();
+    assert!(unknown.is_empty(), "rows of no module: {unknown:?}");
+    let violations: Vec<String> = violations(&rows, &files).into_iter().collect();
     assert!(violations.is_empty(), "{}", violations.join("\n"));
 }
 
@@ -186,7 +160,8 @@ fn forbidden_edges_are_found() {
         ("store.rs".to_owned(), "fn f() { wgpu::Instance::new(); }".to_owned()),
         ("stray.rs".to_owned(), String::new()),
     ]);
-    let found: Vec<String> = violations(&planted).into_iter().collect();
+    let rows = table(include_str!("../src/lib.rs"));
+    let found: Vec<String> = violations(&rows, &planted).into_iter().collect();
     assert_eq!(
         found,
         [
