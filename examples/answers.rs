@@ -67,7 +67,7 @@ fn main() -> anyhow::Result<ExitCode> {
         kernels.push(json!({
             "kernel": launch.kernel,
             "parameters": launch.parameters,
-            "issues_method": last.map(|counted| counted.method),
+            "method": last.map(|counted| counted.method),
             "answers_s": seconds,
         }));
     }

@@ -9,17 +9,18 @@ mod sorting;
 pub(crate) use sorting::sorting_sweep;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::{
     kernel::{Buffer, Fill, Launch, ScalarType, Workgroups},
     record::{
-        Backend, Block, Device, DeviceKind, Dispatch, Host, IssuesMethod, KernelNote, Line,
-        Measurement, Output, Run, RuntimeChecks, SCHEMA, Sample, SampleState, Source, Status, Time,
-        Tool, Value,
+        Backend, Block, BlockCode, COUNTING_RULE_OF_SCHEMA_1, Device, DeviceKind, Dispatch, Host,
+        KernelNote, Measurement, Method, Output, Run, RuntimeChecks, SCHEMA, Sample, SampleState,
+        Source, Status, Time, Tool, Value,
     },
     run::{CountOptions, Runner, measure, simulator::SimulatorRunner},
     statistics,
-    units::{BlockId, Issues, Lanes, Nanoseconds, Ratio, Width},
+    units::{BlockId, Executions, Lanes, Nanoseconds, Ratio, Width},
 };
 
 /// A synthetic source, the same for every kernel but for its first line.
@@ -88,25 +89,28 @@ fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 
-/// Returns a block; its histogram has all its issues at the rounded mean.
-fn block(id: u32, line: u32, ops: u64, issues: f64, mean: f64, width: u32) -> Block {
+/// Returns a block; its histogram has all its executions at the rounded mean.
+fn block(id: u32, line: u32, operations: u64, executions: f64, mean: f64, width: u32) -> Block {
     let mut histogram = vec![0; width as usize];
-    let issues = whole(issues);
+    let executions = whole(executions);
     #[expect(clippy::cast_precision_loss, reason = "made-up figures")]
-    let lanes = whole(issues as f64 * mean);
+    let lanes = whole(executions as f64 * mean);
     let bin = usize::try_from(whole(mean)).expect("a width").clamp(1, histogram.len()) - 1;
-    histogram[bin] = issues;
-    Block {
+    histogram[bin] = executions;
+    let code = BlockCode {
         id: BlockId(id),
         label: (line == 8).then(|| "body".to_owned()),
         file: "synthetic.wgsl".to_owned(),
         line,
         column: 5,
-        ops,
-        fma_ops: Some(u64::from(line == 8)),
-        lines: BTreeMap::from([(line, ops)]),
+        operations,
+        fma_operations: Some(u64::from(line == 8)),
+        lines: BTreeMap::from([(line, operations)]),
         flow: None,
-        issues: Issues(issues),
+    };
+    Block {
+        code: Arc::new(code),
+        executions: Executions(executions),
         lanes: Lanes(lanes),
         histogram: Some(histogram),
         active_lanes_mean_expected: None,
@@ -118,21 +122,11 @@ fn dispatch(work: f64, mean: fn(f64) -> f64, width: u32, n: f64, skew: f64) -> D
     let w = f64::from(width);
     let subgroups = n / w;
     let mean_exact = mean(w);
-    // The loop's lanes are the same at every width; its issues follow from the mean.
+    // The loop's lanes are the same at every width; its executions follow from the mean.
     let mut body = block(1, 8, 4, subgroups * work * (w / mean_exact), mean_exact * skew, width);
     body.active_lanes_mean_expected = Some(mean_exact);
     let blocks =
         vec![block(0, 6, 6, subgroups, w, width), body, block(2, 10, 3, subgroups, w, width)];
-    let lines = blocks
-        .iter()
-        .map(|block| Line {
-            file: block.file.clone(),
-            line: block.line,
-            ops: block.ops,
-            issues: Issues(block.ops * block.issues.0),
-            lanes: Lanes(block.ops * block.lanes.0),
-        })
-        .collect();
     Dispatch {
         entry_point: "main".to_owned(),
         workgroups: Some([4096, 1, 1]),
@@ -140,7 +134,7 @@ fn dispatch(work: f64, mean: fn(f64) -> f64, width: u32, n: f64, skew: f64) -> D
         setup: false,
         median_ns: None,
         blocks,
-        lines,
+        line_counts: Vec::new(),
         machine_code: None,
     }
 }
@@ -178,12 +172,13 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
     let width = device.subgroup_width_run.expect("set above");
     let skew = if pattern == 3 { 1.01 } else { 1.0 };
     let dispatch = dispatch(work, mean, width.lanes(), f64::from(n), skew);
-    let issues: u64 = dispatch.blocks.iter().map(|block| block.ops * block.issues.0).sum();
-    let lanes: u64 = dispatch.blocks.iter().map(|block| block.ops * block.lanes.0).sum();
-    let active = Ratio::of(lanes, issues).map(|ratio| ratio.0);
+    let executions: u64 =
+        dispatch.blocks.iter().map(|block| block.operations * block.executions.0).sum();
+    let lanes: u64 = dispatch.blocks.iter().map(|block| block.operations * block.lanes.0).sum();
+    let active = Ratio::of(lanes, executions).map(|ratio| ratio.0);
     // About 22.7 µs for the uniform kernel of the GPU; the published form is folded away.
     #[expect(clippy::cast_precision_loss, reason = "made-up figures")]
-    let cost = issues as f64 * f64::from(width.lanes()) / f64::from(1u32 << 20) / 2057.0;
+    let cost = executions as f64 * f64::from(width.lanes()) / f64::from(1u32 << 20) / 2057.0;
     let folded = form == "published" && pattern > 1;
     let slow = if device.cpu_driver { 20_000.0 } else { 1.0 };
     let median = 22_700.0 * slow * if folded { 0.33 } else { cost };
@@ -206,7 +201,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         },
         output: Output::Verified,
         source_sha256: format!("{pattern:064x}"),
-        issues_method: Some(IssuesMethod::Executed),
+        method: Some(Method::Executed),
         trust: None,
         answer_ns: None,
         active_lanes_mean: active,
@@ -273,6 +268,7 @@ pub(crate) fn run() -> Run {
         .collect();
     Run {
         schema: SCHEMA,
+        counting_rule: COUNTING_RULE_OF_SCHEMA_1,
         tool: Tool {
             name: "lanescope".to_owned(),
             version: "0.0.0-synthetic".to_owned(),
@@ -403,5 +399,6 @@ pub(crate) fn random_words() -> Fill {
 
 /// Returns what `lanescope profile` recorded of a shader on an H200, hardware counters included.
 pub(crate) fn counters() -> Run {
-    serde_json::from_str(include_str!("fixtures/counters.json")).expect("a record")
+    let text = include_str!("fixtures/counters.json");
+    crate::store::decode(text.as_bytes(), std::path::Path::new("counters.json")).expect("a record")
 }

@@ -15,6 +15,7 @@
 
 #[cfg(test)]
 mod tests;
+mod written;
 
 use std::{
     collections::BTreeMap,
@@ -27,7 +28,8 @@ use flate2::read::GzDecoder;
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
-use crate::record::{Device, Measurement, Peers, Run, SCHEMA, Source};
+use crate::record::{Device, Measurement, PEERS_SCHEMA, Peers, Run, SCHEMA, Source};
+use written::{Block1, Counts, Dispatch, TablesText};
 
 /// The largest file that [`load`] reads, in bytes: a limit against reading something else whole.
 const FILE_BYTES_MAX: u64 = 4 << 30;
@@ -93,9 +95,17 @@ pub enum StoreError {
         /// What the decoder said.
         source: serde_json::Error,
     },
+    /// The file's parts do not fit together.
+    #[error("{}: not a whole lanescope result file: {what}", path.display())]
+    Inconsistent {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit, as a clause.
+        what: String,
+    },
     /// The file has a format that this version does not know.
     #[error(
-        "{} has results schema {found}, and this lanescope reads schema {SCHEMA} only: use the \
+        "{} has results schema {found}, and this lanescope reads schemas 1 and {SCHEMA}: use the \
          version that wrote it",
         path.display()
     )]
@@ -150,7 +160,7 @@ impl Store {
     ///
     /// As [`Store::append_device`].
     pub fn append(&mut self, measurement: &Measurement) -> Result<(), StoreError> {
-        self.parts.measurements.push(encode_part(measurement, &self.path)?);
+        self.parts.add(measurement, &self.path)?;
         self.save()
     }
 
@@ -200,6 +210,8 @@ struct Parts {
     /// Devices by their ids, in the order of use.
     devices: IndexMap<String, String>,
     measurements: Vec<String>,
+    /// What the program says of blocks, by the SHA-256 of the table.
+    block_tables: TablesText,
     /// Sources by their SHA-256.
     sources: BTreeMap<String, String>,
 }
@@ -208,10 +220,21 @@ impl Parts {
     /// Encodes each part of `run`; `path` is only named in errors.
     fn of(run: &Run, path: &Path) -> Result<Self, StoreError> {
         // In full, so that a new key of the record cannot be forgotten here.
-        let Run { schema, tool, started_utc, argv, host, kernels, devices, measurements, sources } =
-            run;
+        let Run {
+            schema,
+            counting_rule,
+            tool,
+            started_utc,
+            argv,
+            host,
+            kernels,
+            devices,
+            measurements,
+            sources,
+        } = run;
         let head = [
             ("schema", encode_part(schema, path)?),
+            ("counting_rule", encode_part(counting_rule, path)?),
             ("tool", encode_part(tool, path)?),
             ("started_utc", encode_part(started_utc, path)?),
             ("argv", encode_part(argv, path)?),
@@ -224,28 +247,43 @@ impl Parts {
             .iter()
             .map(|device| Ok((device.id.clone(), encode_part(device, path)?)))
             .collect::<Result<_, StoreError>>()?;
-        let measurements =
-            measurements.iter().map(|one| encode_part(one, path)).collect::<Result<_, _>>()?;
         let sources = sources
             .iter()
             .map(|(sha256, source)| Ok((sha256.clone(), encode_part(source, path)?)))
             .collect::<Result<_, StoreError>>()?;
-        Ok(Self { head, devices, measurements, sources })
+        let (none, tables) = (Vec::new(), TablesText::new());
+        let mut parts = Self { head, devices, measurements: none, block_tables: tables, sources };
+        measurements.iter().try_for_each(|measurement| parts.add(measurement, path))?;
+        Ok(parts)
     }
 
-    /// Writes the record: a line for each device, measurement and source, so that an error's line
+    /// Encodes a measurement, and the block tables that it names.
+    fn add(&mut self, measurement: &Measurement, path: &Path) -> Result<(), StoreError> {
+        let (own, tables) = written::split(measurement)
+            .map_err(|source| StoreError::Encode { path: path.to_owned(), source })?;
+        self.measurements.push(encode_part(&own, path)?);
+        self.block_tables.extend(tables);
+        Ok(())
+    }
+
+    /// Writes the record: a line for each device, measurement, block table and source, so that an error's line
     /// says which it is in.
     fn write(&self, writer: &mut impl Write) -> std::io::Result<()> {
         write!(writer, "{{{}\"devices\":[", self.head)?;
         write_joined(writer, self.devices.values())?;
         write!(writer, "],\n\"measurements\":[")?;
         write_joined(writer, &self.measurements)?;
-        write!(writer, "],\n\"sources\":{{")?;
-        let sources: Vec<String> =
-            self.sources.iter().map(|(key, source)| format!("{}:{source}", quoted(key))).collect();
-        write_joined(writer, &sources)?;
+        write!(writer, "],\n\"block_tables\":{{")?;
+        write_joined(writer, &keyed(&self.block_tables))?;
+        write!(writer, "}},\n\"sources\":{{")?;
+        write_joined(writer, &keyed(&self.sources))?;
         writeln!(writer, "}}}}")
     }
+}
+
+/// Puts the keys before the values.
+fn keyed(parts: &BTreeMap<String, String>) -> Vec<String> {
+    parts.iter().map(|(key, part)| format!("{}:{part}", quoted(key))).collect()
 }
 
 /// Writes the parts with commas between them, each on a line of its own.
@@ -327,40 +365,59 @@ fn unpacked(text: &[u8], path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
 pub fn load_peers(path: &Path) -> Result<Peers, StoreError> {
     let text =
         fs::read(path).map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
-    decode_as(&text, path)
+    match schema(&text, path)? {
+        found if found == u64::from(PEERS_SCHEMA) => decode_as(&text, path),
+        found => Err(StoreError::UnknownSchema { path: path.to_owned(), found }),
+    }
 }
 
 /// Reads a record from `text`, packed or not; `path` is what messages call it, such as `standard
-/// input`.
+/// input`. One of schema 1 becomes one of [`SCHEMA`], with its own figures and counting rule 1.
 ///
 /// # Errors
 ///
 /// As [`load`]; of reading, where what is packed does not unpack.
 pub fn decode(text: &[u8], path: &Path) -> Result<Run, StoreError> {
-    match unpacked(text, path)? {
-        Some(plain) => decode_as(&plain, path),
-        None => decode_as(text, path),
+    let plain = unpacked(text, path)?;
+    let text = plain.as_deref().unwrap_or(text);
+    // The schema first: a file of another version is refused as that, not for a key it lacks.
+    match schema(text, path)? {
+        1 => Ok(written::of_schema_1(decode_as::<Run<Dispatch<Block1>>>(text, path)?)),
+        found if found == u64::from(SCHEMA) => {
+            let run = decode_as::<Run<Dispatch<Counts>>>(text, path)?;
+            written::join(run, decode_as(text, path)?)
+                .map_err(|what| StoreError::Inconsistent { path: path.to_owned(), what })
+        }
+        found => Err(StoreError::UnknownSchema { path: path.to_owned(), found }),
     }
 }
 
-fn decode_as<T: DeserializeOwned>(text: &[u8], path: &Path) -> Result<T, StoreError> {
+/// The number of a file's format.
+fn schema(text: &[u8], path: &Path) -> Result<u64, StoreError> {
     /// The one key that every schema has.
     #[derive(Deserialize)]
     struct Head {
         schema: u64,
     }
-    let malformed = |source: serde_json::Error| StoreError::Malformed {
+    decode_as::<Head>(text, path).map(|head| head.schema)
+}
+
+fn decode_as<T: DeserializeOwned>(text: &[u8], path: &Path) -> Result<T, StoreError> {
+    serde_json::from_slice(text).map_err(|source| StoreError::Malformed {
         path: path.to_owned(),
         line: source.line(),
         column: source.column(),
         source,
-    };
-    // The schema first: a file of another version is refused as that, not for a key it lacks.
-    let head: Head = serde_json::from_slice(text).map_err(malformed)?;
-    if head.schema != u64::from(SCHEMA) {
-        return Err(StoreError::UnknownSchema { path: path.to_owned(), found: head.schema });
-    }
-    serde_json::from_slice(text).map_err(malformed)
+    })
+}
+
+/// The record in the form of a file, for any encoder; `path` is what messages call the result.
+///
+/// # Errors
+///
+/// [`StoreError::Encode`].
+pub fn document(run: &Run, path: &Path) -> Result<impl Serialize, StoreError> {
+    written::split_run(run).map_err(|source| StoreError::Encode { path: path.to_owned(), source })
 }
 
 /// Encodes a whole record as [`Store`] writes it; `path` is what messages call the result.

@@ -274,9 +274,10 @@ fn the_machine_has_the_counted_lanes_on_each_line_of_the_hot_loop() {
         let mut hot = 0;
         for line in lines.iter().filter(|line| line.inst_executed * 10 > all) {
             let number = line.line.unwrap();
-            let counted = dispatch.lines.iter().find(|one| one.line == number).unwrap();
+            let lines = dispatch.lines();
+            let counted = lines.iter().find(|one| one.line == number).unwrap();
             #[expect(clippy::cast_precision_loss, reason = "a mean of counts")]
-            let counted = counted.lanes.0 as f64 / counted.issues.0 as f64;
+            let counted = counted.lane_operations as f64 / counted.subgroup_operations as f64;
             let machine = line.threads_mean().unwrap();
             let kernel = &measurement.kernel;
             assert!(
@@ -314,7 +315,7 @@ fn what_wgsl_cannot_say_holds_on_the_h200() {
     assert!(run.measurements.iter().filter(native).count() >= 25);
     for measurement in run.measurements.iter().filter(native) {
         // Nothing was counted, which is not zero.
-        assert_eq!((measurement.active_lanes_mean, measurement.issues_method), (None, None));
+        assert_eq!((measurement.active_lanes_mean, measurement.method), (None, None));
         assert!(measurement.dispatches.iter().all(|dispatch| dispatch.blocks.is_empty()));
     }
     let mut sizes = std::collections::BTreeSet::new();

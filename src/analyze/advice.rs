@@ -7,33 +7,33 @@
 //!
 //! # The largest possible gain
 //!
-//! A block that ran `lanes` lanes needs at least ⌈lanes / W⌉ issues, whoever packs them and however.
-//! So no change that keeps each lane's work can save more than **ops · (issues − ⌈lanes / W⌉)** slots
+//! A block that ran `lanes` lanes needs at least ⌈lanes / W⌉ executions, whoever packs them and however.
+//! So no change that keeps each lane's work can save more than **operations · (executions − ⌈lanes / W⌉)** slots
 //! of it. A rule's gain is the sum of that over the blocks that its cause can touch, called
 //! functions included; the rest of a loop's body where the cause is a `continue`; what runs later
 //! where it is a `return`. It is a bound, not a forecast: what else keeps lanes idle in those blocks is
 //! in it, what the change itself costs is not, and the gains of several pieces of advice overlap.
 //! What a branch costs is bounded by its own split: the runs in front of it keep their lanes, so that
 //! an arm with L lanes needs as many runs as the fullest of those that have L lanes together. Where
-//! loops or branches inside it split lanes further, merging its runs is taken to save of their issues
+//! loops or branches inside it split lanes further, merging its runs is taken to save of their executions
 //! the part that it saves of its runs: true where the runs with few lanes do not turn more often. A
 //! loop is not charged with lanes that nobody sent into it: its blocks are packed to its fullest run.
 //!
-//! For partial subgroups of r lanes it is tighter too: only issues with at most r lanes can be theirs,
+//! For partial subgroups of r lanes it is tighter too: only executions with at most r lanes can be theirs,
 //! and merging them to full ones, W / r at a time, saves at most the part 1 − r / W of those. Outside
-//! loops there are no more of those issues than calls by partial subgroups, one a workgroup in the
-//! entry point; a loop's issues are taken to belong to the runs that enter it in equal parts.
+//! loops there are no more of those executions than calls by partial subgroups, one a workgroup in the
+//! entry point; a loop's executions are taken to belong to the runs that enter it in equal parts.
 //!
-//! Gains below [`GAIN_SHARE_MIN`] of all issue slots are not worth a line.
+//! Gains below [`GAIN_SHARE_MIN`] of all subgroup operations are not worth a line.
 //!
 //! # What counts as proof
 //!
-//! Let P be a block whose lanes are exactly those that reach a construct, and idle(b) = issues·W −
+//! Let P be a block whose lanes are exactly those that reach a construct, and idle(b) = executions·W −
 //! lanes.
 //!
 //! - *A branch splits subgroups*: without a split, each run of an arm has the lanes of a run of P,
 //!   and no run of P gives two, so that Σ idle(first blocks of the arms) ≤ idle(P) and
-//!   Σ issues of them ≤ issues(P). A larger sum of either proves a split.
+//!   Σ executions of them ≤ executions(P). A larger sum of either proves a split.
 //!   An arm that starts with a loop has no such block; then its runs are those of the loop's head
 //!   less those of the block that goes round. Where that is not known either the arm is left out.
 //! - *Lanes leave a loop at different times*: without that, each run of P leaves by one run of one
@@ -42,7 +42,7 @@
 //! - *A return leaves lanes idle*: a split at its condition does; so does idle(after) > idle(P),
 //!   since without a split the runs of the block after it are runs of P with the same lanes.
 //! - *A barrier is not reached by all*: with S invocations a workgroup, a barrier that all reach has
-//!   lanes = k·S and issues = k·⌈S / W⌉ for a whole k.
+//!   lanes = k·S and executions = k·⌈S / W⌉ for a whole k.
 //!
 //! Where no block shows these counts, or lanes leave a loop by `break if` alone, nothing is proved and
 //! nothing said.
@@ -61,7 +61,7 @@ use super::{DeviceProfile, Profile, ratio};
 use crate::units::{Ratio, Width};
 use table::Table;
 
-/// The least gain, as part of all issue slots, that is worth advice; correctness is always.
+/// The least gain, as part of all subgroup operations, that is worth advice; correctness is always.
 pub const GAIN_SHARE_MIN: Ratio = Ratio(0.01);
 
 /// A rule that gives advice.
@@ -143,9 +143,9 @@ pub struct Advice {
     /// The line of the condition, of the loop, of the barrier or of the entry point's first
     /// operation; from 1.
     pub line: u32,
-    /// The most issue slots that could be saved.
-    pub gain_slots: u128,
-    /// The same as part of all issue slots of the device's launch.
+    /// The most subgroup operations that could be saved.
+    pub saved_operations: u128,
+    /// The same as part of all subgroup operations of the device's launch.
     pub gain_share: Ratio,
     /// Why, with the figures.
     pub reason: String,
@@ -154,7 +154,7 @@ pub struct Advice {
 /// Gives the advice for one device, the largest gain first; barriers before all else.
 pub fn advice(device: &DeviceProfile) -> Vec<Advice> {
     let Some(width) = device.column.width else { return Vec::new() };
-    let total = device.column.slots.issues;
+    let total = device.column.work.subgroup_operations;
     let mut found: BTreeMap<(Rule, String, u32), Advice> = BTreeMap::new();
     for table in Table::of(device, width) {
         for finding in rules::findings(&table) {
@@ -164,7 +164,7 @@ pub fn advice(device: &DeviceProfile) -> Vec<Advice> {
             }
             let key = (finding.rule, finding.file.clone(), finding.line);
             // Two causes on one line, or the same line in two entry points: the larger is shown.
-            let better = |known: &Advice| known.gain_slots >= finding.gain;
+            let better = |known: &Advice| known.saved_operations >= finding.gain;
             if found.get(&key).is_some_and(better) {
                 continue;
             }
@@ -174,7 +174,7 @@ pub fn advice(device: &DeviceProfile) -> Vec<Advice> {
                 width,
                 file: finding.file,
                 line: finding.line,
-                gain_slots: finding.gain,
+                saved_operations: finding.gain,
                 gain_share: Ratio(share),
                 reason: finding.reason,
             };
@@ -183,7 +183,9 @@ pub fn advice(device: &DeviceProfile) -> Vec<Advice> {
     }
     let mut list: Vec<Advice> = found.into_values().collect();
     let barrier = |advice: &Advice| advice.rule == Rule::BarrierInDivergentFlow;
-    list.sort_by(|a, b| barrier(b).cmp(&barrier(a)).then(b.gain_slots.cmp(&a.gain_slots)));
+    list.sort_by(|a, b| {
+        barrier(b).cmp(&barrier(a)).then(b.saved_operations.cmp(&a.saved_operations))
+    });
     list
 }
 

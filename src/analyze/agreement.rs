@@ -1,7 +1,7 @@
 //! Whether two measurements of the same launch counted the same.
 //!
 //! Input: two measurements of one kernel with the same parameters, seed and width. Output: every
-//! difference in issues, lanes and histogram, block by block. Equality is exact: counts have no
+//! difference in executions, lanes and histogram, block by block. Equality is exact: counts have no
 //! tolerance. A block counted on one side only is a difference too. Estimates are not held against
 //! counts.
 
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 use super::{device_label, is_simulated, predictions::simulated};
 use crate::{
-    record::{Block, IssuesMethod, Measurement, Run, Value},
+    record::{Block, Measurement, Method, Run, Value},
     units::{BlockId, Width},
 };
 
@@ -45,9 +45,9 @@ pub struct Difference {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// Static operations: where they differ, the two ran different programs.
-    Ops,
+    Operations,
     /// Executions by a subgroup.
-    Issues,
+    Executions,
     /// Active lanes.
     Lanes,
     /// Executions with this many active lanes, from 1.
@@ -63,8 +63,8 @@ pub enum NotComparable {
     /// One of them counted nothing.
     #[error("{0} has no counts")]
     NotCounted(String),
-    /// One of them estimated its issues.
-    #[error("{0} estimated its issues")]
+    /// One of them estimated its executions.
+    #[error("{0} estimated its executions")]
     Estimated(String),
 }
 
@@ -121,7 +121,7 @@ pub fn agreement(left: &Measurement, right: &Measurement) -> Result<Agreement, N
         return Err(NotComparable::Differs(what));
     }
     for side in [left, right] {
-        if side.issues_method == Some(IssuesMethod::Estimated) {
+        if side.method == Some(Method::Estimated) {
             return Err(NotComparable::Estimated(side.device.clone()));
         }
         if super::blocks(side).next().is_none() {
@@ -166,8 +166,16 @@ fn compare_block(
             found.differences.push(difference);
         }
     };
-    check(Quantity::Ops, left.map(|block| block.ops), right.map(|block| block.ops));
-    check(Quantity::Issues, left.map(|block| block.issues.0), right.map(|block| block.issues.0));
+    check(
+        Quantity::Operations,
+        left.map(|block| block.operations),
+        right.map(|block| block.operations),
+    );
+    check(
+        Quantity::Executions,
+        left.map(|block| block.executions.0),
+        right.map(|block| block.executions.0),
+    );
     check(Quantity::Lanes, left.map(|block| block.lanes.0), right.map(|block| block.lanes.0));
     let (Some(left), Some(right)) = (left, right) else { return };
     if let (Some(lefts), Some(rights)) = (&left.histogram, &right.histogram) {

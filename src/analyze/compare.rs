@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    SIZE, Slots, device_label, median_time, parameters_text, plausibility, ratio,
+    SIZE, Work, device_label, median_time, parameters_text, plausibility, ratio,
     summary::{active_lanes_mean, efficiency},
     times_ns,
 };
@@ -40,7 +40,7 @@ pub struct ComparisonRow {
     pub labels: [String; 2],
     /// The widths, in lanes.
     pub widths: [Option<Width>; 2],
-    /// Mean active lanes.
+    /// Mean active lanes; nothing where the two were counted by different rules.
     pub active_lanes_means: [Option<f64>; 2],
     /// Mean active lanes over the width.
     pub efficiencies: [Option<Ratio>; 2],
@@ -48,8 +48,8 @@ pub struct ComparisonRow {
     pub medians: [Option<Nanoseconds>; 2],
     /// B's median time over A's; nothing where one was not timed or is not plausible.
     pub time_ratio: Option<UnpairedRatio>,
-    /// B's Σ ops·issues over A's; nothing where one was not counted.
-    pub slots_ratio: Option<f64>,
+    /// B's Σ operations × executions over A's; nothing where one was not counted.
+    pub subgroup_operations_ratio: Option<f64>,
     /// Findings.
     pub flags: Vec<Flag>,
 }
@@ -133,7 +133,7 @@ fn counterpart<'a>(from: &Run, to: &'a Run, id: &str) -> Option<&'a Device> {
 /// Makes the row of two measurements of one launch.
 fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonRow {
     let removed = plausibility(a, left).is_removed() || plausibility(b, right).is_removed();
-    let (before, after) = (Slots::of(left), Slots::of(right));
+    let (before, after) = (Work::of(left), Work::of(right));
     let mut flags: Vec<Flag> = Vec::new();
     for flag in left.flags.iter().chain(&right.flags) {
         if !flags.contains(flag) {
@@ -146,10 +146,13 @@ fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonR
         (left.source_sha256 != right.source_sha256, Tag::SourceDiffers),
         (left.seed != right.seed, Tag::SeedDiffers),
         (left.status == Status::Failed || right.status == Status::Failed, Tag::Failed),
+        (a.counting_rule != b.counting_rule, Tag::CountingRuleDiffers),
         (left.runtime_checks.timed != right.runtime_checks.timed, Tag::RuntimeChecksDiffer),
     ];
     flags.extend(differing.into_iter().filter(|(differs, _)| *differs).map(|(_, tag)| tag.into()));
-    let means = [left, right].map(active_lanes_mean);
+    // Operations of two rules are not the same operations: no figure of them is set beside another.
+    let one_rule = a.counting_rule == b.counting_rule;
+    let means = [left, right].map(|one| active_lanes_mean(one).filter(|_| one_rule));
     let widths = [left.subgroup_width, right.subgroup_width];
     ComparisonRow {
         kernel: left.kernel.clone(),
@@ -162,7 +165,8 @@ fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonR
         time_ratio: (!removed)
             .then(|| unpaired_ratio(&times_ns(b, right), &times_ns(a, left), SEED))
             .flatten(),
-        slots_ratio: ratio(after.issues, before.issues).filter(|_| after.issues > 0),
+        subgroup_operations_ratio: ratio(after.subgroup_operations, before.subgroup_operations)
+            .filter(|_| one_rule && after.subgroup_operations > 0),
         flags,
     }
 }

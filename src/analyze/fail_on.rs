@@ -7,14 +7,14 @@
 //!
 //! Comparisons joined by `&&`: a figure, one of `<`, `<=`, `>`, `>=`, a number. The figures are
 //! `efficiency` (mean active lanes over the width, 0 to 1), `active_lanes` (the mean, in lanes) and
-//! `share` (of all issue slots, 0 to 1). A condition that does not speak of `share` is asked of the
+//! `share` (of all subgroup operations, 0 to 1). A condition that does not speak of `share` is asked of the
 //! whole, and of lines with a share of at least [`SHARE_MIN`]; one that does is asked of every line.
 
 use super::lines;
 use super::lines::{LineCell, SourceView};
 use crate::record::Run;
 
-/// The least share of issue slots at which a line counts, where the condition does not say it.
+/// The least share of subgroup operations at which a line counts, where the condition does not say it.
 pub const SHARE_MIN: f64 = 0.05;
 
 /// A condition.
@@ -74,7 +74,7 @@ pub struct Violation {
     pub active_lanes_mean: f64,
     /// Mean active lanes over the width, where that is known; 1.0 is 100 %.
     pub efficiency: Option<f64>,
-    /// Share of all issue slots; 1.0 is 100 %.
+    /// Share of all subgroup operations; 1.0 is 100 %.
     pub share: f64,
 }
 
@@ -186,12 +186,12 @@ impl Condition {
             share: figures.share,
         };
         let mut found = Vec::new();
-        let whole = column.slots.active_lanes_mean().map(|mean| figures(mean, 1.0));
+        let whole = column.work.active_lanes_mean().map(|mean| figures(mean, 1.0));
         if let Some(whole) = whole.filter(|whole| !self.speaks_of_share() && self.met_by(*whole)) {
             found.push(violation(&view.file, None, "", whole));
         }
         for line in &view.lines {
-            let Some(LineCell { active_lanes_mean: Some(mean), issues_share: Some(share), .. }) =
+            let Some(LineCell { active_lanes_mean: Some(mean), share: Some(share), .. }) =
                 line.cells[index]
             else {
                 continue;

@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::sorting::usual_of_each;
-use super::{SIZE, Slots, device_label, parameters_text, ratio};
+use super::{SIZE, Work, device_label, parameters_text, ratio};
 use crate::{
-    record::{Block, IssuesMethod, Measurement, Run, Value},
+    record::{Block, Dispatch, Measurement, Method, Run, Value},
     units::{BlockId, Ratio, Width},
 };
 
@@ -43,10 +43,10 @@ pub struct SourceColumn {
     pub size: Option<String>,
     /// The width, in lanes.
     pub width: Option<Width>,
-    /// How issues were obtained.
-    pub issues_method: Option<IssuesMethod>,
-    /// Σ ops·issues and Σ ops·lanes over every line.
-    pub slots: Slots,
+    /// How executions were obtained.
+    pub method: Option<Method>,
+    /// Σ operations × executions and Σ operations × lanes over every line.
+    pub work: Work,
 }
 
 /// One line of source.
@@ -66,15 +66,15 @@ pub struct SourceLine {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineCell {
     /// Static operations on the line.
-    pub ops: u64,
-    /// Σ ops·issues and Σ ops·lanes of the line.
-    pub slots: Slots,
+    pub operations: u64,
+    /// Σ operations × executions and Σ operations × lanes of the line.
+    pub work: Work,
     /// Mean active lanes; nothing where the line was never executed.
     pub active_lanes_mean: Option<f64>,
     /// Mean active lanes over the width.
     pub efficiency: Option<Ratio>,
-    /// The line's part of all issue slots of the launch.
-    pub issues_share: Option<Ratio>,
+    /// The line's part of all subgroup operations of the launch.
+    pub share: Option<Ratio>,
     /// The blocks whose first operation is on the line.
     pub blocks: Vec<BlockCell>,
 }
@@ -87,7 +87,7 @@ pub struct BlockCell {
     /// The label that a marker comment gave it.
     pub label: Option<String>,
     /// Executions by a subgroup.
-    pub issues: u64,
+    pub executions: u64,
     /// Active lanes over those executions.
     pub lanes: u64,
     /// Element k: executions with k + 1 active lanes.
@@ -111,7 +111,7 @@ pub fn lines_of_most(run: &Run, most: usize) -> (Vec<SourceView>, usize) {
     let mut found = counted(run);
     let all = found.len();
     let dispatches = found.iter().flat_map(|one| &one.dispatches);
-    if dispatches.map(|dispatch| dispatch.lines.len()).sum::<usize>() > most {
+    if dispatches.map(|dispatch| dispatch.lines().len()).sum::<usize>() > most {
         usual_of_each(&mut found, |one| (&one.kernel, &one.parameters));
         let size = |one: &Measurement| match one.parameters.get(SIZE) {
             Some(Value::Integer(size)) => *size,
@@ -130,8 +130,7 @@ pub fn lines_of_most(run: &Run, most: usize) -> (Vec<SourceView>, usize) {
 
 /// The measurements that have counts by line.
 fn counted(run: &Run) -> Vec<&Measurement> {
-    let has_lines =
-        |one: &&Measurement| one.dispatches.iter().any(|dispatch| !dispatch.lines.is_empty());
+    let has_lines = |one: &&Measurement| one.dispatches.iter().any(|dispatch| dispatch.has_lines());
     run.measurements.iter().filter(has_lines).collect()
 }
 
@@ -192,33 +191,33 @@ fn view(
 /// Makes one measurement's column and its cells.
 pub(super) fn column(run: &Run, measurement: &Measurement) -> (SourceColumn, Cells) {
     let mut cells = Cells::new();
-    for line in measurement.dispatches.iter().flat_map(|dispatch| &dispatch.lines) {
+    for line in measurement.dispatches.iter().flat_map(Dispatch::lines) {
         let cell = cell(&mut cells, &line.file, line.line);
         // The same line of several dispatches is the same code: its operations count once.
-        cell.ops = cell.ops.max(line.ops);
-        cell.slots.issues += u128::from(line.issues.0);
-        cell.slots.lanes += u128::from(line.lanes.0);
+        cell.operations = cell.operations.max(line.operations);
+        cell.work.subgroup_operations += u128::from(line.subgroup_operations);
+        cell.work.lane_operations += u128::from(line.lane_operations);
     }
     for block in super::blocks(measurement) {
         add_block(cell(&mut cells, &block.file, block.line), block);
     }
-    let slots = cells.values().fold(Slots::default(), |sum, cell| Slots {
-        issues: sum.issues + cell.slots.issues,
-        lanes: sum.lanes + cell.slots.lanes,
+    let work = cells.values().fold(Work::default(), |sum, cell| Work {
+        subgroup_operations: sum.subgroup_operations + cell.work.subgroup_operations,
+        lane_operations: sum.lane_operations + cell.work.lane_operations,
     });
     for cell in cells.values_mut() {
-        cell.active_lanes_mean = cell.slots.active_lanes_mean();
+        cell.active_lanes_mean = cell.work.active_lanes_mean();
         cell.efficiency =
             super::summary::efficiency(cell.active_lanes_mean, measurement.subgroup_width);
-        cell.issues_share = ratio(cell.slots.issues, slots.issues).map(Ratio);
+        cell.share = ratio(cell.work.subgroup_operations, work.subgroup_operations).map(Ratio);
     }
     let column = SourceColumn {
         device: measurement.device.clone(),
         label: device_label(run, &measurement.device),
         size: measurement.parameters.get(SIZE).map(ToString::to_string),
         width: measurement.subgroup_width,
-        issues_method: measurement.issues_method,
-        slots,
+        method: measurement.method,
+        work,
     };
     (column, cells)
 }
@@ -226,11 +225,11 @@ pub(super) fn column(run: &Run, measurement: &Measurement) -> (SourceColumn, Cel
 /// Returns the cell of a line, made empty where it is new.
 fn cell<'a>(cells: &'a mut Cells, file: &str, line: u32) -> &'a mut LineCell {
     cells.entry((file.to_owned(), line)).or_insert_with(|| LineCell {
-        ops: 0,
-        slots: Slots::default(),
+        operations: 0,
+        work: Work::default(),
         active_lanes_mean: None,
         efficiency: None,
-        issues_share: None,
+        share: None,
         blocks: Vec::new(),
     })
 }
@@ -241,14 +240,14 @@ fn add_block(cell: &mut LineCell, block: &Block) {
         cell.blocks.push(BlockCell {
             id: block.id,
             label: block.label.clone(),
-            issues: block.issues.0,
+            executions: block.executions.0,
             lanes: block.lanes.0,
             histogram: block.histogram.clone(),
             active_lanes_mean_expected: block.active_lanes_mean_expected,
         });
         return;
     };
-    known.issues = known.issues.saturating_add(block.issues.0);
+    known.executions = known.executions.saturating_add(block.executions.0);
     known.lanes = known.lanes.saturating_add(block.lanes.0);
     match (&mut known.histogram, &block.histogram) {
         (Some(bins), Some(more)) => {

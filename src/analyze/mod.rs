@@ -6,8 +6,8 @@
 //!
 //! # Words
 //!
-//! A kernel's **mean active lanes** is Σ ops·lanes / Σ ops·issues over its blocks, all dispatches
-//! together; its **efficiency** that over the width. Its **issue slots** are Σ ops·issues. Its
+//! A kernel's **mean active lanes** is Σ operations × lanes / Σ operations × executions over its blocks, all dispatches
+//! together; its **efficiency** that over the width. Its **subgroup operations** are Σ operations × executions. Its
 //! **size** is the parameter [`SIZE`]; two measurements at different sizes still have comparable
 //! means, but not comparable counts or times.
 //!
@@ -52,7 +52,7 @@ pub use fail_on::{Condition, ConditionError, SHARE_MIN, Violation};
 pub use findings::{Finding, findings};
 pub use latencies::{Latencies, LatencyRow, Load, latencies};
 pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines, lines_of_most};
-pub use merge::merge;
+pub use merge::{MergeError, merge};
 pub use out_of_range::{UndefinedRow, undefined};
 pub use parts::{FORM, SummaryPart};
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
@@ -85,26 +85,28 @@ pub const SIZE: &str = "n";
 
 /// Sums over all blocks of all dispatches of one measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Slots {
-    /// Σ ops·issues: subgroup-operations that were issued.
-    pub issues: u128,
-    /// Σ ops·lanes: lane-operations that did something.
-    pub lanes: u128,
+pub struct Work {
+    /// Σ operations × executions.
+    pub subgroup_operations: u128,
+    /// Σ operations × active lanes.
+    pub lane_operations: u128,
 }
 
-impl Slots {
+impl Work {
     /// Sums over the blocks of `measurement`, without those of dispatches that only set up.
     pub fn of(measurement: &Measurement) -> Self {
         let worked = measurement.dispatches.iter().filter(|dispatch| !dispatch.setup);
         worked.flat_map(|dispatch| &dispatch.blocks).fold(Self::default(), |sum, block| Self {
-            issues: sum.issues + u128::from(block.ops) * u128::from(block.issues.0),
-            lanes: sum.lanes + u128::from(block.ops) * u128::from(block.lanes.0),
+            subgroup_operations: sum.subgroup_operations
+                + u128::from(block.operations) * u128::from(block.executions.0),
+            lane_operations: sum.lane_operations
+                + u128::from(block.operations) * u128::from(block.lanes.0),
         })
     }
 
     /// Returns the mean active lanes; nothing where nothing was issued.
     pub fn active_lanes_mean(self) -> Option<f64> {
-        ratio(self.lanes, self.issues)
+        ratio(self.lane_operations, self.subgroup_operations)
     }
 }
 

@@ -36,9 +36,9 @@ impl Plausibility {
     }
 }
 
-/// Judges the time of `measurement` by its multiply-adds: issues × width × `fma_ops` a block.
+/// Judges the time of `measurement` by its multiply-adds: executions × width × `fma_operations` a block.
 ///
-/// Idle lanes count, since they take the issue slot too. Where the timed module may have run at
+/// Idle lanes count, since they take the subgroup operation too. Where the timed module may have run at
 /// another width than the counted one, only active lanes count: the least work at any width.
 pub fn plausibility(run: &Run, measurement: &Measurement) -> Plausibility {
     let peak = device(run, &measurement.device).and_then(|device| device.peak_fma_per_s);
@@ -51,11 +51,11 @@ pub fn plausibility(run: &Run, measurement: &Measurement) -> Plausibility {
     let fmas: u128 = blocks(measurement)
         .map(|block| {
             let lanes = if width_known {
-                u128::from(block.issues.0) * u128::from(width.lanes())
+                u128::from(block.executions.0) * u128::from(width.lanes())
             } else {
                 u128::from(block.lanes.0)
             };
-            u128::from(block.fma_ops.unwrap_or(0)) * lanes
+            u128::from(block.fma_operations.unwrap_or(0)) * lanes
         })
         .sum();
     if fmas == 0 || time.0 <= 0.0 {

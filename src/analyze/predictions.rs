@@ -4,7 +4,7 @@
 //! device that is no simulator, with its twin where there is one. Whether every count agrees, block
 //! by block, is for `agreement`.
 
-use super::{Slots, device_label, is_simulated, summary::active_lanes_mean};
+use super::{Work, device_label, is_simulated, summary::active_lanes_mean};
 use crate::{
     record::{Measurement, Run, Status},
     units::Width,
@@ -28,18 +28,18 @@ pub struct PredictionRow {
     pub active_lanes_mean: Option<f64>,
     /// Mean active lanes, simulated; nothing where the run has no simulator at that width and size.
     pub active_lanes_mean_simulated: Option<f64>,
-    /// Σ ops·issues, measured; nothing where nothing was counted.
-    pub slots: Option<u128>,
-    /// Σ ops·issues, simulated.
-    pub slots_simulated: Option<u128>,
+    /// Σ operations × executions, measured; nothing where nothing was counted.
+    pub subgroup_operations: Option<u128>,
+    /// Σ operations × executions, simulated.
+    pub subgroup_operations_simulated: Option<u128>,
     /// The simulator's id.
     pub simulator: Option<String>,
 }
 
 /// Makes the table of measured beside simulated figures, in the order of measurement.
 pub fn predictions(run: &Run) -> Vec<PredictionRow> {
-    let slots = |measurement: &Measurement| {
-        Some(Slots::of(measurement).issues).filter(|issues| *issues > 0)
+    let operations = |measurement: &Measurement| {
+        Some(Work::of(measurement).subgroup_operations).filter(|operations| *operations > 0)
     };
     run.measurements
         .iter()
@@ -54,8 +54,8 @@ pub fn predictions(run: &Run) -> Vec<PredictionRow> {
                 width: measurement.subgroup_width,
                 active_lanes_mean: active_lanes_mean(measurement),
                 active_lanes_mean_simulated: twin.and_then(active_lanes_mean),
-                slots: slots(measurement),
-                slots_simulated: twin.and_then(slots),
+                subgroup_operations: operations(measurement),
+                subgroup_operations_simulated: twin.and_then(operations),
                 simulator: twin.map(|twin| twin.device.clone()),
             }
         })

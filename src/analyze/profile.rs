@@ -1,7 +1,7 @@
-//! One shader's profile: per device each source line's lanes, issue slots and waste.
+//! One shader's profile: per device each source line's lanes, subgroup operations and waste.
 //!
 //! Input: a run. Output: a [`Profile`] for each shader at each set of parameters, devices in the
-//! order of measurement, a device's lines with the most wasted issue slots first. What a line
+//! order of measurement, a device's lines with the most wasted subgroup operations first. What a line
 //! counts is made by `lines`; here it gets a rank and a histogram. Advice is made by
 //! [`advice`](super::advice()) from it.
 
@@ -12,8 +12,8 @@ use indexmap::IndexMap;
 use super::{SourceColumn, lines, parameters_text};
 use crate::{
     record::{
-        Block, Counter, CountersFrom, Device, DeviceKind, Dispatch, Flag, IssuesMethod,
-        Measurement, Output, Run, ShaderTrust, Status, Tag, Trust, flag,
+        Block, Counter, CountersFrom, Device, DeviceKind, Dispatch, Flag, Measurement, Method,
+        Output, Run, ShaderTrust, Status, Tag, Trust, flag,
     },
     units::{BlockId, Nanoseconds, Ratio, Width},
 };
@@ -72,7 +72,7 @@ pub struct DeviceProfile {
     pub counters_from: Option<CountersFrom>,
     /// The dispatches, with their blocks.
     pub dispatches: Vec<Dispatch>,
-    /// Every line with operations: the one that wastes most issue slots first, then by place.
+    /// Every line with operations: the one that wastes most subgroup operations first, then by place.
     pub lines: Vec<LineProfile>,
 }
 
@@ -91,19 +91,19 @@ pub struct LineProfile {
     /// The line, from 1.
     pub line: u32,
     /// Static operations on the line.
-    pub ops: u64,
-    /// Σ ops·issues and Σ ops·lanes of the line.
-    pub slots: super::Slots,
+    pub operations: u64,
+    /// Σ operations × executions and Σ operations × lanes of the line.
+    pub work: super::Work,
     /// Mean active lanes; nothing where the line was never executed.
     pub active_lanes_mean: Option<f64>,
     /// Mean active lanes over the width.
     pub efficiency: Option<Ratio>,
-    /// The line's part of all issue slots.
-    pub issues_share: Option<Ratio>,
-    /// Issue slots that full subgroups would not need: slots × (1 − efficiency). Nothing where the
+    /// The line's part of all subgroup operations.
+    pub share: Option<Ratio>,
+    /// Subgroup operations that full subgroups would not need: those × (1 − efficiency). Nothing where the
     /// width is not known.
     pub wasted: Option<f64>,
-    /// Element k: issue slots of the line with k + 1 active lanes. Nothing where a block on the line
+    /// Element k: subgroup operations of the line with k + 1 active lanes. Nothing where a block on the line
     /// has no histogram.
     pub histogram: Option<Vec<u128>>,
     /// The blocks with operations on the line.
@@ -125,7 +125,7 @@ impl DeviceProfile {
 
     /// Returns the efficiency over all lines.
     pub fn efficiency(&self) -> Option<Ratio> {
-        super::summary::efficiency(self.column.slots.active_lanes_mean(), self.column.width)
+        super::summary::efficiency(self.column.work.active_lanes_mean(), self.column.width)
     }
 }
 
@@ -165,14 +165,14 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         .map(|((file, number), cell)| {
             let (histogram, blocks) = on_line(measurement, &file, number);
             LineProfile {
-                wasted: wasted(cell.slots, column.width),
+                wasted: wasted(cell.work, column.width),
                 file,
                 line: number,
-                ops: cell.ops,
-                slots: cell.slots,
+                operations: cell.operations,
+                work: cell.work,
                 active_lanes_mean: cell.active_lanes_mean,
                 efficiency: cell.efficiency,
-                issues_share: cell.issues_share,
+                share: cell.share,
                 histogram,
                 blocks,
             }
@@ -207,25 +207,28 @@ fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
     let of_shader = measurement.trust.as_ref().map(|judged| judged.trust);
     if device.is_some_and(|device| device.kind == DeviceKind::Simulator) {
         Trust::Guaranteed
-    } else if measurement.issues_method == Some(IssuesMethod::Estimated) {
+    } else if measurement.method == Some(Method::Estimated) {
         Trust::Estimated
     } else {
         of_shader.or(device.and_then(|device| device.trust)).unwrap_or(Trust::Unknown)
     }
 }
 
-/// Works out the slots that full subgroups would not need.
-#[expect(clippy::cast_precision_loss, reason = "a count of slots is shown to a few digits")]
-fn wasted(slots: super::Slots, width: Option<Width>) -> Option<f64> {
+/// Works out the subgroup operations that full subgroups would not need.
+#[expect(clippy::cast_precision_loss, reason = "a count is shown to a few digits")]
+fn wasted(work: super::Work, width: Option<Width>) -> Option<f64> {
     let width = u128::from(width?.lanes());
-    Some((slots.issues * width).saturating_sub(slots.lanes) as f64 / width as f64)
+    Some(
+        (work.subgroup_operations * width).saturating_sub(work.lane_operations) as f64
+            / width as f64,
+    )
 }
 
 /// Merges the histograms of the blocks on a line, weighted by their operations there.
 fn on_line(measurement: &Measurement, file: &str, line: u32) -> (Option<Vec<u128>>, Vec<BlockId>) {
     let mut merged: Option<Vec<u128>> = Some(Vec::new());
     let mut ids = BTreeSet::new();
-    let here = |block: &&Block| block.file == file && ops_on(block, line) > 0;
+    let here = |block: &&Block| block.file == file && operations_on(block, line) > 0;
     for block in super::blocks(measurement).filter(here) {
         ids.insert(block.id);
         let (Some(sum), Some(bins)) = (&mut merged, &block.histogram) else {
@@ -235,7 +238,7 @@ fn on_line(measurement: &Measurement, file: &str, line: u32) -> (Option<Vec<u128
         };
         sum.resize(sum.len().max(bins.len()), 0);
         for (bin, count) in sum.iter_mut().zip(bins) {
-            *bin += u128::from(*count) * u128::from(ops_on(block, line));
+            *bin += u128::from(*count) * u128::from(operations_on(block, line));
         }
     }
     let known = merged.filter(|bins| !bins.is_empty());
@@ -243,7 +246,7 @@ fn on_line(measurement: &Measurement, file: &str, line: u32) -> (Option<Vec<u128
 }
 
 /// The operations of a block on a line, where the record told them apart.
-fn ops_on(block: &Block, line: u32) -> u64 {
+fn operations_on(block: &Block, line: u32) -> u64 {
     block.lines.get(&line).copied().unwrap_or(0)
 }
 

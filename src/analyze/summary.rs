@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Bandwidth, Plausibility, Slots, bandwidth, blocks, device_label, is_simulated, order::ordered,
+    Bandwidth, Plausibility, Work, bandwidth, blocks, device_label, is_simulated, order::ordered,
     plausibility, predictions::simulated, published, ratio, ticks_by_round,
 };
 use crate::{
@@ -71,7 +71,7 @@ pub struct SummaryRow {
     pub baseline: Option<String>,
     /// The time over the baseline kernel's.
     pub time_ratio: TimeRatio,
-    /// The ratio that counting predicts: Σ ops·issues over the baseline kernel's.
+    /// The ratio that counting predicts: Σ operations × executions over the baseline kernel's.
     pub time_ratio_predicted: Option<f64>,
     /// What the multiply-adds say about the time.
     pub plausibility: Plausibility,
@@ -156,8 +156,10 @@ fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
         time_ratio: base.map_or(TimeRatio::None, |base| time_ratio(run, measurement, base)),
         time_ratio_predicted: base
             .filter(|base| base.subgroup_width == width)
-            .filter(|_| Slots::of(measurement).issues > 0)
-            .and_then(|base| ratio(Slots::of(measurement).issues, Slots::of(base).issues)),
+            .filter(|_| Work::of(measurement).subgroup_operations > 0)
+            .and_then(|base| {
+                ratio(Work::of(measurement).subgroup_operations, Work::of(base).subgroup_operations)
+            }),
         plausibility: judged,
         flags: Vec::new(),
     };
@@ -167,7 +169,7 @@ fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
 
 /// Returns the mean active lanes from the blocks, else the figure that the record gives.
 pub(super) fn active_lanes_mean(measurement: &Measurement) -> Option<f64> {
-    Slots::of(measurement).active_lanes_mean().or(measurement.active_lanes_mean)
+    Work::of(measurement).active_lanes_mean().or(measurement.active_lanes_mean)
 }
 
 /// Divides mean active lanes by the width.
@@ -177,15 +179,15 @@ pub(super) fn efficiency(active: Option<f64>, width: Option<Width>) -> Option<Ra
 
 /// Returns the mean active lanes that follow from the blocks' expectations.
 ///
-/// A block's expected issues are its lanes over its expected mean; a block without an expectation
-/// is expected to be full. So the figure is Σ ops·lanes / Σ ops·(lanes / expected).
+/// A block's expected executions are its lanes over its expected mean; a block without an expectation
+/// is expected to be full. So the figure is Σ operations × lanes / Σ operations × (lanes / expected).
 pub(super) fn active_lanes_mean_expected(measurement: &Measurement) -> Option<f64> {
     let full = f64::from(measurement.subgroup_width?.lanes());
     let (mut lanes_sum, mut issues_sum, mut any) = (0.0, 0.0, false);
     for block in blocks(measurement) {
         any |= block.active_lanes_mean_expected.is_some();
         #[expect(clippy::cast_precision_loss, reason = "a mean is shown to a few digits")]
-        let lanes = block.ops as f64 * block.lanes.0 as f64;
+        let lanes = block.operations as f64 * block.lanes.0 as f64;
         lanes_sum += lanes;
         issues_sum += lanes / block.active_lanes_mean_expected.unwrap_or(full);
     }

@@ -70,16 +70,19 @@ fn the_summary_reads_as_a_table() {
 
 #[test]
 fn a_mean_is_weighted_by_operations_and_an_unlabelled_block_is_expected_full() {
-    let mut one = fixtures::run().measurements[0].clone();
+    let mut one = published_run().measurements[0].clone();
     let blocks = &mut one.dispatches[0].blocks;
     blocks.truncate(2);
-    // 2 ops, 10 issues of 32 lanes; 3 ops, 20 issues of 8 lanes.
-    (blocks[0].ops, blocks[0].issues.0, blocks[0].lanes.0) = (2, 10, 320);
-    (blocks[1].ops, blocks[1].issues.0, blocks[1].lanes.0) = (3, 20, 160);
+    // 2 operations, 10 executions of 32 lanes; 3 operations, 20 executions of 8 lanes.
+    for (block, operations) in blocks.iter_mut().zip([2, 3]) {
+        std::sync::Arc::make_mut(&mut block.code).operations = operations;
+    }
+    (blocks[0].executions.0, blocks[0].lanes.0) = (10, 320);
+    (blocks[1].executions.0, blocks[1].lanes.0) = (20, 160);
     blocks[1].active_lanes_mean_expected = Some(16.0);
-    assert_eq!(Slots::of(&one), Slots { issues: 80, lanes: 1120 });
+    assert_eq!(Work::of(&one), Work { subgroup_operations: 80, lane_operations: 1120 });
     assert_eq!(summary::active_lanes_mean(&one), Some(14.0));
-    // Expected issues: 320 / 32 = 10 and 160 / 16 = 10, so 2·10 + 3·10 = 50 slots.
+    // Expected executions: 320 / 32 = 10 and 160 / 16 = 10, so 2·10 + 3·10 = 50 slots.
     assert_eq!(summary::active_lanes_mean_expected(&one), Some(1120.0 / 50.0));
     one.dispatches[0].blocks[1].active_lanes_mean_expected = None;
     assert_eq!(summary::active_lanes_mean_expected(&one), None);
@@ -104,7 +107,7 @@ fn a_time_below_what_the_multiply_adds_need_withholds_the_ratio() {
 
 #[test]
 fn an_unknown_timed_width_is_judged_by_active_lanes_only() {
-    let run = fixtures::run();
+    let run = published_run();
     let quad = |flags: &[Tag]| {
         let mut one = run
             .measurements
@@ -124,7 +127,7 @@ fn an_unknown_timed_width_is_judged_by_active_lanes_only() {
 
 #[test]
 fn kernels_that_were_not_sampled_side_by_side_have_no_ratio() {
-    let mut run = fixtures::run();
+    let mut run = published_run();
     let uniform = run.measurements[0].time.as_mut().expect("timed");
     for sample in &mut uniform.samples {
         sample.ticks_begin += 1 << 40;
@@ -137,14 +140,14 @@ fn kernels_that_were_not_sampled_side_by_side_have_no_ratio() {
 
 #[test]
 fn agreement_is_exact_and_lists_every_difference() {
-    let run = fixtures::run();
+    let run = published_run();
     let one = &run.measurements[0];
     let mut other = one.clone();
     let same = agreement(one, &other).expect("the same launch");
     assert_eq!((same.blocks_compared, same.histograms_compared), (3, 3));
     assert_eq!(same.differences, []);
     let blocks = &mut other.dispatches[0].blocks;
-    blocks[1].issues.0 += 1;
+    blocks[1].executions.0 += 1;
     let bins = blocks[1].histogram.as_mut().expect("a histogram");
     bins[0] += 1;
     blocks.remove(2);
@@ -154,10 +157,10 @@ fn agreement_is_exact_and_lists_every_difference() {
     assert_eq!(
         what,
         [
-            (BlockId(1), Quantity::Issues),
+            (BlockId(1), Quantity::Executions),
             (BlockId(1), Quantity::Histogram(1)),
-            (BlockId(2), Quantity::Ops),
-            (BlockId(2), Quantity::Issues),
+            (BlockId(2), Quantity::Operations),
+            (BlockId(2), Quantity::Executions),
             (BlockId(2), Quantity::Lanes),
         ]
     );
@@ -170,7 +173,7 @@ fn agreement_is_exact_and_lists_every_difference() {
 
 #[test]
 fn a_device_is_held_against_the_simulator_of_its_width_and_size() {
-    let mut run = fixtures::run();
+    let mut run = published_run();
     // lavapipe at 8 and sim:8 share n; the GPU's n is another than sim:32's.
     let rows = agreements(&run);
     assert_eq!(rows.len(), 10);
@@ -179,9 +182,11 @@ fn a_device_is_held_against_the_simulator_of_its_width_and_size() {
     );
     let twins = predictions(&run);
     assert_eq!(twins.iter().filter(|row| row.simulator.is_some()).count(), 10);
-    assert!(twins.iter().all(|row| row.slots_simulated.is_none_or(|it| Some(it) == row.slots)));
+    assert!(twins.iter().all(|row| {
+        row.subgroup_operations_simulated.is_none_or(|it| Some(it) == row.subgroup_operations)
+    }));
     let changed = run.measurements.iter_mut().find(|one| one.device == "wgpu:1").expect("one");
-    changed.dispatches[0].blocks[0].issues.0 += 5;
+    changed.dispatches[0].blocks[0].executions.0 += 5;
     let summary = summary(&run);
     let flags = row(&summary, "wgpu:1", "uniform", "sealed").flags;
     assert_eq!(flags, [Flag::from(Tag::DiffersFromSimulator)]);
@@ -189,7 +194,7 @@ fn a_device_is_held_against_the_simulator_of_its_width_and_size() {
 
 #[test]
 fn lines_keep_every_line_and_their_shares_add_up() {
-    let run = fixtures::run();
+    let run = published_run();
     let views = lines(&run);
     assert_eq!(views.len(), 10);
     let view = &views[1];
@@ -199,31 +204,31 @@ fn lines_keep_every_line_and_their_shares_add_up() {
     for column in 0..view.columns.len() {
         let cells: Vec<&LineCell> =
             view.lines.iter().filter_map(|line| line.cells[column].as_ref()).collect();
-        let share: f64 = cells.iter().filter_map(|cell| cell.issues_share).map(|it| it.0).sum();
+        let share: f64 = cells.iter().filter_map(|cell| cell.share).map(|it| it.0).sum();
         assert!((share - 1.0).abs() < 1e-12, "{share}");
         assert_eq!(cells.len(), 3);
     }
     let cell = view.lines[7].cells[0].as_ref().expect("the loop's body");
     assert_eq!((cell.active_lanes_mean, cell.blocks[0].id), (Some(16.0), BlockId(1)));
-    assert_eq!(cell.blocks[0].histogram.as_ref().expect("taken")[15], cell.blocks[0].issues);
+    assert_eq!(cell.blocks[0].histogram.as_ref().expect("taken")[15], cell.blocks[0].executions);
 }
 
 #[test]
 fn several_dispatches_of_a_line_add_up() {
-    let mut run = fixtures::run();
+    let mut run = published_run();
     let again = run.measurements[0].dispatches[0].clone();
     let once = lines(&run)[0].lines[7].cells[0].clone().expect("counted");
     run.measurements[0].dispatches.push(again);
     let twice = lines(&run)[0].lines[7].cells[0].clone().expect("counted");
-    assert_eq!(twice.slots.issues, 2 * once.slots.issues);
-    assert_eq!((twice.ops, twice.blocks.len()), (once.ops, 1));
-    assert_eq!(twice.blocks[0].issues, 2 * once.blocks[0].issues);
+    assert_eq!(twice.work.subgroup_operations, 2 * once.work.subgroup_operations);
+    assert_eq!((twice.operations, twice.blocks.len()), (once.operations, 1));
+    assert_eq!(twice.blocks[0].executions, 2 * once.blocks[0].executions);
     assert_eq!(twice.active_lanes_mean, once.active_lanes_mean);
 }
 
 #[test]
 fn a_width_sweep_has_every_device_by_width() {
-    let sweep = width_sweep(&fixtures::run());
+    let sweep = width_sweep(&published_run());
     assert_eq!(sweep.series.len(), 10);
     let widths: Vec<u32> = sweep.series[0].points.iter().map(|it| it.width.lanes()).collect();
     assert_eq!(widths, [8, 8, 32, 32, 64]);
@@ -232,12 +237,12 @@ fn a_width_sweep_has_every_device_by_width() {
 
 #[test]
 fn a_run_compared_with_itself_has_ratios_of_one_and_other_sizes_are_not_compared() {
-    let a = fixtures::run();
+    let a = published_run();
     let same = compare(&a, &a);
     assert_eq!((same.rows.len(), same.not_compared.len()), (a.measurements.len(), 0));
     for row in &same.rows {
         assert!(row.time_ratio.is_none_or(|it| it.ratio == 1.0 && it.interval.contains(1.0)));
-        assert!(row.slots_ratio.is_none_or(|it| it == 1.0));
+        assert!(row.subgroup_operations_ratio.is_none_or(|it| it == 1.0));
     }
     let mut b = a.clone();
     b.measurements.truncate(2);
@@ -259,18 +264,18 @@ fn a_run_compared_with_itself_has_ratios_of_one_and_other_sizes_are_not_compared
 
 #[test]
 fn merged_runs_keep_everything_under_names_of_their_own() {
-    let run = fixtures::run();
+    let run = published_run();
     let joined = merge(&[run.clone(), run.clone()]).expect("two runs");
     assert_eq!(joined.devices.len(), 2 * run.devices.len());
     assert_eq!(joined.devices[5].id, "wgpu:0 (2)");
     assert_eq!(joined.measurements[run.measurements.len()].device, "wgpu:0 (2)");
     assert_eq!(device_label(&joined, "wgpu:0 (2)"), "NVIDIA H200 (Vulkan), wgpu:0 (2)");
-    assert_eq!(merge(&[]), None);
+    assert_eq!(merge(&[]), Err(MergeError::NoRuns));
 }
 
 #[test]
 fn flags_are_collected_with_their_places() {
-    let run = fixtures::run();
+    let run = published_run();
     let found = findings(&run);
     let flags: Vec<&Tag> = found.iter().map(|finding| &finding.flag.tag).collect();
     assert_eq!(flags, [&Tag::WorkRemovedByCompiler, &Tag::Failed]);
@@ -278,4 +283,24 @@ fn flags_are_collected_with_their_places() {
         found[1].places[0],
         "five_patterns/never_ends (form=sealed, n=1048576) on NVIDIA H200 (Vulkan)"
     );
+}
+
+#[test]
+fn operations_of_two_counting_rules_are_not_compared() {
+    let (old, mut new) = (published_run(), published_run());
+    let same = compare(&old, &new);
+    assert!(same.rows.iter().any(|row| row.active_lanes_means.iter().all(Option::is_some)));
+    assert!(same.rows.iter().any(|row| row.subgroup_operations_ratio.is_some()));
+    new.counting_rule = old.counting_rule + 1;
+    let found = compare(&old, &new);
+    assert_eq!(found.rows.len(), same.rows.len());
+    for (row, before) in found.rows.iter().zip(&same.rows) {
+        assert_eq!((row.active_lanes_means, row.subgroup_operations_ratio), ([None; 2], None));
+        assert_eq!(row.efficiencies, [None; 2]);
+        assert!(flag::has(&row.flags, &Tag::CountingRuleDiffers), "{:?}", row.flags);
+        assert_eq!(row.medians, before.medians, "times are of no rule");
+    }
+    let refused = merge(&[old, new]).expect_err("two rules");
+    assert_eq!(refused, MergeError::CountingRules(1, 2));
+    assert!(refused.to_string().contains("cannot stand in one table"), "{refused}");
 }

@@ -27,10 +27,10 @@ pub fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
     let predicted = any(part, |row| timed(row) && row.time_ratio_predicted.is_some());
     bars(&BarFigure {
         title: title(&format!("Time over that of {}", baseline(part)), part),
-        subtitle: subtitle("measured (predicted from counted issues); a bar a device", part),
+        subtitle: subtitle("measured (predicted from counted executions); a bar a device", part),
         x_label: format!("time / time of {} (1 = as long)", baseline(part)),
         series: series(part, timed),
-        tick_label: predicted.then(|| "predicted: ratio of Σ ops·issues".to_owned()),
+        tick_label: predicted.then(|| "predicted: ratio of Σ operations × executions".to_owned()),
         diamond_label: None,
         whisker_label: any(part, whiskers).then(|| "99 % interval".to_owned()),
         reference: Some(1.0),

@@ -12,7 +12,7 @@ use clap::builder::styling::{Ansi256Color, Color, Style};
 
 use super::table;
 use crate::analyze::{Advice, DeviceProfile, LineProfile, Profile};
-use crate::record::{IssuesMethod, Status, Trust, flag};
+use crate::record::{Method, Status, Trust, flag};
 use crate::units::{Ratio, Width, grouped};
 use excerpt::Piece;
 use fit::{clean, cut, fold, tabs, width_of};
@@ -29,13 +29,13 @@ const TABLE: usize = 83;
 /// Characters of a bar.
 const BAR: usize = 12;
 
-/// The narrowest terminals that show the bar, then the issue slots, then lanes and the share of
+/// The narrowest terminals that show the bar, then the subgroup operations, then lanes and the share of
 /// slots, in columns; the efficiency is always shown.
 const ROOM: [usize; 3] = [100, 76, 56];
 
-/// What is said where something follows from issues that were estimated.
+/// What is said where something follows from executions that were estimated.
 pub(crate) const RESTS_ON_ESTIMATES: &str =
-    "estimates: issues may be more than shown, and efficiency less";
+    "estimates: executions may be more than shown, and efficiency less";
 
 /// How a profile is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -162,10 +162,10 @@ fn head(profile: &Profile, look: Look) -> String {
     format!("{name}\n{details}\n")
 }
 
-/// How a device's issues were counted, and why so; nothing for the simulator and for what was not
+/// How a device's executions were counted, and why so; nothing for the simulator and for what was not
 /// counted.
 fn counted_how(device: &DeviceProfile) -> Option<String> {
-    let method = device.column.issues_method?;
+    let method = device.column.method?;
     let judged = device.judged.as_ref().filter(|_| !device.simulated)?;
     let failed = judged.failed.join(", ");
     let forms = match &judged.constructs[..] {
@@ -181,10 +181,10 @@ fn counted_how(device: &DeviceProfile) -> Option<String> {
         (Trust::Guaranteed | Trust::Observed | Trust::Estimated, ..) => forms,
     };
     Some(match method {
-        IssuesMethod::Executed => format!("counted at each execution: {why}"),
-        IssuesMethod::Derived => format!("counted by derivation: {why}"),
-        IssuesMethod::Estimated => format!(
-            "lanes counted, issues estimated, at most what maximal reconvergence gives: {}",
+        Method::Executed => format!("counted at each execution: {why}"),
+        Method::Derived => format!("counted by derivation: {why}"),
+        Method::Estimated => format!(
+            "lanes counted, executions estimated, at most what maximal reconvergence gives: {}",
             match (device.no_subgroups(), judged.trust) {
                 (true, _) => "the device has no subgroup operations",
                 (false, Trust::Unknown) => &why,
@@ -211,13 +211,13 @@ fn devices(devices: &[DeviceProfile], look: Look) -> String {
     }
     let line = |device: &DeviceProfile| {
         let label = &device.column.label;
-        let slots = device.column.slots;
-        let text = match (slots.active_lanes_mean(), device.column.width, device.efficiency()) {
+        let work = device.column.work;
+        let text = match (work.active_lanes_mean(), device.column.width, device.efficiency()) {
             (Some(mean), Some(width), Some(Ratio(efficiency))) => format!(
-                "{label}: {mean:.2} of {width} lanes active ({:.1} %), {} issue slots; {} counts, {}",
+                "{label}: {mean:.2} of {width} lanes active ({:.1} %), {} subgroup operations; {} counts, {}",
                 efficiency * 100.0,
-                grouped(slots.issues),
-                method(device.column.issues_method),
+                grouped(work.subgroup_operations),
+                method(device.column.method),
                 device.trust.name()
             ),
             _ => format!("{label}: nothing was counted"),
@@ -256,7 +256,7 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
     let title = if lines.len() > most {
         format!("The {most} of {} lines that waste most on {label}", lines.len())
     } else {
-        format!("The lines that waste issue slots on {label}")
+        format!("The lines that waste subgroup operations on {label}")
     };
     let mut text = look.heading(&title);
     let wasted = |line: &LineProfile| grouped(rounded(line.wasted.unwrap_or(0.0)));
@@ -264,10 +264,10 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
     let [_, roomy, some] = parts(look);
     for line in lines.iter().take(most) {
         let lanes = lanes(line, device.column.width);
-        let share = percent(line.issues_share);
+        let share = percent(line.share);
         let figures = if roomy {
             let wasted = wasted(line);
-            format!("{:>5}  {lanes}  {share} of slots  {wasted:>room$} wasted  ", line.line)
+            format!("{:>5}  {lanes}  {share} of all  {wasted:>room$} wasted  ", line.line)
         } else if some {
             format!("{:>5}  {lanes}  {share}  ", line.line)
         } else {
@@ -290,9 +290,9 @@ fn advised(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
     for one in here {
         let name = one.rule.name();
         let said = format!(
-            "line {}: {name}, at most {} issue slots ({})",
+            "line {}: {name}, at most {} subgroup operations ({})",
             one.line,
-            grouped(one.gain_slots),
+            grouped(one.saved_operations),
             percent(Some(one.gain_share)).trim_start()
         );
         let said = fold(&said, "  ", look.columns);
@@ -303,7 +303,7 @@ fn advised(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
     }
     text +=
         &look.faint(&fold("Gains are bounds from the counts, and overlap.", "  ", look.columns));
-    if device.column.issues_method == Some(IssuesMethod::Estimated) {
+    if device.column.method == Some(Method::Estimated) {
         text += "\n";
         let rests = format!("They rest on {RESTS_ON_ESTIMATES}.");
         text += &look.faint(&fold(&rests, "  ", look.columns));
@@ -333,7 +333,7 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
             Piece::Left { lines, share } => {
                 let (first, last) = (lines.start(), lines.end());
                 let share = percent(Some(share));
-                let left = format!("lines {first} to {last}: {} of slots", share.trim_start());
+                let left = format!("lines {first} to {last}: {} of all", share.trim_start());
                 let left = cut(&left, digits + 3, look.columns);
                 text += &look.faint(&format!("{:>digits$} │ {left}\n", "⋮"));
                 continue;
@@ -352,7 +352,7 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
     }
     if shown < codes.len() {
         let note = format!(
-            "{shown} of {} lines are shown: those with at least 1 % of the slots, those that waste \
+            "{shown} of {} lines are shown: those with at least 1 % of the subgroup operations, those that waste \
              most, and what is around them. The page has all, and so has the output to a file.",
             codes.len()
         );
@@ -361,14 +361,15 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
     text
 }
 
-/// Which parts a line's figures have: the bar, the issue slots, the lanes with the share.
+/// Which parts a line's figures have: the bar, the subgroup operations, the lanes with the share.
 fn parts(look: Look) -> [bool; 3] {
     ROOM.map(|room| look.columns.is_none_or(|columns| columns >= room))
 }
 
-/// The columns of a device's widest count of issue slots.
+/// The columns of a device's widest count of subgroup operations.
 fn slots_room(device: &DeviceProfile) -> usize {
-    let widest = device.lines.iter().map(|line| grouped(line.slots.issues).chars().count());
+    let widest =
+        device.lines.iter().map(|line| grouped(line.work.subgroup_operations).chars().count());
     widest.max().unwrap_or(0)
 }
 
@@ -405,9 +406,9 @@ fn gutter(device: &DeviceProfile, line: Option<&LineProfile>, look: Look) -> Str
     text += &format!("{} ", lanes(line, device.column.width));
     if slots {
         let room = slots_room(device);
-        text += &format!("{:>room$} ", grouped(line.slots.issues));
+        text += &format!("{:>room$} ", grouped(line.work.subgroup_operations));
     }
-    text + &percent(line.issues_share)
+    text + &percent(line.share)
 }
 
 /// The bar of an efficiency: what was active, then what was idle.
@@ -438,12 +439,12 @@ fn percent(ratio: Option<Ratio>) -> String {
     format!("{text:>PERCENT$}")
 }
 
-/// How issues were obtained, in a word.
-pub(crate) fn method(method: Option<IssuesMethod>) -> &'static str {
+/// How executions were obtained, in a word.
+pub(crate) fn method(method: Option<Method>) -> &'static str {
     match method {
-        Some(IssuesMethod::Executed) => "executed",
-        Some(IssuesMethod::Derived) => "derived",
-        Some(IssuesMethod::Estimated) => "estimated",
+        Some(Method::Executed) => "executed",
+        Some(Method::Derived) => "derived",
+        Some(Method::Estimated) => "estimated",
         None => NONE,
     }
 }

@@ -125,7 +125,7 @@ pub(crate) struct RunArguments {
     /// checked all the same; simulators, which have no times, are left out
     #[arg(long, conflicts_with_all = ["no_timing", "histogram", "counters"])]
     pub(crate) no_counting: bool,
-    /// Count how many issues had 1, 2, … active lanes too
+    /// Count how many executions had 1, 2, … active lanes too
     #[arg(long)]
     pub(crate) histogram: bool,
     /// On `cuda:N`, read hardware counters too, in a process of their own after timing
@@ -184,7 +184,7 @@ pub(crate) struct ProfileArguments {
     #[arg(long)]
     pub(crate) exact: bool,
     /// Count without subgroup operations, as on devices whose own cannot be trusted: lanes exactly,
-    /// issues as estimates
+    /// executions as estimates
     #[arg(long, hide = true, conflicts_with = "exact")]
     pub(crate) estimate: bool,
     /// On `cuda:N`, show each line's machine instructions with how often they ran and their lanes

@@ -6,6 +6,7 @@ use super::arguments::CompareArguments;
 use super::failure::{Exit, Failure};
 use super::table::{self, Style};
 use crate::analyze::{self, parameters_text};
+use crate::record::Tag;
 use crate::store;
 
 /// Prints what two runs have in common, side by side, and what only one has.
@@ -18,6 +19,9 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
         writeln!(out, "The two have no launch in common.")?;
     } else {
         writeln!(out, "{}", table::comparison(&comparison, Style::Terminal))?;
+    }
+    if a.counting_rule != b.counting_rule {
+        writeln!(out, "{}", Tag::CountingRuleDiffers.explanation())?;
     }
     for missing in &comparison.not_compared {
         let side = if missing.side == 0 { "A" } else { "B" };

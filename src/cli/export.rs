@@ -12,6 +12,7 @@ use super::failure::Failure;
 use super::table::{self, Style};
 use crate::analyze::{Summary, TimeRatio, parameters_text};
 use crate::record::{Run, Status, flag};
+use crate::store;
 
 /// Hands a file, or standard output for `-`, to `write`.
 fn to(
@@ -39,7 +40,8 @@ pub(crate) fn is_stdout(path: Option<&Path>) -> bool {
 /// Writes the record.
 pub(crate) fn json(run: &Run, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
     to(path, out, |out| {
-        serde_json::to_writer_pretty(&mut *out, run).map_err(Failure::bad_input)?;
+        let document = store::document(run, path).map_err(Failure::bad_input)?;
+        serde_json::to_writer_pretty(&mut *out, &document).map_err(Failure::bad_input)?;
         Ok(writeln!(out)?)
     })
 }

@@ -16,7 +16,7 @@ use super::{export, render};
 use crate::analyze::{self, Condition};
 use crate::kernel::{Catalogue, Description, Launch, Workgroups};
 use crate::program::ProgramError;
-use crate::record::{Flag, IssuesMethod, Measurement, Run, Tag};
+use crate::record::{Flag, Measurement, Method, Run, Tag};
 use crate::run::profile::files::FILE_BYTES_MAX;
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::template::template;
@@ -315,7 +315,7 @@ fn finish(
     for violation in &violations {
         writeln!(stderr, "--fail-on: {violation}")?;
     }
-    let estimated = |m: &&Measurement| m.issues_method == Some(IssuesMethod::Estimated);
+    let estimated = |m: &&Measurement| m.method == Some(Method::Estimated);
     for measurement in run.measurements.iter().filter(estimated).filter(|_| condition.is_some()) {
         writeln!(stderr, "--fail-on rests on {RESTS_ON_ESTIMATES} ({})", measurement.device)?;
     }

@@ -16,9 +16,7 @@ pub(crate) const PAGE: &str = "report.html";
 
 /// Writes every chart and the page, and gives the page's path.
 pub(crate) fn write(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<PathBuf, Failure> {
-    let Some(run) = analyze::merge(runs) else {
-        return Err(Failure::message(Exit::BadInput, "there is no run to make charts of"));
-    };
+    let run = analyze::merge(runs).map_err(Failure::bad_input)?;
     let mut figures = Vec::new();
     let summary = analyze::summary(&run);
     for part in summary.parts().iter().flat_map(analyze::SummaryPart::sheets) {

@@ -18,11 +18,10 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
     let runs = files.iter().map(|file| load(file)).collect::<Result<Vec<_>, _>>()?;
     let folder = arguments.out.clone().unwrap_or_else(|| beside(&files[0]));
     std::fs::create_dir_all(&folder)?;
-    if let Some(run) = analyze::merge(&runs) {
-        write_tables(&run, &analyze::summary(&run), out)?;
-        write_side_by_side(&run, out)?;
-        model::write(&run, out)?;
-    }
+    let run = analyze::merge(&runs).map_err(Failure::bad_input)?;
+    write_tables(&run, &analyze::summary(&run), out)?;
+    write_side_by_side(&run, out)?;
+    model::write(&run, out)?;
     let peers = match &arguments.peers {
         Some(file) => store::load_peers(file).map_err(Failure::bad_input)?.rows,
         None => Vec::new(),

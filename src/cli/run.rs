@@ -18,6 +18,7 @@ use super::table::{self, Style};
 use super::{axis, export, list, model, render};
 use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
+use crate::program::COUNTING_RULE;
 use crate::record::{
     Device, DeviceKind, Host, KernelNote, Measurement, Output, Run, SCHEMA, Source, Status, Tool,
 };
@@ -182,6 +183,7 @@ impl Job {
     ) -> Result<Self, Failure> {
         let run = Run {
             schema: SCHEMA,
+            counting_rule: COUNTING_RULE,
             tool: Tool {
                 name: "lanescope".to_owned(),
                 version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -404,7 +406,7 @@ pub(crate) fn write_tables(
         let blocks: usize = agreements.iter().map(|row| row.agreement.blocks_compared).sum();
         let count = agreements.len();
         let verdict = if differing == 0 {
-            "issues and lanes equal the simulator's in every block".to_owned()
+            "executions and lanes equal the simulator's in every block".to_owned()
         } else {
             format!("{differing} of them differ from the simulator")
         };

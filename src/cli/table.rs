@@ -274,12 +274,20 @@ fn device_cells(device: &Device) -> Vec<Cell> {
 
 /// A profile's devices, a row each.
 pub(crate) fn profiled(devices: &[DeviceProfile], style: Style) -> String {
-    let header =
-        ["device", "W", "active lanes", "efficiency", "issue slots", "counts", "trust", "worst"];
+    let header = [
+        "device",
+        "W",
+        "active lanes",
+        "efficiency",
+        "subgroup operations",
+        "counts",
+        "trust",
+        "worst",
+    ];
     let mut table = style.table(&header);
     for device in devices {
-        let slots = device.column.slots;
-        let mean = slots.active_lanes_mean();
+        let work = device.column.work;
+        let mean = work.active_lanes_mean();
         let failed = device.status == Status::Failed;
         let worst = device.lines.first().filter(|line| line.wasted.is_some_and(|w| w > 0.0));
         let cells = [
@@ -287,8 +295,8 @@ pub(crate) fn profiled(devices: &[DeviceProfile], style: Style) -> String {
             device.column.width.map_or(NONE.to_owned(), |width| width.to_string()),
             mean.map_or(NONE.to_owned(), |lanes| format!("{lanes:.2}")),
             device.efficiency().map_or(NONE.to_owned(), |e| format!("{:.1} %", e.0 * 100.0)),
-            mean.map_or(NONE.to_owned(), |_| grouped(slots.issues)),
-            if failed { "failed" } else { method(device.column.issues_method) }.to_owned(),
+            mean.map_or(NONE.to_owned(), |_| grouped(work.subgroup_operations)),
+            if failed { "failed" } else { method(device.column.method) }.to_owned(),
             device.trust.name().to_owned(),
             worst.map_or(NONE.to_owned(), |line| format!("line {}", line.line)),
         ];
@@ -327,7 +335,7 @@ pub(crate) fn comparison(comparison: &Comparison, style: Style) -> String {
         "time A",
         "time B",
         "time B / A",
-        "issue slots B / A",
+        "subgroup operations B / A",
         "flags",
     ];
     let mut table = style.table(&header);
@@ -352,7 +360,7 @@ pub(crate) fn comparison(comparison: &Comparison, style: Style) -> String {
             time(0),
             time(1),
             ratio,
-            row.slots_ratio.map_or(NONE.to_owned(), |ratio| format!("{ratio:.3}×")),
+            row.subgroup_operations_ratio.map_or(NONE.to_owned(), |ratio| format!("{ratio:.3}×")),
             flag::words(&row.flags, ", "),
         ]);
     }

@@ -4,14 +4,38 @@
 //! ratios are made by `analyze`.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{BlockId, Issues, Lanes};
+use crate::units::{BlockId, Executions, Lanes};
 
-/// Counts of one basic block.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A basic block of a dispatch: what the program says of it, and its counts.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Block {
+    /// What the program says of it: the same in every dispatch of one entry point, and held once.
+    pub code: Arc<BlockCode>,
+    /// Executions by a subgroup with at least one active lane.
+    pub executions: Executions,
+    /// Active lanes, summed over those executions.
+    pub lanes: Lanes,
+    /// Element k: executions with k + 1 active lanes; nothing where not taken.
+    pub histogram: Option<Vec<u64>>,
+    /// The mean active lanes that the kernel's author expects at this width, in lanes.
+    pub active_lanes_mean_expected: Option<f64>,
+}
+
+impl Deref for Block {
+    type Target = BlockCode;
+    fn deref(&self) -> &BlockCode {
+        &self.code
+    }
+}
+
+/// What the program says of a basic block: a row of a block table, see [`crate::record`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockCode {
     /// Its number in the program.
     pub id: BlockId,
     /// The label that a marker comment gave it.
@@ -22,28 +46,22 @@ pub struct Block {
     pub line: u32,
     /// Column of its first operation, from 1.
     pub column: u32,
-    /// Operations: expressions, stores, calls, atomics, barriers, subgroup operations, terminators.
-    pub ops: u64,
+    /// Operations: expressions, stores, calls, atomics, barriers, subgroup operations and tests of
+    /// `if`, `switch` and loops; by counting rule 1 jumps too, see [`super::Run::counting_rule`].
+    #[serde(alias = "ops")]
+    pub operations: u64,
     /// What the block costs each lane's multiply-add unit at least: each `fma`, and each addition,
     /// subtraction or multiplication of floats, a product and the sum that takes it together one; a
     /// vector's components each. `null` or absent where they were not told apart.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fma_ops: Option<u64>,
-    /// Operations by source line; their sum is [`Block::ops`]. Absent where they were not told apart.
+    #[serde(default, alias = "fma_ops", skip_serializing_if = "Option::is_none")]
+    pub fma_operations: Option<u64>,
+    /// Operations by source line; their sum is [`BlockCode::operations`]. Absent where they were not
+    /// told apart.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lines: BTreeMap<u32, u64>,
     /// Why the block is entered and how its lanes leave it; absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
-    /// Executions by a subgroup with at least one active lane.
-    pub issues: Issues,
-    /// Active lanes, summed over those executions.
-    pub lanes: Lanes,
-    /// Element k: executions with k + 1 active lanes; absent where not taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub histogram: Option<Vec<u64>>,
-    /// The mean active lanes that the kernel's author expects at this width, in lanes.
-    pub active_lanes_mean_expected: Option<f64>,
 }
 
 /// A block's place in its function's structured control flow.
@@ -131,17 +149,41 @@ pub enum Leave {
     Continue,
 }
 
-/// Counts of one source line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// Counts of one source line in one dispatch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
     /// The source file.
     pub file: String,
     /// The line, from 1.
     pub line: u32,
     /// Operations on it, static.
-    pub ops: u64,
-    /// Σ ops·issues over its operations: the issue slots that it took.
-    pub issues: Issues,
-    /// Σ ops·lanes over its operations.
-    pub lanes: Lanes,
+    #[serde(alias = "ops")]
+    pub operations: u64,
+    /// Σ operations × executions over its operations.
+    #[serde(alias = "issues")]
+    pub subgroup_operations: u64,
+    /// Σ operations × active lanes over its operations.
+    #[serde(alias = "lanes")]
+    pub lane_operations: u64,
+}
+
+/// Sums blocks by source line, in the order of files and lines; only of blocks that tell their
+/// operations apart by line.
+pub(super) fn lines_of(blocks: &[Block]) -> Vec<Line> {
+    let mut lines: BTreeMap<(&str, u32), Line> = BTreeMap::new();
+    for block in blocks {
+        for (line, operations) in &block.code.lines {
+            let sum = lines.entry((&block.code.file, *line)).or_insert_with(|| Line {
+                file: block.code.file.clone(),
+                line: *line,
+                operations: 0,
+                subgroup_operations: 0,
+                lane_operations: 0,
+            });
+            sum.operations += operations;
+            sum.subgroup_operations += operations * block.executions.0;
+            sum.lane_operations += operations * block.lanes.0;
+        }
+    }
+    lines.into_values().collect()
 }

@@ -124,7 +124,7 @@ pub struct Device {
     /// How 2D and 3D workgroups are cut into subgroups; `null` or absent where it was not measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packing: Option<Packing>,
-    /// How far counts of issues can be trusted, over every part of the self-test that was run;
+    /// How far counts of executions can be trusted, over every part of the self-test that was run;
     /// `null` or absent where it was not asked. [`Measurement::trust`](super::Measurement::trust) says it of a shader.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
@@ -149,7 +149,7 @@ pub enum Packing {
     Other,
 }
 
-/// How far a device's counts of issues can be trusted to be those of maximal reconvergence, and its
+/// How far a device's counts of executions can be trusted to be those of maximal reconvergence, and its
 /// subgroup operations to see the lanes that are there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -161,7 +161,7 @@ pub enum Trust {
     Observed,
     /// The self-test failed or could not be run.
     Unknown,
-    /// No subgroup operation was used: lanes are counted, issues estimated.
+    /// No subgroup operation was used: lanes are counted, executions estimated.
     Estimated,
 }
 
@@ -198,7 +198,7 @@ impl Trust {
                 "profile counts each execution, derives nothing, and marks the figures: set them \
                  beside the simulator's at the same width"
             }
-            Self::Estimated => "profile shows lanes as they are, and issues as an estimate",
+            Self::Estimated => "profile shows lanes as they are, and executions as an estimate",
         }
     }
 }
@@ -216,8 +216,9 @@ pub struct TestedPart {
     pub part: String,
     /// The form of control flow that it tests, in a word of [`ShaderTrust::constructs`].
     pub construct: String,
-    /// Whether issues were those of maximal reconvergence.
-    pub issues_right: bool,
+    /// Whether executions were those of maximal reconvergence.
+    #[serde(alias = "issues_right")]
+    pub executions_right: bool,
     /// Whether lanes were right, which they are wherever lanes come together again.
     pub lanes_right: bool,
 }
@@ -225,7 +226,7 @@ pub struct TestedPart {
 impl TestedPart {
     /// Whether all counts were right.
     pub fn passed(&self) -> bool {
-        self.issues_right && self.lanes_right
+        self.executions_right && self.lanes_right
     }
 }
 

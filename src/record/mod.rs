@@ -6,9 +6,16 @@
 //!
 //! # Rules of the format
 //!
-//! - `schema` comes first; a file with another schema is refused, see [`SCHEMA`].
+//! - `schema` comes first, see [`SCHEMA`]. Schema 1 is read too and becomes this one; any other is
+//!   refused.
 //! - Every key of a physical quantity ends in its unit; `_ratio` means that 1.0 is 100 %.
 //! - What was not measured is `null` or absent, never zero.
+//! - What the program says of a dispatch's blocks ([`BlockCode`]) is stored once a file, however many
+//!   dispatches and measurements it concerns: `block_tables` has, by the SHA-256 of its own JSON, a
+//!   list of rows in the order of block numbers; a dispatch names its table as `block_table`, and its
+//!   `blocks` have `executions`, `lanes`, and where they were taken `histogram` and
+//!   `active_lanes_mean_expected`, in the same order. Counts by source line follow from both, see
+//!   [`Dispatch::lines`].
 //! - Integers that may exceed 2^53 are still JSON numbers: read them as 64-bit integers.
 
 use std::collections::BTreeMap;
@@ -25,22 +32,30 @@ mod note;
 mod outcome;
 mod peers;
 
-pub use counts::{Block, ConditionClass, Enclosure, Flow, Leave, Line, Part};
+use counts::lines_of;
+pub use counts::{Block, BlockCode, ConditionClass, Enclosure, Flow, Leave, Line, Part};
 pub use device::{Backend, Device, DeviceKind, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};
 pub use machine::{Counter, CountersFrom, Instruction, MachineCode};
 pub use note::{Axis, KernelNote, Published, PublishedSpeedup};
 pub use outcome::{Output, RunErrorKind, Status};
-pub use peers::{PeerRow, Peers};
+pub use peers::{PEERS_SCHEMA, PeerRow, Peers};
 
 /// The number of the format that this version writes and reads.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
-/// One invocation: the whole content of a result file.
+/// The rule by which operations were counted in records of schema 1: jumps counted 1.
+pub const COUNTING_RULE_OF_SCHEMA_1: u32 = 1;
+
+/// One invocation: the whole content of a result file; `D` is the form of its dispatches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Run {
+pub struct Run<D = Dispatch> {
     /// The format's number, [`SCHEMA`].
     pub schema: u32,
+    /// The rule by which operations were counted: 1 where jumps (`break`, `continue`, `return`) count
+    /// an operation, 2 where they count none. Operations of two rules are never compared. Absent: 1.
+    #[serde(default = "counting_rule_of_schema_1")]
+    pub counting_rule: u32,
     /// The program that wrote the file.
     pub tool: Tool,
     /// When the invocation started, RFC 3339 in UTC.
@@ -52,7 +67,7 @@ pub struct Run {
     /// Every device that was opened, in the order of use.
     pub devices: Vec<Device>,
     /// Every finished measurement, in the order in which it finished.
-    pub measurements: Vec<Measurement>,
+    pub measurements: Vec<Measurement<D>>,
     /// What is known of each kernel, by its name as in [`Measurement::kernel`], as its description said
     /// when it was measured; absent in records of schema 1. A user's shader may have none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -60,6 +75,37 @@ pub struct Run {
     /// Text of each source, by its SHA-256 in hexadecimal; stored once however often it is used.
     #[serde(default)]
     pub sources: BTreeMap<String, Source>,
+}
+
+fn counting_rule_of_schema_1() -> u32 {
+    COUNTING_RULE_OF_SCHEMA_1
+}
+
+impl<D> Run<D> {
+    /// The same run with dispatches in another form.
+    ///
+    /// # Errors
+    ///
+    /// What `change` gives.
+    pub fn with_dispatches<E, X>(
+        self,
+        mut change: impl FnMut(D) -> Result<E, X>,
+    ) -> Result<Run<E>, X> {
+        let measurements =
+            self.measurements.into_iter().map(|one| one.with_dispatches(&mut change));
+        Ok(Run {
+            measurements: measurements.collect::<Result<_, X>>()?,
+            schema: self.schema,
+            counting_rule: self.counting_rule,
+            tool: self.tool,
+            started_utc: self.started_utc,
+            argv: self.argv,
+            host: self.host,
+            devices: self.devices,
+            kernels: self.kernels,
+            sources: self.sources,
+        })
+    }
 }
 
 /// A shader's text as it was given.
@@ -98,15 +144,15 @@ pub struct Host {
     pub environment: BTreeMap<String, String>,
 }
 
-/// How issues were obtained.
+/// How executions were obtained.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum IssuesMethod {
+pub enum Method {
     /// A leader was asked for at each execution of each block.
     Executed,
-    /// Some blocks' issues follow from others' under maximal reconvergence.
+    /// Some blocks' executions follow from others' under maximal reconvergence.
     Derived,
-    /// Lanes were counted without subgroup operations; a block's issues are the most trips of any
+    /// Lanes were counted without subgroup operations; a block's executions are the most trips of any
     /// lane, summed over chunks of as many consecutive invocations as a subgroup has lanes: at most
     /// what maximal reconvergence gives.
     Estimated,
@@ -134,9 +180,9 @@ impl std::fmt::Display for Value {
     }
 }
 
-/// One kernel at one point of its parameters on one device.
+/// One kernel at one point of its parameters on one device; `D` is the form of its dispatches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Measurement {
+pub struct Measurement<D = Dispatch> {
     /// The device's id, see [`Device::id`].
     pub device: String,
     /// `family/name` of the kernel, or the path of a user's shader.
@@ -160,8 +206,9 @@ pub struct Measurement {
     pub output: Output,
     /// SHA-256 of the shader's text, a key of [`Run::sources`].
     pub source_sha256: String,
-    /// How issues were obtained; `null` where nothing was counted.
-    pub issues_method: Option<IssuesMethod>,
+    /// How executions were obtained; `null` where nothing was counted.
+    #[serde(alias = "issues_method")]
+    pub method: Option<Method>,
     /// How far counts can be trusted for this shader; absent where it was not asked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<ShaderTrust>,
@@ -169,12 +216,12 @@ pub struct Measurement {
     /// second run included; absent where it was not taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer_ns: Option<Nanoseconds>,
-    /// Σ ops·lanes / Σ ops·issues over every block, in lanes.
+    /// Σ operations × lanes / Σ operations × executions over every block, in lanes.
     pub active_lanes_mean: Option<f64>,
     /// [`Measurement::active_lanes_mean`] over the width.
     pub efficiency_ratio: Option<Ratio>,
     /// The dispatches, in the order of execution.
-    pub dispatches: Vec<Dispatch>,
+    pub dispatches: Vec<D>,
     /// Times, where the device was timed.
     pub time: Option<Time>,
     /// Bytes that one launch must read and write however it is done, as the kernel says: its time
@@ -204,6 +251,45 @@ pub struct Measurement {
     pub flags: Vec<Flag>,
 }
 
+impl<D> Measurement<D> {
+    /// The same measurement with dispatches in another form.
+    ///
+    /// # Errors
+    ///
+    /// What `change` gives.
+    pub fn with_dispatches<E, X>(
+        self,
+        change: impl FnMut(D) -> Result<E, X>,
+    ) -> Result<Measurement<E>, X> {
+        Ok(Measurement {
+            dispatches: self.dispatches.into_iter().map(change).collect::<Result<_, X>>()?,
+            device: self.device,
+            kernel: self.kernel,
+            parameters: self.parameters,
+            seed: self.seed,
+            status: self.status,
+            error: self.error,
+            error_kind: self.error_kind,
+            subgroup_width: self.subgroup_width,
+            runtime_checks: self.runtime_checks,
+            output: self.output,
+            source_sha256: self.source_sha256,
+            method: self.method,
+            trust: self.trust,
+            answer_ns: self.answer_ns,
+            active_lanes_mean: self.active_lanes_mean,
+            efficiency_ratio: self.efficiency_ratio,
+            time: self.time,
+            bytes_moved_min: self.bytes_moved_min,
+            outputs_shown: self.outputs_shown,
+            counters: self.counters,
+            counters_missing: self.counters_missing,
+            counters_from: self.counters_from,
+            flags: self.flags,
+        })
+    }
+}
+
 /// Whether modules ran with bounds, loop-bound and division checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RuntimeChecks {
@@ -216,7 +302,7 @@ pub struct RuntimeChecks {
 }
 
 /// One dispatch of a launch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Dispatch {
     /// The entry point.
     pub entry_point: String,
@@ -226,7 +312,6 @@ pub struct Dispatch {
     pub workgroup_size: [u32; 3],
     /// Whether it only made ready what the others worked on: it is neither in the launch's time nor
     /// in [`Measurement::active_lanes_mean`].
-    #[serde(default, skip_serializing_if = "is_false")]
     pub setup: bool,
     /// The median time of the dispatch within its launch, in nanoseconds, where a launch has several
     /// and the device takes timestamps: from the end of the dispatch before to its own end, less what
@@ -234,20 +319,31 @@ pub struct Dispatch {
     /// lies between dispatches. The launch ran as in [`Measurement::time`]; timestamps keep dispatches
     /// apart that it may overlap, so these need not add up to it. In older records the cost is
     /// still in it, and a GPU's clocks may have fallen before it was taken.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub median_ns: Option<Nanoseconds>,
     /// Counts of each block, in the order of block numbers; empty where nothing was counted.
     pub blocks: Vec<Block>,
-    /// The same counts by source line.
-    pub lines: Vec<Line>,
+    /// Counts by source line of old records, whose blocks do not tell their operations apart by line;
+    /// empty in others, see [`Dispatch::lines`].
+    pub line_counts: Vec<Line>,
     /// The machine code that ran and how often each instruction did, from hardware counters; absent
     /// where they were not read.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine_code: Option<MachineCode>,
 }
 
+impl Dispatch {
+    /// The counts by source line, in the order of files and lines.
+    pub fn lines(&self) -> Vec<Line> {
+        if self.line_counts.is_empty() { lines_of(&self.blocks) } else { self.line_counts.clone() }
+    }
+
+    /// Whether there are counts by source line.
+    pub fn has_lines(&self) -> bool {
+        !self.line_counts.is_empty() || self.blocks.iter().any(|block| !block.lines.is_empty())
+    }
+}
+
 /// Whether a key may be left out; serde gives a reference.
-fn is_false(value: &bool) -> bool {
+pub(crate) fn is_false(value: &bool) -> bool {
     !value
 }
 

@@ -4,10 +4,13 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The number of this file's format.
+pub const PEERS_SCHEMA: u32 = 1;
+
 /// What `examples/peers` measured: the library's algorithms beside what a CUDA user would pick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peers {
-    /// The format's number, [`SCHEMA`](super::SCHEMA).
+    /// The format's number, [`PEERS_SCHEMA`].
     pub schema: u32,
     /// A row for each work, size, peer, device and state of the caches.
     pub rows: Vec<PeerRow>,

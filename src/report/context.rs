@@ -367,10 +367,10 @@ fn agreement(row: &AgreementRow) -> AgreementText {
         .iter()
         .map(|one| {
             let quantity = match one.quantity {
-                Quantity::Ops => "operations".to_owned(),
-                Quantity::Issues => "issues".to_owned(),
+                Quantity::Operations => "operations".to_owned(),
+                Quantity::Executions => "executions".to_owned(),
                 Quantity::Lanes => "lanes".to_owned(),
-                Quantity::Histogram(lanes) => format!("issues with {lanes} active lanes"),
+                Quantity::Histogram(lanes) => format!("executions with {lanes} active lanes"),
             };
             let side = |count: Option<u64>| {
                 count.map_or("no such block".to_owned(), |count| format::count(count.into()))

@@ -21,7 +21,7 @@ pub use profile::profile_html;
 use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
 
 use crate::{
-    analyze::merge,
+    analyze::{MergeError, merge},
     chart::ChartError,
     record::{PeerRow, Run},
 };
@@ -32,9 +32,9 @@ const TEMPLATE: &str = "report.html";
 /// Why there is no report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// There is nothing to report on.
-    #[error("no run was given to report on")]
-    NoRuns,
+    /// The runs cannot stand on one page, or there is none.
+    #[error("there is nothing to report on")]
+    Runs(#[from] MergeError),
     /// A figure could not be drawn, for another reason than that there is nothing in it.
     #[error("cannot draw a figure of the report")]
     Chart(#[from] ChartError),
@@ -48,9 +48,9 @@ pub enum ReportError {
 ///
 /// # Errors
 ///
-/// [`ReportError::NoRuns`] for an empty list; the others are faults of lanescope's own.
+/// [`ReportError::Runs`] for an empty list or runs of two counting rules; the others are faults of lanescope's own.
 pub fn html(runs: &[Run], peers: &[PeerRow]) -> Result<String, ReportError> {
-    let joined = merge(runs).ok_or(ReportError::NoRuns)?;
+    let joined = merge(runs)?;
     let mut environment = environment()?;
     environment.add_template(TEMPLATE, include_str!("template.html"))?;
     let context = context::context(runs, &joined, peers)?;

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     analyze::{Advice, DeviceProfile, LineProfile, Profile, Rule},
-    record::{Flag, IssuesMethod, Output, Run, Status},
+    record::{Flag, Method, Output, Run, Status},
     units::{Ratio, Width},
 };
 use machine::{CountersText, MachineText};
@@ -131,7 +131,7 @@ struct CellText {
     histogram: Option<HistogramText>,
 }
 
-/// The issue slots of a line by active lanes.
+/// The subgroup operations of a line by active lanes.
 #[derive(Debug, Serialize)]
 struct HistogramText {
     width: usize,
@@ -204,14 +204,14 @@ fn card(device: &DeviceProfile) -> DeviceCard {
         label: column.label.clone(),
         driver: device.driver.clone(),
         width: format::width(column.width),
-        lanes: format::lanes(column.slots.active_lanes_mean()),
+        lanes: format::lanes(column.work.active_lanes_mean()),
         efficiency: format::percent(device.efficiency()),
         bar: device.efficiency().map(bar),
-        slots: format::count(column.slots.issues),
-        method: match column.issues_method {
-            Some(IssuesMethod::Executed) => "executed",
-            Some(IssuesMethod::Derived) => "derived",
-            Some(IssuesMethod::Estimated) => "estimated",
+        slots: format::count(column.work.subgroup_operations),
+        method: match column.method {
+            Some(Method::Executed) => "executed",
+            Some(Method::Derived) => "derived",
+            Some(Method::Estimated) => "estimated",
             None => format::NONE,
         }
         .to_owned(),
@@ -245,8 +245,8 @@ fn advices(profile: &Profile, advice: &[Advice], advised: &[&DeviceProfile]) -> 
     });
     let gain = |list: &[&Advice], device: &str| {
         let one = list.iter().find(|one| one.device == device)?;
-        let slots = format::count(one.gain_slots);
-        Some(format!("{slots} slots ({})", format::percent(Some(one.gain_share))))
+        let slots = format::count(one.saved_operations);
+        Some(format!("{slots} operations ({})", format::percent(Some(one.gain_share))))
     };
     let text = |((rule, line), list): ((Rule, u32), Vec<&Advice>)| AdviceText {
         rule: rule.name().to_owned(),
@@ -271,7 +271,7 @@ fn worst(profile: &Profile, device: &DeviceProfile) -> Vec<WorstText> {
     let text = |line: &LineProfile| WorstText {
         line: line.line,
         lanes: lanes(line, device.column.width),
-        share: format::percent(line.issues_share),
+        share: format::percent(line.share),
         wasted: wasted_share(line, device)
             .map_or(format::NONE.to_owned(), |share| format!("{:.1} %", share * 100.0)),
         code: code(profile, line.line),
@@ -281,7 +281,7 @@ fn worst(profile: &Profile, device: &DeviceProfile) -> Vec<WorstText> {
 
 /// The line's wasted slots as part of all slots of the device.
 fn wasted_share(line: &LineProfile, device: &DeviceProfile) -> Option<f64> {
-    let share = line.issues_share?.0 * (1.0 - line.efficiency?.0);
+    let share = line.share?.0 * (1.0 - line.efficiency?.0);
     (!device.lines.is_empty()).then_some(share)
 }
 
@@ -336,16 +336,19 @@ fn cell(line: &LineProfile, device: &DeviceProfile) -> CellText {
     CellText {
         lanes: lanes(line, device.column.width),
         bar: line.efficiency.map_or("0".to_owned(), bar),
-        share: format::percent(line.issues_share),
+        share: format::percent(line.share),
         tint: tint(line, device),
         detail: format!(
-            "{} operations, {} issue slots ({} of all), {} lane-operations",
-            line.ops,
-            format::count(line.slots.issues),
-            format::percent(line.issues_share),
-            format::count(line.slots.lanes)
+            "{} operations, {} subgroup operations ({} of all), {} lane-operations",
+            line.operations,
+            format::count(line.work.subgroup_operations),
+            format::percent(line.share),
+            format::count(line.work.lane_operations)
         ),
-        histogram: line.histogram.as_deref().map(|bins| histogram(bins, line.slots.issues)),
+        histogram: line
+            .histogram
+            .as_deref()
+            .map(|bins| histogram(bins, line.work.subgroup_operations)),
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::format;
 use crate::{
     analyze::{self, BlockCell, LineCell, SourceColumn, SourceView},
-    record::{IssuesMethod, Run},
+    record::{Method, Run},
 };
 
 /// One source.
@@ -102,10 +102,10 @@ fn source(view: &SourceView) -> SourceText {
 
 /// Makes a column's head.
 fn column(column: &SourceColumn) -> ColumnText {
-    let method = match column.issues_method {
-        Some(IssuesMethod::Executed) => "executed",
-        Some(IssuesMethod::Derived) => "derived",
-        Some(IssuesMethod::Estimated) => "estimated",
+    let method = match column.method {
+        Some(Method::Executed) => "executed",
+        Some(Method::Derived) => "derived",
+        Some(Method::Estimated) => "estimated",
         None => "method not known",
     };
     let size = column.size.as_ref().map_or(String::new(), |size| format!(", n = {size}"));
@@ -114,7 +114,7 @@ fn column(column: &SourceColumn) -> ColumnText {
         detail: format!(
             "W = {}{size}; mean {} lanes; {method} counts",
             format::width(column.width),
-            format::lanes(column.slots.active_lanes_mean())
+            format::lanes(column.work.active_lanes_mean())
         ),
     }
 }
@@ -132,12 +132,12 @@ fn cell_text(cell: &LineCell, column: &SourceColumn) -> CellText {
     CellText {
         lanes,
         bar: format!("{:.1}", portion * 100.0),
-        share: format!("{} of issue slots", format::percent(cell.issues_share)),
+        share: format!("{} of subgroup operations", format::percent(cell.share)),
         detail: format!(
-            "{} operations on the line, {} issue slots, {} lane-operations",
-            cell.ops,
-            format::count(cell.slots.issues),
-            format::count(cell.slots.lanes)
+            "{} operations on the line, {} subgroup operations, {} lane-operations",
+            cell.operations,
+            format::count(cell.work.subgroup_operations),
+            format::count(cell.work.lane_operations)
         ),
         blocks: cell.blocks.iter().map(block).collect(),
     }
@@ -146,14 +146,14 @@ fn cell_text(cell: &LineCell, column: &SourceColumn) -> CellText {
 /// Makes a block's histogram.
 fn block(block: &BlockCell) -> BlockText {
     let label = block.label.as_ref().map_or(String::new(), |label| format!(" “{label}”"));
-    let mean = crate::units::Ratio::of(block.lanes, block.issues).map(|ratio| ratio.0);
+    let mean = crate::units::Ratio::of(block.lanes, block.executions).map(|ratio| ratio.0);
     let expected = block
         .active_lanes_mean_expected
         .map_or(String::new(), |expected| format!(", expected {expected:.2}"));
     let title = format!(
-        "block {}{label}: {} issues, mean {} lanes{expected}",
+        "block {}{label}: {} executions, mean {} lanes{expected}",
         block.id,
-        format::count(block.issues.into()),
+        format::count(block.executions.into()),
         format::lanes(mean)
     );
     let bins = block.histogram.as_deref().unwrap_or(&[]);
@@ -163,9 +163,9 @@ fn block(block: &BlockCell) -> BlockText {
     };
     let says = |lanes: usize, count: u64| {
         format!(
-            "{lanes} lanes: {} issues ({:.1} %)",
+            "{lanes} lanes: {} executions ({:.1} %)",
             format::count(count.into()),
-            portion(count, block.issues)
+            portion(count, block.executions)
         )
     };
     let numbered = || (1usize..).zip(bins.iter().copied());

@@ -8,7 +8,7 @@ use super::{Checked, CountOptions, RunError, RunErrorKind, caught};
 use crate::instrument::{Count, InstrumentError, Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
-use crate::record::IssuesMethod;
+use crate::record;
 use crate::units::Width;
 
 /// The most bytes that counters may take: the least that any device binds is 128 MiB.
@@ -34,11 +34,11 @@ pub(super) fn method(options: &CountOptions) -> Method {
 }
 
 /// What a record calls a method.
-pub(super) fn issues_method(method: Method) -> IssuesMethod {
+pub(super) fn method_recorded(method: Method) -> record::Method {
     match method {
-        Method::Estimated => IssuesMethod::Estimated,
-        Method::Executed | Method::Histogram => IssuesMethod::Executed,
-        Method::Derived => IssuesMethod::Derived,
+        Method::Estimated => record::Method::Estimated,
+        Method::Executed | Method::Histogram => record::Method::Executed,
+        Method::Derived => record::Method::Derived,
     }
 }
 

@@ -6,6 +6,7 @@
 mod flow;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
@@ -13,9 +14,10 @@ use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, 
 use crate::kernel::{Language, Launch, Workgroups, generate};
 use crate::program::{Parsed, Program, ProgramError, loops};
 use crate::record::{
-    Block, Device, Dispatch, Flag, Line, Measurement, Output, RuntimeChecks, Source, Status, Tag,
+    Block, BlockCode, Device, Dispatch, Flag, Measurement, Output, RuntimeChecks, Source, Status,
+    Tag,
 };
-use crate::units::{Issues, Lanes, Ratio, Width};
+use crate::units::{Ratio, Width};
 
 /// What a runner gave for a launch.
 #[derive(Clone, Debug, Default)]
@@ -171,7 +173,7 @@ pub fn measurement(
         },
         output,
         source_sha256: sha256(&launch.source),
-        issues_method: counted.as_ref().map(|counted| counted.method).filter(|_| has_counts),
+        method: counted.as_ref().map(|counted| counted.method).filter(|_| has_counts),
         trust: trust::of_shader(device, &programs).filter(|_| !native),
         answer_ns: counted.as_ref().and_then(|counted| counted.answer_ns),
         active_lanes_mean,
@@ -225,15 +227,16 @@ fn flags(
 /// The mean active lanes over the dispatches that do not only set up.
 fn mean(dispatches: &[Dispatch]) -> Option<f64> {
     let worked = dispatches.iter().filter(|dispatch| !dispatch.setup);
-    let (slots, lanes) = worked.flat_map(|dispatch| &dispatch.blocks).fold(
+    let (subgroups, lanes) = worked.flat_map(|dispatch| &dispatch.blocks).fold(
         (0_u128, 0_u128),
-        |(slots, lanes), block| {
-            let ops = u128::from(block.ops);
-            (slots + ops * u128::from(block.issues.0), lanes + ops * u128::from(block.lanes.0))
+        |(subgroups, lanes), block| {
+            let operations = u128::from(block.operations);
+            let executed = operations * u128::from(block.executions.0);
+            (subgroups + executed, lanes + operations * u128::from(block.lanes.0))
         },
     );
     #[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
-    (slots != 0).then(|| lanes as f64 / slots as f64)
+    (subgroups != 0).then(|| lanes as f64 / subgroups as f64)
 }
 
 /// The dispatches of a launch in CUDA C++: there are no blocks of WGSL to count.
@@ -243,7 +246,7 @@ fn uncounted(launch: &Launch) -> Vec<Dispatch> {
         workgroups: direct(&dispatch.workgroups),
         workgroup_size: dispatch.native.map_or([1; 3], |native| native.workgroup_size),
         blocks: Vec::new(),
-        lines: Vec::new(),
+        line_counts: Vec::new(),
         machine_code: None,
         median_ns: None,
         setup: dispatch.setup,
@@ -270,7 +273,6 @@ fn dispatch(
     let file = program.text().file();
     let counts = counted.map_or(&[][..], |counted| &counted.counts);
     let mut blocks = Vec::new();
-    let mut lines: BTreeMap<u32, (u64, u64, u64)> = BTreeMap::new();
     let flows = program.flows();
     for ((info, count), flow) in program.blocks().iter().zip(counts).zip(&flows) {
         let expected = match (&info.label, width_expected) {
@@ -279,35 +281,25 @@ fn dispatch(
                 .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?,
             _ => None,
         };
-        blocks.push(Block {
+        let code = BlockCode {
             id: info.id,
             label: info.label.clone(),
             file: file.to_owned(),
             line: info.location.line,
             column: info.location.column,
-            ops: info.ops,
-            fma_ops: Some(info.fma_ops),
+            operations: info.ops,
+            fma_operations: Some(info.fma_ops),
             lines: info.lines.clone(),
             flow: Some(flow::recorded(info, flow)),
-            issues: count.issues,
+        };
+        blocks.push(Block {
+            code: Arc::new(code),
+            executions: count.issues,
             lanes: count.lanes,
             histogram: count.histogram.clone(),
             active_lanes_mean_expected: expected,
         });
-        for (line, ops) in &info.lines {
-            let entry = lines.entry(*line).or_default();
-            entry.0 += ops;
-            entry.1 += ops * count.issues.0;
-            entry.2 += ops * count.lanes.0;
-        }
     }
-    let line = |(line, (ops, issues, lanes)): (u32, (u64, u64, u64))| Line {
-        file: file.to_owned(),
-        line,
-        ops,
-        issues: Issues(issues),
-        lanes: Lanes(lanes),
-    };
     let median_ns = timed.and_then(|timed| timed.dispatch_median_ns.get(index).copied().flatten());
     let direct = direct(&launch.dispatches[index].workgroups);
     Ok(Dispatch {
@@ -317,7 +309,7 @@ fn dispatch(
         setup: launch.dispatches[index].setup,
         median_ns,
         blocks,
-        lines: lines.into_iter().map(line).collect(),
+        line_counts: Vec::new(),
         machine_code: None,
     })
 }

@@ -38,11 +38,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::instrument::{Count, Method};
+use crate::instrument::{self, Count};
 use crate::kernel::Launch;
 use crate::kernel::reference::Verdict;
 pub use crate::record::RunErrorKind;
-use crate::record::{Counter, CountersFrom, Device, Flag, IssuesMethod, MachineCode, Output, Time};
+use crate::record::{Counter, CountersFrom, Device, Flag, MachineCode, Method, Output, Time};
 use crate::units::{Nanoseconds, Width};
 
 /// A device that runs launches.
@@ -155,7 +155,7 @@ pub struct TimeOptions {
     pub noise_ratio_max: f64,
     /// Times the modules that count so, in place of the plain ones: what counting costs. Never a
     /// kernel's time.
-    pub counting: Option<Method>,
+    pub counting: Option<instrument::Method>,
 }
 
 /// What counting gave.
@@ -164,7 +164,7 @@ pub struct Counted {
     /// The width that ran the counted modules; nothing where it is not known.
     pub width: Option<Width>,
     /// How issues were counted.
-    pub method: IssuesMethod,
+    pub method: Method,
     /// Counts of each dispatch, in order.
     pub dispatches: Vec<CountedDispatch>,
     /// SHA-256 of each output buffer after the last dispatch, in hexadecimal, by name.

@@ -52,7 +52,7 @@ pub struct CaseResult {
     /// What differs, one sentence a block; empty where all counts are as expected.
     pub differences: Vec<String>,
     /// Whether all issues were as expected.
-    pub issues_right: bool,
+    pub executions_right: bool,
     /// Whether all lanes were.
     pub lanes_right: bool,
     /// How many labelled blocks were compared.
@@ -65,7 +65,7 @@ impl CaseResult {
         TestedPart {
             part: self.name.clone(),
             construct: self.construct.name().to_owned(),
-            issues_right: self.issues_right,
+            executions_right: self.executions_right,
             lanes_right: self.lanes_right,
         }
     }
@@ -141,7 +141,7 @@ fn run_some(
                 question,
                 construct: *construct,
                 differences: Vec::new(),
-                issues_right: true,
+                executions_right: true,
                 lanes_right: true,
                 blocks_compared: 0,
             };
@@ -171,7 +171,7 @@ fn compare(
             let found = (count.issues.0 as f64, count.lanes.0 as f64);
             #[expect(clippy::float_cmp, reason = "whole numbers")]
             let right = [found.0 == issues, found.1 == lanes];
-            result.issues_right &= right[0];
+            result.executions_right &= right[0];
             result.lanes_right &= right[1];
             if right != [true; 2] {
                 result.differences.push(format!(

@@ -14,9 +14,7 @@ use super::{
 use crate::instrument::Count;
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
-use crate::record::{
-    Backend, Counter, Device, DeviceKind, Flag, IssuesMethod, Packing, Tag, Trust,
-};
+use crate::record::{Backend, Counter, Device, DeviceKind, Flag, Method, Packing, Tag, Trust};
 use crate::simulate::{
     BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Report, ReportKind,
     Schedule, SimulateError, Taken, Trap,
@@ -282,7 +280,7 @@ impl SimulatorRunner {
         Ok(Counted {
             answer_ns: None,
             width: Some(self.config.width),
-            method: IssuesMethod::Executed,
+            method: Method::Executed,
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
             outputs_shown: outputs_shown(launch, &outputs),

@@ -133,7 +133,7 @@ mod tests {
         let part = |construct: Construct| TestedPart {
             part: format!("of {}", construct.name()),
             construct: construct.name().to_owned(),
-            issues_right: !issues.contains(&construct),
+            executions_right: !issues.contains(&construct),
             lanes_right: !lanes.contains(&construct),
         };
         let passed = issues.is_empty() && lanes.is_empty();

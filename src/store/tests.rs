@@ -66,7 +66,7 @@ fn bad_files_are_refused_by_name_and_line() {
     let told = load(empty.path()).unwrap_err();
     let source = std::error::Error::source(&told).unwrap().to_string();
     assert_eq!(source, "the folder holds neither result.json nor result.json.gz");
-    insta::assert_snapshot!(refusal("{\"schema\": 7, \"future\": true}"), @"bad.json has results schema 7, and this lanescope reads schema 1 only: use the version that wrote it");
+    insta::assert_snapshot!(refusal("{\"schema\": 7, \"future\": true}"), @"bad.json has results schema 7, and this lanescope reads schemas 1 and 2: use the version that wrote it");
     insta::assert_snapshot!(refusal("{\n\"schema\": 1,\n\"tool\": oops}"), @"bad.json:3:9: not a lanescope result file: expected value at line 3 column 9");
     insta::assert_snapshot!(refusal("{\"schema\": 1}"), @"bad.json:1:13: not a lanescope result file: missing field `tool` at line 1 column 13");
     insta::assert_snapshot!(refusal(""), @"bad.json:1:0: not a lanescope result file: EOF while parsing a value at line 1 column 0");
@@ -146,4 +146,91 @@ fn a_packed_record_is_loaded_and_a_damaged_one_refused() {
     assert_eq!(load(folder.path()).expect("loads the folder's"), run);
     fs::write(&path, &packed[..packed.len() / 2]).expect("writes");
     assert!(matches!(load(&path), Err(StoreError::Read { .. })));
+}
+
+/// Files of results under `folder`, packed or not.
+fn records(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry")) {
+        let path = entry.path();
+        if path.is_dir() {
+            records(&path, found);
+        } else if NAMES.iter().any(|name| path.ends_with(name)) {
+            found.push(path);
+        }
+    }
+}
+
+/// Σ operations × executions and Σ operations × lanes, as the JSON of schema 1 has them.
+fn operations_of_json(text: &[u8]) -> (u128, u128) {
+    let json: serde_json::Value = serde_json::from_slice(text).expect("JSON");
+    let blocks = json["measurements"].as_array().into_iter().flatten();
+    let blocks = blocks.flat_map(|one| one["dispatches"].as_array().into_iter().flatten());
+    let blocks = blocks.flat_map(|one| one["blocks"].as_array().into_iter().flatten());
+    blocks.fold((0, 0), |(executed, lanes), block| {
+        let figure = |key: &str| u128::from(block[key].as_u64().expect("a count"));
+        let operations = figure("ops");
+        (executed + operations * figure("issues"), lanes + operations * figure("lanes"))
+    })
+}
+
+#[test]
+fn every_committed_record_loads_with_its_own_figures() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let mut files = Vec::new();
+    records(&root, &mut files);
+    assert!(!files.is_empty(), "the records were not found");
+    for file in files {
+        let text = fs::read(&file).expect("readable");
+        let plain = unpacked(&text, &file).expect("unpacks").unwrap_or(text);
+        let run = decode(&plain, &file).expect("loads");
+        assert_eq!(run.schema, SCHEMA, "{}", file.display());
+        // Large records would take minutes as untyped JSON.
+        if schema(&plain, &file).expect("a number") != 1 || plain.len() > 2_000_000 {
+            continue;
+        }
+        assert_eq!(run.counting_rule, 1, "{}", file.display());
+        let blocks = run.measurements.iter().flat_map(|one| &one.dispatches);
+        let sum = blocks.flat_map(|one| &one.blocks).fold((0, 0), |(executed, lanes), block| {
+            let operations = u128::from(block.operations);
+            let [e, l] = [block.executions.0, block.lanes.0].map(u128::from);
+            (executed + operations * e, lanes + operations * l)
+        });
+        assert_eq!(sum, operations_of_json(&plain), "{}", file.display());
+    }
+}
+
+#[test]
+fn what_is_said_of_blocks_is_written_once_and_held_once() {
+    let mut run = fixtures::run();
+    let dispatch = run.measurements[0].dispatches[0].clone();
+    run.measurements[0].dispatches = vec![dispatch; 12];
+    let path = Path::new("run.json");
+    let text = encode(&run, path).expect("encodes");
+    let written: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
+    let own = &written["measurements"][0]["dispatches"];
+    let table = own[0]["block_table"].as_str().expect("a name");
+    let row = &written["block_tables"][table][1];
+    assert_eq!((&row["operations"], &row["line"]), (&4.into(), &8.into()));
+    let counts = own[11]["blocks"][1].as_object().expect("counts");
+    assert_eq!(counts.keys().collect::<Vec<_>>(), [
+        "active_lanes_mean_expected",
+        "executions",
+        "histogram",
+        "lanes"
+    ]);
+    let loaded = decode(&text, path).expect("loads");
+    assert_eq!(loaded, run);
+    let code = |dispatch: usize| &loaded.measurements[0].dispatches[dispatch].blocks[1].code;
+    assert!(std::sync::Arc::ptr_eq(code(0), code(11)));
+    // A pretty document is the same record.
+    let document = serde_json::to_vec_pretty(&document(&run, path).expect("a document"));
+    assert_eq!(decode(&document.expect("encodes"), path).expect("loads"), run);
+    // Parts that do not fit are refused by name.
+    let mut torn = written.clone();
+    torn["block_tables"] = serde_json::json!({});
+    let refused = refusal(&torn.to_string());
+    assert!(refused.starts_with("bad.json: not a whole lanescope result file: there is no block"));
+    let mut short = written.clone();
+    short["block_tables"][table].as_array_mut().expect("rows").pop();
+    assert!(refusal(&short.to_string()).contains("counts of 3 blocks, and its block table 2 rows"));
 }

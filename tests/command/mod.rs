@@ -229,7 +229,10 @@ fn exports() {
         stdout
     };
     let json: serde_json::Value = serde_json::from_str(&run("--export-json", "a")).unwrap();
-    assert_eq!(json["schema"], 1);
+    assert_eq!(
+        (&json["schema"], &json["counting_rule"]),
+        (&2.into(), &lanescope::program::COUNTING_RULE.into())
+    );
     let table = run("--export-csv", "b");
     let mut csv = csv::Reader::from_reader(table.as_bytes());
     let mean = csv.headers().unwrap().iter().position(|h| h == "active_lanes_mean").unwrap();

@@ -53,9 +53,9 @@ fn sim_32(folder: &TempDir, arguments: &[&str]) -> (i32, Run, String) {
 }
 
 fn line(measurement: &Measurement, number: u32) -> (u64, u64) {
-    let lines = measurement.dispatches.iter().flat_map(|dispatch| &dispatch.lines);
-    let line = lines.into_iter().find(|line| line.line == number).unwrap();
-    (line.issues.0, line.lanes.0)
+    let mut lines = measurement.dispatches.iter().flat_map(lanescope::record::Dispatch::lines);
+    let line = lines.find(|line| line.line == number).unwrap();
+    (line.subgroup_operations, line.lane_operations)
 }
 
 /// A shader alone is enough; what a line wastes is in the record.
@@ -76,7 +76,7 @@ pub(super) fn a_shader_alone() {
         let body = blocks.iter().find(|block| block.line == BODY).unwrap();
         // A quarter of the lanes are there, 50 times.
         assert_eq!(body.lanes.0, 65_536 / 4 * 50);
-        assert_eq!(body.issues.0, 65_536 / width * 50);
+        assert_eq!(body.executions.0, 65_536 / width * 50);
         assert!(line(measurement, BODY).0 > 0);
     }
     assert!(folder.path().join("out/report.html").exists());
@@ -123,7 +123,7 @@ pub(super) fn catalogue_files() {
     let run = lanescope::store::load(&folder.path().join("run/result.json")).unwrap();
     let counts = |run: &Run| {
         let blocks = run.measurements[0].dispatches[0].blocks.iter();
-        blocks.map(|block| (block.issues, block.lanes)).collect::<Vec<_>>()
+        blocks.map(|block| (block.executions, block.lanes)).collect::<Vec<_>>()
     };
     assert_eq!(counts(&profiled), counts(&run));
     assert_eq!(profiled.measurements[0].output, run.measurements[0].output, "verified");
@@ -165,7 +165,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
         let blocks = &run.measurements[0].dispatches[0].blocks;
         let inside = blocks.iter().find(|block| block.line == 6).unwrap();
         // Elements 0 to 4 and element 7.
-        assert_eq!((inside.issues.0, inside.lanes.0), (1, 6), "{file}");
+        assert_eq!((inside.executions.0, inside.lanes.0), (1, 6), "{file}");
     }
     write(&folder, "data/launch.toml", launch("missing.npy"));
     let arguments = ["profile", "a.wgsl", "--launch", "data/launch.toml", "--device", "sim:32"];
@@ -440,7 +440,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(subgroup_size) la
     let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &arguments));
     assert_eq!(code, 5, "{stderr}");
     assert!(stderr.contains("spin.wgsl:4") && stderr.contains("--steps raises it"), "{stderr}");
-    let run: Run = serde_json::from_str(&stdout).unwrap();
+    let run = lanescope::store::decode(stdout.as_bytes(), Path::new("-")).unwrap();
     let states: Vec<Status> = run.measurements.iter().map(|m| m.status).collect();
     assert_eq!(states, [Status::Failed, Status::Ok]);
     assert_eq!(

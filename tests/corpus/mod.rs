@@ -207,6 +207,7 @@ impl Shader {
         let results = Results { counted: Some(counted), ..Results::default() };
         let measurement = measurement(simulator.device(), launch, results).unwrap();
         let dispatch = &measurement.dispatches[0];
+        let lines = dispatch.lines();
         let mut table = format!(
             "{}: workgroups {:?} of {:?}, {} blocks\n  ops   slots    lanes  active of 32\n",
             dispatch.entry_point,
@@ -215,18 +216,19 @@ impl Shader {
             dispatch.blocks.len(),
         );
         for (number, source) in (1..).zip(self.text.lines()) {
-            let line = dispatch.lines.iter().find(|line| line.line == number);
+            let line = lines.iter().find(|line| line.line == number);
             let counts = line.map(|line| {
                 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-                let active = line.lanes.0 as f64 / line.issues.0 as f64;
+                let active = line.lane_operations as f64 / line.subgroup_operations as f64;
                 let active = if active.is_nan() { "-".to_owned() } else { format!("{active:.2}") };
-                format!("{:5} {:7} {:8} {active:>6}", line.ops, line.issues.0, line.lanes.0)
+                let (subgroups, lanes) = (line.subgroup_operations, line.lane_operations);
+                format!("{:5} {subgroups:7} {lanes:8} {active:>6}", line.operations)
             });
             let row = format!("{:30} |{source}", counts.unwrap_or_default());
             writeln!(table, "{}", row.trim_end()).unwrap();
         }
-        let lines = u32::try_from(self.text.lines().count()).unwrap();
-        assert!(dispatch.lines.iter().all(|line| (1..=lines).contains(&line.line)));
+        let last = u32::try_from(self.text.lines().count()).unwrap();
+        assert!(lines.iter().all(|line| (1..=last).contains(&line.line)));
         table
     }
 }

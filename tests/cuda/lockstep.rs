@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use lanescope::instrument::{Instrumented, Method, Options as Instrumentation};
 use lanescope::kernel::{Launch, Workgroups};
 use lanescope::program::Program;
-use lanescope::record::{Backend, Device, DeviceKind, IssuesMethod, Output};
+use lanescope::record::{Backend, Device, DeviceKind, Output};
 use lanescope::run::measure::{outputs_sha256, programs};
 use lanescope::run::{
     Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
@@ -281,7 +281,7 @@ impl Runner for Lockstep {
         contents.retain(|name, _| launch.buffers.iter().any(|b| b.output && b.name == *name));
         Ok(Counted {
             width: self.device.subgroup_width_run,
-            method: IssuesMethod::Executed,
+            method: lanescope::record::Method::Executed,
             dispatches,
             outputs_sha256: outputs_sha256(&contents),
             checked: Checked { output: Output::Unchecked, mismatch: None },

@@ -75,7 +75,7 @@ pub(crate) fn check_against_model(measurement: &Measurement) {
     let found: Vec<model::Counts> = measurement.dispatches[0]
         .blocks
         .iter()
-        .map(|block| (block.issues.0, block.lanes.0))
+        .map(|block| (block.executions.0, block.lanes.0))
         .collect();
     assert_eq!(found, expected, "{name}");
 }
@@ -156,7 +156,7 @@ fn hot_loops(driver: &Driver) {
     assert_eq!(run.measurements.len(), 20);
     let counts = |measurement: &Measurement| -> Vec<(u64, u64)> {
         let blocks = measurement.dispatches[0].blocks.iter();
-        blocks.map(|block| (block.issues.0, block.lanes.0)).collect()
+        blocks.map(|block| (block.executions.0, block.lanes.0)).collect()
     };
     for device in
         run.measurements.iter().filter(|measurement| measurement.device == driver.device())
@@ -206,10 +206,9 @@ fn collectives(driver: &Driver) {
         let name = format!("{} {:?}", row.kernel, row.parameters);
         assert!(row.agreement.blocks_compared > 0, "{name}");
         let turns = driver.family == "swiftshader" && row.kernel == "shuffle/match_any";
-        let expected =
-            row.agreement.differences.iter().all(|difference| {
-                turns && difference.quantity == lanescope::analyze::Quantity::Issues
-            });
+        let expected = row.agreement.differences.iter().all(|difference| {
+            turns && difference.quantity == lanescope::analyze::Quantity::Executions
+        });
         assert!(expected, "{name}: {:?}", row.agreement.differences);
     }
     for one in run.measurements.iter().filter(|one| one.kernel == "shuffle/out_of_range") {
@@ -270,7 +269,7 @@ fn histograms(driver: &Driver) {
         for block in &measurement.dispatches[0].blocks {
             let histogram = block.histogram.as_ref().unwrap();
             assert_eq!(histogram.len() as u64, u64::from(driver.width));
-            assert_eq!(histogram.iter().sum::<u64>(), block.issues.0);
+            assert_eq!(histogram.iter().sum::<u64>(), block.executions.0);
             let lanes: u64 = (1..).zip(histogram).map(|(lanes, issues)| lanes * issues).sum();
             assert_eq!(lanes, block.lanes.0);
         }
@@ -345,7 +344,7 @@ fn derived(driver: &Driver) {
         let counted = |derived| CountOptions { histogram: false, derived };
         let on_device = device.count(&launch, &counted(true)).unwrap();
         let simulated = simulator.count(&launch, &counted(false)).unwrap();
-        assert_eq!(on_device.method, lanescope::record::IssuesMethod::Derived);
+        assert_eq!(on_device.method, lanescope::record::Method::Derived);
         assert!(on_device.dispatches == simulated.dispatches, "{}: other counts", launch.kernel);
         compared += 1;
     }
@@ -446,7 +445,7 @@ fn times_alone(driver: &Driver) {
         assert_eq!(measurement.output, Output::Verified, "{:?}", measurement.error);
         assert!(measurement.time.is_some() && measurement.efficiency_ratio.is_none());
         assert!(measurement.dispatches.iter().all(|dispatch| dispatch.blocks.is_empty()));
-        assert_eq!(measurement.issues_method, None);
+        assert_eq!(measurement.method, None);
     }
     let alone = ["run", "uniform", "--no-counting", "--device", "sim:32"];
     let output = program::run(&folder, &driver.environment(), &alone);

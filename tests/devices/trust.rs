@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
-use lanescope::record::{IssuesMethod, Run, RunErrorKind, Status, Tag, Value};
+use lanescope::record::{Method, Run, RunErrorKind, Status, Tag, Value};
 use lanescope::run::measure::outputs_sha256;
 use lanescope::run::profile::{Request, prepare};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
@@ -49,7 +49,7 @@ pub(super) fn estimates(driver: &Driver) {
         let launch: Launch = kernel.launch(DeviceClass::Quick, &n, SEED).unwrap();
         let name = &launch.kernel;
         let estimated = device.estimate(&launch).unwrap();
-        assert_eq!(estimated.method, IssuesMethod::Estimated);
+        assert_eq!(estimated.method, Method::Estimated);
         assert_eq!(estimated.width, Width::new(driver.width).ok());
         let executed = device.count(&launch, &options).unwrap();
         let simulated = simulator.count(&launch, &options).unwrap();
@@ -83,7 +83,7 @@ fn profiled(driver: &Driver, hidden: &str, more: &[&str]) -> (i32, Run, String, 
     let run = lanescope::store::load(&folder.path().join("out/result.json")).unwrap();
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap_or_default();
     assert!(run.measurements.iter().all(|m| m.status == Status::Failed) || page.len() > 1000);
-    let estimated = run.measurements[0].issues_method == Some(IssuesMethod::Estimated);
+    let estimated = run.measurements[0].method == Some(Method::Estimated);
     assert_eq!(page.contains("estimated counts"), estimated, "the page says so");
     (code, run, stdout, stderr)
 }
@@ -96,19 +96,19 @@ pub(super) fn without_subgroups(driver: &Driver) {
     assert_eq!(code, 0, "{stderr}");
     let [measurement] = &run.measurements[..] else { panic!("one measurement") };
     assert_eq!(run.devices[0].subgroup_width_run, None);
-    assert_eq!(measurement.issues_method, Some(IssuesMethod::Estimated));
+    assert_eq!(measurement.method, Some(Method::Estimated));
     assert_eq!(measurement.subgroup_width.unwrap().lanes(), 32);
     assert_eq!(measurement.flags, [Tag::WidthAssumed.into()]);
     // Eight turns, in half of which each lane adds: 4 of 8 turns for 32 lanes, taken for one another.
     let block = measurement.dispatches[0].blocks.iter().find(|block| block.line == 7).unwrap();
-    assert_eq!((block.issues.0, block.lanes.0), (2048 / 32 * 4, 2048 * 4));
-    assert!(stdout.contains("issues estimated"), "{stdout}");
+    assert_eq!((block.executions.0, block.lanes.0), (2048 / 32 * 4, 2048 * 4));
+    assert!(stdout.contains("executions estimated"), "{stdout}");
     assert!(stdout.contains("the device has no subgroup operations"), "{stdout}");
     assert!(stderr.contains("--fail-on rests on estimates"), "{stderr}");
 
     let (code, run, stdout, stderr) = profiled(driver, "", &["--estimate"]);
     assert_eq!(code, 0, "{stderr}");
-    assert_eq!(run.measurements[0].issues_method, Some(IssuesMethod::Estimated));
+    assert_eq!(run.measurements[0].method, Some(Method::Estimated));
     assert_eq!(run.measurements[0].subgroup_width.unwrap().lanes(), driver.width);
     assert!(stdout.contains("as asked for"), "{stdout}");
 }

@@ -229,7 +229,7 @@ fn full_subgroups() {
         assert_eq!(measurement.len(), 1);
         let arms = measurement[0].dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
         arms.filter(|block| block.label.as_deref() == Some("arm"))
-            .fold((0, 0), |(issues, lanes), b| (issues + b.issues.0, lanes + b.lanes.0))
+            .fold((0, 0), |(executions, lanes), b| (executions + b.executions.0, lanes + b.lanes.0))
     };
     for (device, width) in [("sim:32", 32_u32), ("sim:64", 64)] {
         let (issues, lanes) = blocks("sort/divergent", device);

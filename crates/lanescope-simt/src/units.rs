@@ -90,7 +90,7 @@ impl fmt::Display for BlockId {
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default,
 )]
 #[serde(transparent)]
-pub struct Issues(pub u64);
+pub struct Executions(pub u64);
 
 /// Active lanes, summed over issues.
 #[derive(

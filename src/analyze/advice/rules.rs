@@ -22,7 +22,7 @@ pub(super) struct Finding {
     pub(super) file: String,
     /// The line.
     pub(super) line: u32,
-    /// The most slots that could be saved.
+    /// The most subgroup operations that could be saved.
     pub(super) gain: u128,
     /// Why, with the figures.
     pub(super) reason: String,
@@ -87,13 +87,13 @@ fn branch(table: &Table, number: u32, construct: &Construct) -> Option<Finding> 
     };
     let reason = format!(
         "The lanes of one subgroup take different ways through this {what} {by}: {} runs of it \
-         become {}; {} issue slots at {} of {} lanes, {} if it split none{what_else}.",
-        whole(parent.issues),
+         become {}; {} subgroup operations at {} of {} lanes, {} if it split none{what_else}.",
+        whole(parent.executions),
         runs_of_arms(table, construct),
-        whole(sums.slots),
-        mean(sums.lanes, sums.slots),
+        whole(sums.subgroup_operations),
+        mean(sums.lanes, sums.subgroup_operations),
         table.width,
-        whole(sums.slots - sums.gain)
+        whole(sums.subgroup_operations - sums.gain)
     );
     Some(finding(rule, parent, construct.enclosure.line, sums.gain, reason))
 }
@@ -137,7 +137,7 @@ fn unsplit(
         match arms.get(&construct.way(row)) {
             Some(Some((runs, lanes))) if *runs > 0 => {
                 let fewest = table.fewest(parent, *lanes);
-                least.max((count.issues * fewest).div_ceil(*runs))
+                least.max((count.executions * fewest).div_ceil(*runs))
             }
             _ => least,
         }
@@ -173,10 +173,10 @@ fn split_further(table: &Table, branch: u32, row: &Row) -> bool {
 fn splits(table: &Table, construct: &Construct, parent: &Row) -> bool {
     let arms = table.arms(construct);
     let known = || arms.values().flatten();
-    let runs: u128 = known().map(|(issues, _)| issues).sum();
+    let runs: u128 = known().map(|(executions, _)| executions).sum();
     let idle: u128 =
-        known().map(|(issues, lanes)| (issues * table.width).saturating_sub(*lanes)).sum();
-    idle > table.idle(parent) || runs > parent.issues
+        known().map(|(executions, lanes)| (executions * table.width).saturating_sub(*lanes)).sum();
+    idle > table.idle(parent) || runs > parent.executions
 }
 
 /// [`Rule::DivergentTripCounts`].
@@ -201,13 +201,13 @@ fn divergent_trip_counts(table: &Table, number: u32, construct: &Construct) -> O
     });
     let reason = format!(
         "The lanes of one subgroup leave this loop at different times, in {:.1} groups on average, \
-         and those that are done wait for the rest; {} issue slots at {} of {} lanes, {} if none \
+         and those that are done wait for the rest; {} subgroup operations at {} of {} lanes, {} if none \
          waited.",
         ratio(leavings, entered)?,
-        whole(sums.slots),
-        mean(sums.lanes, sums.slots),
+        whole(sums.subgroup_operations),
+        mean(sums.lanes, sums.subgroup_operations),
         table.width,
-        whole(sums.slots - sums.gain)
+        whole(sums.subgroup_operations - sums.gain)
     );
     let line = construct.enclosure.line;
     Some(finding(Rule::DivergentTripCounts, first, line, sums.gain, reason))
@@ -281,14 +281,14 @@ fn partial_last_subgroup(table: &Table) -> Option<Finding> {
     let subgroups = table.workgroup.div_ceil(table.width);
     // Merged to full ones, W / rest at a time, partial subgroups run at least as often as one of them
     // does on average.
-    let partial = first.issues.div_ceil(subgroups);
+    let partial = first.executions.div_ceil(subgroups);
     let saved = partial - (partial * rest).div_ceil(table.width);
-    let partial_issues = table.partial_issues(partial, rest);
+    let partial_executions = table.partial_executions(partial, rest);
     let gain = |row: &Row| {
-        let issues = partial_issues[&row.block.id] * saved / partial;
-        table.removable(row).min(u128::from(row.block.ops) * issues)
+        let executions = partial_executions[&row.block.id] * saved / partial;
+        table.removable(row).min(u128::from(row.block.operations) * executions)
     };
-    let active = mean(first.lanes, first.issues);
+    let active = mean(first.lanes, first.executions);
     let takes = if subgroups == 1 {
         format!("one subgroup of {} lanes and leaves {} empty", table.width, table.width - rest)
     } else {
@@ -311,7 +311,7 @@ fn partial_last_subgroup(table: &Table) -> Option<Finding> {
 
 /// [`Rule::BarrierInDivergentFlow`].
 fn barrier(table: &Table, row: &Row) -> Option<Finding> {
-    if !row.flow.barrier || row.issues == 0 {
+    if !row.flow.barrier || row.executions == 0 {
         return None;
     }
     let divergent = |other: &Row| {
@@ -330,16 +330,16 @@ fn barrier(table: &Table, row: &Row) -> Option<Finding> {
     }
     let subgroups = table.workgroup.div_ceil(table.width);
     let whole_workgroups = row.lanes.is_multiple_of(table.workgroup)
-        && row.lanes * subgroups == row.issues * table.workgroup;
+        && row.lanes * subgroups == row.executions * table.workgroup;
     if whole_workgroups {
         return None;
     }
     let reason = format!(
-        "Not every invocation reaches the barrier here: {} lanes in {} issues, where workgroups of \
-         {} have {} lanes in {} issues each time; what it does then is undefined, and some devices \
+        "Not every invocation reaches the barrier here: {} lanes in {} executions, where workgroups of \
+         {} have {} lanes in {} executions each time; what it does then is undefined, and some devices \
          never end.",
         whole(row.lanes),
-        whole(row.issues),
+        whole(row.executions),
         table.workgroup,
         table.workgroup,
         subgroups
@@ -355,14 +355,14 @@ fn finding(rule: Rule, row: &Row, line: u32, gain: u128, reason: String) -> Find
 /// What the blocks take now, and with lanes packed.
 fn packed(table: &Table, sums: Sums) -> String {
     format!(
-        "{} issue slots at {} of {} lanes, {} if their lanes were packed",
-        whole(sums.slots),
-        mean(sums.lanes, sums.slots),
+        "{} subgroup operations at {} of {} lanes, {} if their lanes were packed",
+        whole(sums.subgroup_operations),
+        mean(sums.lanes, sums.subgroup_operations),
         table.width,
-        whole(sums.slots - sums.gain)
+        whole(sums.subgroup_operations - sums.gain)
     )
 }
 
-fn mean(lanes: u128, issues: u128) -> String {
-    ratio(lanes, issues).map_or("–".to_owned(), |mean| format!("{mean:.1}"))
+fn mean(lanes: u128, executions: u128) -> String {
+    ratio(lanes, executions).map_or("–".to_owned(), |mean| format!("{mean:.1}"))
 }

@@ -18,11 +18,11 @@ pub(super) struct Row<'a> {
     pub(super) block: &'a Block,
     /// Its flow.
     pub(super) flow: &'a Flow,
-    /// Issues.
-    pub(super) issues: u128,
+    /// Executions.
+    pub(super) executions: u128,
     /// Lanes.
     pub(super) lanes: u128,
-    /// Element k: issues with k + 1 lanes.
+    /// Element k: executions with k + 1 lanes.
     pub(super) histogram: Option<Vec<u128>>,
 }
 
@@ -80,24 +80,24 @@ impl<'a> Table<'a> {
         groups.into_iter().map(table).collect()
     }
 
-    /// The lanes that did nothing, summed over a block's issues.
+    /// The lanes that did nothing, summed over a block's executions.
     pub(super) fn idle(&self, row: &Row) -> u128 {
-        (row.issues * self.width).saturating_sub(row.lanes)
+        (row.executions * self.width).saturating_sub(row.lanes)
     }
 
-    /// The slots of a block that packing its lanes would save at most.
+    /// The subgroup operations of a block that packing its lanes would save at most.
     pub(super) fn removable(&self, row: &Row) -> u128 {
         let least = row.lanes.div_ceil(self.width);
-        u128::from(row.block.ops) * row.issues.saturating_sub(least)
+        u128::from(row.block.operations) * row.executions.saturating_sub(least)
     }
 
-    /// Issues and lanes of some blocks, and of what they call, by block.
+    /// Executions and lanes of some blocks, and of what they call, by block.
     ///
     /// A called function's outermost blocks run once a call, with the caller's lanes, until lanes may
     /// have returned; so much is the calls' own. Of all its other blocks every issue is counted,
     /// whoever called: that makes a bound larger and never too small.
     fn with_callees(&self, blocks: &BTreeSet<BlockId>) -> BTreeMap<BlockId, Count> {
-        let counts = |row: &Row| (row.issues, row.lanes);
+        let counts = |row: &Row| (row.executions, row.lanes);
         let mut own: BTreeMap<BlockId, (u128, u128)> = BTreeMap::new();
         let mut whole: BTreeSet<BlockId> = BTreeSet::new();
         let mut calls = Calls::default();
@@ -116,9 +116,9 @@ impl<'a> Table<'a> {
                 }
                 let counted = known.filter(|_| outermost);
                 match counted {
-                    Some((issues, lanes)) => {
+                    Some((executions, lanes)) => {
                         let sum = own.entry(row.block.id).or_default();
-                        *sum = (sum.0 + issues, sum.1 + lanes);
+                        *sum = (sum.0 + executions, sum.1 + lanes);
                     }
                     None => {
                         whole.insert(row.block.id);
@@ -127,25 +127,25 @@ impl<'a> Table<'a> {
                 calls.add(self, row, counted);
             }
         }
-        let called = own
-            .into_iter()
-            .map(|(id, (issues, lanes))| (id, Count { reach: Reach::Called, issues, lanes }));
+        let called = own.into_iter().map(|(id, (executions, lanes))| {
+            (id, Count { reach: Reach::Called, executions, lanes })
+        });
         let mut all: BTreeMap<BlockId, Count> = called.collect();
         for row in whole.iter().filter_map(|id| self.rows.get(id)) {
             let direct = blocks.contains(&row.block.id);
             let reach = if direct { Reach::Direct } else { Reach::Shared };
-            all.insert(row.block.id, Count { reach, issues: row.issues, lanes: row.lanes });
+            all.insert(row.block.id, Count { reach, executions: row.executions, lanes: row.lanes });
         }
         all
     }
 
-    /// Σ ops·issues, Σ ops·lanes and the most that packing could save over some blocks and what they
+    /// Σ operations × executions, Σ operations × lanes and the most that packing could save over some blocks and what they
     /// call.
     pub(super) fn sums(&self, blocks: &BTreeSet<BlockId>) -> Sums {
         self.sums_kept(blocks, |_, count| count.lanes.div_ceil(self.width))
     }
 
-    /// The same, where `kept` says how many issues of a block remain at least.
+    /// The same, where `kept` says how many executions of a block remain at least.
     pub(super) fn sums_kept(
         &self,
         blocks: &BTreeSet<BlockId>,
@@ -154,11 +154,11 @@ impl<'a> Table<'a> {
         let mut sums = Sums::default();
         for (id, count) in self.with_callees(blocks) {
             let Some(row) = self.rows.get(&id) else { continue };
-            let ops = u128::from(row.block.ops);
+            let operations = u128::from(row.block.operations);
             let least = kept(row, count).max(count.lanes.div_ceil(self.width));
-            sums.slots += ops * count.issues;
-            sums.lanes += ops * count.lanes;
-            sums.gain += ops * count.issues.saturating_sub(least);
+            sums.subgroup_operations += operations * count.executions;
+            sums.lanes += operations * count.lanes;
+            sums.gain += operations * count.executions.saturating_sub(least);
         }
         sums
     }
@@ -183,7 +183,7 @@ impl<'a> Table<'a> {
         runs
     }
 
-    /// The runs of each part of a construct: issues and lanes; nothing for a part where no block
+    /// The runs of each part of a construct: executions and lanes; nothing for a part where no block
     /// tells.
     pub(super) fn arms(&self, construct: &Construct) -> BTreeMap<Way, Option<(u128, u128)>> {
         let mut parts: BTreeMap<Way, Vec<&Row>> = BTreeMap::new();
@@ -206,21 +206,21 @@ impl<'a> Table<'a> {
         let level = rows.iter().find(|row| row.flow.path.len() == depth);
         let escaped = rows.iter().find(escapes).map(|row| row.block.id);
         if let Some(row) = level.filter(|row| escaped.is_none_or(|first| first >= row.block.id)) {
-            return Some((row.issues, row.lanes));
+            return Some((row.executions, row.lanes));
         }
         // Everything starts inside the part's first construct; if that is a loop, its turns tell.
         let first = rows.first()?.flow.path.get(depth)?;
         self.turned_in(self.constructs.get(&first.construct)?)
     }
 
-    /// The issues with which lanes come to a loop, by the block in front of it, else by its turns.
+    /// The executions with which lanes come to a loop, by the block in front of it, else by its turns.
     pub(super) fn entered(&self, construct: &Construct) -> Option<u128> {
         let parent = construct.enclosure.parent.and_then(|id| self.rows.get(&id));
-        let entered = parent.map(|row| row.issues);
-        entered.or_else(|| self.turned_in(construct).map(|(issues, _)| issues))
+        let entered = parent.map(|row| row.executions);
+        entered.or_else(|| self.turned_in(construct).map(|(executions, _)| executions))
     }
 
-    /// The runs of a loop, issues and lanes, from its own blocks: the head runs once more than the
+    /// The runs of a loop, executions and lanes, from its own blocks: the head runs once more than the
     /// block that every lane that goes round runs at the end of an iteration.
     ///
     /// Nothing where there is no such block, or where lanes may leave by `break if`. That can stand
@@ -249,16 +249,17 @@ impl<'a> Table<'a> {
             let ends = level(last) && last.flow.leaves.is_none();
             (ends && !inside().any(skips)).then_some(last)
         }?;
-        let issues = head.issues.checked_sub(turn.issues).filter(|issues| *issues > 0)?;
-        Some((issues, head.lanes.checked_sub(turn.lanes)?))
+        let executions =
+            head.executions.checked_sub(turn.executions).filter(|executions| *executions > 0)?;
+        Some((executions, head.lanes.checked_sub(turn.lanes)?))
     }
 
-    /// How many of each block's issues are partial subgroups' at most, of which `partial` with `rest`
+    /// How many of each block's executions are partial subgroups' at most, of which `partial` with `rest`
     /// lanes each run the entry point.
     ///
-    /// Outside loops one run comes to a block once a call of its function. A loop's issues are taken
+    /// Outside loops one run comes to a block once a call of its function. A loop's executions are taken
     /// to belong to the runs that enter it in equal parts.
-    pub(super) fn partial_issues(&self, partial: u128, rest: u128) -> BTreeMap<BlockId, u128> {
+    pub(super) fn partial_executions(&self, partial: u128, rest: u128) -> BTreeMap<BlockId, u128> {
         let mut runs = BTreeMap::from([(self.entry_point, partial)]);
         let mut found = BTreeMap::new();
         // Callers are numbered after what they call.
@@ -269,11 +270,11 @@ impl<'a> Table<'a> {
             let part = match around.and_then(|around| self.constructs.get(&around.construct)) {
                 None => runs_here,
                 Some(outermost) => match self.entered(outermost).filter(|entered| *entered > 0) {
-                    Some(entered) => (row.issues * runs_here.min(entered)).div_ceil(entered),
-                    None => row.issues,
+                    Some(entered) => (row.executions * runs_here.min(entered)).div_ceil(entered),
+                    None => row.executions,
                 },
             };
-            let short = row.histogram.as_ref().map_or(row.issues, |bins| {
+            let short = row.histogram.as_ref().map_or(row.executions, |bins| {
                 let few = (1u128..).zip(bins).filter(|(lanes, _)| *lanes <= rest);
                 few.map(|(_, count)| count).sum()
             });
@@ -328,7 +329,7 @@ impl<'a> Table<'a> {
         false
     }
 
-    /// The issues with which lanes leave a loop for good by a statement: its `break`s, and every
+    /// The executions with which lanes leave a loop for good by a statement: its `break`s, and every
     /// `return` inside.
     pub(super) fn leavings(&self, number: u32, construct: &Construct) -> u128 {
         let leaves = |row: &&Row| match row.flow.leaves {
@@ -338,7 +339,7 @@ impl<'a> Table<'a> {
                 .is_some_and(|depth| row.flow.path[depth].construct == number),
         };
         let inside = construct.inside.iter().filter_map(|id| self.rows.get(id));
-        inside.filter(leaves).map(|row| row.issues).sum()
+        inside.filter(leaves).map(|row| row.executions).sum()
     }
 }
 
@@ -353,13 +354,13 @@ impl Construct {
 /// A part of a construct, with its number.
 pub(super) type Way = (Part, u32);
 
-/// A block's issues and lanes, as far as some blocks reach it.
+/// A block's executions and lanes, as far as some blocks reach it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Count {
     /// How they reach it.
     pub(super) reach: Reach,
-    /// Issues.
-    pub(super) issues: u128,
+    /// Executions.
+    pub(super) executions: u128,
     /// Lanes.
     pub(super) lanes: u128,
 }
@@ -371,7 +372,7 @@ pub(super) enum Reach {
     Direct,
     /// They call its function, and these are the calls' own counts.
     Called,
-    /// They call its function; every caller's issues are in the counts.
+    /// They call its function; every caller's executions are in the counts.
     Shared,
 }
 
@@ -384,12 +385,12 @@ fn left(flow: &Flow, leave: Leave) -> Option<usize> {
     })
 }
 
-/// Functions to be counted, by their first block: issues and lanes of the calls, where known.
+/// Functions to be counted, by their first block: executions and lanes of the calls, where known.
 #[derive(Default)]
 struct Calls(BTreeMap<BlockId, Option<(u128, u128)>>);
 
 impl Calls {
-    /// Adds what a block calls, once for each of its `issues` with its `lanes`.
+    /// Adds what a block calls, once for each of its `executions` with its `lanes`.
     fn add(&mut self, table: &Table, row: &Row, counts: Option<(u128, u128)>) {
         for name in &row.flow.calls {
             let first = table.rows.values().find(|other| other.flow.function == *name);
@@ -403,11 +404,11 @@ impl Calls {
 /// Sums over blocks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sums {
-    /// Σ ops·issues.
-    pub(super) slots: u128,
-    /// Σ ops·lanes.
+    /// Σ operations × executions.
+    pub(super) subgroup_operations: u128,
+    /// Σ operations × lanes.
     pub(super) lanes: u128,
-    /// The most slots that could be saved.
+    /// The most subgroup operations that could be saved.
     pub(super) gain: u128,
 }
 
@@ -417,13 +418,13 @@ fn add<'a>(rows: &mut BTreeMap<BlockId, Row<'a>>, block: &'a Block) {
     let bins = |block: &Block| {
         block.histogram.as_ref().map(|bins| bins.iter().map(|count| u128::from(*count)).collect())
     };
-    let (issues, lanes) = (u128::from(block.issues.0), u128::from(block.lanes.0));
+    let (executions, lanes) = (u128::from(block.executions.0), u128::from(block.lanes.0));
     let Some(row) = rows.get_mut(&block.id) else {
-        let row = Row { block, flow, issues, lanes, histogram: bins(block) };
+        let row = Row { block, flow, executions, lanes, histogram: bins(block) };
         rows.insert(block.id, row);
         return;
     };
-    row.issues += issues;
+    row.executions += executions;
     row.lanes += lanes;
     let more: Option<Vec<u128>> = bins(block);
     row.histogram = row.histogram.take().zip(more).map(|(mut sum, more)| {

@@ -95,12 +95,17 @@ fn the_gain_is_what_packing_would_save() {
     let arms: Vec<&Block> =
         blocks.iter().filter(|b| b.flow.as_ref().is_some_and(|f| !f.path.is_empty())).collect();
     assert_eq!(arms.len(), 2);
-    assert!(arms.iter().all(|arm| arm.issues.0 == 32 && arm.lanes.0 == 512 && arm.ops == 1));
+    assert!(
+        arms.iter().all(|arm| arm.executions.0 == 32 && arm.lanes.0 == 512 && arm.operations == 1)
+    );
     let advice = advice_in(&run);
-    // Each arm's 32 issues become ⌈512 / 32⌉ = 16.
-    assert_eq!(advice[0].gain_slots, 2 * (32 - 16));
+    // Each arm's 32 executions become ⌈512 / 32⌉ = 16.
+    assert_eq!(advice[0].saved_operations, 2 * (32 - 16));
     assert!(advice[0].reason.contains("32 runs of it become 64 runs of its arms"), "{advice:?}");
-    assert!(advice[0].reason.contains("64 issue slots at 16.0 of 32 lanes, 32 if"), "{advice:?}");
+    assert!(
+        advice[0].reason.contains("64 subgroup operations at 16.0 of 32 lanes, 32 if"),
+        "{advice:?}"
+    );
 }
 
 #[test]
@@ -157,23 +162,23 @@ fn partial_last_subgroup() {
 fn a_partial_subgroups_gain_leaves_divergence_out() {
     // 80 of 96 lanes: packing saves a sixth of the slots, rounded up block by block.
     let run = simulated(&shader(80, "sum = mixed(word);"), random_words(), 12, &[32]);
-    let slots: u64 = run.measurements[0].dispatches[0].lines.iter().map(|l| l.issues.0).sum();
-    assert_eq!(advice_in(&run)[0].gain_slots, u128::from(slots) / 6);
+    let slots: u64 =
+        run.measurements[0].dispatches[0].lines().iter().map(|l| l.subgroup_operations).sum();
+    assert_eq!(advice_in(&run)[0].saved_operations, u128::from(slots) / 6);
     // A loop that half empties the full ones too.
     let body = "for (var i = 0u; i < lane; i++) { sum = mixed(sum) + i; }";
     let run = simulated(&shader(80, body), random_words(), 16, &[32]);
     let advice = advice_in(&run);
-    let gain = |rule| advice.iter().find(|one| one.rule == rule).expect("advice").gain_slots;
+    let gain = |rule| advice.iter().find(|one| one.rule == rule).expect("advice").saved_operations;
     assert!(gain(Rule::PartialLastSubgroup) < gain(Rule::DivergentTripCounts), "{advice:?}");
 }
 
 /// A barrier under a condition. The simulator refuses to run it, so that the counts are made up.
-fn barrier(run: &mut Run, lanes: u64, issues: u64) {
+fn barrier(run: &mut Run, lanes: u64, executions: u64) {
     for block in &mut run.measurements[0].dispatches[0].blocks {
-        let flow = block.flow.as_mut().expect("recorded");
-        if flow.barrier {
+        if block.flow.as_ref().expect("recorded").barrier {
             block.lanes.0 = lanes;
-            block.issues.0 = issues;
+            block.executions.0 = executions;
             block.histogram = None;
         }
     }
@@ -185,14 +190,14 @@ fn barrier_in_divergent_flow() {
     let mut run = simulated(&shader(64, body), random_words(), 16, &[32]);
     // As simulated, every invocation reaches it.
     assert_eq!(advice_in(&run), []);
-    for (lanes, issues, fires) in
+    for (lanes, executions, fires) in
         [(16 * 64, 32, false), (15 * 64, 30, false), (1000, 32, true), (512, 32, true)]
     {
-        barrier(&mut run, lanes, issues);
+        barrier(&mut run, lanes, executions);
         let found = advice_in(&run);
         let rules: Vec<Rule> = found.iter().map(|one| one.rule).collect();
         let says = rules.contains(&Rule::BarrierInDivergentFlow);
-        assert_eq!(says, fires, "{lanes} {issues} {found:?}");
+        assert_eq!(says, fires, "{lanes} {executions} {found:?}");
         if fires {
             assert_eq!(rules[0], Rule::BarrierInDivergentFlow, "it comes first");
         }
@@ -208,7 +213,7 @@ fn a_record_without_flow_gets_no_advice() {
     let mut run = simulated(DEMO, random_words(), 32, &[32]);
     assert!(advice_in(&run).len() > 3);
     for block in &mut run.measurements[0].dispatches[0].blocks {
-        block.flow = None;
+        std::sync::Arc::make_mut(&mut block.code).flow = None;
     }
     assert_eq!(advice_in(&run), []);
 }
@@ -220,14 +225,14 @@ fn a_helpers_slots_go_to_its_callers() {
         sum += mixed(sum); sum += mixed(sum); sum += mixed(sum);";
     let run = simulated(&shader(64, body), random_words(), 16, &[32]);
     let blocks = &run.measurements[0].dispatches[0].blocks;
-    let ops = |wanted: &dyn Fn(&Block) -> bool| -> u64 {
-        blocks.iter().filter(|block| wanted(block)).map(|block| block.ops).sum()
+    let operations = |wanted: &dyn Fn(&Block) -> bool| -> u64 {
+        blocks.iter().filter(|block| wanted(block)).map(|block| block.operations).sum()
     };
-    let helper = ops(&|b| b.flow.as_ref().is_some_and(|flow| flow.function == "mixed"));
-    let arms = ops(&|b| b.flow.as_ref().is_some_and(|flow| !flow.path.is_empty()));
-    // Arms: 32 issues each become 16. The helper: 64 issues of theirs become 32.
+    let helper = operations(&|b| b.flow.as_ref().is_some_and(|flow| flow.function == "mixed"));
+    let arms = operations(&|b| b.flow.as_ref().is_some_and(|flow| !flow.path.is_empty()));
+    // Arms: 32 executions each become 16. The helper: 64 executions of theirs become 32.
     let gain = u128::from(16 * arms + 32 * helper);
-    assert_eq!(advice_in(&run)[0].gain_slots, gain);
+    assert_eq!(advice_in(&run)[0].saved_operations, gain);
 }
 
 #[test]
@@ -237,7 +242,7 @@ fn gains_are_bounded_by_waste() {
         let wasted: f64 = device.lines.iter().filter_map(|line| line.wasted).sum();
         for one in advice(device) {
             #[expect(clippy::cast_precision_loss, reason = "a few thousand slots")]
-            let gain = one.gain_slots as f64;
+            let gain = one.saved_operations as f64;
             assert!(gain <= wasted, "{one:?} of {wasted}");
         }
     }
@@ -278,7 +283,7 @@ fn the_demonstrations_advice_reads_well() {
             let name = one.rule.name();
             format!(
                 "{name} line {} gain {} ({share:.1} %): {}",
-                one.line, one.gain_slots, one.reason
+                one.line, one.saved_operations, one.reason
             )
         })
         .collect();

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::{
-    analyze::Slots,
+    analyze::Work,
     fixtures::{self, DEMO, random_words, simulated},
 };
 
@@ -17,15 +17,15 @@ fn lines_stand_by_waste_and_sum_to_the_whole() {
         let wasted: Vec<f64> =
             device.lines.iter().map(|line| line.wasted.expect("known")).collect();
         assert!(wasted.is_sorted_by(|a, b| a >= b) && wasted[0] > 0.0, "{wasted:?}");
-        let shares: f64 = device.lines.iter().map(|l| l.issues_share.expect("counted").0).sum();
+        let shares: f64 = device.lines.iter().map(|l| l.share.expect("counted").0).sum();
         assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-        assert_eq!(device.column.slots, Slots::of(measurement));
+        assert_eq!(device.column.work, Work::of(measurement));
         assert_eq!(device.efficiency(), measurement.efficiency_ratio);
         for line in &device.lines {
             assert!(!line.blocks.is_empty(), "line {}", line.line);
             let full = line.efficiency.expect("executed").0;
             #[expect(clippy::cast_precision_loss, reason = "a few thousand slots")]
-            let expected = line.slots.issues as f64 * (1.0 - full);
+            let expected = line.work.subgroup_operations as f64 * (1.0 - full);
             assert!((line.wasted.expect("known") - expected).abs() < 1e-6);
         }
     }
@@ -39,8 +39,8 @@ fn dispatches_of_one_shader_are_summed() {
     run.measurements[0].dispatches.push(dispatch);
     let twice = &profiles(&run)[0].devices[0];
     for (one, two) in once.lines.iter().zip(&twice.lines) {
-        assert_eq!((one.line, one.ops), (two.line, two.ops));
-        assert_eq!(two.slots.issues, 2 * one.slots.issues);
+        assert_eq!((one.line, one.operations), (two.line, two.operations));
+        assert_eq!(two.work.subgroup_operations, 2 * one.work.subgroup_operations);
         assert_eq!(two.active_lanes_mean, one.active_lanes_mean);
         let doubled = |bins: &Vec<u128>| bins.iter().map(|count| 2 * count).collect::<Vec<_>>();
         assert_eq!(two.histogram, one.histogram.as_ref().map(doubled));
@@ -82,6 +82,6 @@ fn what_failed_stays_and_trust_is_said() {
     let judged = |trust| ShaderTrust { trust, constructs: Vec::new(), failed: Vec::new() };
     run.measurements[0].trust = Some(judged(Trust::Observed));
     assert_eq!(trust(&run, 0), Some(Trust::Observed));
-    run.measurements[0].issues_method = Some(IssuesMethod::Estimated);
+    run.measurements[0].method = Some(Method::Estimated);
     assert_eq!(trust(&run, 0), Some(Trust::Estimated));
 }

@@ -5,7 +5,7 @@
 //!
 //! # The rules
 //!
-//! A rule speaks of a *line*: one that belongs to a single basic block, so that the block's issues and
+//! A rule speaks of a *line*: one that belongs to a single basic block, so that the block's executions and
 //! lanes are the line's. S is how often subgroups executed the block; a machine instruction of the line
 //! was executed e times, by t lanes in all, of which p were not predicated off; sums over the line's
 //! instructions are E, T and P.
@@ -135,7 +135,7 @@ struct LineFacts<'a> {
     block: &'a Block,
     /// Multiply-adds of the line each time that it is executed; the block's, where it is the block's
     /// only line with operations enough to hold them.
-    fma_ops: u64,
+    fma_operations: u64,
     instructions: Vec<&'a Instruction>,
 }
 
@@ -162,38 +162,39 @@ fn lines<'a>(dispatch: &'a Dispatch, code: &'a MachineCode) -> Vec<LineFacts<'a>
     let mut facts = Vec::new();
     for (line, blocks) in owners {
         let [block] = blocks.as_slice() else { continue };
-        if block.issues.0 == 0 {
+        if block.executions.0 == 0 {
             continue;
         }
         // Which line a multiply-add stands on is not recorded: where a block has one line, it is that.
-        let fma_ops = if block.lines.len() == 1 { block.fma_ops.unwrap_or(0) } else { 0 };
+        let fma_operations =
+            if block.lines.len() == 1 { block.fma_operations.unwrap_or(0) } else { 0 };
         let own = |one: &&Instruction| one.line == Some(line);
         let instructions = code.instructions.iter().filter(own).collect();
-        facts.push(LineFacts { line, block, fma_ops, instructions });
+        facts.push(LineFacts { line, block, fma_operations, instructions });
     }
     facts
 }
 
 #[expect(clippy::cast_precision_loss, reason = "ratios of counts, held against margins")]
 fn judged(facts: &LineFacts<'_>, width: f64) -> Vec<ChangeKind> {
-    let LineFacts { block, fma_ops, instructions, .. } = facts;
+    let LineFacts { block, fma_operations, instructions, .. } = facts;
     let sum = Executed::of(instructions.iter().copied());
-    let issues = block.issues.0 as f64;
+    let executions = block.executions.0 as f64;
     let mut kinds = Vec::new();
     let Some(threads) = sum.threads_mean() else {
-        if *fma_ops > 0 {
+        if *fma_operations > 0 {
             kinds.push(ChangeKind::Gone);
         }
         return kinds;
     };
-    let counted = block.lanes.0 as f64 / issues;
+    let counted = block.lanes.0 as f64 / executions;
     if within(block, is_branch) && counted < PARTIAL * width && threads >= FULL * width {
         let on = sum.threads_on as f64 / sum.threads as f64;
         kinds.push(if on >= FULL { ChangeKind::Select } else { ChangeKind::Predicated });
     }
     let most = instructions.iter().map(|one| one.inst_executed).max().unwrap_or(0);
     if within(block, is_loop) && most > 0 {
-        let copies = issues / most as f64;
+        let copies = executions / most as f64;
         let whole = copies.round();
         if whole >= 2.0 && (copies / whole - 1.0).abs() <= WHOLE {
             #[expect(
@@ -204,7 +205,7 @@ fn judged(facts: &LineFacts<'_>, width: f64) -> Vec<ChangeKind> {
             kinds.push(ChangeKind::Unrolled(whole as u64));
         }
     }
-    if (sum.instructions as f64) < LEAST_WORK * issues * *fma_ops as f64 {
+    if (sum.instructions as f64) < LEAST_WORK * executions * *fma_operations as f64 {
         kinds.push(ChangeKind::Folded);
     }
     kinds

@@ -1,13 +1,15 @@
 //! Tests: each rule's hit and near miss, and what a table says of what is missing.
 
+use std::sync::Arc;
+
 use super::changes::changes;
 use super::*;
 use crate::fixtures;
 use crate::record::{
-    Block, ConditionClass, Counter, Dispatch, Enclosure, Flow, Instruction, KernelNote,
+    Block, BlockCode, ConditionClass, Counter, Dispatch, Enclosure, Flow, Instruction, KernelNote,
     MachineCode, Part, Published,
 };
-use crate::units::{BlockId, Issues, Lanes};
+use crate::units::{BlockId, Executions, Lanes};
 
 /// Executions of the block under test.
 const ISSUES: u64 = 1000;
@@ -30,17 +32,20 @@ fn block(part: Part, lanes: u64) -> Block {
         barrier: false,
         calls: Vec::new(),
     };
-    Block {
+    let code = BlockCode {
         id: BlockId(1),
         label: None,
         file: "t.wgsl".to_owned(),
         line: 8,
         column: 5,
-        ops: 2,
-        fma_ops: Some(1),
+        operations: 2,
+        fma_operations: Some(1),
         lines: [(8, 2)].into(),
         flow: Some(flow),
-        issues: Issues(ISSUES),
+    };
+    Block {
+        code: Arc::new(code),
+        executions: Executions(ISSUES),
         lanes: Lanes(ISSUES * lanes),
         histogram: None,
         active_lanes_mean_expected: None,
@@ -74,7 +79,7 @@ fn dispatch(blocks: Vec<Block>, instructions: Vec<Instruction>) -> Dispatch {
         workgroups: None,
         workgroup_size: [64, 1, 1],
         blocks,
-        lines: Vec::new(),
+        line_counts: Vec::new(),
         median_ns: None,
         setup: false,
         machine_code: Some(MachineCode {
@@ -138,10 +143,11 @@ fn fewer_instructions_than_arithmetic_is_folding_and_none_is_removal() {
     assert!(with(ISSUES * 95 / 100, 8).is_empty());
     assert_eq!(with(ISSUES, 9), ["work removed (line 8)"]);
     // A line that adds and multiplies nothing may go anywhere.
-    let moved = Block { fma_ops: Some(0), ..block(Part::IfReject, 32) };
+    let mut moved = block(Part::IfReject, 32);
+    Arc::make_mut(&mut moved.code).fma_operations = Some(0);
     assert!(said(moved, vec![instruction(9, ISSUES, 32.0, 32.0)]).is_empty());
     // What never ran in the source leaves nothing behind.
-    let idle = Block { issues: Issues(0), lanes: Lanes(0), ..block(Part::IfReject, 32) };
+    let idle = Block { executions: Executions(0), lanes: Lanes(0), ..block(Part::IfReject, 32) };
     assert!(said(idle, vec![instruction(9, ISSUES, 32.0, 32.0)]).is_empty());
 }
 

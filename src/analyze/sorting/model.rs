@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{FAMILIES, number, pairs, speedup, stages, unusual};
 use crate::analyze::order::ordered;
 use crate::analyze::summary::{active_lanes_mean, efficiency};
-use crate::analyze::{SIZE, Slots, device, device_label, family, median_time, ratio};
+use crate::analyze::{SIZE, Work, device, device_label, family, median_time, ratio};
 use crate::record::{Measurement, Run, Status, Value};
 use crate::units::{Bytes, Nanoseconds, Ratio, Width};
 
@@ -52,7 +52,7 @@ pub struct ModelRow {
     pub arms_run: Option<f64>,
     /// Mean active lanes over the width, of the baseline and of the kernel.
     pub efficiencies: [Option<Ratio>; 2],
-    /// The ratio of Σ ops·issues, baseline over kernel: what counting predicts of the speed-up.
+    /// The ratio of Σ operations × executions, baseline over kernel: what counting predicts of the speed-up.
     pub speedup_counted: Option<f64>,
     /// The speed-up with the traffic of the sort, or of the order, at the copy rate added to the
     /// counted time, and no time below that of the bytes that must move; nothing where the copy rate
@@ -109,7 +109,7 @@ pub const MODEL_LEGEND: [&str; 8] = [
      Σ Lᵢ·(1 − (1 − pᵢ)^W) / Σ Lᵢ·pᵢ. A dash where lanes do not choose independently (classes in \
      runs or in order, masks in runs), or where the record does not hold the probabilities: of \
      skewed routing it does where moe/separate counted each expert's tokens, one expert a token.",
-    "Counted: issue slots of the baseline over the kernel's, the speed-up if time went by issues.",
+    "Counted: subgroup operations of the baseline over the kernel's, the speed-up if time went by them.",
     "With traffic: the counted time and what sorting moves (13 B an element; 4 B where the order \
      was made before) at the device's copy rate, and no less than all that must move takes at it.",
     "Measured: the median time of the baseline over the kernel's, as in crossovers. The main table's \
@@ -196,7 +196,8 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
     let own = device(run, &kernel.device);
     // What was not counted has no width of its own.
     let width = kernel.subgroup_width.or(own.and_then(|device| device.subgroup_width_run));
-    let (before, after) = (Slots::of(baseline).issues, Slots::of(kernel).issues);
+    let (before, after) =
+        (Work::of(baseline).subgroup_operations, Work::of(kernel).subgroup_operations);
     let speedup_counted = ratio(before, after).filter(|_| before > 0);
     let rate = own.and_then(|device| device.copy_bytes_per_s);
     let order = order_bytes(kernel);

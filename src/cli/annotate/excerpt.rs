@@ -1,7 +1,7 @@
 //! Which lines of a long source a terminal is shown.
 //!
 //! Input: a device's lines. Output: [`Piece`]s that cover the source from its first line to its
-//! last: lines to show, and runs that are left out with their share of the issue slots, so that
+//! last: lines to show, and runs that are left out with their share of the subgroup operations, so that
 //! nothing goes missing unsaid.
 
 use std::ops::RangeInclusive;
@@ -15,7 +15,7 @@ const WHOLE_MAX: usize = 300;
 /// Lines that waste most, which are shown whatever their share.
 const WORST: usize = 20;
 
-/// The least share of the issue slots for which a line is shown.
+/// The least share of the subgroup operations for which a line is shown.
 const SHARE_MIN: f64 = 0.01;
 
 /// Lines shown around one that is.
@@ -33,7 +33,7 @@ pub(super) enum Piece {
     Left {
         /// Which.
         lines: RangeInclusive<usize>,
-        /// Their part of all issue slots.
+        /// Their part of all subgroup operations.
         share: Ratio,
     },
 }
@@ -48,7 +48,7 @@ pub(super) fn pieces(device: &DeviceProfile, file: &str, count: usize) -> Vec<Pi
     let share = |ratio: Option<Ratio>| ratio.map_or(0.0, |ratio| ratio.0);
     let wasteful =
         lines().filter(|line| line.wasted.is_some_and(|wasted| wasted > 0.0)).take(WORST);
-    let heavy = lines().filter(|line| share(line.issues_share) >= SHARE_MIN);
+    let heavy = lines().filter(|line| share(line.share) >= SHARE_MIN);
     let mut shown = vec![false; count + 1];
     for line in wasteful.chain(heavy).map(|line| number(line.line)).filter(|line| *line <= count) {
         let last = (line + AROUND).min(count);
@@ -68,7 +68,7 @@ pub(super) fn pieces(device: &DeviceProfile, file: &str, count: usize) -> Vec<Pi
             }
         } else {
             let inside = lines().filter(|line| (first..=last).contains(&number(line.line)));
-            let share = Ratio(inside.map(|line| share(line.issues_share)).sum());
+            let share = Ratio(inside.map(|line| share(line.share)).sum());
             pieces.push(Piece::Left { lines: first..=last, share });
         }
         first = last + 1;

@@ -36,7 +36,7 @@ fn a_wide_terminal_has_bars_and_a_narrow_one_has_not() {
         assert_eq!(
             source.contains("10\u{202f}620"),
             columns != 60,
-            "{columns} issue slots\n{source}"
+            "{columns} subgroup operations\n{source}"
         );
         assert!(source.contains("13.3 / 32 (41.7 %)") && source.contains('…') == (columns < 130));
         for line in source.lines() {
@@ -111,7 +111,7 @@ fn the_way_of_counting_is_said_with_its_reason_and_the_time() {
         run.devices[0].kind = crate::record::DeviceKind::Wgpu;
         run.devices[0].cpu_driver = cpu_driver;
         let measurement = &mut run.measurements[0];
-        measurement.issues_method = Some(method);
+        measurement.method = Some(method);
         measurement.answer_ns = Some(crate::units::Nanoseconds(0.25e9));
         measurement.trust = Some(crate::record::ShaderTrust {
             trust,
@@ -123,40 +123,34 @@ fn the_way_of_counting_is_said_with_its_reason_and_the_time() {
     use crate::record::Trust::{Observed, Unknown};
     let passed = "the self-test passed for what it uses (loop, switch)";
     let cases = [
+        (Method::Derived, Observed, &[][..], false, format!("counted by derivation: {passed}")),
         (
-            IssuesMethod::Derived,
-            Observed,
-            &[][..],
-            false,
-            format!("counted by derivation: {passed}"),
-        ),
-        (
-            IssuesMethod::Executed,
+            Method::Executed,
             Unknown,
             &["switch"],
             false,
             "counted at each execution: the self-test failed for switch".to_owned(),
         ),
         (
-            IssuesMethod::Executed,
+            Method::Executed,
             Unknown,
             &[],
             false,
             "counted at each execution: the self-test could not be run".to_owned(),
         ),
         (
-            IssuesMethod::Executed,
+            Method::Executed,
             Observed,
             &[],
             true,
             format!("counted at each execution: a CPU's driver; {passed}"),
         ),
         (
-            IssuesMethod::Estimated,
+            Method::Estimated,
             Unknown,
             &["loop"],
             false,
-            "lanes counted, issues estimated, at most what maximal reconvergence gives: the \
+            "lanes counted, executions estimated, at most what maximal reconvergence gives: the \
              self-test failed for loop"
                 .to_owned(),
         ),
@@ -164,7 +158,7 @@ fn the_way_of_counting_is_said_with_its_reason_and_the_time() {
     for (method, trust, failed, cpu_driver, said) in cases {
         let view = view_of(method, trust, failed, cpu_driver);
         assert!(view.contains(&format!("  sim:32: {said}\n")), "{said}\n{view}");
-        let estimated = method == IssuesMethod::Estimated;
+        let estimated = method == Method::Estimated;
         assert_eq!(view.contains("They rest on estimates"), estimated, "{view}");
         assert!(view.ends_with("after the device was open: sim:32 0.250 s\n"), "{view}");
     }
@@ -173,7 +167,7 @@ fn the_way_of_counting_is_said_with_its_reason_and_the_time() {
     // Only where no simulator ran.
     let unseen = "accesses out of bounds: only a simulator reports them";
     assert!(!simulated.contains(unseen));
-    assert!(view_of(IssuesMethod::Executed, Observed, &[], false).contains(unseen));
+    assert!(view_of(Method::Executed, Observed, &[], false).contains(unseen));
 }
 
 /// A kernel of 2,000 lines whose work lies on two of them.

@@ -40,7 +40,10 @@ fn every_device_line_and_figure_is_text() {
     for one in advice_of(profile) {
         let link = format!("<h3>{}, <a href=\"#L{}\">", one.rule.name(), one.line);
         assert!(page.contains(&link), "{link}");
-        assert!(page.contains(&format!("{} slots", format::count(one.gain_slots))), "{one:?}");
+        assert!(
+            page.contains(&format!("{} operations", format::count(one.saved_operations))),
+            "{one:?}"
+        );
     }
     for told in ["seed 1", "0123456789abcdef with changes", "guaranteed", "workgroups of 80×1×1"]
     {
@@ -55,8 +58,8 @@ fn a_histogram_holds_every_slot_of_its_line() {
     for line in &device.lines {
         let bins = line.histogram.as_ref().expect("taken");
         let lanes: u128 = (1u128..).zip(bins).map(|(lanes, count)| lanes * count).sum();
-        assert_eq!(bins.iter().sum::<u128>(), line.slots.issues, "line {}", line.line);
-        assert_eq!(lanes, line.slots.lanes, "line {}", line.line);
+        assert_eq!(bins.iter().sum::<u128>(), line.work.subgroup_operations, "line {}", line.line);
+        assert_eq!(lanes, line.work.lane_operations, "line {}", line.line);
     }
 }
 

@@ -9,7 +9,7 @@ use crate::instrument::{Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups};
 use crate::program::Program;
 use crate::run::counting::{
-    COUNTER_BYTES_MAX, Outputs, decoded, instrumented, issues_method, known, verify,
+    COUNTER_BYTES_MAX, Outputs, decoded, instrumented, known, method_recorded, verify,
 };
 use crate::run::measure::{outputs_sha256, outputs_shown, programs};
 use crate::run::{Counted, CountedDispatch, RunError, RunErrorKind};
@@ -110,7 +110,7 @@ impl CudaRunner {
             answer_ns: None,
             counters: Vec::new(),
             width: Some(ready.width),
-            method: issues_method(ready.method),
+            method: method_recorded(ready.method),
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
             outputs_shown: outputs_shown(launch, &outputs),

@@ -8,7 +8,7 @@ use super::driver::Argument;
 use super::embedded::native_text;
 use super::runner::{Buffers, CudaRunner, Grid, Work};
 use crate::kernel::{Launch, Native, Workgroups};
-use crate::record::{Counter, IssuesMethod, Tag};
+use crate::record::{Counter, Method, Tag};
 use crate::run::counting::verify;
 use crate::run::measure::{outputs_sha256, outputs_shown};
 use crate::run::{Counted, RunError, RunErrorKind};
@@ -100,7 +100,7 @@ impl CudaRunner {
             answer_ns: None,
             counters,
             width: self.device.subgroup_width_run,
-            method: IssuesMethod::Executed,
+            method: Method::Executed,
             dispatches: Vec::new(),
             outputs_sha256: outputs_sha256(&outputs),
             outputs_shown: outputs_shown(launch, &outputs),

@@ -126,7 +126,7 @@ mod tests {
                 answer_ns: None,
                 counters: Vec::new(),
                 outputs_shown: BTreeMap::new(),
-                method: crate::record::IssuesMethod::Executed,
+                method: crate::record::Method::Executed,
                 width: None,
                 dispatches: Vec::new(),
                 outputs_sha256: BTreeMap::from([("output".to_owned(), digest)]),

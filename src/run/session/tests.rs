@@ -37,7 +37,7 @@ impl Runner for Scripted {
                 counters: Vec::new(),
                 outputs_shown: BTreeMap::new(),
                 width: Width::new(8).ok(),
-                method: crate::record::IssuesMethod::Executed,
+                method: crate::record::Method::Executed,
                 dispatches: Vec::new(),
                 outputs_sha256: BTreeMap::new(),
                 checked: Checked { output: Output::Verified, mismatch: None },
@@ -163,7 +163,7 @@ fn without_counting_everything_is_timed_alone() {
     let (happened, heard) = uncounted();
     assert_eq!(happened, ["time a b c"]);
     assert_eq!(statuses(&heard), named([Status::Ok; 3]));
-    assert!(heard.measurements.iter().all(|m| m.issues_method.is_none()));
+    assert!(heard.measurements.iter().all(|m| m.method.is_none()));
     assert!(heard.measurements.iter().all(|m| m.efficiency_ratio.is_none()));
 }
 

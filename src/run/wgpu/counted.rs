@@ -11,8 +11,8 @@ use super::launches::{Buffers, WIDTH_ASSUMED, counter_slot};
 use super::runner::WgpuRunner;
 use crate::instrument::{Instrumented, Method};
 use crate::kernel::Launch;
-use crate::record::{IssuesMethod, Tag};
-use crate::run::counting::{Outputs, decoded, issues_method, verify, written};
+use crate::record::{self, Tag};
+use crate::run::counting::{Outputs, decoded, method_recorded, verify, written};
 use crate::run::measure::{outputs_sha256, outputs_shown, programs};
 use crate::run::{Counted, CountedDispatch, RunError, RunErrorKind};
 use crate::units::Width;
@@ -92,7 +92,7 @@ impl WgpuRunner {
             answer_ns: None,
             counters: Vec::new(),
             width: None,
-            method: IssuesMethod::Executed,
+            method: record::Method::Executed,
             dispatches: Vec::new(),
             outputs_sha256: outputs_sha256(&outputs),
             outputs_shown: outputs_shown(launch, &outputs),
@@ -162,7 +162,7 @@ impl WgpuRunner {
             answer_ns: None,
             counters: Vec::new(),
             width: Some(width),
-            method: issues_method(method),
+            method: method_recorded(method),
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
             outputs_shown: outputs_shown(launch, &outputs),

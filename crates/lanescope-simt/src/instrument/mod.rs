@@ -58,7 +58,7 @@ use naga::Module;
 use naga::valid::ModuleInfo;
 
 use crate::program::{Program, ProgramError, validate};
-use crate::units::{Issues, Lanes};
+use crate::units::{Executions, Lanes};
 use plan::{Form, Kind, Plan, Reading};
 
 /// The most blocks whose counters are kept in registers: two private scalars each.
@@ -129,7 +129,7 @@ pub struct CounterBinding {
 #[derive(Clone, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Count {
     /// Executions with at least one active lane.
-    pub issues: Issues,
+    pub issues: Executions,
     /// Active lanes, summed over those.
     pub lanes: Lanes,
     /// Element k: executions with k + 1 active lanes; `None` where not asked for.
@@ -302,13 +302,13 @@ fn read(reading: &Reading, totals: &[u64]) -> Option<Count> {
             let first = first.0 as usize;
             let bins = &totals[first..first + *count as usize];
             Some(Count {
-                issues: Issues(bins.iter().sum()),
+                issues: Executions(bins.iter().sum()),
                 lanes: Lanes((1..).zip(bins).map(|(lanes, issues)| lanes * issues).sum()),
                 histogram: Some(bins.to_vec()),
             })
         }
         Reading::Sums { issues, lanes } => Some(Count {
-            issues: Issues(value(issues)?),
+            issues: Executions(value(issues)?),
             lanes: Lanes(value(lanes)?),
             histogram: None,
         }),

@@ -142,7 +142,7 @@ fn stripes_add_up_and_words_make_64_bits() {
     let options = Options { counter_bytes_max: 32, ..OPTIONS };
     let instrumented = Instrumented::new(&program(SHAPES[0]), &options).unwrap();
     assert_eq!(instrumented.counters().size, 32, "two stripes of two counters");
-    let (issues, lanes) = (Issues(6 + (1 << 32)), Lanes(8 + (3 << 32)));
+    let (issues, lanes) = (Executions(6 + (1 << 32)), Lanes(8 + (3 << 32)));
     assert_eq!(instrumented.decode(&bytes).unwrap(), [Count { issues, lanes, histogram: None }]);
 
     // Two bins: issues with one lane, issues with two.
@@ -151,7 +151,7 @@ fn stripes_add_up_and_words_make_64_bits() {
     assert_eq!(instrumented.counters().size, 32, "two stripes of two counters");
     let histogram = vec![issues.0, lanes.0];
     let expected = Count {
-        issues: Issues(histogram[0] + histogram[1]),
+        issues: Executions(histogram[0] + histogram[1]),
         lanes: Lanes(histogram[0] + 2 * histogram[1]),
         histogram: Some(histogram),
     };

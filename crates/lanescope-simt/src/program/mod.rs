@@ -42,6 +42,10 @@ pub use structure::{BlockInfo, Body, Case, Node, Straight, Structure};
 /// Why naga finds a module invalid, with the places.
 type InvalidModule = naga::WithSpan<naga::valid::ValidationError>;
 
+/// The rule by which blocks' operations are counted, as records name it: 1 where jumps (`break`,
+/// `continue`, `return`) count an operation, 2 where they count none.
+pub const COUNTING_RULE: u32 = 1;
+
 /// Operators of one expression: a chain of them takes about 400 bytes of stack each in naga's front
 /// end, and up to some thousands in its back-ends.
 pub const OPERATORS_MAX: u32 = 10_000;

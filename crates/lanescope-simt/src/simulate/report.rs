@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use super::interpret::{Mask, Place};
 use super::op::{SITE_NONE, SiteId};
 use crate::program::Location;
-use crate::units::{BlockId, Issues, Lanes, Width};
+use crate::units::{BlockId, Executions, Lanes, Width};
 
 /// What a launch did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub struct Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockCounts {
     /// Executions by a subgroup with at least one active lane.
-    pub issues: Issues,
+    pub issues: Executions,
     /// The active lanes of those, summed.
     pub lanes: Lanes,
     /// Executions by their number of active lanes, `[W]`: the first entry counts those with one.
@@ -161,7 +161,7 @@ impl Tally {
     /// Turns the sums into what the caller sees.
     pub(super) fn outcome(&self, sites: &[Location], workgroups: [u32; 3]) -> Outcome {
         let blocks = self.histogram.chunks_exact(self.row).map(|row| BlockCounts {
-            issues: Issues(row.iter().sum()),
+            issues: Executions(row.iter().sum()),
             lanes: Lanes(row.iter().zip(0..).map(|(count, lanes)| count * lanes).sum()),
             histogram: row[1..].to_vec(),
         });

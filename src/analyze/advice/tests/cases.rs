@@ -43,17 +43,17 @@ fn given(size: u32, body: &str, fill: Fill) -> Vec<Advice> {
     assert_eq!(device.error, None);
     let found = advice(device);
     // Whatever is said: no gain above what was wasted, so none above all slots.
-    let slots: u128 = device.column.slots.issues;
+    let slots: u128 = device.column.work.subgroup_operations;
     let wasted: u128 = device.dispatches[0]
         .blocks
         .iter()
         .map(|block| {
             let least = u128::from(block.lanes.0).div_ceil(32);
-            u128::from(block.ops) * (u128::from(block.issues.0) - least)
+            u128::from(block.operations) * (u128::from(block.executions.0) - least)
         })
         .sum();
     for one in &found {
-        assert!(one.gain_slots <= wasted && wasted <= slots, "{one:?} of {wasted}");
+        assert!(one.saved_operations <= wasted && wasted <= slots, "{one:?} of {wasted}");
     }
     found
 }
@@ -141,7 +141,7 @@ fn arms_that_begin_with_loops_have_the_runs_that_enter_them() {
     let loops = found.iter().filter(|one| one.rule == Rule::DivergentTripCounts).count();
     // Both are written in one line.
     assert_eq!(loops, 1, "{found:#?}");
-    // Sorting by the arm leaves the loops' own waste: with 16 of 32 lanes half of the issues at most.
+    // Sorting by the arm leaves the loops' own waste: with 16 of 32 lanes half of the executions at most.
     assert!(branch.gain_share.0 < 0.6, "{found:#?}");
     // Nobody splits: neither branch nor loops.
     check(64, &body(first, second), alike(), &[]);
@@ -164,8 +164,8 @@ fn a_branch_is_charged_with_its_own_split_only() {
     let profiles = profiles(&run);
     let found = advice(&profiles[0].devices[0]);
     let gain = found.iter().find(|one| one.rule == Rule::DataDependentSwitch).expect("advice");
-    // 64 issues of one operation: unsplit at least 32, packed to full subgroups 22.
-    assert!((30..=32).contains(&gain.gain_slots), "{found:#?}");
+    // 64 executions of one operation: unsplit at least 32, packed to full subgroups 22.
+    assert!((30..=32).contains(&gain.saved_operations), "{found:#?}");
     // Near miss: those whom the return in front leaves all go one way, so that nobody splits them.
     let body = "if lane % 2u == 0u { return; }
         if lane % 4u != 2u { sum = heavy(word); } else { sum = 3u; }
@@ -197,10 +197,11 @@ fn a_branch_deep_in_a_loop_keeps_the_lanes_in_front_of_it() {
     assert_eq!(parity.rule, Rule::LaneParityBranch);
     // An arm with all but a few of the lanes in front needs nearly all of the runs in front, whatever
     // number of full subgroups would hold them.
-    let packed =
-        |block: &Block| u128::from(block.ops * (block.issues.0 - block.lanes.0.div_ceil(8)));
+    let packed = |block: &Block| {
+        u128::from(block.operations * (block.executions.0 - block.lanes.0.div_ceil(8)))
+    };
     assert!(odd.lanes.0 * 8 < front.lanes.0, "{ways:#?}");
-    assert!(parity.gain_slots * 2 < packed(even) + packed(odd), "{parity:?} {ways:#?}");
+    assert!(parity.saved_operations * 2 < packed(even) + packed(odd), "{parity:?} {ways:#?}");
 }
 
 #[test]
@@ -328,9 +329,9 @@ fn partial_subgroups_and_near_misses() {
 
 #[test]
 fn partial_subgroups_are_no_more_than_the_workgroups() {
-    // 16 workgroups of 33: of 32 issues a line, 16 have one lane; the branch has one lane in all 32.
+    // 16 workgroups of 33: of 32 executions a line, 16 have one lane; the branch has one lane in all 32.
     let found = given(33, "if lane % 32u == 0u { sums[id.x] = heavy(word); }", random_words());
-    let of = |rule| found.iter().find(|one| one.rule == rule).expect("advice").gain_slots;
+    let of = |rule| found.iter().find(|one| one.rule == rule).expect("advice").saved_operations;
     let arm: u128 = 32 - 1;
     assert!(of(Rule::LaneParityBranch) >= arm, "{found:#?}");
     // 15.5 of 16, rounded down, at each of the branch's operations but the helper's.
@@ -340,13 +341,13 @@ fn partial_subgroups_are_no_more_than_the_workgroups() {
         WORKGROUPS,
         &[32],
     );
-    let slots: u128 = profiles(&run)[0].devices[0].column.slots.issues;
+    let slots: u128 = profiles(&run)[0].devices[0].column.work.subgroup_operations;
     let gain = advice(&profiles(&run)[0].devices[0])
         .iter()
         .find(|one| one.rule == Rule::PartialLastSubgroup)
         .expect("advice")
-        .gain_slots;
-    // Every line has 32 issues: 15 of each can go.
+        .saved_operations;
+    // Every line has 32 executions: 15 of each can go.
     assert_eq!(gain, slots * 15 / 32);
 }
 
@@ -371,7 +372,7 @@ fn partial_subgroups_are_not_charged_with_divergence() {
 }
 
 /// Whether the barrier is spoken of where its block has other counts than the simulator's.
-fn with_barrier(body: &str, lanes: u64, issues: u64) -> bool {
+fn with_barrier(body: &str, lanes: u64, executions: u64) -> bool {
     let text = shader(64, body).replace(
         "fn heavy",
         "fn meet() { workgroupBarrier(); }\nfn meet_later() { meet(); }\nfn heavy",
@@ -380,7 +381,7 @@ fn with_barrier(body: &str, lanes: u64, issues: u64) -> bool {
     let mut held = 0;
     for block in &mut run.measurements[0].dispatches[0].blocks {
         if block.flow.as_ref().is_some_and(|flow| flow.barrier) {
-            (block.lanes.0, block.issues.0, block.histogram) = (lanes, issues, None);
+            (block.lanes.0, block.executions.0, block.histogram) = (lanes, executions, None);
             held += 1;
         }
     }

@@ -1,0 +1,261 @@
+//! The form of a record in a file, where it is not that of the record's own types: dispatches.
+//!
+//! Input: measurements to write; runs as decoded from schema 1 or 2. Output: measurements whose
+//! dispatches name a block table, with these tables; runs whose dispatches hold their blocks. What a
+//! table says is held once in memory too, however many dispatches have it. Files are `store`'s.
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use crate::record::{
+    self, Block, BlockCode, COUNTING_RULE_OF_SCHEMA_1, Flow, Line, MachineCode, Measurement, Run,
+    SCHEMA,
+};
+use crate::units::{BlockId, Executions, Lanes, Nanoseconds};
+
+/// A dispatch whose blocks are `B`s.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Dispatch<B> {
+    entry_point: String,
+    workgroups: Option<[u32; 3]>,
+    workgroup_size: [u32; 3],
+    #[serde(default, skip_serializing_if = "record::is_false")]
+    setup: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    median_ns: Option<Nanoseconds>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    block_table: Option<String>,
+    blocks: Vec<B>,
+    #[serde(default = "Vec::new", alias = "lines", skip_serializing_if = "Vec::is_empty")]
+    line_counts: Vec<Line>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    machine_code: Option<MachineCode>,
+}
+
+impl<B> Dispatch<B> {
+    /// The dispatch with these blocks.
+    fn with_blocks(self, blocks: Vec<Block>, line_counts: Vec<Line>) -> record::Dispatch {
+        record::Dispatch {
+            entry_point: self.entry_point,
+            workgroups: self.workgroups,
+            workgroup_size: self.workgroup_size,
+            setup: self.setup,
+            median_ns: self.median_ns,
+            blocks,
+            line_counts,
+            machine_code: self.machine_code,
+        }
+    }
+}
+
+/// A block's counts, in the order of its dispatch's block table.
+#[derive(Serialize, Deserialize)]
+pub(super) struct Counts {
+    executions: Executions,
+    lanes: Lanes,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    histogram: Option<Vec<u64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    active_lanes_mean_expected: Option<f64>,
+}
+
+/// A block of schema 1, which repeats in each dispatch what the program says of it.
+#[derive(Deserialize)]
+pub(super) struct Block1 {
+    id: BlockId,
+    label: Option<String>,
+    file: String,
+    line: u32,
+    column: u32,
+    ops: u64,
+    #[serde(default)]
+    fma_ops: Option<u64>,
+    #[serde(default)]
+    lines: BTreeMap<u32, u64>,
+    #[serde(default)]
+    flow: Option<Flow>,
+    issues: Executions,
+    lanes: Lanes,
+    #[serde(default)]
+    histogram: Option<Vec<u64>>,
+    active_lanes_mean_expected: Option<f64>,
+}
+
+/// Block tables by their SHA-256, each as JSON.
+pub(super) type TablesText = BTreeMap<String, String>;
+
+/// The block tables of a file.
+#[derive(Deserialize)]
+pub(super) struct Tables {
+    #[serde(default)]
+    block_tables: BTreeMap<String, Vec<BlockCode>>,
+}
+
+/// A whole record in the form of a file.
+#[derive(Serialize)]
+pub(super) struct Written {
+    #[serde(flatten)]
+    run: Run<Dispatch<Counts>>,
+    block_tables: BTreeMap<String, Vec<BlockCode>>,
+}
+
+/// Splits a measurement into what is its own and its dispatches' block tables.
+pub(super) fn split(
+    measurement: &Measurement,
+) -> Result<(Measurement<Dispatch<Counts>>, TablesText), serde_json::Error> {
+    let mut tables = TablesText::new();
+    let split = measurement.clone().with_dispatches(|dispatch| {
+        let (written, table) = split_dispatch(dispatch)?;
+        if let Some(sha256) = &written.block_table {
+            tables.insert(sha256.clone(), serde_json::to_string(&rows(&table))?);
+        }
+        Ok::<_, serde_json::Error>(written)
+    })?;
+    Ok((split, tables))
+}
+
+/// Splits a whole run.
+pub(super) fn split_run(run: &Run) -> Result<Written, serde_json::Error> {
+    let mut block_tables = BTreeMap::new();
+    let run = run.clone().with_dispatches(|dispatch| {
+        let (written, table) = split_dispatch(dispatch)?;
+        if let Some(sha256) = &written.block_table {
+            block_tables.insert(sha256.clone(), rows(&table).into_iter().cloned().collect());
+        }
+        Ok::<_, serde_json::Error>(written)
+    })?;
+    Ok(Written { run, block_tables })
+}
+
+type Table = Vec<Arc<BlockCode>>;
+
+fn split_dispatch(
+    dispatch: record::Dispatch,
+) -> Result<(Dispatch<Counts>, Table), serde_json::Error> {
+    let record::Dispatch {
+        entry_point,
+        workgroups,
+        workgroup_size,
+        setup,
+        median_ns,
+        blocks,
+        line_counts,
+        machine_code,
+    } = dispatch;
+    let split = blocks.into_iter().map(|block| {
+        let Block { code, executions, lanes, histogram, active_lanes_mean_expected } = block;
+        (code, Counts { executions, lanes, histogram, active_lanes_mean_expected })
+    });
+    let (table, blocks): (Table, Vec<Counts>) = split.unzip();
+    let block_table = (!table.is_empty()).then(|| sha256_of(&table)).transpose()?;
+    let written = Dispatch {
+        entry_point,
+        workgroups,
+        workgroup_size,
+        setup,
+        median_ns,
+        block_table,
+        blocks,
+        line_counts,
+        machine_code,
+    };
+    Ok((written, table))
+}
+
+/// A table's rows.
+fn rows(table: &[Arc<BlockCode>]) -> Vec<&BlockCode> {
+    table.iter().map(Arc::as_ref).collect()
+}
+
+/// The SHA-256 of a table's JSON, in hexadecimal.
+fn sha256_of(table: &[Arc<BlockCode>]) -> Result<String, serde_json::Error> {
+    let digest = Sha256::digest(serde_json::to_vec(&rows(table))?);
+    Ok(digest.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Puts the blocks of a run of schema 2 together.
+///
+/// # Errors
+///
+/// A sentence, where a dispatch names a table that is not there or that has other blocks.
+pub(super) fn join(run: Run<Dispatch<Counts>>, tables: Tables) -> Result<Run, String> {
+    let shared = |table: Vec<BlockCode>| table.into_iter().map(Arc::new).collect();
+    let tables: BTreeMap<String, Table> =
+        tables.block_tables.into_iter().map(|(sha256, table)| (sha256, shared(table))).collect();
+    let none = Table::new();
+    run.with_dispatches(|mut dispatch| {
+        let counts = std::mem::take(&mut dispatch.blocks);
+        let lines = std::mem::take(&mut dispatch.line_counts);
+        let name = dispatch.block_table.take();
+        let table = match &name {
+            Some(name) => {
+                tables.get(name).ok_or_else(|| format!("there is no block table {name}"))?
+            }
+            None => &none,
+        };
+        if table.len() != counts.len() {
+            let (rows, blocks) = (table.len(), counts.len());
+            return Err(format!(
+                "a dispatch of `{}` has counts of {blocks} blocks, and its block table {rows} rows",
+                dispatch.entry_point
+            ));
+        }
+        let block = |(code, counts): (&Arc<BlockCode>, Counts)| Block {
+            code: Arc::clone(code),
+            executions: counts.executions,
+            lanes: counts.lanes,
+            histogram: counts.histogram,
+            active_lanes_mean_expected: counts.active_lanes_mean_expected,
+        };
+        let blocks = table.iter().zip(counts).map(block).collect();
+        Ok(dispatch.with_blocks(blocks, lines))
+    })
+}
+
+/// Makes a run of schema 1 one of this schema, with its own figures and counting rule 1.
+pub(super) fn of_schema_1(run: Run<Dispatch<Block1>>) -> Run {
+    // What the program says of a block is held once; equal rows have equal JSON.
+    let mut known: BTreeMap<String, Arc<BlockCode>> = BTreeMap::new();
+    let mut shared = |code: BlockCode| -> Arc<BlockCode> {
+        let Ok(key) = serde_json::to_string(&code) else { return Arc::new(code) };
+        Arc::clone(known.entry(key).or_insert_with(|| Arc::new(code)))
+    };
+    let joined = run.with_dispatches(|mut dispatch| {
+        let blocks = std::mem::take(&mut dispatch.blocks);
+        let lines = std::mem::take(&mut dispatch.line_counts);
+        let blocks: Vec<Block> =
+            blocks.into_iter().map(|old| block_of_1(old, &mut shared)).collect();
+        // Lines follow from blocks that tell them apart; the oldest records have them by themselves.
+        let told = blocks.iter().all(|block| block.operations == 0 || !block.lines.is_empty());
+        Ok::<_, Infallible>(dispatch.with_blocks(blocks, if told { Vec::new() } else { lines }))
+    });
+    let Ok(mut run) = joined;
+    run.schema = SCHEMA;
+    run.counting_rule = COUNTING_RULE_OF_SCHEMA_1;
+    run
+}
+
+fn block_of_1(old: Block1, shared: &mut impl FnMut(BlockCode) -> Arc<BlockCode>) -> Block {
+    let code = BlockCode {
+        id: old.id,
+        label: old.label,
+        file: old.file,
+        line: old.line,
+        column: old.column,
+        operations: old.ops,
+        fma_operations: old.fma_ops,
+        lines: old.lines,
+        flow: old.flow,
+    };
+    Block {
+        code: shared(code),
+        executions: old.issues,
+        lanes: old.lanes,
+        histogram: old.histogram,
+        active_lanes_mean_expected: old.active_lanes_mean_expected,
+    }
+}
