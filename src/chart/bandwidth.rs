@@ -10,88 +10,56 @@ use super::{
     ChartError,
     bars::{HEIGHT, WIDTH},
     canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour},
-    ends::{End, ends},
-    widths::spread,
+    ends::{End, NAME_STEP, ends, names},
+    frame::{Frame, Span},
 };
 use crate::analyze::{SizeSeries, SizeSweep, short_name};
 
 const MARGIN: i32 = 16;
 const LEFT: i32 = 84;
 const TOP: i32 = 108;
-/// The least distance between two names, one above the other, in pixels.
-const NAME_STEP: i32 = 16;
 /// A plot with its title and its axis, where there are several.
 const PANEL: (i32, i32) = (434, 300);
 /// Below this share of the copy rate, rates are told apart on a logarithmic axis only: in a plot of the
 /// whole sheet, and in one of several.
 const LOGARITHMIC_BELOW: [f64; 2] = [0.2, 0.4];
 
-/// Where a plot lies on the sheet, and what it spans.
-#[derive(Clone, Copy)]
-struct Frame {
-    left: i32,
-    right: i32,
-    top: i32,
-    bottom: i32,
-    /// Base-2 logarithms of the least and largest size.
-    logs: (f64, f64),
-    /// Bytes a second at the bottom; nothing where the axis is linear and begins at 0.
-    least: Option<f64>,
-    /// Bytes a second at the top.
-    most: f64,
+/// A plot of the whole sheet that holds every rate and the copy rate; an error where there are not two
+/// sizes.
+fn whole_frame(sweep: &SizeSweep) -> Result<Frame, ChartError> {
+    let sizes = || sweep.series.iter().flat_map(|series| series.points.keys().copied());
+    let (Some(smallest), Some(largest)) = (sizes().min(), sizes().max()) else {
+        return Err(ChartError::Empty("rates"));
+    };
+    if smallest == largest {
+        return Err(ChartError::Empty("rates at several sizes"));
+    }
+    let rates = || sweep.series.iter().flat_map(|series| series.points.values().copied());
+    let highest = rates().fold(0.0, f64::max);
+    let lowest = rates().filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
+    let share = LOGARITHMIC_BELOW[usize::from(!sweep.is_one_plot())];
+    let far_below = sweep.copy_bytes_per_s.is_some_and(|copy| highest < share * copy);
+    let most = highest.max(sweep.copy_bytes_per_s.unwrap_or(0.0));
+    let y = if far_below && lowest.is_finite() {
+        Span::logarithmic(10_f64.powf(lowest.log10().floor()), most * 2.0)
+    } else {
+        Span::linear(0.0, most * 1.06)
+    };
+    Ok(Frame {
+        left: LEFT,
+        right: WIDTH - MARGIN,
+        top: TOP,
+        bottom: HEIGHT - 60,
+        pad: 16,
+        x: Span::logarithmic(size(smallest.max(1)), size(largest)),
+        y,
+    })
 }
 
-impl Frame {
-    /// A plot of the whole sheet that holds every rate and the copy rate; nothing where there are not
-    /// two sizes.
-    fn of(sweep: &SizeSweep) -> Result<Self, ChartError> {
-        let sizes = || sweep.series.iter().flat_map(|series| series.points.keys().copied());
-        let (Some(smallest), Some(largest)) = (sizes().min(), sizes().max()) else {
-            return Err(ChartError::Empty("rates"));
-        };
-        if smallest == largest {
-            return Err(ChartError::Empty("rates at several sizes"));
-        }
-        let rates = || sweep.series.iter().flat_map(|series| series.points.values().copied());
-        let highest = rates().fold(0.0, f64::max);
-        let lowest = rates().filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
-        let share = LOGARITHMIC_BELOW[usize::from(!sweep.is_one_plot())];
-        let far_below = sweep.copy_bytes_per_s.is_some_and(|copy| highest < share * copy);
-        let logarithmic = far_below && lowest.is_finite();
-        let most = highest.max(sweep.copy_bytes_per_s.unwrap_or(0.0));
-        #[expect(clippy::cast_precision_loss, reason = "places on an axis")]
-        let logs = ((smallest.max(1) as f64).log2(), (largest as f64).log2());
-        Ok(Self {
-            left: LEFT,
-            right: WIDTH - MARGIN,
-            top: TOP,
-            bottom: HEIGHT - 60,
-            logs,
-            least: logarithmic.then(|| 10_f64.powf(lowest.log10().floor())),
-            most: if logarithmic { most * 2.0 } else { most * 1.06 },
-        })
-    }
-
-    /// Returns the place of a size on the x axis.
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_precision_loss,
-        reason = "a place on a sheet of 900 pixels"
-    )]
-    fn x(&self, n: u64) -> i32 {
-        let portion = ((n.max(1) as f64).log2() - self.logs.0) / (self.logs.1 - self.logs.0);
-        self.left + 16 + (portion * f64::from(self.right - self.left - 32)).round() as i32
-    }
-
-    /// Returns the place of a rate on the y axis.
-    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet")]
-    fn y(&self, bytes_per_s: f64) -> i32 {
-        let portion = match self.least {
-            None => bytes_per_s / self.most,
-            Some(least) => (bytes_per_s / least).ln() / (self.most / least).ln(),
-        };
-        self.bottom - (portion.clamp(0.0, 1.0) * f64::from(self.bottom - self.top)).round() as i32
-    }
+/// A number of elements on an axis.
+#[expect(clippy::cast_precision_loss, reason = "places on an axis")]
+fn size(n: u64) -> f64 {
+    n as f64
 }
 
 /// Draws rate against size for each kernel, with the copy rate as the ceiling.
@@ -100,8 +68,8 @@ impl Frame {
 ///
 /// [`ChartError::Empty`] where no kernel has rates at two sizes, [`ChartError::Draw`] where drawing
 /// fails.
-pub fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
-    let whole = Frame::of(sweep)?;
+pub(super) fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
+    let whole = whole_frame(sweep)?;
     let title = format!("{}: rate against size, {}", subject(sweep), sweep.device);
     if sweep.is_one_plot() {
         one_plot(sweep, whole, &title)
@@ -112,9 +80,9 @@ pub fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
 
 /// All series in one plot, with a name at each line's end.
 fn one_plot(sweep: &SizeSweep, whole: Frame, title: &str) -> Result<String, ChartError> {
-    let names = names(sweep);
-    let room = names.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
-    let height = HEIGHT.max(TOP + 70 + count(names.len()) * NAME_STEP);
+    let own = series_names(sweep);
+    let room = own.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
+    let height = HEIGHT.max(TOP + 70 + count(own.len()) * NAME_STEP);
     let frame =
         Frame { right: WIDTH - MARGIN - room.clamp(60, 300) - 14, bottom: height - 60, ..whole };
     draw((WIDTH, height), title, |canvas| {
@@ -124,7 +92,7 @@ fn one_plot(sweep: &SizeSweep, whole: Frame, title: &str) -> Result<String, Char
         for (index, series) in sweep.series.iter().enumerate() {
             draw_series(canvas, series, &frame, index)?;
         }
-        draw_names(canvas, sweep, &names, &frame)
+        draw_names(canvas, sweep, &own, &frame)
     })
 }
 
@@ -163,7 +131,7 @@ fn several_plots(sweep: &SizeSweep, whole: Frame, title: &str) -> Result<String,
                 let kernel = kernels.iter().position(|known| *known == series.kernel).unwrap_or(0);
                 draw_series(canvas, series, &frame, kernel)?;
                 let Some((n, rate)) = series.points.last_key_value() else { continue };
-                let (place, name) = ((frame.x(*n), frame.y(*rate)), (kernel + 1).to_string());
+                let (place, name) = (frame.place(size(*n), *rate), (kernel + 1).to_string());
                 marks.push(End { place, name, colour: series_colour(kernel) });
             }
             ends(canvas, frame.right - 16, (frame.top, frame.bottom), marks)?;
@@ -227,7 +195,7 @@ fn subject(sweep: &SizeSweep) -> String {
 }
 
 /// Returns each series' name: the kernel's, and those parameters that tell it from others.
-fn names(sweep: &SizeSweep) -> Vec<String> {
+fn series_names(sweep: &SizeSweep) -> Vec<String> {
     let kernel = |series: &SizeSeries| short_name(&series.kernel).to_owned();
     let alone = |series: &SizeSeries| {
         sweep.series.iter().filter(|other| other.kernel == series.kernel).count() == 1
@@ -266,11 +234,11 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &Frame) -> Result<(), ChartError> {
         clippy::cast_sign_loss,
         reason = "logarithms of sizes are small and not negative"
     )]
-    let logs = (frame.logs.0.ceil() as u32, frame.logs.1.floor() as u32);
+    let logs = (frame.x.low.log2().ceil() as u32, frame.x.high.log2().floor() as u32);
     let most = u32::try_from((frame.right - frame.left) / 60).unwrap_or(1).max(1);
     let every = (logs.1.saturating_sub(logs.0)).div_ceil(most).max(1);
     for log in (logs.0..=logs.1).filter(|log| (log - logs.0).is_multiple_of(every)) {
-        let x = frame.x(1 << log);
+        let x = frame.x(size(1 << log));
         canvas.line(vec![(x, frame.top), (x, frame.bottom)], PALE, 1)?;
         canvas.text(&format!("2^{log}"), (x, frame.bottom + 16), Anchor::Middle, font)?;
     }
@@ -282,18 +250,18 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &Frame) -> Result<(), ChartError> {
 /// The rates that have lines and numbers, and the axis' label.
 fn rate_ticks(frame: &Frame) -> (Vec<(f64, String)>, &'static str) {
     let mut ticks = Vec::new();
-    if let Some(least) = frame.least {
-        let mut rate = least;
-        while rate <= frame.most {
+    if frame.y.logarithmic {
+        let mut rate = frame.y.low;
+        while rate <= frame.y.high {
             ticks.push((rate, decade(rate)));
             rate *= 10.0;
         }
         return (ticks, "logarithmic");
     }
-    let (step, unit, label) = scale(frame.most);
+    let (step, unit, label) = scale(frame.y.high);
     for count in 0_u32.. {
         let rate = (f64::from(count) * step * 1e-6).round() * 1e6;
-        if rate > frame.most {
+        if rate > frame.y.high {
             break;
         }
         ticks.push((rate, (rate / unit).to_string()));
@@ -341,38 +309,25 @@ fn draw_series(
 ) -> Result<(), ChartError> {
     let colour = series_colour(index);
     let places: Vec<(i32, i32)> =
-        series.points.iter().map(|(n, rate)| (frame.x(*n), frame.y(*rate))).collect();
+        series.points.iter().map(|(n, rate)| frame.place(size(*n), *rate)).collect();
     for place in &places {
         canvas.disc(*place, 4, colour)?;
     }
     canvas.line(places, colour, 2)
 }
 
-/// Writes each kernel's name and its rate at the largest size at its line's right end, moved apart.
+/// Writes each kernel's name at its line's right end.
 fn draw_names(
     canvas: &Canvas<'_>,
     sweep: &SizeSweep,
-    names: &[String],
+    own: &[String],
     frame: &Frame,
 ) -> Result<(), ChartError> {
-    let mut ends: Vec<(i32, i32, usize)> = sweep
-        .series
-        .iter()
-        .enumerate()
-        .filter_map(|(index, series)| {
-            let (n, rate) = series.points.last_key_value()?;
-            Some((frame.y(*rate), frame.x(*n), index))
-        })
-        .collect();
-    ends.sort_unstable();
-    let wanted: Vec<i32> = ends.iter().map(|(y, _, _)| *y).collect();
-    let places = spread(&wanted, NAME_STEP, frame.top, frame.bottom);
-    for ((end, x, index), y) in ends.into_iter().zip(places) {
-        let colour = series_colour(index);
-        canvas.line(vec![(x + 6, end), (frame.right + 8, y)], colour, 1)?;
-        canvas.fill((frame.right + 8, y - 5), (frame.right + 12, y + 5), colour)?;
-        let font = Font::plain(12).bold();
-        canvas.text(&names[index], (frame.right + 17, y), Anchor::Start, font)?;
-    }
-    Ok(())
+    let end = |((index, series), name): ((usize, &SizeSeries), &String)| {
+        let (n, rate) = series.points.last_key_value()?;
+        let (x, y) = frame.place(size(*n), *rate);
+        Some(End { place: (x + 6, y), name: name.clone(), colour: series_colour(index) })
+    };
+    let ends = sweep.series.iter().enumerate().zip(own).filter_map(end);
+    names(canvas, frame, ends.collect())
 }

@@ -6,6 +6,7 @@
 use super::{
     ChartError,
     canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour},
+    frame::{Frame, Span},
 };
 
 /// The sheet's width in pixels.
@@ -98,23 +99,10 @@ enum Key {
     Whisker,
 }
 
-/// Where the plot lies on the sheet.
-struct Frame {
-    left: i32,
-    right: i32,
-    top: i32,
-    bottom: i32,
+/// The plot, and how high its bars are.
+struct Rows {
+    plot: Frame,
     bar: i32,
-    x_max: f64,
-}
-
-impl Frame {
-    /// Returns the place of a value on the x axis.
-    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
-    fn x(&self, value: f64) -> i32 {
-        let portion = (value / self.x_max).clamp(0.0, 1.0);
-        self.left + (portion * f64::from(self.right - self.left)).round() as i32
-    }
 }
 
 /// Draws the figure.
@@ -136,16 +124,17 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
     let reach = figure.groups.iter().flat_map(|group| &group.bars).map(Bar::reach);
     let x_max = reach.fold(figure.reference.unwrap_or(0.0), f64::max).max(f64::MIN_POSITIVE);
     let right = left + plot_width(figure, bar, left, x_max);
-    let frame = Frame { left, right, top, bottom, bar, x_max };
+    let (x, y) = (Span::linear(0.0, x_max), Span::linear(0.0, 1.0));
+    let rows = Rows { plot: Frame { left, right, top, bottom, pad: 0, x, y }, bar };
     draw((WIDTH, (bottom + 52).max(HEIGHT_MIN)), &figure.title, |canvas| {
         canvas.text(&figure.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let subtitle = Font::plain(12).colour(GREY);
         canvas.text(&figure.subtitle, (MARGIN, 42), Anchor::Start, subtitle)?;
         draw_legend(canvas, figure, &legend)?;
-        draw_axis(canvas, figure, &frame)?;
-        let mut y = frame.top + GROUP_GAP / 2;
+        draw_axis(canvas, figure, &rows)?;
+        let mut y = rows.plot.top + GROUP_GAP / 2;
         for group in &figure.groups {
-            y = draw_group(canvas, figure, group, &frame, y)?;
+            y = draw_group(canvas, figure, group, &rows, y)?;
         }
         Ok(())
     })
@@ -251,25 +240,29 @@ fn draw_legend(
 }
 
 /// Draws the x axis with grid lines, its numbers and its label.
-fn draw_axis(canvas: &Canvas<'_>, figure: &BarFigure, frame: &Frame) -> Result<(), ChartError> {
-    let step = nice_step(frame.x_max, 8.0);
+fn draw_axis(canvas: &Canvas<'_>, figure: &BarFigure, rows: &Rows) -> Result<(), ChartError> {
+    let step = nice_step(rows.plot.x.high, 8.0);
     let decimals = if step < 1.0 { 1 } else { 0 };
     let mut value = 0.0;
-    while value <= frame.x_max * 1.0001 {
-        let x = frame.x(value);
-        canvas.line(vec![(x, frame.top), (x, frame.bottom)], PALE, 1)?;
+    while value <= rows.plot.x.high * 1.0001 {
+        let x = rows.plot.x(value);
+        canvas.line(vec![(x, rows.plot.top), (x, rows.plot.bottom)], PALE, 1)?;
         let number = format!("{value:.decimals$}");
         let font = Font::plain(12).colour(GREY);
-        canvas.text(&number, (x, frame.bottom + 14), Anchor::Middle, font)?;
+        canvas.text(&number, (x, rows.plot.bottom + 14), Anchor::Middle, font)?;
         value += step;
     }
     if let Some(reference) = figure.reference {
-        let x = frame.x(reference);
-        canvas.line(vec![(x, frame.top), (x, frame.bottom)], GREY, 1)?;
+        let x = rows.plot.x(reference);
+        canvas.line(vec![(x, rows.plot.top), (x, rows.plot.bottom)], GREY, 1)?;
     }
-    canvas.line(vec![(frame.left, frame.top), (frame.left, frame.bottom)], GREY, 1)?;
-    let middle = i32::midpoint(frame.left, frame.right);
-    canvas.text(&figure.x_label, (middle, frame.bottom + 36), Anchor::Middle, Font::plain(13))
+    canvas.line(
+        vec![(rows.plot.left, rows.plot.top), (rows.plot.left, rows.plot.bottom)],
+        GREY,
+        1,
+    )?;
+    let middle = i32::midpoint(rows.plot.left, rows.plot.right);
+    canvas.text(&figure.x_label, (middle, rows.plot.bottom + 36), Anchor::Middle, Font::plain(13))
 }
 
 /// Draws one group from `y` downwards and returns where the next one starts.
@@ -277,24 +270,29 @@ fn draw_group(
     canvas: &Canvas<'_>,
     figure: &BarFigure,
     group: &BarGroup,
-    frame: &Frame,
+    rows: &Rows,
     y: i32,
 ) -> Result<i32, ChartError> {
-    let end = y + group.height(frame.bar);
+    let end = y + group.height(rows.bar);
     let middle = i32::midpoint(y, end);
     let details = detail_lines(&group.detail);
     let label = Font::plain(13).bold();
     let mut line = middle - 7 * i32::try_from(details.len()).unwrap_or(0);
-    canvas.text(&group.label, (frame.left - 10, line), Anchor::End, label)?;
+    canvas.text(&group.label, (rows.plot.left - 10, line), Anchor::End, label)?;
     line += 2;
     for detail in details {
         line += DETAIL_STEP;
-        canvas.text(&detail, (frame.left - 10, line), Anchor::End, Font::plain(11).colour(GREY))?;
+        canvas.text(
+            &detail,
+            (rows.plot.left - 10, line),
+            Anchor::End,
+            Font::plain(11).colour(GREY),
+        )?;
     }
-    let mut top = middle - frame.bar * i32::try_from(group.bars.len()).unwrap_or(0) / 2;
+    let mut top = middle - rows.bar * i32::try_from(group.bars.len()).unwrap_or(0) / 2;
     for bar in &group.bars {
-        draw_bar(canvas, bar, &numbered(figure, bar), frame, top)?;
-        top += frame.bar;
+        draw_bar(canvas, bar, &numbered(figure, bar), rows, top)?;
+        top += rows.bar;
     }
     Ok(end + GROUP_GAP)
 }
@@ -304,27 +302,27 @@ fn draw_bar(
     canvas: &Canvas<'_>,
     bar: &Bar,
     text: &str,
-    frame: &Frame,
+    rows: &Rows,
     top: i32,
 ) -> Result<(), ChartError> {
-    let middle = top + frame.bar / 2;
+    let middle = top + rows.bar / 2;
     if let Some(value) = bar.value {
-        let end = (frame.x(value).max(frame.left + 1), top + frame.bar - 1);
-        canvas.fill((frame.left, top + 1), end, series_colour(bar.series))?;
+        let end = (rows.plot.x(value).max(rows.plot.left + 1), top + rows.bar - 1);
+        canvas.fill((rows.plot.left, top + 1), end, series_colour(bar.series))?;
     }
     if let Some((low, high)) = bar.whisker {
-        draw_whisker(canvas, (frame.x(low), frame.x(high)), middle)?;
+        draw_whisker(canvas, (rows.plot.x(low), rows.plot.x(high)), middle)?;
     }
     if let Some(diamond) = bar.diamond {
-        canvas.diamond((frame.x(diamond), middle), 4, INK)?;
+        canvas.diamond((rows.plot.x(diamond), middle), 4, INK)?;
     }
     // After the diamond, so that both are seen where they meet.
     if let Some(tick) = bar.tick {
-        let x = frame.x(tick);
-        canvas.line(vec![(x, top), (x, top + frame.bar)], INK, 3)?;
+        let x = rows.plot.x(tick);
+        canvas.line(vec![(x, top), (x, top + rows.bar)], INK, 3)?;
     }
-    let place = (frame.x(bar.reach()) + NUMBER_GAP, middle);
-    canvas.text(text, place, Anchor::Start, number_font(frame.bar))
+    let place = (rows.plot.x(bar.reach()) + NUMBER_GAP, middle);
+    canvas.text(text, place, Anchor::Start, number_font(rows.bar))
 }
 
 /// Draws an interval as a line with ends.

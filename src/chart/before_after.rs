@@ -13,7 +13,7 @@ use crate::analyze::{BeforeAfter, BeforeAfterRow};
 /// # Errors
 ///
 /// [`ChartError::Empty`] where nothing was counted, [`ChartError::Draw`] where drawing fails.
-pub fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
+pub(super) fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
     if table.rows.is_empty() {
         return Err(ChartError::Empty("lanes before and after"));
     }

@@ -8,6 +8,7 @@ use super::ChartError;
 use super::bars::{HEIGHT, WIDTH};
 use super::canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour};
 use super::ends::{End, ends};
+use super::frame::{Frame, Span};
 use crate::analyze::{Crossover, SpeedCurve, SpeedPanel, SpeedSheet, crossover, short_name};
 use crate::record::Value;
 
@@ -24,46 +25,24 @@ const TICKS_MAX: usize = 12;
 /// Where the first panels begin.
 const PANELS_TOP: i32 = 96;
 
-/// Where a plot lies on the sheet, and what it spans.
-struct Frame {
-    x: (f64, f64),
-    /// Where the x axis has numbers.
-    ticks: Vec<f64>,
-    y: (f64, f64),
-    left: i32,
-    right: i32,
-    top: i32,
-    bottom: i32,
-}
-
-impl Frame {
-    /// A plot of the whole sheet that holds every point.
-    fn of(sheet: &SpeedSheet) -> Option<Self> {
-        let points = || sheet.curves().flat_map(|curve| curve.points.iter().copied());
-        points().next()?;
-        let span = |values: &mut dyn Iterator<Item = f64>| {
-            values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)))
-        };
-        let x = span(&mut points().map(|(x, _)| x));
-        let y = span(&mut points().map(|(_, y)| y).chain([0.5, 2.0]));
-        let y = (y.0.log2().floor().exp2(), y.1.log2().ceil().exp2());
-        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        let ticks = ticks(&measured(sheet));
-        Some(Self { x, ticks, y, left: LEFT, right, top: TOP, bottom })
-    }
-
-    fn place(&self, x: f64, y: f64) -> (i32, i32) {
-        let share = |value: f64, (low, high): (f64, f64)| {
-            if high > low { (value.ln() - low.ln()) / (high.ln() - low.ln()) } else { 0.5 }
-        };
-        #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
-        let pixel =
-            |share: f64, from: i32, to: i32| from + (share * f64::from(to - from)).round() as i32;
-        (
-            pixel(share(x, self.x), self.left, self.right),
-            pixel(share(y, self.y), self.bottom, self.top),
-        )
-    }
+/// A plot of the whole sheet that holds every point.
+fn whole_frame(sheet: &SpeedSheet) -> Option<Frame> {
+    let points = || sheet.curves().flat_map(|curve| curve.points.iter().copied());
+    points().next()?;
+    let span = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold((f64::MAX, f64::MIN), |(low, high), v| (low.min(v), high.max(v)))
+    };
+    let x = span(&mut points().map(|(x, _)| x));
+    let y = span(&mut points().map(|(_, y)| y).chain([0.5, 2.0]));
+    Some(Frame {
+        left: LEFT,
+        right: WIDTH - RIGHT,
+        top: TOP,
+        bottom: HEIGHT - BOTTOM,
+        pad: 0,
+        x: Span::logarithmic(x.0, x.1),
+        y: Span::logarithmic(y.0.log2().floor().exp2(), y.1.log2().ceil().exp2()),
+    })
 }
 
 /// Draws speed-ups over the divergent kernel along one parameter.
@@ -71,8 +50,8 @@ impl Frame {
 /// # Errors
 ///
 /// [`ChartError::Empty`] where there is no curve, [`ChartError::Draw`] where drawing fails.
-pub fn crossovers(sheet: &SpeedSheet) -> Result<String, ChartError> {
-    let frame = Frame::of(sheet).ok_or(ChartError::Empty("speed-ups"))?;
+pub(super) fn crossovers(sheet: &SpeedSheet) -> Result<String, ChartError> {
+    let frame = whole_frame(sheet).ok_or(ChartError::Empty("speed-ups"))?;
     let title = format!("Speed-up over {} along {}", sheet.baseline, sheet.axis);
     match sheet.panels.as_slice() {
         [panel] if sheet.series.is_none() => one_plot(sheet, panel, &frame, &title),
@@ -98,7 +77,7 @@ fn one_plot(
             Anchor::Start,
             Font::plain(13).colour(GREY),
         )?;
-        axes(canvas, frame, sheet.axis)?;
+        axes(canvas, frame, sheet)?;
         for (index, curve) in panel.curves.iter().enumerate() {
             line(canvas, frame, index, curve)?;
             words(canvas, frame, index, (sheet, curve))?;
@@ -130,12 +109,11 @@ fn several_plots(
                 right: left + PANEL.0 - 30,
                 top: top + 26,
                 bottom: top + PANEL.1 - 52,
-                ticks: whole.ticks.clone(),
                 ..*whole
             };
             let name = panel.kernel.as_deref().map_or("all", short_name);
             canvas.text(name, (left + 60, top + 10), Anchor::Start, Font::plain(14).bold())?;
-            axes(canvas, &frame, sheet.axis)?;
+            axes(canvas, &frame, sheet)?;
             let named: Vec<(usize, String)> = panel
                 .curves
                 .iter()
@@ -319,13 +297,13 @@ fn marks(
     ends(canvas, frame.right, (frame.top, frame.bottom), all)
 }
 
-fn axes(canvas: &Canvas<'_>, frame: &Frame, axis: &str) -> Result<(), ChartError> {
-    let mut y = frame.y.0;
+fn axes(canvas: &Canvas<'_>, frame: &Frame, sheet: &SpeedSheet) -> Result<(), ChartError> {
+    let mut y = frame.y.low;
     #[expect(clippy::cast_possible_truncation, reason = "a few powers of two")]
     let power = |y: f64| y.log2().round() as i32;
-    let lines = power(frame.y.1 / frame.y.0);
-    while y <= frame.y.1 * 1.001 {
-        let (_, at) = frame.place(frame.x.0, y);
+    let lines = power(frame.y.high / frame.y.low);
+    while y <= frame.y.high * 1.001 {
+        let at = frame.y(y);
         let (colour, thick) = if (y - 1.0).abs() < 1e-9 { (INK, 2) } else { (PALE, 1) };
         canvas.line(vec![(frame.left, at), (frame.right, at)], colour, thick)?;
         // Where lines lie close, every second has its number.
@@ -335,8 +313,8 @@ fn axes(canvas: &Canvas<'_>, frame: &Frame, axis: &str) -> Result<(), ChartError
         y *= 2.0;
     }
     let mut last = i32::MIN / 2;
-    for x in &frame.ticks {
-        let (at, _) = frame.place(*x, 1.0);
+    for x in &ticks(&measured(sheet)) {
+        let at = frame.x(*x);
         let (text, font) = (tick(*x), Font::plain(13));
         canvas.line(vec![(at, frame.bottom), (at, frame.bottom + 5)], INK, 1)?;
         // Numbers that would touch are left out.
@@ -346,7 +324,7 @@ fn axes(canvas: &Canvas<'_>, frame: &Frame, axis: &str) -> Result<(), ChartError
         }
     }
     let middle = i32::midpoint(frame.left, frame.right);
-    canvas.text(axis, (middle, frame.bottom + 38), Anchor::Middle, Font::plain(14))
+    canvas.text(sheet.axis, (middle, frame.bottom + 38), Anchor::Middle, Font::plain(14))
 }
 
 /// A power of two as a factor: 4×, 0.5×, 1/32×.

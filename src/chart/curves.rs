@@ -6,7 +6,8 @@ use super::{
     ChartError,
     bars::WIDTH,
     canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour},
-    widths::spread,
+    ends::{End, names},
+    frame::{Frame, Span},
 };
 use crate::analyze::{CurveSeries, CurveTable};
 
@@ -15,57 +16,30 @@ const HEIGHT: i32 = 560;
 const MARGIN: i32 = 16;
 const LEFT: i32 = 70;
 const TOP: i32 = 96;
-/// The least distance between two names, one above the other, in pixels.
-const NAME_STEP: i32 = 16;
 /// The height of a row of the table.
 const ROW: i32 = 18;
 /// The width of a number of the table.
 const COLUMN: i32 = 50;
 
-/// Where the plot lies on the sheet, and what it spans.
-struct Frame {
-    right: i32,
-    bottom: i32,
-    x: (f64, f64),
-    y_most: f64,
-    logarithmic: bool,
-}
-
-impl Frame {
-    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
-    fn x(&self, value: f64) -> i32 {
-        let at = |value: f64| if self.logarithmic { value.max(1e-12).ln() } else { value };
-        let span = (at(self.x.1) - at(self.x.0)).max(1e-12);
-        let portion = (at(value) - at(self.x.0)) / span;
-        LEFT + 24 + (portion * f64::from(self.right - LEFT - 48)).round() as i32
-    }
-
-    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 560 pixels")]
-    fn y(&self, value: f64) -> i32 {
-        let portion = (value / self.y_most).clamp(0.0, 1.0);
-        self.bottom - (portion * f64::from(self.bottom - TOP)).round() as i32
-    }
-
-    /// The places of a line's points up to where it first leaves the sheet at the top.
-    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
-    fn inside(&self, points: &[(f64, f64)]) -> Vec<(i32, i32)> {
-        let mut places = Vec::new();
-        let mut last: Option<(f64, f64)> = None;
-        for &(x, y) in points {
-            if y <= self.y_most {
-                places.push((self.x(x), self.y(y)));
-                last = Some((x, y));
-                continue;
-            }
-            if let Some((x0, y0)) = last {
-                let portion = (self.y_most - y0) / (y - y0);
-                let (from, to) = (f64::from(self.x(x0)), f64::from(self.x(x)));
-                places.push(((from + portion * (to - from)).round() as i32, TOP));
-            }
-            break;
+/// The places of a line's points up to where it first leaves the sheet at the top.
+#[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
+fn inside(frame: &Frame, points: &[(f64, f64)]) -> Vec<(i32, i32)> {
+    let mut places = Vec::new();
+    let mut last: Option<(f64, f64)> = None;
+    for &(x, y) in points {
+        if y <= frame.y.high {
+            places.push(frame.place(x, y));
+            last = Some((x, y));
+            continue;
         }
-        places
+        if let Some((x0, y0)) = last {
+            let portion = (frame.y.high - y0) / (y - y0);
+            let (from, to) = (f64::from(frame.x(x0)), f64::from(frame.x(x)));
+            places.push(((from + portion * (to - from)).round() as i32, frame.top));
+        }
+        break;
     }
+    places
 }
 
 /// Draws a table of curves.
@@ -73,7 +47,7 @@ impl Frame {
 /// # Errors
 ///
 /// [`ChartError::Empty`] where no curve has two points, [`ChartError::Draw`] where drawing fails.
-pub fn curves(table: &CurveTable) -> Result<String, ChartError> {
+pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
     let points = || table.series.iter().flat_map(|one| &one.points).copied();
     if !table.series.iter().any(|one| one.points.len() > 1) {
         return Err(ChartError::Empty("curves"));
@@ -86,11 +60,13 @@ pub fn curves(table: &CurveTable) -> Result<String, ChartError> {
     let measured = table.series.iter().filter(|one| one.measured).flat_map(|one| &one.points);
     let highest = measured.map(|(_, y)| *y).chain(table.reference).fold(0.0, f64::max);
     let frame = Frame {
+        left: LEFT,
         right: WIDTH - MARGIN - room.clamp(60, 330) - 14,
+        top: TOP,
         bottom: HEIGHT - 60,
-        x: (least, most),
-        y_most: highest * 1.08,
-        logarithmic: table.x_logarithmic,
+        pad: 24,
+        x: Span { low: least, high: most, logarithmic: table.x_logarithmic },
+        y: Span::linear(0.0, highest * 1.08),
     };
     let numbers = Numbers::of(table);
     draw((WIDTH, HEIGHT + numbers.height()), &table.title, |canvas| {
@@ -109,10 +85,10 @@ pub fn curves(table: &CurveTable) -> Result<String, ChartError> {
 /// Draws both axes with grid lines, numbers and labels.
 fn draw_axes(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<(), ChartError> {
     let font = Font::plain(12).colour(GREY);
-    let step = step(frame.y_most / 5.0);
+    let step = step(frame.y.high / 5.0);
     for index in 0..12 {
         let value = step * f64::from(index);
-        if value > frame.y_most {
+        if value > frame.y.high {
             break;
         }
         let y = frame.y(value);
@@ -178,7 +154,7 @@ fn draw_series(
     index: usize,
 ) -> Result<(), ChartError> {
     let (colour, thick) = if one.measured { (series_colour(index), 2) } else { (GREY, 1) };
-    canvas.line(frame.inside(&one.points), colour, thick)?;
+    canvas.line(inside(frame, &one.points), colour, thick)?;
     for (x, y) in one.points.iter().filter(|_| one.measured) {
         canvas.disc((frame.x(*x), frame.y(*y)), 4, colour)?;
     }
@@ -245,41 +221,28 @@ impl Numbers {
     }
 }
 
-/// Writes each curve's name at its right end, with a thin line to it, moved apart.
+/// Writes each curve's name at its right end.
 fn draw_names(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<(), ChartError> {
-    let mut ends: Vec<(i32, i32, usize)> = Vec::new();
-    for (index, one) in table.series.iter().enumerate() {
-        if let Some((x, y)) = frame.inside(&one.points).last() {
-            ends.push((*y, *x, index));
-        }
-    }
-    ends.sort_unstable();
-    let wanted: Vec<i32> = ends.iter().map(|(y, _, _)| *y).collect();
-    let places = spread(&wanted, NAME_STEP, TOP, frame.bottom);
-    for ((end, x, index), y) in ends.into_iter().zip(places) {
-        let one = &table.series[index];
-        let colour = if one.measured { series_colour(index) } else { GREY };
+    let end = |(index, one): (usize, &CurveSeries)| {
+        let (x, y) = *inside(frame, &one.points).last()?;
         // From beside the last mark; a line that leaves the sheet ends before.
-        let from = if one.measured { x + 6 } else { x };
-        canvas.line(vec![(from, end), (frame.right + 8, y)], colour, 1)?;
-        canvas.fill((frame.right + 8, y - 5), (frame.right + 12, y + 5), colour)?;
-        let font = Font::plain(12).bold();
-        canvas.text(&one.name, (frame.right + 17, y), Anchor::Start, font)?;
-    }
-    Ok(())
+        let (from, colour) = if one.measured { (x + 6, series_colour(index)) } else { (x, GREY) };
+        Some(End { place: (from, y), name: one.name.clone(), colour })
+    };
+    names(canvas, frame, table.series.iter().enumerate().filter_map(end).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Frame, TOP, short, step};
+    use super::{Frame, LEFT, Span, TOP, inside, short, step};
 
     #[test]
     fn lines_end_where_they_leave_the_sheet() {
-        let frame =
-            Frame { right: 500, bottom: 400, x: (0.0, 10.0), y_most: 5.0, logarithmic: false };
-        let places = frame.inside(&[(0.0, 0.0), (10.0, 10.0)]);
+        let (x, y) = (Span::linear(0.0, 10.0), Span::linear(0.0, 5.0));
+        let frame = Frame { left: LEFT, right: 500, top: TOP, bottom: 400, pad: 24, x, y };
+        let places = inside(&frame, &[(0.0, 0.0), (10.0, 10.0)]);
         assert_eq!(places, [(frame.x(0.0), 400), (frame.x(5.0), TOP)]);
-        assert_eq!(frame.inside(&[(0.0, 1.0), (10.0, 5.0)]).len(), 2);
+        assert_eq!(inside(&frame, &[(0.0, 1.0), (10.0, 5.0)]).len(), 2);
     }
 
     #[test]

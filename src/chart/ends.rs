@@ -6,6 +6,7 @@
 
 use super::ChartError;
 use super::canvas::{Anchor, Canvas, Colour, Font};
+use super::frame::Frame;
 use super::widths::spread;
 
 /// The least distance between two names, one above the other, in pixels.
@@ -43,6 +44,27 @@ pub(super) fn ends(
         }
         let font = Font::plain(12).bold().colour(end.colour);
         canvas.text(&end.name, (right + GAP, y), Anchor::Start, font)?;
+    }
+    Ok(())
+}
+
+/// The least distance between two names with keys, one above the other, in pixels.
+pub(super) const NAME_STEP: i32 = 16;
+
+/// Writes names of lines with a key in their colour beside a plot, with a thin line from each line's
+/// end, moved apart.
+pub(super) fn names(
+    canvas: &Canvas<'_>,
+    frame: &Frame,
+    mut ends: Vec<End>,
+) -> Result<(), ChartError> {
+    ends.sort_by_key(|end| (end.place.1, end.place.0));
+    let wanted: Vec<i32> = ends.iter().map(|end| end.place.1).collect();
+    for (end, y) in ends.iter().zip(spread(&wanted, NAME_STEP, frame.top, frame.bottom)) {
+        let key = frame.right + 8;
+        canvas.line(vec![end.place, (key, y)], end.colour, 1)?;
+        canvas.fill((key, y - 5), (key + 4, y + 5), end.colour)?;
+        canvas.text(&end.name, (key + 9, y), Anchor::Start, Font::plain(12).bold())?;
     }
     Ok(())
 }

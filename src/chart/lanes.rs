@@ -18,7 +18,7 @@ use crate::{
 /// # Errors
 ///
 /// [`ChartError::Empty`] where nothing was counted, [`ChartError::Draw`] where drawing fails.
-pub fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
+pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
     let figure = BarFigure {
         title: title("Mean active lanes", part),
         subtitle: subtitle(

@@ -11,7 +11,7 @@ use crate::analyze::{Latencies, LatencyRow, Load};
 /// # Errors
 ///
 /// [`ChartError::Empty`] where none was measured, [`ChartError::Draw`] where drawing fails.
-pub fn latencies(tables: &[Latencies], load: Load) -> Result<String, ChartError> {
+pub(super) fn latencies(tables: &[Latencies], load: Load) -> Result<String, ChartError> {
     let shown = |row: &&LatencyRow| row.load == load && row.ratio.is_some();
     let series: Vec<&Latencies> =
         tables.iter().filter(|table| table.rows.iter().any(|row| shown(&row))).collect();

@@ -1,6 +1,6 @@
 //! Figures as SVG: one figure a file, one function a figure.
 //!
-//! Input: a table of `analyze`. Output: the text of a self-contained SVG of 900 pixels' width, white
+//! Input: a figure of `present`, which is a table of `analyze`. Output: the text of a self-contained SVG of 900 pixels' width, white
 //! background, text as `<text>`, legible without colour: every mark has its number, beside it or in a
 //! table below, and the legend's order is the order of the marks. Nothing is computed here but places.
 //!
@@ -14,6 +14,7 @@ mod canvas;
 mod crossovers;
 mod curves;
 mod ends;
+mod frame;
 mod lanes;
 mod latencies;
 mod ratios;
@@ -25,18 +26,42 @@ mod tests;
 mod undefined;
 mod widths;
 
-pub use bandwidth::bandwidth;
-pub use before_after::before_after;
-pub use crossovers::crossovers;
-pub use curves::curves;
-pub use lanes::lanes;
-pub use latencies::latencies;
-pub use ratios::ratios;
-pub use side_by_side::side_by_side;
-pub use speedups::speedups;
-pub use stages::stages;
-pub use undefined::undefined;
-pub use widths::widths;
+use bandwidth::bandwidth;
+use before_after::before_after;
+use crossovers::crossovers;
+use curves::curves;
+use lanes::lanes;
+use latencies::latencies;
+use ratios::ratios;
+use side_by_side::side_by_side;
+use speedups::speedups;
+use stages::stages;
+use undefined::undefined;
+use widths::widths;
+
+use crate::present::Drawing;
+
+/// Draws a figure.
+///
+/// # Errors
+///
+/// [`ChartError::Empty`] where it has nothing in it, [`ChartError::Draw`] where drawing fails.
+pub fn draw(drawing: &Drawing) -> Result<String, ChartError> {
+    match drawing {
+        Drawing::Lanes(part) => lanes(part),
+        Drawing::Ratios(part) => ratios(part),
+        Drawing::SideBySide(table) => side_by_side(table),
+        Drawing::Widths(sweep) => widths(sweep),
+        Drawing::Crossovers(sheet) => crossovers(sheet),
+        Drawing::BeforeAfter(table) => before_after(table),
+        Drawing::Stages(family, sheet) => stages(family, sheet),
+        Drawing::Speedups(table) => speedups(table),
+        Drawing::Bandwidth(sweep) => bandwidth(sweep),
+        Drawing::Latencies(tables, load) => latencies(tables, *load),
+        Drawing::Undefined(rows) => undefined(rows),
+        Drawing::Curves(table) => curves(table),
+    }
+}
 
 /// Why there is no figure.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

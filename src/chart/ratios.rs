@@ -16,7 +16,7 @@ use crate::analyze::{SummaryPart, SummaryRow, TimeRatio, Verdict, short_name};
 /// # Errors
 ///
 /// [`ChartError::Empty`] where no two kernels were timed, [`ChartError::Draw`] where drawing fails.
-pub fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
+pub(super) fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
     let timed = |row: &SummaryRow| {
         matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_))
     };

@@ -20,7 +20,7 @@ const INSTRUMENTS: [&str; 5] = [
 /// # Errors
 ///
 /// [`ChartError::Empty`] where there is no row, [`ChartError::Draw`] where drawing fails.
-pub fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
+pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
     if table.rows.is_empty() {
         return Err(ChartError::Empty("launches side by side"));
     }

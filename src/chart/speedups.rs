@@ -12,7 +12,7 @@ use crate::analyze::{Speedups, short_name};
 /// # Errors
 ///
 /// [`ChartError::Empty`] where nothing was timed, [`ChartError::Draw`] where drawing fails.
-pub fn speedups(table: &Speedups) -> Result<String, ChartError> {
+pub(super) fn speedups(table: &Speedups) -> Result<String, ChartError> {
     if table.devices.is_empty() || table.rows.is_empty() {
         return Err(ChartError::Empty("speed-ups"));
     }

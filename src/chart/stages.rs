@@ -34,7 +34,7 @@ const NAMES: [&str; 8] =
 ///
 /// [`ChartError::Empty`] where no dispatch was timed by itself, [`ChartError::Draw`] where drawing
 /// fails.
-pub fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartError> {
+pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartError> {
     let totals = || sheet.stacks.iter().map(total);
     let longest = totals().fold(0.0, f64::max);
     if longest <= 0.0 {

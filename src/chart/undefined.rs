@@ -26,7 +26,7 @@ const COLUMNS: [(&str, i32); 6] = [
 /// # Errors
 ///
 /// [`ChartError::Empty`] where there is none, [`ChartError::Draw`] where drawing fails.
-pub fn undefined(rows: &[UndefinedRow]) -> Result<String, ChartError> {
+pub(super) fn undefined(rows: &[UndefinedRow]) -> Result<String, ChartError> {
     if rows.is_empty() {
         return Err(ChartError::Empty("shuffles out of range"));
     }

@@ -5,11 +5,14 @@
 //! apart, so that each can be read.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::{
     ChartError,
     bars::{HEIGHT, WIDTH},
     canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour},
+    ends::{End, NAME_STEP, names},
+    frame::{Frame, Span},
 };
 use crate::analyze::{WidthPoint, WidthSeries, WidthSweep, short_name};
 
@@ -18,32 +21,6 @@ const LEFT: i32 = 70;
 const TOP: i32 = 92;
 /// The least distance between two numbers, one above the other, in pixels.
 const NUMBER_STEP: i32 = 13;
-/// The same for the names at the lines' ends.
-const NAME_STEP: i32 = 16;
-
-/// Where the plot lies on the sheet.
-struct Frame {
-    right: i32,
-    bottom: i32,
-    /// Base-2 logarithms of the least and largest width.
-    logs: (u32, u32),
-}
-
-impl Frame {
-    /// Returns the place of a width on the x axis.
-    fn x(&self, lanes: u32) -> i32 {
-        let span = i32::try_from((self.logs.1 - self.logs.0).max(1)).unwrap_or(1);
-        let at = i32::try_from(lanes.ilog2() - self.logs.0).unwrap_or(0);
-        LEFT + 36 + (self.right - LEFT - 72) * at / span
-    }
-
-    /// Returns the place of an efficiency, 1.0 being 100 %, on the y axis.
-    #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
-    fn y(&self, efficiency: f64) -> i32 {
-        let portion = efficiency.clamp(0.0, 1.05) / 1.05;
-        self.bottom - (portion * f64::from(self.bottom - TOP)).round() as i32
-    }
-}
 
 /// Draws efficiency against width for each kernel, with the mean active lanes at each mark.
 ///
@@ -51,7 +28,7 @@ impl Frame {
 ///
 /// [`ChartError::Empty`] where nothing was counted at two widths or more, [`ChartError::Draw`] where
 /// drawing fails.
-pub fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
+pub(super) fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
     let lanes: Vec<u32> = sweep
         .series
         .iter()
@@ -65,16 +42,20 @@ pub fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
         return Err(ChartError::Empty("lanes at several widths"));
     }
     let shared = shared_parameters(sweep);
-    let names: Vec<String> =
+    let own: Vec<String> =
         sweep.series.iter().map(|series| name(series, sweep, shared.is_some())).collect();
-    let room = names.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
+    let room = own.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
     // Many kernels need a taller sheet for their names.
-    let count = i32::try_from(names.len()).unwrap_or(i32::MAX / 64);
+    let count = i32::try_from(own.len()).unwrap_or(i32::MAX / 64);
     let height = HEIGHT.max(TOP + 70 + count * NAME_STEP);
     let frame = Frame {
+        left: LEFT,
         right: WIDTH - MARGIN - room.clamp(60, 300) - 14,
+        top: TOP,
         bottom: height - 60,
-        logs: (least.ilog2(), most.ilog2()),
+        pad: 36,
+        x: Span::logarithmic(f64::from(*least), f64::from(*most)),
+        y: Span::linear(0.0, 1.05),
     };
     let mut title = "Efficiency against subgroup width".to_owned();
     if let Some(shared) = shared.filter(|shared| !shared.is_empty()) {
@@ -85,12 +66,12 @@ pub fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
         let subtitle = "numbers at the marks: mean active lanes";
         canvas.text(subtitle, (MARGIN, 42), Anchor::Start, Font::plain(12).colour(GREY))?;
         draw_legend(canvas, sweep)?;
-        draw_axes(canvas, &frame)?;
+        draw_axes(canvas, &frame, least.ilog2()..=most.ilog2())?;
         for (index, series) in sweep.series.iter().enumerate() {
             draw_series(canvas, series, &frame, index)?;
         }
         draw_numbers(canvas, sweep, &frame)?;
-        draw_names(canvas, sweep, &names, &frame)
+        draw_names(canvas, sweep, &own, &frame)
     })
 }
 
@@ -162,15 +143,19 @@ fn draw_legend(canvas: &Canvas<'_>, sweep: &WidthSweep) -> Result<(), ChartError
 }
 
 /// Draws both axes with grid lines, numbers and labels.
-fn draw_axes(canvas: &Canvas<'_>, frame: &Frame) -> Result<(), ChartError> {
+fn draw_axes(
+    canvas: &Canvas<'_>,
+    frame: &Frame,
+    logs: RangeInclusive<u32>,
+) -> Result<(), ChartError> {
     let font = Font::plain(12).colour(GREY);
     for percent in [0u32, 25, 50, 75, 100] {
         let y = frame.y(f64::from(percent) / 100.0);
         canvas.line(vec![(LEFT, y), (frame.right, y)], PALE, 1)?;
         canvas.text(&format!("{percent} %"), (LEFT - 8, y), Anchor::End, font)?;
     }
-    for log in frame.logs.0..=frame.logs.1 {
-        let x = frame.x(1 << log);
+    for log in logs {
+        let x = frame.x(f64::from(1u32 << log));
         canvas.line(vec![(x, TOP), (x, frame.bottom)], PALE, 1)?;
         let width = (1u32 << log).to_string();
         canvas.text(&width, (x, frame.bottom + 16), Anchor::Middle, font)?;
@@ -194,7 +179,8 @@ fn draw_series(
     index: usize,
 ) -> Result<(), ChartError> {
     let colour = series_colour(index);
-    let place = |point: &WidthPoint| (frame.x(point.width.lanes()), frame.y(point.efficiency.0));
+    let place =
+        |point: &WidthPoint| frame.place(f64::from(point.width.lanes()), point.efficiency.0);
     let line = line_points(series).values().map(|point| place(point)).collect();
     canvas.line(line, colour, 2)?;
     for point in &series.points {
@@ -225,39 +211,27 @@ fn draw_numbers(canvas: &Canvas<'_>, sweep: &WidthSweep, frame: &Frame) -> Resul
         let places = spread(&wanted, NUMBER_STEP, TOP, frame.bottom);
         for ((_, number), y) in column.iter().zip(places) {
             let font = Font::plain(11);
-            canvas.text(number, (frame.x(width) + 8, y), Anchor::Start, font)?;
+            canvas.text(number, (frame.x(f64::from(width)) + 8, y), Anchor::Start, font)?;
         }
     }
     Ok(())
 }
 
-/// Writes each kernel's name at its line's right end, with a thin line to it, moved apart.
+/// Writes each kernel's name at its line's right end.
 fn draw_names(
     canvas: &Canvas<'_>,
     sweep: &WidthSweep,
-    names: &[String],
+    own: &[String],
     frame: &Frame,
 ) -> Result<(), ChartError> {
-    let mut ends: Vec<(i32, i32, usize)> = sweep
-        .series
-        .iter()
-        .enumerate()
-        .filter_map(|(index, series)| {
-            let (width, point) = line_points(series).pop_last()?;
-            Some((frame.y(point.efficiency.0), frame.x(width), index))
-        })
-        .collect();
-    ends.sort_unstable();
-    let wanted: Vec<i32> = ends.iter().map(|(y, _, _)| *y).collect();
-    let places = spread(&wanted, NAME_STEP, TOP, frame.bottom);
-    for ((end, x, index), y) in ends.into_iter().zip(places) {
-        let colour = series_colour(index);
-        canvas.line(vec![(x + 36, end), (frame.right + 8, y)], colour, 1)?;
-        canvas.fill((frame.right + 8, y - 5), (frame.right + 12, y + 5), colour)?;
-        let font = Font::plain(12).bold();
-        canvas.text(&names[index], (frame.right + 17, y), Anchor::Start, font)?;
-    }
-    Ok(())
+    let end = |((index, series), name): ((usize, &WidthSeries), &String)| {
+        let (width, point) = line_points(series).pop_last()?;
+        let (x, y) = frame.place(f64::from(width), point.efficiency.0);
+        // From beside the last number.
+        Some(End { place: (x + 36, y), name: name.clone(), colour: series_colour(index) })
+    };
+    let ends = sweep.series.iter().enumerate().zip(own).filter_map(end);
+    names(canvas, frame, ends.collect())
 }
 
 /// Moves ascending places apart to at least `step`, as little as may be, within `low` to `high`.

@@ -10,15 +10,12 @@ mod machine;
 
 use clap::builder::styling::{Ansi256Color, Color, Style};
 
-use super::table;
 use crate::analyze::{Advice, DeviceProfile, LineProfile, Profile};
+use crate::present::{self, NONE};
 use crate::record::{Method, Status, Trust, flag};
 use crate::units::{Ratio, Width, grouped};
 use excerpt::Piece;
 use fit::{clean, cut, fold, tabs, width_of};
-
-/// What stands where there is no figure.
-const NONE: &str = "–";
 
 /// Lines of the summary of worst lines: of the first device, and of each further one.
 const WORST_MAX: [usize; 2] = [8, 3];
@@ -52,7 +49,7 @@ impl Look {
     pub(crate) fn of_stdout() -> Self {
         let choice = anstream::AutoStream::choice(&std::io::stdout());
         Self {
-            columns: comfy_table::Table::new().width().map(usize::from),
+            columns: present::terminal_columns(),
             colour: choice != anstream::ColorChoice::Never,
         }
     }
@@ -207,7 +204,7 @@ fn accesses_unseen(devices: &[DeviceProfile], look: Look) -> String {
 fn devices(devices: &[DeviceProfile], look: Look) -> String {
     let longest = devices.iter().map(|device| width_of(&device.column.label)).max().unwrap_or(0);
     if look.columns.is_none_or(|columns| columns >= longest + TABLE) {
-        return table::profiled(devices, table::Style::Terminal);
+        return present::profiled(devices).to_text(present::Style::Terminal);
     }
     let line = |device: &DeviceProfile| {
         let label = &device.column.label;
@@ -217,7 +214,7 @@ fn devices(devices: &[DeviceProfile], look: Look) -> String {
                 "{label}: {mean:.2} of {width} lanes active ({:.1} %), {} subgroup operations; {} counts, {}",
                 efficiency * 100.0,
                 grouped(work.subgroup_operations),
-                method(device.column.method),
+                device.column.method.map_or(NONE, Method::name),
                 device.trust.name()
             ),
             _ => format!("{label}: nothing was counted"),
@@ -423,8 +420,7 @@ fn bar(efficiency: Option<Ratio>, look: Look) -> String {
 fn lanes(line: &LineProfile, width: Option<Width>) -> String {
     let text = match (line.active_lanes_mean, width) {
         (Some(mean), Some(width)) => {
-            let share =
-                line.efficiency.map_or(NONE.to_owned(), |e| format!("{:.1} %", e.0 * 100.0));
+            let share = line.efficiency.map_or(NONE.to_owned(), present::percent);
             format!("{mean:.1} / {width} ({share})")
         }
         (Some(mean), None) => format!("{mean:.1}"),
@@ -435,18 +431,8 @@ fn lanes(line: &LineProfile, width: Option<Width>) -> String {
 }
 
 fn percent(ratio: Option<Ratio>) -> String {
-    let text = ratio.map_or(NONE.to_owned(), |ratio| format!("{:.1} %", ratio.0 * 100.0));
+    let text = ratio.map_or(NONE.to_owned(), present::percent);
     format!("{text:>PERCENT$}")
-}
-
-/// How executions were obtained, in a word.
-pub(crate) fn method(method: Option<Method>) -> &'static str {
-    match method {
-        Some(Method::Executed) => "executed",
-        Some(Method::Derived) => "derived",
-        Some(Method::Estimated) => "estimated",
-        None => NONE,
-    }
 }
 
 #[expect(

@@ -4,8 +4,8 @@ use std::io::Write;
 
 use super::arguments::CompareArguments;
 use super::failure::{Exit, Failure};
-use super::table::{self, Style};
 use crate::analyze::{self, parameters_text};
+use crate::present::{self, Style};
 use crate::record::Tag;
 use crate::store;
 
@@ -18,7 +18,7 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
     if comparison.rows.is_empty() {
         writeln!(out, "The two have no launch in common.")?;
     } else {
-        writeln!(out, "{}", table::comparison(&comparison, Style::Terminal))?;
+        writeln!(out, "{}", present::comparison(&comparison).to_text(Style::Terminal))?;
     }
     if a.counting_rule != b.counting_rule {
         writeln!(out, "{}", Tag::CountingRuleDiffers.explanation())?;

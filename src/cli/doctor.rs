@@ -7,8 +7,8 @@ use serde_json::json;
 use super::arguments::DoctorArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
-use super::table::{self, Style};
 use crate::kernel::Catalogue;
+use crate::present::{self, Style};
 use crate::record::{CountersFrom, Device, DeviceKind, Packing, Tag, Trust, flag};
 use crate::run::cuda::disassembly::HOW_TO_GET;
 use crate::run::self_test::{self, CaseResult};
@@ -112,7 +112,7 @@ fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> R
         writeln!(out, "CUDA:\n  {}\n", cuda.summary())?;
     }
     let devices: Vec<Device> = examined.iter().filter_map(|e| e.device.clone()).collect();
-    writeln!(out, "{}", table::devices(&devices, Style::Terminal))?;
+    writeln!(out, "{}", present::devices(&devices).to_text(Style::Terminal))?;
     for one in examined {
         let Examined { id, device, self_test, counters: _ } = one;
         writeln!(out, "\n{id}")?;

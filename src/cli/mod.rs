@@ -14,13 +14,11 @@ mod export;
 mod failure;
 mod groups;
 mod list;
-mod model;
 mod occupancy;
 mod profile;
 mod render;
 mod report;
 mod run;
-mod table;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -9,8 +9,8 @@ use serde_json::json;
 
 use super::arguments::OccupancyArguments;
 use super::failure::{Exit, Failure};
-use super::table::{self, Style};
 use crate::occupancy::{self, Architecture, Needs, Occupancy};
+use crate::present::{Cell, Column, Style, Table};
 
 /// Prints an occupancy, or the architectures.
 pub(crate) fn occupancy(
@@ -19,7 +19,7 @@ pub(crate) fn occupancy(
 ) -> Result<Exit, Failure> {
     let Some(name) = &arguments.arch else {
         let all = occupancy::architectures().map_err(Failure::bad_input)?;
-        writeln!(out, "{}", table::architectures(&all, Style::Terminal))?;
+        writeln!(out, "{}", architectures(&all).to_text(Style::Terminal))?;
         return Ok(Exit::Done);
     };
     let architecture = occupancy::architecture(name).map_err(Failure::bad_input)?;
@@ -36,7 +36,7 @@ pub(crate) fn occupancy(
         return Ok(Exit::Done);
     }
     writeln!(out, "{}: {}", architecture.name, architecture.description)?;
-    writeln!(out, "{}", table::occupancy(&found, Style::Terminal))?;
+    writeln!(out, "{}", limits(&found).to_text(Style::Terminal))?;
     let limiting: Vec<String> = found.limiting().map(|resource| resource.to_string()).collect();
     writeln!(
         out,
@@ -55,6 +55,44 @@ pub(crate) fn occupancy(
 }
 
 /// The same for machines.
+/// What each resource allows of a workgroup.
+fn limits(found: &Occupancy) -> Table {
+    let columns =
+        [Column::words("resource"), Column::figures("workgroups"), Column::figures("subgroups")];
+    let mut table = Table::new("", columns);
+    for limit in &found.limits {
+        let times = |times: u32| {
+            Cell::of(limit.workgroups, |workgroups| Cell::Count((workgroups * times).into()))
+        };
+        let name = Cell::text(limit.resource.to_string());
+        table.rows.push(vec![name, times(1), times(found.subgroups_per_workgroup)]);
+    }
+    table
+}
+
+/// What a core of each architecture holds.
+fn architectures(all: &[Architecture]) -> Table {
+    let columns = [
+        Column::words("architecture"),
+        Column::words("devices"),
+        Column::figures("W"),
+        Column::figures("subgroups"),
+        Column::figures("workgroups"),
+        Column::figures("registers"),
+        Column::figures("workgroup memory"),
+        Column::words("sources"),
+    ];
+    let mut table = Table::new("", columns);
+    for one in all {
+        let figures = [one.width, one.subgroups, one.workgroups, one.registers, one.memory_bytes];
+        let mut row = vec![Cell::text(&one.name), Cell::text(&one.description)];
+        row.extend(figures.map(|figure| Cell::Count(figure.into())));
+        row.push(Cell::text(one.sources.join(", ")));
+        table.rows.push(row);
+    }
+    table
+}
+
 fn document(architecture: &Architecture, found: &Occupancy) -> serde_json::Value {
     let limits: serde_json::Map<String, serde_json::Value> = found
         .limits

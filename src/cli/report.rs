@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::ReportArguments;
 use super::failure::{Exit, Failure};
-use super::run::{RESULT_FILE, RESULTS, write_side_by_side, write_tables};
-use super::{model, render};
+use super::render;
+use super::run::{RESULT_FILE, RESULTS, write_tables};
 use crate::analyze;
 use crate::kernel::Catalogue;
 use crate::record::Run;
@@ -19,9 +19,7 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
     let folder = arguments.out.clone().unwrap_or_else(|| beside(&files[0]));
     std::fs::create_dir_all(&folder)?;
     let run = analyze::merge(&runs).map_err(Failure::bad_input)?;
-    write_tables(&run, &analyze::summary(&run), out)?;
-    write_side_by_side(&run, out)?;
-    model::write(&run, out)?;
+    write_tables(&run, out)?;
     let peers = match &arguments.peers {
         Some(file) => store::load_peers(file).map_err(Failure::bad_input)?.rows,
         None => Vec::new(),

@@ -14,10 +14,10 @@ use super::arguments::RunArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::groups::{self, Sizes};
-use super::table::{self, Style};
-use super::{axis, export, list, model, render};
+use super::{axis, export, list, render};
 use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
+use crate::present::{self, Style};
 use crate::program::COUNTING_RULE;
 use crate::record::{
     Device, DeviceKind, Host, KernelNote, Measurement, Output, Run, SCHEMA, Source, Status, Tool,
@@ -41,9 +41,6 @@ const BUDGET_S: [f64; 2] = [30.0, 6.0];
 
 /// The fewest samples that the stop rule asks for: paired ratios need eight pairs.
 const SAMPLES_MIN: u32 = 12;
-
-/// The most rows of a device that are all written on the terminal.
-const ROWS_MAX: usize = 200;
 
 /// The environment variables that change which driver runs, and how.
 const ENVIRONMENT: [&str; 9] = [
@@ -314,9 +311,7 @@ impl Job {
         let exports = [&arguments.export_json, &arguments.export_csv, &arguments.export_markdown];
         let quiet = exports.iter().any(|path| export::is_stdout(path.as_deref()));
         if !quiet {
-            write_tables(&run, &summary, out)?;
-            write_side_by_side(&run, out)?;
-            model::write(&run, out)?;
+            write_tables(&run, out)?;
         }
         // Machine output begins only when everything that locks standard output is done.
         out.flush()?;
@@ -383,20 +378,19 @@ pub(super) fn exit(run: &Run, unopened: usize, opened: usize) -> Exit {
     }
 }
 
-/// The devices and the summary of each.
-pub(crate) fn write_tables(
-    run: &Run,
-    summary: &analyze::Summary,
-    out: &mut impl Write,
-) -> Result<(), Failure> {
-    writeln!(out, "{}", table::devices(&run.devices, Style::Terminal))?;
-    for device in summary.devices.iter().filter(|device| !device.rows.is_empty()) {
-        let width = device.width.map_or(String::new(), |w| format!(", subgroups of {w} lanes"));
-        writeln!(out, "\n{} ({}{width})", device.label, device.device)?;
-        let (shown, left_out) = device.usual(ROWS_MAX);
-        writeln!(out, "{}", table::summary(&shown, Style::Terminal))?;
-        if left_out > 0 {
-            writeln!(out, "{left_out} rows of less usual parameters stand on the page.")?;
+/// Every table of a run, how its devices agree with the simulator, and where kernels pay.
+pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failure> {
+    for (_, table) in present::tables(run) {
+        if !table.title.is_empty() {
+            writeln!(out, "\n{}", table.title)?;
+        }
+        writeln!(out, "{}", table.to_text(Style::Terminal))?;
+        if !table.rows_folded.is_empty() {
+            let count = table.rows_folded.len();
+            writeln!(out, "{count} rows of less usual parameters stand on the page.")?;
+        }
+        for note in &table.notes {
+            writeln!(out, "– {note}")?;
         }
     }
     let agreements = analyze::agreements(run);
@@ -412,24 +406,12 @@ pub(crate) fn write_tables(
         };
         writeln!(out, "\nAgreement: {count} launches, {blocks} blocks compared: {verdict}.")?;
     }
-    Ok(())
-}
-
-/// The same launches by every instrument, where CUDA ran what another device ran too.
-pub(crate) fn write_side_by_side(run: &Run, out: &mut impl Write) -> Result<(), Failure> {
-    for found in analyze::side_by_side(run) {
-        let form = found.form.as_ref().map_or(String::new(), |form| format!(", {form}"));
-        let other = found.other_label.as_ref();
-        let beside = other.map_or(String::new(), |label| format!(" and {label}"));
-        writeln!(
-            out,
-            "\nBy every instrument: {}{form}, on {}{beside}",
-            found.family, found.cuda_label
-        )?;
-        writeln!(out, "{}", table::side_by_side(&found, Style::Terminal))?;
-        for reason in found.reasons() {
-            writeln!(out, "– {reason}")?;
-        }
+    let sentences = analyze::crossover_sentences(run);
+    if !sentences.is_empty() {
+        writeln!(out)?;
+    }
+    for sentence in sentences {
+        writeln!(out, "{sentence}")?;
     }
     Ok(())
 }

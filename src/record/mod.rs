@@ -158,6 +158,17 @@ pub enum Method {
     Estimated,
 }
 
+impl Method {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Executed => "executed",
+            Self::Derived => "derived",
+            Self::Estimated => "estimated",
+        }
+    }
+}
+
 /// The value of a kernel's parameter at one point of a sweep.
 #[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(untagged)]

@@ -9,10 +9,9 @@ mod context;
 mod counters;
 mod format;
 mod highlight;
-mod model;
 mod profile;
-mod side_by_side;
 mod sources;
+mod table;
 #[cfg(test)]
 mod tests;
 

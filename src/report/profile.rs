@@ -14,13 +14,14 @@ use serde::Serialize;
 
 use super::{
     ReportError,
-    context::{self, DeviceText, RunText},
+    context::{self, RunText},
     environment, format,
     highlight::{Part, highlighted},
 };
 use crate::{
     analyze::{Advice, DeviceProfile, LineProfile, Profile, Rule},
-    record::{Flag, Method, Output, Run, Status},
+    present,
+    record::{Device, Flag, Method, Output, Run, Status},
     units::{Ratio, Width},
 };
 use machine::{CountersText, MachineText};
@@ -40,7 +41,7 @@ struct Page {
     seed: u64,
     sha256: String,
     run: RunText,
-    records: Vec<DeviceText>,
+    records: Vec<RecordText>,
     devices: Vec<DeviceCard>,
     /// The labels of the devices that the source's columns belong to.
     columns: Vec<String>,
@@ -54,6 +55,25 @@ struct Page {
     counters: Vec<CountersText>,
     /// Machine code of no line of the source.
     elsewhere: Vec<MachineText>,
+}
+
+/// What the record says of a device.
+#[derive(Debug, Serialize)]
+struct RecordText {
+    id: String,
+    driver: String,
+    width_run: String,
+    width_reported: String,
+}
+
+fn record(device: &Device) -> RecordText {
+    let cpu = if device.cpu_driver { " (runs on the processor)" } else { "" };
+    RecordText {
+        id: device.id.clone(),
+        driver: format!("{}{cpu}", device.driver),
+        width_run: format::width(device.subgroup_width_run),
+        width_reported: present::width_reported(device).to_text(),
+    }
 }
 
 /// One device's card.
@@ -173,12 +193,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         seed: profile.seed,
         sha256: profile.source_sha256.clone(),
         run: context::run(run),
-        records: run
-            .devices
-            .iter()
-            .filter(|device| shown(&device.id))
-            .map(|device| context::device(run, device))
-            .collect(),
+        records: run.devices.iter().filter(|device| shown(&device.id)).map(record).collect(),
         devices: profile.devices.iter().map(card).collect(),
         columns: counted.iter().map(|device| device.column.label.clone()).collect(),
         advice: advices(profile, advice, &advised),
@@ -208,13 +223,7 @@ fn card(device: &DeviceProfile) -> DeviceCard {
         efficiency: format::percent(device.efficiency()),
         bar: device.efficiency().map(bar),
         slots: format::count(column.work.subgroup_operations),
-        method: match column.method {
-            Some(Method::Executed) => "executed",
-            Some(Method::Derived) => "derived",
-            Some(Method::Estimated) => "estimated",
-            None => format::NONE,
-        }
-        .to_owned(),
+        method: column.method.map_or(format::NONE, Method::name).to_owned(),
         trust: device.trust.name().to_owned(),
         trust_meaning: device.trust.meaning().to_owned(),
         checks: if device.checked { "on" } else { "off" }.to_owned(),

@@ -82,7 +82,9 @@ fn peers_have_a_table_of_their_own() {
         cold: true,
     };
     let page = html(&[fixtures::run()], &[row]).expect("a page");
-    for part in ["scan_u32", "67108864", "150 µs", "178 µs", "1.18×", "84.0 %", "cold"] {
+    for part in
+        ["scan_u32", "67\u{202f}108\u{202f}864", "150 µs", "178 µs", "1.184×", "84.0 %", "cold"]
+    {
         assert!(page.contains(part), "{part}");
     }
     let without = html(&[fixtures::run()], &[]).expect("a page");
@@ -139,12 +141,69 @@ fn what_sorting_gains_is_on_the_page_and_the_page_stays_readable() {
     assert_eq!(shown, 11 * 30, "every row, the unusual ones folded");
     let rows = table.others.len();
     assert!(page.contains(&format!("<summary>{rows} rows of less usual parameters</summary>")));
-    assert_eq!(page.matches("Where each kernel pays").count(), 1);
+    assert_eq!(page.matches("where each kernel is as fast as").count(), 1);
     // Lines of each kernel once; the summary, with its 1650 rows, folded.
     assert_eq!(page.matches("<details class=\"source\"").count(), 5);
     assert!(page.contains("the lines of 1645 other measurements are in the record"));
-    assert!(page.contains("<details><summary>1650 rows</summary>"));
+    assert!(page.contains("<summary>1595 rows of less usual parameters</summary>"));
     // Where nothing is compared, there is no such section.
     let page = html(&[fixtures::run()], &[]).expect("a page");
     assert!(!page.contains("id=\"sorting\"") && !page.contains("href=\"#sorting\""));
+}
+
+#[test]
+fn a_record_of_kernels_that_nobody_here_knows_makes_its_own_tables_charts_and_page() {
+    let mut run = fixtures::compared_run();
+    let renamed = |kernel: &str| kernel.replace("five_patterns/", "unheard_of/");
+    for measurement in &mut run.measurements {
+        measurement.kernel = renamed(&measurement.kernel);
+    }
+    let notes = std::mem::take(&mut run.kernels).into_iter();
+    run.kernels = notes
+        .map(|(kernel, mut note)| {
+            note.baseline = note.baseline.as_deref().map(renamed);
+            note.published = Some(crate::record::Published {
+                active_lanes_mean: 16.0,
+                hardware: "a machine elsewhere".to_owned(),
+                subgroup_width: None,
+            });
+            (renamed(&kernel), note)
+        })
+        .collect();
+    let catalogue = crate::kernel::Catalogue::embedded().expect("a catalogue");
+    assert!(catalogue.all().all(|kernel| !kernel.id.starts_with("unheard_of/")));
+    // As a file that another program wrote.
+    let path = std::path::Path::new("elsewhere.json");
+    let text = crate::store::encode(&run, path).expect("encodes");
+    let loaded = crate::store::decode(&text, path).expect("loads");
+    let tables = crate::present::tables(&loaded);
+    let summary = tables.iter().find(|(section, _)| *section == crate::present::Section::Summary);
+    let names: Vec<&str> =
+        summary.expect("a summary").1.columns.iter().map(|column| column.name.as_str()).collect();
+    assert!(
+        ["ratio", "predicted", "published"].iter().all(|name| names.contains(name)),
+        "{names:?}"
+    );
+    let figures: Vec<String> =
+        crate::present::figures(&loaded).into_iter().map(|figure| figure.name).collect();
+    for name in ["lanes-unheard_of-sealed", "time-unheard_of-sealed", "widths-sealed"] {
+        assert!(figures.iter().any(|figure| figure == name), "{name}: {figures:?}");
+    }
+    let page = html(&[loaded], &[]).expect("a page");
+    assert_eq!(page.matches("<svg ").count(), figures.len());
+    for text in ["unheard_of&#x2f;branch_by_lane", "a machine elsewhere"] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+#[test]
+fn figures_have_names_of_their_own() {
+    let runs = [fixtures::compared_run(), fixtures::sorting_sweep(), fixtures::counters()];
+    let joined = merge(&[runs[0].clone(), runs[0].clone()]).expect("two runs");
+    for run in runs.iter().chain([&joined]) {
+        let figures = crate::present::figures(run);
+        let names: std::collections::BTreeSet<&str> =
+            figures.iter().map(|figure| figure.name.as_str()).collect();
+        assert_eq!(names.len(), figures.len(), "{names:?}");
+    }
 }

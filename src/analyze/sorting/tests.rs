@@ -143,7 +143,8 @@ fn kernels_without_the_parameter_that_tells_curves_apart_have_panels_too() {
     let sheet = sheets.iter().find(|sheet| sheet.axis == "n").unwrap();
     let curves: Vec<usize> = sheet.panels.iter().map(|panel| panel.curves.len()).collect();
     assert_eq!((sheet.series, curves, sheet.not_shown), (Some("classes"), vec![5, 5, 1, 1], 0));
-    let svg = crate::chart::crossovers(sheet).unwrap();
+    let drawing = crate::present::Drawing::Crossovers(sheet.clone());
+    let svg = crate::chart::draw(&drawing).unwrap();
     assert!(svg.contains("\nnone\n"), "{svg}");
 }
 

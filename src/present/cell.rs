@@ -1,0 +1,228 @@
+//! One cell of a table, and the one form that each kind of figure has wherever it is shown.
+//!
+//! Input: figures, typed, or the reason why one is missing. Output: text for people, and plain numbers
+//! for machines. What was not measured is a dash for people and empty for machines, never a zero.
+
+use crate::analyze::{PairedRatio, Verdict};
+use crate::record::Flag;
+use crate::record::flag;
+use crate::units::{Bytes, Nanoseconds, Ratio, Width, grouped};
+
+/// What stands where there is no figure.
+pub const NONE: &str = "–";
+
+/// What a cell holds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// Words.
+    Text(String),
+    /// Words with more words beneath them, where a page has room.
+    Noted(String, String),
+    /// A mean of lanes.
+    Lanes(f64),
+    /// A width in lanes.
+    Width(Width),
+    /// The widths from the first to the second.
+    Widths(Width, Width),
+    /// A share; 1.0 is 100 %.
+    Percent(Ratio),
+    /// A time.
+    Time(Nanoseconds),
+    /// A time with its interval and its noise.
+    Measured(Nanoseconds, [Nanoseconds; 2], Ratio),
+    /// A ratio of times or operations; 1 is as long.
+    Factor(f64),
+    /// A ratio with the interval that it lies in.
+    Between(f64, [f64; 2]),
+    /// A count.
+    Count(u128),
+    /// A size.
+    Bytes(Bytes),
+    /// A rate in this unit, such as `B/s`.
+    Rate(f64, &'static str),
+    /// Yes or no.
+    YesNo(bool),
+    /// Findings.
+    Flags(Vec<Flag>),
+    /// A figure, then words beneath it.
+    With(Box<Cell>, String),
+    /// No figure, and why, as far as there is anything to say.
+    Missing(String),
+}
+
+impl Cell {
+    /// Words.
+    pub fn text(words: impl Into<String>) -> Self {
+        Self::Text(words.into())
+    }
+
+    /// No figure, for a reason that needs no words.
+    pub fn none() -> Self {
+        Self::Missing(String::new())
+    }
+
+    /// A figure where there is one.
+    pub fn of<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
+        value.map_or_else(Self::none, cell)
+    }
+
+    /// A ratio that was measured pair by pair, with its interval; or what keeps it from being more.
+    pub fn paired(ratio: &PairedRatio) -> Self {
+        let figure = match ratio.interval {
+            Some(interval) => Self::Between(ratio.median, [interval.low, interval.high]),
+            None => Self::Factor(ratio.median),
+        };
+        match ratio.verdict() {
+            Verdict::Different => figure,
+            Verdict::NotDistinguished => figure.with("not distinguished from 1".to_owned()),
+            Verdict::TooFewPairs => figure.with(format!("only {} pairs", ratio.pairs)),
+        }
+    }
+
+    /// The same with words beneath it.
+    #[must_use]
+    pub fn with(self, words: String) -> Self {
+        if words.is_empty() { self } else { Self::With(Box::new(self), words) }
+    }
+
+    /// Whether there is no figure.
+    pub fn is_missing(&self) -> bool {
+        match self {
+            Self::Missing(_) => true,
+            Self::With(inner, _) => inner.is_missing(),
+            _ => false,
+        }
+    }
+
+    /// The cell for people, on one line.
+    pub fn to_text(&self) -> String {
+        match self {
+            Self::Text(words) | Self::Noted(words, _) => words.clone(),
+            Self::Lanes(lanes) => format!("{lanes:.2}"),
+            Self::Width(width) => width.to_string(),
+            Self::Widths(least, most) if least == most => least.to_string(),
+            Self::Widths(least, most) => format!("{least}–{most}"),
+            Self::Percent(share) => percent(*share),
+            Self::Time(time) | Self::Measured(time, ..) => time.to_string(),
+            Self::Factor(factor) | Self::Between(factor, _) => format!("{}×", digits(*factor)),
+            Self::Count(count) => grouped(*count),
+            Self::Bytes(bytes) => bytes.to_string(),
+            Self::Rate(value, unit) => rate(*value, unit),
+            Self::YesNo(true) => "yes".to_owned(),
+            Self::YesNo(false) => "no".to_owned(),
+            Self::Flags(flags) => flag::words(flags, ", "),
+            Self::With(inner, _) => inner.to_text(),
+            Self::Missing(_) => NONE.to_owned(),
+        }
+    }
+
+    /// What stands beneath it where there is room; empty where nothing does.
+    pub fn to_note(&self) -> String {
+        match self {
+            Self::Noted(_, note) | Self::Missing(note) => note.clone(),
+            Self::Measured(_, interval, noise) => {
+                format!("{}; noise {}", times(*interval), percent(*noise))
+            }
+            Self::Between(_, [low, high]) => format!("{} to {}", digits(*low), digits(*high)),
+            Self::With(inner, words) => match inner.to_note() {
+                note if note.is_empty() => words.clone(),
+                note => format!("{note}, {words}"),
+            },
+            Self::Text(_)
+            | Self::Lanes(_)
+            | Self::Width(_)
+            | Self::Widths(..)
+            | Self::Percent(_)
+            | Self::Time(_)
+            | Self::Factor(_)
+            | Self::Count(_)
+            | Self::Bytes(_)
+            | Self::Rate(..)
+            | Self::YesNo(_)
+            | Self::Flags(_) => String::new(),
+        }
+    }
+
+    /// The cell for machines: a plain number in the unit that its column's key says.
+    pub fn to_plain(&self) -> String {
+        match self {
+            Self::Text(words) | Self::Noted(words, _) => words.clone(),
+            Self::Lanes(value) | Self::Factor(value) | Self::Between(value, _) => value.to_string(),
+            Self::Rate(value, _) => value.to_string(),
+            Self::Width(width) => width.to_string(),
+            Self::Widths(least, most) => format!("{least} {most}"),
+            Self::Percent(share) => share.0.to_string(),
+            Self::Time(time) | Self::Measured(time, ..) => time.0.to_string(),
+            Self::Count(count) => count.to_string(),
+            Self::Bytes(bytes) => bytes.0.to_string(),
+            Self::YesNo(value) => value.to_string(),
+            Self::Flags(flags) => flag::words(flags, " "),
+            Self::With(inner, _) => inner.to_plain(),
+            Self::Missing(_) => String::new(),
+        }
+    }
+}
+
+/// A share as a percentage.
+pub fn percent(share: Ratio) -> String {
+    format!("{:.1} %", share.0 * 100.0)
+}
+
+/// A ratio to four digits, and at most three behind the point.
+fn digits(value: f64) -> String {
+    let before = [10.0, 100.0, 1000.0].iter().filter(|limit| value.abs() >= **limit).count();
+    format!("{value:.*}", 3 - before)
+}
+
+/// A rate with a unit such as `B/s`, scaled by powers of a thousand.
+fn rate(value: f64, unit: &str) -> String {
+    let scales = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")];
+    let (scale, prefix) =
+        scales.into_iter().find(|(scale, _)| value >= *scale).unwrap_or((1.0, ""));
+    format!("{:.2} {prefix}{unit}", value / scale)
+}
+
+/// An interval of times in one unit, to four digits, so that narrow ones show their ends.
+fn times([low, high]: [Nanoseconds; 2]) -> String {
+    let scales = [(1e9, "s"), (1e6, "ms"), (1e3, "µs")];
+    let (scale, unit) =
+        scales.into_iter().find(|(scale, _)| high.0 >= *scale).unwrap_or((1.0, "ns"));
+    let decimals = match high.0 / scale {
+        value if value < 10.0 => 3,
+        value if value < 100.0 => 2,
+        _ => 1,
+    };
+    format!("{:.decimals$} to {:.decimals$} {unit}", low.0 / scale, high.0 / scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_of_figure_has_one_form() {
+        let width = |lanes| Width::new(lanes).expect("a width");
+        let narrow = [Nanoseconds(22_674.0), Nanoseconds(22_716.0)];
+        let time = Cell::Measured(Nanoseconds(22_700.0), narrow, Ratio(0.0031));
+        let cases = [
+            (Cell::Lanes(8.053), "8.05", "", "8.053"),
+            (Cell::Widths(width(8), width(32)), "8–32", "", "8 32"),
+            (Cell::Widths(width(8), width(8)), "8", "", "8 8"),
+            (Cell::Percent(Ratio(0.509)), "50.9 %", "", "0.509"),
+            (Cell::Factor(1.8534), "1.853×", "", "1.8534"),
+            (Cell::Factor(22.706), "22.71×", "", "22.706"),
+            (Cell::Between(2.0, [1.99, 2.01]), "2.000×", "1.990 to 2.010", "2"),
+            (Cell::Count(1_048_576), "1\u{202f}048\u{202f}576", "", "1048576"),
+            (Cell::Rate(4.2e12, "B/s"), "4.20 TB/s", "", "4200000000000"),
+            (Cell::Rate(12.0, "B/s"), "12.00 B/s", "", "12"),
+            (time, "22.7 µs", "22.67 to 22.72 µs; noise 0.3 %", "22700"),
+            (Cell::none(), "–", "", ""),
+            (Cell::Missing("not sampled".to_owned()), "–", "not sampled", ""),
+            (Cell::Factor(1.0).with("few".to_owned()), "1.000×", "few", "1"),
+        ];
+        for (cell, text, note, plain) in cases {
+            let found = [cell.to_text(), cell.to_note(), cell.to_plain()];
+            assert_eq!(found, [text, note, plain], "{cell:?}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The list of all figures of a run: which are drawn, under which names, in which order.
+//!
+//! Input: a run. Output: [`Figure`]s, each a table of `analyze` that has something to draw. `chart`
+//! draws them, `cli` writes each to a file of its name, and `report` puts them on the page.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::analyze::{
+    self, BeforeAfter, CurveTable, Latencies, LatencyRow, Load, SideBySide, SizeSweep, SpeedSheet,
+    Speedups, StageSheet, SummaryPart, SummaryRow, TimeRatio, UndefinedRow, WidthSeries,
+    WidthSweep,
+};
+use crate::record::Run;
+
+/// A figure before it is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Its name in a folder, without ending, distinct within the run.
+    pub name: String,
+    /// What it shows.
+    pub drawing: Drawing,
+}
+
+/// What a figure shows.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Drawing {
+    /// Mean active lanes of each kernel on each device.
+    Lanes(SummaryPart),
+    /// Times over the baseline's.
+    Ratios(SummaryPart),
+    /// The same launches by every instrument.
+    SideBySide(SideBySide),
+    /// Lanes at several widths.
+    Widths(WidthSweep),
+    /// Speed-ups along a parameter, and where they cross 1.
+    Crossovers(SpeedSheet),
+    /// Lanes before and after sorting.
+    BeforeAfter(BeforeAfter),
+    /// The stages of a family's launches.
+    Stages(String, StageSheet),
+    /// Speed-ups beside published ones.
+    Speedups(Speedups),
+    /// Rates against size.
+    Bandwidth(SizeSweep),
+    /// Latencies of instructions under a load.
+    Latencies(Vec<Latencies>, Load),
+    /// What shuffles out of range give.
+    Undefined(Vec<UndefinedRow>),
+    /// Curves of times.
+    Curves(CurveTable),
+}
+
+/// Every figure of a run that has something in it, in the order in which they are shown.
+pub fn figures(run: &Run) -> Vec<Figure> {
+    let mut found = Vec::new();
+    bars(run, &mut found);
+    for table in analyze::side_by_side(run) {
+        let words = [Some("side-by-side"), Some(table.family.as_str()), table.form.as_deref()];
+        found.push(named(words, Drawing::SideBySide(table.clone())));
+    }
+    widths(run, &mut found);
+    sorting(run, &mut found);
+    for table in analyze::speedups(run, &analyze::summary(run)) {
+        found.push(named(
+            [Some("speedup"), Some(table.family.as_str())],
+            Drawing::Speedups(table.clone()),
+        ));
+    }
+    for sweep in analyze::size_sweeps(run).into_iter().filter(SizeSweep::has_lines) {
+        let word = sweep.name().replace('/', "-");
+        found.push(named([Some("rate"), Some(word.as_str())], Drawing::Bandwidth(sweep)));
+    }
+    let latencies = analyze::latencies(run);
+    for (name, load) in [("latency", Load::Alone), ("latency-saturated", Load::Saturated)] {
+        let drawn = |row: &LatencyRow| row.load == load && row.ratio.is_some();
+        if latencies.iter().flat_map(|one| &one.rows).any(drawn) {
+            found.push(named([Some(name)], Drawing::Latencies(latencies.clone(), load)));
+        }
+    }
+    let undefined = analyze::undefined(run);
+    if !undefined.is_empty() {
+        found.push(named([Some("shuffle-out-of-range")], Drawing::Undefined(undefined)));
+    }
+    for table in analyze::curves(run) {
+        found.push(named([Some(table.name.as_str())], Drawing::Curves(table.clone())));
+    }
+    numbered(found)
+}
+
+/// A figure whose name has these words.
+fn named<'a>(words: impl IntoIterator<Item = Option<&'a str>>, drawing: Drawing) -> Figure {
+    let words: Vec<&str> = words.into_iter().flatten().collect();
+    Figure { name: words.join("-"), drawing }
+}
+
+/// Gives equal names a number, from 2 on.
+fn numbered(mut figures: Vec<Figure>) -> Vec<Figure> {
+    let mut known: BTreeMap<String, usize> = BTreeMap::new();
+    for figure in &mut figures {
+        let alike = known.entry(figure.name.clone()).or_insert(0);
+        *alike += 1;
+        if *alike > 1 {
+            figure.name = format!("{}-{alike}", figure.name);
+        }
+    }
+    figures
+}
+
+/// Lanes and times over the baseline's, a sheet after the other.
+fn bars(run: &Run, found: &mut Vec<Figure>) {
+    let summary = analyze::summary(run);
+    for part in summary.parts().iter().flat_map(SummaryPart::sheets) {
+        let words = [Some(part.family.as_str()), part.form.as_deref()].into_iter().flatten();
+        let words =
+            words.chain(part.words.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
+        let rows = || part.devices.iter().flat_map(|device| &device.rows);
+        if rows().any(|row| row.active_lanes_mean.is_some()) {
+            found.push(named([Some("lanes"), Some(words.as_str())], Drawing::Lanes(part.clone())));
+        }
+        let compared = |row: &SummaryRow| {
+            matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_))
+        };
+        if rows().any(compared) {
+            found.push(named([Some("time"), Some(words.as_str())], Drawing::Ratios(part.clone())));
+        }
+    }
+}
+
+/// Lanes at several widths, a family and form each.
+fn widths(run: &Run, found: &mut Vec<Figure>) {
+    let several = |series: &WidthSeries| {
+        series.points.iter().any(|point| point.width != series.points[0].width)
+    };
+    let mut parts = analyze::width_sweep(run).parts();
+    parts.retain(|part| part.series.iter().any(several) && part.fits_figure());
+    for part in &parts {
+        let Some(first) = part.series.first() else { continue };
+        let family = analyze::family(&first.kernel);
+        // Where several families or forms are drawn, each name says whose it is.
+        let alone = parts.iter().filter(|other| other.series[0].form == first.form).count() == 1;
+        let family = (parts.len() > 1 && !alone).then_some(family);
+        let words = [Some("widths"), family, first.form.as_deref()];
+        found.push(named(words, Drawing::Widths(part.clone())));
+    }
+}
+
+/// Speed-ups along a parameter, lanes before and after sorting, and stages.
+fn sorting(run: &Run, found: &mut Vec<Figure>) {
+    for sheet in analyze::speed_sheets(&analyze::speed_curves(run)) {
+        let name = sheet.name();
+        found.push(named([Some("speedup"), Some(name.as_str())], Drawing::Crossovers(sheet)));
+    }
+    for table in analyze::before_after(run) {
+        let words = [Some("lanes-before-after"), Some(table.family.as_str())];
+        found.push(named(words, Drawing::BeforeAfter(table.clone())));
+    }
+    let families: BTreeSet<&str> =
+        run.measurements.iter().map(|one| analyze::family(&one.kernel)).collect();
+    for family in families {
+        if let Some(sheet) = analyze::stages(run, family) {
+            let drawing = Drawing::Stages(family.to_owned(), sheet);
+            found.push(named([Some("stages"), Some(family)], drawing));
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! Tables and figures as typed cells, each listed once: what a terminal, Markdown, CSV and the page
+//! show is the same.
+//!
+//! Input: runs, and tables of `analyze`. Output: [`Table`]s of [`Cell`]s, which this module writes for a
+//! terminal, as Markdown and as CSV, and `report` as HTML; and [`Figure`]s, which `chart` draws. No
+//! figure is worked out here, and nothing is printed or written to disk.
+
+mod cell;
+mod figures;
+mod table;
+mod tables;
+
+pub use cell::{Cell, NONE, percent};
+pub use figures::{Drawing, Figure, figures};
+pub use table::{Align, Column, Style, Table, terminal_columns, to_csv};
+pub use tables::{
+    Section, comparison, crossovers, devices, model, peers, profiled, side_by_side, summary,
+    summary_plain, tables, width_reported,
+};

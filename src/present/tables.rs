@@ -1,0 +1,497 @@
+//! The list of all tables of a run, and how each is made of `analyze`'s.
+//!
+//! Input: a run, or a table of `analyze`. Output: [`Table`]s, each with the section it belongs to.
+
+use super::{Cell, Column, Table};
+use crate::analyze::{
+    self, Comparison, CrossoverTable, DeviceProfile, DeviceSummary, Missing, ModelRow, ModelTable,
+    SideBySide, SideRow, Summary, SummaryRow, TimeRatio, parameters_text, short_name,
+};
+use crate::record::{Device, PeerRow, Run, Status};
+use crate::units::{Nanoseconds, Ratio, Width};
+
+/// The most rows of a device's summary that are shown at once.
+const ROWS_MAX: usize = 200;
+
+/// What a table of a run is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Section {
+    /// The devices.
+    Devices,
+    /// Every measurement of a device.
+    Summary,
+    /// The same launches by every instrument.
+    Instruments,
+    /// Predicted and measured speed-ups.
+    Model,
+    /// Where each kernel is as fast as its baseline.
+    Crossovers,
+}
+
+/// Every table of a run, in the order in which they are shown.
+pub fn tables(run: &Run) -> Vec<(Section, Table)> {
+    let mut found = vec![(Section::Devices, devices(&run.devices))];
+    for device in analyze::summary(run).devices.iter().filter(|device| !device.rows.is_empty()) {
+        found.push((Section::Summary, summary(device, ROWS_MAX)));
+    }
+    for table in analyze::side_by_side(run) {
+        found.push((Section::Instruments, side_by_side(&table)));
+    }
+    let models = analyze::model_tables(run);
+    for (index, table) in models.iter().enumerate() {
+        let mut shown = model(table);
+        if index + 1 == models.len() {
+            shown.notes.extend(analyze::MODEL_LEGEND.map(str::to_owned));
+        }
+        found.push((Section::Model, shown));
+    }
+    // One row says no more than the sentence.
+    for table in analyze::crossover_tables(run).iter().filter(|table| table.rows.len() > 1) {
+        found.push((Section::Crossovers, crossovers(table)));
+    }
+    found
+}
+
+/// The devices, a row each.
+pub fn devices(devices: &[Device]) -> Table {
+    let columns = [
+        Column::words("device"),
+        Column::words("name"),
+        Column::words("driver"),
+        Column::words("backend"),
+        Column::figures("W reported"),
+        Column::figures("W run"),
+        Column::figures("timer tick"),
+        Column::figures("timer quantum"),
+        Column::figures("peak"),
+        Column::figures("copy"),
+        Column::words("fma() rounds once"),
+        Column::figures("loop limit"),
+        Column::words("flags"),
+    ];
+    let mut table = Table::new("", columns);
+    table.rows = devices.iter().map(device_cells).collect();
+    table
+}
+
+/// The widths that a device's driver reports.
+pub fn width_reported(device: &Device) -> Cell {
+    match (device.subgroup_width_min, device.subgroup_width_max) {
+        (Some(least), Some(most)) => Cell::Widths(least, most),
+        (Some(one), None) | (None, Some(one)) => Cell::Width(one),
+        (None, None) => Cell::none(),
+    }
+}
+
+fn device_cells(device: &Device) -> Vec<Cell> {
+    let lanes = match device.lane_is_local_index_mod_width {
+        Some(true) => "lane = local index mod W",
+        Some(false) => "lanes are numbered otherwise than local index mod W",
+        None => "",
+    };
+    let cpu = if device.cpu_driver { " (on the processor)" } else { "" };
+    vec![
+        Cell::text(&device.id),
+        Cell::text(format!("{}{cpu}", device.name)),
+        Cell::text(&device.driver),
+        Cell::text(device.backend.name()),
+        width_reported(device),
+        Cell::of(device.subgroup_width_run, Cell::Width).with(lanes.to_owned()),
+        Cell::of(device.timestamp_period_ns, |period| Cell::Time(Nanoseconds(period))),
+        Cell::of(device.timestamp_quantum_ns, Cell::Time),
+        Cell::of(device.peak_fma_per_s, |rate| Cell::Rate(rate, "FMA/s")),
+        Cell::of(device.copy_bytes_per_s, |rate| Cell::Rate(rate, "B/s")),
+        Cell::of(device.fma_fused, Cell::YesNo),
+        Cell::of(device.loop_limit, |limit| Cell::Count(limit.into())),
+        Cell::Flags(device.flags.clone()),
+    ]
+}
+
+/// The summary of one device: of more than `rows_max` rows those of each kernel's most usual
+/// parameters, the others folded. Columns in which it has nothing are left out.
+pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
+    let columns = [
+        Column::words("kernel"),
+        Column::words("parameters"),
+        Column::figures("W"),
+        Column::figures("active lanes"),
+        Column::figures("expected"),
+        Column::figures("simulated"),
+        Column::figures("published"),
+        Column::figures("efficiency"),
+        Column::figures("time"),
+        Column::figures("ratio").with_notes(),
+        Column::figures("predicted"),
+        Column::figures("rate"),
+        Column::figures("of copy"),
+        Column::words("flags"),
+    ];
+    let width = device.width.map_or(String::new(), |w| format!(", subgroups of {w} lanes"));
+    let mut table = Table::new(format!("{} ({}{width})", device.label, device.device), columns);
+    let (shown, _) = device.usual(rows_max);
+    let mut rest = shown.rows.iter().peekable();
+    for row in &device.rows {
+        // What is shown stands in the order of the whole.
+        let folded = rest.next_if(|one| *one == row).is_none();
+        let rows = if folded { &mut table.rows_folded } else { &mut table.rows };
+        rows.push(summary_cells(row));
+    }
+    table.without_empty(&[
+        "simulated",
+        "published",
+        "time",
+        "ratio",
+        "predicted",
+        "rate",
+        "of copy",
+    ])
+}
+
+fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
+    let published = row.published.as_ref();
+    let mut flags = row.flags.clone();
+    flags.sort();
+    vec![
+        Cell::text(&row.kernel),
+        Cell::text(parameters_text(&row.parameters, &[])),
+        Cell::of(row.width, Cell::Width),
+        Cell::of(row.active_lanes_mean, Cell::Lanes),
+        Cell::of(row.active_lanes_mean_expected, Cell::Lanes),
+        Cell::of(row.active_lanes_mean_simulated, Cell::Lanes),
+        Cell::of(published, |figure| {
+            Cell::Lanes(figure.active_lanes_mean).with(figure.hardware.clone())
+        }),
+        Cell::of(row.efficiency, Cell::Percent),
+        Cell::of(row.time, |time| Cell::Measured(time.median, time.interval, time.noise)),
+        time_ratio(&row.time_ratio),
+        Cell::of(row.time_ratio_predicted, Cell::Factor),
+        Cell::of(row.bandwidth, |found| Cell::Rate(found.bytes_per_s, "B/s")),
+        Cell::of(row.bandwidth.and_then(|found| found.copy_rate), Cell::Percent),
+        Cell::Flags(flags),
+    ]
+}
+
+/// A kernel's time over its baseline's.
+fn time_ratio(ratio: &TimeRatio) -> Cell {
+    match ratio {
+        TimeRatio::None => Cell::none(),
+        TimeRatio::Baseline => Cell::text("baseline"),
+        TimeRatio::Measured(ratio) => Cell::paired(ratio),
+        TimeRatio::Withheld(reason) => Cell::Noted("withheld".to_owned(), reason.phrase()),
+    }
+}
+
+/// Every measurement for machines: a unit in each column's name, plain numbers.
+pub fn summary_plain(summary: &Summary) -> Table {
+    let names = [
+        "device",
+        "device_name",
+        "kernel",
+        "parameters",
+        "status",
+        "subgroup_width",
+        "active_lanes_mean",
+        "active_lanes_mean_expected",
+        "active_lanes_mean_simulated",
+        "active_lanes_mean_published",
+        "efficiency_ratio",
+        "time_median_ns",
+        "time_ci95_low_ns",
+        "time_ci95_high_ns",
+        "time_noise_ratio",
+        "time_ratio",
+        "time_ratio_low",
+        "time_ratio_high",
+        "time_ratio_predicted",
+        "rate_bytes_per_s",
+        "copy_rate_ratio",
+        "flags",
+        "error",
+    ];
+    let mut table = Table::new("", names.map(Column::words));
+    for device in &summary.devices {
+        table.rows.extend(device.rows.iter().map(|row| plain_cells(device, row)));
+    }
+    table
+}
+
+fn plain_cells(device: &DeviceSummary, row: &SummaryRow) -> Vec<Cell> {
+    let ratio = match &row.time_ratio {
+        TimeRatio::Measured(ratio) => Some(ratio),
+        TimeRatio::None | TimeRatio::Baseline | TimeRatio::Withheld(_) => None,
+    };
+    let interval = ratio.and_then(|ratio| ratio.interval);
+    let published = row.published.as_ref().map(|published| published.active_lanes_mean);
+    vec![
+        Cell::text(&device.device),
+        Cell::text(&device.label),
+        Cell::text(&row.kernel),
+        Cell::text(parameters_text(&row.parameters, &[])),
+        Cell::text(if row.status == Status::Ok { "ok" } else { "failed" }),
+        Cell::of(row.width, Cell::Width),
+        Cell::of(row.active_lanes_mean, Cell::Lanes),
+        Cell::of(row.active_lanes_mean_expected, Cell::Lanes),
+        Cell::of(row.active_lanes_mean_simulated, Cell::Lanes),
+        Cell::of(published, Cell::Lanes),
+        Cell::of(row.efficiency, Cell::Percent),
+        Cell::of(row.time, |time| Cell::Time(time.median)),
+        Cell::of(row.time, |time| Cell::Time(time.interval[0])),
+        Cell::of(row.time, |time| Cell::Time(time.interval[1])),
+        Cell::of(row.time, |time| Cell::Percent(time.noise)),
+        Cell::of(ratio, |ratio| Cell::Factor(ratio.median)),
+        Cell::of(interval, |interval| Cell::Factor(interval.low)),
+        Cell::of(interval, |interval| Cell::Factor(interval.high)),
+        Cell::of(row.time_ratio_predicted, Cell::Factor),
+        Cell::of(row.bandwidth, |found| Cell::Rate(found.bytes_per_s, "B/s")),
+        Cell::of(row.bandwidth.and_then(|found| found.copy_rate), Cell::Percent),
+        Cell::Flags(row.flags.clone()),
+        Cell::text(row.error.clone().unwrap_or_default()),
+    ]
+}
+
+/// The same launches by every instrument; below it why figures are missing.
+pub fn side_by_side(found: &SideBySide) -> Table {
+    let columns = [
+        Column::words("kernel"),
+        Column::words("parameters"),
+        Column::figures("expected"),
+        Column::figures("simulator"),
+        Column::figures("Vulkan"),
+        Column::figures("CUDA"),
+        Column::figures("machine code"),
+        Column::figures("not predicated off"),
+        Column::figures("published"),
+        Column::figures("time, Vulkan"),
+        Column::figures("time, CUDA"),
+        Column::figures("CUDA / Vulkan"),
+        Column::words("where the machine differs from the source"),
+    ];
+    let form = found.form.as_ref().map_or(String::new(), |form| format!(", {form}"));
+    let other = found.other_label.as_ref();
+    let beside = other.map_or(String::new(), |label| format!(" and {label}"));
+    let title = format!("{}{form}, on {}{beside}", found.family, found.cuda_label);
+    let mut table = Table::new(title, columns);
+    table.rows = found.rows.iter().map(side_by_side_cells).collect();
+    table.notes = found.reasons();
+    table.without_empty(&["published"])
+}
+
+fn side_by_side_cells(row: &SideRow) -> Vec<Cell> {
+    let lanes = |figure: &Result<f64, Missing>| found(figure, |lanes| Cell::Lanes(*lanes));
+    let time = |figure: &Result<Nanoseconds, Missing>| found(figure, |time| Cell::Time(*time));
+    let published = row.published.as_ref();
+    let differences = match (row.differences.is_empty(), row.machine_code) {
+        (true, true) => Cell::text("nowhere"),
+        (true, false) => Cell::none(),
+        (false, _) => Cell::text(row.differences.join("; ")),
+    };
+    vec![
+        Cell::text(short_name(&row.kernel)),
+        Cell::text(&row.parameters),
+        Cell::of(row.expected, Cell::Lanes),
+        lanes(&row.simulated),
+        lanes(&row.counted_other),
+        lanes(&row.counted_cuda),
+        lanes(&row.threads),
+        lanes(&row.threads_on),
+        Cell::of(published, |figure| Cell::Lanes(figure.active_lanes_mean)),
+        time(&row.time_other),
+        time(&row.time_cuda),
+        Cell::of(row.times_ratio(), Cell::Factor),
+        differences,
+    ]
+}
+
+/// A figure, or nothing: the reasons stand once below the table.
+fn found<T>(figure: &Result<T, Missing>, cell: impl Fn(&T) -> Cell) -> Cell {
+    figure.as_ref().map_or_else(|_| Cell::none(), cell)
+}
+
+/// Speed-ups over the kernels' baselines, beside what counting and traffic predict.
+pub fn model(found: &ModelTable) -> Table {
+    let columns = [
+        Column::words("kernel"),
+        Column::words("parameters"),
+        Column::figures("W"),
+        Column::figures("efficiency before"),
+        Column::figures("after"),
+        Column::figures("arms run"),
+        Column::figures("counted"),
+        Column::figures("with traffic"),
+        Column::figures("measured"),
+        Column::figures("remainder").with_notes(),
+        Column::figures("moved").with_notes(),
+        Column::figures("dispatches").with_notes(),
+    ];
+    let title = format!(
+        "{}, {}{}: speed-up counted, with traffic and measured",
+        found.label,
+        found.family,
+        shared(&found.shared)
+    );
+    let mut table = Table::new(title, columns);
+    table.rows = found.rows.iter().map(|row| model_cells(found, row)).collect();
+    table.rows_folded = found.others.iter().map(|row| model_cells(found, row)).collect();
+    table
+}
+
+fn model_cells(table: &ModelTable, row: &ModelRow) -> Vec<Cell> {
+    let share = row.remainder_share();
+    let share = share.map_or(String::new(), |one| format!("{:+.0} % of the time", one.0 * 100.0));
+    let rate = row
+        .copy_rate
+        .map_or(String::new(), |rate| format!("{} of the copy rate", super::percent(rate)));
+    let sorting = row.sorting.map_or(String::new(), |time| format!("sorting {time}"));
+    let [before, after] = row.efficiencies.map(|share| Cell::of(share, Cell::Percent));
+    vec![
+        Cell::text(format!("{} over {}", short_name(&row.kernel), short_name(&row.baseline))),
+        Cell::text(table.parameters(row)),
+        Cell::of(row.width, Cell::Width),
+        before,
+        after,
+        Cell::of(row.arms_run, Cell::Lanes),
+        Cell::of(row.speedup_counted, Cell::Factor),
+        Cell::of(row.speedup_with_traffic, Cell::Factor),
+        Cell::of(row.speedup_measured, Cell::Factor),
+        Cell::of(row.remainder, Cell::Time).with(share),
+        Cell::of(row.bytes, Cell::Bytes).with(rate),
+        Cell::Count(row.dispatches as u128).with(sorting),
+    ]
+}
+
+/// Where each kernel crosses its baseline.
+pub fn crossovers(found: &CrossoverTable) -> Table {
+    let parameters = found.parameters.iter().map(Column::words);
+    let kernels = found.kernels.iter().map(|name| Column::words(name).with_notes());
+    let title = format!(
+        "{}{}: where each kernel is as fast as {} along {}, and its speed-up at the end",
+        found.label,
+        shared(&found.shared),
+        found.baseline,
+        found.axis
+    );
+    let mut table = Table::new(title, parameters.chain(kernels));
+    for row in &found.rows {
+        let cells = row.crossovers.iter().zip(&row.last).map(|(crossover, last)| {
+            let last = last.map_or(String::new(), |last| Cell::Factor(last).to_text());
+            Cell::of(crossover.as_ref(), |words| Cell::Noted(words.clone(), last))
+        });
+        table.rows.push(row.parameters.iter().map(Cell::text).chain(cells).collect());
+    }
+    table
+}
+
+/// What all rows share, in brackets; empty where nothing is.
+fn shared(words: &[String]) -> String {
+    if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
+}
+
+/// A profile's devices, a row each.
+pub fn profiled(devices: &[DeviceProfile]) -> Table {
+    let columns = [
+        Column::words("device"),
+        Column::figures("W"),
+        Column::figures("active lanes"),
+        Column::figures("efficiency"),
+        Column::figures("subgroup operations"),
+        Column::words("counts"),
+        Column::words("trust"),
+        Column::words("worst"),
+    ];
+    let mut table = Table::new("", columns);
+    for device in devices {
+        let work = device.column.work;
+        let mean = work.active_lanes_mean();
+        let failed = device.status == Status::Failed;
+        let worst = device.lines.first().filter(|line| line.wasted.is_some_and(|w| w > 0.0));
+        let method = device.column.method;
+        table.rows.push(vec![
+            Cell::text(&device.column.label),
+            Cell::of(device.column.width, Cell::Width),
+            Cell::of(mean, Cell::Lanes),
+            Cell::of(device.efficiency(), Cell::Percent),
+            Cell::of(mean, |_| Cell::Count(work.subgroup_operations)),
+            if failed {
+                Cell::text("failed")
+            } else {
+                Cell::of(method, |it| Cell::text(it.name()))
+            },
+            Cell::text(device.trust.name()),
+            Cell::of(worst, |line| Cell::text(format!("line {}", line.line))),
+        ]);
+    }
+    table
+}
+
+/// The comparison of two runs.
+pub fn comparison(comparison: &Comparison) -> Table {
+    let columns = [
+        Column::words("kernel"),
+        Column::words("parameters"),
+        Column::words("device A"),
+        Column::words("device B"),
+        Column::figures("W A"),
+        Column::figures("W B"),
+        Column::figures("lanes A"),
+        Column::figures("lanes B"),
+        Column::figures("time A"),
+        Column::figures("time B"),
+        Column::figures("time B / A").with_notes(),
+        Column::figures("subgroup operations B / A"),
+        Column::words("flags"),
+    ];
+    let mut table = Table::new("", columns);
+    for row in &comparison.rows {
+        let width = |width: Option<Width>| Cell::of(width, Cell::Width);
+        let lanes = |lanes: Option<f64>| Cell::of(lanes, Cell::Lanes);
+        let time = |time: Option<Nanoseconds>| Cell::of(time, Cell::Time);
+        table.rows.push(vec![
+            Cell::text(&row.kernel),
+            Cell::text(parameters_text(&row.parameters, &[])),
+            Cell::text(&row.labels[0]),
+            Cell::text(&row.labels[1]),
+            width(row.widths[0]),
+            width(row.widths[1]),
+            lanes(row.active_lanes_means[0]),
+            lanes(row.active_lanes_means[1]),
+            time(row.medians[0]),
+            time(row.medians[1]),
+            Cell::of(row.time_ratio.as_ref(), |ratio| {
+                Cell::Between(ratio.ratio, [ratio.interval.low, ratio.interval.high])
+            }),
+            Cell::of(row.subgroup_operations_ratio, Cell::Factor),
+            Cell::Flags(row.flags.clone()),
+        ]);
+    }
+    table
+}
+
+/// The library's functions beside what a CUDA user would pick.
+pub fn peers(rows: &[PeerRow]) -> Table {
+    let columns = [
+        Column::words("work"),
+        Column::figures("elements"),
+        Column::words("caches"),
+        Column::figures("time"),
+        Column::words("peer"),
+        Column::figures("its time"),
+        Column::figures("speed over the peer's"),
+        Column::figures("of the copy rate"),
+        Column::words("device"),
+    ];
+    let mut table = Table::new("", columns);
+    for row in rows {
+        table.rows.push(vec![
+            Cell::text(&row.work),
+            Cell::Count(row.n.into()),
+            Cell::text(if row.cold { "cold" } else { "warm" }),
+            Cell::Time(Nanoseconds(row.median_ns)),
+            Cell::text(&row.peer),
+            Cell::Time(Nanoseconds(row.peer_median_ns)),
+            Cell::Factor(row.speed_ratio),
+            Cell::Percent(Ratio(row.copy_rate_ratio)),
+            Cell::text(&row.device),
+        ]);
+    }
+    table
+}
