@@ -173,6 +173,12 @@ tags! {
      the most turns that it can have, and what a lane does after as many turns, before it leaves, is \
      not done."
 
+    LoopMayBeCutOff "loop_may_be_cut_off"
+    "The loop on that line ran as often as the device lets a loop iterate before it leaves it by \
+     itself (doctor shows the number), and its counts do not tell whether any lane was cut off: \
+     outputs, counts and times may be of a shorter loop. A launch with fewer iterations, or a \
+     simulator, tells."
+
     EdgeSource "shuffle_past_the_edge_of_a_subgroup"
     "On these lines lanes asked for a lane before the first or after the last of their subgroup, or \
      one that a partial workgroup leaves empty. Scans and stencils do; what comes back differs between \

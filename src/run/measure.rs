@@ -12,7 +12,8 @@ use sha2::{Digest, Sha256};
 
 use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
 use crate::kernel::{Language, Launch, Workgroups, generate};
-use crate::program::{Parsed, Program, ProgramError, loops};
+use crate::program::loops::{self, CutLoops, LoopCounts};
+use crate::program::{Parsed, Program, ProgramError};
 use crate::record::{
     Block, BlockCode, Device, Dispatch, Flag, Measurement, Output, RuntimeChecks, Source, Status,
     Tag,
@@ -152,7 +153,7 @@ pub fn measurement(
     let efficiency_ratio =
         active_lanes_mean.zip(width).map(|(mean, width)| Ratio(mean / f64::from(width.lanes())));
     let (output, mismatch) = verdict(counted.as_ref(), timed.as_ref());
-    let flags = flags(counted.as_ref(), timed.as_ref(), &programs, &dispatches);
+    let flags = flags(device, counted.as_ref(), timed.as_ref(), programs.iter().zip(&dispatches));
     let has_counts = blocks().next().is_some();
     for (dispatch, code) in dispatches.iter_mut().zip(machine_code) {
         dispatch.machine_code = code;
@@ -203,25 +204,52 @@ fn verdict(counted: Option<&Counted>, timed: Option<&Timed>) -> (Output, Option<
 }
 
 /// What is flagged, each flag once.
-fn flags(
+fn flags<'a>(
+    device: &Device,
     counted: Option<&Counted>,
     timed: Option<&Timed>,
-    programs: &[Program],
-    dispatches: &[Dispatch],
+    dispatches: impl Iterator<Item = (&'a Program, &'a Dispatch)>,
 ) -> Vec<Flag> {
     let mut flags = Vec::new();
     flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
     flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
-    for (program, dispatch) in programs.iter().zip(dispatches) {
-        let lanes: Vec<u64> = dispatch.blocks.iter().map(|block| block.lanes.0).collect();
-        if lanes.len() == program.blocks().len() {
-            let lines = loops::cut_off(program, &lanes);
-            flags.extend(lines.iter().map(|line| Flag::at(Tag::LoopCutOff, [*line])));
-        }
+    for (program, dispatch) in dispatches {
+        let cut = cut_loops(device, program, dispatch, counted);
+        flags.extend(cut.certain.iter().map(|line| Flag::at(Tag::LoopCutOff, [*line])));
+        flags.extend(cut.possible.iter().map(|line| Flag::at(Tag::LoopMayBeCutOff, [*line])));
     }
     flags.sort();
     flags.dedup();
     flags
+}
+
+/// The loops of a dispatch that the device left by itself, or may have left.
+fn cut_loops(
+    device: &Device,
+    program: &Program,
+    dispatch: &Dispatch,
+    counted: Option<&Counted>,
+) -> CutLoops {
+    if dispatch.blocks.len() != program.blocks().len() {
+        return CutLoops::default();
+    }
+    let lanes: Vec<u64> = dispatch.blocks.iter().map(|block| block.lanes.0).collect();
+    let estimated = counted.is_some_and(|counted| counted.method == IssuesMethod::Estimated);
+    let executions: Vec<u64> = match estimated {
+        true => lanes.clone(),
+        false => dispatch.blocks.iter().map(|block| block.issues.0).collect(),
+    };
+    let sizes = dispatch.workgroups.into_iter().flatten().chain(dispatch.workgroup_size);
+    let invocations = dispatch.workgroups.map(|_| sizes.map(u64::from).product());
+    loops::cut_off(
+        program,
+        &LoopCounts {
+            executions: &executions,
+            lanes: &lanes,
+            invocations,
+            limit: device.loop_limit,
+        },
+    )
 }
 
 /// The mean active lanes over the dispatches that do not only set up.

@@ -1,151 +1,423 @@
 //! Loops that a driver left by itself.
 //!
-//! Input: a program and its blocks' lanes. Output: the places of loops that more lanes came out of
-//! than took a way out. A driver that cuts loops off after some number of turns says nothing of it,
-//! but its lanes stand behind the loop without having executed any `break`. Nothing is run.
+//! Input: a program, and its blocks' executions and lanes on a device. Output: the lines of loops that
+//! more lanes came out of than took a way out, and of loops of which counts cannot tell. A driver that
+//! cuts loops off after some number of iterations says nothing of it, but its lanes stand behind the
+//! loop without having executed any way out. Nothing is run.
+//!
+//! # What counts can tell
+//!
+//! Every lane that enters a loop leaves it by `break`, by `return`, by `break if`, or because the
+//! driver cut the loop off. The first two are statements at the end of blocks, so their lanes are
+//! counted. The lanes that enter are followed from the invocations of the dispatch down: through
+//! branches, where the lanes of an arm follow from its first block or from what the other arms took,
+//! and into functions, where they are the lanes of the calls. Without `break if`, more lanes in than
+//! out prove a cut; where the lanes that enter are not known, more lanes behind the loop than breaks do.
+//!
+//! No block counts who leaves by `break if`. There, and where nothing is known of who enters, a cut is
+//! possible as soon as a block of the loop was executed as often as the device's limit of iterations: a
+//! lane that reached the limit executed it that often.
 
-use naga::Statement;
+use naga::{Expression, Function, Handle, Literal, Statement};
 
-use super::{Body, Node, Program};
+use super::{Body, Node, Program, Straight};
 
-/// The lines of loops that were cut off; `lanes` holds each block's active lanes, by number.
+/// What a device counted of a dispatch.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopCounts<'a> {
+    /// Each block's executions by a subgroup, by number. Where they are estimated, give the lanes.
+    pub executions: &'a [u64],
+    /// Each block's active lanes, by number.
+    pub lanes: &'a [u64],
+    /// The invocations of the dispatch; `None` if the device worked them out.
+    pub invocations: Option<u64>,
+    /// After how many iterations the device leaves a loop by itself; `None` if not seen to do so.
+    pub limit: Option<u64>,
+}
+
+/// The lines of loops that a device did not run to their end, in ascending order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CutLoops {
+    /// More lanes came out than took a way out.
+    pub certain: Vec<u32>,
+    /// Executed as often as the device's limit, and the counts do not tell.
+    pub possible: Vec<u32>,
+}
+
+/// Finds the loops that were or may have been cut off.
 ///
-/// Only loops without `return` and `break if` are looked at, where a block before or after has the
-/// lanes that entered.
-pub fn cut_off(program: &Program, lanes: &[u64]) -> Vec<u32> {
-    let structure = program.structure();
-    let mut look = Look { program, lanes, lines: Vec::new() };
-    for body in structure.functions.iter().chain([&structure.entry_point]) {
-        look.body(body);
+/// # Panics
+///
+/// When there are fewer counts than blocks.
+pub fn cut_off(program: &Program, counts: &LoopCounts<'_>) -> CutLoops {
+    let mut found = CutLoops::default();
+    let (module, structure) = (program.module(), program.structure());
+    for ((handle, function), body) in module.functions.iter().zip(&structure.functions) {
+        let bodies = structure.functions.iter().chain([&structure.entry_point]);
+        let calls = bodies.map(|body| called_lanes(body, handle, counts.lanes)).sum();
+        let mut walk = LoopWalk { program, function, counts, found: &mut found };
+        walk.body(body, Some(calls));
     }
-    look.lines.sort_unstable();
-    look.lines.dedup();
-    look.lines
+    let function = &module.entry_points[0].function;
+    let mut walk = LoopWalk { program, function, counts, found: &mut found };
+    walk.body(&structure.entry_point, counts.invocations);
+    for lines in [&mut found.certain, &mut found.possible] {
+        lines.sort_unstable();
+        lines.dedup();
+    }
+    let certain = found.certain.clone();
+    found.possible.retain(|line| !certain.contains(line));
+    found
 }
 
-struct Look<'a> {
+/// Which statements leave a construct, so that their lanes do not come out behind it.
+#[derive(Clone, Copy)]
+struct Leaving {
+    /// Whether a `break` at this depth does.
+    breaks: bool,
+    /// Whether a `continue` at this depth does.
+    continues: bool,
+}
+
+struct LoopWalk<'a> {
     program: &'a Program,
-    lanes: &'a [u64],
-    lines: Vec<u32>,
+    function: &'a Function,
+    counts: &'a LoopCounts<'a>,
+    found: &'a mut CutLoops,
 }
 
-impl Look<'_> {
-    fn body(&mut self, body: &Body) {
+impl LoopWalk<'_> {
+    /// Walks a body that so many lanes enter; `None` if that is not known.
+    fn body(&mut self, body: &Body, entering: Option<u64>) {
+        let mut here = entering;
         for (index, node) in body.nodes.iter().enumerate() {
+            if let Node::Straight(straight) = node {
+                here = Some(self.lanes(straight));
+            }
             match node {
                 Node::Straight(_) => {}
-                Node::If { accept, reject, .. } => {
-                    self.body(accept);
-                    self.body(reject);
-                }
+                Node::If { accept, reject, .. } => self.arms(&[accept, reject], here),
                 Node::Switch { cases, .. } => {
-                    cases.iter().for_each(|case| self.body(&case.body));
+                    let bodies: Vec<&Body> = cases.iter().map(|case| &case.body).collect();
+                    let through = cases.iter().any(|case| case.fall_through);
+                    self.arms(&bodies, here.filter(|_| !through));
                 }
                 Node::Loop { body: inside, continuing, break_if, span } => {
-                    self.body(inside);
-                    self.body(continuing);
-                    let behind = body.nodes.get(index + 1).and_then(block_lanes);
-                    let came_out = behind.map(|block| self.lanes[block]);
-                    let took_a_way = self.breaks(inside, true);
-                    if let (None, Some(came_out), Some(took_a_way)) =
-                        (break_if, came_out, took_a_way)
-                        && took_a_way < came_out
-                    {
+                    let behind = body.nodes.get(index + 1).and_then(first_block);
+                    let behind = behind.map(|straight| self.lanes(straight));
+                    let cut = self.judge(inside, continuing, *break_if, [here, behind]);
+                    if let Some(certain) = cut {
                         let start = span.to_range().map_or(0, |range| range.start);
-                        self.lines.push(self.program.text().location(start).line);
+                        let line = self.program.text().location(start).line;
+                        let lines = match certain {
+                            true => &mut self.found.certain,
+                            false => &mut self.found.possible,
+                        };
+                        lines.push(line);
                     }
+                    self.body(inside, None);
+                    self.body(continuing, None);
                 }
+            }
+            let leaving = Leaving { breaks: true, continues: true };
+            here = here.map(|lanes| lanes.saturating_sub(self.leaving(node, leaving)));
+        }
+    }
+
+    /// Walks the arms of a branch that so many lanes reach.
+    fn arms(&mut self, arms: &[&Body], reaching: Option<u64>) {
+        let first = arms.iter().map(|arm| arm.nodes.first().and_then(first_block));
+        let known: Vec<Option<u64>> =
+            first.map(|first| first.map(|straight| self.lanes(straight))).collect();
+        let rest = reaching.map(|lanes| lanes.saturating_sub(known.iter().flatten().sum()));
+        let one_unknown = known.iter().filter(|lanes| lanes.is_none()).count() == 1;
+        // Arms that begin with loops: where as many lanes took ways out as entered, each loop's did.
+        let out: Vec<Option<u64>> = arms.iter().map(|arm| self.leaving_first_loop(arm)).collect();
+        let unknown = out.iter().zip(&known).filter(|(_, lanes)| lanes.is_none());
+        let all_left = unknown.map(|(out, _)| *out).sum::<Option<u64>>() == rest;
+        for ((arm, lanes), out) in arms.iter().zip(known).zip(out) {
+            let lanes = lanes.or(rest.filter(|_| one_unknown));
+            self.body(arm, lanes.or(out.filter(|_| all_left)));
+        }
+    }
+
+    /// The lanes that took a way out of the loop that a body begins with; `None` if it begins with
+    /// something else, or lanes may leave by `break if`.
+    fn leaving_first_loop(&self, body: &Body) -> Option<u64> {
+        match body.nodes.first()? {
+            Node::Loop { body, continuing, break_if: None, .. } => {
+                Some(self.sum([body, continuing], Leaving { breaks: true, continues: false }))
+            }
+            Node::Straight(_) | Node::If { .. } | Node::Switch { .. } | Node::Loop { .. } => None,
+        }
+    }
+
+    /// Whether a loop was certainly cut off (`true`) or possibly (`false`); `None` if not. The lanes
+    /// are those that enter it and those of the block behind it.
+    fn judge(
+        &self,
+        inside: &Body,
+        continuing: &Body,
+        break_if: Option<Handle<Expression>>,
+        [entering, behind]: [Option<u64>; 2],
+    ) -> Option<bool> {
+        let of = |breaks| self.sum([inside, continuing], Leaving { breaks, continues: false });
+        let returns = of(false);
+        let breaks = of(true) - returns;
+        let break_if = break_if.and_then(|condition| self.test(condition));
+        if break_if == Some(Test::Always) {
+            return None;
+        }
+        if break_if.is_none() {
+            if let Some(entering) = entering {
+                return (entering > breaks + returns).then_some(true);
+            }
+            if let Some(behind) = behind {
+                return (behind > breaks).then_some(true);
+            }
+        }
+        if entering == Some(0) {
+            return None;
+        }
+        let head = inside.nodes.iter().chain(&continuing.nodes).find_map(first_block);
+        let executions = head.map(|straight| self.counts.executions[straight.block.index()]);
+        // Whoever was in a loop that nobody left by a way out was cut off, whatever the limit.
+        let nobody_left = break_if.is_none() && breaks + returns == 0;
+        let limit = if nobody_left { 1 } else { self.counts.limit? };
+        executions.is_none_or(|executions| executions >= limit).then_some(false)
+    }
+
+    /// What the condition of a `break if` says without running it; `None` if it never leaves.
+    fn test(&self, condition: Handle<Expression>) -> Option<Test> {
+        match self.function.expressions[condition] {
+            Expression::Literal(Literal::Bool(false)) => None,
+            Expression::Literal(Literal::Bool(true)) => Some(Test::Always),
+            _ => Some(Test::Unknown),
+        }
+    }
+
+    fn lanes(&self, straight: &Straight) -> u64 {
+        self.counts.lanes[straight.block.index()]
+    }
+
+    fn sum<'b>(&self, bodies: impl IntoIterator<Item = &'b Body>, leaving: Leaving) -> u64 {
+        let nodes = bodies.into_iter().flat_map(|body| &body.nodes);
+        nodes.map(|node| self.leaving(node, leaving)).sum()
+    }
+
+    /// The lanes that leave a node otherwise than at its end.
+    fn leaving(&self, node: &Node, leaving: Leaving) -> u64 {
+        match node {
+            Node::Straight(straight) => {
+                let leaves = match straight.statements.last().map(|(statement, _)| statement) {
+                    Some(Statement::Return { .. } | Statement::Kill) => true,
+                    Some(Statement::Break) => leaving.breaks,
+                    Some(Statement::Continue) => leaving.continues,
+                    _ => false,
+                };
+                if leaves { self.lanes(straight) } else { 0 }
+            }
+            Node::If { accept, reject, .. } => self.sum([accept, reject], leaving),
+            Node::Switch { cases, .. } => {
+                let bodies = cases.iter().map(|case| &case.body);
+                self.sum(bodies, Leaving { breaks: false, ..leaving })
+            }
+            Node::Loop { body, continuing, .. } => {
+                self.sum([body, continuing], Leaving { breaks: false, continues: false })
             }
         }
     }
+}
 
-    /// The lanes that executed a `break` of the loop whose body this is; nothing where lanes return.
-    fn breaks(&self, body: &Body, own: bool) -> Option<u64> {
-        let mut sum = 0;
-        for node in &body.nodes {
-            sum += match node {
-                Node::Straight(straight) => match straight.statements.last() {
-                    Some((Statement::Break, _)) if own => self.lanes[straight.block.index()],
-                    Some((Statement::Return { .. } | Statement::Kill, _)) => return None,
-                    _ => 0,
-                },
-                Node::If { accept, reject, .. } => {
-                    self.breaks(accept, own)? + self.breaks(reject, own)?
-                }
-                Node::Switch { cases, .. } => {
-                    let mut inside = 0;
-                    for case in cases {
-                        inside += self.breaks(&case.body, false)?;
-                    }
-                    inside
-                }
-                Node::Loop { body, continuing, .. } => {
-                    self.breaks(body, false)? + self.breaks(continuing, false)?
-                }
-            };
-        }
-        Some(sum)
-    }
+/// What is known of a `break if` that may leave.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Test {
+    /// It leaves after the first iteration.
+    Always,
+    /// It depends.
+    Unknown,
 }
 
 /// The block that a node is.
-fn block_lanes(node: &Node) -> Option<usize> {
+fn first_block(node: &Node) -> Option<&Straight> {
     match node {
-        Node::Straight(straight) => Some(straight.block.index()),
+        Node::Straight(straight) => Some(straight),
         Node::If { .. } | Node::Switch { .. } | Node::Loop { .. } => None,
     }
+}
+
+/// The lanes that call a function from a body.
+fn called_lanes(body: &Body, callee: Handle<Function>, lanes: &[u64]) -> u64 {
+    let of = |body| called_lanes(body, callee, lanes);
+    let nodes = body.nodes.iter().map(|node| match node {
+        Node::Straight(straight) => {
+            let calls = straight.statements.iter().filter(|(statement, _)| {
+                matches!(statement, Statement::Call { function, .. } if *function == callee)
+            });
+            calls.map(|_| lanes[straight.block.index()]).sum()
+        }
+        Node::If { accept, reject, .. } => of(accept) + of(reject),
+        Node::Switch { cases, .. } => cases.iter().map(|case| of(&case.body)).sum(),
+        Node::Loop { body, continuing, .. } => of(body) + of(continuing),
+    });
+    nodes.sum()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::program::{Overrides, Parsed};
+    use crate::simulate::{Compiled, Config, Fma, Memory, Reconvergence, Schedule};
+    use crate::units::Width;
 
-    const TEXT: &str = "@group(0) @binding(0) var<storage, read_write> o: array<u32>;
-@compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {
-    var x = i;
-    for (var k = 0u; k < 100000u; k++) {
-        if x == 77u { break; }
-        x += 3u;
+    const LIMIT: u64 = 1000;
+
+    fn program(text: &str) -> Program {
+        let text = format!("@group(0) @binding(0) var<storage, read_write> o: array<u32>;\n{text}");
+        Parsed::new("t.wgsl", &text).unwrap().resolve("main", &Overrides::new()).unwrap()
     }
-    o[i] = x;
-}";
+
+    fn judge(program: &Program, executions: &[u64], lanes: &[u64]) -> CutLoops {
+        let limit = Some(LIMIT);
+        cut_off(program, &LoopCounts { executions, lanes, invocations: Some(16), limit })
+    }
+
+    /// The counts of the simulator, which leaves no loop by itself.
+    fn counts(program: &Program) -> (Vec<u64>, Vec<u64>) {
+        let config = Config {
+            width: Width::new(8).unwrap(),
+            reconvergence: Reconvergence::Maximal,
+            fma: Fma::Fused,
+            steps_max: 1 << 28,
+            schedule: Schedule::InOrder,
+            strict: false,
+            threads: Some(1),
+            zero_workgroup_memory: true,
+        };
+        let mut memory = Memory::new();
+        memory.bind(0, 0, &[0; 64]);
+        let outcome = Compiled::new(program).unwrap().run([2, 1, 1], &mut memory, &config).unwrap();
+        outcome.blocks.iter().map(|block| (block.issues.0, block.lanes.0)).unzip()
+    }
+
+    /// A program of which each way out of a loop has lanes that a driver could lose.
+    const FORMS: [(&str, u32); 7] = [
+        ("@compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {
+            for (var k = 0u; k < 2000u; k++) { if k == 1500u + i.x { break; } o[i.x] = k; }
+         }", 3),
+        ("@compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {
+            for (var k = 0u; k < 2000u; k++) { if k == 1999u { o[i.x] = k; return; } }
+         }", 3),
+        ("fn f(n: u32) -> u32 { var k = 0u; loop { k += 1u; if k >= n { return k; } } return 0u; }
+         @compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {
+            o[i.x] = f(2000u) + f(1999u);
+         }", 2),
+        ("@compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {
+            if (i.x % 2u) == 1u { for (var k = 0u; k < 2000u; k++) { o[i.x] = k; } }
+            else { while o[i.x] < 1500u { o[i.x] += 1u; } }
+         }", 3),
+        ("@compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {
+            switch i.x % 3u {
+                case 0u: { if i.x > 5u { return; } loop { o[i.x] += 1u; if o[i.x] > 1200u { break; } } }
+                case 1u: { o[i.x] = 1u; }
+                default: { o[i.x] = 2u; }
+            }
+         }", 4),
+        ("@compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {
+            for (var k = 0u; k < 3u; k++) {
+                for (var m = 0u; m < 1100u; m++) { if (m % 2u) == 0u { continue; } o[i.x] = m; }
+            }
+         }", 4),
+        ("@compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {
+            var k = 0u;
+            loop { switch k { case 1100u: { return; } default: { k += 1u; } } o[i.x] = k; }
+         }", 4),
+    ];
 
     #[test]
-    fn lanes_behind_a_loop_that_left_no_way_out_are_noticed() {
-        let program =
-            Parsed::new("t.wgsl", TEXT).unwrap().resolve("main", &Overrides::new()).unwrap();
-        let breaks = |statements: &[(Statement, naga::Span)]| {
-            matches!(statements.last(), Some((Statement::Break, _)))
-        };
-        let mut exits = Vec::new();
-        fn walk<'a>(body: &'a Body, found: &mut impl FnMut(&'a crate::program::Straight)) {
-            for node in &body.nodes {
-                match node {
-                    Node::Straight(straight) => found(straight),
-                    Node::If { accept, reject, .. } => {
-                        walk(accept, found);
-                        walk(reject, found);
+    fn whole_loops_are_not_flagged_and_lanes_that_took_no_way_out_are() {
+        for (text, line) in FORMS {
+            let program = program(text);
+            let (executions, lanes) = counts(&program);
+            assert_eq!(judge(&program, &executions, &lanes), CutLoops::default(), "{text}");
+            // A driver that leaves the loop early never comes to one of the ways out.
+            let jumps = |straight: &Straight| {
+                matches!(
+                    straight.statements.last(),
+                    Some((Statement::Break | Statement::Return { .. }, _))
+                )
+            };
+            let mut lost = lanes.clone();
+            let mut zeroed = 0;
+            let bodies = program.structure().functions.iter();
+            for body in bodies.chain([&program.structure().entry_point]) {
+                each(body, false, &mut |straight, in_loop| {
+                    if in_loop && jumps(straight) {
+                        lost[straight.block.index()] = 0;
+                        zeroed += 1;
                     }
-                    Node::Switch { .. } => {}
-                    Node::Loop { body, continuing, .. } => {
-                        walk(body, found);
-                        walk(continuing, found);
-                    }
+                });
+            }
+            assert!(zeroed > 0, "{text}");
+            let cut = judge(&program, &executions, &lost);
+            let flagged = [cut.certain.clone(), cut.possible.clone()].concat();
+            assert!(flagged.contains(&line), "{text}: {cut:?}");
+        }
+    }
+
+    fn each<'a>(body: &'a Body, in_loop: bool, visit: &mut impl FnMut(&'a Straight, bool)) {
+        for node in &body.nodes {
+            match node {
+                Node::Straight(straight) => visit(straight, in_loop),
+                Node::If { accept, reject, .. } => {
+                    each(accept, in_loop, visit);
+                    each(reject, in_loop, visit);
+                }
+                Node::Switch { cases, .. } => {
+                    cases.iter().for_each(|case| each(&case.body, in_loop, visit));
+                }
+                Node::Loop { body, continuing, .. } => {
+                    each(body, true, visit);
+                    each(continuing, true, visit);
                 }
             }
         }
-        walk(&program.structure().entry_point, &mut |straight| {
-            if breaks(&straight.statements) {
-                exits.push(straight.block.index());
-            }
-        });
-        assert_eq!(exits.len(), 2);
-        let mut lanes = vec![8; program.blocks().len()];
-        lanes[exits[0]] = 5;
-        lanes[exits[1]] = 3;
-        assert!(cut_off(&program, &lanes).is_empty());
-        lanes[exits[0]] = 0;
-        assert_eq!(cut_off(&program, &lanes), [4]);
+    }
+
+    #[test]
+    fn a_loop_left_by_break_if_is_possibly_cut_where_it_ran_as_often_as_the_limit() {
+        let text = |n: u32| {
+            format!(
+                "@compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {{
+                    var k = 0u;
+                    loop {{ k += 1u; continuing {{ break if k >= {n}u; }} }}
+                    o[i.x] = k;
+                 }}"
+            )
+        };
+        for (n, possible) in [(300, vec![]), (1000, vec![4]), (5000, vec![4])] {
+            let program = program(&text(n));
+            let (executions, lanes) = counts(&program);
+            let expected = CutLoops { certain: vec![], possible };
+            assert_eq!(judge(&program, &executions, &lanes), expected, "{n}");
+        }
+    }
+
+    #[test]
+    fn a_loop_without_a_way_out_that_ended_was_cut() {
+        let text = "@compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {
+            if i.x < 20u { loop { continuing { break if false; } } }
+            loop { o[i.x] += 1u; continuing { break if false; } }
+        }";
+        let program = program(text);
+        let blocks = program.blocks().len();
+        for limit in [None, Some(LIMIT)] {
+            let (executions, lanes) = (vec![2; blocks], vec![16; blocks]);
+            let counts =
+                LoopCounts { executions: &executions, lanes: &lanes, invocations: Some(16), limit };
+            // Who took the arm is not counted: it has no block.
+            let expected = CutLoops { certain: vec![4], possible: vec![3] };
+            assert_eq!(cut_off(&program, &counts), expected);
+        }
     }
 }
