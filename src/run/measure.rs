@@ -15,8 +15,8 @@ use crate::kernel::{Language, Launch, Workgroups, generate};
 use crate::program::loops::{self, CutLoops, LoopCounts};
 use crate::program::{Parsed, Program, ProgramError};
 use crate::record::{
-    Block, BlockCode, Device, Dispatch, Flag, Measurement, Output, RuntimeChecks, Source, Status,
-    Tag,
+    Block, BlockCode, Device, Dispatch, Flag, Measurement, Method, Output, RuntimeChecks, Source,
+    Status, Tag,
 };
 use crate::units::{Ratio, Width};
 
@@ -234,10 +234,10 @@ fn cut_loops(
         return CutLoops::default();
     }
     let lanes: Vec<u64> = dispatch.blocks.iter().map(|block| block.lanes.0).collect();
-    let estimated = counted.is_some_and(|counted| counted.method == IssuesMethod::Estimated);
+    let estimated = counted.is_some_and(|counted| counted.method == Method::Estimated);
     let executions: Vec<u64> = match estimated {
         true => lanes.clone(),
-        false => dispatch.blocks.iter().map(|block| block.issues.0).collect(),
+        false => dispatch.blocks.iter().map(|block| block.executions.0).collect(),
     };
     let sizes = dispatch.workgroups.into_iter().flatten().chain(dispatch.workgroup_size);
     let invocations = dispatch.workgroups.map(|_| sizes.map(u64::from).product());
