@@ -172,3 +172,43 @@ fn forbidden_edges_are_found() {
         ]
     );
 }
+
+/// Files that the guides name and that are not there; names with `<…>` are patterns.
+fn missing_files(guides: &BTreeMap<String, String>) -> Vec<String> {
+    let quoted = Regex::new(r"`([\w./-]+)`|\]\(([\w./-]+)\)").unwrap();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut missing = Vec::new();
+    for (guide, text) in guides {
+        for found in quoted.captures_iter(text) {
+            let (name, folder) = match (found.get(1), found.get(2)) {
+                (Some(name), _) => (name.as_str(), root.to_owned()),
+                (_, link) => (link.unwrap().as_str(), root.join("docs/contributing")),
+            };
+            let is_file = name.ends_with(".md") || name.contains('/');
+            let beside = root.join("docs/contributing").join(name);
+            if is_file && !folder.join(name).exists() && !beside.exists() {
+                missing.push(format!("{guide}: {name}"));
+            }
+        }
+    }
+    missing
+}
+
+/// Guides are errands with their files: each file that one names is there.
+#[test]
+fn the_guides_name_files_that_exist() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/contributing");
+    let mut guides = BTreeMap::new();
+    for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        guides.insert(name, fs::read_to_string(entry.path()).unwrap());
+    }
+    for asked in ["kernel", "backend", "chart", "rule", "testing", "words"] {
+        assert!(guides.contains_key(&format!("{asked}.md")), "{asked}");
+    }
+    assert_eq!(missing_files(&guides), Vec::<String>::new());
+    let planted = "see `src/nowhere/at_all.rs`, [gone](gone.md), `src/lib.rs` and `a/<b>.rs`";
+    let planted = BTreeMap::from([("planted.md".to_owned(), planted.to_owned())]);
+    let expected = ["planted.md: src/nowhere/at_all.rs", "planted.md: gone.md"];
+    assert_eq!(missing_files(&planted), expected);
+}
