@@ -357,7 +357,7 @@ fn unpacked(text: &[u8], path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     Ok(Some(plain))
 }
 
-/// Reads the rows of a file that `examples/peers` wrote.
+/// Reads the rows of a file that `lab peers` wrote.
 ///
 /// # Errors
 ///

@@ -259,7 +259,7 @@ pub(crate) struct ReportArguments {
     /// Folder for charts and page; beside the result file where left out
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Rows of `examples/peers`, for a table in the page
+    /// Rows of `lab peers`, for a table in the page
     #[arg(long, value_name = "FILE")]
     pub(crate) peers: Option<PathBuf>,
 }

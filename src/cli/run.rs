@@ -181,12 +181,7 @@ impl Job {
         let run = Run {
             schema: SCHEMA,
             counting_rule: COUNTING_RULE,
-            tool: Tool {
-                name: "lanescope".to_owned(),
-                version: env!("CARGO_PKG_VERSION").to_owned(),
-                git_sha: option_env!("LANESCOPE_GIT_SHA").map(str::to_owned),
-                git_dirty: option_env!("LANESCOPE_GIT_DIRTY").map(|dirty| dirty == "true"),
-            },
+            tool: Tool::this(),
             started_utc: now_utc(),
             argv: std::env::args().skip(1).collect(),
             host: host(),

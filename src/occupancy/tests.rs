@@ -129,7 +129,7 @@ fn devices_are_known_by_their_drivers_names() {
     assert_eq!(name("Intel(R) Arc(tm) A770 Graphics"), None);
 }
 
-/// Four hundred answers of the CUDA runtime for an H200, made with `benches/cuda_facts`.
+/// Four hundred answers of the CUDA runtime for an H200, made with `lab/benches/cuda_facts`.
 #[test]
 fn the_cuda_runtime_gives_the_same_numbers_of_blocks() {
     let hopper = architecture("sm_90").unwrap();
@@ -148,7 +148,7 @@ fn the_cuda_runtime_gives_the_same_numbers_of_blocks() {
 }
 
 /// Forty answers of the CUDA runtime to which block size occupies an H200 best, made with
-/// `benches/cuda_facts`: of sizes that do equally well it takes the largest.
+/// `lab/benches/cuda_facts`: of sizes that do equally well it takes the largest.
 #[test]
 fn the_cuda_runtime_proposes_the_same_block_sizes() {
     let hopper = architecture("sm_90").unwrap();

@@ -130,6 +130,18 @@ pub struct Tool {
     pub git_dirty: Option<bool>,
 }
 
+impl Tool {
+    /// This program, as what it measures names it.
+    pub fn this() -> Self {
+        Self {
+            name: "lanescope".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            git_sha: option_env!("LANESCOPE_GIT_SHA").map(str::to_owned),
+            git_dirty: option_env!("LANESCOPE_GIT_DIRTY").map(|dirty| dirty == "true"),
+        }
+    }
+}
+
 /// The machine that ran the invocation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Host {

@@ -1,4 +1,4 @@
-//! What `examples/peers` measured, in a file of its own.
+//! What `lab peers` measured, in a file of its own.
 //!
 //! Input: its samples. Output: serde types. No part of a run's record.
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// The number of this file's format.
 pub const PEERS_SCHEMA: u32 = 1;
 
-/// What `examples/peers` measured: the library's algorithms beside what a CUDA user would pick.
+/// What `lab peers` measured: the library's algorithms beside what a CUDA user would pick.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Peers {
     /// The format's number, [`PEERS_SCHEMA`].

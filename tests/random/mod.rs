@@ -1,6 +1,6 @@
 //! Random programs: the generator, agreement with each driver, and that a disagreement is found.
 //!
-//! A thousand programs a driver run in `.ci/run`, through `examples/agreement.rs`; here some.
+//! A thousand programs a driver run in `.ci/run`, through `lab agreement`; here some.
 
 use std::time::Duration;
 

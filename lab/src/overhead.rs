@@ -4,7 +4,7 @@
 //! the plain module, of derived and of executed counting, and whether the two gave the same counts;
 //! geometric means for each set. Exit code 1 where counts differ.
 //!
-//! `cargo run --release --example overhead -- --device wgpu:0`
+//! `cargo run --release -p lab -- overhead --device wgpu:0`
 
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 
@@ -14,17 +14,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::Parser;
 use lanescope::instrument::Method;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
-use lanescope::record::Value;
-use lanescope::run::worker::{WorkerRunner, serve};
+use lanescope::record::{Tool, Value};
+use lanescope::run::worker::WorkerRunner;
 use lanescope::run::{CountOptions, Counted, Runner, TimeOptions, now_utc};
 use serde_json::{Value as Json, json};
 
 /// What counting costs on a device.
-#[derive(Debug, Parser)]
-struct Arguments {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
     /// The device, `wgpu:N`.
     #[arg(long, default_value = "wgpu:0")]
     device: String,
@@ -42,29 +41,21 @@ struct Set {
     launches: Vec<Launch>,
 }
 
-fn main() -> anyhow::Result<ExitCode> {
-    // The child that owns the device is this program too.
-    if std::env::args().nth(1).as_deref() == Some("worker") {
-        serve(&mut io::stdin().lock(), &mut io::stdout().lock())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let arguments = Arguments::parse();
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let number = arguments.device.strip_prefix("wgpu:").and_then(|number| number.parse().ok());
     let number = number.with_context(|| format!("`{}` is no wgpu:N", arguments.device))?;
     let mut device = WorkerRunner::open(number, true, Duration::from_secs(120))?;
     let mut same = true;
     let mut sets = Vec::new();
     for set in sets_of(arguments.n)? {
-        let (json, equal) = measure(&set, &arguments, &mut device)?;
+        let (json, equal) = measure(&set, arguments, &mut device)?;
         same &= equal;
         sets.push(json);
     }
+    let tool = Tool::this();
     let document = json!({
         "what": "time of modules that count over time of plain modules, medians of samples",
-        "tool": {
-            "version": env!("CARGO_PKG_VERSION"),
-            "git_sha": option_env!("LANESCOPE_GIT_SHA"),
-        },
+        "tool": { "version": tool.version, "git_sha": tool.git_sha },
         "started_utc": now_utc(),
         "device": device.device(),
         "sets": sets,

@@ -6,9 +6,11 @@
 //! library's own choice. Output: a JSON line for each case, with the time of each dispatch and
 //! whether the result is the stable partition that the processor works out.
 //!
-//! `cargo run --release --example split_speed -- order:few:256:2:4:8:26`
+//! `cargo run --release -p lab -- split-speed order:few:256:2:4:8:26`
 
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
+
+use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use lanescope::algorithms::multisplit::{
@@ -42,11 +44,18 @@ struct Gpu {
     period_ns: f64,
 }
 
-fn main() -> anyhow::Result<()> {
+/// How fast partitions are on a device.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// What to time, `mode:path:threads:rows:tiles_per_chunk:classes:log2_n`.
+    cases: Vec<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let gpu = open()?;
     let mut input = Input::new(&gpu, 1, 1)?;
-    for text in std::env::args().skip(1) {
-        let case = parse(&text)?;
+    for text in &arguments.cases {
+        let case = parse(text)?;
         if (input.n, input.classes) != (case.n, case.classes) {
             input = Input::new(&gpu, case.n, case.classes)?;
         }
@@ -55,7 +64,7 @@ fn main() -> anyhow::Result<()> {
         );
         println!("{line}");
     }
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 fn parse(text: &str) -> anyhow::Result<Case> {

@@ -6,27 +6,25 @@
 //! counted runs, and reading back what they found. Exit code 1 where an answer takes longer than
 //! the limit.
 //!
-//! `cargo run --release --example answers -- --device wgpu:0`
+//! `cargo run --release -p lab -- answers --device wgpu:0`
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::collections::BTreeMap;
-use std::io;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::Parser;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
-use lanescope::record::Device;
+use lanescope::record::{Device, Tool};
 use lanescope::run::profile::twice::Twice;
-use lanescope::run::worker::{WorkerRunner, serve};
+use lanescope::run::worker::WorkerRunner;
 use lanescope::run::{CountOptions, Counted, Runner, now_utc, trust};
 use serde_json::{Value as Json, json};
 
 /// How soon `profile` answers on a device.
-#[derive(Debug, Parser)]
-struct Arguments {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
     /// The device, `wgpu:N`.
     #[arg(long, default_value = "wgpu:0")]
     device: String,
@@ -38,13 +36,7 @@ struct Arguments {
     limit: f64,
 }
 
-fn main() -> anyhow::Result<ExitCode> {
-    // The child that owns the device is this program too.
-    if std::env::args().nth(1).as_deref() == Some("worker") {
-        serve(&mut io::stdin().lock(), &mut io::stdout().lock())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let arguments = Arguments::parse();
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let number = arguments.device.strip_prefix("wgpu:").and_then(|number| number.parse().ok());
     let number = number.with_context(|| format!("`{}` is no wgpu:N", arguments.device))?;
     let catalogue = Catalogue::embedded()?;
@@ -71,7 +63,7 @@ fn main() -> anyhow::Result<ExitCode> {
             "answers_s": seconds,
         }));
     }
-    let document = document(&arguments, device, kernels, worst);
+    let document = document(arguments, device, kernels, worst);
     println!("{}", serde_json::to_string_pretty(&document)?);
     Ok(if worst <= arguments.limit { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -90,11 +82,12 @@ fn answer(
 }
 
 fn document(arguments: &Arguments, device: Option<Device>, kernels: Vec<Json>, worst: f64) -> Json {
+    let tool = Tool::this();
     json!({
         "tool": "lanescope answers",
-        "version": env!("CARGO_PKG_VERSION"),
-        "git_sha": option_env!("LANESCOPE_GIT_SHA"),
-        "git_dirty": option_env!("LANESCOPE_GIT_DIRTY").map(|dirty| dirty == "true"),
+        "version": tool.version,
+        "git_sha": tool.git_sha,
+        "git_dirty": tool.git_dirty,
         "started_utc": now_utc(),
         "argv": std::env::args().skip(1).collect::<Vec<_>>(),
         "device": device,

@@ -7,14 +7,14 @@
 //!
 //! ```sh
 //! pip install --target nvrtc nvidia-cuda-nvrtc-cu12==12.4.127
-//! LANESCOPE_NVRTC=nvrtc/nvidia/cuda_nvrtc/lib cargo run --release --example embed_ptx
+//! LANESCOPE_NVRTC=nvrtc/nvidia/cuda_nvrtc/lib cargo run --release -p lab -- embed-ptx
 //! ```
 
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 use std::collections::BTreeMap;
 use std::io::Write;
-use std::path::Path;
+use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use lanescope::run::cuda::embedded::{
@@ -24,23 +24,34 @@ use lanescope::run::cuda::nvrtc::Nvrtc;
 use lzma_rust2::{XzOptions, XzWriter};
 use rayon::prelude::*;
 
+use crate::root;
+
 /// How hard the archive is compressed; 6 takes seconds, and 9 saves a twentieth.
 const PRESET: u32 = 6;
 
 /// How far back a repetition may lie, in bytes: all texts share one prelude, and lie together.
 const DICTIONARY_BYTES: u32 = 64 << 20;
 
+/// Compiles the PTX that lanescope brings, where it is stale.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
+    /// Compile every text anew.
+    #[arg(long)]
+    all: bool,
+    /// Say what is stale, and write nothing.
+    #[arg(long)]
+    list: bool,
+}
+
 #[expect(clippy::disallowed_methods, reason = "writes files of the checkout")]
-fn main() -> anyhow::Result<()> {
-    let asked: Vec<String> = std::env::args().skip(1).collect();
-    let given = |flag: &str| asked.iter().any(|one| one == flag);
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(FOLDER);
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let folder = root().join(FOLDER);
     let texts = texts()?;
     let index = Index::of(&texts);
     // What lies in the checkout counts, not what this program was built with.
     let there = std::fs::read(folder.join(ARCHIVE)).ok();
     let mut kept = there.map(|bytes| unpack(&bytes)).transpose()?.unwrap_or_default();
-    if given("--all") {
+    if arguments.all {
         kept.clear();
     }
     let before = kept.len();
@@ -56,8 +67,8 @@ fn main() -> anyhow::Result<()> {
     for text in stale.values() {
         println!("  {}", text.row);
     }
-    if given("--list") {
-        return Ok(());
+    if arguments.list {
+        return Ok(ExitCode::SUCCESS);
     }
     let compiled = compile(&stale)?;
     kept.extend(compiled);
@@ -65,7 +76,7 @@ fn main() -> anyhow::Result<()> {
     std::fs::write(folder.join(ARCHIVE), &archive)?;
     std::fs::write(folder.join(INDEX), written(&index))?;
     println!("{}: {} files, {} bytes", folder.join(ARCHIVE).display(), kept.len(), archive.len());
-    Ok(())
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The PTX of texts, by key.

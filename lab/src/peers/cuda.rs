@@ -13,7 +13,7 @@ use lanescope::run::Runner as _;
 use lanescope::run::cuda::CudaRunner;
 use lanescope::run::cuda::copies::Copies;
 
-use crate::ours::Work;
+use super::ours::Work;
 
 /// Invocations of a workgroup at most, on every NVIDIA GPU.
 const WORKGROUP_MAX: u32 = 1024;

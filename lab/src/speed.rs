@@ -5,7 +5,7 @@
 //! driver where a device is named; and as `OpenCL` C on Oclgrind where `oclgrind-kernel` is there.
 //! Times are the shortest of several runs.
 //!
-//! `cargo run --release --example speed -- --device wgpu:0`
+//! `cargo run --release -p lab -- speed --device wgpu:0`
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -13,19 +13,18 @@ use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use clap::Parser;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED, Workgroups};
 use lanescope::program::Parsed;
-use lanescope::record::Value;
-use lanescope::run::worker::{WorkerRunner, serve};
+use lanescope::record::{Tool, Value};
+use lanescope::run::worker::WorkerRunner;
 use lanescope::run::{Runner, TimeOptions, now_utc};
 use lanescope::simulate::{Compiled, Config, Fma, Memory, Reconvergence, Schedule};
 use lanescope::units::Width;
 use serde_json::{Value as Json, json};
 
 /// The simulator's speed.
-#[derive(Debug, Parser)]
-struct Arguments {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
     /// Elements on the simulator and on the driver.
     #[arg(long, default_value_t = 1 << 20)]
     n: u32,
@@ -51,13 +50,7 @@ const OPENCL: &str = "__kernel void uniform_work(__global const float *input,
 }
 ";
 
-fn main() -> anyhow::Result<ExitCode> {
-    // The child that owns the device is this program too.
-    if std::env::args().nth(1).as_deref() == Some("worker") {
-        serve(&mut io::stdin().lock(), &mut io::stdout().lock())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let arguments = Arguments::parse();
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let n = i64::from(arguments.n);
     let chosen = BTreeMap::from([("n".to_owned(), Value::Integer(n))]);
     let catalogue = Catalogue::embedded()?;
@@ -68,13 +61,11 @@ fn main() -> anyhow::Result<ExitCode> {
         Some(device) => Some(driver(&launch, device)?),
         None => None,
     };
-    let oclgrind = oclgrind(&arguments)?;
+    let oclgrind = oclgrind(arguments)?;
+    let tool = Tool::this();
     let document = json!({
         "what": "sealed uniform kernel: 512 multiply-adds an element; shortest of several runs",
-        "tool": {
-            "version": env!("CARGO_PKG_VERSION"),
-            "git_sha": option_env!("LANESCOPE_GIT_SHA"),
-        },
+        "tool": { "version": tool.version, "git_sha": tool.git_sha },
         "started_utc": now_utc(),
         "cores": std::thread::available_parallelism()?.get(),
         "elements": arguments.n,

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use lanescope::algorithms::multisplit::{Buffers, Multisplit, Order, Pairs, check, words_of};
 use wgpu::Buffer;
 
-use crate::gpu::Gpu;
+use super::gpu::Gpu;
 
 /// One copy of the buffers.
 pub(crate) struct Set {

@@ -6,8 +6,8 @@ use anyhow::{Context, Result};
 use lanescope::algorithms::{ReduceTuning, ScanTuning, SoftmaxTuning};
 use lanescope::statistics::median;
 
-use crate::gpu::Gpu;
-use crate::ours::{Ours, Sets, Tuning, Work};
+use super::gpu::Gpu;
+use super::ours::{Ours, Sets, Tuning, Work};
 
 /// Times every way and prints them, fastest first.
 pub(crate) fn tune(
@@ -22,7 +22,7 @@ pub(crate) fn tune(
     for tuning in candidates(work, columns) {
         match sets.ready(gpu, tuning) {
             Ok(ours) => {
-                let repeats = crate::repeats(ours.sample(gpu, 10)?);
+                let repeats = super::repeats(ours.sample(gpu, 10)?);
                 ready.push((tuning, ours, repeats, Vec::new()));
             }
             Err(error) => eprintln!("{tuning:?}: {error:#}"),
@@ -30,7 +30,7 @@ pub(crate) fn tune(
     }
     #[expect(clippy::disallowed_methods, reason = "a warm-up needs a clock")]
     let begin = std::time::Instant::now();
-    while begin.elapsed() < crate::WARM_UP {
+    while begin.elapsed() < super::WARM_UP {
         for (_, ours, repeats, _) in &ready {
             ours.sample(gpu, *repeats)?;
         }

@@ -10,8 +10,8 @@ use lanescope::algorithms::{
 };
 use wgpu::{Buffer, ComputePass};
 
-use crate::gpu::Gpu;
-use crate::split;
+use super::gpu::Gpu;
+use super::split;
 
 /// What is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -5,13 +5,13 @@
 //! that differ and a shrunk program, and exit code 1. Where nobody reads the output any more, it ends
 //! quietly.
 //!
-//! `cargo run --release --example agreement -- --count 1000 --device wgpu:0`
+//! `cargo run --release -p lab -- agreement --count 1000 --device wgpu:0`
 
-#[path = "../tests/support/agreement.rs"]
-mod agreement;
-#[path = "../tests/support/random_program/mod.rs"]
+#[path = "../../tests/support/agreement.rs"]
+mod programs;
+#[path = "../../tests/support/random_program/mod.rs"]
 mod random_program;
-#[path = "../tests/support/side_by_side.rs"]
+#[path = "../../tests/support/side_by_side.rs"]
 mod side_by_side;
 
 use std::collections::BTreeMap;
@@ -23,17 +23,17 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
-use clap::Parser;
+use lanescope::record::Tool;
 use lanescope::run::Runner;
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
-use lanescope::run::worker::{WorkerRunner, serve};
+use lanescope::run::worker::WorkerRunner;
 
-use agreement::{compare, program, smallest};
+use programs::{compare, program, smallest};
 use random_program::{Options, Program};
 
 /// Runs random programs on a device and on the simulator, side by side.
-#[derive(Debug, Parser)]
-struct Arguments {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
     /// How many programs.
     #[arg(long, default_value_t = 1000)]
     count: u64,
@@ -76,8 +76,8 @@ struct Totals {
     forms: BTreeMap<&'static str, u64>,
 }
 
-fn main() -> anyhow::Result<ExitCode> {
-    let result = start();
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let result = start(arguments);
     let closed = |error: &anyhow::Error| {
         let cause = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
         cause.is_some_and(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
@@ -88,13 +88,7 @@ fn main() -> anyhow::Result<ExitCode> {
     }
 }
 
-fn start() -> anyhow::Result<ExitCode> {
-    // The child that owns the device is this program too.
-    if std::env::args().nth(1).as_deref() == Some("worker") {
-        serve(&mut io::stdin().lock(), &mut io::stdout().lock())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let arguments = Arguments::parse();
+fn start(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let options = Options {
         busy_exits: !arguments.plain_exits,
         switches: !arguments.without_switch,
@@ -104,7 +98,7 @@ fn start() -> anyhow::Result<ExitCode> {
         write!(io::stdout(), "{}", numbered(&program(arguments.seed, options)))?;
         return Ok(ExitCode::SUCCESS);
     }
-    run(&arguments, options)
+    compare_all(arguments, options)
 }
 
 /// What all jobs share.
@@ -116,7 +110,7 @@ struct Shared {
 }
 
 #[expect(clippy::disallowed_methods, reason = "throughput is part of what it prints")]
-fn run(arguments: &Arguments, options: Options) -> anyhow::Result<ExitCode> {
+fn compare_all(arguments: &Arguments, options: Options) -> anyhow::Result<ExitCode> {
     let (interface, number) = arguments.device.split_once(':').unwrap_or_default();
     let known = ["wgpu", "cuda"].contains(&interface);
     let number = number.parse().ok().filter(|_| known);
@@ -127,11 +121,12 @@ fn run(arguments: &Arguments, options: Options) -> anyhow::Result<ExitCode> {
         end: arguments.seed + arguments.count,
         totals: Mutex::default(),
     };
+    let tool = Tool::this();
     writeln!(
         io::stdout(),
         "lanescope {} ({}), seeds {} to {}, {options:?}",
-        env!("CARGO_PKG_VERSION"),
-        option_env!("LANESCOPE_GIT_SHA").unwrap_or("no git checkout"),
+        tool.version,
+        tool.git_sha.as_deref().unwrap_or("no git checkout"),
         arguments.seed,
         shared.end - 1
     )?;

@@ -6,14 +6,13 @@
 //! partition that is wrong, with what reproduces it. Exit code 1 where there is one. The adapter is
 //! the first that the environment shows. Every buffer ends in words that nobody may write.
 //!
-//! `cargo run --release --example split_check -- --count 200 --seed 1`
+//! `cargo run --release -p lab -- split-check --count 200 --seed 1`
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program for the terminal")]
 
 use std::process::ExitCode;
 
 use anyhow::Context;
-use clap::Parser;
 use lanescope::algorithms::multisplit::{
     Buffers, CLASSES_MAX, ClassGrids, Multisplit, MultisplitError, Order, Pairs, Path, Tuning,
     check, words_of,
@@ -23,8 +22,8 @@ use lanescope::partition::{self, Limits, Plan, Writes};
 use wgpu::{Buffer, BufferDescriptor, BufferUsages, Device, Features, MapMode, PollType, Queue};
 
 /// Random partitions on a device.
-#[derive(Debug, Parser)]
-struct Arguments {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
     /// How many.
     #[arg(long, default_value_t = 100)]
     count: u64,
@@ -64,8 +63,8 @@ struct Case {
     seed: Option<u64>,
 }
 
-fn main() -> anyhow::Result<ExitCode> {
-    let Arguments { count, seed, n_max } = Arguments::parse();
+pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
+    let Arguments { count, seed, n_max } = *arguments;
     let gpu = open(BINDING_BYTES)?;
     let limits = gpu.device.limits();
     let most = u32::try_from(limits.max_storage_buffer_binding_size / 4)?;

@@ -1,10 +1,10 @@
 //! Times the library's algorithms beside what a CUDA user would pick instead.
 //!
-//! Input: which works and sizes, and the commands of the peers (`benches/peers/README.md`). Output: a
+//! Input: which works and sizes, and the commands of the peers (`lab/benches/peers/README.md`). Output: a
 //! table on standard error, and with `--out` rows merged into a JSON file. Samples alternate, ours,
 //! theirs, ours, theirs; both sides make as many calls a sample, on as many copies of the buffers.
 //!
-//! `cargo run --release --example peers -- --work reduce_f32 --cub benches/peers/cub --out peers.json`
+//! `cargo run --release -p lab -- peers --work reduce_f32 --cub lab/benches/peers/cub --out peers.json`
 
 #![expect(clippy::print_stderr, reason = "a program for the terminal")]
 #![expect(
@@ -20,10 +20,10 @@ mod split;
 mod tune;
 
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use clap::Parser;
 
 use cuda::Cuda;
 use gpu::Gpu;
@@ -52,8 +52,8 @@ const WARM_UP: Duration = Duration::from_millis(400);
 const REPEATS_MAX: f64 = 200.0;
 
 /// Times the library's algorithms beside their peers.
-#[derive(Debug, Parser)]
-struct Arguments {
+#[derive(Debug, clap::Args)]
+pub(crate) struct Arguments {
     /// What to time; all where it is left out.
     #[arg(long, value_enum)]
     work: Vec<Work>,
@@ -146,13 +146,12 @@ struct Device {
     copy_rate: f64,
 }
 
-fn main() -> Result<()> {
-    let arguments = Arguments::parse();
-    if let Some(number) = arguments.cuda {
-        on_cuda(number, &arguments)
-    } else {
-        on_wgpu(&arguments)
+pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode> {
+    match arguments.cuda {
+        Some(number) => on_cuda(number, arguments)?,
+        None => on_wgpu(arguments)?,
     }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// The points that are asked for.

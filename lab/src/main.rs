@@ -1,0 +1,69 @@
+//! What measures lanescope itself, and what makes the files that are committed of it.
+//!
+//! Input: the name of a task and its options (`cargo run --release -p lab -- --help`). Output: what
+//! the task says. This program is not published, and nothing that is published depends on it.
+
+mod agreement;
+mod answers;
+mod embed_ptx;
+mod index;
+mod overhead;
+mod peers;
+mod speed;
+mod split_check;
+mod split_speed;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Parser;
+use lanescope::run::worker::serve;
+
+/// Measures lanescope itself.
+#[derive(Debug, Parser)]
+#[command(name = "lab")]
+enum Task {
+    /// Runs random programs on a device and on the simulator, side by side.
+    Agreement(agreement::Arguments),
+    /// How soon `profile` answers on a device.
+    Answers(answers::Arguments),
+    /// Compiles the PTX that lanescope brings, where it is stale.
+    EmbedPtx(embed_ptx::Arguments),
+    /// Writes the index of the committed records.
+    Index(index::Arguments),
+    /// What counting costs on a device.
+    Overhead(overhead::Arguments),
+    /// Times the library's algorithms beside their peers.
+    Peers(peers::Arguments),
+    /// The simulator's speed.
+    Speed(speed::Arguments),
+    /// Random partitions on a device.
+    SplitCheck(split_check::Arguments),
+    /// How fast partitions are on a device.
+    SplitSpeed(split_speed::Arguments),
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    // The child that owns a device is this program too.
+    if std::env::args().nth(1).as_deref() == Some("worker") {
+        serve(&mut io::stdin().lock(), &mut io::stdout().lock())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    match Task::parse() {
+        Task::Agreement(arguments) => agreement::run(&arguments),
+        Task::Answers(arguments) => answers::run(&arguments),
+        Task::EmbedPtx(arguments) => embed_ptx::run(&arguments),
+        Task::Index(arguments) => index::run(&arguments),
+        Task::Overhead(arguments) => overhead::run(&arguments),
+        Task::Peers(arguments) => peers::run(&arguments),
+        Task::Speed(arguments) => speed::run(&arguments),
+        Task::SplitCheck(arguments) => split_check::run(&arguments),
+        Task::SplitSpeed(arguments) => split_speed::run(&arguments),
+    }
+}
+
+/// The folder of the checkout.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
