@@ -16,6 +16,7 @@ pub mod emit;
 mod lives;
 pub mod loops;
 pub mod operands;
+mod pointers;
 pub mod reflect;
 mod returns;
 pub mod source;

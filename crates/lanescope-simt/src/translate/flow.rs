@@ -10,11 +10,12 @@ use std::fmt::Write as _;
 
 use naga::{Expression, Handle, Statement, SwitchValue};
 
-use self::reach::{Ending, Exits, ending, exits, exits_of, subgroups_in_node, waits};
+use self::reach::{Ending, ending, subgroups_in_node, waits};
 pub(super) use self::reach::{subgroups_in, tracked};
 use super::expression::{bare, negated};
 use super::function::Frame;
 use super::{Result, Writer};
+use crate::program::walk::Exits;
 use crate::program::{Body, Case, Node, Straight};
 
 /// A loop or switch around what is being written.
@@ -46,7 +47,7 @@ impl<'a> Writer<'a> {
         if !frame.tracked {
             return false;
         }
-        let exits = exits_of(node);
+        let exits = Exits::of_node(node);
         let breaks = frame.constructs.last().is_some_and(|around| around.tracked);
         let continues = frame.constructs.iter().rev().find(|around| around.repeats);
         subgroups_in_node(&self.tracked, node)
@@ -208,7 +209,7 @@ impl<'a> Writer<'a> {
             }
         }
         frame.close("}");
-        Ok(waits(exits_of(node), tail))
+        Ok(waits(Exits::of_node(node), tail))
     }
 
     /// Writes a branch of which one arm's lanes all leave, where nobody waits for them: they break
@@ -230,9 +231,9 @@ impl<'a> Writer<'a> {
             Some(Ending::Return) => frame.direct && outermost,
             None => false,
         };
-        let (gone, asked, others) = if possible(accept) && !exits(reject).any() {
+        let (gone, asked, others) = if possible(accept) && !Exits::of_body(reject).any() {
             (accept, condition.to_owned(), reject)
-        } else if possible(reject) && !exits(accept).any() {
+        } else if possible(reject) && !Exits::of_body(accept).any() {
             (reject, negated(condition), accept)
         } else {
             return Ok(false);
@@ -338,11 +339,11 @@ impl<'a> Writer<'a> {
         if !tracked {
             return Ok(false);
         }
-        let inside = cases.iter().fold(Exits::default(), |sum, case| sum.with(exits(&case.body)));
-        if inside.breaks && frame.leaving {
+        let breaks = cases.iter().any(|case| Exits::of_body(&case.body).breaks);
+        if breaks && frame.leaving {
             frame.put(None, "if (leaving == BREAKS) { leaving = STAYS; }");
         }
-        Ok(waits(exits_of(node), tail))
+        Ok(waits(Exits::of_node(node), tail))
     }
 
     /// Writes the masks of a switch's arms: for each case its arm's, where that asks for one.
@@ -422,7 +423,8 @@ impl<'a> Writer<'a> {
             return waits;
         }
         let plain = continuing.nodes.is_empty() && break_if.is_none();
-        let label = (exits(body).continues && !plain).then(|| self.namer.call("continuing"));
+        let label =
+            (Exits::of_body(body).continues && !plain).then(|| self.namer.call("continuing"));
         let construct = Construct { repeats: true, tracked: false, label: label.clone() };
         frame.constructs.push(construct);
         frame.open(self.line(span), "while (true) {");
@@ -464,7 +466,7 @@ impl<'a> Writer<'a> {
         self.nodes(frame, &body.nodes, false)?;
         let waits = frame.leaving;
         frame.leaving |= leaving;
-        let exits = exits(body);
+        let exits = Exits::of_body(body);
         if waits && (exits.breaks || exits.returns) {
             let goes_on = if exits.continues {
                 "leaving == STAYS || leaving == CONTINUES"
@@ -492,7 +494,7 @@ impl<'a> Writer<'a> {
         if waits && exits.breaks {
             frame.put(None, "if (leaving == BREAKS) { leaving = STAYS; }");
         }
-        Ok(waits && exits_of(node).returns)
+        Ok(waits && Exits::of_node(node).returns)
     }
 
     // Leaving

@@ -41,12 +41,12 @@ mod shape;
 
 use std::collections::BTreeMap;
 
-use naga::Statement;
-
 use super::plan::{Act, Bits, Fold, Form, Item, Loop, LoopId, Plan, Planned, Reading, Reduction};
 use crate::program::trips::{constant_turns, leaves};
+use crate::program::visit::effect;
+use crate::program::walk::Exits;
 use crate::program::{Body, Case, Node, Program, Straight};
-use shape::{Exits, Shape, call_sites, constructs, exits, node_exits};
+use shape::{Shape, call_sites, constructs};
 
 /// Makes the plan; at most `registers_max` private variables, the rest counts in memory. `light`
 /// says that what is added at the end needs no carry.
@@ -377,7 +377,7 @@ impl<'a> Planner<'a> {
                 }
                 Node::Loop { .. } => {
                     self.repeat(body, index, planned, class, flow);
-                    if node_exits(node).any() {
+                    if Exits::of_node(node).any() {
                         // Some may have returned.
                         flow = if matches!(flow, Flow::Uniform(_)) { Flow::Led } else { flow };
                         class = self.measured(flow, &mut planned.before[index + 1]);
@@ -391,8 +391,8 @@ impl<'a> Planner<'a> {
     fn straight(&mut self, straight: &Straight, class: Class, flow: Flow) {
         self.blocks[straight.block.index()] = Some(class);
         for (statement, _) in &straight.statements {
-            if let Statement::Call { function, .. } = statement {
-                let calls = self.calls.entry(function.index()).or_default();
+            if let Some(call) = effect(statement).calls {
+                let calls = self.calls.entry(call.function.index()).or_default();
                 calls.classes.push(class);
                 calls.flow = Some(flow);
             }
@@ -434,7 +434,7 @@ impl<'a> Planner<'a> {
             self.around.pop();
         }
         self.construct = end;
-        let left = node_exits(node);
+        let left = Exits::of_node(node);
         if !left.any() {
             return (class, flow);
         }
@@ -464,7 +464,7 @@ impl<'a> Planner<'a> {
         // Lanes go to one of the arms each, and none goes past them.
         let complete = exclusive && arms.iter().all(|(body, real)| !real || !body.nodes.is_empty());
         let there = |body: &Body| !body.nodes.is_empty();
-        let stays = |index: &usize| there(arms[*index].0) && exits(arms[*index].0).falls;
+        let stays = |index: &usize| there(arms[*index].0) && Exits::of_body(arms[*index].0).falls;
         let last = (0..arms.len()).rev().find(stays);
         let last = last.or_else(|| (0..arms.len()).rev().find(|index| there(arms[*index].0)));
         let counts: Vec<usize> =
@@ -505,7 +505,7 @@ impl<'a> Planner<'a> {
         else {
             return None;
         };
-        if !exits(arm).only_breaks() {
+        if !Exits::of_body(arm).only_breaks() {
             return None;
         }
         let left = stretches.and_then(|id| Some((self.plan.loops[id.0].left?, id)));
@@ -530,7 +530,7 @@ impl<'a> Planner<'a> {
         flow: Flow,
     ) -> Option<Class> {
         let Node::If { .. } = node else { return None };
-        let of: Vec<Exits> = arms.iter().map(|(body, _)| exits(body)).collect();
+        let of: Vec<Exits> = arms.iter().map(|(body, _)| Exits::of_body(body)).collect();
         let gone = (0..2).find(|arm| of[*arm].any() && !of[*arm].falls)?;
         if of[1 - gone].any() {
             return None;
@@ -563,7 +563,7 @@ impl<'a> Planner<'a> {
         let outermost = !self.around.iter().any(|around| matches!(around, Around::Loop { .. }));
         let turns =
             constant_turns(self.program.module(), self.naga_function(), outer, index, outermost);
-        let left = exits(body);
+        let left = Exits::of_body(body);
         let together =
             turns.is_some() || (self.shape.is_uniform(self.function, construct) && !left.returns);
         let survey = self.shape.survey(self.function, body, &mut self.construct.clone());
