@@ -336,7 +336,7 @@ mod tests {
         let trials = 200;
         for trial in 0..trials {
             let noisy = device(|index, taken| {
-                let random = crate::kernel::generate::mix(trial << 32 | taken << 1);
+                let random = crate::units::random::mix(trial << 32 | taken << 1);
                 // Drift of 10 % over the run, jitter of ± 2 %, a spike in one sample of 16.
                 #[expect(clippy::cast_precision_loss, reason = "test data")]
                 let (drift, jitter) = (taken as f64 / 500.0, (random >> 40) as f64 / 2f64.powi(24));

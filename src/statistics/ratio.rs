@@ -3,7 +3,8 @@
 //! Input: times taken side by side (paired) or in separate runs (unpaired). Output: the median ratio
 //! with an interval. What the ratio means (cost of divergence or not) is for `analyze` to say.
 
-use super::{Interval, RESAMPLES, Random, percentile_interval, resampled_median, sorted};
+use super::{Interval, RESAMPLES, percentile_interval, resampled_median, sorted};
+use crate::units::random::SplitMix64;
 
 /// The confidence of the interval of a [`PairedRatio`], 1.0 being certainty.
 ///
@@ -131,7 +132,7 @@ pub fn unpaired_ratio(dividend: &[f64], divisor: &[f64], seed: u64) -> Option<Un
         sorted(&kept)
     };
     let (dividend, divisor) = (usable(dividend)?, usable(divisor)?);
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let (mut over, mut under) = (dividend.clone(), divisor.clone());
     let mut ratios: Vec<f64> = (0..RESAMPLES)
         .map(|_| {

@@ -4,6 +4,8 @@
 //! unit, so that nanoseconds are never added to bytes. This module does no arithmetic beyond what a
 //! unit allows and knows nothing about devices.
 
+pub mod random;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
