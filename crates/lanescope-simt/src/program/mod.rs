@@ -11,6 +11,7 @@
 //! against the text as it was written.
 
 pub mod branch;
+pub mod builtin;
 pub mod constructs;
 pub mod emit;
 mod lives;
