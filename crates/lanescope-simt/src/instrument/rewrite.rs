@@ -25,7 +25,7 @@ use naga::{
     SubgroupOperation, Type,
 };
 
-use super::build::{Builder, Context};
+use super::context::{Builder, Context};
 use super::plan::{Act, Loop, LoopId, Planned};
 use crate::program::walk::Exits;
 use crate::program::{Body, Node};
