@@ -159,10 +159,7 @@ pub enum ProgramError {
         message: String,
     },
     /// Overrides that the entry point reads have no value.
-    #[error(
-        "{file}:{line}: the shader gives no value to {names}; put values under [overrides] in a \
-         launch file: `lanescope profile --init {file}` writes one, and `--launch` reads it"
-    )]
+    #[error("{file}:{line}: the shader gives no value to {names}")]
     OverridesMissing {
         /// The file's name.
         file: String,
