@@ -47,6 +47,7 @@ impl<'a> Writer<'a> {
         if !frame.tracked {
             return false;
         }
+        // Lanes that stay inside and ask nobody need no mask: C++'s own branches do.
         let exits = Exits::of_node(node);
         let breaks = frame.constructs.last().is_some_and(|around| around.tracked);
         let continues = frame.constructs.iter().rev().find(|around| around.repeats);
@@ -96,6 +97,7 @@ impl<'a> Writer<'a> {
                     self.repeat(frame, node, (body, continuing), *break_if, before)?
                 }
             };
+            // Lanes that wait must pass over what follows; those that do not go on among themselves.
             if waits && !rest.is_empty() {
                 return self.rest(frame, rest, outermost);
             }
@@ -174,6 +176,7 @@ impl<'a> Writer<'a> {
             return Ok(false);
         }
         let text = self.named_condition(frame, line, &text);
+        // Where all lanes have the same condition they stay together: no vote.
         let alike = self.alike(frame, condition);
         if self.leave_at_once(frame, (&text, alike), accept, reject, outermost)? {
             return Ok(false);
@@ -185,6 +188,7 @@ impl<'a> Writer<'a> {
             masks = wanted.map(|wanted| wanted.then(|| parent.clone()));
         } else if wanted != [false, false] {
             let name = self.namer.call("mask");
+            // One vote gives both masks: the other arm's lanes are the rest.
             let (asked, arm) = if wanted[0] { (text.clone(), 0) } else { (negated(&text), 1) };
             let ballot = format!("__ballot_sync({parent}, {})", bare(&asked));
             frame.put(line, &format!("const u32 {name} = {ballot};"));
@@ -312,6 +316,7 @@ impl<'a> Writer<'a> {
             return Err(self.unsupported("case that falls through into another", frame.span));
         }
         frame.constructs.push(Construct { repeats: false, tracked, label: None });
+        // All masks are made before the switch, while all of its lanes can still vote.
         let masks = if tracked { self.arm_masks(frame, &text, cases) } else { Vec::new() };
         frame.open(line, &format!("switch ({}) {{", bare(&text)));
         let mut labels = String::new();
@@ -339,6 +344,7 @@ impl<'a> Writer<'a> {
         if !tracked {
             return Ok(false);
         }
+        // Behind the switch, who waited to leave it has left it.
         let breaks = cases.iter().any(|case| Exits::of_body(&case.body).breaks);
         if breaks && frame.leaving {
             frame.put(None, "if (leaving == BREAKS) { leaving = STAYS; }");
@@ -422,6 +428,7 @@ impl<'a> Writer<'a> {
             frame.counters.truncate(around);
             return waits;
         }
+        // C++'s `continue` would skip `continuing`: it becomes a jump to before it.
         let plain = continuing.nodes.is_empty() && break_if.is_none();
         let label =
             (Exits::of_body(body).continues && !plain).then(|| self.namer.call("continuing"));
@@ -456,6 +463,7 @@ impl<'a> Writer<'a> {
         break_if: Option<Handle<Expression>>,
     ) -> Result<bool> {
         let span = frame.span;
+        // The loop has a mask of its own, which lanes that leave go out of turn by turn.
         let mask = self.namer.call("mask");
         frame.put(self.line(span), &format!("u32 {mask} = {};", frame.mask));
         frame.constructs.push(Construct { repeats: true, tracked: true, label: None });
@@ -464,6 +472,7 @@ impl<'a> Writer<'a> {
         let direct = std::mem::replace(&mut frame.direct, true);
         let leaving = std::mem::replace(&mut frame.leaving, false);
         self.nodes(frame, &body.nodes, false)?;
+        // Whether the body noted that lanes leave: where all jumped at once, nobody waits.
         let waits = frame.leaving;
         frame.leaving |= leaving;
         let exits = Exits::of_body(body);
