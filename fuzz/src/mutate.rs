@@ -9,6 +9,8 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
+use lanescope::units::random::SplitMix64;
+
 /// Numbers at which arithmetic turns.
 const NUMBERS: [&str; 16] = [
     "0u",
@@ -83,7 +85,7 @@ const STATEMENTS: [&str; 12] = [
 
 /// Changes `data[..size]` in place, within `max_size` bytes, and gives the new length.
 pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
-    let mut random = Random(u64::from(seed) << 1 | 1);
+    let mut random = Random(SplitMix64::new(u64::from(seed) << 1 | 1));
     let own = random.below(4) != 0;
     let text = data[..size].split_last().and_then(|(option, text)| {
         std::str::from_utf8(text).ok().map(|text| (text.to_owned(), *option))
@@ -207,15 +209,11 @@ fn words(text: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// A stream of numbers from one seed: Vigna's SplitMix64.
-struct Random(u64);
+/// A stream of numbers from one seed.
+struct Random(SplitMix64);
 
 impl Random {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) % limit.max(1) as u64) as usize
+        (self.0.bits() % limit.max(1) as u64) as usize
     }
 }

@@ -7,6 +7,7 @@
 use super::device;
 use crate::record::{Measurement, Run};
 use crate::units::Ratio;
+use crate::units::approximate;
 
 /// The rate of a measurement that was timed and whose kernel says what it must move.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,8 +26,7 @@ pub fn bandwidth(run: &Run, measurement: &Measurement) -> Option<Bandwidth> {
     if time.0 <= 0.0 {
         return None;
     }
-    #[expect(clippy::cast_precision_loss, reason = "bytes of a launch lie far below 2^53")]
-    let bytes_per_s = bytes as f64 / (time.0 * 1e-9);
+    let bytes_per_s = approximate(bytes) / (time.0 * 1e-9);
     let copy = device(run, &measurement.device).and_then(|device| device.copy_bytes_per_s);
     Some(Bandwidth { bytes_per_s, copy_rate: copy.map(|copy| Ratio(bytes_per_s / copy)) })
 }

@@ -135,6 +135,14 @@ fn launch(request: &Request, arguments: &ProfileArguments) -> Result<Launch, Fai
         Ok(Err(ProfileError::Program(error @ ProgramError::Panicked { .. }))) => {
             Err(Failure::message(Exit::PartFailed, error.to_string()))
         }
+        Ok(Err(ProfileError::Program(error @ ProgramError::OverridesMissing { .. }))) => {
+            let message = format!(
+                "{error}; put values under [overrides] in a launch file: `lanescope profile --init \
+                 {}` writes one, and `--launch` reads it",
+                request.file
+            );
+            Err(Failure::message(Exit::BadInput, message))
+        }
         Ok(Err(error)) => Err(Failure::bad_input(error)),
         Err(panic) => Err(Failure::message(Exit::PartFailed, panic.to_string())),
     }

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::shape::{self, Extent};
 use crate::layout::{ScalarType, Shape};
+pub use crate::units::random::mix;
 
 /// Elements that one thread makes at a time.
 const ELEMENTS_PER_TASK: usize = 1 << 16;
@@ -84,14 +85,6 @@ mod hexadecimal {
         let byte = |pair: &[u8; 2]| Some(digit(pair[0])? << 4 | digit(pair[1])?);
         pairs.iter().map(|pair| byte(pair).ok_or_else(wrong)).collect()
     }
-}
-
-/// A 64-bit mix of a counter: `splitmix64` by Steele, Lea and Flood (OOPSLA 2014).
-pub fn mix(counter: u64) -> u64 {
-    let mut z = counter.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 /// The stream of one buffer: a hash of seed and name (FNV-1a over the name).

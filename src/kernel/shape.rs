@@ -157,7 +157,7 @@ mod tests {
         assert_eq!((shape.size(10), shape.stride()), (124, Some(12)));
         assert_eq!(shape.uniform_scalar(), None);
         let extent = Extent { n: 10, dimensions: 1 };
-        let bytes = contents(&shape, extent, 124, &super::super::generate::mix);
+        let bytes = contents(&shape, extent, 124, &crate::units::random::mix);
         let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().unwrap());
         assert_eq!(word(0), 10);
         let mut keys = std::collections::BTreeSet::new();
@@ -181,7 +181,7 @@ mod tests {
         };
         let words = |dimensions: u32| {
             let extent = Extent { n: 4096, dimensions };
-            let bytes = contents(&shape, extent, 24, &super::super::generate::mix);
+            let bytes = contents(&shape, extent, 24, &crate::units::random::mix);
             bytes.as_chunks::<4>().0.iter().map(|w| u32::from_le_bytes(*w)).collect::<Vec<_>>()
         };
         assert_eq!(words(1), [4096, 0, 64, 64, 4096, 0]);
@@ -200,7 +200,7 @@ mod tests {
             let shape =
                 Shape::Array { element: Box::new(scalar(kind)), stride: bytes, count: None };
             let extent = Extent { n: 4096, dimensions: 1 };
-            let filled = contents(&shape, extent, 4096 * bytes, &super::super::generate::mix);
+            let filled = contents(&shape, extent, 4096 * bytes, &crate::units::random::mix);
             let values: Vec<f64> = match kind {
                 ScalarType::F16 => {
                     let bits = filled.as_chunks::<2>().0.iter().map(|b| u16::from_le_bytes(*b));

@@ -13,97 +13,49 @@ pub(super) const WORKGROUP: u32 = 256;
 pub(super) const WIDTH_WORKGROUPS: u32 = 4;
 
 /// Which lanes vote together.
-pub(super) const WIDTH: &str = "
-struct Seen { size: u32, lane: u32, active_lanes: u32, first: u32 }
-@group(0) @binding(0) var<storage, read_write> seen: array<Seen>;
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(local_invocation_index) local_index: u32,
-    @builtin(subgroup_size) size: u32,
-    @builtin(subgroup_invocation_id) lane: u32,
-) {
-    let bits = countOneBits(subgroupBallot(true));
-    let active_lanes = bits.x + bits.y + bits.z + bits.w;
-    let first = subgroupBroadcastFirst(local_index);
-    seen[workgroup.x * 256u + local_index] = Seen(size, lane, active_lanes, first);
-}";
+pub(super) const WIDTH: &str = include_str!("probes/width.wgsl");
 
 /// A workgroup whose rows are a multiple of no width but 1, and few enough invocations for everyone.
 pub(super) const ROWS: [u32; 3] = [3, 8, 2];
 
 /// Who is first in each subgroup of a 3D workgroup.
-pub(super) const PACKING: &str = "
-@group(0) @binding(0) var<storage, read_write> firsts: array<u32, 48>;
-@compute @workgroup_size(3, 8, 2)
-fn main(@builtin(local_invocation_index) local_index: u32) {
-    firsts[local_index] = subgroupBroadcastFirst(local_index);
-}";
+pub(super) const PACKING: &str = include_str!("probes/packing.wgsl");
 
 /// A multiply-add whose rounding shows.
-pub(super) const FUSED: &str = "
-@group(0) @binding(0) var<storage, read_write> values: array<f32, 4>;
-@compute @workgroup_size(1)
-fn main() { values[3] = fma(values[0], values[1], values[2]); }";
+pub(super) const FUSED: &str = include_str!("probes/fused.wgsl");
 
 /// A loop whose trips are told.
-pub(super) const LOOP: &str = "
-@group(0) @binding(0) var<storage, read_write> values: array<u32, 4>;
-@compute @workgroup_size(1)
-fn main() {
-    let bound = values[0];
-    var hash = 1u;
-    var trips = 0u;
-    loop {
-        if (trips >= bound) { break; }
-        hash = hash * 1664525u + 1013904223u;
-        trips += 1u;
-    }
-    values[1] = trips;
-    values[2] = hash;
-}";
+pub(super) const LOOP: &str = include_str!("probes/loop.wgsl");
 
 /// A copy of 16 bytes an invocation.
-pub(super) const COPY: &str = "
-@group(0) @binding(0) var<storage, read> source: array<vec4<u32>>;
-@group(0) @binding(1) var<storage, read_write> target_buffer: array<vec4<u32>>;
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local_index: u32,
-) {
-    let index = (workgroup.y * grid.x + workgroup.x) * 256u + local_index;
-    target_buffer[index] = source[index];
-}";
+pub(super) const COPY: &str = include_str!("probes/copy.wgsl");
 
 /// Iterations of the loop limit's probe: twice what lavapipe allows.
 pub(super) const LOOP_TRIPS: u32 = 131_072;
 
 /// A kernel of `chains` independent chains of 16 multiply-adds an iteration.
+///
+/// The text of its file is that of one chain: the lines that are a chain's stand there once.
 pub(super) fn fma_kernel(chains: usize) -> String {
-    let each = |line: &dyn Fn(usize) -> String| (0..chains).map(line).collect::<String>();
-    let start = each(&|c| format!("    var v{c} = f32(local_index + {c}u);\n"));
-    let step = each(&|c| format!("        v{c} = fma(v{c}, a, b);\n")).repeat(16);
+    let each = |line: &str| -> String {
+        (0..chains)
+            .map(|c| line.replace("v0", &format!("v{c}")).replace("0u", &format!("{c}u")))
+            .collect()
+    };
     let sum = (0..chains).map(|c| format!("v{c}")).collect::<Vec<_>>().join(" + ");
-    format!(
-        "struct Params {{ a: f32, b: f32, trips: u32 }}
-@group(0) @binding(0) var<storage, read> params: Params;
-@group(0) @binding(1) var<storage, read_write> output: array<f32>;
-@compute @workgroup_size(256)
-fn main(
-    @builtin(workgroup_id) workgroup: vec3<u32>,
-    @builtin(num_workgroups) grid: vec3<u32>,
-    @builtin(local_invocation_index) local_index: u32,
-) {{
-    let a = params.a;
-    let b = params.b;
-{start}    for (var i = 0u; i < params.trips; i++) {{
-{step}    }}
-    output[(workgroup.y * grid.x + workgroup.x) * 256u + local_index] = {sum};
-}}"
-    )
+    FMA.replace(FMA_START, &each(FMA_START))
+        .replace(FMA_STEP, &each(FMA_STEP).repeat(16))
+        .replace("= v0;", &format!("= {sum};"))
 }
+
+/// The kernel of one chain, of one multiply-add.
+const FMA: &str = include_str!("probes/multiply_add.wgsl");
+
+/// How a chain starts.
+const FMA_START: &str = "    var v0 = f32(local_index + 0u);\n";
+
+/// A chain's multiply-add.
+const FMA_STEP: &str = "        v0 = fma(v0, a, b);\n";
 
 /// The words of a buffer.
 pub(super) fn words(bytes: &[u8]) -> Vec<u32> {
@@ -152,5 +104,40 @@ pub(super) fn judge_packing(firsts: &[u32]) -> Packing {
         Packing::Rows
     } else {
         Packing::Other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::{Overrides, Parsed};
+
+    #[test]
+    fn every_probe_is_a_kernel_by_itself() {
+        for (name, text) in [
+            ("width", WIDTH),
+            ("packing", PACKING),
+            ("fused", FUSED),
+            ("loop", LOOP),
+            ("copy", COPY),
+            ("multiply_add", FMA),
+        ] {
+            let parsed = Parsed::new(name, text).unwrap();
+            parsed.resolve("main", &Overrides::new()).unwrap();
+        }
+    }
+
+    #[test]
+    fn each_chain_has_its_multiply_adds() {
+        let text = fma_kernel(3);
+        let program = Parsed::new("fma", &text).unwrap();
+        let program = program.resolve("main", &Overrides::new()).unwrap();
+        let in_loop = program.blocks().iter().map(|block| block.fma_ops).max();
+        assert_eq!(in_loop, Some(3 * 16), "{text}");
+        for c in 0..3 {
+            assert_eq!(text.matches(&format!("v{c} = fma(v{c}, a, b);")).count(), 16, "{text}");
+            assert!(text.contains(&format!("var v{c} = f32(local_index + {c}u);")), "{text}");
+        }
+        assert!(text.contains("= v0 + v1 + v2;"), "{text}");
     }
 }

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use super::{RunError, RunErrorKind, TimeOptions};
 use crate::record::{Sample, SampleState, Time};
 use crate::statistics::{self, Decision, StopRule};
+use crate::units::approximate;
 use crate::units::{Nanoseconds, Ratio};
 
 /// A sample should be this many times the timer's quantum, so that its rounding stays below 1 %.
@@ -68,12 +69,11 @@ impl Timer {
     }
 
     /// The time between the two, in nanoseconds; negative where the end lies before the beginning.
-    #[expect(clippy::cast_precision_loss, reason = "differences of ticks lie far below 2^53")]
     pub fn duration_ns(self, ticks: Ticks) -> f64 {
         if ticks.end >= ticks.begin {
-            (ticks.end - ticks.begin) as f64 * self.period_ns
+            approximate(ticks.end - ticks.begin) * self.period_ns
         } else {
-            -((ticks.begin - ticks.end) as f64) * self.period_ns
+            -approximate(ticks.begin - ticks.end) * self.period_ns
         }
     }
 }
@@ -336,7 +336,7 @@ mod tests {
         let trials = 200;
         for trial in 0..trials {
             let noisy = device(|index, taken| {
-                let random = crate::kernel::generate::mix(trial << 32 | taken << 1);
+                let random = crate::units::random::mix(trial << 32 | taken << 1);
                 // Drift of 10 % over the run, jitter of ± 2 %, a spike in one sample of 16.
                 #[expect(clippy::cast_precision_loss, reason = "test data")]
                 let (drift, jitter) = (taken as f64 / 500.0, (random >> 40) as f64 / 2f64.powi(24));

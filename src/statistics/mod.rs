@@ -16,13 +16,11 @@
 //! - **Paired ratio**: see [`PairedRatio`].
 //! - **Stop rule**: see [`StopRule`].
 
-mod random;
 mod ratio;
 mod stop;
 #[cfg(test)]
 mod tests;
 
-use random::Random;
 pub use ratio::{
     PAIRED_CONFIDENCE_RATIO, PAIRS_MIN, PairedRatio, UnpairedRatio, Verdict, paired_ratio,
     unpaired_ratio,
@@ -30,6 +28,7 @@ pub use ratio::{
 pub use stop::{Decision, StopRule};
 
 use crate::units::Ratio;
+use crate::units::random::SplitMix64;
 
 /// Resamples of a bootstrap: enough that the ends of a 95 % interval rest on fifty of them each.
 const RESAMPLES: usize = 2000;
@@ -76,7 +75,7 @@ pub fn noise(samples: &[f64]) -> Option<Ratio> {
 /// samples has to be shown beside it.
 pub fn median_interval(samples: &[f64], seed: u64) -> Option<Interval> {
     let sorted = sorted(samples)?;
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let mut scratch = sorted.clone();
     let mut medians: Vec<f64> =
         (0..RESAMPLES).map(|_| resampled_median(&sorted, &mut scratch, &mut random)).collect();
@@ -120,7 +119,7 @@ fn quantile_of_sorted(sorted: &[f64], portion: f64) -> f64 {
 }
 
 /// Draws as many samples as there are, with replacement, and returns their median.
-fn resampled_median(samples: &[f64], scratch: &mut [f64], random: &mut Random) -> f64 {
+fn resampled_median(samples: &[f64], scratch: &mut [f64], random: &mut SplitMix64) -> f64 {
     for slot in scratch.iter_mut() {
         *slot = samples[random.below(samples.len())];
     }

@@ -3,7 +3,9 @@
 //! Input: times taken side by side (paired) or in separate runs (unpaired). Output: the median ratio
 //! with an interval. What the ratio means (cost of divergence or not) is for `analyze` to say.
 
-use super::{Interval, RESAMPLES, Random, percentile_interval, resampled_median, sorted};
+use super::{Interval, RESAMPLES, percentile_interval, resampled_median, sorted};
+use crate::units::approximate;
+use crate::units::random::SplitMix64;
 
 /// The confidence of the interval of a [`PairedRatio`], 1.0 being certainty.
 ///
@@ -89,12 +91,11 @@ fn geometric_median(sorted: &[f64]) -> f64 {
 
 /// Returns the largest index k from 0 for which the k-th sample from either end of `count` sorted
 /// ones encloses the median with at least `confidence`; nothing where not even the extremes do.
-#[expect(clippy::cast_precision_loss, reason = "a number of samples, far below 2^53")]
 fn order_statistic(count: usize, confidence: f64) -> Option<usize> {
     // P(fewer than k + 1 of `count` fair coins fall heads) must stay within half of what may go
     // wrong; summed in logarithms, since 0.5^count leaves f64's range at 1,075 samples.
     let allowed = (1.0 - confidence) / 2.0;
-    let mut log_term = -(count as f64) * std::f64::consts::LN_2;
+    let mut log_term = -approximate(count as u64) * std::f64::consts::LN_2;
     let mut tail = log_term.exp();
     let mut found = None;
     for k in 0..count / 2 {
@@ -102,7 +103,7 @@ fn order_statistic(count: usize, confidence: f64) -> Option<usize> {
             break;
         }
         found = Some(k);
-        log_term += ((count - k) as f64 / (k + 1) as f64).ln();
+        log_term += (approximate((count - k) as u64) / approximate((k + 1) as u64)).ln();
         tail += log_term.exp();
     }
     found
@@ -131,7 +132,7 @@ pub fn unpaired_ratio(dividend: &[f64], divisor: &[f64], seed: u64) -> Option<Un
         sorted(&kept)
     };
     let (dividend, divisor) = (usable(dividend)?, usable(divisor)?);
-    let mut random = Random::new(seed);
+    let mut random = SplitMix64::new(seed);
     let (mut over, mut under) = (dividend.clone(), divisor.clone());
     let mut ratios: Vec<f64> = (0..RESAMPLES)
         .map(|_| {

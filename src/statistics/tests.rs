@@ -9,19 +9,19 @@ use crate::units::Nanoseconds;
 const TRIALS: u64 = 400;
 
 /// A uniform number in (0, 1].
-fn uniform(random: &mut Random) -> f64 {
+fn uniform(random: &mut SplitMix64) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
     let bits = ((random.bits() >> 11) + 1) as f64;
     bits / (1u64 << 53) as f64
 }
 
 /// A normal number with mean 0 and deviation 1 (Box and Muller).
-fn normal(random: &mut Random) -> f64 {
+fn normal(random: &mut SplitMix64) -> f64 {
     (-2.0 * uniform(random).ln()).sqrt() * (std::f64::consts::TAU * uniform(random)).cos()
 }
 
 /// Makes the sample of `round` at `moment` (0 or 1 within it), in units of the true time.
-type Noise = fn(&mut Random, round: usize, moment: f64) -> f64;
+type Noise = fn(&mut SplitMix64, round: usize, moment: f64) -> f64;
 
 /// Kinds of noise that timers show, each with the name that a failure prints.
 #[expect(clippy::cast_precision_loss, reason = "small round numbers")]
@@ -46,7 +46,7 @@ const NOISES: [(&str, Noise); 6] = [
 
 /// Takes `rounds` pairs of the same kernel, whose second is `slower` times as slow, as a runner
 /// does: the order is swapped from round to round.
-fn pairs(noise: Noise, rounds: usize, slower: f64, random: &mut Random) -> Vec<(f64, f64)> {
+fn pairs(noise: Noise, rounds: usize, slower: f64, random: &mut SplitMix64) -> Vec<(f64, f64)> {
     (0..rounds)
         .map(|round| {
             let first = noise(random, round, 0.0);
@@ -63,7 +63,7 @@ fn a_kernel_compared_with_itself_is_called_different_in_at_most_one_trial_in_twe
         for rounds in [8, 10, 30, 101, 300] {
             let different = (0..TRIALS)
                 .filter(|trial| {
-                    let mut random = Random::new(trial * 7919 + rounds as u64);
+                    let mut random = SplitMix64::new(trial * 7919 + rounds as u64);
                     let ratio = paired_ratio(&pairs(noise, rounds, 1.0, &mut random))
                         .expect("every sample is above zero");
                     ratio.verdict() == Verdict::Different
@@ -82,7 +82,7 @@ fn a_drift_that_always_favours_the_first_of_a_round_stays_within_the_promise() {
     // 1 % over 100 rounds, not swapped: each pair is off by 0.005 % with 0.3 % noise a sample.
     let different = (0..TRIALS)
         .filter(|trial| {
-            let mut random = Random::new(trial + 11);
+            let mut random = SplitMix64::new(trial + 11);
             let pairs: Vec<(f64, f64)> = (0..100u32)
                 .map(|round| {
                     let base = 1.0 + 0.0001 * f64::from(round);
@@ -103,7 +103,7 @@ fn a_difference_well_above_the_noise_is_found() {
     for (name, noise) in &NOISES[..1] {
         let found = (0..TRIALS)
             .filter(|trial| {
-                let mut random = Random::new(trial + 1);
+                let mut random = SplitMix64::new(trial + 1);
                 let ratio = paired_ratio(&pairs(*noise, 100, 1.02, &mut random)).expect("usable");
                 ratio.verdict() == Verdict::Different
             })
@@ -116,7 +116,7 @@ fn a_difference_well_above_the_noise_is_found() {
 fn the_bootstrap_interval_of_a_median_holds_the_true_median_about_as_often_as_it_says() {
     let held = (0..TRIALS)
         .filter(|trial| {
-            let mut random = Random::new(trial + 3);
+            let mut random = SplitMix64::new(trial + 3);
             let samples: Vec<f64> = (0..50).map(|_| (0.5 * normal(&mut random)).exp()).collect();
             median_interval(&samples, 1).expect("fifty samples").contains(1.0)
         })
@@ -149,7 +149,7 @@ fn known_figures() {
 
 #[test]
 fn a_ratio_of_separate_runs_encloses_the_true_one() {
-    let mut random = Random::new(5);
+    let mut random = SplitMix64::new(5);
     let a: Vec<f64> = (0..60).map(|_| 30.0 + normal(&mut random)).collect();
     let b: Vec<f64> = (0..60).map(|_| 20.0 + normal(&mut random)).collect();
     let ratio = unpaired_ratio(&a, &b, 9).expect("usable");

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use crate::algorithms::shaders;
 use crate::kernel::format::DispatchDescription;
-use crate::kernel::generate::mix;
 use crate::kernel::{Catalogue, DeviceClass, Dispatch, Kernel, Launch, SEED, Workgroups};
 use crate::partition::*;
 use crate::program::Parsed;
 use crate::record::Value;
+use crate::units::random::mix;
 
 /// The shader, as the library puts it together.
 fn shader() -> String {

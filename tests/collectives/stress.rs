@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use lanescope::algorithms::{
     Element, Operation, Reduce, ReduceTuning, Scan, ScanKind, ScanTuning, Softmax, SoftmaxTuning,
 };
-use lanescope::kernel::generate::mix;
+use lanescope::units::random::mix;
 use wgpu::{
     Buffer, BufferDescriptor, BufferUsages, CommandEncoder, Device, DeviceDescriptor, Features,
     Instance, MapMode, PollType, Queue,

@@ -6,13 +6,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-use lanescope::kernel::generate::mix;
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use lanescope::record::{Output, Run, Status, Value};
 use lanescope::run::measure::outputs_sha256;
 use lanescope::run::simulator::SimulatorRunner;
 use lanescope::run::{CountOptions, Runner as _};
 use lanescope::units::Width;
+use lanescope::units::random::mix;
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 

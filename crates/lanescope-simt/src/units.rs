@@ -4,6 +4,8 @@
 //! unit, so that nanoseconds are never added to bytes. This module does no arithmetic beyond what a
 //! unit allows and knows nothing about devices.
 
+pub mod random;
+
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
@@ -129,13 +131,12 @@ impl fmt::Display for Nanoseconds {
 pub struct Bytes(pub u64);
 
 impl fmt::Display for Bytes {
-    #[expect(clippy::cast_precision_loss, reason = "shown to three digits")]
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (value, unit) = match self.0 {
             0..1_000 => return write!(formatter, "{} B", self.0),
-            1_000..1_000_000 => (self.0 as f64 / 1e3, "kB"),
-            1_000_000..1_000_000_000 => (self.0 as f64 / 1e6, "MB"),
-            _ => (self.0 as f64 / 1e9, "GB"),
+            1_000..1_000_000 => (approximate(self.0) / 1e3, "kB"),
+            1_000_000..1_000_000_000 => (approximate(self.0) / 1e6, "MB"),
+            _ => (approximate(self.0) / 1e9, "GB"),
         };
         let decimals = match value {
             v if v < 10.0 => 2,
@@ -153,10 +154,16 @@ pub struct Ratio(pub f64);
 
 impl Ratio {
     /// Divides two counts, or nothing where the divisor is zero: what was not counted has no ratio.
-    #[expect(clippy::cast_precision_loss, reason = "a ratio of counts is shown to a few digits")]
     pub fn of(dividend: u64, divisor: u64) -> Option<Self> {
-        (divisor != 0).then(|| Self(dividend as f64 / divisor as f64))
+        (divisor != 0).then(|| Self(approximate(dividend) / approximate(divisor)))
     }
+}
+
+/// A count as a real number: itself below 2^53, which no count of one run comes near, else the
+/// nearest that there is.
+#[expect(clippy::cast_precision_loss, reason = "what this function is for")]
+pub const fn approximate(count: u64) -> f64 {
+    count as f64
 }
 
 /// Writes a count with its thousands set apart by narrow spaces.

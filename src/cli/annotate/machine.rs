@@ -9,6 +9,7 @@ use crate::analyze::DeviceProfile;
 use crate::analyze::machine::{self, MachineLine, Stretch};
 use crate::record::MachineCode;
 use crate::run::cuda::disassembly::HOW_TO_GET;
+use crate::units::approximate;
 use crate::units::figure;
 
 /// Stretches of so many instructions are shown as one line on a terminal.
@@ -119,10 +120,9 @@ fn head(profile: &Profile, line: &MachineLine, look: Look) -> String {
     }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
 fn mean(lanes: u64, executions: u64) -> String {
     match executions {
         0 => format!("{NONE:>5}"),
-        _ => format!("{:>5.2}", lanes as f64 / executions as f64),
+        _ => format!("{:>5.2}", approximate(lanes) / approximate(executions)),
     }
 }

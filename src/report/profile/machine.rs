@@ -11,6 +11,7 @@ use super::super::counters::{self, CounterText};
 use super::super::format;
 use crate::analyze::machine::{self, MachineLine, Stretch};
 use crate::analyze::{DeviceProfile, Profile};
+use crate::units::approximate;
 
 /// The hardware counters of a device.
 #[derive(Debug, Serialize)]
@@ -115,8 +116,7 @@ fn instruction(Stretch { first, count }: Stretch<'_>) -> InstructionText {
     let operation = operation.unwrap_or_else(|| "instructions".to_owned());
     let mean = |lanes: u64| match first.inst_executed {
         0 => format::lanes(None),
-        #[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
-        executed => format::lanes(Some(lanes as f64 / executed as f64)),
+        executed => format::lanes(Some(approximate(lanes) / approximate(executed))),
     };
     InstructionText {
         offset: format!("{:#06x}", first.offset_bytes),

@@ -28,7 +28,7 @@ use naga::{
     GlobalVariable, Handle, MemoryDecorations, Module, Scalar, Span, Statement, Type, TypeInner,
 };
 
-use super::build::{Builder, function};
+use super::context::{Builder, function};
 use super::plan::{Act, Form, Item, Plan, Reading, Var};
 use crate::program::Program;
 

@@ -18,7 +18,7 @@ use naga::{
     MathFunction, Span, Statement, SubgroupOperation, SwitchCase, SwitchValue,
 };
 
-use super::build::{Builder, Context, Globals, Types, function};
+use super::context::{Builder, Context, Globals, Types, function};
 use super::plan::{Bits, Reduction};
 
 /// Counters of derived counting that are added at a time.

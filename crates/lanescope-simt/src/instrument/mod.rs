@@ -46,6 +46,7 @@
 //! then nobody waits for what a word held.
 
 mod build;
+mod context;
 mod derive;
 mod estimate;
 mod flush;

@@ -305,7 +305,7 @@ impl Plan {
                 if let Node::Straight(straight) = node {
                     planned.before[index].extend(acts[straight.block.index()].clone());
                 }
-                for (inner, planned) in bodies(node).zip(&mut planned.nested[index]) {
+                for (inner, planned) in node.bodies().zip(&mut planned.nested[index]) {
                     fill(inner, planned, acts);
                 }
             }
@@ -322,16 +322,6 @@ impl Plan {
     }
 }
 
-/// The bodies inside a node, in [`Planned::nested`]'s order.
-pub(super) fn bodies(node: &Node) -> Box<dyn Iterator<Item = &Body> + '_> {
-    match node {
-        Node::Straight(_) => Box::new(std::iter::empty()),
-        Node::If { accept, reject, .. } => Box::new([accept, reject].into_iter()),
-        Node::Switch { cases, .. } => Box::new(cases.iter().map(|case| &case.body)),
-        Node::Loop { body, continuing, .. } => Box::new([body, continuing].into_iter()),
-    }
-}
-
 /// The number of loops around each block, within its function.
 fn loop_depths(program: &Program) -> BTreeMap<BlockId, u32> {
     fn walk(body: &Body, depth: u32, depths: &mut BTreeMap<BlockId, u32>) {
@@ -340,7 +330,7 @@ fn loop_depths(program: &Program) -> BTreeMap<BlockId, u32> {
                 depths.insert(straight.block, depth);
             }
             let inside = depth + u32::from(matches!(node, Node::Loop { .. }));
-            for inner in bodies(node) {
+            for inner in node.bodies() {
                 walk(inner, inside, depths);
             }
         }

@@ -25,8 +25,9 @@ use naga::{
     SubgroupOperation, Type,
 };
 
-use super::build::{Builder, Context};
-use super::plan::{Act, Loop, LoopId, Planned, bodies};
+use super::context::{Builder, Context};
+use super::plan::{Act, Loop, LoopId, Planned};
+use crate::program::walk::Exits;
 use crate::program::{Body, Node};
 
 /// Rewrites a function.
@@ -80,18 +81,6 @@ struct Rewriter<'a> {
     /// Loops and switches around the place at hand, innermost last.
     frames: Vec<Frame>,
     returned: Option<Returned>,
-}
-
-/// Whether lanes return from inside a node.
-fn returns(node: &Node) -> bool {
-    match node {
-        Node::Straight(straight) => {
-            matches!(straight.statements.last(), Some((Statement::Return { .. }, _)))
-        }
-        Node::If { .. } | Node::Switch { .. } | Node::Loop { .. } => {
-            bodies(node).flat_map(|body| &body.nodes).any(returns)
-        }
-    }
 }
 
 impl Rewriter<'_> {
@@ -149,7 +138,7 @@ impl Rewriter<'_> {
 
     /// The two bodies of a node.
     fn two(&mut self, node: &Node, nested: &[Planned]) -> [Block; 2] {
-        let mut made = bodies(node).zip(nested).map(|(body, planned)| self.body(body, planned));
+        let mut made = node.bodies().zip(nested).map(|(body, planned)| self.body(body, planned));
         let first = made.next().unwrap_or_default();
         let second = made.next().unwrap_or_default();
         [first, second]
@@ -254,7 +243,7 @@ impl Rewriter<'_> {
 
     /// Behind a construct from which lanes returned: they go on leaving.
     fn leave_returned(&mut self, node: &Node, stretches: bool, block: &mut Block) {
-        let Some(returned) = self.returned.filter(|_| returns(node)) else { return };
+        let Some(returned) = self.returned.filter(|_| Exits::of_node(node).returns) else { return };
         let accept = if self.in_stretches() {
             self.leave()
         } else if stretches {

@@ -7,11 +7,13 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-use naga::{Expression, Function, Handle, Module, Span, Statement};
+use naga::{Expression, Function, Handle, Module, Span};
 
 use super::source::Text;
 use super::structure::{Body, Node, Straight, Structure};
 use super::uniformity::{Class, Classes, classes};
+use super::visit::{Jump, Meeting, effect};
+use super::walk::Exits;
 use crate::units::BlockId;
 
 /// A block's place in structured control flow.
@@ -80,7 +82,7 @@ pub fn flows(module: &Module, structure: &Structure, text: &Text) -> Vec<BlockFl
     let entry = [(&module.entry_points[0].function, &structure.entry_point)];
     let mut first = 0;
     for ((function, body), classes) in bodies.chain(entry).zip(&classes) {
-        let mut walk = Walk {
+        let mut walk = FlowWalk {
             module,
             function,
             text,
@@ -96,30 +98,8 @@ pub fn flows(module: &Module, structure: &Structure, text: &Text) -> Vec<BlockFl
     flows
 }
 
-/// How lanes may leave a body, seen from the construct that holds it.
-#[derive(Clone, Copy, Default)]
-struct Exits {
-    breaks: bool,
-    continues: bool,
-    returns: bool,
-}
-
-impl Exits {
-    fn any(self) -> bool {
-        self.breaks || self.continues || self.returns
-    }
-
-    fn join(self, other: Self) -> Self {
-        Self {
-            breaks: self.breaks || other.breaks,
-            continues: self.continues || other.continues,
-            returns: self.returns || other.returns,
-        }
-    }
-}
-
 /// A walk over one function's tree.
-struct Walk<'a> {
+struct FlowWalk<'a> {
     module: &'a Module,
     function: &'a Function,
     text: &'a Text,
@@ -132,36 +112,28 @@ struct Walk<'a> {
     next: u32,
 }
 
-impl Walk<'_> {
-    fn body(&mut self, body: &Body) -> Exits {
-        let mut exits = Exits::default();
+impl FlowWalk<'_> {
+    fn body(&mut self, body: &Body) {
         let (mut before, mut after) = (None, None);
         // Constructs that no block's lanes are known to reach, so far.
         let mut pending = Vec::new();
         for node in &body.nodes {
-            let (last, found) = match node {
-                Node::Straight(straight) => {
-                    let found = self.straight(straight, after);
-                    before = Some(straight.block);
-                    self.settle(&mut pending, straight.block);
-                    (None, found)
-                }
-                Node::If { .. } | Node::Switch { .. } | Node::Loop { .. } => {
-                    let number = self.first + self.next;
-                    let found = self.construct(node, before);
-                    if found.any() {
-                        before = None;
-                        pending.clear();
-                    } else if before.is_none() {
-                        pending.push(number);
-                    }
-                    (Some(number), found)
-                }
-            };
-            after = last;
-            exits = exits.join(found);
+            if let Node::Straight(straight) = node {
+                self.straight(straight, after.take());
+                before = Some(straight.block);
+                self.settle(&mut pending, straight.block);
+                continue;
+            }
+            let number = self.first + self.next;
+            self.construct(node, before);
+            if Exits::of_node(node).any() {
+                before = None;
+                pending.clear();
+            } else if before.is_none() {
+                pending.push(number);
+            }
+            after = Some(number);
         }
-        exits
     }
 
     /// Makes `block` the parent of the blocks of `pending` constructs: the same lanes run it after.
@@ -175,42 +147,37 @@ impl Walk<'_> {
     }
 
     /// Walks a construct; `before` is the block whose lanes reach it.
-    fn construct(&mut self, node: &Node, before: Option<BlockId>) -> Exits {
+    fn construct(&mut self, node: &Node, before: Option<BlockId>) {
         let index = self.next;
         self.next += 1;
         let class = self.classes.constructs[index as usize];
         let construct = self.first + index;
         let enclosure = |part, line| Enclosure { construct, part, line, class, parent: before };
         match node {
-            Node::Straight(_) => Exits::default(),
+            Node::Straight(_) => {}
             Node::If { condition, accept, reject, span } => {
                 let line = self.line(Some(*condition), *span);
-                let accepted = self.part(accept, enclosure(Part::IfAccept, line));
-                accepted.join(self.part(reject, enclosure(Part::IfReject, line)))
+                self.part(accept, enclosure(Part::IfAccept, line));
+                self.part(reject, enclosure(Part::IfReject, line));
             }
             Node::Switch { selector, cases, span } => {
                 let line = self.line(Some(*selector), *span);
-                let mut exits = Exits::default();
                 for (number, case) in (0u32..).zip(cases) {
-                    let part = enclosure(Part::SwitchCase(number), line);
-                    exits = exits.join(self.part(&case.body, part));
+                    self.part(&case.body, enclosure(Part::SwitchCase(number), line));
                 }
-                Exits { breaks: false, ..exits }
             }
             Node::Loop { body, continuing, break_if: _, span } => {
                 let line = self.line(None, *span);
-                let exits = self.part(body, enclosure(Part::LoopBody, line));
-                let more = self.part(continuing, enclosure(Part::LoopContinuing, line));
-                Exits { returns: exits.join(more).returns, ..Exits::default() }
+                self.part(body, enclosure(Part::LoopBody, line));
+                self.part(continuing, enclosure(Part::LoopContinuing, line));
             }
         }
     }
 
-    fn part(&mut self, body: &Body, enclosure: Enclosure) -> Exits {
+    fn part(&mut self, body: &Body, enclosure: Enclosure) {
         self.path.push(enclosure);
-        let exits = self.body(body);
+        self.body(body);
         self.path.pop();
-        exits
     }
 
     /// The line of a condition, else of the construct.
@@ -223,52 +190,28 @@ impl Walk<'_> {
         self.text.location(condition.or(start(span)).unwrap_or(0)).line
     }
 
-    fn straight(&mut self, straight: &Straight, after: Option<u32>) -> Exits {
-        let mut exits = Exits::default();
+    fn straight(&mut self, straight: &Straight, after: Option<u32>) {
         let mut flow = BlockFlow { path: self.path.clone(), after, ..BlockFlow::default() };
         for (statement, span) in &straight.statements {
-            match *statement {
-                Statement::Break => {
-                    exits.breaks = true;
-                    flow.leaves = Some(Leave::Break);
-                }
-                Statement::Continue => {
-                    exits.continues = true;
-                    flow.leaves = Some(Leave::Continue);
-                }
-                Statement::Return { .. } | Statement::Kill => {
-                    exits.returns = true;
+            let effect = effect(statement);
+            flow.barrier |=
+                matches!(effect.synchronises, Some(Meeting::Barrier(_) | Meeting::UniformLoad));
+            if let Some(call) = effect.calls {
+                let name = self.module.functions[call.function].name.clone();
+                flow.calls.push(name.unwrap_or_default());
+            }
+            let Some(jump) = effect.leaves else { continue };
+            flow.leaves = match jump {
+                Jump::Break => Some(Leave::Break),
+                Jump::Continue => Some(Leave::Continue),
+                Jump::Return(_) | Jump::Kill => {
                     // The implicit one at the end has no place, and leaves nobody behind.
                     let written = span.to_range().is_some_and(|range| range.end > 0);
-                    flow.leaves = written.then_some(Leave::Return);
+                    written.then_some(Leave::Return)
                 }
-                Statement::ControlBarrier(_) | Statement::WorkGroupUniformLoad { .. } => {
-                    flow.barrier = true;
-                }
-                Statement::Call { function, .. } => {
-                    let name = self.module.functions[function].name.clone();
-                    flow.calls.push(name.unwrap_or_default());
-                }
-                Statement::Emit(_)
-                | Statement::Block(_)
-                | Statement::If { .. }
-                | Statement::Switch { .. }
-                | Statement::Loop { .. }
-                | Statement::MemoryBarrier(_)
-                | Statement::Store { .. }
-                | Statement::ImageStore { .. }
-                | Statement::Atomic { .. }
-                | Statement::ImageAtomic { .. }
-                | Statement::RayQuery { .. }
-                | Statement::RayPipelineFunction(_)
-                | Statement::SubgroupBallot { .. }
-                | Statement::SubgroupGather { .. }
-                | Statement::SubgroupCollectiveOperation { .. }
-                | Statement::CooperativeStore { .. } => {}
-            }
+            };
         }
         self.flows[straight.block.index()] = flow;
-        exits
     }
 }
 

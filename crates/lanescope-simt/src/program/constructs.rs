@@ -10,10 +10,9 @@
 
 use std::collections::BTreeSet;
 
-use naga::Statement;
-
 use super::Program;
 use super::structure::{Body, Node, Straight};
+use super::visit::{Jump, effect};
 
 /// A form of control flow after which lanes must come together again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -174,25 +173,24 @@ impl Found {
     /// in its body.
     fn straight(&mut self, straight: &Straight, behind: bool, place: Place) {
         for (statement, _) in &straight.statements {
-            if let Statement::Call { function, .. } = statement {
+            if let Some(call) = effect(statement).calls {
                 self.constructs.insert(Construct::Call);
-                let called = &mut self.called[function.index()];
+                let called = &mut self.called[call.function.index()];
                 let in_loop = place.in_loop || place.called_in_loop;
                 *called = Some(called.unwrap_or(false) || in_loop);
             }
         }
-        let last = straight.statements.last().map(|(statement, _)| statement);
         let work = behind || straight.statements.len() > 1;
-        match last {
-            Some(Statement::Break) => {
+        match straight.jump() {
+            Some(Jump::Break) => {
                 self.add(Construct::WorkBeforeBreak, work && !place.in_switch);
             }
-            Some(Statement::Continue) => self.add(Construct::Continue, true),
-            Some(Statement::Return { .. } | Statement::Kill) => {
+            Some(Jump::Continue) => self.add(Construct::Continue, true),
+            Some(Jump::Return(_) | Jump::Kill) => {
                 self.add(Construct::ReturnInLoop, place.in_loop);
                 self.add(Construct::EarlyReturn, place.in_branch && !place.in_loop);
             }
-            _ => {}
+            None => {}
         }
     }
 
@@ -206,7 +204,9 @@ impl Found {
 /// Whether one arm is `break` and the other is empty.
 fn only_leaves(accept: &Body, reject: &Body) -> bool {
     let leaves = |body: &Body| match &body.nodes[..] {
-        [Node::Straight(straight)] => matches!(straight.statements[..], [(Statement::Break, _)]),
+        [Node::Straight(straight)] => {
+            straight.statements.len() == 1 && straight.jump() == Some(Jump::Break)
+        }
         _ => false,
     };
     (leaves(accept) && reject.nodes.is_empty()) || (leaves(reject) && accept.nodes.is_empty())

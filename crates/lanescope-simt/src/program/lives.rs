@@ -13,10 +13,11 @@
 
 use std::collections::BTreeMap;
 
-use naga::{Expression, Function, Handle, LocalVariable, Statement};
+use naga::{Expression, Function, Handle, LocalVariable};
 
+use super::pointers::{Root, root};
 use super::structure::{Body, Node, Straight};
-use super::uniformity::{Root, root};
+use super::visit::{Write, Written, effect};
 
 /// A body inside another: the number of the node that holds it and its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +39,7 @@ struct Life {
 /// How many bodies are around the one in which each local variable lives; zero, the function's own,
 /// for variables that are not listed.
 pub(super) fn homes(function: &Function, body: &Body) -> BTreeMap<Handle<LocalVariable>, usize> {
-    let mut walk = Walk { function, path: Vec::new(), lives: BTreeMap::new() };
+    let mut walk = LifeWalk { function, path: Vec::new(), lives: BTreeMap::new() };
     walk.body(body);
     let home = |life: &Life| {
         let starts_anew = life.first.1 && life.first.0 == life.home;
@@ -48,29 +49,23 @@ pub(super) fn homes(function: &Function, body: &Body) -> BTreeMap<Handle<LocalVa
     walk.lives.iter().map(|(variable, life)| (*variable, home(life))).collect()
 }
 
-struct Walk<'a> {
+/// A walk over one function's tree.
+struct LifeWalk<'a> {
     function: &'a Function,
     path: Vec<Step>,
     lives: BTreeMap<Handle<LocalVariable>, Life>,
 }
 
-impl Walk<'_> {
+impl LifeWalk<'_> {
     fn body(&mut self, body: &Body) {
         for (index, node) in body.nodes.iter().enumerate() {
-            let (bodies, is_loop): (Vec<&Body>, bool) = match node {
-                Node::Straight(straight) => {
-                    self.straight(straight);
-                    continue;
-                }
-                Node::If { accept, reject, .. } => (vec![accept, reject], false),
-                Node::Switch { cases, .. } => {
-                    (cases.iter().map(|case| &case.body).collect(), false)
-                }
-                // Lanes that took `continue` come to `continuing` with what they had: it is a body
-                // of its own, and what both use lives outside.
-                Node::Loop { body, continuing, .. } => (vec![body, continuing], true),
-            };
-            for (part, body) in bodies.into_iter().enumerate() {
+            if let Node::Straight(straight) = node {
+                self.straight(straight);
+            }
+            // Lanes that took `continue` come to `continuing` with what they had: it is a body of
+            // its own, and what both use lives outside.
+            let is_loop = matches!(node, Node::Loop { .. });
+            for (part, body) in node.bodies().enumerate() {
                 self.path.push(Step { node: index, part, is_loop });
                 self.body(body);
                 self.path.pop();
@@ -80,51 +75,26 @@ impl Walk<'_> {
 
     fn straight(&mut self, straight: &Straight) {
         for (statement, _) in &straight.statements {
-            match statement {
-                Statement::Emit(range) => {
-                    for handle in range.clone() {
-                        if let Expression::Load { pointer } = self.function.expressions[handle] {
-                            self.uses(pointer, false);
-                        }
-                    }
+            let effect = effect(statement);
+            for handle in effect.emits.cloned().into_iter().flatten() {
+                if let Expression::Load { pointer } = self.function.expressions[handle] {
+                    self.uses(pointer, false);
                 }
-                Statement::Store { pointer, value } => {
-                    let whole =
-                        matches!(self.function.expressions[*pointer], Expression::LocalVariable(_));
-                    self.uses(*value, false);
-                    self.uses(*pointer, whole);
+            }
+            if let Some(Write { pointer, what }) = effect.writes {
+                let variable =
+                    matches!(self.function.expressions[pointer], Expression::LocalVariable(_));
+                match what {
+                    Written::Value(_) => self.uses(pointer, variable),
+                    Written::Updated => self.uses(pointer, false),
+                    // Whatever else may hold a pointer to a variable keeps it in the function's own
+                    // body.
+                    Written::Unknown => self.escapes(pointer),
                 }
-                Statement::Call { arguments, .. } => {
-                    for argument in arguments {
-                        self.uses(*argument, false);
-                    }
-                }
-                // Whatever else may hold a pointer to a variable keeps it in the function's own body.
-                Statement::CooperativeStore { target: pointer, .. }
-                | Statement::RayQuery { query: pointer, .. } => {
-                    self.escapes(*pointer);
-                }
-                Statement::RayPipelineFunction(naga::RayPipelineFunction::TraceRay {
-                    payload,
-                    ..
-                }) => self.escapes(*payload),
-                Statement::Atomic { pointer, .. }
-                | Statement::WorkGroupUniformLoad { pointer, .. } => self.uses(*pointer, false),
-                Statement::Block(_)
-                | Statement::If { .. }
-                | Statement::Switch { .. }
-                | Statement::Loop { .. }
-                | Statement::Break
-                | Statement::Continue
-                | Statement::Return { .. }
-                | Statement::Kill
-                | Statement::ControlBarrier(_)
-                | Statement::MemoryBarrier(_)
-                | Statement::ImageStore { .. }
-                | Statement::ImageAtomic { .. }
-                | Statement::SubgroupBallot { .. }
-                | Statement::SubgroupGather { .. }
-                | Statement::SubgroupCollectiveOperation { .. } => {}
+            }
+            // A callee may load or store through what it is given; values lead nowhere.
+            for operand in effect.reads {
+                self.uses(operand, false);
             }
         }
     }

@@ -11,11 +11,13 @@
 //! against the text as it was written.
 
 pub mod branch;
+pub mod builtin;
 pub mod constructs;
 pub mod emit;
 mod lives;
 pub mod loops;
 pub mod operands;
+mod pointers;
 pub mod reflect;
 mod returns;
 pub mod source;
@@ -157,10 +159,7 @@ pub enum ProgramError {
         message: String,
     },
     /// Overrides that the entry point reads have no value.
-    #[error(
-        "{file}:{line}: the shader gives no value to {names}; put values under [overrides] in a \
-         launch file: `lanescope profile --init {file}` writes one, and `--launch` reads it"
-    )]
+    #[error("{file}:{line}: the shader gives no value to {names}")]
     OverridesMissing {
         /// The file's name.
         file: String,

@@ -1,10 +1,12 @@
 //! What expressions and statements use.
 //!
 //! Input: an expression or a statement. Output: the expressions that it names, in order, each as
-//! often as it is named. Bodies of branches and loops are not looked into, and what no back end of
-//! lanescope's runs has no operands here.
+//! often as it is named. Bodies of branches and loops are not looked into, and expressions that no
+//! back end of lanescope's runs have no operands here.
 
-use naga::{Arena, AtomicFunction, Expression, GatherMode, Handle, Statement};
+use naga::{Arena, Expression, Handle, Statement};
+
+use super::visit::effect;
 
 /// Shows what an expression uses.
 pub fn of_expression(expression: &Expression, seen: &mut dyn FnMut(Handle<Expression>)) {
@@ -56,51 +58,9 @@ pub fn of_statement(
     statement: &Statement,
     seen: &mut dyn FnMut(Handle<Expression>),
 ) {
-    match *statement {
-        Statement::Emit(ref range) => {
-            for handle in range.clone() {
-                of_expression(&expressions[handle], seen);
-            }
-        }
-        Statement::Return { value } => value.into_iter().for_each(seen),
-        Statement::Store { pointer, value } => [pointer, value].into_iter().for_each(seen),
-        Statement::Call { ref arguments, .. } => arguments.iter().copied().for_each(seen),
-        Statement::WorkGroupUniformLoad { pointer, .. } => seen(pointer),
-        Statement::Atomic { pointer, fun, value, .. } => {
-            seen(pointer);
-            seen(value);
-            if let AtomicFunction::Exchange { compare: Some(expected) } = fun {
-                seen(expected);
-            }
-        }
-        Statement::SubgroupBallot { predicate, .. } => predicate.into_iter().for_each(seen),
-        Statement::SubgroupGather { mode, argument, .. } => {
-            seen(argument);
-            match mode {
-                GatherMode::BroadcastFirst | GatherMode::QuadSwap(_) => {}
-                GatherMode::Broadcast(index)
-                | GatherMode::Shuffle(index)
-                | GatherMode::ShuffleDown(index)
-                | GatherMode::ShuffleUp(index)
-                | GatherMode::ShuffleXor(index)
-                | GatherMode::QuadBroadcast(index) => seen(index),
-            }
-        }
-        Statement::SubgroupCollectiveOperation { argument, .. } => seen(argument),
-        // These use nothing, or are refused when they are compiled.
-        Statement::Break
-        | Statement::Continue
-        | Statement::Kill
-        | Statement::ControlBarrier(_)
-        | Statement::MemoryBarrier(_)
-        | Statement::Block(_)
-        | Statement::If { .. }
-        | Statement::Switch { .. }
-        | Statement::Loop { .. }
-        | Statement::ImageStore { .. }
-        | Statement::ImageAtomic { .. }
-        | Statement::RayQuery { .. }
-        | Statement::RayPipelineFunction(_)
-        | Statement::CooperativeStore { .. } => {}
+    let effect = effect(statement);
+    for handle in effect.emits.cloned().into_iter().flatten() {
+        of_expression(&expressions[handle], seen);
     }
+    effect.reads.into_iter().for_each(seen);
 }

@@ -33,42 +33,20 @@ fn strip(body: &mut Block) -> bool {
         body.cull(body.len() - 1..);
         return true;
     }
-    match body.last_mut() {
-        Some(Statement::Block(inner)) => strip(inner),
-        Some(Statement::If { condition: _, accept, reject }) => {
-            let accepted = strip(accept);
-            strip(reject) || accepted
+    // What else holds bodies is a loop, whose end is not the function's.
+    if let Some(Statement::Block(inner)) = body.last_mut() {
+        strip(inner)
+    } else if let Some(Statement::If { condition: _, accept, reject }) = body.last_mut() {
+        let accepted = strip(accept);
+        strip(reject) || accepted
+    } else if let Some(Statement::Switch { selector: _, cases }) = body.last_mut() {
+        let mut found = false;
+        for case in cases.iter_mut().filter(|case| !case.fall_through) {
+            found |= strip(&mut case.body);
         }
-        Some(Statement::Switch { selector: _, cases }) => {
-            let mut found = false;
-            for case in cases.iter_mut().filter(|case| !case.fall_through) {
-                found |= strip(&mut case.body);
-            }
-            found
-        }
-        Some(
-            Statement::Emit(_)
-            | Statement::Loop { .. }
-            | Statement::Break
-            | Statement::Continue
-            | Statement::Return { .. }
-            | Statement::Kill
-            | Statement::ControlBarrier(_)
-            | Statement::MemoryBarrier(_)
-            | Statement::Store { .. }
-            | Statement::ImageStore { .. }
-            | Statement::Atomic { .. }
-            | Statement::ImageAtomic { .. }
-            | Statement::WorkGroupUniformLoad { .. }
-            | Statement::Call { .. }
-            | Statement::RayQuery { .. }
-            | Statement::RayPipelineFunction(_)
-            | Statement::SubgroupBallot { .. }
-            | Statement::SubgroupGather { .. }
-            | Statement::SubgroupCollectiveOperation { .. }
-            | Statement::CooperativeStore { .. },
-        )
-        | None => false,
+        found
+    } else {
+        false
     }
 }
 

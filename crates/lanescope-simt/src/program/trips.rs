@@ -14,6 +14,7 @@ use naga::{
 };
 
 use super::structure::{Body, Node, Straight};
+use super::visit::{Effect, Jump, Written, effect, for_each_effect};
 
 /// The number of turns of `body.nodes[index]`, a loop in `function`, if it is constant; `outermost`
 /// says that the loop is in no other one of the function.
@@ -60,7 +61,7 @@ fn exit(body: &Body) -> Option<(&Straight, Handle<Expression>, bool)> {
     }
     let breaks = |body: &Body| {
         let [Node::Straight(straight)] = body.nodes.as_slice() else { return false };
-        matches!(straight.statements.as_slice(), [(Statement::Break, _)])
+        straight.statements.len() == 1 && straight.jump() == Some(Jump::Break)
     };
     if accept.nodes.is_empty() && breaks(reject) {
         Some((head, *condition, true))
@@ -82,33 +83,31 @@ fn is_emitted(straight: &Straight, expression: Handle<Expression>) -> bool {
 /// How many statements leave the loop whose body this is; `own` where `break` leaves it.
 pub fn leaves(body: &Body, own: bool) -> usize {
     let of = |node: &Node| match node {
-        Node::Straight(straight) => match straight.statements.last() {
-            Some((Statement::Break, _)) => usize::from(own),
-            Some((Statement::Return { .. } | Statement::Kill, _)) => 1,
-            _ => 0,
+        Node::Straight(straight) => match straight.jump() {
+            Some(Jump::Break) => usize::from(own),
+            Some(Jump::Return(_) | Jump::Kill) => 1,
+            Some(Jump::Continue) | None => 0,
         },
-        Node::If { accept, reject, .. } => leaves(accept, own) + leaves(reject, own),
-        Node::Switch { cases, .. } => cases.iter().map(|case| leaves(&case.body, false)).sum(),
-        Node::Loop { body, continuing, .. } => leaves(body, false) + leaves(continuing, false),
+        // A `break` in them leaves them only.
+        Node::Switch { .. } | Node::Loop { .. } => node.bodies().map(|b| leaves(b, false)).sum(),
+        Node::If { .. } => node.bodies().map(|body| leaves(body, own)).sum(),
     };
     body.nodes.iter().map(of).sum()
 }
 
+/// How many stores to a variable there are in a node of a body.
+fn stores_in(node: &Node, function: &Function, variable: Handle<LocalVariable>) -> usize {
+    match node {
+        Node::Straight(straight) => stores_of(straight, function, variable).count(),
+        Node::If { .. } | Node::Switch { .. } | Node::Loop { .. } => {
+            node.bodies().map(|body| stores(body, function, variable)).sum()
+        }
+    }
+}
+
 /// How many stores to a variable there are in a body.
 fn stores(body: &Body, function: &Function, variable: Handle<LocalVariable>) -> usize {
-    let of = |node: &Node| match node {
-        Node::Straight(straight) => stores_of(straight, function, variable).count(),
-        Node::If { accept, reject, .. } => {
-            stores(accept, function, variable) + stores(reject, function, variable)
-        }
-        Node::Switch { cases, .. } => {
-            cases.iter().map(|case| stores(&case.body, function, variable)).sum()
-        }
-        Node::Loop { body, continuing, .. } => {
-            stores(body, function, variable) + stores(continuing, function, variable)
-        }
-    };
-    body.nodes.iter().map(of).sum()
+    body.nodes.iter().map(|node| stores_in(node, function, variable)).sum()
 }
 
 /// The values that a block stores to a variable.
@@ -117,10 +116,22 @@ fn stores_of<'a>(
     function: &'a Function,
     variable: Handle<LocalVariable>,
 ) -> impl DoubleEndedIterator<Item = Handle<Expression>> + 'a {
-    straight.statements.iter().filter_map(move |(statement, _)| {
-        let Statement::Store { pointer, value } = statement else { return None };
-        is_variable(function, *pointer, variable).then_some(*value)
-    })
+    let value =
+        move |(statement, _): &(Statement, _)| stored(function, &effect(statement), variable);
+    straight.statements.iter().filter_map(value)
+}
+
+/// The value that a statement stores to a variable, to the whole of it.
+fn stored(
+    function: &Function,
+    effect: &Effect<'_>,
+    variable: Handle<LocalVariable>,
+) -> Option<Handle<Expression>> {
+    let write = effect.writes.filter(|write| is_variable(function, write.pointer, variable))?;
+    match write.what {
+        Written::Value(value) => Some(value),
+        Written::Updated | Written::Unknown => None,
+    }
 }
 
 fn is_variable(
@@ -257,46 +268,12 @@ impl Find<'_> {
 
     /// Whether a pointer to a variable is given to a callee.
     fn is_handed_over(&self, variable: Handle<LocalVariable>) -> bool {
-        fn calls(
-            block: &naga::Block,
-            function: &Function,
-            variable: Handle<LocalVariable>,
-        ) -> bool {
-            block.iter().any(|statement| match statement {
-                Statement::Call { arguments, .. } => {
-                    arguments.iter().any(|argument| is_variable(function, *argument, variable))
-                }
-                Statement::Block(block) => calls(block, function, variable),
-                Statement::If { accept, reject, .. } => {
-                    calls(accept, function, variable) || calls(reject, function, variable)
-                }
-                Statement::Switch { cases, .. } => {
-                    cases.iter().any(|case| calls(&case.body, function, variable))
-                }
-                Statement::Loop { body, continuing, .. } => {
-                    calls(body, function, variable) || calls(continuing, function, variable)
-                }
-                Statement::Emit(_)
-                | Statement::Break
-                | Statement::Continue
-                | Statement::Return { .. }
-                | Statement::Kill
-                | Statement::ControlBarrier(_)
-                | Statement::MemoryBarrier(_)
-                | Statement::Store { .. }
-                | Statement::ImageStore { .. }
-                | Statement::Atomic { .. }
-                | Statement::ImageAtomic { .. }
-                | Statement::WorkGroupUniformLoad { .. }
-                | Statement::RayQuery { .. }
-                | Statement::RayPipelineFunction(_)
-                | Statement::SubgroupBallot { .. }
-                | Statement::SubgroupGather { .. }
-                | Statement::SubgroupCollectiveOperation { .. }
-                | Statement::CooperativeStore { .. } => false,
-            })
-        }
-        calls(&self.function.body, self.function, variable)
+        let mut found = false;
+        for_each_effect(&self.function.body, &mut |effect| {
+            let arguments = effect.calls.map_or(&[][..], |call| call.arguments);
+            found |= arguments.iter().any(|given| is_variable(self.function, *given, variable));
+        });
+        found
     }
 
     /// What a loop's `continuing` adds to a variable, if that is all that it does with it.
@@ -340,57 +317,27 @@ impl Find<'_> {
                     }
                 }
                 Node::If { .. } | Node::Switch { .. } | Node::Loop { .. } => {
-                    let single = Body { nodes: vec![node.clone()] };
-                    if stores(&single, self.function, variable) != 0 {
+                    if stores_in(node, self.function, variable) != 0 {
                         return None;
                     }
                 }
             }
         }
         // Nobody else stores to it: its first value, if the loop is entered once a call.
-        if !outermost || self.all_stores(&self.function.body, variable) != 1 {
+        if !outermost || self.all_stores(variable) != 1 {
             return None;
         }
         let init = self.function.local_variables[variable].init?;
         self.integer(init)
     }
 
-    /// How many stores to a variable there are in a block.
-    fn all_stores(&self, block: &naga::Block, variable: Handle<LocalVariable>) -> usize {
-        let of = |statement: &Statement| match statement {
-            Statement::Store { pointer, .. } => {
-                usize::from(is_variable(self.function, *pointer, variable))
-            }
-            Statement::Block(block) => self.all_stores(block, variable),
-            Statement::If { accept, reject, .. } => {
-                self.all_stores(accept, variable) + self.all_stores(reject, variable)
-            }
-            Statement::Switch { cases, .. } => {
-                cases.iter().map(|case| self.all_stores(&case.body, variable)).sum()
-            }
-            Statement::Loop { body, continuing, .. } => {
-                self.all_stores(body, variable) + self.all_stores(continuing, variable)
-            }
-            Statement::Emit(_)
-            | Statement::Break
-            | Statement::Continue
-            | Statement::Return { .. }
-            | Statement::Kill
-            | Statement::ControlBarrier(_)
-            | Statement::MemoryBarrier(_)
-            | Statement::ImageStore { .. }
-            | Statement::Atomic { .. }
-            | Statement::ImageAtomic { .. }
-            | Statement::WorkGroupUniformLoad { .. }
-            | Statement::Call { .. }
-            | Statement::RayQuery { .. }
-            | Statement::RayPipelineFunction(_)
-            | Statement::SubgroupBallot { .. }
-            | Statement::SubgroupGather { .. }
-            | Statement::SubgroupCollectiveOperation { .. }
-            | Statement::CooperativeStore { .. } => 0,
-        };
-        block.iter().map(of).sum()
+    /// How many stores to a variable there are in the function.
+    fn all_stores(&self, variable: Handle<LocalVariable>) -> usize {
+        let mut count = 0;
+        for_each_effect(&self.function.body, &mut |effect| {
+            count += usize::from(stored(self.function, effect, variable).is_some());
+        });
+        count
     }
 }
 

@@ -27,7 +27,10 @@ use naga::{
 };
 
 use super::lives::homes;
+use super::pointers::{Root, root};
 use super::structure::{Body, Node, Structure};
+use super::visit::{Jump, Write, Written, effect};
+use super::walk::for_each_construct;
 
 /// The largest constant that a modulo or a mask may have to count as a lane's parity: the widest
 /// subgroup, in lanes.
@@ -94,7 +97,8 @@ pub fn classes(module: &Module, structure: &Structure) -> Vec<Classes> {
             state.expressions(index, function);
             let homes = &homes[index];
             let controls = Vec::new();
-            let mut walk = Walk { state: &mut state, index, function, next: 0, homes, controls };
+            let mut walk =
+                ClassWalk { state: &mut state, index, function, next: 0, homes, controls };
             walk.body(body, Class::Uniform);
         }
     }
@@ -119,15 +123,9 @@ impl Classes {
 
 /// How many constructs a body holds, nested ones included.
 fn constructs(body: &Body) -> usize {
-    let count = |node: &Node| match node {
-        Node::Straight(_) => 0,
-        Node::If { accept, reject, .. } => 1 + constructs(accept) + constructs(reject),
-        Node::Switch { cases, .. } => {
-            1 + cases.iter().map(|case| constructs(&case.body)).sum::<usize>()
-        }
-        Node::Loop { body, continuing, .. } => 1 + constructs(body) + constructs(continuing),
-    };
-    body.nodes.iter().map(count).sum()
+    let mut count = 0;
+    for_each_construct(body, &mut |_| count += 1);
+    count
 }
 
 /// Everything that rises.
@@ -143,32 +141,6 @@ fn raise(changed: &mut bool, place: &mut Class, class: Class) {
     if class > *place {
         *place = class;
         *changed = true;
-    }
-}
-
-/// What a pointer points into.
-pub(super) enum Root {
-    Local(Handle<LocalVariable>),
-    Global(Handle<GlobalVariable>),
-    /// An argument, or something that is no pointer.
-    Other,
-}
-
-/// Follows a pointer to its variable.
-pub(super) fn root(function: &Function, pointer: Handle<Expression>) -> Root {
-    let mut at = pointer;
-    loop {
-        if let Expression::Access { base, .. } | Expression::AccessIndex { base, .. } =
-            function.expressions[at]
-        {
-            at = base;
-        } else if let Expression::LocalVariable(handle) = function.expressions[at] {
-            return Root::Local(handle);
-        } else if let Expression::GlobalVariable(handle) = function.expressions[at] {
-            return Root::Global(handle);
-        } else {
-            return Root::Other;
-        }
     }
 }
 
@@ -469,13 +441,13 @@ fn class_of_binding(binding: &Binding) -> Class {
 
 /// The conditions under which lanes leave a part of a body; nothing where none does.
 #[derive(Clone, Copy, Default)]
-struct Exits {
+struct ExitClasses {
     breaks: Option<Class>,
     continues: Option<Class>,
     returns: Option<Class>,
 }
 
-impl Exits {
+impl ExitClasses {
     fn join(self, other: Self) -> Self {
         Self {
             breaks: self.breaks.max(other.breaks),
@@ -496,7 +468,7 @@ impl Exits {
 }
 
 /// A walk over one function's tree.
-struct Walk<'a, 'm> {
+struct ClassWalk<'a, 'm> {
     state: &'a mut State<'m>,
     index: usize,
     function: &'a Function,
@@ -508,7 +480,7 @@ struct Walk<'a, 'm> {
     controls: Vec<Class>,
 }
 
-impl Walk<'_, '_> {
+impl ClassWalk<'_, '_> {
     fn of(&self, handle: Handle<Expression>) -> Class {
         self.state.functions[self.index].expressions[handle.index()]
     }
@@ -527,7 +499,7 @@ impl Walk<'_, '_> {
     }
 
     /// Walks a body inside another, in which lanes are under conditions of the class `here`.
-    fn inner(&mut self, body: &Body, control: Class, here: Class) -> Exits {
+    fn inner(&mut self, body: &Body, control: Class, here: Class) -> ExitClasses {
         self.controls.push(here);
         let exits = self.body(body, control.max(here));
         self.controls.pop();
@@ -535,13 +507,15 @@ impl Walk<'_, '_> {
     }
 
     /// Walks a body that lanes enter under conditions of the class `control`.
-    fn body(&mut self, body: &Body, control: Class) -> Exits {
-        let mut exits = Exits::default();
+    fn body(&mut self, body: &Body, control: Class) -> ExitClasses {
+        let mut exits = ExitClasses::default();
         for node in &body.nodes {
             let more = match node {
                 Node::Straight(straight) => {
                     let statements = straight.statements.iter();
-                    statements.map(|(s, _)| self.statement(s, control)).fold(exits, Exits::join)
+                    statements
+                        .map(|(s, _)| self.statement(s, control))
+                        .fold(exits, ExitClasses::join)
                 }
                 Node::If { condition, accept, reject, .. } => {
                     let construct = self.construct();
@@ -554,13 +528,13 @@ impl Walk<'_, '_> {
                     let construct = self.construct();
                     let class = self.of(*selector);
                     let inside = class.max(self.state.functions[self.index].breaks[construct]);
-                    let mut inner = Exits::default();
+                    let mut inner = ExitClasses::default();
                     for case in cases {
                         inner = inner.join(self.inner(&case.body, control, inside));
                     }
                     let breaks = inner.breaks.unwrap_or(Class::Uniform);
                     self.set(construct, class, breaks, Class::Uniform);
-                    Exits { breaks: None, ..inner.under(inside) }
+                    ExitClasses { breaks: None, ..inner.under(inside) }
                 }
                 Node::Loop { body, continuing, break_if, .. } => {
                     let construct = self.construct();
@@ -575,7 +549,7 @@ impl Walk<'_, '_> {
                     let continues = inner.continues.unwrap_or(Class::Uniform);
                     self.set(construct, breaks.max(returns), breaks, continues);
                     let returns = inner.returns.map(|class| class.max(breaks));
-                    Exits { breaks: None, continues: None, returns }
+                    ExitClasses { breaks: None, continues: None, returns }
                 }
             };
             exits = exits.join(more);
@@ -583,47 +557,35 @@ impl Walk<'_, '_> {
         exits
     }
 
-    fn statement(&mut self, statement: &Statement, control: Class) -> Exits {
+    fn statement(&mut self, statement: &Statement, control: Class) -> ExitClasses {
+        let effect = effect(statement);
+        match effect.writes {
+            Some(Write { pointer, what: Written::Value(value) }) => {
+                self.store(pointer, self.of(value).max(self.of(pointer)), control);
+            }
+            Some(Write { pointer, what: Written::Unknown }) => {
+                self.store(pointer, Class::Data, control);
+            }
+            // Atomics lie in memory, from which every load is data in any case.
+            Some(Write { what: Written::Updated, .. }) | None => {}
+        }
+        if let Some(call) = effect.calls {
+            self.call(call.function.index(), call.arguments, control);
+        }
         let leaves = Some(Class::Uniform);
-        match *statement {
-            Statement::Break => return Exits { breaks: leaves, ..Exits::default() },
-            Statement::Continue => return Exits { continues: leaves, ..Exits::default() },
-            Statement::Return { value } => {
+        match effect.leaves {
+            Some(Jump::Break) => ExitClasses { breaks: leaves, ..ExitClasses::default() },
+            Some(Jump::Continue) => ExitClasses { continues: leaves, ..ExitClasses::default() },
+            Some(Jump::Return(value)) => {
                 let class = value.map_or(Class::Uniform, |value| self.of(value).max(control));
                 let changed = &mut self.state.changed;
                 let classes = &mut self.state.functions[self.index];
                 raise(changed, &mut classes.result, class);
                 raise(changed, &mut classes.returns, control);
-                return Exits { returns: leaves, ..Exits::default() };
+                ExitClasses { returns: leaves, ..ExitClasses::default() }
             }
-            Statement::Store { pointer, value } => {
-                self.store(pointer, self.of(value).max(self.of(pointer)), control);
-            }
-            Statement::Call { function, ref arguments, .. } => {
-                self.call(function.index(), arguments, control);
-            }
-            Statement::CooperativeStore { target, .. } => self.store(target, Class::Data, control),
-            Statement::RayQuery { query, .. } => self.store(query, Class::Data, control),
-            Statement::RayPipelineFunction(naga::RayPipelineFunction::TraceRay {
-                payload, ..
-            }) => self.store(payload, Class::Data, control),
-            Statement::Emit(_)
-            | Statement::Block(_)
-            | Statement::If { .. }
-            | Statement::Switch { .. }
-            | Statement::Loop { .. }
-            | Statement::Kill
-            | Statement::ControlBarrier(_)
-            | Statement::MemoryBarrier(_)
-            | Statement::ImageStore { .. }
-            | Statement::Atomic { .. }
-            | Statement::ImageAtomic { .. }
-            | Statement::WorkGroupUniformLoad { .. }
-            | Statement::SubgroupBallot { .. }
-            | Statement::SubgroupGather { .. }
-            | Statement::SubgroupCollectiveOperation { .. } => {}
+            Some(Jump::Kill) | None => ExitClasses::default(),
         }
-        Exits::default()
     }
 
     /// Raises the variable that a pointer points into, for a store of a value of the class `class`.

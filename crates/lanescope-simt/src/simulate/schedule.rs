@@ -19,6 +19,7 @@ use super::op::{SiteId, Slot};
 use super::report::{ReportKind, Tally, coordinates};
 use super::table::{Code, Context};
 use crate::units::Width;
+use crate::units::random::SplitMix64;
 
 /// What a launch is, for all workers.
 pub(super) struct Launch<'a> {
@@ -89,17 +90,13 @@ pub(super) struct Queue<const N: usize> {
     picks: u64,
 }
 
-/// A sequence of random numbers (`SplitMix64`).
+/// A sequence of random numbers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Random(u64);
+pub(super) struct Random(SplitMix64);
 
 impl Random {
     fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+        self.0.bits()
     }
 
     fn below(&mut self, count: usize) -> usize {
@@ -118,8 +115,10 @@ impl<const N: usize> Queue<N> {
     pub(super) fn new(launch: &Launch<'_>) -> Self {
         let count = launch.workgroups.iter().map(|&count| u64::from(count)).product();
         let random = match launch.schedule {
-            Schedule::InOrder => Random(0),
-            Schedule::Shuffled { seed } | Schedule::Unfair { seed } => Random(seed),
+            Schedule::InOrder => Random(SplitMix64::new(0)),
+            Schedule::Shuffled { seed } | Schedule::Unfair { seed } => {
+                Random(SplitMix64::new(seed))
+            }
         };
         Self { next: 0, count, waiting: Vec::new(), random, picks: 0 }
     }
@@ -192,7 +191,12 @@ impl<const N: usize> Pool<N> {
             Schedule::InOrder => 0,
             Schedule::Shuffled { seed } | Schedule::Unfair { seed } => seed ^ index << 20,
         };
-        Group { index, shared, subgroups: subgroups.collect(), random: Random(seed) }
+        Group {
+            index,
+            shared,
+            subgroups: subgroups.collect(),
+            random: Random(SplitMix64::new(seed)),
+        }
     }
 
     /// A strand at the program's start.

@@ -19,9 +19,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use naga::{AddressSpace, BuiltIn, Expression, Function, Handle, LocalVariable, Statement};
 
 use super::Writer;
-use super::bake::for_each_statement;
 use super::function::{Frame, Owner};
 use crate::program::operands::of_expression;
+use crate::program::visit::{Written, effect};
+use crate::program::walk::for_each_statement;
 use crate::program::{Body, Node, Straight};
 
 /// A counter of a loop that is being written.
@@ -209,10 +210,11 @@ pub(super) fn changes(function: &Function, body: &Body) -> BTreeMap<Handle<Local
             *counts.entry(variable).or_default() += 1;
         }
     };
-    for_each_statement(body, &mut |statement, _| match *statement {
-        Statement::Store { pointer, .. } => change(pointer),
-        Statement::Call { ref arguments, .. } => arguments.iter().copied().for_each(&mut change),
-        _ => {}
+    for_each_statement(body, &mut |statement, _| {
+        let effect = effect(statement);
+        effect.writes.into_iter().for_each(|write| change(write.pointer));
+        let given = effect.calls.map_or(&[][..], |call| call.arguments);
+        given.iter().copied().for_each(&mut change);
     });
     counts
 }
@@ -232,8 +234,11 @@ fn variable(function: &Function, pointer: Handle<Expression>) -> Option<Handle<L
 fn stores_in(
     straight: &Straight,
 ) -> impl DoubleEndedIterator<Item = (Handle<Expression>, Handle<Expression>)> + use<'_> {
-    straight.statements.iter().filter_map(|(statement, _)| match *statement {
-        Statement::Store { pointer, value } => Some((pointer, value)),
-        _ => None,
+    straight.statements.iter().filter_map(|(statement, _)| {
+        let write = effect(statement).writes?;
+        match write.what {
+            Written::Value(value) => Some((write.pointer, value)),
+            Written::Updated | Written::Unknown => None,
+        }
     })
 }

@@ -11,6 +11,8 @@ use naga::valid::FunctionInfo;
 use naga::{Expression, Function, Handle, Module, Span, Statement, TypeInner};
 
 use crate::program::operands::{of_expression, of_statement};
+use crate::program::visit::effect;
+use crate::program::walk::for_each_statement;
 use crate::program::{Body, Node, Text};
 
 /// What gets a variable, and where it is declared.
@@ -25,7 +27,7 @@ pub(super) struct Bake {
 }
 
 /// Walks a function once.
-struct Walk<'a> {
+struct BakeWalk<'a> {
     module: &'a Module,
     function: &'a Function,
     info: &'a FunctionInfo,
@@ -46,7 +48,7 @@ pub(super) fn bake(
     body: &Body,
     checked: bool,
 ) -> Bake {
-    let mut walk = Walk {
+    let mut walk = BakeWalk {
         module,
         function,
         info,
@@ -61,7 +63,7 @@ pub(super) fn bake(
     walk.bake
 }
 
-impl Walk<'_> {
+impl BakeWalk<'_> {
     fn line(&self, span: Span) -> Option<u32> {
         let range = span.to_range().filter(|range| range.end > 0)?;
         Some(self.text.location(range.start).line)
@@ -207,11 +209,7 @@ impl Walk<'_> {
         break_if: Option<Handle<Expression>>,
     ) {
         let mut made = BTreeSet::new();
-        for_each_statement(body, &mut |statement, _| {
-            defines(statement, &mut |handle| {
-                made.insert(handle);
-            })
-        });
+        for_each_statement(body, &mut |statement, _| made.extend(effect(statement).defines()));
         let mut used = Vec::new();
         for_each_statement(continuing, &mut |statement, _| {
             of_statement(&self.function.expressions, statement, &mut |operand| used.push(operand));
@@ -230,30 +228,6 @@ impl Walk<'_> {
             } else if self.bake.early.insert(handle) {
                 self.force(handle);
                 self.bake.hoisted.entry(number).or_default().push(handle);
-            }
-        }
-    }
-}
-
-/// Shows every statement of a body.
-pub(super) fn for_each_statement(body: &Body, see: &mut dyn FnMut(&Statement, Span)) {
-    for node in &body.nodes {
-        match *node {
-            Node::Straight(ref straight) => {
-                for (statement, span) in &straight.statements {
-                    see(statement, *span);
-                }
-            }
-            Node::If { ref accept, ref reject, .. } => {
-                for_each_statement(accept, see);
-                for_each_statement(reject, see);
-            }
-            Node::Switch { ref cases, .. } => {
-                cases.iter().for_each(|case| for_each_statement(&case.body, see));
-            }
-            Node::Loop { ref body, ref continuing, .. } => {
-                for_each_statement(body, see);
-                for_each_statement(continuing, see);
             }
         }
     }
@@ -279,35 +253,5 @@ fn for_each_branch(body: &Body, see: &mut dyn FnMut(Handle<Expression>)) {
                 break_if.into_iter().for_each(&mut *see);
             }
         }
-    }
-}
-
-/// Shows what a statement defines.
-fn defines(statement: &Statement, see: &mut dyn FnMut(Handle<Expression>)) {
-    match *statement {
-        Statement::Emit(ref range) => range.clone().for_each(see),
-        Statement::Call { result, .. } | Statement::Atomic { result, .. } => {
-            result.into_iter().for_each(see);
-        }
-        Statement::WorkGroupUniformLoad { result, .. }
-        | Statement::SubgroupBallot { result, .. }
-        | Statement::SubgroupGather { result, .. }
-        | Statement::SubgroupCollectiveOperation { result, .. } => see(result),
-        Statement::Block(_)
-        | Statement::If { .. }
-        | Statement::Switch { .. }
-        | Statement::Loop { .. }
-        | Statement::Break
-        | Statement::Continue
-        | Statement::Return { .. }
-        | Statement::Kill
-        | Statement::ControlBarrier(_)
-        | Statement::MemoryBarrier(_)
-        | Statement::Store { .. }
-        | Statement::ImageStore { .. }
-        | Statement::ImageAtomic { .. }
-        | Statement::RayQuery { .. }
-        | Statement::RayPipelineFunction(_)
-        | Statement::CooperativeStore { .. } => {}
     }
 }

@@ -12,9 +12,9 @@ use naga::proc::{NameKey, TypeResolution};
 use naga::{Expression, Handle, Scalar, TypeInner, VectorSize};
 
 use super::function::Frame;
-use super::kind::Kind;
 use super::place::{COMPONENTS, member};
 use super::{Result, Writer};
+use crate::program::builtin::Kind;
 
 impl<'a> Writer<'a> {
     /// An expression as it is used: its variable, or its text.

@@ -10,11 +10,12 @@ use std::fmt::Write as _;
 
 use naga::{Expression, Handle, Statement, SwitchValue};
 
-use self::reach::{Ending, Exits, ending, exits, exits_of, subgroups_in_node, waits};
+use self::reach::{Ending, ending, subgroups_in_node, waits};
 pub(super) use self::reach::{subgroups_in, tracked};
 use super::expression::{bare, negated};
 use super::function::Frame;
 use super::{Result, Writer};
+use crate::program::walk::Exits;
 use crate::program::{Body, Case, Node, Straight};
 
 /// A loop or switch around what is being written.
@@ -46,7 +47,8 @@ impl<'a> Writer<'a> {
         if !frame.tracked {
             return false;
         }
-        let exits = exits_of(node);
+        // Lanes that stay inside and ask nobody need no mask: C++'s own branches do.
+        let exits = Exits::of_node(node);
         let breaks = frame.constructs.last().is_some_and(|around| around.tracked);
         let continues = frame.constructs.iter().rev().find(|around| around.repeats);
         subgroups_in_node(&self.tracked, node)
@@ -95,6 +97,7 @@ impl<'a> Writer<'a> {
                     self.repeat(frame, node, (body, continuing), *break_if, before)?
                 }
             };
+            // Lanes that wait must pass over what follows; those that do not go on among themselves.
             if waits && !rest.is_empty() {
                 return self.rest(frame, rest, outermost);
             }
@@ -173,6 +176,7 @@ impl<'a> Writer<'a> {
             return Ok(false);
         }
         let text = self.named_condition(frame, line, &text);
+        // Where all lanes have the same condition they stay together: no vote.
         let alike = self.alike(frame, condition);
         if self.leave_at_once(frame, (&text, alike), accept, reject, outermost)? {
             return Ok(false);
@@ -184,6 +188,7 @@ impl<'a> Writer<'a> {
             masks = wanted.map(|wanted| wanted.then(|| parent.clone()));
         } else if wanted != [false, false] {
             let name = self.namer.call("mask");
+            // One vote gives both masks: the other arm's lanes are the rest.
             let (asked, arm) = if wanted[0] { (text.clone(), 0) } else { (negated(&text), 1) };
             let ballot = format!("__ballot_sync({parent}, {})", bare(&asked));
             frame.put(line, &format!("const u32 {name} = {ballot};"));
@@ -208,7 +213,7 @@ impl<'a> Writer<'a> {
             }
         }
         frame.close("}");
-        Ok(waits(exits_of(node), tail))
+        Ok(waits(Exits::of_node(node), tail))
     }
 
     /// Writes a branch of which one arm's lanes all leave, where nobody waits for them: they break
@@ -230,9 +235,9 @@ impl<'a> Writer<'a> {
             Some(Ending::Return) => frame.direct && outermost,
             None => false,
         };
-        let (gone, asked, others) = if possible(accept) && !exits(reject).any() {
+        let (gone, asked, others) = if possible(accept) && !Exits::of_body(reject).any() {
             (accept, condition.to_owned(), reject)
-        } else if possible(reject) && !exits(accept).any() {
+        } else if possible(reject) && !Exits::of_body(accept).any() {
             (reject, negated(condition), accept)
         } else {
             return Ok(false);
@@ -311,6 +316,7 @@ impl<'a> Writer<'a> {
             return Err(self.unsupported("case that falls through into another", frame.span));
         }
         frame.constructs.push(Construct { repeats: false, tracked, label: None });
+        // All masks are made before the switch, while all of its lanes can still vote.
         let masks = if tracked { self.arm_masks(frame, &text, cases) } else { Vec::new() };
         frame.open(line, &format!("switch ({}) {{", bare(&text)));
         let mut labels = String::new();
@@ -338,11 +344,12 @@ impl<'a> Writer<'a> {
         if !tracked {
             return Ok(false);
         }
-        let inside = cases.iter().fold(Exits::default(), |sum, case| sum.with(exits(&case.body)));
-        if inside.breaks && frame.leaving {
+        // Behind the switch, who waited to leave it has left it.
+        let breaks = cases.iter().any(|case| Exits::of_body(&case.body).breaks);
+        if breaks && frame.leaving {
             frame.put(None, "if (leaving == BREAKS) { leaving = STAYS; }");
         }
-        Ok(waits(exits_of(node), tail))
+        Ok(waits(Exits::of_node(node), tail))
     }
 
     /// Writes the masks of a switch's arms: for each case its arm's, where that asks for one.
@@ -421,8 +428,10 @@ impl<'a> Writer<'a> {
             frame.counters.truncate(around);
             return waits;
         }
+        // C++'s `continue` would skip `continuing`: it becomes a jump to before it.
         let plain = continuing.nodes.is_empty() && break_if.is_none();
-        let label = (exits(body).continues && !plain).then(|| self.namer.call("continuing"));
+        let label =
+            (Exits::of_body(body).continues && !plain).then(|| self.namer.call("continuing"));
         let construct = Construct { repeats: true, tracked: false, label: label.clone() };
         frame.constructs.push(construct);
         frame.open(self.line(span), "while (true) {");
@@ -454,6 +463,7 @@ impl<'a> Writer<'a> {
         break_if: Option<Handle<Expression>>,
     ) -> Result<bool> {
         let span = frame.span;
+        // The loop has a mask of its own, which lanes that leave go out of turn by turn.
         let mask = self.namer.call("mask");
         frame.put(self.line(span), &format!("u32 {mask} = {};", frame.mask));
         frame.constructs.push(Construct { repeats: true, tracked: true, label: None });
@@ -462,9 +472,10 @@ impl<'a> Writer<'a> {
         let direct = std::mem::replace(&mut frame.direct, true);
         let leaving = std::mem::replace(&mut frame.leaving, false);
         self.nodes(frame, &body.nodes, false)?;
+        // Whether the body noted that lanes leave: where all jumped at once, nobody waits.
         let waits = frame.leaving;
         frame.leaving |= leaving;
-        let exits = exits(body);
+        let exits = Exits::of_body(body);
         if waits && (exits.breaks || exits.returns) {
             let goes_on = if exits.continues {
                 "leaving == STAYS || leaving == CONTINUES"
@@ -492,7 +503,7 @@ impl<'a> Writer<'a> {
         if waits && exits.breaks {
             frame.put(None, "if (leaving == BREAKS) { leaving = STAYS; }");
         }
-        Ok(waits && exits_of(node).returns)
+        Ok(waits && Exits::of_node(node).returns)
     }
 
     // Leaving

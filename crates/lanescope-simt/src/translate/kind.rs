@@ -1,49 +1,13 @@
-//! Scalar types and how they are written.
+//! How scalars are written.
 //!
 //! Input: naga's scalars and literals. Output: their C++. The names are WGSL's, which the prelude
 //! declares.
 
-use naga::{Literal, Scalar, ScalarKind};
+use naga::Literal;
 
-/// A scalar type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
-    F16,
-    F32,
-    F64,
-    I16,
-    U16,
-    I32,
-    U32,
-    I64,
-    U64,
-    Bool,
-}
+use crate::program::builtin::Kind;
 
 impl Kind {
-    pub(super) fn new(scalar: Scalar) -> Option<Self> {
-        Some(match (scalar.kind, scalar.width) {
-            (ScalarKind::Float, 2) => Self::F16,
-            (ScalarKind::Float, 4) => Self::F32,
-            (ScalarKind::Float, 8) => Self::F64,
-            (ScalarKind::Sint, 2) => Self::I16,
-            (ScalarKind::Uint, 2) => Self::U16,
-            (ScalarKind::Sint, 4) => Self::I32,
-            (ScalarKind::Uint, 4) => Self::U32,
-            (ScalarKind::Sint, 8) => Self::I64,
-            (ScalarKind::Uint, 8) => Self::U64,
-            (ScalarKind::Bool, _) => Self::Bool,
-            (
-                ScalarKind::Float
-                | ScalarKind::Sint
-                | ScalarKind::Uint
-                | ScalarKind::AbstractInt
-                | ScalarKind::AbstractFloat,
-                _,
-            ) => return None,
-        })
-    }
-
     /// The type's name.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -57,38 +21,6 @@ impl Kind {
             Self::I64 => "i64",
             Self::U64 => "u64",
             Self::Bool => "bool",
-        }
-    }
-
-    pub(super) fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::F32 | Self::F64)
-    }
-
-    pub(super) fn is_signed(self) -> bool {
-        matches!(self, Self::I16 | Self::I32 | Self::I64)
-    }
-
-    pub(super) fn is_int(self) -> bool {
-        !self.is_float() && self != Self::Bool
-    }
-
-    /// Bits of an integer.
-    pub(super) fn bits(self) -> u32 {
-        match self {
-            Self::F16 | Self::I16 | Self::U16 => 16,
-            Self::F32 | Self::I32 | Self::U32 => 32,
-            Self::F64 | Self::I64 | Self::U64 => 64,
-            Self::Bool => 1,
-        }
-    }
-
-    /// The unsigned integer of the same width.
-    pub(super) fn unsigned(self) -> Self {
-        match self {
-            Self::F16 | Self::I16 | Self::U16 => Self::U16,
-            Self::F32 | Self::I32 | Self::U32 => Self::U32,
-            Self::F64 | Self::I64 | Self::U64 => Self::U64,
-            Self::Bool => Self::Bool,
         }
     }
 

@@ -3,18 +3,22 @@
 //! Input: naga's `Math` expressions. Output: C++. What `simulate` defines by a formula is that
 //! formula, the rest is CUDA's function of the same name.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "`family` is total; its parts match their own")]
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`builtin::family` is total; its parts match their own"
+)]
 
 use naga::common::wgsl::TryToWgsl as _;
 use naga::proc::{NameKey, TypeResolution};
 use naga::{Expression, Handle, MathFunction, Span, TypeInner, VectorSize};
 
 use super::expression::bare;
+use super::formula::{Formula, Term};
 use super::function::Frame;
-use super::kind::Kind;
 use super::operators::{Shape, enclosed};
 use super::place::COMPONENTS;
 use super::{Result, Writer};
+use crate::program::builtin::{Family, Kind, cross, family};
 
 impl<'a> Writer<'a> {
     pub(super) fn math(
@@ -38,7 +42,9 @@ impl<'a> Writer<'a> {
                 self.geometry(fun, shape, &texts, span)
             }
             Family::Parts => self.fraction_and_rest(frame, handle, fun, arguments[0], &texts[0]),
-            Family::Components => self.each(frame, handle, fun, arguments, &texts),
+            Family::Components | Family::Bits | Family::Ldexp => {
+                self.each(frame, handle, fun, arguments, &texts)
+            }
         }
     }
 
@@ -357,8 +363,11 @@ impl<'a> Writer<'a> {
                 (signature, "    return a / length(a);\n".to_owned())
             }
             MathFunction::Cross => {
-                let part = |a: &str, b: &str| format!("a.{a} * b.{b} - a.{b} * b.{a}");
-                let parts = [part("y", "z"), part("z", "x"), part("x", "y")].join(", ");
+                let terms = |name: &str| {
+                    [0, 1, 2].map(|index| Term::atom(format!("{name}.{}", COMPONENTS[index])))
+                };
+                let Ok(parts) = cross(&mut Formula, &terms("a"), &terms("b"));
+                let parts = parts.map(|part| part.text).join(", ");
                 let signature = format!("{vector} cross({vector} a, {vector} b)");
                 (signature, format!("    return {{{parts}}};\n"))
             }
@@ -478,104 +487,4 @@ fn named(fun: MathFunction) -> Option<&'static str> {
         MathFunction::InverseSqrt => "rsqrt",
         _ => return None,
     })
-}
-
-/// How a function is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
-    /// Component by component.
-    Components,
-    /// On whole vectors.
-    Geometry,
-    /// On matrices.
-    Matrix,
-    /// To and from packed words.
-    Packing,
-    /// A structure of two values.
-    Parts,
-    Outer,
-}
-
-/// Every function of naga has its place.
-#[expect(clippy::too_many_lines, reason = "a list of all of naga's functions")]
-fn family(fun: MathFunction) -> Family {
-    use MathFunction as M;
-    match fun {
-        M::Abs
-        | M::Min
-        | M::Max
-        | M::Clamp
-        | M::Saturate
-        | M::Cos
-        | M::Cosh
-        | M::Sin
-        | M::Sinh
-        | M::Tan
-        | M::Tanh
-        | M::Acos
-        | M::Asin
-        | M::Atan
-        | M::Atan2
-        | M::Asinh
-        | M::Acosh
-        | M::Atanh
-        | M::Radians
-        | M::Degrees
-        | M::Ceil
-        | M::Floor
-        | M::Round
-        | M::Fract
-        | M::Trunc
-        | M::Ldexp
-        | M::Exp
-        | M::Exp2
-        | M::Log
-        | M::Log2
-        | M::Pow
-        | M::Sign
-        | M::Fma
-        | M::Mix
-        | M::Step
-        | M::SmoothStep
-        | M::Sqrt
-        | M::InverseSqrt
-        | M::QuantizeToF16
-        | M::CountTrailingZeros
-        | M::CountLeadingZeros
-        | M::CountOneBits
-        | M::ReverseBits
-        | M::ExtractBits
-        | M::InsertBits
-        | M::FirstTrailingBit
-        | M::FirstLeadingBit => Family::Components,
-        M::Modf | M::Frexp => Family::Parts,
-        M::Outer => Family::Outer,
-        M::Dot
-        | M::Cross
-        | M::Distance
-        | M::Length
-        | M::Normalize
-        | M::FaceForward
-        | M::Reflect
-        | M::Refract => Family::Geometry,
-        M::Inverse | M::Transpose | M::Determinant => Family::Matrix,
-        M::Dot4I8Packed
-        | M::Dot4U8Packed
-        | M::Pack4x8snorm
-        | M::Pack4x8unorm
-        | M::Pack2x16snorm
-        | M::Pack2x16unorm
-        | M::Pack2x16float
-        | M::Pack4xI8
-        | M::Pack4xU8
-        | M::Pack4xI8Clamp
-        | M::Pack4xU8Clamp
-        | M::Unpack4x8snorm
-        | M::Unpack4x8unorm
-        | M::Unpack2x16snorm
-        | M::Unpack2x16unorm
-        | M::Unpack2x16float
-        | M::Unpack4xI8
-        | M::Unpack4xU8 => Family::Packing,
-    }
 }

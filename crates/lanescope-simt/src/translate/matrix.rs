@@ -8,10 +8,11 @@
 use naga::{BinaryOperator, Expression, Handle, MathFunction, TypeInner, VectorSize};
 
 use super::expression::bare;
+use super::formula::{Formula, Term, products};
 use super::function::Frame;
-use super::kind::Kind;
 use super::place::COMPONENTS;
 use super::{Result, Writer};
+use crate::program::builtin::{Kind, Square};
 
 /// What stands on a side of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,19 +66,19 @@ impl<'a> Writer<'a> {
         let (result, parts) = match (op, sides) {
             (BinaryOperator::Multiply, (Side::Matrix(inner, rows), Side::Matrix(columns, _))) => {
                 let element = |column: usize, row: usize| {
-                    sum(inner, &|k| format!("{} * {}", at("a", k, row), at("b", column, k)))
+                    products((0..inner).map(|k| (at("a", k, row), at("b", column, k))))
                 };
                 (Side::Matrix(columns, rows), all(columns, rows, &element))
             }
             (BinaryOperator::Multiply, (Side::Matrix(inner, rows), Side::Vector(_))) => {
                 let element = |_: usize, row: usize| {
-                    sum(inner, &|k| format!("{} * b.{}", at("a", k, row), COMPONENTS[k]))
+                    products((0..inner).map(|k| (at("a", k, row), part("b", k))))
                 };
                 (Side::Vector(rows), all(1, rows, &element))
             }
             (BinaryOperator::Multiply, (Side::Vector(inner), Side::Matrix(columns, _))) => {
                 let element = |_: usize, column: usize| {
-                    sum(inner, &|k| format!("a.{} * {}", COMPONENTS[k], at("b", column, k)))
+                    products((0..inner).map(|k| (part("a", k), at("b", column, k))))
                 };
                 (Side::Vector(columns), all(1, columns, &element))
             }
@@ -187,7 +188,8 @@ impl<'a> Writer<'a> {
             return Err(self.unsupported(format!("{fun:?} of no matrix"), span));
         };
         let name = self.matrix_type(columns, rows, kind);
-        let whole: Vec<usize> = (0..columns).collect();
+        let element = |column: usize, row: usize| Term::atom(at("a", column, row));
+        let square = Square { size: rows, at: &element };
         match fun {
             MathFunction::Transpose => {
                 let result = self.matrix_type(rows, columns, kind);
@@ -198,22 +200,19 @@ impl<'a> Writer<'a> {
                 Ok(format!("transpose({text})"))
             }
             MathFunction::Determinant if columns == rows => {
-                let body = format!("    return {};\n", bare(&minor(&whole, &whole)));
+                let Ok(value) = square.determinant(&mut Formula);
+                let body = format!("    return {};\n", value.text);
                 let signature = format!("{} determinant(const {name}& a)", kind.name());
                 self.prelude.lift(signature, &body);
                 Ok(format!("determinant({text})"))
             }
             MathFunction::Inverse if columns == rows => {
-                let without = |omitted: usize| -> Vec<usize> {
-                    whole.iter().copied().filter(|&other| other != omitted).collect()
-                };
-                let parts = all(columns, rows, &|column, row| {
-                    let part = format!("{} / determinant", minor(&without(row), &without(column)));
-                    if (row + column) % 2 == 1 { format!("-({part})") } else { part }
-                });
-                let determinant =
-                    format!("    const {} determinant = {};\n", kind.name(), minor(&whole, &whole));
-                let body = determinant + &returned(Side::Matrix(columns, rows), &name, &parts);
+                let Ok(value) = square.determinant(&mut Formula);
+                let determinant = Term::atom("determinant".to_owned());
+                let Ok(elements) = square.inverse(&mut Formula, &determinant);
+                let parts: Vec<String> = elements.into_iter().map(|term| term.text).collect();
+                let first = format!("    const {} determinant = ({});\n", kind.name(), value.text);
+                let body = first + &returned(Side::Matrix(columns, rows), &name, &parts);
                 self.prelude.lift(format!("{name} inverse(const {name}& a)"), &body);
                 Ok(format!("inverse({text})"))
             }
@@ -227,8 +226,9 @@ fn at(name: &str, column: usize, row: usize) -> String {
     format!("{name}[{column}].{}", COMPONENTS[row])
 }
 
-fn sum(count: usize, term: &dyn Fn(usize) -> String) -> String {
-    (0..count).map(term).collect::<Vec<_>>().join(" + ")
+/// A component of a vector.
+fn part(name: &str, index: usize) -> String {
+    format!("{name}.{}", COMPONENTS[index])
 }
 
 /// Every element, column by column.
@@ -247,23 +247,4 @@ fn returned(result: Side, name: &str, parts: &[String]) -> String {
         body += &format!("    result[{number}] = {{{}}};\n", column.join(", "));
     }
     body + "    return result;\n"
-}
-
-/// The determinant of the given columns and rows, by the first of those columns.
-fn minor(columns: &[usize], rows: &[usize]) -> String {
-    let Some((&column, rest)) = columns.split_first() else { return "1".to_owned() };
-    if let [row] = *rows {
-        return at("a", column, row);
-    }
-    let mut text = String::new();
-    for (number, &row) in rows.iter().enumerate() {
-        let others: Vec<usize> = rows.iter().copied().filter(|&other| other != row).collect();
-        let sign = match number {
-            0 => "",
-            _ if number % 2 == 1 => " - ",
-            _ => " + ",
-        };
-        text += &format!("{sign}{} * {}", at("a", column, row), minor(rest, &others));
-    }
-    format!("({text})")
 }

@@ -47,6 +47,7 @@ mod constant;
 mod error;
 mod expression;
 mod flow;
+mod formula;
 mod function;
 mod keywords;
 mod kind;

@@ -10,9 +10,9 @@ use naga::{
 
 use super::expression::bare;
 use super::function::Frame;
-use super::kind::Kind;
 use super::place::COMPONENTS;
 use super::{Result, Writer};
+use crate::program::builtin::Kind;
 
 /// The names of declared functions' parameters.
 const PARAMETERS: [&str; 4] = ["a", "b", "c", "d"];

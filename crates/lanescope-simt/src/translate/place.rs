@@ -12,9 +12,9 @@ use naga::proc::NameKey;
 use naga::{AddressSpace, ArraySize, Expression, GlobalVariable, Handle, Span, TypeInner};
 
 use super::function::{Frame, Owner};
-use super::kind::Kind;
 use super::{Result, Writer};
 use crate::program::array_length;
+use crate::program::builtin::Kind;
 
 /// A place.
 #[derive(Clone, Debug)]

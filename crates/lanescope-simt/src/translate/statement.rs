@@ -7,8 +7,8 @@ use naga::{AtomicFunction, Barrier, Expression, Function, Handle, Span, Statemen
 
 use super::expression::bare;
 use super::function::Frame;
-use super::kind::Kind;
 use super::{Result, Writer};
+use crate::program::builtin::Kind;
 
 impl<'a> Writer<'a> {
     pub(super) fn statement(

@@ -11,9 +11,9 @@ use naga::{
 
 use super::expression::bare;
 use super::function::Frame;
-use super::kind::Kind;
 use super::operators::{Shape, enclosed};
 use super::{Result, Writer};
+use crate::program::builtin::Kind;
 
 /// The mask's place among a declared function's parameters.
 const MASK: Shape = Shape { size: None, kind: Kind::U32 };

@@ -15,9 +15,10 @@ use naga::{
     Arena, ArraySize, Expression, Handle, Scalar, Span, StructMember, Type, TypeInner, VectorSize,
 };
 
-use super::kind::{self, Kind};
+use super::kind;
 use super::{Error, Result, Writer};
 use crate::program::array_length;
+use crate::program::builtin::Kind;
 
 impl Writer<'_> {
     /// A scalar type's name.

@@ -41,12 +41,12 @@ mod shape;
 
 use std::collections::BTreeMap;
 
-use naga::Statement;
-
 use super::plan::{Act, Bits, Fold, Form, Item, Loop, LoopId, Plan, Planned, Reading, Reduction};
 use crate::program::trips::{constant_turns, leaves};
+use crate::program::visit::effect;
+use crate::program::walk::Exits;
 use crate::program::{Body, Case, Node, Program, Straight};
-use shape::{Exits, Shape, call_sites, constructs, exits, node_exits};
+use shape::{Shape, call_sites, constructs};
 
 /// Makes the plan; at most `registers_max` private variables, the rest counts in memory. `light`
 /// says that what is added at the end needs no carry.
@@ -169,6 +169,7 @@ impl<'a> Planner<'a> {
         let structure = self.program.structure();
         let entry = &structure.entry_point;
         self.function = structure.functions.len();
+        // Every lane that is there begins the entry point: its bit is the constant 1.
         let class = self.class(Source::Bits, Source::Bits, Some((Bits::One, None)));
         self.plan.entry_point = self.function_body(entry, class, Flow::Once);
         // Callers stand behind their callees.
@@ -176,9 +177,12 @@ impl<'a> Planner<'a> {
             self.function = index;
             let calls = self.calls.remove(&index).unwrap_or_default();
             let planned = match (calls.classes.as_slice(), calls.flow) {
+                // One call in the text: the body is as if it stood there.
                 ([class], Some(flow)) if self.sites.get(&index) == Some(&1) => {
                     self.function_body(body, *class, flow)
                 }
+                // Lanes of several calls would share its variables: how often it starts is the sum of
+                // the calls, and what is inside asks who leads.
                 (classes, _) => {
                     let counts: Vec<_> = classes.iter().map(|class| (*class, 1)).collect();
                     let class = self.linear(counts);
@@ -237,6 +241,7 @@ impl<'a> Planner<'a> {
             return *counters;
         }
         let counters = match level {
+            // Once at most: executed if any lane has the bit, with as many lanes as have it.
             None => (
                 self.plan.flush(bits.clone(), Reduction::Any),
                 self.plan.flush(bits.clone(), Reduction::Lanes),
@@ -269,6 +274,7 @@ impl<'a> Planner<'a> {
 
     /// A class of known bits.
     fn of_bits(&mut self, bits: Bits, level: Option<LoopId>) -> Class {
+        // Bits of a loop's turns are folded into two counters, when somebody asks for them.
         if level.is_some() {
             self.reserved += 2;
         }
@@ -309,6 +315,7 @@ impl<'a> Planner<'a> {
                 self.plan.loops[id.0].notes.push(var);
                 return self.of_bits(Bits::Var(var), Some(id));
             }
+            // All lanes that are there step together: the most that any counted is how often.
             Flow::Uniform(None) => {
                 acts.push(Act::Step(var));
                 (
@@ -339,6 +346,7 @@ impl<'a> Planner<'a> {
                 let (mut bits, level) = self.classes[front.0].bits.clone()?;
                 for other in others {
                     let (less, of) = self.classes[other.0].bits.as_ref()?;
+                    // Turns of another loop are no turns of this one.
                     if *of != level {
                         return None;
                     }
@@ -346,6 +354,7 @@ impl<'a> Planner<'a> {
                 }
                 Some(self.of_bits(bits, level))
             }
+            // The same lanes each time: an execution goes to one arm or to another, never to both.
             Flow::Uniform(_) => {
                 let mut counts = vec![(front, 1)];
                 counts.extend(others.iter().map(|other| (*other, -1)));
@@ -377,7 +386,7 @@ impl<'a> Planner<'a> {
                 }
                 Node::Loop { .. } => {
                     self.repeat(body, index, planned, class, flow);
-                    if node_exits(node).any() {
+                    if Exits::of_node(node).any() {
                         // Some may have returned.
                         flow = if matches!(flow, Flow::Uniform(_)) { Flow::Led } else { flow };
                         class = self.measured(flow, &mut planned.before[index + 1]);
@@ -391,8 +400,8 @@ impl<'a> Planner<'a> {
     fn straight(&mut self, straight: &Straight, class: Class, flow: Flow) {
         self.blocks[straight.block.index()] = Some(class);
         for (statement, _) in &straight.statements {
-            if let Statement::Call { function, .. } = statement {
-                let calls = self.calls.entry(function.index()).or_default();
+            if let Some(call) = effect(statement).calls {
+                let calls = self.calls.entry(call.function.index()).or_default();
                 calls.classes.push(class);
                 calls.flow = Some(flow);
             }
@@ -414,6 +423,7 @@ impl<'a> Planner<'a> {
         let parts = (number..end).any(|inner| !self.shape.is_uniform(self.function, inner));
         let construct = self.next_construct();
         let uniform = self.shape.is_uniform(self.function, construct);
+        // Where lanes part, an arm no longer has the same lanes each time.
         let inside = match flow {
             Flow::Uniform(_) if !uniform => Flow::Led,
             other => other,
@@ -429,12 +439,14 @@ impl<'a> Planner<'a> {
             }
             Node::Straight(_) | Node::Loop { .. } => (Vec::new(), true),
         };
+        // With a case that falls through, lanes may come to an arm by two ways.
         let classes = self.arms((&arms, exclusive), nested, class, inside);
         if matches!(node, Node::Switch { .. }) {
             self.around.pop();
         }
         self.construct = end;
-        let left = node_exits(node);
+        let left = Exits::of_node(node);
+        // Whoever came to the branch stands behind it.
         if !left.any() {
             return (class, flow);
         }
@@ -464,11 +476,14 @@ impl<'a> Planner<'a> {
         // Lanes go to one of the arms each, and none goes past them.
         let complete = exclusive && arms.iter().all(|(body, real)| !real || !body.nodes.is_empty());
         let there = |body: &Body| !body.nodes.is_empty();
-        let stays = |index: &usize| there(arms[*index].0) && exits(arms[*index].0).falls;
+        let stays = |index: &usize| there(arms[*index].0) && Exits::of_body(arms[*index].0).falls;
+        // The arm that is not counted had better be one whose lanes come to its end: the class of an
+        // arm that leaves is asked for again behind the branch.
         let last = (0..arms.len()).rev().find(stays);
         let last = last.or_else(|| (0..arms.len()).rev().find(|index| there(arms[*index].0)));
         let counts: Vec<usize> =
             (0..arms.len()).filter(|index| !complete || Some(*index) != last).collect();
+        // Arms are planned out of the text's order, but constructs are numbered in it.
         let starts: Vec<usize> = arms
             .iter()
             .scan(first_construct, |next, (body, _)| {
@@ -505,16 +520,18 @@ impl<'a> Planner<'a> {
         else {
             return None;
         };
-        if !exits(arm).only_breaks() {
+        if !Exits::of_body(arm).only_breaks() {
             return None;
         }
         let left = stretches.and_then(|id| Some((self.plan.loops[id.0].left?, id)));
         let bits = left.map(|(var, id)| (Bits::Var(var), Some(id)));
         match flow {
+            // Everybody leaves here, at once: as often as the loop was entered, with the same lanes.
             _ if together => {
                 let source = || Source::Classes(vec![(entered, 1)]);
                 Some(self.class(source(), source(), bits))
             }
+            // The loop keeps a bit for the turn in which a lane left, and there is no other way out.
             Flow::Turn(_) => bits.map(|(bits, level)| self.of_bits(bits, level)),
             Flow::Once | Flow::Uniform(_) | Flow::Led => None,
         }
@@ -530,7 +547,8 @@ impl<'a> Planner<'a> {
         flow: Flow,
     ) -> Option<Class> {
         let Node::If { .. } = node else { return None };
-        let of: Vec<Exits> = arms.iter().map(|(body, _)| exits(body)).collect();
+        let of: Vec<Exits> = arms.iter().map(|(body, _)| Exits::of_body(body)).collect();
+        // One arm's lanes all leave and the other's all stay: those behind are those that stayed.
         let gone = (0..2).find(|arm| of[*arm].any() && !of[*arm].falls)?;
         if of[1 - gone].any() {
             return None;
@@ -563,16 +581,19 @@ impl<'a> Planner<'a> {
         let outermost = !self.around.iter().any(|around| matches!(around, Around::Loop { .. }));
         let turns =
             constant_turns(self.program.module(), self.naga_function(), outer, index, outermost);
-        let left = exits(body);
+        let left = Exits::of_body(body);
         let together =
             turns.is_some() || (self.shape.is_uniform(self.function, construct) && !left.returns);
         let survey = self.shape.survey(self.function, body, &mut self.construct.clone());
         let once = flow == Flow::Once;
         let mut stretches = None;
+        // Three kinds of loops: all lanes take the same way through (count visits), there is a barrier
+        // inside (ask who leads: a stretch would move it), or neither (a bit for each turn).
         let inside = if together && (survey.barrier || !survey.parts) {
             match flow {
                 Flow::Once => Flow::Uniform(None),
                 Flow::Uniform(base) => Flow::Uniform(base),
+                // It may be entered again with other lanes: what they counted is folded at its end.
                 Flow::Turn(_) | Flow::Led => {
                     let id = self.new_loop(Loop::default());
                     planned.before[index + 1].push(Act::Fold(id));
@@ -627,6 +648,7 @@ impl<'a> Planner<'a> {
             Some((left.map_or(bits.clone(), |left| bits.and_not(&Bits::Var(left))), Some(id)))
         };
         let (head, turn) = if let Some(turns) = turns {
+            // Every lane comes to the head once more than to the end, to find that it is done.
             let bits = done(self);
             let head = self.class(times(turns + 1), times(turns + 1), begun);
             (head, self.class(times(turns), times(turns), bits))
@@ -634,6 +656,7 @@ impl<'a> Planner<'a> {
             let head = self.of_bits(bits.clone(), level);
             (head, if end == bits { head } else { self.of_bits(end, level) })
         } else if !left.any() {
+            // Nobody leaves from inside the body: whoever begins a turn ends it.
             let head = self.measured(flow, &mut in_body.before[0]);
             (head, head)
         } else {

@@ -2,12 +2,15 @@
 //!
 //! Input: operands of an integer kind. Output: instructions that call `simulate::bits`.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "`math::family` is total and sends these here")]
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`builtin::family` is total and sends these here"
+)]
 
 use naga::{MathFunction, Span};
 
-use super::scalars::Kind;
 use super::{Builder, Result};
+use crate::program::builtin::Kind;
 use crate::simulate::bits::{self, long, short, word};
 use crate::simulate::op::{Op, Reg};
 use crate::simulate::scalar;

@@ -8,8 +8,9 @@ use naga::proc::TypeResolution;
 use naga::{BinaryOperator, Expression, Handle, RelationalFunction, Scalar, Span, TypeInner};
 
 use super::place::{PlaceRoot, Shape};
-use super::scalars::Kind;
+use super::scalars::{Scalars, whole};
 use super::{Builder, Fixed, Frame, Place, Result, Value, scalar_slots};
+use crate::program::builtin::{Kind, sum_of_products};
 use crate::simulate::op::{Op, Reg};
 use crate::simulate::scalar;
 
@@ -358,20 +359,13 @@ impl<'a> Builder<'a> {
         let mut result = Vec::new();
         for column in 0..columns {
             for row in 0..rows {
-                let mut sum: Option<Vec<Reg>> = None;
-                for k in 0..inner {
+                let pair = |k| {
                     let left = operands[0][(k * rows + row) * width];
-                    let right = operands[1][(column * inner + k) * width];
-                    let part =
-                        self.binary_scalar(BinaryOperator::Multiply, kind, left, right, span)?;
-                    sum = Some(match sum {
-                        None => part,
-                        Some(sum) => {
-                            self.binary_scalar(BinaryOperator::Add, kind, sum[0], part[0], span)?
-                        }
-                    });
-                }
-                result.extend(sum.unwrap_or_default());
+                    (left, operands[1][(column * inner + k) * width])
+                };
+                let mut scalars = Scalars { builder: self, kind, span };
+                let sum = sum_of_products(&mut scalars, (0..inner).map(pair))?;
+                result.extend(sum.into_iter().flat_map(|sum| whole(kind, sum)));
             }
         }
         Ok(result)

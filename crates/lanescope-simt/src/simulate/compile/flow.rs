@@ -5,10 +5,12 @@
 //! there is no stack at run time. Invariant: code is reached with at least one active lane, or at a
 //! label where waiting lanes join; where none is left it jumps to the exit of its body.
 
-use naga::{Expression, Function, Handle, Span, Statement, SwitchValue};
+use naga::{Expression, Function, Handle, Span, SwitchValue};
 
 use super::statement::count_uses;
 use super::{Builder, CALLS_MAX, Fixed, Frame, Limit, Place, Result, Returns, Value, index};
+use crate::program::visit::Jump;
+use crate::program::walk::{Exits, for_each_block};
 use crate::program::{Body, Case, Node, Straight};
 use crate::simulate::op::{Op, Reg, Slot};
 
@@ -311,7 +313,7 @@ impl<'a> Builder<'a> {
         let (slots, top, aliases) = (self.slots, self.top, frame.aliases.len());
         let (exits, continued) = (self.slot()?, self.slot()?);
         let (head, end) = (self.label(), self.label());
-        let continues = has_continue(body);
+        let continues = Exits::of_body(body).continues;
         self.push(Op::LoopBegin { exits })?;
         self.place_label(head);
         let next = if continues { self.label() } else { end };
@@ -484,50 +486,19 @@ impl<'a> Builder<'a> {
 
 /// The block of a body that is nothing but a `break`.
 fn lone_break(body: &Body) -> Option<crate::units::BlockId> {
-    match body.nodes.as_slice() {
-        [Node::Straight(Straight { block, statements })] => match statements.as_slice() {
-            [(Statement::Break, _)] => Some(*block),
-            _ => None,
-        },
-        _ => None,
-    }
+    let [Node::Straight(straight)] = body.nodes.as_slice() else { return None };
+    let lone = straight.statements.len() == 1 && straight.jump() == Some(Jump::Break);
+    lone.then_some(straight.block)
 }
 
 /// Whether a function returns only at its very end.
 fn returns_last(body: &Body) -> bool {
-    fn returns(body: &Body) -> usize {
-        body.nodes.iter().map(node_returns).sum()
-    }
-    fn node_returns(node: &Node) -> usize {
-        match node {
-            Node::Straight(straight) => {
-                let is = |statement: &&(Statement, Span)| {
-                    matches!(statement.0, Statement::Return { .. })
-                };
-                straight.statements.iter().filter(is).count()
-            }
-            Node::If { accept, reject, .. } => returns(accept) + returns(reject),
-            Node::Switch { cases, .. } => cases.iter().map(|case| returns(&case.body)).sum(),
-            Node::Loop { body, continuing, .. } => returns(body) + returns(continuing),
-        }
-    }
+    let is_return = |straight: &Straight| matches!(straight.jump(), Some(Jump::Return(_)));
+    let mut returns = 0;
+    for_each_block(body, &mut |straight| returns += usize::from(is_return(straight)));
     let last = match body.nodes.last() {
-        Some(Node::Straight(straight)) => {
-            matches!(straight.statements.last(), Some((Statement::Return { .. }, _)))
-        }
+        Some(Node::Straight(straight)) => is_return(straight),
         Some(Node::If { .. } | Node::Switch { .. } | Node::Loop { .. }) | None => false,
     };
-    returns(body) == usize::from(last)
-}
-
-/// Whether a loop's body continues this loop, not one inside it.
-fn has_continue(body: &Body) -> bool {
-    body.nodes.iter().any(|node| match node {
-        Node::Straight(straight) => {
-            straight.statements.iter().any(|statement| matches!(statement.0, Statement::Continue))
-        }
-        Node::If { accept, reject, .. } => has_continue(accept) || has_continue(reject),
-        Node::Switch { cases, .. } => cases.iter().any(|case| has_continue(&case.body)),
-        Node::Loop { .. } => false,
-    })
+    returns == usize::from(last)
 }

@@ -3,13 +3,17 @@
 //! Input: naga's `Math` expressions. Output: instructions. Functions that WGSL defines by a formula
 //! are that formula, each step rounded; the others are Rust's, well within WGSL's accuracy.
 
-#![expect(clippy::wildcard_enum_match_arm, reason = "`family` is total; its parts match their own")]
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "`builtin::family` is total; its parts match their own"
+)]
 
 use naga::{BinaryOperator, Expression, Handle, MathFunction, Span, TypeInner};
 
 use super::expression::Product;
-use super::scalars::Kind;
+use super::scalars::{Scalars, whole};
 use super::{Builder, Frame, Result};
+use crate::program::builtin::{Family, Kind, Square, cross, family};
 use crate::simulate::op::{Op, Reg};
 use crate::simulate::scalar::{self, double, single};
 
@@ -116,11 +120,6 @@ impl<'a> Builder<'a> {
         self.word(value.to_bits())
     }
 
-    /// A scalar's registers from its first.
-    fn whole(kind: Kind, first: Reg) -> Vec<Reg> {
-        (first..).take(kind.slots()).collect()
-    }
-
     fn min_max(&mut self, kind: Kind, largest: bool, a: Reg, b: Reg) -> Result<Vec<Reg>> {
         let wide = |single: fn(u64, u64) -> u64, other: fn(u64, u64) -> u64| {
             if largest { other } else { single }
@@ -165,7 +164,7 @@ impl<'a> Builder<'a> {
                 let value = self.op1(Op::AbsI, a)?;
                 self.fit(kind, value)
             }
-            (MathFunction::Abs, _) => Ok(Self::whole(kind, a)),
+            (MathFunction::Abs, _) => Ok(whole(kind, a).collect()),
             (MathFunction::Sign, Kind::I64) => self.wide1(scalar::long_sign, a),
             (MathFunction::Sign, Kind::I32 | Kind::I16) => Ok(vec![self.map1(scalar::sign_s, a)?]),
             (MathFunction::Fma, Kind::F32) => {
@@ -189,7 +188,7 @@ impl<'a> Builder<'a> {
                 let left = self.mul(kind, a, rest, span)?;
                 let right = self.mul(kind, b, t, span)?;
                 let sum = self.add(kind, left, right, span)?;
-                Ok(Self::whole(kind, sum))
+                Ok(whole(kind, sum).collect())
             }
             (MathFunction::SmoothStep, _) if kind.is_float() => {
                 let (high, x) = (parts[1], parts[2]);
@@ -203,7 +202,7 @@ impl<'a> Builder<'a> {
                 let rest = self.sub(kind, three, twice, span)?;
                 let square = self.mul(kind, t, t, span)?;
                 let value = self.mul(kind, square, rest, span)?;
-                Ok(Self::whole(kind, value))
+                Ok(whole(kind, value).collect())
             }
             (MathFunction::QuantizeToF16, Kind::F32) => Ok(vec![self.map1(scalar::round_half, a)?]),
             _ => Err(self.unsupported(format!("{fun:?} of {kind:?}"), span)),
@@ -298,7 +297,8 @@ impl<'a> Builder<'a> {
                 let normal = &operands[1];
                 let dot = self.dot(kind, normal, a, span)?[0];
                 let two = self.number(kind, 2.0)?;
-                let twice = Self::whole(kind, self.mul(kind, two, dot, span)?);
+                let twice = self.mul(kind, two, dot, span)?;
+                let twice: Vec<Reg> = whole(kind, twice).collect();
                 let along = components(self, BinaryOperator::Multiply, normal, &twice)?;
                 components(self, BinaryOperator::Subtract, a, &along)
             }
@@ -316,11 +316,12 @@ impl<'a> Builder<'a> {
                 let total = self.binary_scalar(BinaryOperator::Less, kind, k, zero, span)?[0];
                 let root = self.float1(kind, (single::sqrt, double::sqrt), k)?[0];
                 let scaled = self.mul(kind, eta[0], dot, span)?;
-                let factor = Self::whole(kind, self.add(kind, scaled, root, span)?);
+                let factor = self.add(kind, scaled, root, span)?;
+                let factor: Vec<Reg> = whole(kind, factor).collect();
                 let along = components(self, BinaryOperator::Multiply, normal, &factor)?;
                 let ahead = components(self, BinaryOperator::Multiply, a, eta)?;
                 let bent = components(self, BinaryOperator::Subtract, &ahead, &along)?;
-                let nothing = Self::whole(kind, zero);
+                let nothing: Vec<Reg> = whole(kind, zero).collect();
                 let mut result = Vec::new();
                 for (number, &part) in bent.iter().enumerate() {
                     let none = nothing[number % nothing.len()];
@@ -353,15 +354,9 @@ impl<'a> Builder<'a> {
     }
 
     fn cross(&mut self, kind: Kind, a: &[Reg], b: &[Reg], span: Span) -> Result<Vec<Reg>> {
-        let width = kind.slots();
-        let mut result = Vec::new();
-        for (first, second) in [(1, 2), (2, 0), (0, 1)] {
-            let left = self.mul(kind, a[first * width], b[second * width], span)?;
-            let right = self.mul(kind, a[second * width], b[first * width], span)?;
-            let part = self.sub(kind, left, right, span)?;
-            result.extend(Self::whole(kind, part));
-        }
-        Ok(result)
+        let parts = |v: &[Reg]| [0, 1, 2].map(|index| v[index * kind.slots()]);
+        let across = cross(&mut Scalars { builder: self, kind, span }, &parts(a), &parts(b))?;
+        Ok(across.into_iter().flat_map(|part| whole(kind, part)).collect())
     }
 
     // Matrices
@@ -387,70 +382,21 @@ impl<'a> Builder<'a> {
                 Ok(result)
             }
             MathFunction::Determinant if columns == rows => {
-                let firsts: Vec<Reg> = a.chunks(width).map(|part| part[0]).collect();
-                let all: Vec<usize> = (0..columns).collect();
-                let value = self.minor(kind, &firsts, rows, &all, &all, span)?;
-                Ok(Self::whole(kind, value))
+                let at = |column: usize, row: usize| a[(column * rows + row) * width];
+                let square = Square { size: rows, at: &at };
+                let value = square.determinant(&mut Scalars { builder: self, kind, span })?;
+                Ok(whole(kind, value).collect())
             }
-            MathFunction::Inverse if columns == rows => self.inverse(kind, a, rows, span),
+            MathFunction::Inverse if columns == rows => {
+                let at = |column: usize, row: usize| a[(column * rows + row) * width];
+                let square = Square { size: rows, at: &at };
+                let mut scalars = Scalars { builder: self, kind, span };
+                let determinant = square.determinant(&mut scalars)?;
+                let elements = square.inverse(&mut scalars, &determinant)?;
+                Ok(elements.into_iter().flat_map(|part| whole(kind, part)).collect())
+            }
             _ => Err(self.unsupported(format!("{fun:?} of a matrix"), span)),
         }
-    }
-
-    /// The determinant of the given rows and columns, by the first of those columns.
-    fn minor(
-        &mut self,
-        kind: Kind,
-        a: &[Reg],
-        size: usize,
-        columns: &[usize],
-        rows: &[usize],
-        span: Span,
-    ) -> Result<Reg> {
-        let Some((&column, columns)) = columns.split_first() else {
-            return self.number(kind, 1.0);
-        };
-        if let [row] = *rows {
-            return Ok(a[column * size + row]);
-        }
-        let mut sum: Option<Reg> = None;
-        for (number, &row) in rows.iter().enumerate() {
-            let others: Vec<usize> = rows.iter().copied().filter(|&other| other != row).collect();
-            let minor = self.minor(kind, a, size, columns, &others, span)?;
-            let part = self.mul(kind, a[column * size + row], minor, span)?;
-            sum = Some(match sum {
-                None => part,
-                Some(sum) if number % 2 == 1 => self.sub(kind, sum, part, span)?,
-                Some(sum) => self.add(kind, sum, part, span)?,
-            });
-        }
-        match sum {
-            Some(sum) => Ok(sum),
-            None => self.number(kind, 1.0),
-        }
-    }
-
-    /// The adjugate over the determinant.
-    fn inverse(&mut self, kind: Kind, a: &[Reg], size: usize, span: Span) -> Result<Vec<Reg>> {
-        let firsts: Vec<Reg> = a.chunks(kind.slots()).map(|part| part[0]).collect();
-        let all: Vec<usize> = (0..size).collect();
-        let determinant = self.minor(kind, &firsts, size, &all, &all, span)?;
-        let without = |omitted: usize| -> Vec<usize> {
-            all.iter().copied().filter(|&other| other != omitted).collect()
-        };
-        let mut result = Vec::new();
-        for column in 0..size {
-            for row in 0..size {
-                let (columns, rows) = (without(row), without(column));
-                let minor = self.minor(kind, &firsts, size, &columns, &rows, span)?;
-                let mut part = self.div(kind, minor, determinant, span)?;
-                if (row + column) % 2 == 1 {
-                    part = self.unary(naga::UnaryOperator::Negate, kind, part, span)?[0];
-                }
-                result.extend(Self::whole(kind, part));
-            }
-        }
-        Ok(result)
     }
 
     // Packing
@@ -569,108 +515,5 @@ fn float2(fun: MathFunction) -> Option<Float2> {
         MathFunction::Pow => Some((single::pow, double::pow)),
         MathFunction::Step => Some((single::step, double::step)),
         _ => None,
-    }
-}
-
-/// How a function is compiled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Family {
-    /// Component by component.
-    Components,
-    /// On whole vectors.
-    Geometry,
-    /// On matrices.
-    Matrix,
-    /// On the bits of integers.
-    Bits,
-    /// To and from packed words.
-    Packing,
-    /// A structure of two values.
-    Parts,
-    Outer,
-    Ldexp,
-}
-
-/// Every function of naga has its place.
-#[expect(clippy::too_many_lines, reason = "a list of all of naga's functions")]
-fn family(fun: MathFunction) -> Family {
-    use MathFunction as M;
-    match fun {
-        M::Abs
-        | M::Min
-        | M::Max
-        | M::Clamp
-        | M::Saturate
-        | M::Cos
-        | M::Cosh
-        | M::Sin
-        | M::Sinh
-        | M::Tan
-        | M::Tanh
-        | M::Acos
-        | M::Asin
-        | M::Atan
-        | M::Atan2
-        | M::Asinh
-        | M::Acosh
-        | M::Atanh
-        | M::Radians
-        | M::Degrees
-        | M::Ceil
-        | M::Floor
-        | M::Round
-        | M::Fract
-        | M::Trunc
-        | M::Exp
-        | M::Exp2
-        | M::Log
-        | M::Log2
-        | M::Pow
-        | M::Sign
-        | M::Fma
-        | M::Mix
-        | M::Step
-        | M::SmoothStep
-        | M::Sqrt
-        | M::InverseSqrt
-        | M::QuantizeToF16 => Family::Components,
-        M::Modf | M::Frexp => Family::Parts,
-        M::Ldexp => Family::Ldexp,
-        M::Outer => Family::Outer,
-        M::Dot
-        | M::Cross
-        | M::Distance
-        | M::Length
-        | M::Normalize
-        | M::FaceForward
-        | M::Reflect
-        | M::Refract => Family::Geometry,
-        M::Inverse | M::Transpose | M::Determinant => Family::Matrix,
-        M::CountTrailingZeros
-        | M::CountLeadingZeros
-        | M::CountOneBits
-        | M::ReverseBits
-        | M::ExtractBits
-        | M::InsertBits
-        | M::FirstTrailingBit
-        | M::FirstLeadingBit => Family::Bits,
-        M::Dot4I8Packed
-        | M::Dot4U8Packed
-        | M::Pack4x8snorm
-        | M::Pack4x8unorm
-        | M::Pack2x16snorm
-        | M::Pack2x16unorm
-        | M::Pack2x16float
-        | M::Pack4xI8
-        | M::Pack4xU8
-        | M::Pack4xI8Clamp
-        | M::Pack4xU8Clamp
-        | M::Unpack4x8snorm
-        | M::Unpack4x8unorm
-        | M::Unpack2x16snorm
-        | M::Unpack2x16unorm
-        | M::Unpack2x16float
-        | M::Unpack4xI8
-        | M::Unpack4xU8 => Family::Packing,
     }
 }

@@ -4,59 +4,43 @@
 //! rounded after each operation (for +, −, ×, ÷ and the square root that is the same as computing
 //! it in `f16`); 16-bit integers are extended again; 64-bit scalars go through functions.
 
-use naga::{BinaryOperator, Scalar, ScalarKind, Span, SubgroupOperation, UnaryOperator};
+use naga::{BinaryOperator, Scalar, Span, SubgroupOperation, UnaryOperator};
 
-use super::{Builder, Result, scalar_slots};
+use super::{Builder, Result, SimulateError, scalar_slots};
+use crate::program::builtin::{Arithmetic, Kind};
 use crate::simulate::op::{Op, Reg};
 use crate::simulate::scalar::{self, double, single};
 
-/// A scalar type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    F16,
-    F32,
-    F64,
-    I16,
-    U16,
-    I32,
-    U32,
-    I64,
-    U64,
-    Bool,
-}
-
 impl Kind {
-    pub(super) fn new(scalar: Scalar) -> Option<Self> {
-        Some(match (scalar.kind, scalar.width) {
-            (ScalarKind::Float, 2) => Self::F16,
-            (ScalarKind::Float, 4) => Self::F32,
-            (ScalarKind::Float, 8) => Self::F64,
-            (ScalarKind::Sint, 2) => Self::I16,
-            (ScalarKind::Uint, 2) => Self::U16,
-            (ScalarKind::Sint, 4) => Self::I32,
-            (ScalarKind::Uint, 4) => Self::U32,
-            (ScalarKind::Sint, 8) => Self::I64,
-            (ScalarKind::Uint, 8) => Self::U64,
-            (ScalarKind::Bool, _) => Self::Bool,
-            _ => return None,
-        })
-    }
-
-    pub(super) fn is_wide(self) -> bool {
-        matches!(self, Self::F64 | Self::I64 | Self::U64)
-    }
-
-    pub(super) fn is_float(self) -> bool {
-        matches!(self, Self::F16 | Self::F32 | Self::F64)
-    }
-
-    pub(super) fn is_signed(self) -> bool {
-        matches!(self, Self::I16 | Self::I32 | Self::I64)
-    }
-
     /// Registers of one.
     pub(super) fn slots(self) -> usize {
         if self.is_wide() { 2 } else { 1 }
+    }
+}
+
+/// A scalar's registers from its first.
+pub(super) fn whole(kind: Kind, first: Reg) -> impl Iterator<Item = Reg> {
+    (first..).take(kind.slots())
+}
+
+/// Scalars of one kind in registers, each by its first: what the formulas of
+/// [`builtin`](crate::program::builtin) are worked out in.
+pub(super) struct Scalars<'b, 'a> {
+    pub(super) builder: &'b mut Builder<'a>,
+    pub(super) kind: Kind,
+    pub(super) span: Span,
+}
+
+impl Arithmetic for Scalars<'_, '_> {
+    type Value = Reg;
+    type Error = SimulateError;
+
+    fn binary(&mut self, op: BinaryOperator, left: Reg, right: Reg) -> Result<Reg> {
+        Ok(self.builder.binary_scalar(op, self.kind, left, right, self.span)?[0])
+    }
+
+    fn negative(&mut self, value: Reg) -> Result<Reg> {
+        Ok(self.builder.unary(UnaryOperator::Negate, self.kind, value, self.span)?[0])
     }
 }
 

@@ -1,25 +1,59 @@
 //! What stands before the translated functions: types and helper functions, only as used.
 //!
 //! Input: the names that the translation asks for. Output: their C++ text, each after what it needs.
-//! The texts are in `prelude/pieces.rs`; functions that go component by component over vectors are
-//! made where they are needed ([`Prelude::lift`]).
-
-mod pieces;
+//! The texts are the `.cuh` files beside this one: in them a line `//# name: other, another` begins a
+//! piece and names those that it needs, which stand before it; what stands before the first such
+//! line is for readers. Functions that go component by component over vectors are made where they
+//! are needed ([`Prelude::lift`]).
+//!
+//! Integer rules are WGSL's and those of `simulate`: `x / 0` is x, `x % 0` is 0, the most negative
+//! number divided by −1 is itself; conversions from floats saturate to the outermost values that the
+//! float type holds exactly, and give 0 for NaN.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use indexmap::IndexMap;
 
-use self::pieces::PIECES;
+/// The files, in an order in which each piece follows what it needs.
+const FILES: [&str; 8] = [
+    include_str!("types.cuh"),
+    include_str!("flow.cuh"),
+    include_str!("memory.cuh"),
+    include_str!("subgroups.cuh"),
+    include_str!("integers.cuh"),
+    include_str!("conversions.cuh"),
+    include_str!("floats.cuh"),
+    include_str!("packing.cuh"),
+];
+
+/// WGSL's names of scalar types, which stand before everything.
+const ALIASES: &str = include_str!("aliases.cuh");
+
+/// All pieces.
+static PIECES: LazyLock<Vec<Piece>> =
+    LazyLock::new(|| FILES.into_iter().flat_map(pieces).collect());
 
 /// A named part of the prelude.
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Piece {
     /// What the translation asks for.
     name: &'static str,
     /// Pieces that it needs.
-    needs: &'static [&'static str],
-    /// C++.
+    needs: Vec<&'static str>,
+    /// C++, without its last line's end.
     text: &'static str,
+}
+
+/// The pieces of a file.
+fn pieces(file: &'static str) -> impl Iterator<Item = Piece> {
+    file.split("\n//# ").skip(1).map(|piece| {
+        let (head, text) = piece.split_once('\n').unwrap_or((piece, ""));
+        let (name, needs) = head.split_once(": ").unwrap_or((head, ""));
+        let needs = needs.split(", ").filter(|need| !need.is_empty()).collect();
+        // The empty line before the next piece is no part of this one.
+        Piece { name, needs, text: text.trim_end_matches('\n') }
+    })
 }
 
 /// The pieces that a translation uses.
@@ -41,7 +75,7 @@ impl Prelude {
             panic!("the prelude has no piece `{name}`");
         };
         if self.used.insert(index) {
-            for other in PIECES[index].needs {
+            for other in &PIECES[index].needs {
                 self.need(other);
             }
         }
@@ -62,10 +96,13 @@ impl Prelude {
 
     /// The text before the module's own types.
     pub(super) fn text(&self) -> String {
-        let mut text = String::from(ALIASES);
-        for index in &self.used {
+        let mut text = String::new();
+        for piece in pieces(ALIASES).chain(self.used.iter().map(|index| PIECES[*index].clone())) {
+            if !text.is_empty() {
+                text.push('\n');
+            }
+            text.push_str(piece.text);
             text.push('\n');
-            text.push_str(PIECES[*index].text.trim_start_matches('\n'));
         }
         for function in self.lifted.values() {
             text.push('\n');
@@ -74,20 +111,6 @@ impl Prelude {
         text
     }
 }
-
-/// WGSL's names of scalar types.
-const ALIASES: &str = "\
-typedef short i16;
-typedef unsigned short u16;
-typedef int i32;
-typedef unsigned int u32;
-typedef long long i64;
-typedef unsigned long long u64;
-typedef float f32;
-typedef double f64;
-
-#define DEVICE static __device__ __forceinline__
-";
 
 /// The names that pieces declare, and those of functions made where needed.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
@@ -206,10 +229,35 @@ mod tests {
     #[test]
     fn pieces_stand_after_what_they_need() {
         for (index, piece) in PIECES.iter().enumerate() {
-            for need in piece.needs {
+            for need in &piece.needs {
                 let at = PIECES.iter().position(|other| other.name == *need);
                 assert!(at.is_some_and(|at| at < index), "{} needs {need} before", piece.name);
             }
+        }
+    }
+
+    #[test]
+    fn a_line_of_its_own_begins_a_piece() {
+        let file = "// For readers.\n\n//# a\n// Why.\nint a;\n\n//# b: a, c\nint b;\n\nint d;\n";
+        let (a, b) = ("// Why.\nint a;", "int b;\n\nint d;");
+        assert_eq!(
+            pieces(file).collect::<Vec<_>>(),
+            [
+                Piece { name: "a", needs: vec![], text: a },
+                Piece { name: "b", needs: vec!["a", "c"], text: b },
+            ]
+        );
+    }
+
+    #[test]
+    fn every_piece_has_a_name_of_its_own_and_a_text() {
+        let names: BTreeSet<&str> = PIECES.iter().map(|piece| piece.name).collect();
+        assert_eq!(names.len(), PIECES.len());
+        assert!(PIECES.len() >= 60, "{}", PIECES.len());
+        for piece in PIECES.iter() {
+            let word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+            assert!(piece.name.chars().all(word), "{:?}", piece.name);
+            assert!(!piece.text.is_empty() && !piece.text.contains("//#"), "{}", piece.name);
         }
     }
 }
