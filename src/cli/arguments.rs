@@ -210,7 +210,7 @@ pub(crate) struct ProfileArguments {
 
 /// Reads `X,Y,Z`; Y and Z may be left out.
 fn workgroups(text: &str) -> Result<[u32; 3], String> {
-    let max = crate::kernel::launch::WORKGROUPS_PER_DIMENSION_MAX;
+    let max = crate::kernel::limits::WORKGROUPS_PER_DIMENSION_MAX;
     let mut grid = [1; 3];
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::condition::Condition;
 use crate::layout::ScalarType;
 use crate::record::Value;
 
@@ -23,6 +24,10 @@ pub struct Description {
     /// The question that the kernel asks, one sentence; every kernel of the catalogue has one.
     #[serde(default)]
     pub question: String,
+    /// Sets of its family's `family.toml` that it inherits from, see [`mod@super::family`]. In a
+    /// kernel of the catalogue alone.
+    #[serde(default)]
+    pub sets: Vec<String>,
     /// Parts that its shader shares with others, `family/name`: the text of each
     /// `family/name.part.wgsl` is put after the shader's own. In the catalogue alone.
     #[serde(default)]
@@ -105,8 +110,12 @@ pub struct Replacement {
     pub text: String,
     /// The parameter whose values choose, where `with` is a table.
     pub parameter: Option<String>,
-    /// What takes its place, as many lines as there were, so that line numbers hold.
+    /// What takes its place, at most as many lines as there were; missing ones become blank, so that
+    /// line numbers hold.
     pub with: ReplacementText,
+    /// Whether it is replaced: a condition on a parameter, such as `"form == published"`.
+    #[serde(default = "Condition::always")]
+    pub when: Condition,
 }
 
 /// What takes a text's place.
@@ -115,7 +124,7 @@ pub struct Replacement {
 pub enum ReplacementText {
     /// One text; `{name}` in it is replaced with that parameter's value.
     Same(String),
-    /// A text for each value of the parameter.
+    /// A text for each value of the parameter, or for `others`.
     ByValue(BTreeMap<String, String>),
 }
 
@@ -339,10 +348,13 @@ pub struct BufferDescription {
     #[serde(default)]
     pub output: bool,
     /// Whether what it holds after counting goes into the record, up to
-    /// [`super::launch::SHOWN_ELEMENTS_MAX`] elements: what a kernel shows and no reference knows.
+    /// [`super::limits::SHOWN_ELEMENTS_MAX`] elements: what a kernel shows and no reference knows.
     /// It must be an output.
     #[serde(default)]
     pub shown: bool,
+    /// Whether there is such a buffer: a condition on a parameter, such as `"sort == before"`.
+    #[serde(default = "Condition::always")]
+    pub when: Condition,
 }
 
 /// One scalar of a small struct: its type and its value, such as `{ u32 = "n" }`.
@@ -454,7 +466,7 @@ pub struct DispatchDescription {
     #[serde(default)]
     pub entry_point: String,
     /// In place of an entry point: that it stands for the dispatches of `[multisplit]`, in order. Of
-    /// the rest it takes `setup` alone.
+    /// the rest it takes `setup` and `when` alone.
     #[serde(default)]
     pub multisplit: bool,
     /// Workgroups: one formula (a count, folded into two dimensions where it is large) or three.
@@ -473,9 +485,13 @@ pub struct DispatchDescription {
     #[serde(default)]
     pub overrides: BTreeMap<String, Formula>,
     /// Whether it makes ready what the others work on: it runs before them, outside what is timed,
-    /// and its counts do not enter the launch's mean.
-    #[serde(default)]
-    pub setup: bool,
+    /// and its counts do not enter the launch's mean. A condition on a parameter may say when, such as
+    /// `"sort == before"`.
+    #[serde(default = "Condition::never")]
+    pub setup: Condition,
+    /// Whether there is such a dispatch: a condition on a parameter.
+    #[serde(default = "Condition::always")]
+    pub when: Condition,
 }
 
 /// The number of workgroups.
