@@ -68,9 +68,7 @@ fn multiply_add(
     for (var trip = 0u; trip < params.trips / 4u; trip++) {
         // block: multiply_add
         v = multiply_add_16(v, x, y);
-        v = multiply_add_16(v, x, y);
-        v = multiply_add_16(v, x, y);
-        v = multiply_add_16(v, x, y);
+        v = multiply_add_16(v, x, y); v = multiply_add_16(v, x, y); v = multiply_add_16(v, x, y);
     }
     output[index] = bitcast<u32>(v);
 }

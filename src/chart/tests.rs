@@ -196,12 +196,13 @@ fn rates(kernels: &[&str], work: &[i64], bytes_per_s: f64) -> SizeSweep {
     let series = |kernel: &&str, work: &i64| SizeSeries {
         kernel: format!("sort/{kernel}"),
         parameters: format!("classes=8, work={work}"),
-        values: [("work".to_owned(), Value::Integer(*work))].into(),
+        unusual: 0,
         points: [(64, bytes_per_s / 100.0), (4096, bytes_per_s)].into(),
     };
     SizeSweep {
         family: "sort".to_owned(),
         result: None,
+        result_words: None,
         device: "device".to_owned(),
         copy_bytes_per_s: Some(4e12),
         series: work.iter().flat_map(|work| kernels.iter().map(|k| series(k, work))).collect(),
@@ -243,6 +244,7 @@ fn stack(kernel: &str, n: i64, stages: &[(&str, f64)], launch: f64) -> StageStac
             .map(|(name, us)| Stage { name: (*name).to_owned(), time: Nanoseconds(us * 1e3) })
             .collect(),
         launch: Nanoseconds(launch * 1e3),
+        unusual: 0,
     }
 }
 
@@ -253,8 +255,10 @@ fn the_figure_of_stages_says_every_number_and_what_exceeds_the_launch() {
         stack("sorted", 1024, &[("route", 2.7), ("sort", 11.3), ("experts", 121.5)], 134.2),
         stack("sorted", 65_536, &[("sort", 15.0), ("experts", 280.0), ("mystery", 5.0)], 300.0),
     ];
+    let order = || ["route", "sort", "experts"].map(str::to_owned).to_vec();
     let sheet = StageSheet {
         stacks,
+        order: order(),
         unusual: 5,
         between: 2,
         sizes_between: vec![4096, 16_384],
@@ -264,8 +268,14 @@ fn the_figure_of_stages_says_every_number_and_what_exceeds_the_launch() {
     insta::assert_snapshot!(texts(&svg).join("\n"));
     // Of one scale where launches are alike, and a stage's colour is the same on both figures.
     let stacks = vec![sheet.stacks[0].clone()];
-    let alike =
-        StageSheet { stacks, unusual: 0, between: 0, sizes_between: Vec::new(), unknown: 0 };
+    let alike = StageSheet {
+        stacks,
+        order: order(),
+        unusual: 0,
+        between: 0,
+        sizes_between: Vec::new(),
+        unknown: 0,
+    };
     let other = stages("moe", &alike).expect("timed");
     assert!(texts(&other).iter().any(|text| text.ends_with("one scale for all")));
     for svg in [&svg, &other] {

@@ -85,6 +85,9 @@ pub(crate) struct RunArguments {
     /// Families or kernels; the default set where left out
     #[arg(value_name = "FAMILY|KERNEL")]
     pub(crate) kernels: Vec<String>,
+    /// A folder of families, laid out as the catalogue's own, to choose from as well
+    #[arg(long, value_name = "DIR")]
+    pub(crate) shaders: Option<PathBuf>,
     /// Device: `sim:32`, `wgpu:0`, `wgpu:<part of the name>`, `all`; may be repeated
     #[arg(short, long, value_name = "ID")]
     pub(crate) device: Vec<String>,
@@ -241,6 +244,9 @@ pub(crate) struct ListArguments {
     /// Families or kernels; all where left out
     #[arg(value_name = "FAMILY|KERNEL")]
     pub(crate) kernels: Vec<String>,
+    /// A folder of families, laid out as the catalogue's own, to list as well
+    #[arg(long, value_name = "DIR")]
+    pub(crate) shaders: Option<PathBuf>,
     /// Show parameters and the claims that each kernel tests
     #[arg(short, long)]
     pub(crate) long: bool,

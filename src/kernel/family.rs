@@ -12,9 +12,9 @@
 //!
 //! | what | how it is put together |
 //! |---|---|
-//! | `parameters`, `overrides`, `names`, `blocks` | by name: each whole, the nearest one's |
+//! | `parameters`, `overrides`, `names`, `blocks`, `usual` | by name: each whole, the nearest one's |
 //! | `buffers` | by name, in the place of the first; what is new comes behind |
-//! | `claims`, `parts`, `combinations`, `replacements` | added up, the furthest first |
+//! | `claims`, `parts`, `combinations`, `replacements`, `figures` | added up, the furthest first |
 //! | `sweeps` | added up; what is inherited loses the axes that the kernel has no parameter for |
 //! | everything else, `dispatches` among it | the nearest one's, whole |
 //!
@@ -33,10 +33,10 @@ use crate::record::Value;
 pub const FILE: &str = "family.toml";
 
 /// What is put together by name from tables.
-const BY_NAME: [&str; 4] = ["parameters", "overrides", "names", "blocks"];
+const BY_NAME: [&str; 5] = ["parameters", "overrides", "names", "blocks", "usual"];
 
 /// Lists that add up.
-const ADDED: [&str; 5] = ["claims", "parts", "sweeps", "combinations", "replacements"];
+const ADDED: [&str; 6] = ["claims", "parts", "sweeps", "combinations", "replacements", "figures"];
 
 /// A family, as its `family.toml` says it; without one nothing is shared.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

@@ -11,11 +11,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::condition::Condition;
 use crate::layout::ScalarType;
-use crate::record::Value;
+use crate::record::{Axis, Divergence, FigureNote, Reading, StageNote, Value};
 
 /// A kernel's description.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -99,6 +100,61 @@ pub struct Description {
     pub blocks: BTreeMap<String, BlockDescription>,
     /// Why its counts need not agree between devices; absent where they must.
     pub exempt_from_agreement: Option<String>,
+    /// What figures call what it gives, where kernels of its family give different things.
+    pub result_words: Option<String>,
+    /// The parameters along which it is asked where the kernel pays, those that matter most first.
+    #[serde(default, deserialize_with = "strict")]
+    pub axes: Vec<Axis>,
+    /// The values that parameters usually have.
+    #[serde(default)]
+    pub usual: BTreeMap<String, Value>,
+    /// The stages of its launches, in the order of their colours.
+    #[serde(default, deserialize_with = "strict")]
+    pub stages: Vec<StageNote>,
+    /// The parameters whose product is how many elements are put in order, where some are.
+    #[serde(default)]
+    pub ordered: Vec<String>,
+    /// How lanes of its baseline part, where that is known.
+    #[serde(default, deserialize_with = "strict")]
+    pub divergence: Option<Divergence>,
+    /// The figures that its launches are drawn in.
+    #[serde(default, deserialize_with = "strict")]
+    pub figures: Vec<FigureNote>,
+    /// What its launches are read as beside, where they need a table of their own.
+    #[serde(default, deserialize_with = "strict")]
+    pub reading: Option<Reading>,
+}
+
+/// Reads what the record has a type for, and refuses a key that the type does not have: records are read
+/// leniently, descriptions are not.
+fn strict<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: DeserializeOwned + Serialize,
+    D: Deserializer<'de>,
+{
+    let given = toml::Value::deserialize(deserializer)?;
+    let read: T = given.clone().try_into().map_err(D::Error::custom)?;
+    let known = toml::Value::try_from(&read).map_err(D::Error::custom)?;
+    match unknown_key(&given, &known) {
+        Some(key) => Err(D::Error::custom(format!("unknown field `{key}`"))),
+        None => Ok(read),
+    }
+}
+
+/// A key that a value has and what was read of it has not.
+fn unknown_key(given: &toml::Value, known: &toml::Value) -> Option<String> {
+    match (given, known) {
+        (toml::Value::Table(given), toml::Value::Table(known)) => {
+            given.iter().find_map(|(key, value)| match known.get(key) {
+                Some(known) => unknown_key(value, known),
+                None => Some(key.clone()),
+            })
+        }
+        (toml::Value::Array(given), toml::Value::Array(known)) => {
+            given.iter().zip(known).find_map(|(given, known)| unknown_key(given, known))
+        }
+        _ => None,
+    }
 }
 
 /// A text of the shader that a parameter's value replaces.
@@ -159,7 +215,7 @@ pub enum Formula {
 }
 
 /// The CPU reference.
-#[derive(Clone, Debug, PartialEq, Deserialize, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
     /// Its name in `kernel::reference`.

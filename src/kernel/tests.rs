@@ -1,5 +1,7 @@
 //! Tests of the catalogue.
 
+mod names;
+
 use super::format::ByParameter;
 use super::*;
 use crate::program::Parsed;
@@ -69,18 +71,19 @@ fn every_kernel_names_known_claims_labels_references_and_baselines() {
 
 /// The lines of a kernel's own two files, of those that take more than [`LINES_MAX`]: long algorithms, and
 /// those that try many operations side by side. They may become fewer.
-const LONG: [(&str, usize); 11] = [
-    ("coalesced_group/reduction", 130),
-    ("five_patterns/indirect_branch", 125),
-    ("occupancy/latency_hiding", 156),
-    ("occupancy/spilled", 144),
-    ("reduce/device", 277),
-    ("scan/device", 389),
-    ("shuffle/latency", 360),
-    ("shuffle/operations", 143),
-    ("softmax/rows", 128),
+const LONG: [(&str, usize); 12] = [
+    ("coalesced_group/reduction", 128),
+    ("five_patterns/indirect_branch", 121),
+    ("occupancy/latency_hiding", 164),
+    ("occupancy/spilled", 142),
+    ("occupancy/throughput", 122),
+    ("reduce/device", 276),
+    ("scan/device", 388),
+    ("shuffle/latency", 352),
+    ("shuffle/operations", 139),
+    ("softmax/rows", 126),
     ("softmax/subgroup", 142),
-    ("vote/early_exit", 145),
+    ("vote/early_exit", 154),
 ];
 
 /// The most lines of a new kernel: its shader and its description.
