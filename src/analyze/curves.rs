@@ -1,7 +1,8 @@
 //! Sweeps made into curves: what a parameter does to a time, or to lanes.
 //!
-//! Input: a run, whose notes say which figures its kernels have. Output: [`CurveTable`]s, one for each
-//! figure. All times compared in a curve were sampled side by side. No kernel is known by name here.
+//! Input: a run, whose notes say which figures its kernels have. Output: [`CurveTable`]s, one for
+//! each figure. All times compared in a curve were sampled side by side. No kernel is known by name
+//! here.
 
 use std::collections::BTreeMap;
 
@@ -236,7 +237,8 @@ fn curve_name(figure: &FigureNote, one: &Measurement) -> String {
     if told.is_empty() { name } else { format!("{name} ({})", told.join(", ")) }
 }
 
-/// A line up to a bound has the points of the longest curve; one without goes from 1 to the greatest x.
+/// A line up to a bound has the points of the longest curve; one without goes from 1 to the
+/// greatest x.
 fn worked_out(line: &FigureLine, series: &[CurveSeries]) -> Option<CurveSeries> {
     let FigureLine { name, at_most } = line;
     let longest = series.iter().max_by_key(|one| one.points.len())?;
@@ -270,8 +272,8 @@ fn prefix(run: &Run, measurements: &[&Measurement], device: &str) -> String {
     }
 }
 
-/// The median over the rounds of one measurement's time over another's, where they were sampled side
-/// by side.
+/// The median over the rounds of one measurement's time over another's, where they were sampled
+/// side by side.
 fn time_ratio(dividend: &Measurement, divisor: &Measurement) -> Option<f64> {
     if !overlap(dividend, divisor) {
         return None;

@@ -1,8 +1,8 @@
-//! What notes of kernels say of their parameters: which values are usual, and along which it is asked
-//! where a kernel pays.
+//! What notes of kernels say of their parameters: which values are usual, and along which it is
+//! asked where a kernel pays.
 //!
-//! Input: a run's notes. Output: how unusual a launch is, axes in order. It knows no parameter by name
-//! but the size.
+//! Input: a run's notes. Output: how unusual a launch is, axes in order. It knows no parameter by
+//! name but the size.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,8 +73,8 @@ pub(super) struct AxisName {
     pub(super) words: String,
 }
 
-/// The parameters along which curves are made, those that matter most first: the size, then those that
-/// notes name, by the least place that one of them gives them.
+/// The parameters along which curves are made, those that matter most first: the size, then those
+/// that notes name, by the least place that one of them gives them.
 pub(super) fn axes(run: &Run) -> Vec<AxisName> {
     let mut found: BTreeMap<&str, (usize, &str)> = BTreeMap::from([(SIZE, (0, SIZE))]);
     for note in run.kernels.values() {

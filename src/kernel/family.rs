@@ -1,14 +1,15 @@
 //! A family's `family.toml`: what its kernels share, and what is known of the family as a whole.
 //!
-//! Input: the text of `shaders/<family>/family.toml` and of a kernel's own TOML. Output: a [`Family`],
-//! and the kernel's [`Description`] with what it inherits. It reads no shader and works out no launch.
+//! Input: the text of `shaders/<family>/family.toml` and of a kernel's own TOML. Output: a
+//! [`Family`], and the kernel's [`Description`] with what it inherits. It reads no shader and works
+//! out no launch.
 //!
 //! # What a kernel inherits
 //!
-//! `[kernels]` and each `[sets.<name>]` are descriptions as [`mod@super::format`] has them, of which
-//! everything may be left out. A kernel inherits `[kernels]`, then the sets that its own TOML names in
-//! `sets = [...]`, in that order, and says the rest itself. What stands nearer to the kernel goes before
-//! what stands further away:
+//! `[kernels]` and each `[sets.<name>]` are descriptions as [`mod@super::format`] has them, of
+//! which everything may be left out. A kernel inherits `[kernels]`, then the sets that its own TOML
+//! names in `sets = [...]`, in that order, and says the rest itself. What stands nearer to the
+//! kernel goes before what stands further away:
 //!
 //! | what | how it is put together |
 //! |---|---|
@@ -18,7 +19,8 @@
 //! | `sweeps` | added up; what is inherited loses the axes that the kernel has no parameter for |
 //! | everything else, `dispatches` among it | the nearest one's, whole |
 //!
-//! Each text is read by itself first, so that a key that is unknown is told with its own file and line.
+//! Each text is read by itself first, so that a key that is unknown is told with its own file and
+//! line.
 
 use std::collections::BTreeMap;
 
@@ -97,8 +99,8 @@ impl Family {
     ///
     /// # Errors
     ///
-    /// [`KernelError::Toml`] with file, line and key, [`KernelError::Description`] for a set that the
-    /// family does not have.
+    /// [`KernelError::Toml`] with file, line and key, [`KernelError::Description`] for a set that
+    /// the family does not have.
     pub fn describe(&self, file: &str, text: &str) -> Result<Description, KernelError> {
         let own = Description::parse(file, text)?;
         let mut all = self.texts.get("kernels").and_then(Toml::as_table).cloned();

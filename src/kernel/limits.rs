@@ -1,7 +1,7 @@
 //! The limits that descriptions and launches keep to.
 //!
-//! Input: nothing. Output: numbers, and a count of workgroups folded to the limit of a dimension. What
-//! is over a limit is refused where it turns up, not here.
+//! Input: nothing. Output: numbers, and a count of workgroups folded to the limit of a dimension.
+//! What is over a limit is refused where it turns up, not here.
 
 /// The most workgroups along one dimension that every device takes.
 pub const WORKGROUPS_PER_DIMENSION_MAX: u32 = 65_535;

@@ -1,7 +1,7 @@
 //! Parameters by name: as numbers in formulas, as words in texts.
 //!
-//! Input: the parameters' values, and formulas or texts that name them. Output: numbers and texts. It
-//! knows nothing of launches.
+//! Input: the parameters' values, and formulas or texts that name them. Output: numbers and texts.
+//! It knows nothing of launches.
 
 use std::collections::BTreeMap;
 

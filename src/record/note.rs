@@ -1,8 +1,8 @@
-//! What a record says of its kernels beside what was measured: enough to make tables, charts and page
-//! of it without the program's own catalogue.
+//! What a record says of its kernels beside what was measured: enough to make tables, charts and
+//! page of it without the program's own catalogue.
 //!
-//! Input: a kernel's description at the time of measurement. Output: [`KernelNote`]. No figure of it
-//! was measured.
+//! Input: a kernel's description at the time of measurement. Output: [`KernelNote`]. No figure of
+//! it was measured.
 
 use std::collections::BTreeMap;
 
@@ -36,8 +36,8 @@ pub struct KernelNote {
     /// empty where that is not asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axes: Vec<Axis>,
-    /// The values that parameters usually have: where not all launches can be shown, those that have
-    /// them are.
+    /// The values that parameters usually have: where not all launches can be shown, those that
+    /// have them are.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub usual: BTreeMap<String, Value>,
     /// The stages of its launches, in the order of their colours; an entry point that none of them
@@ -90,7 +90,8 @@ pub struct Divergence {
     /// The number of arms, all as probable: a number, or the parameter that says it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arms: Option<Value>,
-    /// In place of arms: the parameter that says which share of lanes takes a branch, the others idle.
+    /// In place of arms: the parameter that says which share of lanes takes a branch, the others
+    /// idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub share: Option<String>,
     /// The values of parameters at which lanes choose so; at others nothing is known, but for what
@@ -151,14 +152,15 @@ pub struct FigureNote {
     pub usual: Option<String>,
     /// The name of a curve, with `{parameter}` for values and `{kernel}` for the short name.
     pub series: String,
-    /// What stands in a curve's name for a parameter's value, by parameter, then by value or `others`.
+    /// What stands in a curve's name for a parameter's value, by parameter, then by value or
+    /// `others`.
     #[serde(default)]
     pub words: BTreeMap<String, BTreeMap<String, String>>,
     /// What the kernels' short names begin with and curves' names leave out.
     #[serde(default)]
     pub prefix: String,
-    /// Whether each combination of the parameters that curves' names do not tell has a figure of its own,
-    /// whose name and title say it.
+    /// Whether each combination of the parameters that curves' names do not tell has a figure of
+    /// its own, whose name and title say it.
     #[serde(default)]
     pub apart: bool,
     /// The parameters that are told in curves' names where a kernel has them.
@@ -199,8 +201,8 @@ pub struct FigureLine {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reading {
-    /// Chains of `links` dependent operations: the time of a link of each `operation`, and how it compares
-    /// with that of this one, of which a core does a known number in a cycle.
+    /// Chains of `links` dependent operations: the time of a link of each `operation`, and how it
+    /// compares with that of this one, of which a core does a known number in a cycle.
     Chains {
         /// The operation that others are held against.
         unit: String,

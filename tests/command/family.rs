@@ -1,15 +1,16 @@
 //! A family that is a folder outside the tree.
 //!
-//! Input: two kernels and their `family.toml`, written here. Output: the list, a run on the simulator, its
-//! chart and its page, and the page again from the record alone.
+//! Input: two kernels and their `family.toml`, written here. Output: the list, a run on the
+//! simulator, its chart and its page, and the page again from the record alone.
 
 use lanescope::record::Output;
 use tempfile::TempDir;
 
 use crate::support::program;
 
-/// A family from a folder outside the tree, two files a kernel and one for all of them: it is listed, run,
-/// verified by a reference that there is, compared with its baseline, and in table, chart and page.
+/// A family from a folder outside the tree, two files a kernel and one for all of them: it is
+/// listed, run, verified by a reference that there is, compared with its baseline, and in table,
+/// chart and page.
 pub(super) fn from_a_folder() {
     let folder = TempDir::new().unwrap();
     let family = folder.path().join("more/halves");

@@ -1,13 +1,15 @@
 //! The catalogue launches what it launched: the same buffers, dispatches, executions and lanes.
 //!
 //! Input: the embedded catalogue and `digests.txt` beside this file, taken before families became
-//! folders. Output: a failure for each line that the catalogue no longer gives. A line names a kernel
-//! and chosen parameters as records of that day do; what has another name today is found through the
-//! families' lists of what was renamed. Texts may differ: executions and lanes are compared as the sorted
-//! list of what ran, so that neither the number nor the line of a block matters.
+//! folders. Output: a failure for each line that the catalogue no longer gives. A line names a
+//! kernel and chosen parameters as records of that day do; what has another name today is found
+//! through the families' lists of what was renamed. Texts may differ: executions and lanes are
+//! compared as the sorted list of what ran, so that neither the number nor the line of a block
+//! matters.
 //!
 //! `LANESCOPE_TAKE_DIGESTS=<file>` writes the lines of the catalogue at hand there. A new kernel needs
-//! no line; whoever changes what a kernel executes takes its lines anew, and says why in the commit.
+//! no line; whoever changes what a kernel executes takes its lines anew, and says why in the
+//! commit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -31,7 +33,8 @@ const DIGESTS: &str = include_str!("digests.txt");
 /// Names a file that the lines of the catalogue at hand are written to.
 const TAKE: &str = "LANESCOPE_TAKE_DIGESTS";
 
-/// Elements of a launch whose executions are counted, where the kernel has a parameter of that name.
+/// Elements of a launch whose executions are counted, where the kernel has a parameter of that
+/// name.
 const ELEMENTS: [(&str, i64); 4] = [("n", 700), ("workgroups", 2), ("links", 64), ("work", 32)];
 
 const WIDTHS: [u32; 2] = [8, 32];
@@ -121,7 +124,8 @@ fn expected(launch: &Launch, programs: &[Program]) -> String {
     labels.into_iter().map(|label| of(label)).collect()
 }
 
-/// The executions and lanes of the blocks that ran, and of those with a label, dispatch by dispatch.
+/// The executions and lanes of the blocks that ran, and of those with a label, dispatch by
+/// dispatch.
 fn counted(launch: &Launch, programs: &[Program], width: u32) -> String {
     let mut runner = SimulatorRunner::new(Width::new(width).unwrap(), STEPS_MAX)
         .schedule(Schedule::InOrder, Some(1));
@@ -320,8 +324,8 @@ fn records(folder: &Path) -> Vec<Run> {
     found
 }
 
-/// Kernels of committed records have the names and parameters of today once they are renewed, none is
-/// taken for another, and a record has everything in common with itself renewed.
+/// Kernels of committed records have the names and parameters of today once they are renewed, none
+/// is taken for another, and a record has everything in common with itself renewed.
 fn records_hold() {
     let catalogue = Catalogue::embedded().unwrap();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");

@@ -1,8 +1,8 @@
 //! Whoever shows results knows axes, stages and figures, and no family, kernel or entry point.
 //!
 //! Input: the sources of `analyze`, `present`, `chart`, `report` and `cli`, and the names of the
-//! catalogue. Output: a failure for each string literal that is such a name, unless it is listed here as an
-//! ordinary word. Code under `#[cfg(test)]` may name kernels.
+//! catalogue. Output: a failure for each string literal that is such a name, unless it is listed
+//! here as an ordinary word. Code under `#[cfg(test)]` may name kernels.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
