@@ -406,6 +406,27 @@ fn a_kernel_without_its_pair_is_refused() {
 }
 
 #[test]
+fn parts_are_of_a_family_or_of_the_library() {
+    let file = |name: &str, text: &str| (name.to_owned(), text.to_owned());
+    let toml = "question = \"?\"\nparts = [\"lib/words\", \"g/rest\"]\n";
+    let mut files = BTreeMap::from([
+        file("f/k.wgsl", "// ?\n"),
+        file("f/k.toml", toml),
+        file("lib/words.wgsl", "const A = 1;\n"),
+        file("g/rest.part.wgsl", "const B = 2;\n"),
+    ]);
+    let catalogue = Catalogue::from_files(&files).unwrap();
+    let ids: Vec<&str> = catalogue.all().map(|kernel| kernel.id.as_str()).collect();
+    assert_eq!(ids, ["f/k"], "a part is no kernel");
+    let expected =
+        "// ?\n\n// lib/words.wgsl\n\nconst A = 1;\n\n// g/rest.part.wgsl\n\nconst B = 2;\n";
+    assert_eq!(catalogue.kernel("f/k").unwrap().source, expected);
+    files.remove("lib/words.wgsl");
+    let message = Catalogue::from_files(&files).unwrap_err().to_string();
+    assert_eq!(message, "f/k.wgsl has no lib/words.wgsl beside it");
+}
+
+#[test]
 fn bytes_that_must_move_follow_from_the_parameters() {
     let text = "question = \"?\"\nbytes = \"4 * n + 4\"\n[parameters.n]\ndescription = \"n\"\n\
                 default = 100\n[[dispatches]]\nentry_point = \"main\"\nworkgroups = 1\n";
