@@ -324,7 +324,7 @@ fn axes(canvas: &Canvas<'_>, frame: &Frame, sheet: &SpeedSheet) -> Result<(), Ch
         }
     }
     let middle = i32::midpoint(frame.left, frame.right);
-    canvas.text(sheet.axis, (middle, frame.bottom + 38), Anchor::Middle, Font::plain(14))
+    canvas.text(&sheet.axis, (middle, frame.bottom + 38), Anchor::Middle, Font::plain(14))
 }
 
 /// A power of two as a factor: 4×, 0.5×, 1/32×.
