@@ -94,7 +94,9 @@ fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot()
         label: "device".to_owned(),
         kernel: "sparse/map_compact".to_owned(),
         baseline: "sparse/map_branch".to_owned(),
-        axis: "rounds",
+        axis: "rounds".to_owned(),
+        axis_words: "number of rounds".to_owned(),
+        unusual: std::collections::BTreeSet::new(),
         fixed: [("density".to_owned(), Value::Real(density))].into(),
         points: points.to_vec(),
     };
@@ -106,11 +108,11 @@ fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot()
     ];
     let sheet = SpeedSheet {
         baseline: "sparse/map_branch".to_owned(),
-        axis: "rounds",
+        axis: "rounds".to_owned(),
         label: None,
         words: Vec::new(),
         shared: Vec::new(),
-        series: Some("density"),
+        series: Some("density".to_owned()),
         panels: vec![SpeedPanel { kernel: Some("sparse/map_compact".to_owned()), curves }],
         not_shown: 0,
     };
