@@ -232,6 +232,14 @@ pub(crate) fn compared_run() -> Run {
     run
 }
 
+/// Gives a run the notes that the catalogue has of its kernels.
+pub(crate) fn noted(mut run: Run) -> Run {
+    run.kernels.clear();
+    let catalogue = crate::kernel::Catalogue::embedded().unwrap_or_else(|error| panic!("{error}"));
+    catalogue.annotate(&mut run);
+    run
+}
+
 /// Returns the synthetic run.
 pub(crate) fn run() -> Run {
     let devices = vec![

@@ -9,6 +9,7 @@
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
 //! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
 //! | `tests/cuda` | the CUDA translation: NVRTC compiles it for four architectures, snapshots; kernels in CUDA C++ |
+//! | `tests/launches` | the catalogue launches and executes what it did before families became folders |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! A driver that is not installed makes its tests *ignored*, with the reason in their names;
@@ -23,6 +24,7 @@ mod command;
 mod corpus;
 mod cuda;
 mod devices;
+mod launches;
 mod random;
 mod sorting;
 mod support;
@@ -41,6 +43,7 @@ fn main() {
     trials.extend(random::trials());
     trials.extend(corpus::trials());
     trials.extend(sorting::trials());
+    trials.extend(launches::trials());
     trials.extend(cuda::trials());
     for driver in Driver::all() {
         for (name, check) in devices::CHECKS {

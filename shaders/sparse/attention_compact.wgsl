@@ -6,7 +6,7 @@
 const SEGMENT = 2048u;
 
 var<workgroup> list: array<u32, SEGMENT>;
-var<workgroup> listed: atomic<u32>;
+var<workgroup> listed_all: atomic<u32>;
 var<workgroup> listed_now: u32;
 
 @compute @workgroup_size(256)
@@ -19,7 +19,7 @@ fn compact(
     let query = workgroup.x;
     for (var first = 0u; first < attention.sequence; first += SEGMENT) {
         if (local_index == 0u) {
-            atomicStore(&listed, 0u);
+            atomicStore(&listed_all, 0u);
         }
         workgroupBarrier();
         for (var i = local_index; i < SEGMENT; i += 256u) {
@@ -32,7 +32,7 @@ fn compact(
             let before = subgroupExclusiveAdd(u32(taken));
             var begin = 0u;
             if (lane == width - 1u) {
-                begin = atomicAdd(&listed, before + u32(taken));
+                begin = atomicAdd(&listed_all, before + u32(taken));
             }
             begin = subgroupShuffle(begin, width - 1u);
             if (taken) {
@@ -43,7 +43,7 @@ fn compact(
         }
         workgroupBarrier();
         if (local_index == 0u) {
-            listed_now = atomicLoad(&listed);
+            listed_now = atomicLoad(&listed_all);
         }
         let count = workgroupUniformLoad(&listed_now);
         for (var i = local_index; i < count; i += 256u) {

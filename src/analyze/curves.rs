@@ -1,17 +1,17 @@
-//! Sweeps made into curves: what a parameter does to a time.
+//! Sweeps made into curves: what a parameter does to a time, or to lanes.
 //!
-//! Input: a run. Output: [`CurveTable`]s, one for each figure: the vote's speed-up against density, and
-//! throughput against what a core holds, against workgroup size, against subgroups of a core, and
-//! against stride, and attention's lanes along the sequence. All times compared in a curve were sampled side by side.
-
-mod attention;
-mod occupancy;
-mod vote;
+//! Input: a run, whose notes say which figures its kernels have. Output: [`CurveTable`]s, one for
+//! each figure. All times compared in a curve were sampled side by side. No kernel is known by name
+//! here.
 
 use std::collections::BTreeMap;
 
-use super::{device_label, summary::overlap, ticks_by_round};
-use crate::record::{Measurement, Run, Value};
+use indexmap::IndexMap;
+
+use super::summary::{active_lanes_mean, efficiency, overlap};
+use super::usual::Usual;
+use super::{device_label, median_time, parameters_text, short_name, ticks_by_round};
+use crate::record::{FigureLine, FigureNote, FigureY, Measurement, Run, Status, Value};
 use crate::statistics;
 
 /// A figure of curves.
@@ -46,22 +46,211 @@ pub struct CurveSeries {
     pub points: Vec<(f64, f64)>,
 }
 
+/// Points by curve.
+type Points = IndexMap<String, BTreeMap<OrderedX, f64>>;
+
+/// The fewest launches that are a sweep along x.
+const SWEEP_MIN: usize = 3;
+
 /// Makes every figure that the run has points for.
 pub fn curves(run: &Run) -> Vec<CurveTable> {
-    let tables = [
-        vote::speed_up(run),
-        occupancy::residency(run),
-        occupancy::workgroup_size(run),
-        occupancy::latency_hiding(run),
-        occupancy::strided(run),
-    ];
-    let tables = tables.into_iter().flatten().chain(attention::lanes(run));
+    let mut figures: IndexMap<&str, (&FigureNote, Vec<&str>)> = IndexMap::new();
+    for (kernel, note) in &run.kernels {
+        for figure in &note.figures {
+            figures.entry(&figure.name).or_insert((figure, Vec::new())).1.push(kernel);
+        }
+    }
+    let tables = figures.into_values().flat_map(|(figure, kernels)| tables(run, figure, &kernels));
     tables.filter(|table| !table.series.is_empty()).collect()
 }
 
-/// The timed measurements of a kernel.
-fn timed<'a>(run: &'a Run, kernel: &'a str) -> impl Iterator<Item = &'a Measurement> {
-    run.measurements.iter().filter(move |one| one.kernel == kernel && one.time.is_some())
+/// The tables of one figure: one, or one for each combination of what curves' names do not tell.
+fn tables(run: &Run, figure: &FigureNote, kernels: &[&str]) -> Vec<CurveTable> {
+    let drawable = |one: &&Measurement| {
+        let shown = match figure.y {
+            FigureY::Efficiency => one.status == Status::Ok && active_lanes_mean(one).is_some(),
+            FigureY::Speedup(_) | FigureY::Slowdown(_) | FigureY::OfBest | FigureY::WorkOfFirst => {
+                one.time.is_some()
+            }
+        };
+        shown && kernels.contains(&one.kernel.as_str()) && number(one, &figure.x).is_some()
+    };
+    let mut all: Vec<&Measurement> = run.measurements.iter().filter(drawable).collect();
+    let usual = Usual::of(run);
+    let usual = figure.usual.as_deref().and_then(|name| Some((name, usual.value(name)?)));
+    let is_usual =
+        |one: &&Measurement| usual.is_some_and(|(name, value)| has_value(one, name, value));
+    if all.iter().any(is_usual) {
+        all.retain(is_usual);
+    }
+    let mut unsaid: Vec<&str> = figure.told.iter().map(String::as_str).collect();
+    unsaid.push(&figure.x);
+    let mut groups: IndexMap<String, Vec<&Measurement>> = IndexMap::new();
+    for one in all {
+        let fixed =
+            if figure.apart { parameters_text(&one.parameters, &unsaid) } else { String::new() };
+        groups.entry(fixed).or_default().push(one);
+    }
+    let table = |(fixed, found): (String, Vec<&Measurement>)| {
+        let mut unsaid = unsaid.clone();
+        // The usual value goes without saying.
+        if found.iter().all(is_usual) {
+            unsaid.extend(usual.map(|(name, _)| name));
+        }
+        let words = parameters_text(&found.first()?.parameters, &unsaid);
+        Some(table(figure, &fixed, &words, series_of(run, figure, &found)))
+    };
+    groups.into_iter().filter_map(table).collect()
+}
+
+fn table(figure: &FigureNote, fixed: &str, words: &str, series: Vec<CurveSeries>) -> CurveTable {
+    let FigureNote { name, title, subtitle, x_label, x_logarithmic, y_label, reference, .. } =
+        figure;
+    let (name, title, subtitle) = if figure.apart {
+        let name = format!("{name}-{}", words.replace(", ", "-"));
+        (name, format!("{title}: {words}"), format!("{subtitle}, {fixed}"))
+    } else {
+        (name.clone(), title.clone(), subtitle.clone())
+    };
+    CurveTable {
+        name,
+        title,
+        subtitle,
+        x_label: x_label.clone(),
+        x_logarithmic: *x_logarithmic,
+        y_label: y_label.clone(),
+        reference: *reference,
+        series,
+    }
+}
+
+/// The curves of some launches, and those that are worked out.
+fn series_of(run: &Run, figure: &FigureNote, found: &[&Measurement]) -> Vec<CurveSeries> {
+    let drawn: Vec<&Measurement> = found
+        .iter()
+        .copied()
+        .filter(|one| figure.only.iter().all(|(name, value)| has_value(one, name, value)))
+        .collect();
+    let mut points = Points::new();
+    let mut add = |one: &Measurement, y: Option<f64>| {
+        if let Some((x, y)) = number(one, &figure.x).zip(y) {
+            let name = format!("{}{}", prefix(run, found, &one.device), curve_name(figure, one));
+            points.entry(name).or_default().insert(OrderedX(x / figure.x_unit), y);
+        }
+    };
+    match &figure.y {
+        FigureY::Efficiency => {
+            for one in &drawn {
+                let share = efficiency(active_lanes_mean(one), one.subgroup_width);
+                add(one, share.map(|share| share.0 * 100.0));
+            }
+        }
+        FigureY::Speedup(over) => {
+            for one in &drawn {
+                add(one, twin(found, one, over).and_then(|twin| time_ratio(twin, one)));
+            }
+        }
+        FigureY::Slowdown(over) => {
+            for sweep in sweeps(&drawn, &figure.x) {
+                for one in &sweep {
+                    add(one, twin(&sweep, one, over).and_then(|twin| time_ratio(one, twin)));
+                }
+            }
+        }
+        FigureY::OfBest => {
+            for sweep in sweeps(&drawn, &figure.x) {
+                let time = |one: &Measurement| median_time(one).map_or(f64::MAX, |time| time.0);
+                let best = sweep.iter().min_by(|a, b| time(a).total_cmp(&time(b)));
+                for one in &sweep {
+                    add(one, best.and_then(|best| time_ratio(best, one)).map(|y| y * 100.0));
+                }
+            }
+        }
+        FigureY::WorkOfFirst => {
+            for sweep in sweeps(&drawn, &figure.x) {
+                let x = |one: &Measurement| number(one, &figure.x).unwrap_or(f64::MAX);
+                let Some(first) = sweep.iter().min_by(|a, b| x(a).total_cmp(&x(b))) else {
+                    continue;
+                };
+                for one in &sweep {
+                    add(one, time_ratio(first, one).map(|y| y * x(one) / x(first)));
+                }
+            }
+        }
+    }
+    let mut series = series(points);
+    let lines: Vec<CurveSeries> =
+        figure.lines.iter().filter_map(|line| worked_out(line, &series)).collect();
+    series.extend(lines);
+    series
+}
+
+/// Launches that agree in all parameters but x, where there are several.
+fn sweeps<'a>(drawn: &[&'a Measurement], x: &str) -> Vec<Vec<&'a Measurement>> {
+    let mut sweeps: IndexMap<String, Vec<&Measurement>> = IndexMap::new();
+    for one in drawn {
+        let rest = parameters_text(&one.parameters, &[x]);
+        sweeps.entry(format!("{} {} {rest}", one.kernel, one.device)).or_default().push(one);
+    }
+    sweeps.into_values().filter(|sweep| sweep.len() >= SWEEP_MIN).collect()
+}
+
+/// The launch that has these values and agrees in all other parameters.
+fn twin<'a>(
+    all: &[&'a Measurement],
+    one: &Measurement,
+    over: &BTreeMap<String, Value>,
+) -> Option<&'a Measurement> {
+    let agrees = |other: &&&Measurement| {
+        let same = |(name, value): (&String, &Value)| {
+            over.contains_key(name) || one.parameters.get(name) == Some(value)
+        };
+        other.kernel == one.kernel
+            && other.device == one.device
+            && over.iter().all(|(name, value)| has_value(other, name, value))
+            && other.parameters.iter().all(same)
+    };
+    all.iter().find(agrees).copied()
+}
+
+fn has_value(one: &Measurement, name: &str, value: &Value) -> bool {
+    one.parameters.get(name).is_some_and(|own| own.to_string() == value.to_string())
+}
+
+/// A curve's name, but for the device.
+fn curve_name(figure: &FigureNote, one: &Measurement) -> String {
+    let kernel = short_name(&one.kernel);
+    let kernel = kernel.strip_prefix(figure.prefix.as_str()).unwrap_or(kernel);
+    let mut name = figure.series.replace("{kernel}", kernel);
+    for (parameter, value) in &one.parameters {
+        let place = format!("{{{parameter}}}");
+        let value = value.to_string();
+        let words = figure.words.get(parameter);
+        let words = words.and_then(|words| words.get(&value).or_else(|| words.get("others")));
+        if let Some(words) = words {
+            name = name.replace(&place, words);
+        }
+        name = name.replace(&place, &value);
+    }
+    let told = one.parameters.iter().filter(|(name, _)| figure.told.contains(name));
+    let told: Vec<String> = told.map(|(name, value)| format!("{name}={value}")).collect();
+    if told.is_empty() { name } else { format!("{name} ({})", told.join(", ")) }
+}
+
+/// A line up to a bound has the points of the longest curve; one without goes from 1 to the
+/// greatest x.
+fn worked_out(line: &FigureLine, series: &[CurveSeries]) -> Option<CurveSeries> {
+    let FigureLine { name, at_most } = line;
+    let longest = series.iter().max_by_key(|one| one.points.len())?;
+    let points = match at_most {
+        Some(most) => longest.points.iter().map(|(x, _)| (*x, x.min(*most))).collect(),
+        None => {
+            let ends = series.iter().filter_map(|one| one.points.last()).map(|(x, _)| *x);
+            let most = ends.fold(1.0, f64::max);
+            vec![(1.0, 1.0), (most, most)]
+        }
+    };
+    Some(CurveSeries { name: name.clone(), measured: false, points })
 }
 
 /// A parameter that is a number.
@@ -83,8 +272,8 @@ fn prefix(run: &Run, measurements: &[&Measurement], device: &str) -> String {
     }
 }
 
-/// The median over the rounds of one measurement's time over another's, where they were sampled side
-/// by side.
+/// The median over the rounds of one measurement's time over another's, where they were sampled
+/// side by side.
 fn time_ratio(dividend: &Measurement, divisor: &Measurement) -> Option<f64> {
     if !overlap(dividend, divisor) {
         return None;
@@ -98,7 +287,7 @@ fn time_ratio(dividend: &Measurement, divisor: &Measurement) -> Option<f64> {
 }
 
 /// Series from points by name, each sorted by x.
-fn series(points: indexmap::IndexMap<String, BTreeMap<OrderedX, f64>>) -> Vec<CurveSeries> {
+fn series(points: Points) -> Vec<CurveSeries> {
     points
         .into_iter()
         .filter(|(_, points)| points.len() > 1)

@@ -1,6 +1,6 @@
 //! Chains of dependent operations: what one link takes.
 //!
-//! Input: a run with `shuffle/latency` at several numbers of links. Output: for each device, operation
+//! Input: a run with a kernel whose note calls it chains, at several numbers of links. Output: for each device, operation
 //! and load the slope of the time over the links, in nanoseconds, as a ratio to a multiply-add's, and
 //! in cycles where the clock is known.
 //!
@@ -16,16 +16,10 @@ use std::collections::BTreeMap;
 use super::{device_label, summary::overlap, ticks_by_round};
 use crate::{
     occupancy,
-    record::{Device, Measurement, Run, Value},
+    record::{Device, Measurement, Reading, Run, Value},
     statistics,
     units::Nanoseconds,
 };
-
-/// The kernel whose measurements are read.
-const KERNEL: &str = "shuffle/latency";
-
-/// The operation that the others are held against.
-const UNIT: &str = "multiply_add";
 
 /// How many links a core's worth of invocations are needed for the clock.
 const CORE_INVOCATIONS: u32 = 1024;
@@ -75,15 +69,23 @@ type Slopes = BTreeMap<u32, f64>;
 
 /// Makes the table of each device that has timed chains of two lengths.
 pub fn latencies(run: &Run) -> Vec<Latencies> {
-    run.devices.iter().filter_map(|device| of_device(run, device)).collect()
+    let chains = run.kernels.iter().filter_map(|(kernel, note)| match &note.reading {
+        Some(Reading::Chains { unit }) => Some((kernel.as_str(), unit.as_str())),
+        Some(Reading::Undefined | Reading::PartialSums) | None => None,
+    });
+    let of = |(kernel, unit)| {
+        let devices = run.devices.iter();
+        devices.filter_map(move |device| of_device(run, device, kernel, unit))
+    };
+    chains.flat_map(of).collect()
 }
 
-fn of_device(run: &Run, device: &Device) -> Option<Latencies> {
+fn of_device(run: &Run, device: &Device, kernel: &str, unit: &str) -> Option<Latencies> {
     let period = device.timestamp_period_ns?;
     let mut chains: indexmap::IndexMap<Key, BTreeMap<i64, &Measurement>> =
         indexmap::IndexMap::new();
     let timed = run.measurements.iter().filter(|one| one.time.is_some());
-    for one in timed.filter(|one| one.kernel == KERNEL && one.device == device.id) {
+    for one in timed.filter(|one| one.kernel == kernel && one.device == device.id) {
         let number = |name: &str| match one.parameters.get(name) {
             Some(Value::Integer(number)) => Some(*number),
             _ => None,
@@ -99,7 +101,7 @@ fn of_device(run: &Run, device: &Device) -> Option<Latencies> {
     let core = i64::from(CORE_INVOCATIONS);
     let known = occupancy::of_device(&device.name).ok().flatten();
     let rate = known.as_ref().and_then(|known| known.multiply_adds_per_cycle);
-    let cycles = slopes.get(&(UNIT.to_owned(), 1, core)).zip(rate).map(|(link, rate)| {
+    let cycles = slopes.get(&(unit.to_owned(), 1, core)).zip(rate).map(|(link, rate)| {
         let each = |ns: &f64| ns * f64::from(rate) / f64::from(CORE_INVOCATIONS);
         link.iter().map(|(round, ns)| (*round, each(ns))).collect::<Slopes>()
     });
@@ -108,7 +110,7 @@ fn of_device(run: &Run, device: &Device) -> Option<Latencies> {
         .filter(|((_, workgroups, size), _)| *workgroups > 1 || *size < core)
         .filter_map(|((operation, workgroups, size), link)| {
             let load = if *workgroups == 1 { Load::Alone } else { Load::Saturated };
-            let unit = slopes.get(&(UNIT.to_owned(), *workgroups, *size));
+            let unit = slopes.get(&(unit.to_owned(), *workgroups, *size));
             Some(LatencyRow {
                 operation: operation.clone(),
                 load,
@@ -182,7 +184,7 @@ mod tests {
         {
             for links in [1024_i64, 4096] {
                 let mut one = pattern.clone();
-                one.kernel = KERNEL.to_owned();
+                one.kernel = "shuffle/latency".to_owned();
                 one.parameters = [
                     ("operation", Value::Name(operation.to_owned())),
                     ("links", Value::Integer(links)),
@@ -207,7 +209,7 @@ mod tests {
                 run.measurements.push(one);
             }
         }
-        run
+        fixtures::noted(run)
     }
 
     #[test]

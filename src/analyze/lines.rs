@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use super::sorting::usual_of_each;
+use super::usual::{Usual, keep_usual_of_each};
 use super::{SIZE, Work, device_label, parameters_text, ratio};
 use crate::{
     record::{Block, Dispatch, Measurement, Method, Run, Value},
@@ -112,7 +112,8 @@ pub fn lines_of_most(run: &Run, most: usize) -> (Vec<SourceView>, usize) {
     let all = found.len();
     let dispatches = found.iter().flat_map(|one| &one.dispatches);
     if dispatches.map(|dispatch| dispatch.lines().len()).sum::<usize>() > most {
-        usual_of_each(&mut found, |one| (&one.kernel, &one.parameters));
+        let usual = Usual::of(run);
+        keep_usual_of_each(&mut found, |one| (&one.kernel, usual.count(&one.parameters)));
         let size = |one: &Measurement| match one.parameters.get(SIZE) {
             Some(Value::Integer(size)) => *size,
             Some(Value::Real(_) | Value::Name(_)) | None => 0,

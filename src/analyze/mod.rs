@@ -37,6 +37,7 @@ mod speedups;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod usual;
 mod widths;
 
 use std::collections::BTreeMap;

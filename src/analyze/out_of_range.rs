@@ -1,11 +1,11 @@
 //! What shuffles return where nothing is promised.
 //!
-//! Input: a run with `shuffle/out_of_range` or `vote/participation`, whose outputs the record shows.
+//! Input: a run with kernels whose notes say that they show this, and whose outputs the record holds.
 //! Output: for each device the rule that explains what every lane got whose source was not there, in
 //! words. Nothing here says what is right: WGSL does not.
 
 use super::device_label;
-use crate::record::{Measurement, Run};
+use crate::record::{Measurement, Reading, Run};
 
 /// Lanes for which the kernel has room.
 const LANES: usize = 128;
@@ -34,17 +34,20 @@ pub struct UndefinedRow {
 
 /// Makes a row for each device that was asked.
 pub fn undefined(run: &Run) -> Vec<UndefinedRow> {
-    let of = |device: &str, kernel: &str| {
+    let of = |device: &str, reading: &Reading| {
         let mut all = run.measurements.iter();
         all.find(|one| {
-            one.device == device && one.kernel == kernel && !one.outputs_shown.is_empty()
+            let note = run.kernels.get(&one.kernel);
+            one.device == device
+                && note.is_some_and(|note| note.reading.as_ref() == Some(reading))
+                && !one.outputs_shown.is_empty()
         })
     };
     let devices = run.devices.iter();
     devices
         .filter_map(|device| {
-            let shuffles = of(&device.id, "shuffle/out_of_range")?;
-            let tails = of(&device.id, "vote/participation");
+            let shuffles = of(&device.id, &Reading::Undefined)?;
+            let tails = of(&device.id, &Reading::PartialSums);
             row(device_label(run, &device.id), shuffles, tails)
         })
         .collect()
@@ -167,7 +170,7 @@ mod tests {
         let sums = vec![0.0, 1.0, 3.0, 6.0, 11.0, 0.0, 0.0, 0.0];
         tails.outputs_shown = [("snippet".to_owned(), sums)].into();
         run.measurements = vec![one, tails];
-        undefined(&run)
+        undefined(&fixtures::noted(run))
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::sorting::usual_of_each;
+use super::usual::keep_usual_of_each;
 use super::{DeviceSummary, SIZE, Summary, SummaryRow, family, parameters_text, short_name};
 use crate::record::Value;
 
@@ -185,7 +185,7 @@ impl DeviceSummary {
     pub fn usual(&self, most: usize) -> (Self, usize) {
         let mut usual = self.clone();
         if self.rows.len() > most {
-            usual_of_each(&mut usual.rows, |row| (&row.kernel, &row.parameters));
+            keep_usual_of_each(&mut usual.rows, |row| (&row.kernel, row.unusual));
         }
         let left_out = self.rows.len() - usual.rows.len();
         (usual, left_out)

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::sorting::usual_of_each;
+use super::usual::{Usual, keep_usual_of_each};
 use super::{SIZE, bandwidth, device, device_label, family, parameters_text};
 use crate::record::{Run, Status, Value};
 
@@ -21,6 +21,8 @@ pub struct SizeSweep {
     /// What the kernels give, the name of their reference, such as `reduce/blocks`; nothing where
     /// the whole family gives the same.
     pub result: Option<String>,
+    /// What figures call that.
+    pub result_words: Option<String>,
     /// The device's name for people.
     pub device: String,
     /// The device's copy rate in bytes a second, the ceiling; nothing where it was not measured.
@@ -41,8 +43,8 @@ pub struct SizeSeries {
     pub kernel: String,
     /// Its parameters but for size, as `type=f32`; may be empty.
     pub parameters: String,
-    /// The same, not worded.
-    pub values: BTreeMap<String, Value>,
+    /// In how many of them it differs from the usual.
+    pub unusual: usize,
     /// Bytes a second by number of elements: bytes that must move over the median time.
     pub points: BTreeMap<u64, f64>,
 }
@@ -84,7 +86,7 @@ impl SizeSweep {
         let all = self.series.len();
         let fits = |sweep: &Self| sweep.is_one_plot() || sweep.sets().len() <= PLOTS_MAX;
         if !fits(self) {
-            usual_of_each(&mut self.series, |one| (&one.kernel, &one.values));
+            keep_usual_of_each(&mut self.series, |one| (&one.kernel, one.unusual));
         }
         if !fits(self) {
             let kept = self.sets().into_iter().take(PLOTS_MAX).map(str::to_owned);
@@ -103,6 +105,7 @@ const PLOTS_MAX: usize = 6;
 
 /// Collects every rate by device, family, result, kernel and size.
 pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
+    let usual = Usual::of(run);
     let mut sweeps: IndexMap<[String; 3], (SizeSweep, IndexMap<String, usize>)> = IndexMap::new();
     for measurement in run.measurements.iter().filter(|one| one.status == Status::Ok) {
         let Some(Value::Integer(n)) = measurement.parameters.get(SIZE) else { continue };
@@ -113,11 +116,12 @@ pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
         let result = known.and_then(|kernel| kernel.result.clone());
         let family = family(&measurement.kernel).to_owned();
         let key = [measurement.device.clone(), family.clone(), result.clone().unwrap_or_default()];
-        let (sweep, known) = sweeps.entry(key).or_insert_with(|| {
+        let (sweep, places) = sweeps.entry(key).or_insert_with(|| {
             let copy = device(run, &measurement.device).and_then(|one| one.copy_bytes_per_s);
             let sweep = SizeSweep {
                 family,
                 result,
+                result_words: known.and_then(|kernel| kernel.result_words.clone()),
                 device: device_label(run, &measurement.device),
                 copy_bytes_per_s: copy,
                 series: Vec::new(),
@@ -128,11 +132,12 @@ pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
         });
         let parameters = parameters_text(&measurement.parameters, &[SIZE]);
         let name = format!("{} {parameters}", measurement.kernel);
-        let index = *known.entry(name).or_insert_with(|| {
+        let index = *places.entry(name).or_insert_with(|| {
             let kernel = measurement.kernel.clone();
             let mut values = measurement.parameters.clone();
             values.remove(SIZE);
-            sweep.series.push(SizeSeries { kernel, parameters, values, points: BTreeMap::new() });
+            let unusual = usual.count(&values);
+            sweep.series.push(SizeSeries { kernel, parameters, unusual, points: BTreeMap::new() });
             sweep.series.len() - 1
         });
         sweep.series[index].points.insert(n, rate.bytes_per_s);

@@ -26,30 +26,9 @@ pub use sentences::{CrossoverRow, CrossoverTable, crossover_sentences, crossover
 pub use sheets::{SpeedPanel, SpeedSheet, speed_sheets};
 pub use stages::{Stage, StageSheet, StageStack, stages};
 
-use super::{SIZE, baseline, device_label, median_time, parameters_text};
+use super::usual::{AxisName, Usual, axes};
+use super::{baseline, device_label, median_time, parameters_text};
 use crate::record::{Measurement, Run, Status, Value};
-
-/// The parameters that a curve may run along, those that matter most first.
-const AXES: [&str; 8] =
-    [SIZE, "density", "sequence", "classes", "rounds", "work", "model", "hidden"];
-
-/// The families that compare a divergent kernel with what sorting makes of it.
-const FAMILIES: [&str; 3] = ["moe", "sort", "sparse"];
-
-/// The values that parameters usually have: where not all can be shown, launches that have them are.
-const USUAL: [(&str, &str); 11] = [
-    ("arms", "equal"),
-    ("classes", "8"),
-    ("density", "0.1"),
-    ("head", "64"),
-    ("hidden", "256"),
-    ("input", "random"),
-    ("mask", "random"),
-    ("model", "64"),
-    ("rounds", "1"),
-    ("routing", "even"),
-    ("top", "1"),
-];
 
 /// Speed-ups of one kernel on one device along one parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,9 +40,13 @@ pub struct SpeedCurve {
     /// The baseline's full name.
     pub baseline: String,
     /// The parameter that varies.
-    pub axis: &'static str,
+    pub axis: String,
+    /// What sentences call it.
+    pub axis_words: String,
     /// The others.
     pub fixed: BTreeMap<String, Value>,
+    /// Those of the others that have another value than they usually have.
+    pub unusual: BTreeSet<String>,
     /// The parameter's value and the speed-up, in rising order of the value; 1 is as fast.
     pub points: Vec<(f64, f64)>,
 }
@@ -91,37 +74,6 @@ pub enum Crossover {
     Never,
     /// At so many of the points that were measured, more than one run of them.
     Some(usize),
-}
-
-/// In how many parameters a launch differs from the usual one.
-pub(super) fn unusual(parameters: &BTreeMap<String, Value>) -> usize {
-    let differs = |(name, usual): &&(&str, &str)| {
-        parameters.get(*name).is_some_and(|value| value.to_string() != *usual)
-    };
-    USUAL.iter().filter(differs).count()
-}
-
-/// Keeps those of the most usual parameters.
-fn usual_only<T>(all: &mut Vec<T>, parameters: impl Fn(&T) -> &BTreeMap<String, Value>) {
-    let least = all.iter().map(|one| unusual(parameters(one))).min();
-    all.retain(|one| Some(unusual(parameters(one))) == least);
-}
-
-/// Keeps those of the most usual parameters of each kernel.
-pub(super) fn usual_of_each<T>(
-    all: &mut Vec<T>,
-    kernel_and_parameters: impl Fn(&T) -> (&str, &BTreeMap<String, Value>),
-) {
-    let mut least: BTreeMap<String, usize> = BTreeMap::new();
-    for (kernel, parameters) in all.iter().map(&kernel_and_parameters) {
-        let rank = unusual(parameters);
-        let known = least.entry(kernel.to_owned()).or_insert(rank);
-        *known = rank.min(*known);
-    }
-    all.retain(|one| {
-        let (kernel, parameters) = kernel_and_parameters(one);
-        least.get(kernel) == Some(&unusual(parameters))
-    });
 }
 
 /// At most `most` of sorted values, the first and the last among them, evenly between.
@@ -189,17 +141,18 @@ pub fn speed_curves(run: &Run) -> Vec<SpeedCurve> {
 /// The same with curves of one point.
 fn every_curve(run: &Run) -> Vec<SpeedCurve> {
     let pairs = pairs(run);
+    let usual = Usual::of(run);
     let mut curves = Vec::new();
-    for axis in AXES {
+    for AxisName { name: axis, words } in axes(run) {
         let mut found: BTreeMap<[String; 4], SpeedCurve> = BTreeMap::new();
         // A baseline over itself is the line at 1.
         for (kernel, baseline) in pairs.iter().filter(|(one, base)| one.kernel != base.kernel) {
-            let (Some(x), Some(y)) = (number(kernel, axis), speedup(kernel, baseline)) else {
+            let (Some(x), Some(y)) = (number(kernel, &axis), speedup(kernel, baseline)) else {
                 continue;
             };
             let label = device_label(run, &kernel.device);
             let mut fixed = kernel.parameters.clone();
-            fixed.remove(axis);
+            fixed.remove(&axis);
             let key = [
                 kernel.kernel.clone(),
                 baseline.kernel.clone(),
@@ -210,7 +163,9 @@ fn every_curve(run: &Run) -> Vec<SpeedCurve> {
                 label,
                 kernel: kernel.kernel.clone(),
                 baseline: baseline.kernel.clone(),
-                axis,
+                axis: axis.clone(),
+                axis_words: words.clone(),
+                unusual: usual.unusual(&fixed),
                 fixed,
                 points: Vec::new(),
             });

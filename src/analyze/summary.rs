@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::usual::Usual;
 use super::{
     Bandwidth, Plausibility, Work, bandwidth, blocks, device_label, is_simulated, order::ordered,
     plausibility, predictions::simulated, published, ratio, ticks_by_round,
@@ -45,6 +46,8 @@ pub struct SummaryRow {
     pub kernel: String,
     /// Every parameter with its value.
     pub parameters: BTreeMap<String, Value>,
+    /// In how many of them it differs from the usual launch.
+    pub unusual: usize,
     /// How it ended.
     pub status: Status,
     /// Why it failed, or which outputs differ.
@@ -136,6 +139,7 @@ fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
     let mut row = SummaryRow {
         kernel: measurement.kernel.clone(),
         parameters: measurement.parameters.clone(),
+        unusual: Usual::of(run).count(&measurement.parameters),
         status: measurement.status,
         error: measurement.error.clone(),
         output: measurement.output,

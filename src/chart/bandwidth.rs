@@ -184,14 +184,9 @@ fn count(length: usize) -> i32 {
 
 /// Says what is drawn: a family, or what of it gives one result.
 fn subject(sweep: &SizeSweep) -> String {
-    let word = sweep.result.as_deref().and_then(|result| result.rsplit('/').next());
-    let what = match word {
-        None => return sweep.family.clone(),
-        Some("all") => "over the whole array",
-        Some("blocks") => "block by block",
-        Some(other) => other,
-    };
-    format!("{}, {what}", sweep.family)
+    let Some(result) = sweep.result.as_deref() else { return sweep.family.clone() };
+    let word = result.rsplit('/').next().unwrap_or(result);
+    format!("{}, {}", sweep.family, sweep.result_words.as_deref().unwrap_or(word))
 }
 
 /// Returns each series' name: the kernel's, and those parameters that tell it from others.

@@ -158,7 +158,7 @@ fn heading(canvas: &Canvas<'_>, sheet: &SpeedSheet, title: &str) -> Result<(), C
     let shared = label.chain(sheet.shared.iter().cloned()).collect::<Vec<String>>().join(", ");
     canvas.text(&shared, (16, 46), Anchor::Start, grey)?;
     let mut under = "above 1 it pays; both axes logarithmic".to_owned();
-    if let Some(series) = sheet.series {
+    if let Some(series) = &sheet.series {
         under += &format!("; numbers at the curves' ends: {series}");
     }
     if sheet.not_shown > 0 {
@@ -192,7 +192,7 @@ fn series_values(sheet: &SpeedSheet) -> Vec<String> {
 const NONE: &str = "none";
 
 fn series_value(sheet: &SpeedSheet, curve: &SpeedCurve) -> String {
-    match sheet.series.and_then(|name| curve.fixed.get(name)) {
+    match sheet.series.as_ref().and_then(|name| curve.fixed.get(name)) {
         #[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
         Some(Value::Integer(value)) => tick(*value as f64),
         Some(value) => value.to_string(),
@@ -215,7 +215,7 @@ fn crossings_table(
     let step = (WIDTH - FIRST_COLUMN) / count(per_band);
     for band in panels.chunks(per_band) {
         let columns = || (0..).map(|column| FIRST_COLUMN + column * step);
-        let series = sheet.series.unwrap_or("parameters");
+        let series = sheet.series.as_deref().unwrap_or("parameters");
         canvas.text(series, (32, y), Anchor::Start, bold)?;
         for (panel, x) in band.iter().zip(columns()) {
             canvas.text(&column_head(panel), (x, y), Anchor::Start, bold)?;
@@ -244,7 +244,7 @@ fn crossing(sheet: &SpeedSheet, curve: &SpeedCurve) -> String {
         Crossover::Never => "at no point".to_owned(),
         Crossover::Some(points) => format!("at {points} of {} points", curve.points.len()),
         found @ (Crossover::From(_) | Crossover::UpTo(_) | Crossover::Between(..)) => {
-            found.words(curve.axis, &curve.points)
+            found.words(curve)
         }
     };
     words + &lacking(&measured(sheet), curve)
@@ -324,7 +324,7 @@ fn axes(canvas: &Canvas<'_>, frame: &Frame, sheet: &SpeedSheet) -> Result<(), Ch
         }
     }
     let middle = i32::midpoint(frame.left, frame.right);
-    canvas.text(sheet.axis, (middle, frame.bottom + 38), Anchor::Middle, Font::plain(14))
+    canvas.text(&sheet.axis, (middle, frame.bottom + 38), Anchor::Middle, Font::plain(14))
 }
 
 /// A power of two as a factor: 4×, 0.5×, 1/32×.

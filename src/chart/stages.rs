@@ -24,10 +24,6 @@ const BAR: i32 = 22;
 /// Beyond this ratio of the longest to the shortest, launches have scales of their own.
 const SCALE_RATIO_MAX: f64 = 5.0;
 
-/// The stages whose colours are the same on every figure, in this order.
-const NAMES: [&str; 8] =
-    ["route", "sort", "experts", "scatter", "work", "grids", "lists", "between dispatches"];
-
 /// Draws the time of each launch by its stages.
 ///
 /// # Errors
@@ -52,8 +48,8 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
         }
         let names = names(sheet);
         let mut x = LEFT;
-        for name in &names {
-            canvas.fill((x, top - 28), (x + 14, top - 14), colour(&names, name))?;
+        for (name, colour) in &names {
+            canvas.fill((x, top - 28), (x + 14, top - 14), *colour)?;
             canvas.text(name, (x + 20, top - 21), Anchor::Start, Font::plain(13))?;
             x += 40 + Font::plain(13).width(name);
         }
@@ -85,19 +81,14 @@ fn same_size(one: &StageStack, other: &StageStack) -> bool {
     one.label == other.label && one.parameters.get(SIZE) == other.parameters.get(SIZE)
 }
 
-/// The stages of a sheet: those of fixed colours in their order, then the others by name.
-fn names(sheet: &StageSheet) -> Vec<String> {
+/// The stages of a sheet with their colours, by their place in its order; those that it does not name
+/// come last.
+fn names(sheet: &StageSheet) -> Vec<(&str, Colour)> {
     let all = || sheet.stacks.iter().flat_map(|stack| &stack.stages).map(|stage| &stage.name);
-    let others: BTreeSet<&String> = all().filter(|name| !NAMES.contains(&name.as_str())).collect();
-    let known = NAMES.iter().filter(|known| all().any(|name| name == *known));
-    known.map(|name| (*name).to_owned()).chain(others.into_iter().cloned()).collect()
-}
-
-/// A stage's colour: by its place in the fixed order, or among the others after it.
-fn colour(names: &[String], name: &str) -> Colour {
-    let other = names.iter().filter(|one| !NAMES.contains(&one.as_str())).position(|n| n == name);
-    let known = NAMES.iter().position(|known| *known == name);
-    series_colour(known.or(other).unwrap_or(0))
+    let others: BTreeSet<&String> = all().filter(|name| !sheet.order.contains(name)).collect();
+    let places = sheet.order.iter().chain(others).enumerate();
+    let drawn = places.filter(|(_, known)| all().any(|name| name == *known));
+    drawn.map(|(place, name)| (name.as_str(), series_colour(place))).collect()
 }
 
 /// What bars are, a sentence's part each.
@@ -133,7 +124,7 @@ const SIZES_NAMED_MAX: usize = 6;
 
 /// What the figure does not hold, in parts.
 fn left_out(sheet: &StageSheet) -> Vec<String> {
-    let StageSheet { stacks, unusual, between, sizes_between, unknown } = sheet;
+    let StageSheet { stacks, unusual, between, sizes_between, unknown, order: _ } = sheet;
     let mut words = Vec::new();
     if *between > 0 {
         words.push(match sizes_between.as_slice() {
@@ -171,10 +162,10 @@ fn bar(
     canvas: &Canvas<'_>,
     top: i32,
     stack: &StageStack,
-    names: &[String],
+    names: &[(&str, Colour)],
     scale: Scale,
 ) -> Result<(), ChartError> {
-    let StageStack { label, kernel, parameters, stages, launch } = stack;
+    let StageStack { label, kernel, parameters, stages, launch, unusual: _ } = stack;
     let words = format!("{kernel}, {label}; {}", parameters_text(parameters, &[]));
     canvas.text(&words, (LEFT, top + 8), Anchor::Start, Font::plain(13).bold())?;
     let full = match scale {
@@ -185,7 +176,8 @@ fn bar(
     let (from, mut done) = (top + 18, 0.0);
     for stage in stages {
         let (left, right) = (place(done), place(done + stage.time.0));
-        let colour = colour(names, &stage.name);
+        let colour = names.iter().find(|(name, _)| *name == stage.name);
+        let colour = colour.map_or(INK, |(_, colour)| *colour);
         canvas.fill((left, from), (right.max(left + 1), from + BAR), colour)?;
         done += stage.time.0;
     }

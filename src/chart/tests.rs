@@ -94,7 +94,9 @@ fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot()
         label: "device".to_owned(),
         kernel: "sparse/map_compact".to_owned(),
         baseline: "sparse/map_branch".to_owned(),
-        axis: "rounds",
+        axis: "rounds".to_owned(),
+        axis_words: "number of rounds".to_owned(),
+        unusual: std::collections::BTreeSet::new(),
         fixed: [("density".to_owned(), Value::Real(density))].into(),
         points: points.to_vec(),
     };
@@ -106,11 +108,11 @@ fn a_curve_that_ends_early_says_what_it_spans_and_has_its_name_beside_the_plot()
     ];
     let sheet = SpeedSheet {
         baseline: "sparse/map_branch".to_owned(),
-        axis: "rounds",
+        axis: "rounds".to_owned(),
         label: None,
         words: Vec::new(),
         shared: Vec::new(),
-        series: Some("density"),
+        series: Some("density".to_owned()),
         panels: vec![SpeedPanel { kernel: Some("sparse/map_compact".to_owned()), curves }],
         not_shown: 0,
     };
@@ -196,12 +198,13 @@ fn rates(kernels: &[&str], work: &[i64], bytes_per_s: f64) -> SizeSweep {
     let series = |kernel: &&str, work: &i64| SizeSeries {
         kernel: format!("sort/{kernel}"),
         parameters: format!("classes=8, work={work}"),
-        values: [("work".to_owned(), Value::Integer(*work))].into(),
+        unusual: 0,
         points: [(64, bytes_per_s / 100.0), (4096, bytes_per_s)].into(),
     };
     SizeSweep {
         family: "sort".to_owned(),
         result: None,
+        result_words: None,
         device: "device".to_owned(),
         copy_bytes_per_s: Some(4e12),
         series: work.iter().flat_map(|work| kernels.iter().map(|k| series(k, work))).collect(),
@@ -243,6 +246,7 @@ fn stack(kernel: &str, n: i64, stages: &[(&str, f64)], launch: f64) -> StageStac
             .map(|(name, us)| Stage { name: (*name).to_owned(), time: Nanoseconds(us * 1e3) })
             .collect(),
         launch: Nanoseconds(launch * 1e3),
+        unusual: 0,
     }
 }
 
@@ -253,8 +257,10 @@ fn the_figure_of_stages_says_every_number_and_what_exceeds_the_launch() {
         stack("sorted", 1024, &[("route", 2.7), ("sort", 11.3), ("experts", 121.5)], 134.2),
         stack("sorted", 65_536, &[("sort", 15.0), ("experts", 280.0), ("mystery", 5.0)], 300.0),
     ];
+    let order = || ["route", "sort", "experts"].map(str::to_owned).to_vec();
     let sheet = StageSheet {
         stacks,
+        order: order(),
         unusual: 5,
         between: 2,
         sizes_between: vec![4096, 16_384],
@@ -264,8 +270,14 @@ fn the_figure_of_stages_says_every_number_and_what_exceeds_the_launch() {
     insta::assert_snapshot!(texts(&svg).join("\n"));
     // Of one scale where launches are alike, and a stage's colour is the same on both figures.
     let stacks = vec![sheet.stacks[0].clone()];
-    let alike =
-        StageSheet { stacks, unusual: 0, between: 0, sizes_between: Vec::new(), unknown: 0 };
+    let alike = StageSheet {
+        stacks,
+        order: order(),
+        unusual: 0,
+        between: 0,
+        sizes_between: Vec::new(),
+        unknown: 0,
+    };
     let other = stages("moe", &alike).expect("timed");
     assert!(texts(&other).iter().any(|text| text.ends_with("one scale for all")));
     for svg in [&svg, &other] {

@@ -85,6 +85,9 @@ pub(crate) struct RunArguments {
     /// Families or kernels; the default set where left out
     #[arg(value_name = "FAMILY|KERNEL")]
     pub(crate) kernels: Vec<String>,
+    /// A folder of families, laid out as the catalogue's own, to choose from as well
+    #[arg(long, value_name = "DIR")]
+    pub(crate) shaders: Option<PathBuf>,
     /// Device: `sim:32`, `wgpu:0`, `wgpu:<part of the name>`, `all`; may be repeated
     #[arg(short, long, value_name = "ID")]
     pub(crate) device: Vec<String>,
@@ -210,7 +213,7 @@ pub(crate) struct ProfileArguments {
 
 /// Reads `X,Y,Z`; Y and Z may be left out.
 fn workgroups(text: &str) -> Result<[u32; 3], String> {
-    let max = crate::kernel::launch::WORKGROUPS_PER_DIMENSION_MAX;
+    let max = crate::kernel::limits::WORKGROUPS_PER_DIMENSION_MAX;
     let mut grid = [1; 3];
     let parts: Vec<&str> = text.split(',').collect();
     if parts.len() > 3 {
@@ -241,6 +244,9 @@ pub(crate) struct ListArguments {
     /// Families or kernels; all where left out
     #[arg(value_name = "FAMILY|KERNEL")]
     pub(crate) kernels: Vec<String>,
+    /// A folder of families, laid out as the catalogue's own, to list as well
+    #[arg(long, value_name = "DIR")]
+    pub(crate) shaders: Option<PathBuf>,
     /// Show parameters and the claims that each kernel tests
     #[arg(short, long)]
     pub(crate) long: bool,

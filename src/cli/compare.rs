@@ -5,14 +5,21 @@ use std::io::Write;
 use super::arguments::CompareArguments;
 use super::failure::{Exit, Failure};
 use crate::analyze::{self, parameters_text};
+use crate::kernel::Catalogue;
 use crate::present::{self, Style};
-use crate::record::Tag;
+use crate::record::{Run, Tag};
 use crate::store;
 
 /// Prints what two runs have in common, side by side, and what only one has.
 pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Result<Exit, Failure> {
-    let a = store::load(&arguments.a).map_err(Failure::bad_input)?;
-    let b = store::load(&arguments.b).map_err(Failure::bad_input)?;
+    let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
+    let load = |file| -> Result<Run, Failure> {
+        let mut run = store::load(file).map_err(Failure::bad_input)?;
+        // Kernels of earlier days are compared under the names of today.
+        catalogue.renew(&mut run);
+        Ok(run)
+    };
+    let (a, b) = (load(&arguments.a)?, load(&arguments.b)?);
     let comparison = analyze::compare(&a, &b);
     writeln!(out, "A is {}, B is {}", arguments.a.display(), arguments.b.display())?;
     if comparison.rows.is_empty() {

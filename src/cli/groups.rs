@@ -62,7 +62,7 @@ pub(super) fn groups(
                 let key = format!("{} {}", kernel.family(), names.join(" "));
                 (*kernel, own.clone(), key, chosen)
             }));
-            let points = sweeps(kernel, &own, sizes.alone == DeviceClass::Gpu);
+            let points = sweeps(kernel, &own, sizes.alone == DeviceClass::Gpu, &shared);
             swept.extend(
                 points.into_iter().map(|(key, chosen)| (*kernel, own.clone(), key, chosen)),
             );
@@ -216,11 +216,13 @@ fn nobody_has(name: &str, kernels: &[&Kernel]) -> String {
     format!("-a {name}: {who}{hint}\n{has}: {}", known.join(", "))
 }
 
-/// The points of a kernel's sweeps, each with its group's key; what `point` chose stays.
+/// The points of a kernel's sweeps, each with its group's key; what `point` chose stays. What is not
+/// `shared` with the kernel's baseline keeps a point from no group of the family's.
 fn sweeps(
     kernel: &Kernel,
     point: &BTreeMap<String, Value>,
     gpu: bool,
+    shared: &dyn Fn(&str) -> bool,
 ) -> Vec<(String, BTreeMap<String, Value>)> {
     let wanted = |sweep: &&Sweep| gpu || !sweep.gpu_only;
     let mut all = Vec::new();
@@ -240,8 +242,12 @@ fn sweeps(
         let group = sweep.group.clone().unwrap_or_else(|| format!("sweep {index}"));
         let own = format!("{} {group} {point:?}", kernel.id);
         all.extend(points.into_iter().map(|point| {
-            let shared = || format!("{} sweep {point:?}", kernel.family());
-            (if sweep.beside_family { shared() } else { own.clone() }, point)
+            let beside = || {
+                let mut point = point.clone();
+                point.retain(|name, _| shared(name));
+                format!("{} sweep {point:?}", kernel.family())
+            };
+            (if sweep.beside_family { beside() } else { own.clone() }, point)
         }));
     }
     all

@@ -6,11 +6,12 @@ use serde_json::json;
 
 use super::arguments::ListArguments;
 use super::failure::{Exit, Failure};
+use super::run::catalogue;
 use crate::kernel::{Catalogue, Kernel, Language, format};
 
 /// Prints the kernels that the arguments choose.
 pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Exit, Failure> {
-    let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
+    let catalogue = catalogue(arguments.shaders.as_deref())?;
     let kernels = chosen(&catalogue, &arguments.kernels)?;
     if arguments.json {
         let kernels: Vec<_> = kernels.iter().map(|kernel| describe(kernel)).collect();

@@ -55,9 +55,15 @@ const ENVIRONMENT: [&str; 9] = [
     "WGPU_ADAPTER_NAME",
 ];
 
+/// The catalogue, with the families of a folder where one is named.
+pub(crate) fn catalogue(folder: Option<&Path>) -> Result<Catalogue, Failure> {
+    let read = folder.map_or_else(Catalogue::embedded, Catalogue::with_folder);
+    read.map_err(Failure::bad_input)
+}
+
 /// Runs the main job.
 pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit, Failure> {
-    let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
+    let catalogue = catalogue(arguments.shaders.as_deref())?;
     let kernels = chosen(&catalogue, arguments)?;
     let points = axis::points(&arguments.axis).map_err(Failure::bad_input)?;
     let mut left_out = groups::lacking(&kernels, &points)?;

@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::format::{Combination, Parameter};
-use super::{formula, launch};
+use super::{formula, names};
 use crate::record::Value;
 
 impl Parameter {
@@ -100,7 +100,7 @@ impl Combination {
             ));
         }
         let Some(formula) = &self.not_negative else { return Ok(()) };
-        let value = formula::evaluate(formula, &launch::numbers(parameters))?;
+        let value = formula::evaluate(formula, &names::numbers(parameters))?;
         if value < 0.0 {
             let all: Vec<String> = parameters.keys().map(is).collect();
             return Err(format!(

@@ -8,13 +8,10 @@ use std::collections::BTreeMap;
 use super::Language;
 use super::format::{Description, DispatchDescription, IndirectDescription, WorkgroupsDescription};
 use super::formula::{self, Names};
-use super::launch::{
-    Dispatch, Native, WORKGROUPS_PER_DIMENSION_MAX, Workgroups, fold, interpolate, values,
-};
+use super::launch::{Dispatch, Native, Workgroups};
+use super::limits::{REPETITIONS_MAX, WORKGROUPS_PER_DIMENSION_MAX, fold};
+use super::names::{interpolate, named, values};
 use crate::record::Value;
-
-/// The most repetitions of a described dispatch.
-const REPETITIONS_MAX: u64 = 1024;
 
 /// Works out every dispatch, in order.
 ///
@@ -27,30 +24,12 @@ pub(super) fn all(
     parameters: &BTreeMap<String, Value>,
     names: &Names,
 ) -> Result<Vec<Dispatch>, String> {
-    let named = named(description, parameters)?;
+    let named = named(&description.names, parameters)?;
     let mut dispatches = Vec::new();
     for dispatch in &description.dispatches {
         dispatches.extend(repeated(language, dispatch, &named, names)?);
     }
     Ok(dispatches)
-}
-
-/// The parameters and the names that follow from them.
-fn named(
-    description: &Description,
-    parameters: &BTreeMap<String, Value>,
-) -> Result<BTreeMap<String, Value>, String> {
-    let mut named = parameters.clone();
-    for (name, choice) in &description.names {
-        let value = parameters.get(&choice.by).map(Value::to_string);
-        let chosen = value.as_ref().and_then(|value| choice.of.get(value));
-        let chosen = chosen.ok_or_else(|| {
-            let value = value.as_deref().unwrap_or("no parameter");
-            format!("the name `{name}` follows from `{}`, which is {value}", choice.by)
-        })?;
-        named.insert(name.clone(), Value::Name(chosen.clone()));
-    }
-    Ok(named)
 }
 
 /// A described dispatch, as often as it stands in the list.
@@ -69,6 +48,7 @@ fn repeated(
     if count > REPETITIONS_MAX {
         return Err(about(format!("it is repeated {count} times; at most {REPETITIONS_MAX}")));
     }
+    let setup = dispatch.setup.holds(parameters).map_err(about)?;
     let mut dispatches = Vec::new();
     for repetition in 0..count {
         #[expect(clippy::cast_precision_loss, reason = "a small count")]
@@ -88,7 +68,7 @@ fn repeated(
             entry_point: entry_point.clone(),
             workgroups,
             overrides: values(&dispatch.overrides, &names)?,
-            setup: dispatch.setup,
+            setup,
             native: native(language, dispatch, &names).map_err(about)?,
         });
     }

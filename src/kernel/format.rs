@@ -11,10 +11,12 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
 
+use super::condition::Condition;
 use crate::layout::ScalarType;
-use crate::record::Value;
+use crate::record::{Axis, Divergence, FigureNote, Reading, StageNote, Value};
 
 /// A kernel's description.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -23,6 +25,10 @@ pub struct Description {
     /// The question that the kernel asks, one sentence; every kernel of the catalogue has one.
     #[serde(default)]
     pub question: String,
+    /// Sets of its family's `family.toml` that it inherits from, see [`mod@super::family`]. In a
+    /// kernel of the catalogue alone.
+    #[serde(default)]
+    pub sets: Vec<String>,
     /// Parts that its shader shares with others, `family/name`: the text of each
     /// `family/name.part.wgsl` is put after the shader's own. In the catalogue alone.
     #[serde(default)]
@@ -94,6 +100,61 @@ pub struct Description {
     pub blocks: BTreeMap<String, BlockDescription>,
     /// Why its counts need not agree between devices; absent where they must.
     pub exempt_from_agreement: Option<String>,
+    /// What figures call what it gives, where kernels of its family give different things.
+    pub result_words: Option<String>,
+    /// The parameters along which it is asked where the kernel pays, those that matter most first.
+    #[serde(default, deserialize_with = "strict")]
+    pub axes: Vec<Axis>,
+    /// The values that parameters usually have.
+    #[serde(default)]
+    pub usual: BTreeMap<String, Value>,
+    /// The stages of its launches, in the order of their colours.
+    #[serde(default, deserialize_with = "strict")]
+    pub stages: Vec<StageNote>,
+    /// The parameters whose product is how many elements are put in order, where some are.
+    #[serde(default)]
+    pub ordered: Vec<String>,
+    /// How lanes of its baseline part, where that is known.
+    #[serde(default, deserialize_with = "strict")]
+    pub divergence: Option<Divergence>,
+    /// The figures that its launches are drawn in.
+    #[serde(default, deserialize_with = "strict")]
+    pub figures: Vec<FigureNote>,
+    /// What its launches are read as beside, where they need a table of their own.
+    #[serde(default, deserialize_with = "strict")]
+    pub reading: Option<Reading>,
+}
+
+/// Reads what the record has a type for, and refuses a key that the type does not have: records are read
+/// leniently, descriptions are not.
+fn strict<'de, T, D>(deserializer: D) -> Result<T, D::Error>
+where
+    T: DeserializeOwned + Serialize,
+    D: Deserializer<'de>,
+{
+    let given = toml::Value::deserialize(deserializer)?;
+    let read: T = given.clone().try_into().map_err(D::Error::custom)?;
+    let known = toml::Value::try_from(&read).map_err(D::Error::custom)?;
+    match unknown_key(&given, &known) {
+        Some(key) => Err(D::Error::custom(format!("unknown field `{key}`"))),
+        None => Ok(read),
+    }
+}
+
+/// A key that a value has and what was read of it has not.
+fn unknown_key(given: &toml::Value, known: &toml::Value) -> Option<String> {
+    match (given, known) {
+        (toml::Value::Table(given), toml::Value::Table(known)) => {
+            given.iter().find_map(|(key, value)| match known.get(key) {
+                Some(known) => unknown_key(value, known),
+                None => Some(key.clone()),
+            })
+        }
+        (toml::Value::Array(given), toml::Value::Array(known)) => {
+            given.iter().zip(known).find_map(|(given, known)| unknown_key(given, known))
+        }
+        _ => None,
+    }
 }
 
 /// A text of the shader that a parameter's value replaces.
@@ -105,8 +166,12 @@ pub struct Replacement {
     pub text: String,
     /// The parameter whose values choose, where `with` is a table.
     pub parameter: Option<String>,
-    /// What takes its place, as many lines as there were, so that line numbers hold.
+    /// What takes its place, at most as many lines as there were; missing ones become blank, so that
+    /// line numbers hold.
     pub with: ReplacementText,
+    /// Whether it is replaced: a condition on a parameter, such as `"form == published"`.
+    #[serde(default = "Condition::always")]
+    pub when: Condition,
 }
 
 /// What takes a text's place.
@@ -115,7 +180,7 @@ pub struct Replacement {
 pub enum ReplacementText {
     /// One text; `{name}` in it is replaced with that parameter's value.
     Same(String),
-    /// A text for each value of the parameter.
+    /// A text for each value of the parameter, or for `others`.
     ByValue(BTreeMap<String, String>),
 }
 
@@ -150,7 +215,7 @@ pub enum Formula {
 }
 
 /// The CPU reference.
-#[derive(Clone, Debug, PartialEq, Deserialize, serde::Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reference {
     /// Its name in `kernel::reference`.
@@ -339,10 +404,13 @@ pub struct BufferDescription {
     #[serde(default)]
     pub output: bool,
     /// Whether what it holds after counting goes into the record, up to
-    /// [`super::launch::SHOWN_ELEMENTS_MAX`] elements: what a kernel shows and no reference knows.
+    /// [`super::limits::SHOWN_ELEMENTS_MAX`] elements: what a kernel shows and no reference knows.
     /// It must be an output.
     #[serde(default)]
     pub shown: bool,
+    /// Whether there is such a buffer: a condition on a parameter, such as `"sort == before"`.
+    #[serde(default = "Condition::always")]
+    pub when: Condition,
 }
 
 /// One scalar of a small struct: its type and its value, such as `{ u32 = "n" }`.
@@ -454,7 +522,7 @@ pub struct DispatchDescription {
     #[serde(default)]
     pub entry_point: String,
     /// In place of an entry point: that it stands for the dispatches of `[multisplit]`, in order. Of
-    /// the rest it takes `setup` alone.
+    /// the rest it takes `setup` and `when` alone.
     #[serde(default)]
     pub multisplit: bool,
     /// Workgroups: one formula (a count, folded into two dimensions where it is large) or three.
@@ -473,9 +541,13 @@ pub struct DispatchDescription {
     #[serde(default)]
     pub overrides: BTreeMap<String, Formula>,
     /// Whether it makes ready what the others work on: it runs before them, outside what is timed,
-    /// and its counts do not enter the launch's mean.
-    #[serde(default)]
-    pub setup: bool,
+    /// and its counts do not enter the launch's mean. A condition on a parameter may say when, such as
+    /// `"sort == before"`.
+    #[serde(default = "Condition::never")]
+    pub setup: Condition,
+    /// Whether there is such a dispatch: a condition on a parameter.
+    #[serde(default = "Condition::always")]
+    pub when: Condition,
 }
 
 /// The number of workgroups.

@@ -11,27 +11,18 @@ use serde::{Deserialize, Serialize};
 use super::dispatches;
 use super::format::{
     BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
-    Reference, Replacement, ReplacementText, ScalarDescription,
+    Reference, ScalarDescription,
 };
 use super::formula::{self, Names};
 use super::generate::{self, Fill};
+use super::limits::{BUFFER_BYTES_MAX, EMPTY_BYTES, SHOWN_ELEMENTS_MAX};
+use super::names::{numbers, overrides};
+use super::scalars;
 use super::shape::Extent;
-use super::{Kernel, KernelError, Language, multisplit};
+use super::{Kernel, KernelError, Language, condition, multisplit, replacements};
 use crate::layout::{ScalarType, Shape};
 use crate::record::Value;
 use crate::units::Width;
-
-/// The most workgroups along one dimension that every device takes.
-pub const WORKGROUPS_PER_DIMENSION_MAX: u32 = 65_535;
-
-/// The most bytes of one buffer that lanescope makes.
-pub const BUFFER_BYTES_MAX: u64 = 1 << 34;
-
-/// The bytes of a buffer without elements: the largest element of a catalogue's run-time array.
-const EMPTY_BYTES: u64 = 16;
-
-/// The most elements of a buffer that a record shows.
-pub const SHOWN_ELEMENTS_MAX: u64 = 16_384;
 
 /// One point of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -195,34 +186,6 @@ impl Launch {
     }
 }
 
-/// The parameters that are numbers, by name.
-#[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
-pub(super) fn numbers(parameters: &BTreeMap<String, Value>) -> Names {
-    parameters
-        .iter()
-        .filter_map(|(name, value)| match value {
-            Value::Integer(number) => Some((name.clone(), *number as f64)),
-            Value::Real(number) => Some((name.clone(), *number)),
-            Value::Name(_) => None,
-        })
-        .collect()
-}
-
-/// Folds a count of workgroups into two dimensions, exactly where a divisor allows it.
-///
-/// Kernels number workgroups as y · grid.x + x and skip what lies past their n, so that a grid may
-/// be larger than `count`.
-pub fn fold(count: u64) -> Option<[u32; 3]> {
-    let limit = u64::from(WORKGROUPS_PER_DIMENSION_MAX);
-    let rows_min = count.div_ceil(limit).max(1);
-    let rows = (rows_min..(rows_min + 4096).min(limit + 1))
-        .find(|rows| count.is_multiple_of(*rows))
-        .unwrap_or(rows_min);
-    let columns = count.div_ceil(rows);
-    Some([u32::try_from(columns).ok()?, u32::try_from(rows).ok()?, 1])
-        .filter(|_| columns <= limit && rows <= limit)
-}
-
 /// What a launch file may speak of beside itself; the catalogue has nothing of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Surroundings {
@@ -234,32 +197,6 @@ pub struct Surroundings {
     pub dimensions: u32,
     /// The contents of files, by the name in the launch file.
     pub files: BTreeMap<String, Vec<u8>>,
-}
-
-/// The values of a description's overrides.
-///
-/// # Errors
-///
-/// A sentence that quotes the formula that cannot be worked out.
-pub fn overrides(
-    given: &BTreeMap<String, Formula>,
-    parameters: &BTreeMap<String, Value>,
-) -> Result<BTreeMap<String, f64>, String> {
-    values(given, &numbers(parameters))
-}
-
-/// The values of overrides, from names that are numbers.
-pub(super) fn values(
-    given: &BTreeMap<String, Formula>,
-    names: &Names,
-) -> Result<BTreeMap<String, f64>, String> {
-    given
-        .iter()
-        .map(|(name, formula)| match formula::evaluate(formula, names) {
-            Ok(value) => Ok((name.clone(), value)),
-            Err(message) => Err(format!("the override `{name}`: {message}")),
-        })
-        .collect()
 }
 
 /// Works out a kernel's launch for one choice of parameters; `file` is what messages call the
@@ -277,7 +214,8 @@ pub fn build(
 ) -> Result<Launch, KernelError> {
     let names = numbers(&parameters);
     let problem = |message: String| KernelError::Description { file: file.to_owned(), message };
-    let description = &multisplit::expanded(&kernel.description, &parameters).map_err(problem)?;
+    let present = condition::present(&kernel.description, &parameters).map_err(problem)?;
+    let description = &multisplit::expanded(&present, &parameters).map_err(problem)?;
     if description.dispatches.is_empty() {
         return Err(problem("there are no [[dispatches]]".to_owned()));
     }
@@ -295,7 +233,7 @@ pub fn build(
         .map_or(Ok(Vec::new()), |given| builder.immediates(given, seed));
     let immediates = immediates.map_err(problem)?;
     let overrides = overrides(&description.overrides, &parameters).map_err(problem)?;
-    let source = replaced(&kernel.source, &description.replacements, &parameters);
+    let source = replacements::applied(&kernel.source, &description.replacements, &parameters);
     let source = source.map_err(problem)?;
     let bytes = description.bytes.as_ref().and_then(|bytes| bytes.chosen(&parameters));
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
@@ -347,43 +285,6 @@ fn typed(
     let scalar = ScalarType::from_name(&value.to_string())
         .ok_or_else(|| format!("buffer `{name}`: {parameter} = {value} is no type"))?;
     Ok(BufferDescription { scalar: Some(scalar), ..buffer.clone() })
-}
-
-/// The shader's text with the lines that depend on parameters.
-///
-/// # Errors
-///
-/// A sentence that quotes the text, where the shader does not have it, or what takes its place has
-/// another number of lines or is not there for a parameter's value.
-fn replaced(
-    source: &str,
-    replacements: &[Replacement],
-    parameters: &BTreeMap<String, Value>,
-) -> Result<String, String> {
-    let mut result = source.to_owned();
-    for Replacement { text, parameter, with } in replacements {
-        let new = match (with, parameter) {
-            (ReplacementText::Same(new), None) => interpolate(new, parameters)?,
-            (ReplacementText::ByValue(texts), Some(name)) => {
-                let value = parameters.get(name).map(Value::to_string).unwrap_or_default();
-                let found = texts.get(&value).cloned();
-                found.ok_or_else(|| format!("nothing replaces `{text}` where {name} = {value}"))?
-            }
-            (ReplacementText::Same(_), Some(_)) | (ReplacementText::ByValue(_), None) => {
-                return Err(format!(
-                    "what replaces `{text}` is either one text, or a table and its `parameter`"
-                ));
-            }
-        };
-        if text.is_empty() || !result.contains(text.as_str()) {
-            return Err(format!("the shader has no `{text}` to replace"));
-        }
-        if text.lines().count() != new.lines().count() {
-            return Err(format!("what replaces `{text}` must have as many lines"));
-        }
-        result = result.replace(text, &new);
-    }
-    Ok(result)
 }
 
 /// The names of the buffers that the record shows.
@@ -568,7 +469,7 @@ impl Builder<'_> {
         let mut bytes = Vec::new();
         for scalar in scalars {
             let (kind, formula) = scalar.parts();
-            let bits = generate::encode(kind, formula::evaluate(formula, self.names)?);
+            let bits = scalars::encode(kind, formula::evaluate(formula, self.names)?);
             let length = usize::try_from(kind.bytes()).unwrap_or(8);
             bytes.resize(bytes.len().next_multiple_of(length), 0);
             bytes.extend_from_slice(&bits.to_le_bytes()[..length]);
@@ -597,36 +498,4 @@ impl Builder<'_> {
 /// Bytes as 32-bit words; their number is a multiple of four.
 fn words(bytes: &[u8]) -> Vec<u32> {
     bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
-}
-
-/// Replaces `{name}` with the parameter's value.
-///
-/// # Errors
-///
-/// A sentence that quotes the text, where it names a parameter that there is not.
-pub fn interpolate(text: &str, parameters: &BTreeMap<String, Value>) -> Result<String, String> {
-    let mut result = text.to_owned();
-    for (name, value) in parameters {
-        result = result.replace(&format!("{{{name}}}"), &value.to_string());
-    }
-    if result.contains('{') {
-        return Err(format!("`{text}` names a parameter that the kernel does not have"));
-    }
-    Ok(result)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn large_counts_fold_exactly_where_they_can() {
-        assert_eq!(fold(0), Some([0, 1, 1]));
-        assert_eq!(fold(4096), Some([4096, 1, 1]));
-        assert_eq!(fold(65_536), Some([32_768, 2, 1]));
-        assert_eq!(fold(1 << 20), Some([65_536 / 2, 32, 1]));
-        let prime = fold(65_537).unwrap();
-        assert!(u64::from(prime[0]) * u64::from(prime[1]) >= 65_537);
-        assert_eq!(fold(1 << 40), None);
-    }
 }

@@ -1,35 +1,49 @@
 //! The catalogue: every kernel's shader and description, embedded in the program.
 //!
-//! Input: `shaders/<family>/<name>.wgsl` with `.toml` beside it, at compile time, or the same from
-//! a user's folder (`.cu` in place of `.wgsl` for the few kernels that WGSL cannot say); then a choice of parameters. Output: [`Launch`], one point of a sweep: a list
-//! of dispatches over named buffers with seeded contents. It knows nothing of devices, and does not
-//! read the WGSL: `program` does.
+//! Input: the folder `shaders`, at compile time, or one like it from elsewhere; then a choice of
+//! parameters. Output: [`Launch`], one point of a sweep: a list of dispatches over named buffers with
+//! seeded contents. It knows nothing of devices, and does not read the WGSL: `program` does.
 //!
-//! Adding a kernel is adding two files; Rust is written only for a CPU reference ([`mod@reference`])
-//! that the existing ones cannot express.
+//! | file | what it holds |
+//! |---|---|
+//! | `<family>/family.toml` | what the kernels of a family share, and what is known of it: [`mod@family`] |
+//! | `<family>/<name>.toml` | what is a kernel's own: [`mod@format`] |
+//! | `<family>/<name>.wgsl` | its shader; `.cu` for the few kernels that WGSL cannot say |
+//! | `<family>/<name>.part.wgsl` | a part of shaders, for kernels that name it |
+//! | `lib/<name>.wgsl` | the same, for the kernels of several families |
+//!
+//! A family is its folder: adding one is adding files. Rust is written only for a CPU reference
+//! ([`mod@reference`]) that the existing ones cannot express.
 
 mod allowed;
+pub mod condition;
 mod dispatches;
+pub mod family;
 pub mod format;
 pub mod formula;
 pub mod generate;
 pub mod launch;
+pub mod limits;
 mod multisplit;
+pub mod names;
 mod note;
 pub mod reference;
+mod replacements;
+pub mod scalars;
 pub mod shape;
 
 use std::collections::BTreeMap;
 
 use include_dir::{Dir, include_dir};
 
+pub use family::{Family, Renamed};
 pub use format::{Description, Published};
 pub use generate::Fill;
 pub use launch::{Buffer, Dispatch, Launch, Native, Surroundings, Workgroups};
 pub use shape::Extent;
 
 pub use crate::layout::{ScalarType, Shape};
-use crate::record::Value;
+use crate::record::{Run, Value};
 
 static SHADERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/shaders");
 
@@ -38,6 +52,9 @@ const CLAIMS: &str = include_str!("../../shaders/claims.toml");
 
 /// What the files of parts that kernels share end in.
 const PART: &str = ".part.wgsl";
+
+/// The folder of parts that kernels of several families share; no kernel is in it.
+const LIBRARY: &str = "lib/";
 
 /// The seed of generated inputs where none is given.
 pub const SEED: u64 = 1;
@@ -84,6 +101,7 @@ impl Language {
 #[derive(Clone, Debug)]
 pub struct Catalogue {
     kernels: BTreeMap<String, Kernel>,
+    families: BTreeMap<String, Family>,
 }
 
 /// A statement of the ledger of claims.
@@ -144,6 +162,15 @@ pub enum KernelError {
         /// The file there is not.
         missing: String,
     },
+    /// A folder or a file of it cannot be read.
+    #[error("{path} cannot be read: {error}")]
+    Folder {
+        /// The folder or the file.
+        path: String,
+        /// Why.
+        #[source]
+        error: std::io::Error,
+    },
     /// There is no kernel and no family of this name.
     #[error("there is no kernel or family {name:?}{hint}; `lanescope list` shows all")]
     Unknown {
@@ -151,6 +178,16 @@ pub enum KernelError {
         name: String,
         /// Near matches, worded.
         hint: String,
+    },
+    /// The kernel has another name today.
+    #[error("{name} is {to} with {parameters} today: `{to} -a {parameters}`")]
+    Renamed {
+        /// What was asked for.
+        name: String,
+        /// The kernel.
+        to: String,
+        /// The parameters that the name stood for.
+        parameters: String,
     },
     /// The kernel has no such parameter.
     #[error("{kernel} has no parameter {name:?}; it has: {known}")]
@@ -206,16 +243,20 @@ impl Kernel {
         self.id.rsplit('/').next().unwrap_or_default()
     }
 
-    /// A point of a sweep, and the further values that the kernel shows beside its defaults.
+    /// A point of a sweep, and the further values that the kernel shows beside its defaults: each with
+    /// each, where several parameters have some.
     pub fn points(&self, point: &BTreeMap<String, Value>) -> Vec<BTreeMap<String, Value>> {
         let mut points = vec![point.clone()];
         for (name, parameter) in &self.description.parameters {
             if !point.contains_key(name) {
-                for value in &parameter.shown_beside {
-                    let mut more = point.clone();
-                    more.insert(name.clone(), value.clone());
-                    points.push(more);
-                }
+                let more = points.iter().flat_map(|point| {
+                    parameter.shown_beside.iter().map(|value| {
+                        let mut more = point.clone();
+                        more.insert(name.clone(), value.clone());
+                        more
+                    })
+                });
+                points.extend(more.collect::<Vec<_>>());
             }
         }
         points
@@ -320,64 +361,65 @@ impl Catalogue {
     ///
     /// What is wrong with a file of it; a test shows that nothing is.
     pub fn embedded() -> Result<Self, KernelError> {
-        let mut files = BTreeMap::new();
-        for family in SHADERS.dirs() {
-            for file in family.files() {
-                let text = file.contents_utf8().unwrap_or_default();
-                files.insert(file.path().to_string_lossy().replace('\\', "/"), text.to_owned());
-            }
-        }
-        let shared = crate::shaders::FILES;
-        files.extend(shared.map(|(path, text)| (path.to_owned(), text.to_owned())));
-        Self::from_files(&files)
+        Self::from_files(&embedded_files())
     }
 
-    /// A catalogue from texts by path: `family/name.wgsl` or `family/name.cu`, and
-    /// `family/name.toml`; and the parts that they name, `family/name.part.wgsl`.
+    /// The embedded catalogue with the families of a folder like `shaders` beside it; a file of the
+    /// folder takes the place of an embedded one of the same name.
     ///
     /// # Errors
     ///
-    /// [`KernelError::Pair`] where one of a pair or a part is missing, and what [`Kernel::parse`]
-    /// says.
-    pub fn from_files(files: &BTreeMap<String, String>) -> Result<Self, KernelError> {
-        let pair = |present: &str, missing: String| KernelError::Pair {
-            present: present.to_owned(),
-            missing,
+    /// [`KernelError::Folder`] where it cannot be read, and what [`Self::from_files`] says.
+    pub fn with_folder(folder: &std::path::Path) -> Result<Self, KernelError> {
+        let mut files = embedded_files();
+        let unread = |path: &std::path::Path| {
+            let path = path.display().to_string();
+            move |error| KernelError::Folder { path, error }
         };
+        let entries = |path: &std::path::Path| -> Result<Vec<std::path::PathBuf>, KernelError> {
+            let found = std::fs::read_dir(path).map_err(unread(path))?;
+            found.map(|entry| Ok(entry.map_err(unread(path))?.path())).collect()
+        };
+        for family in entries(folder)?.into_iter().filter(|path| path.is_dir()) {
+            for file in entries(&family)?.into_iter().filter(|path| path.is_file()) {
+                let name = file.strip_prefix(folder).unwrap_or(&file);
+                let name = name.to_string_lossy().replace('\\', "/");
+                files.insert(name, std::fs::read_to_string(&file).map_err(unread(&file))?);
+            }
+        }
+        Self::from_files(&files)
+    }
+
+    /// A catalogue from texts by path, as the table above has them.
+    ///
+    /// # Errors
+    ///
+    /// [`KernelError::Pair`] where one of a pair or a part is missing, and what [`Family::parse`] and
+    /// [`Family::describe`] say.
+    pub fn from_files(files: &BTreeMap<String, String>) -> Result<Self, KernelError> {
+        let mut families = BTreeMap::new();
+        for (path, text) in files {
+            if let Some(family) = path.strip_suffix(family::FILE).and_then(|p| p.strip_suffix('/'))
+            {
+                families.insert(family.to_owned(), Family::parse(path, text)?);
+            }
+        }
         let mut kernels: BTreeMap<String, Kernel> = BTreeMap::new();
         for (path, text) in files {
-            if path.ends_with(PART) {
-                continue;
-            }
-            let Some((stem, ending)) = path.rsplit_once('.') else { continue };
-            if ending == "toml" {
-                let shaders = [Language::Wgsl, Language::Cuda].map(Language::extension);
-                if !shaders.iter().any(|other| files.contains_key(&format!("{stem}.{other}"))) {
-                    return Err(pair(path, format!("{stem}.wgsl")));
-                }
-                continue;
-            }
-            let language = Language::of_file(path);
-            if ending != language.extension() {
-                continue;
-            }
-            let description = format!("{stem}.toml");
-            let beside = files.get(&description).ok_or_else(|| pair(path, description))?;
-            let mut kernel = Kernel { language, ..Kernel::parse(stem, text, beside)? };
-            for part in &kernel.description.parts {
-                let missing = format!("{part}{PART}");
-                let text = files.get(&missing).ok_or_else(|| pair(path, missing.clone()))?;
-                kernel.source.push_str(&format!("\n// {missing}\n\n{text}"));
-            }
-            if let Some(other) = kernels.insert(stem.to_owned(), kernel) {
+            let Some(kernel) = kernel(files, &families, path, text)? else { continue };
+            if let Some(other) = kernels.insert(kernel.id.clone(), kernel) {
                 let message = format!(
-                    "there is {stem}.{} too; a kernel has one text",
+                    "there is {}.{} too; a kernel has one text",
+                    other.id,
                     other.language.extension()
                 );
                 return Err(KernelError::Description { file: path.clone(), message });
             }
         }
-        Ok(Self { kernels })
+        for kernel in kernels.values() {
+            families.entry(kernel.family().to_owned()).or_default();
+        }
+        Ok(Self { kernels, families })
     }
 
     /// The kernels in WGSL, which every device can be asked to run.
@@ -390,16 +432,61 @@ impl Catalogue {
         self.kernels.values()
     }
 
-    /// The kernel `id`.
+    /// What is known of a family as a whole.
+    pub fn family(&self, name: &str) -> Option<&Family> {
+        self.families.get(name)
+    }
+
+    /// The families by name.
+    pub fn families(&self) -> impl Iterator<Item = (&str, &Family)> {
+        self.families.iter().map(|(name, family)| (name.as_str(), family))
+    }
+
+    /// The kernel `id`, or the one that records of earlier days call so.
     pub fn kernel(&self, id: &str) -> Option<&Kernel> {
-        self.kernels.get(id)
+        let renamed = || self.renamed().find(|renamed| renamed.from == id);
+        self.kernels.get(id).or_else(|| self.kernels.get(&renamed()?.to))
+    }
+
+    fn renamed(&self) -> impl Iterator<Item = &Renamed> {
+        self.families.values().flat_map(|family| &family.renamed)
+    }
+
+    /// The id and the parameters that a kernel of a record and its parameters are today.
+    pub fn today(
+        &self,
+        kernel: &str,
+        parameters: &BTreeMap<String, Value>,
+    ) -> (String, BTreeMap<String, Value>) {
+        let mut parameters = parameters.clone();
+        let known = |renamed: &&Renamed| {
+            let there = renamed.parameters.keys().any(|name| parameters.contains_key(name));
+            renamed.from == kernel && !there
+        };
+        match self.renamed().find(known) {
+            Some(renamed) => {
+                parameters.extend(renamed.parameters.clone());
+                (renamed.to.clone(), parameters)
+            }
+            None => (kernel.to_owned(), parameters),
+        }
+    }
+
+    /// Gives the measurements of a record the names and parameters that kernels have today, so that it
+    /// can be compared with one of today. A record's own page and tables keep its own words.
+    pub fn renew(&self, run: &mut Run) {
+        for measurement in &mut run.measurements {
+            (measurement.kernel, measurement.parameters) =
+                self.today(&measurement.kernel, &measurement.parameters);
+        }
     }
 
     /// The kernels that a word chooses: a family, `family/name`, or a name.
     ///
     /// # Errors
     ///
-    /// [`KernelError::Unknown`] with near matches.
+    /// [`KernelError::Unknown`] with near matches, [`KernelError::Renamed`] for what has another name
+    /// today.
     pub fn select(&self, word: &str) -> Result<Vec<&Kernel>, KernelError> {
         let chosen: Vec<&Kernel> = self
             .all()
@@ -408,9 +495,69 @@ impl Catalogue {
         if !chosen.is_empty() {
             return Ok(chosen);
         }
+        let named = |renamed: &&Renamed| {
+            renamed.from == word || renamed.from.rsplit('/').next() == Some(word)
+        };
+        if let Some(renamed) = self.renamed().find(named) {
+            return Err(KernelError::Renamed {
+                name: word.to_owned(),
+                to: renamed.to.clone(),
+                parameters: renamed.parameters_text(),
+            });
+        }
         let known = self.all().flat_map(|k| [k.id.as_str(), k.family(), k.name()]);
         Err(KernelError::Unknown { name: word.to_owned(), hint: near_matches(word, known) })
     }
+}
+
+/// The embedded texts, by path, those of the algorithms' package among them.
+fn embedded_files() -> BTreeMap<String, String> {
+    let own = SHADERS.dirs().flat_map(Dir::files).map(|file| {
+        let text = file.contents_utf8().unwrap_or_default();
+        (file.path().to_string_lossy().replace('\\', "/"), text.to_owned())
+    });
+    let shared = crate::shaders::FILES;
+    own.chain(shared.map(|(path, text)| (path.to_owned(), text.to_owned()))).collect()
+}
+
+/// The kernel that a file is the shader of; nothing for a file of another kind.
+fn kernel(
+    files: &BTreeMap<String, String>,
+    families: &BTreeMap<String, Family>,
+    path: &str,
+    text: &str,
+) -> Result<Option<Kernel>, KernelError> {
+    let pair = |missing: String| KernelError::Pair { present: path.to_owned(), missing };
+    if path.ends_with(PART) || path.starts_with(LIBRARY) || path.ends_with(family::FILE) {
+        return Ok(None);
+    }
+    let Some((stem, ending)) = path.rsplit_once('.') else { return Ok(None) };
+    if ending == "toml" {
+        let shaders = [Language::Wgsl, Language::Cuda].map(Language::extension);
+        if !shaders.iter().any(|other| files.contains_key(&format!("{stem}.{other}"))) {
+            return Err(pair(format!("{stem}.wgsl")));
+        }
+        return Ok(None);
+    }
+    let language = Language::of_file(path);
+    if ending != language.extension() {
+        return Ok(None);
+    }
+    let described = format!("{stem}.toml");
+    let own = files.get(&described).ok_or_else(|| pair(described.clone()))?;
+    let family = families.get(stem.split('/').next().unwrap_or_default());
+    let description = match family {
+        Some(family) => family.describe(&described, own)?,
+        None => Family::default().describe(&described, own)?,
+    };
+    let mut source = text.to_owned();
+    for part in &description.parts {
+        let ending = if part.starts_with(LIBRARY) { ".wgsl" } else { PART };
+        let missing = format!("{part}{ending}");
+        let text = files.get(&missing).ok_or_else(|| pair(missing.clone()))?;
+        source.push_str(&format!("\n// {missing}\n\n{text}"));
+    }
+    Ok(Some(Kernel { id: stem.to_owned(), language, source, description }))
 }
 
 /// The near matches of a word, worded as the end of a sentence, or nothing.

@@ -6,12 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use super::condition::Condition;
 use super::format::{
     BufferDescription, Description, DispatchDescription, FillDescription, Formula,
     MultisplitDescription, ScalarDescription, WorkgroupsDescription, WritesDescription,
 };
 use super::formula::{self, Names};
-use super::launch::{BUFFER_BYTES_MAX, numbers};
+use super::limits::BUFFER_BYTES_MAX;
+use super::names::numbers;
 use crate::layout::ScalarType;
 use crate::partition::{CLASSES_MAX, Limits, Memory, Order, Plan, Stage, Tuning, Writes};
 use crate::record::Value;
@@ -156,6 +158,7 @@ fn empty(name: &str) -> BufferDescription {
         scalars: Vec::new(),
         output: false,
         shown: false,
+        when: Condition::always(),
     }
 }
 
@@ -167,11 +170,17 @@ fn dispatches(
     let mut all = Vec::new();
     for dispatch in given {
         if dispatch.multisplit {
-            let setup = dispatch.setup;
-            if *dispatch != (DispatchDescription { multisplit: true, ..nothing(setup) }) {
-                return Err("a dispatch with `multisplit = true` takes `setup` alone".to_owned());
+            let setup = dispatch.setup.clone();
+            let alone = DispatchDescription {
+                multisplit: true,
+                when: dispatch.when.clone(),
+                ..nothing(setup.clone())
+            };
+            if *dispatch != alone {
+                let message = "a dispatch with `multisplit = true` takes `setup` and `when` alone";
+                return Err(message.to_owned());
             }
-            all.extend(plan.stages.iter().map(|stage| described(stage, setup)));
+            all.extend(plan.stages.iter().map(|stage| described(stage, &setup)));
         } else {
             all.push(dispatch.clone());
         }
@@ -179,17 +188,17 @@ fn dispatches(
     Ok(all)
 }
 
-fn described(stage: &Stage, setup: bool) -> DispatchDescription {
+fn described(stage: &Stage, setup: &Condition) -> DispatchDescription {
     let workgroups = stage.workgroups.map(|count| whole(u64::from(count)));
     DispatchDescription {
         entry_point: stage.entry_point.to_owned(),
         workgroups: Some(WorkgroupsDescription::Grid(workgroups)),
-        ..nothing(setup)
+        ..nothing(setup.clone())
     }
 }
 
 /// A dispatch of which nothing is said.
-fn nothing(setup: bool) -> DispatchDescription {
+fn nothing(setup: Condition) -> DispatchDescription {
     DispatchDescription {
         entry_point: String::new(),
         multisplit: false,
@@ -200,6 +209,7 @@ fn nothing(setup: bool) -> DispatchDescription {
         repeat: None,
         overrides: BTreeMap::new(),
         setup,
+        when: Condition::always(),
     }
 }
 

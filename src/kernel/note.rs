@@ -29,7 +29,14 @@ impl Description {
             published,
             published_speedup: speedup,
             result: self.reference.as_ref().map(|reference| reference.name.clone()),
-            ..KernelNote::default()
+            result_words: self.result_words.clone(),
+            axes: self.axes.clone(),
+            usual: self.usual.clone(),
+            stages: self.stages.clone(),
+            ordered: self.ordered.clone(),
+            divergence: self.divergence.clone(),
+            figures: self.figures.clone(),
+            reading: self.reading.clone(),
         }
     }
 }

@@ -15,7 +15,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::generate::{encode, uniform};
+use super::scalars::{encode, uniform};
 use crate::layout::{ScalarType, Shape};
 
 /// What the numbers that stand alone follow from.

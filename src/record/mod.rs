@@ -37,7 +37,10 @@ pub use counts::{Block, BlockCode, ConditionClass, Enclosure, Flow, Leave, Line,
 pub use device::{Backend, Device, DeviceKind, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};
 pub use machine::{Counter, CountersFrom, Instruction, MachineCode};
-pub use note::{Axis, KernelNote, Published, PublishedSpeedup};
+pub use note::{
+    Axis, CountedArms, Divergence, FigureLine, FigureNote, FigureY, KernelNote, Published,
+    PublishedSpeedup, Reading, StageNote,
+};
 pub use outcome::{Output, RunErrorKind, Status};
 pub use peers::{PEERS_SCHEMA, PeerRow, Peers};
 

@@ -1,8 +1,8 @@
-//! What a record says of its kernels beside what was measured: enough to make tables, charts and page
-//! of it without the program's own catalogue.
+//! What a record says of its kernels beside what was measured: enough to make tables, charts and
+//! page of it without the program's own catalogue.
 //!
-//! Input: a kernel's description at the time of measurement. Output: [`KernelNote`]. No figure of it
-//! was measured.
+//! Input: a kernel's description at the time of measurement. Output: [`KernelNote`]. No figure of
+//! it was measured.
 
 use std::collections::BTreeMap;
 
@@ -29,23 +29,192 @@ pub struct KernelNote {
     /// What it gives, the name of its reference: kernels of one result do the same work.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<String>,
-    /// The parameters that curves may run along, those that matter most first.
+    /// What figures call that, such as `block by block`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result_words: Option<String>,
+    /// The parameters along which it is asked where the kernel pays, those that matter most first;
+    /// empty where that is not asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub axes: Vec<Axis>,
-    /// The stage of a launch that each entry point belongs to, such as `sort`; an entry point that is
-    /// not here is a stage of its own.
+    /// The values that parameters usually have: where not all launches can be shown, those that
+    /// have them are.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub stages: BTreeMap<String, String>,
+    pub usual: BTreeMap<String, Value>,
+    /// The stages of its launches, in the order of their colours; an entry point that none of them
+    /// names is a stage of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageNote>,
+    /// The parameters whose product is how many elements are put in order, where some are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ordered: Vec<String>,
+    /// How lanes of its baseline part, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub divergence: Option<Divergence>,
+    /// The figures that its launches are drawn in.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub figures: Vec<FigureNote>,
+    /// What its launches are read as beside, where its outputs or times need a table of their own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
 }
 
-/// A parameter of a kernel that curves may run along.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// A parameter of a kernel along which it is asked where it pays.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Axis {
     /// The parameter.
     pub name: String,
-    /// The value that it usually has: where not all launches can be shown, those that have it are.
+    /// What sentences call it, such as `number of classes`; its name where absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub usual: Option<Value>,
+    pub words: Option<String>,
+}
+
+/// A stage of a launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StageNote {
+    /// Its name, a word.
+    pub name: String,
+    /// The entry points of its dispatches; one that ends in `*` stands for all that begin so.
+    #[serde(default)]
+    pub entry_points: Vec<String>,
+    /// Whether it only prepares what others work on: sorts, routes, makes grids.
+    #[serde(default)]
+    pub prepares: bool,
+    /// Whether it puts elements in order, which costs traffic.
+    #[serde(default)]
+    pub orders: bool,
+}
+
+/// How lanes part: into arms that they choose independently of each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Divergence {
+    /// The number of arms, all as probable: a number, or the parameter that says it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arms: Option<Value>,
+    /// In place of arms: the parameter that says which share of lanes takes a branch, the others
+    /// idle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub share: Option<String>,
+    /// The values of parameters at which lanes choose so; at others nothing is known, but for what
+    /// `counted` says.
+    #[serde(default)]
+    pub only: BTreeMap<String, Value>,
+    /// The values at which arms are as long as 1, 2, 3 … of the first; they are equal at others.
+    #[serde(default)]
+    pub rising: BTreeMap<String, Value>,
+    /// Where the share of each arm is counted at other values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<CountedArms>,
+}
+
+/// A kernel that has a dispatch for each arm, whose lanes say how many choose it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CountedArms {
+    /// The kernel's full name.
+    pub kernel: String,
+    /// The entry point of these dispatches.
+    pub entry_point: String,
+    /// The values of parameters at which they say so.
+    #[serde(default)]
+    pub only: BTreeMap<String, Value>,
+}
+
+/// A figure of curves: what a parameter does to a time or to lanes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FigureNote {
+    /// A word for file names. Kernels whose figures have one name are drawn in one.
+    pub name: String,
+    /// The title.
+    pub title: String,
+    /// What to know when reading it.
+    pub subtitle: String,
+    /// The parameter along the x axis.
+    pub x: String,
+    /// What of the parameter is one unit of x.
+    #[serde(default = "one")]
+    pub x_unit: f64,
+    /// The x axis's quantity with its unit.
+    pub x_label: String,
+    /// Whether the x axis is logarithmic.
+    #[serde(default)]
+    pub x_logarithmic: bool,
+    /// What the y axis shows.
+    pub y: FigureY,
+    /// The y axis's quantity with its unit.
+    pub y_label: String,
+    /// A value of y that gets a line through the whole plot.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reference: Option<f64>,
+    /// The values of parameters of the launches that are drawn; all where empty.
+    #[serde(default)]
+    pub only: BTreeMap<String, Value>,
+    /// The parameter of which only the usual value is drawn where it was measured, unsaid in names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub usual: Option<String>,
+    /// The name of a curve, with `{parameter}` for values and `{kernel}` for the short name.
+    pub series: String,
+    /// What stands in a curve's name for a parameter's value, by parameter, then by value or
+    /// `others`.
+    #[serde(default)]
+    pub words: BTreeMap<String, BTreeMap<String, String>>,
+    /// What the kernels' short names begin with and curves' names leave out.
+    #[serde(default)]
+    pub prefix: String,
+    /// Whether each combination of the parameters that curves' names do not tell has a figure of
+    /// its own, whose name and title say it.
+    #[serde(default)]
+    pub apart: bool,
+    /// The parameters that are told in curves' names where a kernel has them.
+    #[serde(default)]
+    pub told: Vec<String>,
+    /// Curves that are worked out.
+    #[serde(default)]
+    pub lines: Vec<FigureLine>,
+}
+
+/// What a figure's y axis shows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FigureY {
+    /// The time of the launch that differs by these values alone over the drawn one's.
+    Speedup(BTreeMap<String, Value>),
+    /// The drawn launch's time over that of the launch that differs by these values alone.
+    Slowdown(BTreeMap<String, Value>),
+    /// The shortest time of the curve over the drawn launch's, in percent.
+    OfBest,
+    /// x times the time of the curve's least x, which is one, over the drawn launch's.
+    WorkOfFirst,
+    /// Mean active lanes over the width, in percent.
+    Efficiency,
+}
+
+/// A curve that is worked out: y = x, up to a bound.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FigureLine {
+    /// Its name.
+    pub name: String,
+    /// The most that y becomes; no bound where absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at_most: Option<f64>,
+}
+
+/// What launches of a kernel are read as in a table of their own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reading {
+    /// Chains of `links` dependent operations: the time of a link of each `operation`, and how it
+    /// compares with that of this one, of which a core does a known number in a cycle.
+    Chains {
+        /// The operation that others are held against.
+        unit: String,
+    },
+    /// What shuffles return whose source is not there, in the shown output `returned`.
+    Undefined,
+    /// How a reduction ends from which lanes have gone, in its shown outputs.
+    PartialSums,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// A published figure.

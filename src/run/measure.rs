@@ -11,7 +11,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
-use crate::kernel::{Language, Launch, Workgroups, generate};
+use crate::kernel::{Language, Launch, Workgroups, scalars};
 use crate::program::loops::{self, CutLoops, LoopCounts};
 use crate::program::{Parsed, Program, ProgramError};
 use crate::record::{
@@ -57,7 +57,7 @@ pub fn outputs_shown(
         .filter_map(|buffer| {
             let length = usize::try_from(buffer.scalar.bytes()).unwrap_or(8);
             let elements = outputs.get(&buffer.name)?.chunks_exact(length);
-            let values = elements.map(|element| generate::decode(buffer.scalar, element));
+            let values = elements.map(|element| scalars::decode(buffer.scalar, element));
             Some((buffer.name.clone(), values.collect()))
         })
         .collect()

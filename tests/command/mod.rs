@@ -1,5 +1,6 @@
 //! What must hold of the program without any driver.
 
+mod family;
 mod profile;
 
 use std::time::Duration;
@@ -28,6 +29,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("report_and_compare_read_what_run_wrote", report_and_compare),
         ("killed_at_any_moment_what_is_finished_is_on_disk", killed),
         ("completions_and_the_manual_are_there", completions),
+        ("a_family_comes_from_a_folder", family::from_a_folder),
         ("profile_needs_a_shader_alone", profile::a_shader_alone),
         ("profile_init_gives_the_same_launch", profile::init_and_launch),
         ("profile_takes_the_catalogues_files", profile::catalogue_files),

@@ -107,13 +107,22 @@ pub(super) fn init_and_launch() {
     assert_eq!(alone.measurements, launched.measurements);
 }
 
-/// A kernel of the catalogue with its own description counts what `run` counts.
+/// A kernel of the catalogue with its description counts what `run` counts.
 pub(super) fn catalogue_files() {
     let folder = TempDir::new().unwrap();
     let shaders = Path::new(env!("CARGO_MANIFEST_DIR")).join("shaders/five_patterns");
-    for name in ["early_exit.wgsl", "early_exit.toml"] {
-        std::fs::copy(shaders.join(name), folder.path().join(name)).unwrap();
-    }
+    std::fs::copy(shaders.join("early_exit.wgsl"), folder.path().join("early_exit.wgsl")).unwrap();
+    // What the kernel and its family say together.
+    let described = r#"
+reference = { name = "five_patterns/early_exit", tolerance_relative = 1.3e-4, tolerance_absolute = 0.0, reason = "rounding" }
+buffers = [
+    { name = "params", scalars = [{ u32 = "n" }, { u32 = 1024 }, { f32 = 1.01 }, { f32 = -0.005 }, { f32 = 0.5 }] },
+    { name = "input", type = "f32", elements = "n", fill = { uniform = [0.0, 1.0] } },
+    { name = "output", type = "f32", elements = "n", output = true },
+]
+dispatches = [{ entry_point = "sealed", workgroups = "ceil(n / 256)" }]
+"#;
+    std::fs::write(folder.path().join("early_exit.toml"), described).unwrap();
     let arguments = ["early_exit.wgsl", "--launch", "early_exit.toml", "--n", "4096"];
     let (code, profiled, stderr) = sim_32(&folder, &arguments);
     assert_eq!(code, 0, "{stderr}");

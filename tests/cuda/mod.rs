@@ -13,15 +13,16 @@ mod cupti;
 mod lockstep;
 mod native;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter::once;
 use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use lanescope::instrument::{Instrumented, Method, Options as Instrumentation};
-use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
+use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
 use lanescope::program::{Overrides, Parsed, Program};
+use lanescope::record::Value;
 use lanescope::run::CountOptions;
 use lanescope::run::cuda::embedded::{self, Index, Stale};
 use lanescope::run::cuda::nvrtc::{Image, Nvrtc, VARIABLE};
@@ -186,11 +187,28 @@ fn programs(name: &str, text: &str, origin: Origin) -> Vec<Named> {
     programs.collect()
 }
 
+/// The text of a kernel, and those that values of its parameters make of it.
+fn sources(kernel: &Kernel) -> Vec<String> {
+    let parameters = kernel.description.parameters.iter();
+    let values = parameters.flat_map(|(name, one)| one.values.iter().map(move |v| (name, v)));
+    let launch = |(name, value): (&String, &Value)| {
+        let chosen = BTreeMap::from([(name.clone(), value.clone())]);
+        Some(kernel.launch(DeviceClass::Quick, &chosen, SEED).ok()?.source)
+    };
+    let made: BTreeSet<String> = values.filter_map(launch).collect();
+    let others = made.into_iter().filter(|source| *source != kernel.source);
+    once(kernel.source.clone()).chain(others).collect()
+}
+
 /// Every entry point of the catalogue and of `tests/wgsl`.
 fn shaders() -> Vec<Named> {
     let mut all = Vec::new();
     for kernel in Catalogue::embedded().unwrap().kernels() {
-        all.extend(programs(kernel.name(), &kernel.source, Origin::Catalogue));
+        let mut seen = BTreeSet::new();
+        for source in sources(kernel) {
+            let more = programs(kernel.name(), &source, Origin::Catalogue);
+            all.extend(more.into_iter().filter(|one| seen.insert(one.name.clone())));
+        }
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl");
     let mut paths: Vec<_> =

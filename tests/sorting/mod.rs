@@ -202,14 +202,16 @@ fn random_pairs() {
 /// Each family with a few of its shapes, experts without a token among them.
 fn families() {
     let widths = ["sim:4", "sim:32", "sim:128"];
-    let sort = ["sort/divergent", "sort/sorted", "sort/separate", "sort/separate_before"];
+    let sort = ["sort/divergent", "sort/sorted", "sort/separate"];
     let arguments = ["--quick", "-a", "n=1500", "-a", "classes=[2,8,32]", "-a", "arms=unequal"];
     let run = verified(&[&sort[..], &arguments].concat(), &widths);
-    assert_eq!(run.measurements.len(), 4 * 3 * widths.len());
+    // What is sorted in the time is measured with what was sorted before.
+    assert_eq!(run.measurements.len(), (1 + 2 * 2) * 3 * widths.len());
     let arguments = ["sparse", "--quick", "-a", "density=[0.02,1]"];
     let run = verified(&arguments, &widths);
-    // Four maps and four of attention show one value beside the default; five have lists of their own.
-    assert_eq!(run.measurements.len(), (8 * 2 + 5) * 2 * widths.len());
+    // Two maps and two of attention show one value beside the default, one of each with both of `sort`,
+    // and so are two of the three that have lists of their own.
+    assert_eq!(run.measurements.len(), (4 * 2 + 2 * 4 + 5) * 2 * widths.len());
     let arguments =
         ["moe", "--quick", "-a", "n=70", "-a", "top=[1,2]", "-a", "routing=[even,skewed,one]"];
     let run = verified(&arguments, &widths);
@@ -219,7 +221,17 @@ fn families() {
 /// What the experiments are about: random classes part subgroups, sorted ones do not.
 fn full_subgroups() {
     let run = verified(
-        &["sort/divergent", "sort/sorted_before", "--quick", "-a", "classes=8", "-a", "n=65536"],
+        &[
+            "sort/divergent",
+            "sort/sorted",
+            "-a",
+            "sort=before",
+            "--quick",
+            "-a",
+            "classes=8",
+            "-a",
+            "n=65536",
+        ],
         &["sim:32", "sim:64"],
     );
     let blocks = |kernel: &str, device: &str| -> (u64, u64) {
@@ -238,7 +250,7 @@ fn full_subgroups() {
         #[expect(clippy::cast_precision_loss, reason = "counts of a small launch")]
         let found = issues as f64 / (lanes as f64 / f64::from(width));
         assert!((found / expected - 1.0).abs() < 0.01, "{device}: {found} for {expected}");
-        let (issues, lanes) = blocks("sort/sorted_before", device);
+        let (issues, lanes) = blocks("sort/sorted", device);
         // Each of seven borders between classes may part one subgroup, which then runs two arms: as many
         // blocks once more as each of the elements runs.
         let parted = 7 * (lanes / 65_536);
@@ -294,9 +306,8 @@ pub(crate) fn sorted(driver: &Driver) {
     let kernels = [
         "sort/separate",
         "moe/separate",
-        "moe/separate_before",
         "moe/sorted_scatter",
-        "sparse/attention_compact_before",
+        "sparse/attention_compact",
         "sparse/attention_separate",
     ];
     let device = driver.device();

@@ -31,7 +31,7 @@ fn run(kernel: &str, device: &str, points: &[(&[(&str, Value)], f64)]) -> Run {
         }
         run.measurements.push(one);
     }
-    run
+    fixtures::noted(run)
 }
 
 fn table(run: &Run, name: &str) -> CurveTable {
@@ -147,6 +147,7 @@ fn attention_has_a_figure_of_lanes_for_each_mask_and_head() {
         one.parameters.insert("classes".to_owned(), Value::Integer(8));
     }
     both.measurements.extend(more);
+    let both = fixtures::noted(both);
     let figure = table(&both, "lanes-attention-head=64");
     let names: Vec<&str> = figure.series.iter().map(|one| one.name.as_str()).collect();
     assert_eq!(names, ["compact", "separate (classes=8)"]);

@@ -5,8 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{FAMILIES, number, pairs, usual_only};
+use super::{number, pairs};
 use crate::analyze::summary::active_lanes_mean;
+use crate::analyze::usual::{Usual, asks_where_it_pays, keep_usual};
 use crate::analyze::{SIZE, device_label, family, parameters_text, short_name};
 use crate::record::{Measurement, Run};
 use crate::units::Width;
@@ -44,7 +45,7 @@ pub fn before_after(run: &Run) -> Vec<BeforeAfter> {
     let mut families: BTreeMap<&str, Vec<(&Measurement, &Measurement)>> = BTreeMap::new();
     for (kernel, baseline) in pairs(run) {
         let family = family(&kernel.kernel);
-        if kernel.kernel != baseline.kernel && FAMILIES.contains(&family) {
+        if kernel.kernel != baseline.kernel && asks_where_it_pays(run, &kernel.kernel) {
             families.entry(family).or_default().push((kernel, baseline));
         }
     }
@@ -57,7 +58,8 @@ fn of_family(
     mut pairs: Vec<(&Measurement, &Measurement)>,
 ) -> Option<BeforeAfter> {
     let all = pairs.len();
-    usual_only(&mut pairs, |(kernel, _)| &kernel.parameters);
+    let usual = Usual::of(run);
+    keep_usual(&mut pairs, |(kernel, _)| usual.count(&kernel.parameters));
     // Of each kernel and device the largest.
     let mut largest: BTreeMap<(&str, &str), (&Measurement, &Measurement)> = BTreeMap::new();
     for pair in pairs {

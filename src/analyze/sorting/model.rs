@@ -16,11 +16,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{FAMILIES, number, pairs, speedup, stages, unusual};
+use super::{number, pairs, speedup, stages};
 use crate::analyze::order::ordered;
 use crate::analyze::summary::{active_lanes_mean, efficiency};
+use crate::analyze::usual::{Usual, asks_where_it_pays};
 use crate::analyze::{SIZE, Work, device, device_label, family, median_time, ratio};
-use crate::record::{Measurement, Run, Status, Value};
+use crate::record::{CountedArms, Divergence, Measurement, Run, Status, Value};
 use crate::units::{Bytes, Nanoseconds, Ratio, Width};
 
 /// What sorting moves for each element beyond what the divergent kernel moves, in bytes: the class
@@ -30,9 +31,6 @@ pub const SORT_BYTES_PER_ELEMENT: u32 = 13;
 
 /// The same where the order was made before: the permutation read.
 pub const ORDER_BYTES_PER_ELEMENT: u32 = 4;
-
-/// Experts of every mixture.
-const EXPERTS: u32 = 8;
 
 /// A kernel's speed-up beside what counting and traffic predict.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,6 +68,8 @@ pub struct ModelRow {
     pub bytes: Option<Bytes>,
     /// These bytes over the time, over the copy rate.
     pub copy_rate: Option<Ratio>,
+    /// In how many parameters the launch differs from the usual one.
+    pub unusual: usize,
     /// How many dispatches the time holds.
     pub dispatches: usize,
     /// The sum of the measured times of those that only sort, route or make grids; nothing where
@@ -108,7 +108,7 @@ pub const MODEL_LEGEND: [&str; 8] = [
     "Arms run: what a subgroup of the baseline runs, in arms of the mean length: \
      Σ Lᵢ·(1 − (1 − pᵢ)^W) / Σ Lᵢ·pᵢ. A dash where lanes do not choose independently (classes in \
      runs or in order, masks in runs), or where the record does not hold the probabilities: of \
-     skewed routing it does where moe/separate counted each expert's tokens, one expert a token.",
+     arms that differ it does where another kernel counted what each arm has.",
     "Counted: subgroup operations of the baseline over the kernel's, the speed-up if time went by them.",
     "With traffic: the counted time and what sorting moves (13 B an element; 4 B where the order \
      was made before) at the device's copy rate, and no less than all that must move takes at it.",
@@ -129,8 +129,8 @@ const ROWS_MAX: usize = 48;
 pub fn model_tables(run: &Run) -> Vec<ModelTable> {
     let mut found: BTreeMap<(String, String), Vec<ModelRow>> = BTreeMap::new();
     for row in model(run) {
-        let family = family(&row.kernel).to_owned();
-        if FAMILIES.contains(&family.as_str()) {
+        if asks_where_it_pays(run, &row.kernel) {
+            let family = family(&row.kernel).to_owned();
             found.entry((row.label.clone(), family)).or_default().push(row);
         }
     }
@@ -150,10 +150,9 @@ fn table(label: String, family: String, rows: Vec<ModelRow>) -> ModelTable {
         values(name).into_iter().flatten().map(move |value| format!("{name}={value}"))
     });
     let (shared, told) = (shared.collect(), told.into_iter().cloned().collect());
-    let least = rows.iter().map(|row| unusual(&row.parameters)).min();
+    let least = rows.iter().map(|row| row.unusual).min();
     let many = rows.len() > ROWS_MAX;
-    let (rows, others) =
-        rows.into_iter().partition(|row| !many || Some(unusual(&row.parameters)) == least);
+    let (rows, others) = rows.into_iter().partition(|row| !many || Some(row.unusual) == least);
     ModelTable { label, family, shared, told, rows, others }
 }
 
@@ -200,7 +199,7 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
         (Work::of(baseline).subgroup_operations, Work::of(kernel).subgroup_operations);
     let speedup_counted = ratio(before, after).filter(|_| before > 0);
     let rate = own.and_then(|device| device.copy_bytes_per_s);
-    let order = order_bytes(kernel);
+    let order = order_bytes(run, kernel);
     let bytes = kernel.bytes_moved_min.map(|least| Bytes(least + order.unwrap_or(0)));
     let (time, time_before) = (median_time(kernel), median_time(baseline));
     let counted = time_before.zip(speedup_counted).map(|(time, ratio)| time.0 / ratio);
@@ -231,8 +230,9 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
         remainder: time.zip(predicted.or(counted)).map(|(time, ns)| Nanoseconds(time.0 - ns)),
         bytes,
         copy_rate: time.zip(rate).and_then(moved),
+        unusual: Usual::of(run).count(&kernel.parameters),
         dispatches: kernel.dispatches.iter().filter(|dispatch| !dispatch.setup).count(),
-        sorting: sorting(kernel),
+        sorting: sorting(run, kernel),
     }
 }
 
@@ -244,27 +244,32 @@ fn nanoseconds(bytes: u64, rate: f64) -> f64 {
 
 /// What a launch moves for its sort, or for an order that was made before, in bytes; nothing where it
 /// has neither.
-fn order_bytes(kernel: &Measurement) -> Option<u64> {
-    let mut sorts =
-        kernel.dispatches.iter().filter(|one| one.entry_point.ends_with("_permutation"));
+fn order_bytes(run: &Run, kernel: &Measurement) -> Option<u64> {
+    let orders = |entry_point: &str| {
+        stages::stage(run, &kernel.kernel, entry_point).is_some_and(|stage| stage.orders)
+    };
+    let mut sorts = kernel.dispatches.iter().filter(|one| orders(&one.entry_point));
     let in_time = sorts.clone().any(|dispatch| !dispatch.setup);
     sorts.next()?;
     let each = if in_time { SORT_BYTES_PER_ELEMENT } else { ORDER_BYTES_PER_ELEMENT };
-    // Attention orders its queries, as many as the sequence is long.
-    let whole = |name: &str| match kernel.parameters.get(name) {
+    let counts = &run.kernels.get(&kernel.kernel)?.ordered;
+    let whole = |name: &String| match kernel.parameters.get(name) {
         Some(Value::Integer(value)) => u64::try_from(*value).ok(),
         Some(Value::Real(_) | Value::Name(_)) | None => None,
     };
-    let elements = whole(SIZE).or_else(|| whole("sequence"))?;
-    Some(elements * whole("top").unwrap_or(1) * u64::from(each))
+    let elements = counts.iter().map(whole).collect::<Option<Vec<u64>>>()?;
+    (!elements.is_empty()).then(|| elements.iter().product::<u64>() * u64::from(each))
 }
 
-/// The measured time of the dispatches that are neither the work nor what brings results back.
-fn sorting(kernel: &Measurement) -> Option<Nanoseconds> {
+/// The measured time of the dispatches that only prepare what the work needs.
+fn sorting(run: &Run, kernel: &Measurement) -> Option<Nanoseconds> {
+    let prepares = |entry_point: &str| {
+        stages::stage(run, &kernel.kernel, entry_point).is_some_and(|stage| stage.prepares)
+    };
     let times: Vec<f64> = kernel
         .dispatches
         .iter()
-        .filter(|one| ["route", "sort", "grids"].contains(&stages::stage_name(&one.entry_point)))
+        .filter(|one| prepares(&one.entry_point))
         .filter_map(|dispatch| dispatch.median_ns.map(|time| time.0))
         .collect();
     (!times.is_empty()).then(|| Nanoseconds(times.iter().sum()))
@@ -272,51 +277,62 @@ fn sorting(kernel: &Measurement) -> Option<Nanoseconds> {
 
 /// The arms of mean length that a subgroup of the baseline runs, by the formula.
 fn arms_expected(run: &Run, kernel: &Measurement, width: Width) -> Option<f64> {
-    let named = |name: &str| match kernel.parameters.get(name) {
-        Some(Value::Name(value)) => Some(value.as_str()),
-        Some(Value::Integer(_) | Value::Real(_)) | None => None,
-    };
-    let arms = match (named("input"), named("routing"), named("mask")) {
-        (Some("random"), _, _) => classes(kernel, named("arms") == Some("unequal"))?,
-        (_, Some("even"), _) => vec![(1.0, 1.0 / f64::from(EXPERTS)); EXPERTS as usize],
-        (_, Some(_), _) => shares_of_experts(run, kernel)?,
-        (None, None, None | Some("random")) => branch(kernel)?,
-        _ => return None,
+    let divergence = run.kernels.get(&kernel.kernel)?.divergence.as_ref()?;
+    let arms = if has(kernel, &divergence.only) {
+        arms(kernel, divergence)?
+    } else {
+        shares_counted(run, kernel, divergence.counted.as_ref()?)?
     };
     let mean: f64 = arms.iter().map(|(length, p)| length * p).sum();
     (mean > 0.0).then(|| arms_run_unequal(&arms, width) / mean)
 }
 
-/// Arms of even probability; unequal ones are as long as 1, 2, 3 … of the first.
-fn classes(kernel: &Measurement, unequal: bool) -> Option<Vec<(f64, f64)>> {
-    let classes = number(kernel, "classes")?;
-    let lengths = (1_u32..=256).map(f64::from).take_while(|arm| *arm <= classes);
-    Some(lengths.map(|arm| (if unequal { arm } else { 1.0 }, 1.0 / classes)).collect())
+/// Whether a launch has these values; a parameter that it lacks has every one.
+fn has(kernel: &Measurement, values: &BTreeMap<String, Value>) -> bool {
+    let same = |(name, value): (&String, &Value)| {
+        kernel.parameters.get(name).is_none_or(|own| own.to_string() == value.to_string())
+    };
+    values.iter().all(same)
 }
 
-/// A branch that a share of lanes takes, and nothing else.
-fn branch(kernel: &Measurement) -> Option<Vec<(f64, f64)>> {
-    let maps = ["sparse/map_", "sparse/attention_branch", "sparse/attention_compact"];
-    let independent = maps.iter().any(|start| kernel.kernel.starts_with(start));
-    number(kernel, "density").filter(|_| independent).map(|density| vec![(1.0, density)])
-}
-
-/// Each expert's share of the tokens, from what `moe/separate` counted of the same launch, which has
-/// a dispatch an expert. With two experts a token the counts say nothing of the first choice alone.
-fn shares_of_experts(run: &Run, kernel: &Measurement) -> Option<Vec<(f64, f64)>> {
-    let separate = run.measurements.iter().find(|one| {
-        one.kernel == "moe/separate"
-            && one.device == kernel.device
-            && one.parameters == kernel.parameters
-            && one.status == Status::Ok
-    })?;
-    if number(kernel, "top") != Some(1.0) {
-        return None;
+/// Lengths and probabilities: arms of even probability, rising ones as long as 1, 2, 3 … of the first;
+/// or a branch that a share of lanes takes, and nothing else.
+fn arms(kernel: &Measurement, divergence: &Divergence) -> Option<Vec<(f64, f64)>> {
+    let Divergence { arms, share, rising, .. } = divergence;
+    if let Some(share) = share {
+        return number(kernel, share).map(|share| vec![(1.0, share)]);
     }
-    let alone = separate.dispatches.iter().filter(|one| one.entry_point == "expert_alone");
-    // A token passes every block of its expert's body equally often.
-    let tokens: Vec<u64> =
+    let count = match arms.as_ref()? {
+        Value::Name(name) => number(kernel, name)?,
+        number => super::number_of(number)?,
+    };
+    let unequal = !rising.is_empty() && has(kernel, rising);
+    let lengths = (1_u32..=256).map(f64::from).take_while(|arm| *arm <= count);
+    Some(lengths.map(|arm| (if unequal { arm } else { 1.0 }, 1.0 / count)).collect())
+}
+
+/// Each arm's share of the elements, from what a kernel counted of the same launch that has a dispatch
+/// for each arm.
+fn shares_counted(
+    run: &Run,
+    kernel: &Measurement,
+    counted: &CountedArms,
+) -> Option<Vec<(f64, f64)>> {
+    let CountedArms { kernel: counter, entry_point, only } = counted;
+    let same = |one: &&Measurement| {
+        let agrees = |(name, value): (&String, &Value)| {
+            kernel.parameters.get(name).is_none_or(|own| own == value)
+        };
+        one.kernel == *counter
+            && one.device == kernel.device
+            && one.parameters.iter().all(agrees)
+            && one.status == Status::Ok
+    };
+    let separate = run.measurements.iter().find(same).filter(|_| has(kernel, only))?;
+    let alone = separate.dispatches.iter().filter(|one| one.entry_point == *entry_point);
+    // An element passes every block of its arm's body equally often.
+    let elements: Vec<u64> =
         alone.map(|one| one.blocks.iter().map(|block| block.lanes.0).max().unwrap_or(0)).collect();
-    let all = u128::from(tokens.iter().sum::<u64>());
-    tokens.iter().map(|count| Some((1.0, ratio(u128::from(*count), all)?))).collect()
+    let all = u128::from(elements.iter().sum::<u64>());
+    elements.iter().map(|count| Some((1.0, ratio(u128::from(*count), all)?))).collect()
 }

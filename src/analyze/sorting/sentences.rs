@@ -1,12 +1,13 @@
 //! Where sorting pays, in tables and in a sentence for each device and baseline.
 //!
 //! Input: a run. Output: [`CrossoverTable`]s and sentences. Both are along the parameter that matters
-//! most of those that vary: the size, else density, the sequence, the number of classes.
+//! most of those that vary, as notes of kernels have it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{AXES, Crossover, FAMILIES, SpeedCurve, crossover, every_curve, usual_only, values_of};
-use crate::analyze::{family, parameters_text, short_name};
+use super::{Crossover, SpeedCurve, crossover, every_curve, values_of};
+use crate::analyze::usual::{asks_where_it_pays, axes, keep_usual};
+use crate::analyze::{parameters_text, short_name};
 use crate::record::Run;
 
 /// Where kernels cross their baseline, at every combination of the other parameters.
@@ -17,7 +18,7 @@ pub struct CrossoverTable {
     /// The baseline's full name.
     pub baseline: String,
     /// The parameter that crossovers are values of.
-    pub axis: &'static str,
+    pub axis: String,
     /// The parameters that all rows share, as `work=512`.
     pub shared: Vec<String>,
     /// The parameters that rows differ in.
@@ -41,15 +42,9 @@ pub struct CrossoverRow {
 }
 
 impl Crossover {
-    /// Words it for values of `axis` at these points: `from n = 270,000`.
-    pub fn words(&self, axis: &str, points: &[(f64, f64)]) -> String {
+    /// Words it for a curve: `from n = 270,000`.
+    pub fn words(&self, SpeedCurve { axis, axis_words: named, points, .. }: &SpeedCurve) -> String {
         let end = |point: Option<&(f64, f64)>| exact(point.map_or(0.0, |(x, _)| *x));
-        let named = match axis {
-            "classes" => "number of classes",
-            "rounds" => "number of rounds",
-            "sequence" => "length of the sequence",
-            other => other,
-        };
         let range = || format!("{named} from {} to {}", end(points.first()), end(points.last()));
         match self {
             Self::From(x) => format!("from {axis} = {}", rounded(*x)),
@@ -93,18 +88,19 @@ fn exact(value: f64) -> String {
 /// none does, the single points.
 fn groups(run: &Run) -> Vec<Vec<SpeedCurve>> {
     let mut found: BTreeMap<(String, String), Vec<SpeedCurve>> = BTreeMap::new();
-    let sorting = |curve: &SpeedCurve| FAMILIES.contains(&family(&curve.kernel));
-    for curve in every_curve(run).into_iter().filter(sorting) {
+    let asked = |curve: &SpeedCurve| asks_where_it_pays(run, &curve.kernel);
+    let axes = axes(run);
+    for curve in every_curve(run).into_iter().filter(asked) {
         found.entry((curve.label.clone(), curve.baseline.clone())).or_default().push(curve);
     }
     let along = |curves: Vec<SpeedCurve>| {
         let first = |lines: bool| {
-            AXES.into_iter().find(|axis| {
-                curves.iter().any(|one| one.axis == *axis && (!lines || one.points.len() > 1))
+            axes.iter().map(|axis| &axis.name).find(|axis| {
+                curves.iter().any(|one| one.axis == **axis && (!lines || one.points.len() > 1))
             })
         };
         let axis = first(true).or_else(|| first(false));
-        curves.into_iter().filter(|one| Some(one.axis) == axis).collect()
+        curves.into_iter().filter(|one| Some(&one.axis) == axis).collect()
     };
     found.into_values().map(along).collect()
 }
@@ -142,7 +138,7 @@ fn table(curves: &[SpeedCurve]) -> Option<CrossoverTable> {
         let of = || curves.iter().filter(|curve| places(curve) == *combination);
         let cell = |kernel: &&str| of().find(|curve| short_name(&curve.kernel) == *kernel);
         let found: Vec<Option<&SpeedCurve>> = kernels.iter().map(cell).collect();
-        let words = |curve: &SpeedCurve| crossover(curve).words(curve.axis, &curve.points);
+        let words = |curve: &SpeedCurve| crossover(curve).words(curve);
         let last = |curve: &SpeedCurve| Some(curve.points.last()?.1);
         let fixed = of().next().map(|curve| &curve.fixed);
         let value = |name: &&String| fixed?.get(*name).map(ToString::to_string);
@@ -155,7 +151,7 @@ fn table(curves: &[SpeedCurve]) -> Option<CrossoverTable> {
     Some(CrossoverTable {
         label: first.label.clone(),
         baseline: first.baseline.clone(),
-        axis: first.axis,
+        axis: first.axis.clone(),
         shared: shared.collect(),
         kernels: kernels.iter().map(|kernel| (*kernel).to_owned()).collect(),
         rows: combinations.iter().map(row).collect(),
@@ -169,7 +165,7 @@ pub fn crossover_sentences(run: &Run) -> Vec<String> {
 }
 
 fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
-    usual_only(&mut curves, |curve| &curve.fixed);
+    keep_usual(&mut curves, |curve| curve.unusual.len());
     let first = curves.first()?.clone();
     // Values of the same parameters; what only some kernels have is told with their names.
     curves.retain(|curve| {
@@ -181,7 +177,7 @@ fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
     for curve in &curves {
         let (words, single) = match curve.points.as_slice() {
             [(x, y)] => (format!("{y:.2} times as fast at {} = {}", curve.axis, exact(*x)), true),
-            points => (crossover(curve).words(curve.axis, points), false),
+            _ => (crossover(curve).words(curve), false),
         };
         let mut own = curve.fixed.clone();
         own.retain(|name, _| !shared.contains_key(name));

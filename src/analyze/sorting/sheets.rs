@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{SpeedCurve, spread, unusual, values_of};
+use super::{SpeedCurve, number_of, spread, values_of};
+use crate::analyze::SIZE;
 
 /// The most curves of a panel: as many as there are colours.
 pub(super) const CURVES_MAX: usize = 8;
@@ -14,17 +15,13 @@ pub(super) const CURVES_MAX: usize = 8;
 /// The most sheets of a baseline and axis.
 const SHEETS_MAX: usize = 12;
 
-/// The parameters that curves of a panel may differ in, the first that varies.
-const SERIES: [&str; 9] =
-    ["classes", "n", "density", "sequence", "head", "rounds", "work", "model", "hidden"];
-
 /// A figure of speed-ups over one baseline along one parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SpeedSheet {
     /// The baseline's full name.
     pub baseline: String,
     /// The parameter that the curves run along.
-    pub axis: &'static str,
+    pub axis: String,
     /// The device's name for people; nothing where the sheet holds all devices.
     pub label: Option<String>,
     /// What tells this sheet from the others of the same baseline and axis, as `input=random`.
@@ -32,7 +29,7 @@ pub struct SpeedSheet {
     /// The parameters that all its curves share, as `work=512`, but for those above.
     pub shared: Vec<String>,
     /// The parameter that tells a panel's curves apart; nothing where their names do.
-    pub series: Option<&'static str>,
+    pub series: Option<String>,
     /// A panel for each kernel; one for all where names tell curves apart.
     pub panels: Vec<SpeedPanel>,
     /// Curves of this baseline and axis that are on no sheet.
@@ -52,7 +49,8 @@ impl SpeedSheet {
     /// A word for file names, such as `sort-divergent-n-input=random`.
     pub fn name(&self) -> String {
         let baseline = self.baseline.replace('/', "-");
-        let words = std::iter::once(self.axis).chain(self.words.iter().map(String::as_str));
+        let words =
+            std::iter::once(self.axis.as_str()).chain(self.words.iter().map(String::as_str));
         words.fold(baseline, |name, word| format!("{name}-{word}"))
     }
 
@@ -64,11 +62,16 @@ impl SpeedSheet {
 
 /// Sorts curves into sheets.
 pub fn speed_sheets(curves: &[SpeedCurve]) -> Vec<SpeedSheet> {
-    let mut groups: BTreeMap<(&str, &'static str), Vec<&SpeedCurve>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, &str), Vec<&SpeedCurve>> = BTreeMap::new();
+    // The axes in their order, which is that of the curves.
+    let mut axes: Vec<&str> = Vec::new();
     for curve in curves {
-        groups.entry((&curve.baseline, curve.axis)).or_default().push(curve);
+        groups.entry((&curve.baseline, &curve.axis)).or_default().push(curve);
+        if !axes.contains(&curve.axis.as_str()) {
+            axes.push(&curve.axis);
+        }
     }
-    groups.into_values().flat_map(|curves| sheets(&curves)).collect()
+    groups.into_values().flat_map(|curves| sheets(&curves, &axes)).collect()
 }
 
 /// What a sheet's curves share: how unusual it is, the device, and names with values. Where there are too
@@ -76,11 +79,11 @@ pub fn speed_sheets(curves: &[SpeedCurve]) -> Vec<SpeedSheet> {
 type Key<'a> = (usize, &'a str, Vec<(&'a String, String)>);
 
 /// The sheets of one baseline and axis.
-fn sheets(curves: &[&SpeedCurve]) -> Vec<SpeedSheet> {
+fn sheets(curves: &[&SpeedCurve], axes: &[&str]) -> Vec<SpeedSheet> {
     let Some(first) = curves.first() else { return Vec::new() };
     let empty = |label| SpeedSheet {
         baseline: first.baseline.clone(),
-        axis: first.axis,
+        axis: first.axis.clone(),
         label,
         words: Vec::new(),
         shared: Vec::new(),
@@ -95,17 +98,14 @@ fn sheets(curves: &[&SpeedCurve]) -> Vec<SpeedSheet> {
             ..empty(None)
         }];
     }
-    let varies = |name: &&'static str| values_of(curves, name).len() > 1;
-    let series = SERIES.into_iter().filter(|name| *name != first.axis).find(varies);
+    let series = series(curves, axes);
+    let series = series.as_deref();
     let mut found: BTreeMap<Key<'_>, Vec<&SpeedCurve>> = BTreeMap::new();
     for curve in curves {
-        let mut others = curve.fixed.clone();
-        if let Some(series) = series {
-            others.remove(series);
-        }
-        let key = curve.fixed.iter().filter(|(name, _)| others.contains_key(*name));
+        let key = curve.fixed.iter().filter(|(name, _)| Some(name.as_str()) != series);
         let key = key.map(|(name, value)| (name, value.to_string())).collect();
-        found.entry((unusual(&others), &curve.label, key)).or_default().push(curve);
+        let unusual = curve.unusual.iter().filter(|name| Some(name.as_str()) != series).count();
+        found.entry((unusual, &curve.label, key)).or_default().push(curve);
     }
     let told: BTreeSet<&String> = found
         .keys()
@@ -122,7 +122,7 @@ fn sheets(curves: &[&SpeedCurve]) -> Vec<SpeedSheet> {
         made.push(SpeedSheet {
             words: text(words),
             shared: text(shared),
-            series,
+            series: series.map(str::to_owned),
             panels: panels(&curves, series),
             ..empty(Some(label.to_owned()))
         });
@@ -134,8 +134,25 @@ fn sheets(curves: &[&SpeedCurve]) -> Vec<SpeedSheet> {
     made
 }
 
+/// The parameter that curves of a panel differ in: the first number that varies, of the axes but the
+/// size, then the size, then by name.
+fn series(curves: &[&SpeedCurve], axes: &[&str]) -> Option<String> {
+    let first = curves.first()?;
+    let mut names: Vec<&str> = axes.iter().copied().filter(|name| *name != SIZE).collect();
+    names.push(SIZE);
+    let others: BTreeSet<&str> = curves
+        .iter()
+        .flat_map(|curve| &curve.fixed)
+        .filter(|(_, value)| number_of(value).is_some())
+        .map(|(name, _)| name.as_str())
+        .collect();
+    names.extend(others.into_iter().filter(|name| !axes.contains(name)));
+    let varies = |name: &&&str| values_of(curves, name).len() > 1;
+    names.iter().filter(|name| **name != first.axis).find(varies).map(|name| (*name).to_owned())
+}
+
 /// A panel for each kernel, of as many curves as there are colours.
-fn panels(curves: &[&SpeedCurve], series: Option<&'static str>) -> Vec<SpeedPanel> {
+fn panels(curves: &[&SpeedCurve], series: Option<&str>) -> Vec<SpeedPanel> {
     let values = series.map(|name| spread(&values_of(curves, name), CURVES_MAX));
     let drawn: Vec<&SpeedCurve> = match (series, &values) {
         (Some(name), Some(values)) => {

@@ -1,13 +1,13 @@
 //! A launch's time by its dispatches.
 //!
 //! Input: a run whose dispatches were timed one by one. Output: [`StageStack`]s. Which dispatch does
-//! what is known by its entry point's name.
+//! what, the notes of kernels say.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::usual_only;
+use crate::analyze::usual::{Usual, keep_usual};
 use crate::analyze::{SIZE, device_label, short_name};
-use crate::record::{Run, Value};
+use crate::record::{Run, StageNote, Value};
 use crate::units::Nanoseconds;
 
 /// The launches of a family, as many as a figure shows.
@@ -15,6 +15,9 @@ use crate::units::Nanoseconds;
 pub struct StageSheet {
     /// The launches by their size, of one size in the order of measurement.
     pub stacks: Vec<StageStack>,
+    /// The names of stages that the notes of the family's kernels name, in their order, and last that of
+    /// what lies between dispatches: a stage's colour is its place here.
+    pub order: Vec<String>,
     /// How many others there are of less usual parameters.
     pub unusual: usize,
     /// How many others there are of the usual parameters, at these sizes or without one.
@@ -39,12 +42,14 @@ pub struct StageStack {
     pub stages: Vec<Stage>,
     /// The launch's own time, without timestamps between its dispatches.
     pub launch: Nanoseconds,
+    /// In how many parameters the launch differs from the usual one.
+    pub unusual: usize,
 }
 
 /// A part of a launch's time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stage {
-    /// What it does: `route`, `sort`, `experts`, `scatter`, or the entry point's own name.
+    /// What it does, in a word: the stage that the kernel's note names, or the entry point's own name.
     pub name: String,
     /// The sum of the medians of its dispatches.
     pub time: Nanoseconds,
@@ -70,6 +75,7 @@ const STACKS_MAX: usize = 24;
 /// each kernel and sizes that lie apart.
 /// Nothing where there is no such launch.
 pub fn stages(run: &Run, family: &str) -> Option<StageSheet> {
+    let usual = Usual::of(run);
     let (mut stacks, mut unknown) = (Vec::new(), 0);
     for measurement in &run.measurements {
         if crate::analyze::family(&measurement.kernel) != family {
@@ -78,7 +84,7 @@ pub fn stages(run: &Run, family: &str) -> Option<StageSheet> {
         let mut stages: Vec<Stage> = Vec::new();
         for dispatch in &measurement.dispatches {
             let Some(time) = dispatch.median_ns else { continue };
-            let name = stage_name(&dispatch.entry_point);
+            let name = stage_name(run, &measurement.kernel, &dispatch.entry_point);
             match stages.iter_mut().find(|stage| stage.name == name) {
                 Some(stage) => stage.time.0 += time.0,
                 None => stages.push(Stage { name: name.to_owned(), time }),
@@ -95,13 +101,29 @@ pub fn stages(run: &Run, family: &str) -> Option<StageSheet> {
                 parameters: measurement.parameters.clone(),
                 stages,
                 launch,
+                unusual: usual.count(&measurement.parameters),
             }),
             None => unknown += 1,
         }
     }
     // Sizes that were measured last stand where they belong; at one size the order stays.
     stacks.sort_by_key(size);
-    (!stacks.is_empty()).then(|| fitting(stacks, unknown))
+    (!stacks.is_empty())
+        .then(|| StageSheet { order: order(run, family), ..fitting(stacks, unknown) })
+}
+
+/// The stages that notes of a family's kernels name, each once, and what lies between dispatches.
+fn order(run: &Run, family: &str) -> Vec<String> {
+    let mut order: Vec<String> = Vec::new();
+    for (kernel, note) in &run.kernels {
+        if crate::analyze::family(kernel) == family {
+            let more = note.stages.iter().map(|stage| &stage.name);
+            let more: Vec<String> = more.filter(|name| !order.contains(name)).cloned().collect();
+            order.extend(more);
+        }
+    }
+    order.push(BETWEEN.to_owned());
+    order
 }
 
 /// A launch's size; nothing where it has none.
@@ -117,13 +139,14 @@ fn size(stack: &StageStack) -> Option<i64> {
 fn fitting(mut stacks: Vec<StageStack>, unknown: usize) -> StageSheet {
     let all = stacks.len();
     if all > STACKS_MAX {
-        usual_only(&mut stacks, |stack| &stack.parameters);
+        keep_usual(&mut stacks, |stack| stack.unusual);
     }
     let unusual = all - stacks.len();
     let dropped = if stacks.len() > STACKS_MAX { drop_between(&mut stacks) } else { Vec::new() };
     let sizes: BTreeSet<i64> = dropped.iter().filter_map(size).collect();
     let sizes_between = sizes.into_iter().collect();
-    StageSheet { stacks, unusual, between: dropped.len(), sizes_between, unknown }
+    let order = Vec::new();
+    StageSheet { stacks, order, unusual, between: dropped.len(), sizes_between, unknown }
 }
 
 /// Takes the launches that have no room out of `stacks`, which are sorted by size, and returns them.
@@ -168,19 +191,19 @@ fn added_up(mut stages: Vec<Stage>, launch: Nanoseconds) -> Option<Vec<Stage>> {
     Some(stages)
 }
 
-/// What an entry point does, in a word.
-pub(super) fn stage_name(entry_point: &str) -> &str {
-    match entry_point {
-        "scan" => "sort",
-        name if name.starts_with("few_") || name.starts_with("many_") => "sort",
-        "naive" | "experts" | "experts_in_order" | "expert_alone" => "experts",
-        "grids_of_experts" | "grids_of_classes" | "grid_of_active" => "grids",
-        "combine" | "scatter" => "scatter",
-        "list_keys" => "lists",
-        "ordered" | "divergent" | "alone" | "collected" | "branch" | "mask" | "listed" => "work",
-        "by_query" | "by_density" | "of_density" | "dense" | "compact" | "main" => "work",
-        other => other,
-    }
+/// What an entry point of a kernel does, in a word: its stage, or its own name.
+pub(super) fn stage_name<'a>(run: &'a Run, kernel: &str, entry_point: &'a str) -> &'a str {
+    stage(run, kernel, entry_point).map_or(entry_point, |stage| stage.name.as_str())
+}
+
+/// The stage that an entry point of a kernel belongs to, where the kernel's note names one.
+pub(super) fn stage<'a>(run: &'a Run, kernel: &str, entry_point: &str) -> Option<&'a StageNote> {
+    let stages = &run.kernels.get(kernel)?.stages;
+    let means = |one: &String| match one.strip_suffix('*') {
+        Some(start) => entry_point.starts_with(start),
+        None => entry_point == one,
+    };
+    stages.iter().find(|stage| stage.entry_points.iter().any(means))
 }
 
 #[cfg(test)]
@@ -213,6 +236,7 @@ mod tests {
             .into(),
             stages: Vec::new(),
             launch: Nanoseconds(1.0),
+            unusual: usize::from(input != "random"),
         };
         let few: Vec<StageStack> = (0..4).map(|n| stack(n, "ordered")).collect();
         let sheet = fitting(few.clone(), 0);
@@ -239,6 +263,7 @@ mod tests {
             parameters: [(SIZE.to_owned(), Value::Integer(1 << power))].into(),
             stages: Vec::new(),
             launch: Nanoseconds(1.0),
+            unusual: 0,
         };
         let kernels = ["separate", "separate_before", "sorted"];
         let sweep = (6..=24).step_by(2).flat_map(|n| kernels.map(|kernel| stack(kernel, n)));
@@ -255,9 +280,13 @@ mod tests {
     }
 
     #[test]
-    fn what_brings_results_back_has_one_name() {
-        assert_eq!(["combine", "scatter"].map(stage_name), ["scatter"; 2]);
-        assert_eq!(["few_count", "scan", "many_permutation"].map(stage_name), ["sort"; 3]);
-        assert_eq!(stage_name("mystery"), "mystery");
+    fn stages_are_those_of_the_note() {
+        let run = crate::fixtures::sorting_sweep();
+        let name = |entry_point| stage_name(&run, "sort/separate", entry_point);
+        assert_eq!(["few_count", "scan", "many_permutation"].map(name), ["sort"; 3]);
+        assert_eq!(
+            ["alone", "grids_of_classes", "mystery"].map(name),
+            ["work", "grids", "mystery"]
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! Tests of what sorting gains, on synthetic runs.
 
 use super::*;
-use crate::fixtures::{compared, sorting_sweep};
+use crate::fixtures::{noted, sorting_sweep};
 use crate::units::Width;
 
 fn width(lanes: u32) -> Width {
@@ -25,8 +25,10 @@ fn the_crossover_lies_between_the_points_on_both_sides_of_one() {
         label: String::new(),
         kernel: String::new(),
         baseline: String::new(),
-        axis: SIZE,
+        axis: "n".to_owned(),
+        axis_words: "n".to_owned(),
         fixed: BTreeMap::new(),
+        unusual: BTreeSet::new(),
         points: points.to_vec(),
     };
     let Crossover::From(n) = crossover(&curve(&[(1024.0, 0.5), (4096.0, 2.0)])) else {
@@ -65,9 +67,12 @@ fn a_sweep_of_many_combinations_falls_into_sheets_that_can_be_read() {
     }
     // Along n a curve for each number of classes; along classes 8 of the 11 sizes, which is said.
     let along = |axis: &str| sheets.iter().find(|sheet| sheet.axis == axis).unwrap();
-    assert_eq!((along("n").series, along("n").not_shown), (Some("classes"), 0));
+    assert_eq!((along("n").series.as_deref(), along("n").not_shown), (Some("classes"), 0));
     assert_eq!(along("n").panels[0].curves.len(), 5);
-    assert_eq!((along("classes").series, along("classes").not_shown), (Some("n"), 6 * 4 * 3));
+    assert_eq!(
+        (along("classes").series.as_deref(), along("classes").not_shown),
+        (Some("n"), 6 * 4 * 3)
+    );
     assert_eq!(along("classes").panels[0].curves.len(), 8);
 }
 
@@ -77,7 +82,7 @@ fn crossovers_stand_in_one_table_and_one_sentence() {
     let tables = crossover_tables(&run);
     assert_eq!(tables.len(), 1);
     let table = &tables[0];
-    assert_eq!((table.axis, table.rows.len()), ("n", 30));
+    assert_eq!((table.axis.as_str(), table.rows.len()), ("n", 30));
     assert_eq!(table.parameters, ["arms", "classes", "input"]);
     assert_eq!(table.kernels, ["separate", "separate_before", "sorted", "sorted_before"]);
     let row =
@@ -142,7 +147,8 @@ fn kernels_without_the_parameter_that_tells_curves_apart_have_panels_too() {
     let sheets = speed_sheets(&speed_curves(&run));
     let sheet = sheets.iter().find(|sheet| sheet.axis == "n").unwrap();
     let curves: Vec<usize> = sheet.panels.iter().map(|panel| panel.curves.len()).collect();
-    assert_eq!((sheet.series, curves, sheet.not_shown), (Some("classes"), vec![5, 5, 1, 1], 0));
+    let series = sheet.series.as_deref();
+    assert_eq!((series, curves, sheet.not_shown), (Some("classes"), vec![5, 5, 1, 1], 0));
     let drawing = crate::present::Drawing::Crossovers(sheet.clone());
     let svg = crate::chart::draw(&drawing).unwrap();
     assert!(svg.contains("\nnone\n"), "{svg}");
@@ -161,7 +167,7 @@ fn the_model_shows_usual_parameters_and_keeps_the_others() {
         table
             .rows
             .iter()
-            .find(|row| row.kernel == kernel && row.parameters[SIZE] == Value::Integer(n))
+            .find(|row| row.kernel == kernel && row.parameters["n"] == Value::Integer(n))
             .unwrap()
     };
     let sorted = row("sort/sorted", 1 << 26);
@@ -206,7 +212,7 @@ fn shares_of_experts_are_those_that_separate_dispatches_counted() {
     for (one, name) in run.measurements.iter_mut().zip(names) {
         one.kernel = name.to_owned();
         one.parameters = [
-            (SIZE.to_owned(), Value::Integer(1024)),
+            ("n".to_owned(), Value::Integer(1024)),
             ("routing".to_owned(), Value::Name("skewed".to_owned())),
             ("top".to_owned(), Value::Integer(1)),
         ]
@@ -221,7 +227,7 @@ fn shares_of_experts_are_those_that_separate_dispatches_counted() {
         alone.blocks[0].lanes = crate::units::Lanes(7 * tokens);
         separate.dispatches.push(alone);
     }
-    run.kernels = ["moe/sorted", "moe/separate"].map(|name| compared(name, "moe/naive")).into();
+    let mut run = noted(run);
     let shares = [(1.0, 0.5), (1.0, 0.25), (1.0, 0.25)];
     let arms = |run: &Run| model::model(run)[0].arms_run;
     let expected = arms_run_unequal(&shares, width(32));
@@ -236,11 +242,11 @@ fn shares_of_experts_are_those_that_separate_dispatches_counted() {
     }
     assert!(arms(&run).is_some());
     for one in &mut run.measurements {
-        one.parameters.insert(SIZE.to_owned(), Value::Integer(0));
+        one.parameters.insert("n".to_owned(), Value::Integer(0));
     }
     assert_eq!(arms(&run), None, "no tokens");
     for one in &mut run.measurements {
-        one.parameters.insert(SIZE.to_owned(), Value::Integer(1024));
+        one.parameters.insert("n".to_owned(), Value::Integer(1024));
         one.parameters.insert("routing".to_owned(), Value::Name("skewed".to_owned()));
     }
     run.measurements.truncate(2);
@@ -258,11 +264,21 @@ fn values_are_spread_with_both_ends() {
 fn crossovers_have_two_digits_and_ranges_all() {
     let words = [287_654.0, 1234.0, 0.043_21, 83.2, 15.0].map(sentences::rounded);
     assert_eq!(words, ["290,000", "1,200", "0.043", "83", "15"]);
-    let points = [(1024.0, 0.5), (16_777_216.0, 0.9)];
-    assert_eq!(Crossover::Never.words("n", &points), "at no n from 1,024 to 16,777,216");
-    let density = [(0.01, 2.0), (0.5, 1.5), (1.0, 0.5)];
+    let curve = |axis: &str, points: &[(f64, f64)]| SpeedCurve {
+        label: String::new(),
+        kernel: String::new(),
+        baseline: String::new(),
+        axis: axis.to_owned(),
+        axis_words: format!("number of {axis}"),
+        fixed: BTreeMap::new(),
+        unusual: BTreeSet::new(),
+        points: points.to_vec(),
+    };
+    let n = curve("n", &[(1024.0, 0.5), (16_777_216.0, 0.9)]);
+    assert_eq!(Crossover::Never.words(&n), "at no number of n from 1,024 to 16,777,216");
+    let density = curve("density", &[(0.01, 2.0), (0.5, 1.5), (1.0, 0.5)]);
     assert_eq!(
-        Crossover::Some(2).words("density", &density),
-        "at 2 of 3 values of density from 0.01 to 1"
+        Crossover::Some(2).words(&density),
+        "at 2 of 3 values of number of density from 0.01 to 1"
     );
 }

@@ -25,8 +25,8 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 
 use super::format::Reference;
-use super::generate;
 use super::launch::Launch;
+use super::scalars;
 use crate::layout::ScalarType;
 use crate::record::Value;
 
@@ -192,7 +192,7 @@ fn compare(
 ) -> Option<Mismatch> {
     let length = usize::try_from(scalar.bytes()).unwrap_or(8);
     let wrong = |(bytes, expected): (&[u8], &Element)| {
-        let found = generate::decode(scalar, bytes);
+        let found = scalars::decode(scalar, bytes);
         let Element { value: expected, magnitude } = *expected;
         let allowed = reference.tolerance_absolute + reference.tolerance_relative * magnitude;
         // Not a number is never right.

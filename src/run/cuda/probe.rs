@@ -4,7 +4,7 @@
 
 use super::driver::{Buffer, Kernel, Launch, Recorded, Sample};
 use super::runner::{Compiler, arguments};
-use crate::kernel::launch::fold;
+use crate::kernel::limits::fold;
 use crate::program::{Overrides, Parsed};
 use crate::record::{Device, Packing, SampleState};
 use crate::run::probes::{

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::kernel::ScalarType;
+use crate::kernel::condition::Condition;
 use crate::kernel::format::{
     BufferDescription, DefaultWord, DispatchDescription, FillDescription, Formula,
     ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
@@ -42,6 +43,7 @@ pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
         scalars: Vec::new(),
         output: false,
         shown: false,
+        when: Condition::always(),
     };
     let array = matches!(resource.shape, Shape::Array { .. });
     if let (true, Some((scalar, atomic))) = (array, resource.shape.uniform_scalar()) {
@@ -173,6 +175,7 @@ pub fn dispatch(interface: &Interface, workgroups: Option<[u32; 3]>) -> Dispatch
         cooperative: None,
         repeat: None,
         overrides: BTreeMap::new(),
-        setup: false,
+        setup: Condition::never(),
+        when: Condition::always(),
     }
 }

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use crate::kernel::format::{self, FillDescription, Parameter};
 use crate::kernel::{
     Description, DeviceClass, Kernel, KernelError, Language, Launch, Surroundings, Workgroups,
-    launch,
+    launch, names,
 };
 use crate::program::{Access, Interface, Overrides, Parsed, ProgramError, Resource};
 use crate::record::Value;
@@ -129,6 +129,11 @@ pub fn prepare(
         None => (request.file.clone(), Description::parse(&request.file, "")?),
     };
     let unfit = |message: String| ProfileError::Unfit { file: file.clone(), message };
+    if !description.sets.is_empty() {
+        return Err(unfit(
+            "`sets` is for kernels of the catalogue, which have a family".to_owned(),
+        ));
+    }
     if description.multisplit.is_some() || description.dispatches.iter().any(|d| d.multisplit) {
         let message = "`multisplit` is for kernels of the catalogue, which have its shader as a part; \
                        list its dispatches and buffers";
@@ -138,7 +143,7 @@ pub fn prepare(
     description.parameters.entry(SIZE.to_owned()).or_insert_with(|| size_parameter(ELEMENTS));
     let mut parameters = chosen(request, &description)?;
     let entry_points = entry_points(request, &parsed, &description, &parameters)?;
-    let overrides = launch::overrides(&description.overrides, &parameters).map_err(unfit)?;
+    let overrides = names::overrides(&description.overrides, &parameters).map_err(unfit)?;
     let interfaces = interfaces(&parsed, &entry_points, &overrides)?;
     let resources = resources(&interfaces);
     if n_is_default {
@@ -219,7 +224,7 @@ fn entry_points(
     if !description.dispatches.is_empty() {
         let mut names: Vec<String> = Vec::new();
         for dispatch in &description.dispatches {
-            let name = launch::interpolate(&dispatch.entry_point, parameters);
+            let name = names::interpolate(&dispatch.entry_point, parameters);
             let file = request.description.as_ref().map_or(&request.file, |(file, _)| file).clone();
             let name = name.map_err(|message| ProfileError::Unfit { file, message })?;
             if !names.contains(&name) {

@@ -14,7 +14,7 @@ use super::super::probes::{
 use super::super::sampling::{Ticks, Timer};
 use super::super::{RunError, RunErrorKind};
 use super::gpu::{Bound, Gpu, Grid, Sample, Shader, Slot, SlotKind};
-use crate::kernel::launch::fold;
+use crate::kernel::limits::fold;
 use crate::program::{Overrides, Parsed};
 use crate::record::{Device, Packing};
 

@@ -1,8 +1,7 @@
-// What is left of sparse attention when keys were listed before?
+// Attention over lists of keys that were made before.
 //
-// Dispatch: one workgroup a query, its lanes on the query's list, after one that makes lists and is not timed.
-// Divergence expected: none in the dot product but in the list's last subgroup.
-
+// Dispatches: `list_keys`, an invocation a query, which is not timed; `listed`, one workgroup a query,
+// its lanes on the query's list.
 // [sequence × sequence] and [sequence]: each query's keys, first those that its mask has, and how many these
 // are. So the timed work reads as much as others read of the mask, and writes the same zeros.
 @group(0) @binding(5) var<storage, read_write> lists: array<u32>;

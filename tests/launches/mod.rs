@@ -1,0 +1,365 @@
+//! The catalogue launches what it launched: the same buffers, dispatches, executions and lanes.
+//!
+//! Input: the embedded catalogue and `digests.txt` beside this file, taken before families became
+//! folders. Output: a failure for each line that the catalogue no longer gives. A line names a
+//! kernel and chosen parameters as records of that day do; what has another name today is found
+//! through the families' lists of what was renamed. Texts may differ: executions and lanes are
+//! compared as the sorted list of what ran, so that neither the number nor the line of a block
+//! matters.
+//!
+//! `LANESCOPE_TAKE_DIGESTS=<file>` writes the lines of the catalogue at hand there. A new kernel needs
+//! no line; whoever changes what a kernel executes takes its lines anew, and says why in the
+//! commit.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::Mutex;
+
+use lanescope::analyze::compare;
+use lanescope::kernel::format::Combination;
+use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Language, Launch, SEED};
+use lanescope::program::{Overrides, Parsed, Program};
+use lanescope::record::{Measurement, Run, Value};
+use lanescope::run::simulator::SimulatorRunner;
+use lanescope::run::{CountOptions, Runner};
+use lanescope::simulate::Schedule;
+use lanescope::units::Width;
+use libtest_mimic::Trial;
+use rayon::prelude::*;
+
+const DIGESTS: &str = include_str!("digests.txt");
+
+/// Names a file that the lines of the catalogue at hand are written to.
+const TAKE: &str = "LANESCOPE_TAKE_DIGESTS";
+
+/// Elements of a launch whose executions are counted, where the kernel has a parameter of that
+/// name.
+const ELEMENTS: [(&str, i64); 4] = [("n", 700), ("workgroups", 2), ("links", 64), ("work", 32)];
+
+const WIDTHS: [u32; 2] = [8, 32];
+
+const STEPS_MAX: u64 = 1 << 24;
+
+/// Chosen parameters, by name.
+type Point = BTreeMap<String, Value>;
+
+/// Checks that need no driver.
+pub(crate) fn trials() -> Vec<Trial> {
+    let checks: [(&str, fn()); 3] = [
+        ("launches::launches_executions_and_lanes_are_what_they_were", points_hold),
+        ("launches::a_run_measures_what_it_measured", families_hold),
+        ("launches::committed_records_compare_under_the_names_of_today", records_hold),
+    ];
+    let trial = |(name, check): (&str, fn())| {
+        Trial::test(name, move || {
+            check();
+            Ok(())
+        })
+    };
+    checks.into_iter().map(trial).collect()
+}
+
+/// The first half of a SHA-256.
+fn digest(text: &str) -> String {
+    lanescope::run::measure::sha256(text)[..16].to_owned()
+}
+
+fn programs(launch: &Launch) -> Vec<Program> {
+    let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
+    let dispatches = launch.dispatches.iter();
+    dispatches
+        .map(|dispatch| {
+            let mut values: Overrides = launch.overrides.clone();
+            values.extend(dispatch.overrides.clone());
+            parsed.resolve(&dispatch.entry_point, &values).unwrap()
+        })
+        .collect()
+}
+
+/// What a launch is made of but for texts and names of kernels.
+fn plain(launch: &Launch, contents: bool) -> String {
+    let mut buffers: Vec<String> = launch.buffers.iter().map(|b| format!("{b:?}")).collect();
+    // Only kernels in CUDA C++ take buffers in order.
+    if launch.language() == Language::Wgsl {
+        buffers.sort();
+    }
+    let mut shown = launch.shown.clone();
+    shown.sort();
+    let mut all = format!(
+        "{buffers:?}\n{:?}\n{:?}\n{:?}\n{:?}\n{shown:?}\n{:?}\n",
+        launch.overrides,
+        launch.dispatches,
+        (launch.repeatable, launch.trusted, launch.workgroup_memory_zeroed),
+        (&launch.immediates, &launch.reference, launch.bytes),
+        launch.exempt_from_agreement,
+    );
+    if contents {
+        let found: BTreeMap<&String, Vec<u8>> =
+            launch.buffers.iter().map(|buffer| (&buffer.name, launch.contents(buffer))).collect();
+        for (name, bytes) in found {
+            writeln!(all, "{name} {}", digest(&hexadecimal(&bytes))).unwrap();
+        }
+    }
+    all
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from(b"0123456789abcdef"[usize::from(half)]);
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// What a description expects of the blocks that a launch's programs have.
+fn expected(launch: &Launch, programs: &[Program]) -> String {
+    let width = Width::new(32).unwrap();
+    let labels: BTreeSet<&String> = programs
+        .iter()
+        .flat_map(Program::blocks)
+        .filter_map(|block| block.label.as_ref())
+        .collect();
+    let of = |label: &str| {
+        let mean = launch.active_lanes_mean_expected(label, width).unwrap();
+        format!("{label} {mean:?} {:?}\n", launch.counts_expected(label, width).unwrap())
+    };
+    labels.into_iter().map(|label| of(label)).collect()
+}
+
+/// The executions and lanes of the blocks that ran, and of those with a label, dispatch by
+/// dispatch.
+fn counted(launch: &Launch, programs: &[Program], width: u32) -> String {
+    let mut runner = SimulatorRunner::new(Width::new(width).unwrap(), STEPS_MAX)
+        .schedule(Schedule::InOrder, Some(1));
+    let options = CountOptions { histogram: false, derived: false };
+    let counted = match runner.count(launch, &options) {
+        Ok(counted) => counted,
+        Err(error) => return digest(&error.to_string()),
+    };
+    let mut all = String::new();
+    for (dispatch, program) in counted.dispatches.iter().zip(programs) {
+        let mut blocks: Vec<String> = dispatch
+            .counts
+            .iter()
+            .zip(program.blocks())
+            .filter(|(count, _)| count.lanes.0 > 0)
+            .map(|(count, block)| {
+                let label = block.label.as_deref().unwrap_or_default();
+                format!("{} {} {label}", count.issues.0, count.lanes.0)
+            })
+            .collect();
+        blocks.sort();
+        writeln!(all, "{:?} {}", dispatch.workgroups, blocks.join(", ")).unwrap();
+    }
+    digest(&all)
+}
+
+/// The line of a kernel at a point.
+fn line(kernel: &Kernel, point: &Point) -> String {
+    let launch = |class, point: &Point| kernel.launch(class, point, SEED).unwrap();
+    let quick = launch(DeviceClass::Quick, point);
+    let gpu = launch(DeviceClass::Gpu, point);
+    let mut line = format!("{} {}", digest(&plain(&quick, true)), digest(&plain(&gpu, false)));
+    if kernel.language == Language::Wgsl {
+        let small = small(kernel, point);
+        let programs = programs(&small);
+        write!(line, " {}", digest(&expected(&small, &programs))).unwrap();
+        for width in WIDTHS {
+            if kernel.description.exempt_from_agreement.is_none() {
+                write!(line, " {}", counted(&small, &programs, width)).unwrap();
+            }
+        }
+    }
+    line
+}
+
+/// A launch that the simulator runs at once, where the kernel can be made small.
+fn small(kernel: &Kernel, point: &Point) -> Launch {
+    let mut chosen = point.clone();
+    for (name, value) in ELEMENTS {
+        let described = kernel.description.parameters.get(name);
+        if !point.contains_key(name) && described.is_some_and(|one| one.values.is_empty()) {
+            chosen.insert(name.to_owned(), Value::Integer(value));
+        }
+    }
+    let launch = kernel.launch(DeviceClass::Quick, &chosen, SEED);
+    launch.unwrap_or_else(|_| kernel.launch(DeviceClass::Quick, point, SEED).unwrap())
+}
+
+/// The defaults, and each value of each parameter that lists them, with what goes with it.
+fn points(kernel: &Kernel) -> Vec<Point> {
+    let mut points = vec![Point::new()];
+    for (name, parameter) in &kernel.description.parameters {
+        for value in &parameter.values {
+            let mut point = Point::from([(name.clone(), value.clone())]);
+            let chosen = |one: &&Combination| {
+                one.applies.get(name).is_some_and(|values| values.contains(value))
+            };
+            for one in kernel.description.combinations.iter().filter(chosen) {
+                point.extend(one.only.iter().map(|(name, all)| (name.clone(), all[0].clone())));
+            }
+            points.push(point);
+        }
+    }
+    points
+}
+
+fn key(id: &str, point: &Point) -> String {
+    let chosen: String = point.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+    format!("{id}{chosen}:")
+}
+
+/// A value as it stands in a line.
+fn value(text: &str) -> Value {
+    match (text.parse(), text.parse()) {
+        (Ok(whole), _) => Value::Integer(whole),
+        (Err(_), Ok(real)) => Value::Real(real),
+        (Err(_), Err(_)) => Value::Name(text.to_owned()),
+    }
+}
+
+/// The kernel and the point that a line speaks of, as the catalogue has them today.
+fn today<'a>(catalogue: &'a Catalogue, key: &str) -> Option<(&'a Kernel, Point)> {
+    let mut words = key.split(' ');
+    let id = words.next()?;
+    let point: Point = words
+        .filter_map(|word| word.split_once('='))
+        .map(|(name, text)| (name.to_owned(), value(text)))
+        .collect();
+    let (id, point) = catalogue.today(id, &point);
+    Some((catalogue.kernel(&id)?, point))
+}
+
+fn all_lines(catalogue: &Catalogue) -> Vec<String> {
+    let all: Vec<(&Kernel, Point)> = catalogue
+        .all()
+        .flat_map(|kernel| points(kernel).into_iter().map(move |point| (kernel, point)))
+        .collect();
+    let one = |(kernel, point): &(&Kernel, Point)| {
+        format!("{} {}", key(&kernel.id, point), line(kernel, point))
+    };
+    let mut lines: Vec<String> = all.par_iter().map(one).collect();
+    lines.extend(runs(catalogue).into_iter().map(|(name, digest)| format!("{name}: {digest}")));
+    lines
+}
+
+fn points_hold() {
+    let catalogue = Catalogue::embedded().unwrap();
+    if let Some(file) = std::env::var_os(TAKE) {
+        std::fs::write(file, all_lines(&catalogue).join("\n") + "\n").unwrap();
+    }
+    let failures = Mutex::new(Vec::new());
+    let lines: Vec<&str> = DIGESTS.lines().filter(|line| !line.starts_with("run ")).collect();
+    assert!(lines.len() > 300, "{}", lines.len());
+    lines.par_iter().for_each(|wanted| {
+        let (key, digests) = wanted.split_once(": ").unwrap();
+        let found = today(&catalogue, key).map(|(kernel, point)| line(kernel, &point));
+        if found.as_deref() != Some(digests) {
+            let found = found.unwrap_or_else(|| "no such kernel".to_owned());
+            failures.lock().unwrap().push(format!("{wanted}\n  is now {found}"));
+        }
+    });
+    let failures = failures.into_inner().unwrap();
+    assert!(failures.is_empty(), "{} differ:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// What a run of each family measures without asking, on a GPU and elsewhere: every launch of the
+/// default points and of the sweeps.
+fn runs(catalogue: &Catalogue) -> BTreeMap<String, String> {
+    let mut launches: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for kernel in catalogue.all() {
+        for (class, name) in [(DeviceClass::Gpu, "gpu"), (DeviceClass::Quick, "quick")] {
+            let mut points = kernel.points(&Point::new());
+            for sweep in &kernel.description.sweeps {
+                if class == DeviceClass::Gpu || !sweep.gpu_only {
+                    points.extend(product(&sweep.axes));
+                }
+            }
+            let family = launches.entry(format!("run {} {name}", kernel.family())).or_default();
+            for point in points {
+                let launch = kernel.launch(class, &point, SEED).unwrap();
+                family.insert(digest(&plain(&launch, false)));
+            }
+        }
+    }
+    let one = |(name, all): (String, BTreeSet<String>)| {
+        let joined: Vec<String> = all.iter().cloned().collect();
+        (name, format!("{} {}", all.len(), digest(&joined.join(" "))))
+    };
+    launches.into_iter().map(one).collect()
+}
+
+fn product(axes: &BTreeMap<String, Vec<Value>>) -> Vec<Point> {
+    let mut points = vec![Point::new()];
+    for (name, values) in axes {
+        let with = |point: &Point, value: &Value| {
+            let mut more = point.clone();
+            more.insert(name.clone(), value.clone());
+            more
+        };
+        points = points.iter().flat_map(|p| values.iter().map(|v| with(p, v))).collect();
+    }
+    points
+}
+
+fn families_hold() {
+    let found = runs(&Catalogue::embedded().unwrap());
+    for wanted in DIGESTS.lines().filter(|line| line.starts_with("run ")) {
+        let (name, digest) = wanted.split_once(": ").unwrap();
+        assert_eq!(found.get(name).map(String::as_str), Some(digest), "{name}");
+    }
+}
+
+/// Every committed record.
+fn records(folder: &Path) -> Vec<Run> {
+    let paths = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut found = Vec::new();
+    for path in paths {
+        let name = path.to_string_lossy().into_owned();
+        if path.is_dir() {
+            found.extend(records(&path));
+        } else if name.ends_with(".json") || name.ends_with(".json.gz") {
+            // Rows of peers and the like are no records.
+            found.extend(lanescope::store::load(&path));
+        }
+    }
+    found
+}
+
+/// Kernels of committed records have the names and parameters of today once they are renewed, none
+/// is taken for another, and a record has everything in common with itself renewed.
+fn records_hold() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let mut renamed = BTreeSet::new();
+    let mut read = 0;
+    for run in records(&folder) {
+        read += 1;
+        let mut renewed = run.clone();
+        catalogue.renew(&mut renewed);
+        let keys = |run: &Run| {
+            let key = |one: &Measurement| {
+                (one.device.clone(), one.kernel.clone(), format!("{:?}", one.parameters))
+            };
+            run.measurements.iter().map(key).collect::<BTreeSet<_>>().len()
+        };
+        assert_eq!(keys(&run), keys(&renewed));
+        for (old, new) in run.measurements.iter().zip(&renewed.measurements) {
+            let Some(known) = catalogue.all().find(|kernel| kernel.id == new.kernel) else {
+                // A user's shader, or a variant that was tried once.
+                assert_eq!(old.kernel, new.kernel);
+                continue;
+            };
+            let sorts = known.description.parameters.contains_key("sort");
+            assert_eq!(new.parameters.contains_key("sort"), sorts, "{}", old.kernel);
+            if old.kernel != new.kernel {
+                renamed.insert(old.kernel.clone());
+            }
+        }
+        let rows = |run: &Run| compare(run, run).rows.len();
+        assert_eq!(rows(&run), rows(&renewed));
+    }
+    assert!(read > 20, "{read} records");
+    let families = catalogue.families().flat_map(|(_, family)| &family.renamed);
+    let gone: BTreeSet<String> =
+        families.filter(|one| one.from != one.to).map(|one| one.from.clone()).collect();
+    assert_eq!(renamed, gone, "each of them stands in a record");
+}
