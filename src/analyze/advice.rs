@@ -57,7 +57,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use super::{DeviceProfile, Profile, ratio};
+use super::counts::ratio;
+use super::profile::{DeviceProfile, Profile};
 use crate::units::{Ratio, Width};
 use table::Table;
 

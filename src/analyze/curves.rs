@@ -10,7 +10,8 @@ mod vote;
 
 use std::collections::BTreeMap;
 
-use super::{device_label, summary::overlap, ticks_by_round};
+use super::names::device_label;
+use super::rounds::{overlap, ticks_by_round};
 use crate::record::{Measurement, Run, Value};
 use crate::statistics;
 

@@ -26,7 +26,8 @@ pub use sentences::{CrossoverRow, CrossoverTable, crossover_sentences, crossover
 pub use sheets::{SpeedPanel, SpeedSheet, speed_sheets};
 pub use stages::{Stage, StageSheet, StageStack, stages};
 
-use super::{SIZE, baseline, device_label, median_time, parameters_text};
+use super::names::{SIZE, baseline, device_label, number_of, parameters_text};
+use super::rounds::median_time;
 use crate::record::{Measurement, Run, Status, Value};
 
 /// The parameters that a curve may run along, those that matter most first.
@@ -136,16 +137,6 @@ fn spread<T: Clone>(values: &[T], most: usize) -> Vec<T> {
 /// A parameter of a measurement as a number.
 fn number(measurement: &Measurement, name: &str) -> Option<f64> {
     number_of(measurement.parameters.get(name)?)
-}
-
-/// A parameter's value as a number.
-#[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
-pub(super) fn number_of(value: &Value) -> Option<f64> {
-    match value {
-        Value::Integer(value) => Some(*value as f64),
-        Value::Real(value) => Some(*value),
-        Value::Name(_) => None,
-    }
 }
 
 /// Every measurement with its baseline's of the same device and values of the parameters of both.

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use indexmap::IndexMap;
 
 use super::{CurveTable, OrderedX, number, prefix, series};
-use crate::analyze::summary::{active_lanes_mean, efficiency};
-use crate::analyze::{parameters_text, short_name};
+use crate::analyze::counts::{active_lanes_mean, efficiency};
+use crate::analyze::names::{parameters_text, short_name};
 use crate::record::{Measurement, Run, Status, Value};
 
 /// The start of the kernels' names.

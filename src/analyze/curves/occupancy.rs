@@ -18,7 +18,7 @@ type Points = IndexMap<String, BTreeMap<OrderedX, f64>>;
 fn swept<'a>(run: &'a Run, kernel: &'a str, by: &str) -> Vec<Vec<&'a Measurement>> {
     let mut sweeps: IndexMap<String, Vec<&Measurement>> = IndexMap::new();
     for one in timed(run, kernel) {
-        let rest = super::super::parameters_text(&one.parameters, &[by]);
+        let rest = crate::analyze::names::parameters_text(&one.parameters, &[by]);
         sweeps.entry(format!("{} {rest}", one.device)).or_default().push(one);
     }
     sweeps.into_values().filter(|sweep| sweep.len() > 2).collect()
@@ -35,7 +35,9 @@ fn of_best(
     let all: Vec<&Measurement> = sweeps.iter().flatten().copied().collect();
     let mut points = Points::new();
     for sweep in &sweeps {
-        let median = |one: &&&Measurement| super::super::median_time(one).map_or(f64::MAX, |t| t.0);
+        let median = |one: &&&Measurement| {
+            crate::analyze::rounds::median_time(one).map_or(f64::MAX, |t| t.0)
+        };
         let Some(best) = sweep.iter().min_by(|a, b| median(a).total_cmp(&median(b))) else {
             continue;
         };

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use super::{FAMILIES, number, pairs, usual_only};
-use crate::analyze::summary::active_lanes_mean;
-use crate::analyze::{SIZE, device_label, family, parameters_text, short_name};
+use crate::analyze::counts::active_lanes_mean;
+use crate::analyze::names::{SIZE, device_label, family, parameters_text, short_name};
 use crate::record::{Measurement, Run};
 use crate::units::Width;
 

@@ -17,9 +17,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{FAMILIES, number, pairs, speedup, stages, unusual};
+use crate::analyze::counts::{Work, active_lanes_mean, efficiency, ratio};
+use crate::analyze::names::{SIZE, device, device_label, family};
 use crate::analyze::order::ordered;
-use crate::analyze::summary::{active_lanes_mean, efficiency};
-use crate::analyze::{SIZE, Work, device, device_label, family, median_time, ratio};
+use crate::analyze::rounds::median_time;
 use crate::record::{Measurement, Run, Status, Value};
 use crate::units::{Bytes, Nanoseconds, Ratio, Width};
 

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{AXES, Crossover, FAMILIES, SpeedCurve, crossover, every_curve, usual_only, values_of};
-use crate::analyze::{family, parameters_text, short_name};
+use crate::analyze::names::{family, parameters_text, short_name};
 use crate::record::Run;
 
 /// Where kernels cross their baseline, at every combination of the other parameters.

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::usual_only;
-use crate::analyze::{SIZE, device_label, short_name};
+use crate::analyze::names::{SIZE, device_label, short_name};
 use crate::record::{Run, Value};
 use crate::units::Nanoseconds;
 
