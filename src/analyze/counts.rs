@@ -26,7 +26,7 @@ impl Work {
         })
     }
 
-    /// Returns the mean active lanes; nothing where nothing was issued.
+    /// Returns the mean active lanes; nothing where nothing was executed.
     pub fn active_lanes_mean(self) -> Option<f64> {
         ratio(self.lane_operations, self.subgroup_operations)
     }
