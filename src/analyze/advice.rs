@@ -8,7 +8,7 @@
 //! # The largest possible gain
 //!
 //! A block that ran `lanes` lanes needs at least ⌈lanes / W⌉ executions, whoever packs them and however.
-//! So no change that keeps each lane's work can save more than **operations · (executions − ⌈lanes / W⌉)** slots
+//! So no change that keeps each lane's work can save more than **operations · (executions − ⌈lanes / W⌉)** subgroup operations
 //! of it. A rule's gain is the sum of that over the blocks that its cause can touch, called
 //! functions included; the rest of a loop's body where the cause is a `continue`; what runs later
 //! where it is a `return`. It is a bound, not a forecast: what else keeps lanes idle in those blocks is
@@ -57,7 +57,8 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-use super::{DeviceProfile, Profile, ratio};
+use super::counts::ratio;
+use super::profile::{DeviceProfile, Profile};
 use crate::units::{Ratio, Width};
 use table::Table;
 

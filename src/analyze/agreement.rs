@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{device_label, is_simulated, predictions::simulated};
+use super::names::{device_label, is_simulated, simulated};
 use crate::{
     record::{Block, Measurement, Method, Run, Value},
     units::{BlockId, Width},
@@ -124,7 +124,7 @@ pub fn agreement(left: &Measurement, right: &Measurement) -> Result<Agreement, N
         if side.method == Some(Method::Estimated) {
             return Err(NotComparable::Estimated(side.device.clone()));
         }
-        if super::blocks(side).next().is_none() {
+        if super::counts::blocks(side).next().is_none() {
             return Err(NotComparable::NotCounted(side.device.clone()));
         }
     }

@@ -4,7 +4,7 @@
 //! implementation moves, so that the rate falls short of the hardware's where a kernel moves more;
 //! what the hardware moved in truth is not known here.
 
-use super::device;
+use super::names::device;
 use crate::record::{Measurement, Run};
 use crate::units::Ratio;
 use crate::units::approximate;

@@ -6,11 +6,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    SIZE, Work, device_label, median_time, parameters_text, plausibility, ratio,
-    summary::{active_lanes_mean, efficiency},
-    times_ns,
-};
+use super::counts::{Work, active_lanes_mean, efficiency, ratio};
+use super::names::{SIZE, device_label, parameters_text};
+use super::plausibility::plausibility;
+use super::rounds::{median_time, times_ns};
 use crate::{
     record::{Device, DeviceKind, Flag, Measurement, Run, Status, Tag, Value},
     statistics::{UnpairedRatio, unpaired_ratio},
@@ -105,7 +104,7 @@ fn twin(a: &Run, b: &Run, left: &Measurement, taken: &[bool]) -> Option<usize> {
 
 /// Finds the device of `to` that the device `id` of `from` is compared with.
 fn counterpart<'a>(from: &Run, to: &'a Run, id: &str) -> Option<&'a Device> {
-    let known = super::device(from, id)?;
+    let known = super::names::device(from, id)?;
     let hardware = |run: &'a Run| -> Vec<&'a Device> {
         run.devices.iter().filter(|device| device.kind != DeviceKind::Simulator).collect()
     };

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use super::summary::{active_lanes_mean, efficiency, overlap};
-use super::usual::Usual;
-use super::{device_label, median_time, parameters_text, short_name, ticks_by_round};
+use super::counts::{active_lanes_mean, efficiency};
+use super::names::{device_label, parameters_text, short_name};
+use super::rounds::{median_time, overlap, ticks_by_round};
+use super::usual::{Usual};
 use crate::record::{FigureLine, FigureNote, FigureY, Measurement, Run, Status, Value};
 use crate::statistics;
 

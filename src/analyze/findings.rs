@@ -3,7 +3,8 @@
 //! Input: the flags of records and of the main table. Output: each once, with its explanation and the
 //! places where it was found. The explanations are [`crate::record::Flag`]'s; no figure is made here.
 
-use super::{device_label, parameters_text, summary};
+use super::names::{device_label, parameters_text};
+use super::summary::summary;
 use crate::record::{Flag, Run};
 
 /// A flag with where it was found and what it means.

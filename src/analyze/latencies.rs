@@ -13,7 +13,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{device_label, summary::overlap, ticks_by_round};
+use super::names::device_label;
+use super::rounds::{overlap, ticks_by_round};
 use crate::{
     occupancy,
     record::{Device, Measurement, Reading, Run, Value},

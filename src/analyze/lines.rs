@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
+use super::counts::{Work, ratio};
+use super::names::{SIZE, device_label, parameters_text};
 use super::usual::{Usual, keep_usual_of_each};
-use super::{SIZE, Work, device_label, parameters_text, ratio};
 use crate::{
     record::{Block, Dispatch, Measurement, Method, Run, Value},
     units::{BlockId, Ratio, Width},
@@ -199,7 +200,7 @@ pub(super) fn column(run: &Run, measurement: &Measurement) -> (SourceColumn, Cel
         cell.work.subgroup_operations += u128::from(line.subgroup_operations);
         cell.work.lane_operations += u128::from(line.lane_operations);
     }
-    for block in super::blocks(measurement) {
+    for block in super::counts::blocks(measurement) {
         add_block(cell(&mut cells, &block.file, block.line), block);
     }
     let work = cells.values().fold(Work::default(), |sum, cell| Work {
@@ -209,7 +210,7 @@ pub(super) fn column(run: &Run, measurement: &Measurement) -> (SourceColumn, Cel
     for cell in cells.values_mut() {
         cell.active_lanes_mean = cell.work.active_lanes_mean();
         cell.efficiency =
-            super::summary::efficiency(cell.active_lanes_mean, measurement.subgroup_width);
+            super::counts::efficiency(cell.active_lanes_mean, measurement.subgroup_width);
         cell.share = ratio(cell.work.subgroup_operations, work.subgroup_operations).map(Ratio);
     }
     let column = SourceColumn {

@@ -6,8 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::sorting::number_of;
-use super::{SIZE, parameters_text};
+use super::names::{SIZE, number_of, parameters_text};
 use crate::record::Value;
 
 /// Orders rows, whose kernel and parameters `of` gives, by each parameter that is a number, the size last.

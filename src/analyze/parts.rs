@@ -9,12 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::usual::keep_usual_of_each;
-use super::{DeviceSummary, SIZE, Summary, SummaryRow, family, parameters_text, short_name};
+use super::names::{SIZE, family, parameters_text, short_name};
+use super::summary::{DeviceSummary, Summary, SummaryRow};
+use super::usual::{keep_usual_of_each};
 use crate::record::Value;
-
-/// The parameter that tells a kernel's forms apart: sealed against the compiler, or as published.
-pub const FORM: &str = "form";
 
 /// The rows of one family in one form.
 #[derive(Clone, Debug, PartialEq)]

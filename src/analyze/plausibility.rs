@@ -3,7 +3,9 @@
 //! Input: a measurement with the multiply-adds of its blocks, and its device's calibrated peak.
 //! Output: possible, impossible, or not known. It says nothing about times that are too long.
 
-use super::{blocks, device, median_time};
+use super::counts::blocks;
+use super::names::device;
+use super::rounds::median_time;
 use crate::record::{Measurement, Run, Tag, flag};
 
 /// How far above the calibrated peak a kernel may seem to run before its time is not believed.

@@ -4,9 +4,10 @@
 //! device that is no simulator, with its twin where there is one. Whether every count agrees, block
 //! by block, is for `agreement`.
 
-use super::{Work, device_label, is_simulated, summary::active_lanes_mean};
+use super::counts::{Work, active_lanes_mean};
+use super::names::{device_label, is_simulated, simulated};
 use crate::{
-    record::{Measurement, Run, Status},
+    record::{Measurement, Run},
     units::Width,
 };
 use std::collections::BTreeMap;
@@ -60,18 +61,4 @@ pub fn predictions(run: &Run) -> Vec<PredictionRow> {
             }
         })
         .collect()
-}
-
-/// Finds the simulator's measurement of the same kernel, parameters, seed and width.
-pub(super) fn simulated<'a>(run: &'a Run, measurement: &Measurement) -> Option<&'a Measurement> {
-    measurement.subgroup_width?;
-    run.measurements.iter().find(|other| {
-        is_simulated(run, other)
-            && other.status == Status::Ok
-            && other.kernel == measurement.kernel
-            && other.parameters == measurement.parameters
-            && other.seed == measurement.seed
-            && other.source_sha256 == measurement.source_sha256
-            && other.subgroup_width == measurement.subgroup_width
-    })
 }

@@ -9,7 +9,9 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexMap;
 
-use super::{SourceColumn, lines, parameters_text};
+use super::counts::{Work, efficiency};
+use super::lines::{self, SourceColumn};
+use super::names::parameters_text;
 use crate::{
     record::{
         Block, Counter, CountersFrom, Device, DeviceKind, Dispatch, Flag, Measurement, Method,
@@ -93,7 +95,7 @@ pub struct LineProfile {
     /// Static operations on the line.
     pub operations: u64,
     /// Σ operations × executions and Σ operations × lanes of the line.
-    pub work: super::Work,
+    pub work: Work,
     /// Mean active lanes; nothing where the line was never executed.
     pub active_lanes_mean: Option<f64>,
     /// Mean active lanes over the width.
@@ -125,7 +127,7 @@ impl DeviceProfile {
 
     /// Returns the efficiency over all lines.
     pub fn efficiency(&self) -> Option<Ratio> {
-        super::summary::efficiency(self.column.work.active_lanes_mean(), self.column.width)
+        efficiency(self.column.work.active_lanes_mean(), self.column.width)
     }
 }
 
@@ -155,7 +157,7 @@ pub fn profiles(run: &Run) -> Vec<Profile> {
 /// Makes one device's part.
 fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
     let (column, cells) = lines::column(run, measurement);
-    let known = super::device(run, &measurement.device);
+    let known = super::names::device(run, &measurement.device);
     let mut flags = known.map(|device| device.flags.clone()).unwrap_or_default();
     flags.extend(measurement.flags.iter().cloned());
     flags.sort();
@@ -216,7 +218,7 @@ fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
 
 /// Works out the subgroup operations that full subgroups would not need.
 #[expect(clippy::cast_precision_loss, reason = "a count is shown to a few digits")]
-fn wasted(work: super::Work, width: Option<Width>) -> Option<f64> {
+fn wasted(work: Work, width: Option<Width>) -> Option<f64> {
     let width = u128::from(width?.lanes());
     Some(
         (work.subgroup_operations * width).saturating_sub(work.lane_operations) as f64
@@ -229,7 +231,7 @@ fn on_line(measurement: &Measurement, file: &str, line: u32) -> (Option<Vec<u128
     let mut merged: Option<Vec<u128>> = Some(Vec::new());
     let mut ids = BTreeSet::new();
     let here = |block: &&Block| block.file == file && operations_on(block, line) > 0;
-    for block in super::blocks(measurement).filter(here) {
+    for block in super::counts::blocks(measurement).filter(here) {
         ids.insert(block.id);
         let (Some(sum), Some(bins)) = (&mut merged, &block.histogram) else {
             // A sum without one of its parts would be no histogram of the whole.

@@ -9,8 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
+use super::bandwidth::{bandwidth};
+use super::names::{SIZE, device, device_label, family, parameters_text};
 use super::usual::{Usual, keep_usual_of_each};
-use super::{SIZE, bandwidth, device, device_label, family, parameters_text};
 use crate::record::{Run, Status, Value};
 
 /// The rates of a family's kernels on one device.

@@ -26,8 +26,9 @@ pub use sentences::{CrossoverRow, CrossoverTable, crossover_sentences, crossover
 pub use sheets::{SpeedPanel, SpeedSheet, speed_sheets};
 pub use stages::{Stage, StageSheet, StageStack, stages};
 
+use super::names::{baseline, device_label, parameters_text};
+use super::rounds::{median_time};
 use super::usual::{AxisName, Usual, axes};
-use super::{baseline, device_label, median_time, parameters_text};
 use crate::record::{Measurement, Run, Status, Value};
 
 /// Speed-ups of one kernel on one device along one parameter.
@@ -88,16 +89,6 @@ fn spread<T: Clone>(values: &[T], most: usize) -> Vec<T> {
 /// A parameter of a measurement as a number.
 fn number(measurement: &Measurement, name: &str) -> Option<f64> {
     number_of(measurement.parameters.get(name)?)
-}
-
-/// A parameter's value as a number.
-#[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
-pub(super) fn number_of(value: &Value) -> Option<f64> {
-    match value {
-        Value::Integer(value) => Some(*value as f64),
-        Value::Real(value) => Some(*value),
-        Value::Name(_) => None,
-    }
 }
 
 /// Every measurement with its baseline's of the same device and values of the parameters of both.

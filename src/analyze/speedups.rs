@@ -6,7 +6,8 @@
 
 use indexmap::IndexMap;
 
-use super::{SIZE, Summary, TimeRatio, family};
+use super::names::{SIZE, family};
+use super::summary::{Summary, TimeRatio};
 use crate::record::{Run, Value};
 
 /// The speed-ups of a family.

@@ -5,11 +5,13 @@
 
 use std::collections::BTreeMap;
 
-use super::usual::Usual;
-use super::{
-    Bandwidth, Plausibility, Work, bandwidth, blocks, device_label, is_simulated, order::ordered,
-    plausibility, predictions::simulated, published, ratio, ticks_by_round,
-};
+use super::bandwidth::{Bandwidth, bandwidth};
+use super::counts::{Work, blocks, ratio};
+use super::names::{device_label, is_simulated, published, simulated};
+use super::order::{ordered};
+use super::plausibility::{Plausibility, plausibility};
+use super::rounds::{ticks_by_round};
+use super::usual::{Usual};
 use crate::{
     record::{DeviceKind, Flag, Measurement, Output, Published, Run, Status, Tag, Value, flag},
     statistics::{PairedRatio, paired_ratio},
@@ -171,36 +173,9 @@ fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
     row
 }
 
-/// Returns the mean active lanes from the blocks, else the figure that the record gives.
-pub(super) fn active_lanes_mean(measurement: &Measurement) -> Option<f64> {
-    Work::of(measurement).active_lanes_mean().or(measurement.active_lanes_mean)
-}
-
-/// Divides mean active lanes by the width.
-pub(super) fn efficiency(active: Option<f64>, width: Option<Width>) -> Option<Ratio> {
-    Some(Ratio(active? / f64::from(width?.lanes())))
-}
-
-/// Returns the mean active lanes that follow from the blocks' expectations.
-///
-/// A block's expected executions are its lanes over its expected mean; a block without an expectation
-/// is expected to be full. So the figure is Σ operations × lanes / Σ operations × (lanes / expected).
-pub(super) fn active_lanes_mean_expected(measurement: &Measurement) -> Option<f64> {
-    let full = f64::from(measurement.subgroup_width?.lanes());
-    let (mut lanes_sum, mut issues_sum, mut any) = (0.0, 0.0, false);
-    for block in blocks(measurement) {
-        any |= block.active_lanes_mean_expected.is_some();
-        #[expect(clippy::cast_precision_loss, reason = "a mean is shown to a few digits")]
-        let lanes = block.operations as f64 * block.lanes.0 as f64;
-        lanes_sum += lanes;
-        issues_sum += lanes / block.active_lanes_mean_expected.unwrap_or(full);
-    }
-    (any && issues_sum > 0.0).then(|| lanes_sum / issues_sum)
-}
-
 /// Finds the baseline of `measurement`: same device, same values of the parameters of both.
 fn baseline<'a>(run: &'a Run, measurement: &Measurement) -> Option<&'a Measurement> {
-    let name = super::baseline(run, &measurement.kernel)?;
+    let name = super::names::baseline(run, &measurement.kernel)?;
     run.measurements.iter().find(|other| {
         other.kernel == name
             && other.device == measurement.device
@@ -238,22 +213,6 @@ fn time_ratio(run: &Run, measurement: &Measurement, base: &Measurement) -> TimeR
     }
 }
 
-/// Whether the samples of two measurements were taken in overlapping stretches of time.
-///
-/// A single sample of each cannot overlap, and is taken to be side by side where it shares a round.
-pub(super) fn overlap(one: &Measurement, other: &Measurement) -> bool {
-    let stretch = |measurement: &Measurement| {
-        let samples = &measurement.time.as_ref()?.samples;
-        let begin = samples.iter().map(|sample| sample.ticks_begin).min()?;
-        let end = samples.iter().map(|sample| sample.ticks_end).max()?;
-        Some((begin, end, samples.len()))
-    };
-    match (stretch(one), stretch(other)) {
-        (Some(a), Some(b)) => (a.2 == 1 && b.2 == 1) || (a.0 <= b.1 && b.0 <= a.1),
-        _ => false,
-    }
-}
-
 /// Collects the findings of a row.
 fn flags(
     measurement: &Measurement,
@@ -279,7 +238,7 @@ fn flags(
     add(row.time.is_some_and(|time| !time.stop_rule_met), Tag::StopRuleNotMet);
     add(
         simulated.is_some_and(|twin| {
-            super::agreement(measurement, twin).is_ok_and(|found| !found.differences.is_empty())
+            agreement(measurement, twin).is_ok_and(|found| !found.differences.is_empty())
         }),
         Tag::DiffersFromSimulator,
     );

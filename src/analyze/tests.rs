@@ -3,9 +3,9 @@
 use super::*;
 use crate::{
     fixtures,
-    record::{Flag, Published, Status, Tag, Value, flag},
+    record::{Flag, Published, Run, Status, Tag, Value, flag},
     statistics::Verdict,
-    units::BlockId,
+    units::{BlockId, Width},
 };
 
 /// Returns the synthetic run with made-up published figures.
@@ -81,11 +81,11 @@ fn a_mean_is_weighted_by_operations_and_an_unlabelled_block_is_expected_full() {
     (blocks[1].executions.0, blocks[1].lanes.0) = (20, 160);
     blocks[1].active_lanes_mean_expected = Some(16.0);
     assert_eq!(Work::of(&one), Work { subgroup_operations: 80, lane_operations: 1120 });
-    assert_eq!(summary::active_lanes_mean(&one), Some(14.0));
+    assert_eq!(counts::active_lanes_mean(&one), Some(14.0));
     // Expected executions: 320 / 32 = 10 and 160 / 16 = 10, so 2·10 + 3·10 = 50 slots.
-    assert_eq!(summary::active_lanes_mean_expected(&one), Some(1120.0 / 50.0));
+    assert_eq!(counts::active_lanes_mean_expected(&one), Some(1120.0 / 50.0));
     one.dispatches[0].blocks[1].active_lanes_mean_expected = None;
-    assert_eq!(summary::active_lanes_mean_expected(&one), None);
+    assert_eq!(counts::active_lanes_mean_expected(&one), None);
 }
 
 #[test]

@@ -3,10 +3,8 @@
 //! Input: a run with several devices or simulated widths. Output: a series for each kernel at each
 //! set of parameters other than size. Sizes are not told apart: the mean hardly depends on them.
 
-use super::{
-    FORM, SIZE, device_label, family, is_simulated, parameters_text,
-    summary::{active_lanes_mean, active_lanes_mean_expected, efficiency},
-};
+use super::counts::{active_lanes_mean, active_lanes_mean_expected, efficiency};
+use super::names::{FORM, SIZE, device_label, family, is_simulated, parameters_text};
 use crate::{
     record::{Run, Status},
     units::{Ratio, Width},

@@ -25,7 +25,7 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
             "measured / width (efficiency), expected, published; a bar a device, top to bottom",
             part,
         ),
-        x_label: "mean active lanes per issue (lanes)".to_owned(),
+        x_label: "mean active lanes per execution (lanes)".to_owned(),
         series: series(part, |_| true),
         tick_label: any(part, |row| row.active_lanes_mean_expected.is_some())
             .then(|| "expected".to_owned()),

@@ -21,7 +21,7 @@ use fit::{clean, cut, fold, tabs, width_of};
 const WORST_MAX: [usize; 2] = [8, 3];
 
 /// The columns that the table of devices takes beside the longest name.
-const TABLE: usize = 83;
+const TABLE: usize = 91;
 
 /// Characters of a bar.
 const BAR: usize = 12;

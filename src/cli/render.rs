@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::failure::{Exit, Failure};
 use crate::analyze;
 use crate::record::{PeerRow, Run};
-use crate::{chart, present, report};
+use crate::{chart, report};
 
 /// The page's name in its folder.
 pub(crate) const PAGE: &str = "report.html";
@@ -16,9 +16,8 @@ pub(crate) const PAGE: &str = "report.html";
 /// Writes every chart and the page, and gives the page's path.
 pub(crate) fn write(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<PathBuf, Failure> {
     let run = analyze::merge(runs).map_err(Failure::bad_input)?;
-    for figure in present::figures(&run) {
-        let svg = chart::draw(&figure.drawing).map_err(Failure::bad_input)?;
-        save(&folder.join(format!("{}.svg", figure.name)), &svg)?;
+    for (name, svg) in chart::draw_all(&run).map_err(Failure::bad_input)? {
+        save(&folder.join(format!("{name}.svg")), &svg)?;
     }
     page(folder, runs, peers)
 }

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     analyze::{self, AgreementRow, Quantity, Summary, parameters_text},
-    chart::{self, ChartError},
+    chart,
     present::{self, Section},
     record::{Output, PeerRow, Run, Status},
 };
@@ -107,7 +107,7 @@ pub(super) fn context(
         sentences: analyze::crossover_sentences(joined),
         crossovers: of(Section::Crossovers),
         models: of(Section::Model),
-        figures: figures(joined)?,
+        figures: chart::draw_all(joined)?.into_iter().map(|(_, svg)| svg).collect(),
         counters: counters::measured(joined),
         agreements: analyze::agreements(joined).iter().map(agreement).collect(),
         sources,
@@ -143,12 +143,6 @@ pub(super) fn run(run: &Run) -> RunText {
             .collect(),
         measurements: run.measurements.len(),
     }
-}
-
-/// Draws every figure.
-fn figures(run: &Run) -> Result<Vec<String>, ReportError> {
-    let drawn = present::figures(run).into_iter().map(|figure| chart::draw(&figure.drawing));
-    drawn.collect::<Result<_, ChartError>>().map_err(ReportError::from)
 }
 
 /// Writes how a device's counts compare with the simulator's.

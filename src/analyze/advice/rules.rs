@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use super::Rule;
 use super::table::{Construct, Count, Reach, Row, Sums, Table};
 use crate::{
-    analyze::ratio,
+    analyze::counts::ratio,
     record::{ConditionClass, Leave, Part},
     units::{BlockId, grouped as whole},
 };

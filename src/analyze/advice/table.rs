@@ -94,7 +94,7 @@ impl<'a> Table<'a> {
     /// Executions and lanes of some blocks, and of what they call, by block.
     ///
     /// A called function's outermost blocks run once a call, with the caller's lanes, until lanes may
-    /// have returned; so much is the calls' own. Of all its other blocks every issue is counted,
+    /// have returned; so much is the calls' own. Of all its other blocks every execution is counted,
     /// whoever called: that makes a bound larger and never too small.
     fn with_callees(&self, blocks: &BTreeSet<BlockId>) -> BTreeMap<BlockId, Count> {
         let counts = |row: &Row| (row.executions, row.lanes);

@@ -114,12 +114,12 @@ impl Executed {
 
     /// The mean of the lanes that executed an instruction; nothing where none was executed.
     pub fn threads_mean(self) -> Option<f64> {
-        super::super::ratio(self.threads, self.instructions)
+        crate::analyze::counts::ratio(self.threads, self.instructions)
     }
 
     /// The mean of the lanes that executed it and were not predicated off.
     pub fn threads_on_mean(self) -> Option<f64> {
-        super::super::ratio(self.threads_on, self.instructions)
+        crate::analyze::counts::ratio(self.threads_on, self.instructions)
     }
 }
 

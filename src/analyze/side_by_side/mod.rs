@@ -14,10 +14,11 @@ use indexmap::IndexMap;
 
 pub use changes::{Change, ChangeKind, Executed};
 
-use super::summary::{active_lanes_mean, active_lanes_mean_expected};
-use super::{
-    FORM, device, device_label, family, machine, median_time, plausibility, published, short_name,
-};
+use super::counts::{active_lanes_mean, active_lanes_mean_expected};
+use super::machine;
+use super::names::{FORM, device, device_label, family, published, short_name};
+use super::plausibility::plausibility;
+use super::rounds::median_time;
 use crate::record::{DeviceKind, Measurement, Published, Run, Status};
 use crate::units::Nanoseconds;
 
@@ -196,7 +197,7 @@ fn row(
     let codes = cuda.dispatches.iter().filter_map(|dispatch| dispatch.machine_code.as_ref());
     let mut row = SideRow {
         kernel: cuda.kernel.clone(),
-        parameters: super::parameters_text(&cuda.parameters, &[FORM]),
+        parameters: super::names::parameters_text(&cuda.parameters, &[FORM]),
         expected: active_lanes_mean_expected(cuda)
             .or_else(|| simulated.and_then(active_lanes_mean_expected)),
         published: published(run, &cuda.kernel, cuda.subgroup_width).cloned(),

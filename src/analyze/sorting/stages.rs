@@ -5,8 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::analyze::names::{SIZE, device_label, short_name};
 use crate::analyze::usual::{Usual, keep_usual};
-use crate::analyze::{SIZE, device_label, short_name};
 use crate::record::{Run, StageNote, Value};
 use crate::units::Nanoseconds;
 

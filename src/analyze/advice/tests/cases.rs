@@ -353,7 +353,7 @@ fn partial_subgroups_are_no_more_than_the_workgroups() {
 
 #[test]
 fn partial_subgroups_are_not_charged_with_divergence() {
-    // Loops that leave nearly every issue with few lanes; the last of 9 subgroups has 6 of 8.
+    // Loops that leave nearly every execution with few lanes; the last of 9 subgroups has 6 of 8.
     let body = "switch lane % 5u { case 0u: { while sum < word % 64u { sum += 1u; } }
         default: { for (var i = 0u; i < lane; i++) { sum = heavy(sum) + i; } } }
         sums[id.x] = sum;";

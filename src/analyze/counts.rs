@@ -1,0 +1,71 @@
+//! Sums of counts, and the means and shares that follow from them.
+//!
+//! Input: measurements. Output: [`Work`], mean active lanes and efficiency, measured and expected.
+
+use crate::record::{Block, Measurement};
+use crate::units::{Ratio, Width};
+
+/// Sums over all blocks of all dispatches of one measurement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Work {
+    /// Σ operations × executions.
+    pub subgroup_operations: u128,
+    /// Σ operations × active lanes.
+    pub lane_operations: u128,
+}
+
+impl Work {
+    /// Sums over the blocks of `measurement`, without those of dispatches that only set up.
+    pub fn of(measurement: &Measurement) -> Self {
+        let worked = measurement.dispatches.iter().filter(|dispatch| !dispatch.setup);
+        worked.flat_map(|dispatch| &dispatch.blocks).fold(Self::default(), |sum, block| Self {
+            subgroup_operations: sum.subgroup_operations
+                + u128::from(block.operations) * u128::from(block.executions.0),
+            lane_operations: sum.lane_operations
+                + u128::from(block.operations) * u128::from(block.lanes.0),
+        })
+    }
+
+    /// Returns the mean active lanes; nothing where nothing was executed.
+    pub fn active_lanes_mean(self) -> Option<f64> {
+        ratio(self.lane_operations, self.subgroup_operations)
+    }
+}
+
+/// Divides two sums; nothing where the divisor is zero.
+#[expect(clippy::cast_precision_loss, reason = "a ratio of counts is shown to a few digits")]
+pub(super) fn ratio(dividend: u128, divisor: u128) -> Option<f64> {
+    (divisor != 0).then(|| dividend as f64 / divisor as f64)
+}
+
+/// Returns every block of every dispatch.
+pub(super) fn blocks(measurement: &Measurement) -> impl Iterator<Item = &Block> {
+    measurement.dispatches.iter().flat_map(|dispatch| &dispatch.blocks)
+}
+
+/// Returns the mean active lanes from the blocks, else the figure that the record gives.
+pub(super) fn active_lanes_mean(measurement: &Measurement) -> Option<f64> {
+    Work::of(measurement).active_lanes_mean().or(measurement.active_lanes_mean)
+}
+
+/// Divides mean active lanes by the width.
+pub(super) fn efficiency(active: Option<f64>, width: Option<Width>) -> Option<Ratio> {
+    Some(Ratio(active? / f64::from(width?.lanes())))
+}
+
+/// Returns the mean active lanes that follow from the blocks' expectations.
+///
+/// A block's expected executions are its lanes over its expected mean; a block without an expectation
+/// is expected to be full. So the figure is Σ operations × lanes / Σ operations × (lanes / expected).
+pub(super) fn active_lanes_mean_expected(measurement: &Measurement) -> Option<f64> {
+    let full = f64::from(measurement.subgroup_width?.lanes());
+    let (mut lanes_sum, mut issues_sum, mut any) = (0.0, 0.0, false);
+    for block in blocks(measurement) {
+        any |= block.active_lanes_mean_expected.is_some();
+        #[expect(clippy::cast_precision_loss, reason = "a mean is shown to a few digits")]
+        let lanes = block.operations as f64 * block.lanes.0 as f64;
+        lanes_sum += lanes;
+        issues_sum += lanes / block.active_lanes_mean_expected.unwrap_or(full);
+    }
+    (any && issues_sum > 0.0).then(|| lanes_sum / issues_sum)
+}

@@ -1,0 +1,105 @@
+//! Names: of parameters, kernels and devices, and what a run holds under them.
+//!
+//! Input: a run. Output: text, and references into the run. No figure is made here.
+
+use std::collections::BTreeMap;
+
+use crate::record::{Device, DeviceKind, Measurement, Published, Run, Status, Value};
+use crate::units::Width;
+
+/// The parameter that holds a launch's element count.
+pub const SIZE: &str = "n";
+
+/// The parameter that tells a kernel's forms apart: sealed against the compiler, or as published.
+pub const FORM: &str = "form";
+
+/// Returns the last part of a kernel's name, or of a shader's path.
+pub fn short_name(kernel: &str) -> &str {
+    kernel.rsplit_once('/').map_or(kernel, |(_, name)| name)
+}
+
+/// Returns all but the last part of a kernel's name; empty where it has one part.
+pub fn family(kernel: &str) -> &str {
+    kernel.rsplit_once('/').map_or("", |(family, _)| family)
+}
+
+/// Writes parameters as `form=sealed, n=65536`, leaving out those named in `without`.
+pub fn parameters_text(parameters: &BTreeMap<String, Value>, without: &[&str]) -> String {
+    let parts: Vec<String> = parameters
+        .iter()
+        .filter(|(name, _)| !without.contains(&name.as_str()))
+        .map(|(name, value)| format!("{name}={value}"))
+        .collect();
+    parts.join(", ")
+}
+
+/// Names a device for people: what drivers call it, and the interface where it is hardware's.
+///
+/// Where several devices of `run` would get the same name, each gets its id too.
+pub fn device_label(run: &Run, id: &str) -> String {
+    let Some(device) = run.devices.iter().find(|device| device.id == id) else {
+        return id.to_owned();
+    };
+    let label = plain_label(device);
+    let alike = run.devices.iter().filter(|other| plain_label(other) == label).count();
+    if alike > 1 { format!("{label}, {id}") } else { label }
+}
+
+/// Names a device without regard to others.
+pub(super) fn plain_label(device: &Device) -> String {
+    match device.kind {
+        DeviceKind::Simulator => device.id.clone(),
+        DeviceKind::Wgpu | DeviceKind::Cuda => {
+            format!("{} ({})", device.name, device.backend.name())
+        }
+    }
+}
+
+/// Returns the kernel that `kernel` is compared with.
+pub(super) fn baseline<'a>(run: &'a Run, kernel: &str) -> Option<&'a str> {
+    run.kernels.get(kernel)?.baseline.as_deref()
+}
+
+/// Returns the figure published for `kernel` where it is comparable at `width`.
+pub(super) fn published<'a>(
+    run: &'a Run,
+    kernel: &str,
+    width: Option<Width>,
+) -> Option<&'a Published> {
+    let published = run.kernels.get(kernel)?.published.as_ref();
+    published.filter(|figure| figure.subgroup_width.is_none() || figure.subgroup_width == width)
+}
+
+/// Returns the device of `run` with this id.
+pub(super) fn device<'a>(run: &'a Run, id: &str) -> Option<&'a Device> {
+    run.devices.iter().find(|device| device.id == id)
+}
+
+/// Whether a measurement was made by the simulator.
+pub(super) fn is_simulated(run: &Run, measurement: &Measurement) -> bool {
+    device(run, &measurement.device).is_some_and(|device| device.kind == DeviceKind::Simulator)
+}
+
+/// A parameter's value as a number.
+#[expect(clippy::cast_precision_loss, reason = "parameters lie far below 2^53")]
+pub(super) fn number_of(value: &Value) -> Option<f64> {
+    match value {
+        Value::Integer(value) => Some(*value as f64),
+        Value::Real(value) => Some(*value),
+        Value::Name(_) => None,
+    }
+}
+
+/// Finds the simulator's measurement of the same kernel, parameters, seed and width.
+pub(super) fn simulated<'a>(run: &'a Run, measurement: &Measurement) -> Option<&'a Measurement> {
+    measurement.subgroup_width?;
+    run.measurements.iter().find(|other| {
+        is_simulated(run, other)
+            && other.status == Status::Ok
+            && other.kernel == measurement.kernel
+            && other.parameters == measurement.parameters
+            && other.seed == measurement.seed
+            && other.source_sha256 == measurement.source_sha256
+            && other.subgroup_width == measurement.subgroup_width
+    })
+}
