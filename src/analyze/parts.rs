@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::names::{SIZE, family, parameters_text, short_name};
+use super::names::{FORM, SIZE, family, parameters_text, short_name};
 use super::summary::{DeviceSummary, Summary, SummaryRow};
 use super::usual::{keep_usual_of_each};
 use crate::record::Value;

@@ -6,7 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{SpeedCurve, number_of, spread, values_of};
+use super::{SpeedCurve, spread, values_of};
+use crate::analyze::names::number_of;
 use crate::analyze::SIZE;
 
 /// The most curves of a panel: as many as there are colours.
