@@ -9,11 +9,12 @@
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
 //! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
 //! | `tests/cuda` | the CUDA translation: NVRTC compiles it for four architectures, snapshots; kernels in CUDA C++ |
+//! | `tests/portable` | every text that lanescope has or writes as WGSL is taken by Chromium's compiler |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! A driver that is not installed makes its tests *ignored*, with the reason in their names;
-//! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda` turns that into failures. NVRTC is looked for
-//! in the folders that `LANESCOPE_NVRTC` names. Embedded PTX that is stale is such a skip too, and
+//! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda,chromium` turns that into failures. NVRTC is
+//! looked for in the folders that `LANESCOPE_NVRTC` names. Embedded PTX that is stale is such a skip too, and
 //! `LANESCOPE_REQUIRE=ptx` asks for it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -23,6 +24,7 @@ mod command;
 mod corpus;
 mod cuda;
 mod devices;
+mod portable;
 mod random;
 mod sorting;
 mod support;
@@ -42,6 +44,7 @@ fn main() {
     trials.extend(corpus::trials());
     trials.extend(sorting::trials());
     trials.extend(cuda::trials());
+    trials.extend(portable::trials());
     for driver in Driver::all() {
         for (name, check) in devices::CHECKS {
             if !driver.takes(name) {
