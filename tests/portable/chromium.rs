@@ -1,9 +1,9 @@
 //! Chromium as a compiler of WGSL: it has Tint in it, as Chrome, Edge and Android have.
 //!
 //! Input: texts. Output: a [`Session`], what Chromium says of each. The program is started without
-//! a window, with SwiftShader as its GPU, in a folder of its own, and gets one page from a server on
-//! loopback that hands out texts and takes verdicts. Neither speaks to another machine, and both end
-//! with the session, at the latest after [`SECONDS_MAX`]. No text is run.
+//! a window, with SwiftShader as its GPU, in a folder of its own, and gets one page from a server
+//! on loopback that hands out texts and takes verdicts. Neither speaks to another machine, and both
+//! end with the session, at the latest after [`SECONDS_MAX`]. No text is run.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -211,7 +211,8 @@ fn answer(mut stream: TcpStream, texts: &[Text], heard: &Mutex<Heard>) -> std::i
     };
     let length = content.len();
     let head = format!(
-        "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"
+        "HTTP/1.1 200 OK\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n\
+         Connection: close\r\n\r\n"
     );
     stream.write_all(head.as_bytes())?;
     stream.write_all(content.as_bytes())

@@ -7,11 +7,12 @@
 //!
 //! naga, which everything else here goes through, does not ask for all that WGSL asks for: uniform
 //! flow, parentheses, extensions by name. Tint does, the compiler of Chrome, Edge and Android. What
-//! it refuses all the same stands in [`ALLOWED`] with the reason; a line too many there is a failure
-//! as well. Every message is kept in `target/tmp/portable.json`, and
-//! `docs/contributing/portable-wgsl.md` says what was found.
+//! it refuses all the same stands in [`ALLOWED`] with the reason; a line too many there is a
+//! failure as well. Every message is kept in `target/tmp/portable.json`. What naga writes for
+//! Vulkan goes to a validator ([`spirv`]). `docs/contributing/portable-wgsl.md` says what was found.
 
 mod chromium;
+mod spirv;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,6 +23,7 @@ use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED, Workgroups};
 use lanescope::program::{Needs, Overrides, Parsed, Program, portable};
 use lanescope::run::measure::programs;
 use libtest_mimic::Trial;
+use naga::Module;
 use rayon::prelude::*;
 
 use crate::support::drivers::required;
@@ -293,8 +295,8 @@ fn takes(form: Form) -> Result<(), String> {
         .ok_or_else(|| format!("{} of {count} texts are refused:\n{all}", refused.len()))
 }
 
-/// Of each text without counters that is taken there is a pipeline, with WebGPU's default limits: but
-/// for those that `list -l` says need more.
+/// Of each text without counters that is taken there is a pipeline, with WebGPU's default limits,
+/// but for those that `list -l` says need more.
 fn pipelines() -> Result<(), String> {
     let compiled = compiled()?;
     let mut beyond = 0;
@@ -359,21 +361,86 @@ fn faults_are_found() -> Result<(), String> {
 
 /// Every text.
 fn items() -> Vec<Item> {
-    let catalogue = Catalogue::embedded().unwrap();
-    let launches: Vec<Launch> = catalogue
-        .kernels()
-        .map(|kernel| kernel.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap())
-        .collect();
-    let mut items: Vec<Item> = launches.par_iter().flat_map_iter(of_launch).collect();
-    let corpus: Vec<Item> = crate::corpus::texts().par_iter().flat_map_iter(of_text).collect();
-    items.extend(corpus);
+    let kernels = launches().into_iter().map(|launch| own(launch.kernel, launch.source));
+    let corpus = crate::corpus::texts();
+    let corpus = corpus.into_iter().map(|(name, text)| own(format!("tests/{name}"), text));
+    let mut items: Vec<Item> = kernels.chain(corpus).collect();
+    let written: Vec<Item> = cases().par_iter().flat_map_iter(written).collect();
+    items.extend(written);
     items
 }
 
-/// The texts of a kernel: its own, and what is written of each dispatch.
-fn of_launch(launch: &Launch) -> Vec<Item> {
-    let shader = launch.kernel.clone();
-    let mut items = vec![own(&shader, &launch.source)];
+/// A shader's own text. Its overrides may have no values, so that no pipeline is made.
+fn own(shader: String, wgsl: String) -> Item {
+    let text = Ok(Text { wgsl, entry_point: None });
+    Item { shader, part: String::new(), form: Form::Own, text, beyond: Vec::new() }
+}
+
+/// What is written of a program, in each form.
+fn written(case: &Case) -> Vec<Item> {
+    let item = |(form, module): (Form, Module)| {
+        let written = portable(&module, case.program.text());
+        let text = written.map_err(|error| error.to_string()).map(|written| Text {
+            wgsl: written.text,
+            entry_point: (form == Form::Plain).then_some(written.entry_point),
+        });
+        let beyond = match form {
+            Form::Plain => Needs::of(&module).beyond_defaults(),
+            Form::Own | Form::Counted(_) => Vec::new(),
+        };
+        Item { shader: case.shader.clone(), part: case.part.clone(), form, text, beyond }
+    };
+    case.modules().into_iter().map(item).collect()
+}
+
+/// A program of the catalogue or of the corpus.
+struct Case {
+    /// As [`Item::shader`].
+    shader: String,
+    /// As [`Item::part`].
+    part: String,
+    program: Program,
+    workgroups: Option<[u32; 3]>,
+}
+
+impl Case {
+    /// Its module without counters, and those that count.
+    fn modules(&self) -> Vec<(Form, Module)> {
+        let module = |form| match form {
+            Form::Own => None,
+            Form::Plain => Some((form, self.program.module().clone())),
+            Form::Counted(method) => {
+                let options = Options {
+                    method,
+                    subgroup_width_max: 128,
+                    counter_bytes_max: 16 << 20,
+                    workgroups: self.workgroups,
+                };
+                let counted = Instrumented::new(&self.program, &options).unwrap();
+                Some((form, counted.module().clone()))
+            }
+        };
+        FORMS.iter().filter_map(|(_, form)| module(*form)).collect()
+    }
+}
+
+/// The catalogue's kernels at their quick points.
+fn launches() -> Vec<Launch> {
+    let catalogue = Catalogue::embedded().unwrap();
+    let kernels = catalogue.kernels();
+    let none = BTreeMap::new();
+    kernels.map(|kernel| kernel.launch(DeviceClass::Quick, &none, SEED).unwrap()).collect()
+}
+
+/// Every program: of each kernel the dispatches, of each shader of the corpus the entry points.
+fn cases() -> Vec<Case> {
+    let kernels: Vec<Case> = launches().par_iter().flat_map_iter(of_launch).collect();
+    let corpus: Vec<Case> = crate::corpus::texts().par_iter().flat_map_iter(of_text).collect();
+    kernels.into_iter().chain(corpus).collect()
+}
+
+fn of_launch(launch: &Launch) -> Vec<Case> {
+    let mut cases = Vec::new();
     let mut seen = Vec::new();
     for (dispatch, program) in launch.dispatches.iter().zip(programs(launch).unwrap()) {
         let workgroups = match &dispatch.workgroups {
@@ -387,61 +454,18 @@ fn of_launch(launch: &Launch) -> Vec<Item> {
         }
         seen.push(this);
         let part = format!("{} {:?}", dispatch.entry_point, dispatch.overrides);
-        items.extend(of_program(&shader, &part, &program, workgroups));
+        cases.push(Case { shader: launch.kernel.clone(), part, program, workgroups });
     }
-    items
+    cases
 }
 
-/// The texts of a shader of the corpus: its own, and what is written of each entry point.
-fn of_text((name, text): &(String, String)) -> Vec<Item> {
-    let shader = format!("tests/{name}");
-    let mut items = vec![own(&shader, text)];
+fn of_text((name, text): &(String, String)) -> Vec<Case> {
     let parsed = Parsed::new(&format!("{name}.wgsl"), text).unwrap();
-    for entry in parsed.entry_points() {
-        let program = parsed.resolve(entry, &Overrides::new()).unwrap();
-        items.extend(of_program(&shader, entry, &program, None));
-    }
-    items
-}
-
-/// A shader's own text. Its overrides may have no values, so that no pipeline is made.
-fn own(shader: &str, text: &str) -> Item {
-    let text = Text { wgsl: text.to_owned(), entry_point: None };
-    let (part, beyond) = (String::new(), Vec::new());
-    Item { shader: shader.to_owned(), part, form: Form::Own, text: Ok(text), beyond }
-}
-
-/// What is written of a program, in each form.
-fn of_program(
-    shader: &str,
-    part: &str,
-    program: &Program,
-    workgroups: Option<[u32; 3]>,
-) -> Vec<Item> {
-    let forms = FORMS.iter().map(|(_, form)| *form).filter(|form| *form != Form::Own);
-    let item = |form| {
-        let written = match form {
-            Form::Own | Form::Plain => portable(program.module(), program.text()),
-            Form::Counted(method) => {
-                let options = Options {
-                    method,
-                    subgroup_width_max: 128,
-                    counter_bytes_max: 16 << 20,
-                    workgroups,
-                };
-                let counted = Instrumented::new(program, &options).unwrap();
-                portable(counted.module(), program.text())
-            }
-        };
-        let text = written.map_err(|error| error.to_string()).map(|written| Text {
-            wgsl: written.text,
-            entry_point: (form == Form::Plain).then_some(written.entry_point),
-        });
-        let beyond = match form {
-            Form::Plain => Needs::of(program.module()).beyond_defaults(),
-            Form::Own | Form::Counted(_) => Vec::new(),
-        };
-        Item { shader: shader.to_owned(), part: part.to_owned(), form, text, beyond }
+    let case = |entry: &str| Case {
+        shader: format!("tests/{name}"),
+        part: entry.to_owned(),
+        program: parsed.resolve(entry, &Overrides::new()).unwrap(),
+        workgroups: None,
     };
-    forms.map(item).collect()
+    parsed.entry_points().into_iter().map(case).collect()
 }

@@ -96,7 +96,8 @@ mod tests {
              @group(0) @binding(3) var<uniform> u: vec4<u32>;
              var<workgroup> w: array<u32, N>;
              var<workgroup> x: u32;
-             @compute @workgroup_size(8, 4) fn main() { x = 1u; w[0] = x; b[0] = a[0] + u.x + w[1]; }",
+             @compute @workgroup_size(8, 4)
+             fn main() { x = 1u; w[0] = x; b[0] = a[0] + u.x + w[1]; }",
         );
         assert_eq!(found, Needs { storage_buffers: 2, invocations: 32, workgroup_bytes: 32 + 16 });
         assert_eq!(found.beyond_defaults(), Vec::<String>::new());

@@ -11,11 +11,11 @@
 //! | what naga writes | what goes out | where |
 //! |---|---|---|
 //! | no `enable subgroups;` | the line, where subgroups are used | text |
-//! | no `diagnostic(off, subgroup_uniformity);` | the line, where the module has such a filter | text |
+//! | no `diagnostic(off, subgroup_uniformity);` | the line, where the module has that | text |
 //! | `subgroupBallot()` | `subgroupBallot(true)` | IR |
 //! | `array<SIZE>`, for an array as long as an override says | `array<u32, 64>` | IR |
 //! | f32's greatest value in decimal, which lies above it | `0x1.fffffep+127f` | text |
-//! | `phase_1_` for an entry point `phase_1` | the same, and [`Portable::entry_point`] says so | – |
+//! | `phase_1_` for an entry point `phase_1` | that; [`Portable::entry_point`] says so | – |
 //!
 //! The filter stands in a module whose text has it, or which counts by asking leaders
 //! (`instrument`): a leader test stands wherever lanes part, by design.
@@ -253,7 +253,7 @@ mod tests {
         let head = "enable subgroups;\ndiagnostic(info, subgroup_uniformity);\n";
         assert!(text.starts_with(head), "{text}");
         assert_eq!(text.matches("array<f32, 6>").count(), 2, "{text}");
-        assert!(text.contains("-0x1.fffffep+127f") && !text.contains("SIZE"), "{text}");
+        assert!(text.contains("-0x1.fffffep+127f") && !text.contains("array<SIZE"), "{text}");
         assert!(text.contains(&format!("fn {entry_point}(")), "{text}");
         assert_ne!(entry_point, "phase_1", "naga puts something behind it");
     }
