@@ -10,11 +10,12 @@
 //! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
 //! | `tests/cuda` | the CUDA translation: NVRTC compiles it for four architectures, snapshots; kernels in CUDA C++ |
 //! | `tests/launches` | the catalogue launches and executes what it did before families became folders |
+//! | `tests/portable` | every text that lanescope has or writes as WGSL is taken by Chromium's compiler |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! A driver that is not installed makes its tests *ignored*, with the reason in their names;
-//! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda` turns that into failures. NVRTC is looked for
-//! in the folders that `LANESCOPE_NVRTC` names. Embedded PTX that is stale is such a skip too, and
+//! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda,chromium` turns that into failures. NVRTC is
+//! looked for in the folders that `LANESCOPE_NVRTC` names. Embedded PTX that is stale is such a skip too, and
 //! `LANESCOPE_REQUIRE=ptx` asks for it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -25,6 +26,7 @@ mod corpus;
 mod cuda;
 mod devices;
 mod launches;
+mod portable;
 mod random;
 mod sorting;
 mod support;
@@ -45,6 +47,7 @@ fn main() {
     trials.extend(sorting::trials());
     trials.extend(launches::trials());
     trials.extend(cuda::trials());
+    trials.extend(portable::trials());
     for driver in Driver::all() {
         for (name, check) in devices::CHECKS {
             if !driver.takes(name) {

@@ -18,17 +18,17 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     }
     let own = scramble(i);
     let x = own & 255u;
-    let y = own >> 8u & 255u;
+    let y = (own >> 8u) & 255u;
     var energy = 0u;
     for (var k = 0u; k < 192u; k++) {
         let other = scramble(i / 64u * 64u + k);
         let dx = x - (other & 255u);
-        let dy = y - (other >> 8u & 255u);
+        let dy = y - ((other >> 8u) & 255u);
         let distance = dx * dx + dy * dy;
         if distance < 4096u {
             var weight = 4096u - distance;
-            weight = weight * weight >> 12u;
-            weight = weight * weight >> 12u;
+            weight = (weight * weight) >> 12u;
+            weight = (weight * weight) >> 12u;
             energy += weight;
         }
     }

@@ -2,6 +2,7 @@
 //
 // Dispatch: the router, then one invocation a token, 128 a workgroup.
 // Divergence expected: W lanes part into up to 8 arms: 8 * (1 - (7/8)^W) of them with even routing.
+enable subgroups;
 
 // Every token through its experts where it lies.
 @compute @workgroup_size(128)

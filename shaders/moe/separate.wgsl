@@ -5,3 +5,4 @@
 // Divergence expected: none but in each expert's last subgroup.
 //
 // The shader stands in its parts, named below.
+enable subgroups;

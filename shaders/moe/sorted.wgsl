@@ -5,3 +5,4 @@
 // Divergence expected: at most 7 subgroups of the experts' dispatch hold two experts.
 //
 // The shader stands in its parts, named below.
+enable subgroups;

@@ -3,6 +3,7 @@
 // Dispatch: the router, those of the split (see sort/split), one invocation a slot that leaves its row in
 // the order of experts, and one that puts rows back, times their shares.
 // Divergence expected: at most 7 subgroups of the experts' dispatch hold two experts.
+enable subgroups;
 
 // Every slot in the order of its expert; rows stay in that order, and have no share yet.
 @compute @workgroup_size(128)

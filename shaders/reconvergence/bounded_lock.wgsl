@@ -7,6 +7,7 @@
 // simulator shows what one program counter a subgroup does: lanes come together after the loop, so that
 // `after_loop` lets one lane of a subgroup through before the limit on polls ends it, and `inside_loop`
 // all. `spin_lock` is the same in CUDA C++.
+enable subgroups;
 
 struct Params {
     polls: u32,

@@ -5,6 +5,7 @@
 //
 // Output i is 1 where the lane's value is the sum exactly where it should be. After `down` that is
 // lane 0 alone, a tree; after `crosswise` (a butterfly, in as many steps) every lane.
+enable subgroups;
 
 struct Params {
     n: u32,

@@ -4,6 +4,9 @@
 // into two dimensions.
 // Divergence expected: none in the steps, which run at full width though fewer and fewer lanes hold
 // something of use; one lane of each subgroup leaves its sum, and the first subgroup adds those.
+enable subgroups;
+// The first subgroup, whole, works alone at the end: WGSL cannot tell that from lanes' numbers.
+diagnostic(off, subgroup_uniformity);
 
 alias Element = f32;
 

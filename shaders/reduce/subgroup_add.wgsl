@@ -4,6 +4,9 @@
 // into two dimensions.
 // Divergence expected: none but one lane of each subgroup that leaves its sum, and the first subgroup
 // that adds those up.
+enable subgroups;
+// The first subgroup, whole, works alone at the end: WGSL cannot tell that from lanes' numbers.
+diagnostic(off, subgroup_uniformity);
 
 alias Element = f32;
 

@@ -4,6 +4,9 @@
 // are folded into two dimensions.
 // Divergence expected: none in the steps (Hillis and Steele's), whose guard is a select; the last lane
 // of each subgroup leaves its sum, and the first subgroup scans those.
+enable subgroups;
+// The first subgroup, whole, works alone at the end: WGSL cannot tell that from lanes' numbers.
+diagnostic(off, subgroup_uniformity);
 
 alias Element = u32;
 // Whether element i of the output leaves out element i of the input.

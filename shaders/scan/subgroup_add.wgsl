@@ -4,6 +4,9 @@
 // are folded into two dimensions.
 // Divergence expected: none but the last lane of each subgroup that leaves its sum, and the first
 // subgroup that scans those.
+enable subgroups;
+// The first subgroup, whole, works alone at the end: WGSL cannot tell that from lanes' numbers.
+diagnostic(off, subgroup_uniformity);
 
 alias Element = u32;
 // Whether element i of the output leaves out element i of the input.

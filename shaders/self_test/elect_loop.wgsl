@@ -3,6 +3,9 @@
 // Dispatch: four workgroups of 128 invocations; doctor's self-test, one labelled block or more with
 // exact counts for every width from 4 to 128.
 // Divergence expected: W trips with W, W - 1, … 1 lanes; the leader works alone.
+enable subgroups;
+// Those that are left in the loop ask who leads them: that is what is tested.
+diagnostic(off, subgroup_uniformity);
 
 @group(0) @binding(0) var<storage, read_write> output: array<u32>;
 

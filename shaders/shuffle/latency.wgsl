@@ -8,6 +8,7 @@
 // replaces its name, its types, its operands x and y, and the link. Every link needs the one before, and
 // no operand is known before the kernel runs, so that no compiler can shorten the chain. The time of one
 // link is the slope of the time over the number of links: what a launch costs besides falls out.
+enable subgroups;
 
 struct Params {
     // Of 16 links each.

@@ -6,6 +6,9 @@
 //
 // CUDA has match_any and match_all for it. Both loops below give the same masks; which is the shorter
 // depends on how many distinct values there are and how many bits tell them apart.
+enable subgroups;
+// Lanes leave the loop of `distinct` by their values, and those that are left ask each other.
+diagnostic(off, subgroup_uniformity);
 
 struct Params {
     n: u32,
@@ -70,7 +73,7 @@ fn bits(
     var mask = everyone;
     for (var bit = 0u; bit < params.bits; bit++) {
         // block: bit
-        let is_set = (v >> bit & 1u) == 1u;
+        let is_set = ((v >> bit) & 1u) == 1u;
         let ones = subgroupBallot(is_set);
         // Who differs from me in this bit goes.
         mask &= select(~ones, ones, is_set);

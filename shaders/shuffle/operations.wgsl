@@ -7,6 +7,9 @@
 // WGSL promises a shuffle's value only where the source lane is there and takes part. Elsewhere the
 // kernel writes NOT_DEFINED instead of what the device returned; `out_of_range` shows that. How the
 // device forms subgroups is its own affair, so each invocation writes down where it sits.
+enable subgroups;
+// What operations return where only a part of the lanes takes part is the question.
+diagnostic(off, subgroup_uniformity);
 
 struct Params {
     n: u32,
@@ -26,7 +29,7 @@ const NOT_DEFINED = 0xffffffffu;
 
 // Whether a lane is in a mask; lanes past the last are not.
 fn takes_part(mask: vec4<u32>, lane: u32) -> bool {
-    return lane < 128u && (mask[min(lane / 32u, 3u)] >> (lane % 32u) & 1u) == 1u;
+    return lane < 128u && ((mask[min(lane / 32u, 3u)] >> (lane % 32u)) & 1u) == 1u;
 }
 
 fn defined(value: u32, mask: vec4<u32>, source: u32) -> u32 {

@@ -6,6 +6,9 @@
 // WGSL and SPIR-V promise nothing here: articles say "its own value" and "wraps around". What the
 // device returns is shown in the record and never checked. What is checked: lanes whose source is
 // there get its value, so that `wrong` must be zero throughout.
+enable subgroups;
+// What a shuffle returns where only a part of the lanes takes part is the question.
+diagnostic(off, subgroup_uniformity);
 
 // Of each operation and distance: the lanes' values; lane l holds l + 1 before.
 @group(0) @binding(0) var<storage, read_write> returned: array<u32>;

@@ -6,6 +6,7 @@
 // A tile is a run of 2, 4, 8 … lanes in a row, at most a subgroup. Exchanging with lane ^ 1, lane ^ 2,
 // lane ^ 4 … never leaves the tile, so no lane needs a guard, and in the end every lane has the sum.
 // `memory` does the same through workgroup memory, with two barriers a step.
+enable subgroups;
 
 struct Params {
     n: u32,

@@ -5,3 +5,4 @@
 // subgroup, W / that many lanes in each.
 //
 // The shader stands in its parts, named below.
+enable subgroups;

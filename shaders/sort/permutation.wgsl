@@ -6,3 +6,4 @@
 //
 // The shader stands in its parts, named below; `lanescope::algorithms::multisplit` is the same, cut the
 // same way.
+enable subgroups;

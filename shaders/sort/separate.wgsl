@@ -4,3 +4,4 @@
 // Divergence expected: none but in each class's last subgroup.
 //
 // The shader stands in its parts, named below.
+enable subgroups;

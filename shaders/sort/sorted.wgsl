@@ -4,3 +4,4 @@
 // Divergence expected: at most k - 1 subgroups of the last dispatch hold two classes.
 //
 // The shader stands in its parts, named below.
+enable subgroups;

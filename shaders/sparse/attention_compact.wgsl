@@ -2,6 +2,7 @@
 //
 // Dispatch: one workgroup a query; it lists the keys of 2048 places at a time, then works on the list.
 // Divergence expected: none in the dot product but in the list's last subgroup.
+enable subgroups;
 
 const SEGMENT = 2048u;
 
@@ -22,8 +23,10 @@ fn compact(
             atomicStore(&listed_all, 0u);
         }
         workgroupBarrier();
-        for (var i = local_index; i < SEGMENT; i += 256u) {
-            let key = first + i;
+        // Counted for the whole workgroup, so that all lanes are seen to be there at the shuffle.
+        let own = first + local_index;
+        for (var begun = 0u; begun < SEGMENT; begun += 256u) {
+            let key = own + begun;
             let place = query * attention.sequence + key;
             var taken = false;
             if (key < attention.sequence) {

@@ -5,3 +5,4 @@
 // Divergence expected: little; lengths in a subgroup differ by a few of 64 steps.
 //
 // The shader stands in its parts, named below.
+enable subgroups;

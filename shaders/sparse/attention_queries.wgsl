@@ -3,6 +3,7 @@
 // Dispatch: one invocation a query, 128 a workgroup, after one that lists the keys and is not timed.
 // Divergence expected: a subgroup goes on as long as its longest list: (W + 1) / 2 lanes in its loop
 // where lengths are even from 0 to the longest.
+enable subgroups;
 
 // Queries where they lie.
 @compute @workgroup_size(128)

@@ -6,3 +6,4 @@
 // not full.
 //
 // The shader stands in its parts, named below.
+enable subgroups;

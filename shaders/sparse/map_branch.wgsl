@@ -2,6 +2,7 @@
 //
 // Dispatch: one invocation an element, 256 a workgroup.
 // Divergence expected: W * p / (1 - (1 - p)^W) lanes in the body at density p, in the subgroups that enter it.
+enable subgroups;
 
 // Only active elements are worked on and written.
 @compute @workgroup_size(256)

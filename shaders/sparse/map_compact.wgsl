@@ -5,3 +5,4 @@
 // Divergence expected: none but in the last subgroup.
 //
 // The shader stands in its parts, named below.
+enable subgroups;

@@ -2,6 +2,7 @@
 //
 // Dispatch: one invocation an element, 256 a workgroup.
 // Divergence expected: none.
+enable subgroups;
 
 // Every element is worked on, and zero is kept of those that are not active.
 @compute @workgroup_size(256)

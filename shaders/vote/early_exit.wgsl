@@ -6,6 +6,7 @@
 //
 // `plain` branches on its own flag. `vote` first has the whole subgroup agree whether anyone has work:
 // that branch can never diverge, but a plain branch that no lane takes is skipped as well.
+enable subgroups;
 
 struct Params {
     n: u32,

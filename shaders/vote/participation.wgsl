@@ -7,6 +7,9 @@
 // The mask of those who take part must be made while all lanes are there. Safe: lanes without an
 // element bring a zero, and stay. `snippet` is what an article calls right: the lanes without an
 // element are gone, and the first shuffles read from them, which is not defined. Its sums are shown.
+enable subgroups;
+// The tail's lanes alone shuffle, as the article has it.
+diagnostic(off, subgroup_uniformity);
 
 // Of each invocation: the subgroup's size, its lane, the subgroup's number, whether it has an element.
 @group(0) @binding(0) var<storage, read_write> seats: array<vec4<u32>>;

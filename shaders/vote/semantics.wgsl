@@ -3,6 +3,9 @@
 // Dispatch: one invocation an element; the workgroup's size is a parameter, so that its last subgroup
 // may be partial.
 // Divergence expected: none; the last subgroup of a workgroup may be partial.
+enable subgroups;
+// Votes of the lanes that are left where others have returned are the question.
+diagnostic(off, subgroup_uniformity);
 
 struct Params {
     n: u32,

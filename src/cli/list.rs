@@ -1,5 +1,6 @@
 //! `lanescope list`: the catalogue.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 
 use serde_json::json;
@@ -7,7 +8,9 @@ use serde_json::json;
 use super::arguments::ListArguments;
 use super::failure::{Exit, Failure};
 use super::run::catalogue;
-use crate::kernel::{Catalogue, Kernel, Language, format};
+use crate::kernel::{Catalogue, DeviceClass, Kernel, Language, SEED, format};
+use crate::program::Needs;
+use crate::run::measure::programs;
 
 /// Prints the kernels that the arguments choose.
 pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Exit, Failure> {
@@ -34,9 +37,26 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
             if !description.claims.is_empty() {
                 writeln!(out, "    tests the claims {}", description.claims.join(", "))?;
             }
+            let beyond = beyond_defaults(kernel)?;
+            if !beyond.is_empty() {
+                let beyond = beyond.join(", ");
+                writeln!(out, "    needs more than WebGPU promises everywhere: {beyond}")?;
+            }
         }
     }
     Ok(Exit::Done)
+}
+
+/// What a kernel takes beyond WebGPU's defaults at its default point on a GPU, in words.
+fn beyond_defaults(kernel: &Kernel) -> Result<Vec<String>, Failure> {
+    if kernel.language == Language::Cuda {
+        return Ok(Vec::new());
+    }
+    let launch =
+        kernel.launch(DeviceClass::Gpu, &BTreeMap::new(), SEED).map_err(Failure::bad_input)?;
+    let programs = programs(&launch).map_err(Failure::bad_input)?;
+    let needs = programs.iter().map(|program| Needs::of(program.module()));
+    Ok(needs.reduce(Needs::most).map_or_else(Vec::new, Needs::beyond_defaults))
 }
 
 /// The kernels that words choose, each once, in the catalogue's order; all where there are none.

@@ -7,7 +7,7 @@ use crate::program::emit::emit_all;
 use crate::program::{Overrides, Parsed};
 
 #[test]
-fn the_catalogue_comes_out_in_three_languages() {
+fn the_catalogue_comes_out_in_four_languages() {
     let methods = METHODS.into_iter().chain([Method::Estimated]);
     for kernel in Catalogue::embedded().unwrap().kernels() {
         let parsed = Parsed::new(&kernel.id, &kernel.source).unwrap();

@@ -14,7 +14,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 28] = [
+    let checks: [(&str, fn()); 29] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -30,6 +30,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("killed_at_any_moment_what_is_finished_is_on_disk", killed),
         ("completions_and_the_manual_are_there", completions),
         ("a_family_comes_from_a_folder", family::from_a_folder),
+        ("list_says_what_needs_more_than_webgpu_promises", list_limits),
         ("profile_needs_a_shader_alone", profile::a_shader_alone),
         ("profile_init_gives_the_same_launch", profile::init_and_launch),
         ("profile_takes_the_catalogues_files", profile::catalogue_files),
@@ -315,6 +316,22 @@ fn killed() {
         }
     }
     assert!(partial > 0, "no kill hit a run in its middle");
+}
+
+/// Each kernel's own limit, and nothing of a kernel within the defaults.
+fn list_limits() {
+    let folder = TempDir::new().unwrap();
+    let said = |kernel: &str| {
+        let (code, stdout, stderr) =
+            program::parts(&program::run(&folder, &[], &["list", "-l", kernel]));
+        assert_eq!(code, 0, "{stderr}");
+        let line = stdout.lines().find(|line| line.contains("more than WebGPU promises"));
+        line.map(|line| line.trim().to_owned())
+    };
+    let needs = |what: &str| Some(format!("needs more than WebGPU promises everywhere: {what}"));
+    assert_eq!(said("moe/sorted"), needs("9 storage buffers (8)"));
+    assert_eq!(said("reduce/device"), needs("1024 invocations a workgroup (256)"));
+    assert_eq!(said("five_patterns/uniform"), None);
 }
 
 fn completions() {

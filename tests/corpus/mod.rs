@@ -89,6 +89,11 @@ pub(crate) fn launches() -> Vec<Launch> {
     compared.map(|shader| shader.launch(&shader.program())).collect()
 }
 
+/// Every shader's name and text.
+pub(crate) fn texts() -> Vec<(String, String)> {
+    Shader::all().into_iter().map(|shader| (shader.name, shader.text)).collect()
+}
+
 /// A file of the corpus.
 struct Shader {
     name: String,
@@ -155,7 +160,7 @@ impl Shader {
         EXEMPT.iter().find(|(name, _)| *name == self.name).map(|(_, reason)| *reason)
     }
 
-    /// Plain, counted in registers and counted with histograms, in SPIR-V, MSL and HLSL.
+    /// Plain, counted in registers and counted with histograms, in SPIR-V, MSL, HLSL and WGSL.
     fn is_written_with_and_without_counters(&self, program: &Program) {
         let methods = [Method::Executed, Method::Histogram, Method::Derived, Method::Estimated];
         let counted = methods.map(|method| {
@@ -170,7 +175,7 @@ impl Shader {
         let modules = counted.iter().map(Instrumented::module);
         for module in [program.module()].into_iter().chain(modules) {
             let emissions = emit_all(module, program.text()).unwrap_or_else(|e| panic!("{e}"));
-            assert_eq!(emissions.len(), 3);
+            assert_eq!(emissions.len(), 4);
             for Emission { language, result } in emissions {
                 let lacking =
                     UNWRITTEN.iter().find(|(name, l, _)| *name == self.name && *l == language);

@@ -1,6 +1,8 @@
 // Question: is a ballot counted that names no predicate, as naga allows?
 // Dispatch: one invocation an element, 64 a workgroup. Divergence: by the element's remainder.
 enable subgroups;
+// Lanes part at the switch, and those that are there are the question.
+diagnostic(off, subgroup_uniformity);
 
 @group(0) @binding(0) var<storage, read> input: array<u32>;
 @group(0) @binding(1) var<storage, read_write> output: array<u32>;

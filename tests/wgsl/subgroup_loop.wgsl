@@ -1,6 +1,8 @@
 // Question: who is left in a loop that lanes leave one by one?
 // Dispatch: one invocation an element, 32 a workgroup. Divergence: each lane has its own trip count.
 enable subgroups;
+// Who is left is the question.
+diagnostic(off, subgroup_uniformity);
 
 @group(0) @binding(0) var<storage, read> trips: array<u32>;
 @group(0) @binding(1) var<storage, read_write> output: array<u32>;

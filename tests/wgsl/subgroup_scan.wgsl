@@ -1,6 +1,8 @@
 // Question: do scans over subgroups work where some lanes stay away?
 // Dispatch: one invocation an element, 64 a workgroup. Divergence: every third lane stays away.
 enable subgroups;
+// Lanes that stay away are the question.
+diagnostic(off, subgroup_uniformity);
 
 @group(0) @binding(0) var<storage, read_write> output: array<vec4<u32>>;
 

@@ -1,6 +1,8 @@
 // Question: what do votes say of the lanes that are there?
 // Dispatch: one invocation an element, 64 a workgroup. Divergence: odd and even lanes part.
 enable subgroups;
+// Votes of a part of the lanes are the question.
+diagnostic(off, subgroup_uniformity);
 
 @group(0) @binding(0) var<storage, read> input: array<u32>;
 @group(0) @binding(1) var<storage, read_write> output: array<u32>;

@@ -4,12 +4,12 @@
 //! names the first thing that is missing and a way out, where wgpu's own message fills a page. It
 //! makes no module and asks no driver.
 
+use naga::Module;
 use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFlags, Validator};
-use naga::{AddressSpace, Module};
 use wgpu::{Features, Limits};
 
 use super::super::{RunError, RunErrorKind};
-use crate::program::guarded;
+use crate::program::{Needs, guarded};
 
 /// A feature of WGSL that devices may lack.
 struct Optional {
@@ -117,7 +117,7 @@ pub(super) fn check(
             )));
         }
     }
-    let bytes = workgroup_bytes(module);
+    let bytes = Needs::of(module).workgroup_bytes;
     let most = limits.max_compute_workgroup_storage_size;
     if bytes > u64::from(most) {
         return Err(unsupported(format!(
@@ -144,20 +144,6 @@ fn needs(file: &str, module: &Module, capability: Capabilities) -> Result<bool, 
         validator.validate(module).is_err()
     });
     verdict.map_err(|error| RunError::new(RunErrorKind::Panicked, error.to_string()))
-}
-
-/// The workgroup memory that a module takes, each variable rounded up as wgpu does.
-fn workgroup_bytes(module: &Module) -> u64 {
-    let mut layouter = naga::proc::Layouter::default();
-    if layouter.update(module.to_ctx()).is_err() {
-        // Nothing is known, and wgpu has the last word.
-        return 0;
-    }
-    let variables = module.global_variables.iter().map(|(_, variable)| variable);
-    variables
-        .filter(|variable| variable.space == AddressSpace::WorkGroup)
-        .map(|variable| u64::from(layouter[variable.ty].size).next_multiple_of(16))
-        .sum()
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 // exp(x - m). When all have met at the one barrier, every lane works out the row's greatest, M, and
 // its sum, the sum of s * exp(m - M), and scales what it has by exp(m - M) / sum: the online softmax
 // (Milakov and Gimelshein, arXiv:1805.02867), by subgroups.
+enable subgroups;
 
 const WORKGROUP = 256u;
 // Vectors of four of each invocation: a row has at most WORKGROUP * ITEMS * 4 elements.

@@ -82,19 +82,27 @@ struct Lane {
     subgroup: u32,
     // In the subgroup.
     lane: u32,
-    // Known to be the same for the whole workgroup, so that barriers may depend on it.
-    width: u32,
+}
+
+// The width, which is known to be the same for the whole workgroup, so that barriers may depend on it.
+// Apart from `Lane`: to WGSL, a struct is as uniform as the least uniform of its members.
+struct Width {
+    lanes: u32,
     // Whether subgroups have fewer than 32 lanes.
     narrow: bool,
 }
 
 fn lane_of(subgroup: u32, lane: u32, width: u32) -> Lane {
     let place = subgroup * width + lane;
-    if (place == 0u) {
+    return Lane(place, place / 32u, place % 32u, subgroup, lane);
+}
+
+fn width_of(at: Lane, width: u32) -> Width {
+    if (at.place == 0u) {
         width_shared = width;
     }
     let alike = workgroupUniformLoad(&width_shared);
-    return Lane(place, place / 32u, place % 32u, subgroup, lane, alike, NARROW && alike < 32u);
+    return Width(alike, NARROW && alike < 32u);
 }
 
 // The sum of `value` over the lower lanes of the group of 32, or of the subgroup where that is
@@ -112,9 +120,9 @@ fn group_exclusive(at: Lane, value: u32) -> u32 {
 }
 
 // The sum of `value` over the lanes of lower place in a workgroup of `threads`, and over all.
-fn workgroup_exclusive(at: Lane, value: u32, threads: u32) -> vec2<u32> {
+fn workgroup_exclusive(at: Lane, width: Width, value: u32, threads: u32) -> vec2<u32> {
     let before = subgroupExclusiveAdd(value);
-    if (at.lane == at.width - 1u) {
+    if (at.lane == width.lanes - 1u) {
         partial[at.subgroup] = before + value;
     }
     workgroupBarrier();
@@ -123,7 +131,7 @@ fn workgroup_exclusive(at: Lane, value: u32, threads: u32) -> vec2<u32> {
         base += partial[i];
     }
     var all = base;
-    for (var i = at.subgroup; i < threads / at.width; i++) {
+    for (var i = at.subgroup; i < threads / width.lanes; i++) {
         all += partial[i];
     }
     workgroupBarrier();
@@ -163,6 +171,7 @@ fn scan(
     @builtin(subgroup_size) width: u32,
 ) {
     let at = lane_of(subgroup, lane, width);
+    let known = width_of(at, width);
     let row = workgroup.x * split.chunks;
     var carry = 0u;
     for (var first = 0u; first < split.chunks; first += SCAN_THREADS * 16u) {
@@ -172,7 +181,7 @@ fn scan(
         let c = scan_load(row, i + 8u);
         let d = scan_load(row, i + 12u);
         let ab = a.w + b.w;
-        let sums = workgroup_exclusive(at, ab + c.w + d.w, SCAN_THREADS);
+        let sums = workgroup_exclusive(at, known, ab + c.w + d.w, SCAN_THREADS);
         let before = carry + sums.x;
         scan_store(row, i, before, a);
         scan_store(row, i + 4u, before + a.w, b);

@@ -73,6 +73,7 @@ fn few_count(
     @builtin(subgroup_size) width: u32,
 ) {
     let at = lane_of(subgroup, lane, width);
+    let known = width_of(at, width);
     if (at.place < 16u) {
         atomicStore(&few_counts[at.place], 0u);
     }
@@ -136,18 +137,18 @@ var<workgroup> stage: array<u32, FEW_TILE>;
 var<workgroup> narrow_sums: array<vec4<u32>, SUBGROUPS_MAX>;
 
 // Sums over the lower lanes of the group of 32. Fields of 8 bits hold 31 lanes of 8 keys.
-fn few_exclusive(at: Lane, fields: vec4<u32>) -> vec4<u32> {
+fn few_exclusive(at: Lane, width: Width, fields: vec4<u32>) -> vec4<u32> {
     var before = vec4(group_exclusive(at, fields.x), group_exclusive(at, fields.y), 0u, 0u);
     if (ROOM > 8u) {
         before.z = group_exclusive(at, fields.z);
         before.w = group_exclusive(at, fields.w);
     }
-    if (at.narrow) {
-        if (at.lane == at.width - 1u) {
+    if (width.narrow) {
+        if (at.lane == width.lanes - 1u) {
             narrow_sums[at.subgroup] = before + fields;
         }
         workgroupBarrier();
-        for (var i = at.group * 32u / at.width; i < at.subgroup; i++) {
+        for (var i = at.group * 32u / width.lanes; i < at.subgroup; i++) {
             before += narrow_sums[i];
         }
         workgroupBarrier();
@@ -171,9 +172,9 @@ fn few_count_of(slot: u32, class_id: u32) -> u32 {
 }
 
 // Counts a tile's words and fills `begin`; what lies before the lane in its slot, in fields.
-fn few_rank(at: Lane, word: u32) -> vec4<u32> {
+fn few_rank(at: Lane, width: Width, word: u32) -> vec4<u32> {
     let tally = few_tally(word);
-    let before = few_exclusive(at, few_fields(tally));
+    let before = few_exclusive(at, width, few_fields(tally));
     if (at.index == 31u) {
         edge_before[at.group] = before;
         edge_own[at.group] = tally;
@@ -185,11 +186,11 @@ fn few_rank(at: Lane, word: u32) -> vec4<u32> {
         count = few_count_of(at.place % SLOTS, class_id);
     }
     // Groups of 32, or subgroups where they are narrower.
-    let width = min(at.width, 32u);
+    let lanes = min(width.lanes, 32u);
     var sum = group_exclusive(at, count);
-    if (ROOM * SLOTS > width) {
-        let group = at.place / width;
-        if (at.place % width == width - 1u) {
+    if (ROOM * SLOTS > lanes) {
+        let group = at.place / lanes;
+        if (at.place % lanes == lanes - 1u) {
             partial[group] = sum + count;
         }
         workgroupBarrier();
@@ -352,6 +353,7 @@ fn few_permutation(
     @builtin(subgroup_size) width: u32,
 ) {
     let at = lane_of(subgroup, lane, width);
+    let known = width_of(at, width);
     few_base(at, workgroup.x);
     var next_word = packed[workgroup.x * split.tiles_per_chunk * THREADS + at.place];
     for (var i = 0u; i < split.tiles_per_chunk; i++) {
@@ -364,7 +366,7 @@ fn few_permutation(
         if (i + 1u < split.tiles_per_chunk) {
             next_word = packed[(number + 1u) * THREADS + at.place];
         }
-        var before = few_rank(at, word);
+        var before = few_rank(at, known, word);
         // Two halves in a loop: with its body eight times in the text, SwiftShader takes minutes to
         // compile the counted kernel; with its body once, an H200 takes 6 % longer.
         for (var half = 0u; half < 2u; half++) {
@@ -414,6 +416,7 @@ fn few_pairs(
     @builtin(subgroup_size) width: u32,
 ) {
     let at = lane_of(subgroup, lane, width);
+    let known = width_of(at, width);
     few_base(at, workgroup.x);
     var next_word = packed[workgroup.x * split.tiles_per_chunk * THREADS + at.place];
     for (var i = 0u; i < split.tiles_per_chunk; i++) {
@@ -431,7 +434,7 @@ fn few_pairs(
         var high = vec4(0u);
         if (index < split.n) { low = payload[index / 4u]; }
         if (index + 4u < split.n) { high = payload[index / 4u + 1u]; }
-        var before = few_rank(at, word);
+        var before = few_rank(at, known, word);
         for (var j = 0u; j < 8u; j++) {
             let place = few_place(at, (word >> (j * 4u)) & 15u, &before);
             stage[place] = low.x;

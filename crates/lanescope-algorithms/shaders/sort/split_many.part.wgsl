@@ -63,13 +63,13 @@ fn many_load(i: u32) -> vec4<u32> {
 }
 
 // Packs four keys and adds them to the tile's counts: once where the whole subgroup has one class.
-fn many_tally(at: Lane, tile: u32, word: u32, four: vec4<u32>, alike: bool) {
+fn many_tally(at: Lane, width: Width, tile: u32, word: u32, four: vec4<u32>, alike: bool) {
     packed[word] = four.x | (four.y << 8u) | (four.z << 16u) | (four.w << 24u);
     let row = tile / 2u * BINS;
     let one = 1u << (tile % 2u * 16u);
     if (alike) {
         if (at.lane == 0u) {
-            atomicAdd(&many_counts[row + four.x], at.width * 4u * one);
+            atomicAdd(&many_counts[row + four.x], width.lanes * 4u * one);
         }
     } else {
         atomicAdd(&many_counts[row + four.x], one);
@@ -82,7 +82,7 @@ fn many_tally(at: Lane, tile: u32, word: u32, four: vec4<u32>, alike: bool) {
 // Counts and packs a chunk that has all its keys: four words at a time, loads before all else, so that
 // they overlap. Keys that are no class count as the last, and are looked for at the end: an H200 takes a
 // quarter longer where each is asked for at once.
-fn many_count_whole(at: Lane, first: u32, words: u32) {
+fn many_count_whole(at: Lane, width: Width, first: u32, words: u32) {
     let last = split.classes - 1u;
     var largest = vec4(0u);
     for (var i = 0u; i < words; i += 4u) {
@@ -97,12 +97,13 @@ fn many_count_whole(at: Lane, first: u32, words: u32) {
         let low = min(min(a, b), min(c, d));
         let highest = max(max(high.x, high.y), max(high.z, high.w));
         let lowest = min(min(low.x, low.y), min(low.z, low.w));
-        let alike = subgroupAll(highest == lowest && highest == subgroupBroadcastFirst(highest));
+        let leading = subgroupBroadcastFirst(highest);
+        let alike = subgroupAll(highest == lowest && highest == leading);
         largest = max(largest, high);
-        many_tally(at, tile.x, word.x, min(a, vec4(last)), alike);
-        if (i + 1u < words) { many_tally(at, tile.y, word.y, min(b, vec4(last)), alike); }
-        if (i + 2u < words) { many_tally(at, tile.z, word.z, min(c, vec4(last)), alike); }
-        if (i + 3u < words) { many_tally(at, tile.w, word.w, min(d, vec4(last)), alike); }
+        many_tally(at, width, tile.x, word.x, min(a, vec4(last)), alike);
+        if (i + 1u < words) { many_tally(at, width, tile.y, word.y, min(b, vec4(last)), alike); }
+        if (i + 2u < words) { many_tally(at, width, tile.z, word.z, min(c, vec4(last)), alike); }
+        if (i + 3u < words) { many_tally(at, width, tile.w, word.w, min(d, vec4(last)), alike); }
     }
     if (max(max(largest.x, largest.y), max(largest.z, largest.w)) > last) {
         for (var i = 0u; i < words; i++) {
@@ -120,6 +121,7 @@ fn many_count(
     @builtin(subgroup_size) width: u32,
 ) {
     let at = lane_of(subgroup, lane, width);
+    let known = width_of(at, width);
     for (var i = at.place; i < MANY_COUNTED; i += THREADS) {
         atomicStore(&many_counts[i], 0u);
     }
@@ -127,11 +129,11 @@ fn many_count(
     let words = split.tiles_per_chunk * MANY_ROWS;
     let first = workgroup.x * words * THREADS + at.place;
     if ((workgroup.x + 1u) * words * THREADS * 4u <= split.n) {
-        many_count_whole(at, first, words);
+        many_count_whole(at, known, first, words);
     } else {
         for (var i = 0u; i < words; i++) {
             let word = first + i * THREADS;
-            many_tally(at, i / MANY_ROWS, word, many_load(word), false);
+            many_tally(at, known, i / MANY_ROWS, word, many_load(word), false);
         }
     }
     workgroupBarrier();
@@ -157,15 +159,15 @@ fn many_count(
 }
 
 // The sum of `value` over the invocations of lower place. A barrier has to lie between two calls.
-fn many_exclusive(at: Lane, value: u32) -> u32 {
-    let width = min(at.width, 32u);
-    let unit = at.place / width;
+fn many_exclusive(at: Lane, width: Width, value: u32) -> u32 {
+    let lanes = min(width.lanes, 32u);
+    let unit = at.place / lanes;
     var sum = group_exclusive(at, value);
-    if (at.place % width == width - 1u) {
+    if (at.place % lanes == lanes - 1u) {
         many_sums[unit] = sum + value;
     }
     workgroupBarrier();
-    if (at.narrow) {
+    if (width.narrow) {
         for (var i = 0u; i < unit; i++) {
             sum += many_sums[i];
         }
@@ -188,9 +190,9 @@ fn group_ballot(at: Lane, bit: bool) -> u32 {
 }
 
 // The lanes of the group that have the same key.
-fn group_match(at: Lane, key: u32) -> u32 {
+fn group_match(at: Lane, width: Width, key: u32) -> u32 {
     var same = ~0u;
-    if (at.narrow) {
+    if (width.narrow) {
         if (at.index < 8u) {
             atomicStore(&narrow_votes[at.group * 8u + at.index], 0u);
         }
@@ -219,13 +221,13 @@ fn group_match(at: Lane, key: u32) -> u32 {
 
 // The rank of a row's key among its group's keys of the class so far. The group's lanes are in step: its
 // last lane of a class has counted for the next row before that begins.
-fn many_rank(at: Lane, key: u32) -> u32 {
-    let same = group_match(at, key);
+fn many_rank(at: Lane, width: Width, key: u32) -> u32 {
+    let same = group_match(at, width, key);
     let below = countOneBits(same & ((1u << at.index) - 1u));
     let last = firstLeadingBit(same);
     let entry = at.group * BINS + key;
     var counted = 0u;
-    if (at.narrow) {
+    if (width.narrow) {
         if (at.index == last) {
             counted = atomicAdd(&many_room[entry], below + 1u);
         }
@@ -242,20 +244,20 @@ fn many_rank(at: Lane, key: u32) -> u32 {
     return counted + below;
 }
 
-fn many_ranks(at: Lane, key: vec4<u32>) -> vec4<u32> {
-    let a = many_rank(at, key.x);
-    let b = many_rank(at, key.y);
-    let c = many_rank(at, key.z);
-    let d = many_rank(at, key.w);
+fn many_ranks(at: Lane, width: Width, key: vec4<u32>) -> vec4<u32> {
+    let a = many_rank(at, width, key.x);
+    let b = many_rank(at, width, key.y);
+    let c = many_rank(at, width, key.z);
+    let d = many_rank(at, width, key.w);
     return vec4(a, b, c, d);
 }
 
 // The keys of a lane in four rows, of which the group's `word`-th packed words have 32 keys each; `own`
 // is the lane's of these words, loaded before.
-fn many_keys(at: Lane, own: u32, word: u32) -> vec4<u32> {
+fn many_keys(at: Lane, width: Width, own: u32, word: u32) -> vec4<u32> {
     let from_lane = vec4(at.index / 4u) + vec4(0u, 8u, 16u, 24u);
     var words = vec4(0u);
-    if (at.narrow) {
+    if (width.narrow) {
         words = vec4(
             packed[word + from_lane.x],
             packed[word + from_lane.y],
@@ -281,7 +283,7 @@ struct Bin {
 
 // What the invocation knows of its class before the tile is ranked; clears the groups' counters. The first
 // workgroup writes where classes begin.
-fn many_start(at: Lane, number: u32) -> Bin {
+fn many_start(at: Lane, width: Width, number: u32) -> Bin {
     var bin = Bin(0u, 0u, 0u);
     if (at.place < split.classes) {
         let half = many_before[number * (BINS / 2u) + at.place / 2u];
@@ -292,7 +294,7 @@ fn many_start(at: Lane, number: u32) -> Bin {
     for (var i = at.place; i < TALLIES; i += THREADS) {
         atomicStore(&many_room[i], 0u);
     }
-    bin.start = many_exclusive(at, bin.count);
+    bin.start = many_exclusive(at, width, bin.count);
     bin.goal += bin.start;
     if (number == 0u) {
         if (at.place < split.classes) {
@@ -323,7 +325,7 @@ fn many_four_set(entry: u32, first: u32, four: vec4<u32>) {
 }
 
 // Turns the groups' counts into places in the tile, and leaves `many_delta` and `many_ends`.
-fn many_begin(at: Lane, tile: u32, bin: Bin) {
+fn many_begin(at: Lane, width: Width, tile: u32, bin: Bin) {
     workgroupBarrier();
     var low = vec4(0u);
     var high = vec4(0u);
@@ -332,7 +334,7 @@ fn many_begin(at: Lane, tile: u32, bin: Bin) {
         if (GROUPS > 4u) { high = many_four(4u * BINS + at.place); }
     }
     let low_sum = low.x + low.y + low.z + low.w;
-    let first = many_exclusive(at, low_sum + high.x + high.y + high.z + high.w);
+    let first = many_exclusive(at, width, low_sum + high.x + high.y + high.z + high.w);
     if (at.place < BINS) {
         many_four_set(at.place, first, low);
         if (GROUPS > 4u) { many_four_set(4u * BINS + at.place, first + low_sum, high); }
@@ -382,9 +384,9 @@ fn many_word(at: Lane, number: u32) -> u32 {
 }
 
 // A lane's packed words, loaded first of all, so that their way overlaps with that of the classes' counts.
-fn many_own(at: Lane, word: u32) -> vec3<u32> {
+fn many_own(at: Lane, width: Width, word: u32) -> vec3<u32> {
     var own = vec3(0u);
-    if (!at.narrow) {
+    if (!width.narrow) {
         own.x = packed[word + at.index];
         if (MANY_ROWS > 1u) { own.y = packed[word + 32u + at.index]; }
         if (MANY_ROWS > 2u) { own.z = packed[word + 64u + at.index]; }
@@ -438,25 +440,26 @@ fn many_permutation(
     @builtin(subgroup_size) width: u32,
 ) {
     let at = lane_of(subgroup, lane, width);
+    let known = width_of(at, width);
     let number = workgroup.y * grid.x + workgroup.x;
     let tile = number * MANY_TILE;
     if (tile >= split.n) {
         return;
     }
     let word = many_word(at, number);
-    let own = many_own(at, word);
-    let bin = many_start(at, number);
-    let keys_0 = many_keys(at, own.x, word);
+    let own = many_own(at, known, word);
+    let bin = many_start(at, known, number);
+    let keys_0 = many_keys(at, known, own.x, word);
     var keys_1 = vec4(0u);
     var keys_2 = vec4(0u);
-    if (MANY_ROWS > 1u) { keys_1 = many_keys(at, own.y, word + 32u); }
-    if (MANY_ROWS > 2u) { keys_2 = many_keys(at, own.z, word + 64u); }
-    var places_0 = many_ranks(at, keys_0);
+    if (MANY_ROWS > 1u) { keys_1 = many_keys(at, known, own.y, word + 32u); }
+    if (MANY_ROWS > 2u) { keys_2 = many_keys(at, known, own.z, word + 64u); }
+    var places_0 = many_ranks(at, known, keys_0);
     var places_1 = vec4(0u);
     var places_2 = vec4(0u);
-    if (MANY_ROWS > 1u) { places_1 = many_ranks(at, keys_1); }
-    if (MANY_ROWS > 2u) { places_2 = many_ranks(at, keys_2); }
-    many_begin(at, tile, bin);
+    if (MANY_ROWS > 1u) { places_1 = many_ranks(at, known, keys_1); }
+    if (MANY_ROWS > 2u) { places_2 = many_ranks(at, known, keys_2); }
+    many_begin(at, known, tile, bin);
     places_0 = many_places(at, keys_0, places_0);
     if (MANY_ROWS > 1u) { places_1 = many_places(at, keys_1, places_1); }
     if (MANY_ROWS > 2u) { places_2 = many_places(at, keys_2, places_2); }
@@ -538,25 +541,26 @@ fn many_pairs(
     @builtin(subgroup_size) width: u32,
 ) {
     let at = lane_of(subgroup, lane, width);
+    let known = width_of(at, width);
     let number = workgroup.y * grid.x + workgroup.x;
     let tile = number * MANY_TILE;
     if (tile >= split.n) {
         return;
     }
     let word = many_word(at, number);
-    let own = many_own(at, word);
-    let bin = many_start(at, number);
-    let keys_0 = many_keys(at, own.x, word);
+    let own = many_own(at, known, word);
+    let bin = many_start(at, known, number);
+    let keys_0 = many_keys(at, known, own.x, word);
     var keys_1 = vec4(0u);
     var keys_2 = vec4(0u);
-    if (MANY_ROWS > 1u) { keys_1 = many_keys(at, own.y, word + 32u); }
-    if (MANY_ROWS > 2u) { keys_2 = many_keys(at, own.z, word + 64u); }
-    var places_0 = many_ranks(at, keys_0);
+    if (MANY_ROWS > 1u) { keys_1 = many_keys(at, known, own.y, word + 32u); }
+    if (MANY_ROWS > 2u) { keys_2 = many_keys(at, known, own.z, word + 64u); }
+    var places_0 = many_ranks(at, known, keys_0);
     var places_1 = vec4(0u);
     var places_2 = vec4(0u);
-    if (MANY_ROWS > 1u) { places_1 = many_ranks(at, keys_1); }
-    if (MANY_ROWS > 2u) { places_2 = many_ranks(at, keys_2); }
-    many_begin(at, tile, bin);
+    if (MANY_ROWS > 1u) { places_1 = many_ranks(at, known, keys_1); }
+    if (MANY_ROWS > 2u) { places_2 = many_ranks(at, known, keys_2); }
+    many_begin(at, known, tile, bin);
     places_0 = many_places(at, keys_0, places_0);
     if (MANY_ROWS > 1u) { places_1 = many_places(at, keys_1, places_1); }
     if (MANY_ROWS > 2u) { places_2 = many_places(at, keys_2, places_2); }

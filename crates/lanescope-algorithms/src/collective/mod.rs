@@ -15,7 +15,7 @@ use std::fmt;
 use wgpu::{
     BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferBinding,
     BufferDescriptor, BufferUsages, ComputePass, ComputePipeline, ComputePipelineDescriptor,
-    Device, Features, PipelineCompilationOptions, ShaderModuleDescriptor, ShaderSource,
+    Device, Features, PipelineCompilationOptions,
 };
 
 pub use reduce::{Reduce, ReduceCall, ReduceScratch, ReduceTuning};
@@ -250,10 +250,7 @@ impl<'a> Part<'a> {
 
 impl Stage {
     fn new(device: &Device, label: &str, text: &str, entry_point: &str) -> Self {
-        let module = crate::trusted::shader_module(
-            device,
-            ShaderModuleDescriptor { label: Some(label), source: ShaderSource::Wgsl(text.into()) },
-        );
+        let module = crate::trusted::shader_module(device, label, text);
         let pipeline = device.create_compute_pipeline(&ComputePipelineDescriptor {
             label: Some(label),
             layout: None,

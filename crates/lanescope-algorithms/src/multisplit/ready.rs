@@ -3,18 +3,18 @@
 //! Input: a device, a [`Plan`], the caller's buffers. Output: [`Step`]s to encode. What is cut how is the
 //! plan's matter; it checks nothing.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::num::NonZero;
 
 use wgpu::{
     BindGroup, BindGroupDescriptor, BindGroupEntry, BindingResource, Buffer, BufferBinding,
     BufferDescriptor, BufferUsages, ComputePass, ComputePipeline, ComputePipelineDescriptor,
-    Device, PipelineCompilationOptions, ShaderModule, ShaderModuleDescriptor, ShaderSource,
+    Device, PipelineCompilationOptions, ShaderModule,
 };
 
 use crate::partition::{Memory, Plan, Stage};
-use crate::{shaders, trusted};
+use crate::shaders;
+use crate::trusted::{ENABLE_SUBGROUPS, shader_module};
 
 /// The shader, in its three parts.
 const SHADER: [&str; 3] = [shaders::SPLIT, shaders::SPLIT_FEW, shaders::SPLIT_MANY];
@@ -96,13 +96,11 @@ impl<'a> Maker<'a> {
 /// buffers and a stage may bind `storage_buffers`, with `split` in storage.
 pub(super) fn module(device: &Device, parts: &[&str], storage_buffers: u32) -> ShaderModule {
     let room = device.limits().max_storage_buffers_per_shader_stage >= storage_buffers;
-    let mut text = parts.concat();
+    let mut text = format!("{ENABLE_SUBGROUPS}\n{}", parts.concat());
     if room && folds_values(device) {
         text = text.replace(SPLIT_UNIFORM, SPLIT_STORAGE);
     }
-    let source = ShaderSource::Wgsl(Cow::Owned(text));
-    let descriptor = ShaderModuleDescriptor { label: Some("multisplit"), source };
-    trusted::shader_module(device, descriptor)
+    shader_module(device, "multisplit", &text)
 }
 
 /// Whether the driver is lavapipe, which compiles anew at each dispatch for the values of uniform

@@ -12,7 +12,7 @@ use super::context::{Builder, Context, Globals, Types, function};
 use super::plan::Plan;
 use super::rewrite::rewrite;
 use super::{CounterBinding, Layout, Method, Options, flush};
-use crate::program::Program;
+use crate::program::{Program, ignore_uniformity};
 
 /// Makes the instrumented module.
 pub(super) fn instrument(
@@ -53,6 +53,10 @@ pub(super) fn instrument(
     let body = module.functions.append(body, Span::UNDEFINED);
     let function = entry_function(&module, &entry, body, &context);
     module.entry_points[0] = EntryPoint { function, ..entry };
+    if options.method != Method::Estimated {
+        // Whoever is at a block asks who leads: also where lanes have parted.
+        ignore_uniformity(&mut module);
+    }
     module
 }
 

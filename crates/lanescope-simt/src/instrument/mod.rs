@@ -47,6 +47,7 @@
 
 mod build;
 mod context;
+mod decode;
 mod derive;
 mod estimate;
 mod flush;
@@ -60,7 +61,9 @@ use naga::valid::ModuleInfo;
 
 use crate::program::{Program, ProgramError, validate};
 use crate::units::{Executions, Lanes};
-use plan::{Form, Kind, Plan, Reading};
+use plan::Plan;
+
+pub use decode::{BlockDecoding, Decoding, Term};
 
 /// The most blocks whose counters are kept in registers: two private scalars each.
 pub const REGISTER_BLOCKS_MAX: usize = 64;
@@ -109,10 +112,7 @@ pub struct Instrumented {
     module: Module,
     info: ModuleInfo,
     binding: CounterBinding,
-    layout: Layout,
-    /// The first word and the kind of each counter.
-    counters: Vec<(u32, Kind)>,
-    readings: Vec<Reading>,
+    decoding: Decoding,
 }
 
 /// The buffer that the host must bind, filled with zeros, and read back.
@@ -225,8 +225,7 @@ impl Instrumented {
             estimate::finish(&mut module, program, options.subgroup_width_max);
         }
         let info = validate(&module, program.text())?;
-        let counters = plan.words.iter().copied().zip(plan.items).collect();
-        Ok(Self { module, info, binding, layout, counters, readings: plan.readings })
+        Ok(Self { module, info, binding, decoding: Decoding::new(&plan, layout) })
     }
 
     fn plan(program: &Program, options: &Options) -> Result<(Plan, Layout), InstrumentError> {
@@ -270,49 +269,12 @@ impl Instrumented {
     ///
     /// When `bytes` is shorter than [`CounterBinding::size`].
     pub fn decode(&self, bytes: &[u8]) -> Option<Vec<Count>> {
-        let words: Vec<u64> =
-            bytes.as_chunks::<4>().0.iter().map(|w| u64::from(u32::from_le_bytes(*w))).collect();
-        let stripe_words = self.layout.words as usize;
-        let stripes = &words[..stripe_words * self.layout.stripes as usize];
-        let mut totals = vec![0_u64; self.counters.len()];
-        for stripe in stripes.chunks_exact(stripe_words) {
-            for (total, (word, kind)) in totals.iter_mut().zip(&self.counters) {
-                let word = *word as usize;
-                *total += stripe[word]
-                    + match kind {
-                        Kind::Carried => stripe[word + 1] << 32,
-                        Kind::Halves => stripe[word + 1] << 16,
-                        Kind::Single => 0,
-                    };
-            }
-        }
-        self.readings.iter().map(|reading| read(reading, &totals)).collect()
+        self.decoding.decode(bytes)
     }
-}
 
-/// A block's counts from the counters' totals.
-fn read(reading: &Reading, totals: &[u64]) -> Option<Count> {
-    let value = |form: &Form| {
-        let terms = form
-            .iter()
-            .map(|(item, factor)| i128::from(*factor) * i128::from(totals[item.0 as usize]));
-        u64::try_from(terms.sum::<i128>()).ok()
-    };
-    match reading {
-        Reading::Bins { first, count } => {
-            let first = first.0 as usize;
-            let bins = &totals[first..first + *count as usize];
-            Some(Count {
-                issues: Executions(bins.iter().sum()),
-                lanes: Lanes((1..).zip(bins).map(|(lanes, issues)| lanes * issues).sum()),
-                histogram: Some(bins.to_vec()),
-            })
-        }
-        Reading::Sums { issues, lanes } => Some(Count {
-            issues: Executions(value(issues)?),
-            lanes: Lanes(value(lanes)?),
-            histogram: None,
-        }),
+    /// How the counts are read, for whoever reads the buffer by other means.
+    pub fn decoding(&self) -> &Decoding {
+        &self.decoding
     }
 }
 

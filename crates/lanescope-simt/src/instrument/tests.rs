@@ -177,3 +177,28 @@ fn no_subgroup_operation_is_left_and_every_back_end_writes_it() {
         assert!(validator.validate(executed.module()).is_err(), "the check can fail");
     }
 }
+
+#[test]
+fn the_table_says_of_which_words_counts_consist() {
+    let options = Options { counter_bytes_max: 32, ..OPTIONS };
+    let executed = Instrumented::new(&program(SHAPES[0]), &options).unwrap();
+    let term = |word, bits| Term { word, factor: 1 << bits };
+    let Decoding { words, period, blocks } = executed.decoding();
+    assert_eq!((*words, *period), (8, 4), "two stripes of two counters");
+    let carried = |word| vec![term(word, 0), term(word + 1, 32)];
+    let expected = BlockDecoding { executions: carried(0), lanes: carried(2), histogram: None };
+    assert_eq!(*blocks, [expected]);
+    for shape in SHAPES {
+        for method in METHODS {
+            let options = Options { method, workgroups: Some([4, 1, 1]), ..OPTIONS };
+            let counted = Instrumented::new(&program(shape), &options).unwrap();
+            let Decoding { words, period, blocks } = counted.decoding();
+            assert_eq!(u64::from(*words) * 4, counted.counters().size);
+            assert!(words.is_multiple_of(*period));
+            let terms = blocks.iter().flat_map(|block| block.executions.iter().chain(&block.lanes));
+            for Term { word, factor } in terms {
+                assert!(word < period && factor.unsigned_abs() < 1 << 53, "{word} {factor}");
+            }
+        }
+    }
+}

@@ -1,4 +1,4 @@
-//! naga's back-ends, all three: what a driver of Vulkan, Metal or DX12 would be given.
+//! naga's back-ends, all four: what a driver of Vulkan, Metal or DX12 would be given, and a browser.
 //!
 //! Input: a module that validates, plain or instrumented, without overrides. Output: an [`Emission`]
 //! for each language, the text or why there is none. Nothing is run, and no binding is real: slots
@@ -12,7 +12,7 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo};
 use naga::{Module, ResourceBinding, ShaderStage};
 
-use super::{ProgramError, Text, guarded, validate, validated};
+use super::{ProgramError, Text, guarded, portable, validate, validated};
 
 /// A language that naga writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,6 +23,8 @@ pub enum Language {
     Msl,
     /// For DX12.
     Hlsl,
+    /// For browsers.
+    Wgsl,
 }
 
 /// What one back-end gave.
@@ -40,12 +42,13 @@ impl std::fmt::Display for Language {
             Self::SpirV => "SPIR-V",
             Self::Msl => "MSL",
             Self::Hlsl => "HLSL",
+            Self::Wgsl => "WGSL",
         })
     }
 }
 
-/// Emits `module` as SPIR-V 1.5, MSL 3.0 and HLSL for shader model 6.6, with run-time checks;
-/// `text` is what messages refer to.
+/// Emits `module` as SPIR-V 1.5, MSL 3.0 and HLSL for shader model 6.6, with run-time checks, and
+/// as WGSL that browsers take; `text` is what messages refer to.
 ///
 /// Each emission ends in success, in [`ProgramError::Emit`], or in [`ProgramError::Panicked`].
 ///
@@ -55,7 +58,7 @@ impl std::fmt::Display for Language {
 pub fn emit_all(module: &Module, text: &Text) -> Result<Vec<Emission>, ProgramError> {
     let info = validate(module, text)?;
     let emission = |language| Emission { language, result: emit(language, module, &info, text) };
-    Ok([Language::SpirV, Language::Msl, Language::Hlsl].map(emission).into())
+    Ok([Language::SpirV, Language::Msl, Language::Hlsl, Language::Wgsl].map(emission).into())
 }
 
 /// A back-end: a module with its analysis in, bytes or naga's message out.
@@ -71,6 +74,7 @@ fn emit(
         Language::SpirV => ("emitted SPIR-V for", spv::supported_capabilities(), spir_v),
         Language::Msl => ("emitted MSL for", msl::supported_capabilities(), metal),
         Language::Hlsl => ("emitted HLSL for", hlsl::supported_capabilities(), direct_x),
+        Language::Wgsl => return Ok(portable(module, text)?.text.into_bytes()),
     };
     let entry = module.entry_points.first().map(|entry| entry.name.clone()).unwrap_or_default();
     let file = text.file().to_owned();
@@ -210,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_and_instrumented_modules_come_out_in_three_languages() {
+    fn plain_and_instrumented_modules_come_out_in_four_languages() {
         let program = program(
             "struct P { n: u32, s: f32 }
              @group(0) @binding(0) var<uniform> p: P;
@@ -240,6 +244,10 @@ mod tests {
                     Language::Hlsl => {
                         let text = String::from_utf8(bytes).unwrap();
                         assert!(text.contains("[numthreads(64, 1, 1)]"), "{text}");
+                    }
+                    Language::Wgsl => {
+                        let text = String::from_utf8(bytes).unwrap();
+                        assert!(text.contains("@workgroup_size(64, 1, 1)"), "{text}");
                     }
                 }
             }
