@@ -1,8 +1,8 @@
 //! A compiled entry point: its instructions, and what a wave's registers hold at the start.
 //!
-//! Input: words of machine code and the facts that its compiler states about them. Output: [`Code`],
-//! which [`super::dispatch`] executes. What cannot be executed is refused here, before anything
-//! runs, wherever the instruction alone shows it.
+//! Input: words of machine code and the facts that its compiler states about them. Output:
+//! [`Code`], which [`super::dispatch`] executes. What cannot be executed is refused here, before
+//! anything runs, wherever the instruction alone shows it.
 
 use super::decode::{DecodeError, Format, Instruction, Source, decode};
 use super::opcodes::{Control, Run};

@@ -87,7 +87,8 @@ pub enum Source {
 /// A source taken from another lane of its row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permute {
-    /// For each lane of a row of 16: the lane it reads, [`Permute::NONE`] where it reads past the row.
+    /// For each lane of a row of 16: the lane it reads, [`Permute::NONE`] where it reads past the
+    /// row.
     pub from: [u8; 16],
     /// Whether lanes that EXEC has off may be read.
     pub fetch_inactive: bool,
@@ -232,7 +233,11 @@ impl Instruction {
             (_, Form::Sdwa) => "_sdwa",
             (_, Form::Dpp16 | Form::Dpp8) => "_dpp",
             (Format::Vop1 | Format::Vop2 | Format::Vopc, form) if self.row.has_long_form() => {
-                if form == Form::Long { "_e64" } else { "_e32" }
+                if form == Form::Long {
+                    "_e64"
+                } else {
+                    "_e32"
+                }
             }
             _ => "",
         };
@@ -447,7 +452,9 @@ fn buffer(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, DecodeError
     let offset = reader.source(second >> 24)?;
     let mut instruction = reader.instruction(row, Format::Mubuf);
     let resource = (second >> 16 & 0x1f) as u8 * 4;
-    instruction.sources = [Source::Vector(second as u8), Source::Scalar(resource), offset];
+    let enabled = word >> 12 & 3 != 0;
+    let address = if enabled { Source::Vector(second as u8) } else { Source::Inline(128) };
+    instruction.sources = [address, Source::Scalar(resource), offset];
     instruction.destination = (second >> 8) as u8;
     let bit = |word: u32, place: u32| word >> place & 1 != 0;
     let unknown = [(bit(word, 16), "LDS as destination"), (bit(second, 23), "TFE")];
@@ -473,7 +480,9 @@ fn vector_short(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, Decod
     let row = reader.row(format, opcode)?;
     let mut instruction = reader.instruction(row, format);
     instruction.destination = destination;
-    instruction.sources[1] = second;
+    if format != Format::Vop1 {
+        instruction.sources[1] = second;
+    }
     match word & 0x1ff {
         249 => parts(reader, &mut instruction)?,
         250 => permute_rows(reader, &mut instruction)?,
@@ -493,7 +502,7 @@ fn implied(reader: &mut Reader<'_>, instruction: &mut Instruction) -> Result<(),
     match instruction.row.operands {
         opcodes::Operands::Carry | opcodes::Operands::Select if !long => {
             instruction.sources[2] = vcc;
-        },
+        }
         opcodes::Operands::Accumulate => instruction.sources[2] = destination,
         opcodes::Operands::AddLiteral => {
             instruction.sources[2] = shared_literal(reader, instruction.sources[0])?;
@@ -530,8 +539,7 @@ fn parts(reader: &mut Reader<'_>, instruction: &mut Instruction) -> Result<(), D
     let part = |shift: u32| Part { code: (word >> shift & 7) as u8, signed: bit(shift + 3) };
     instruction.negate = u8::from(bit(20)) | u8::from(bit(28)) << 1;
     instruction.absolute = u8::from(bit(21)) | u8::from(bit(29)) << 1;
-    let mut parts =
-        Parts { sources: [part(16), part(24)], destination: 6, unused: 0 };
+    let mut parts = Parts { sources: [part(16), part(24)], destination: 6, unused: 0 };
     if instruction.format == Format::Vopc {
         if bit(15) {
             instruction.scalar_destination = (word >> 8 & 0x7f) as u8;
@@ -550,8 +558,7 @@ fn permute_rows(reader: &mut Reader<'_>, instruction: &mut Instruction) -> Resul
     let word = reader.next()?;
     let bit = |place: u32| word >> place & 1 != 0;
     let control = word >> 8 & 0x1ff;
-    let unknown =
-        DecodeError::Operand { at: reader.at(), word: reader.word(0)?, code: control };
+    let unknown = DecodeError::Operand { at: reader.at(), word: reader.word(0)?, code: control };
     instruction.form = Form::Dpp16;
     instruction.sources[0] = Source::Vector(word as u8);
     instruction.negate = u8::from(bit(20)) | u8::from(bit(22)) << 1;

@@ -5,18 +5,18 @@
 //!
 //! # Schedule
 //!
-//! Up to [`RESIDENT`] workgroups are on the machine at once, the first ones first; whenever one ends,
-//! the next begins. They take turns, and within a workgroup its waves do: each executes up to
-//! [`TURN`] instructions, or up to a barrier or its end. The order is fixed, so that the same launch
-//! gives the same bytes. Where what a workgroup does depends on what another wrote in the same
-//! dispatch, the counts are this schedule's.
+//! Up to [`RESIDENT`] workgroups are on the machine at once, the first ones first; whenever one
+//! ends, the next begins. They take turns, and within a workgroup its waves do: each executes up to
+//! [`TURN`] instructions, or up to a barrier or its end. The order is fixed, so that the same
+//! launch gives the same bytes. Where what a workgroup does depends on what another wrote in the
+//! same dispatch, the counts are this schedule's.
 //!
 //! # What is counted
 //!
 //! `lanes` are the bits of EXEC at each execution. A wave of 64 gives its vector instructions to
-//! lanes that are 32 wide in two *passes*, and may skip a pass whose half of EXEC is zero: the least
-//! passes assume that it always does, the most that it never does. What writes scalar registers is
-//! never skipped; what reads or writes one lane is one pass.
+//! lanes that are 32 wide in two *passes*, and may skip a pass whose half of EXEC is zero: the
+//! least passes assume that it always does, the most that it never does. What writes scalar
+//! registers is never skipped; what reads or writes one lane is one pass.
 
 use super::code::{Code, Start};
 use super::decode::{Format, Instruction};
@@ -150,7 +150,8 @@ pub enum DispatchError {
         /// The workgroup.
         workgroup: [u32; 3],
     },
-    /// The waves of a workgroup wait at a barrier for one that has ended, or the code ran past its end.
+    /// The waves of a workgroup wait at a barrier for one that has ended, or the code ran past its
+    /// end.
     #[error("the code ran past its end, in workgroup {workgroup:?}")]
     End {
         /// The workgroup.
@@ -223,7 +224,8 @@ fn finish(instruction: &Instruction, counts: &mut Counts, halves: u64) {
         Run::Vector(_) => counts.passes_max = counts.executions * halves,
         Run::VectorToScalar(_) => {
             counts.passes_max = counts.executions * halves;
-            // A comparison that writes EXEC may skip one pass, of which `passes_min` holds the rest.
+            // A comparison that writes EXEC may skip one pass, of which `passes_min` holds the
+            // rest.
             if !instruction.row.name.starts_with("v_cmpx") {
                 counts.passes_min = counts.passes_max;
             } else {
@@ -361,8 +363,7 @@ impl Machine<'_> {
                 Run::ScalarMemory(touch) | Run::VectorMemory(touch) | Run::Local(touch) => {
                     let tally = &mut counts.accesses;
                     let mut reach = Reach { memory: self.memory, local, tally };
-                    touch(wave, i, &mut reach)
-                        .map_err(|fault| self.fault(fault, index, place))?;
+                    touch(wave, i, &mut reach).map_err(|fault| self.fault(fault, index, place))?;
                 }
                 Run::Control(control) => match control {
                     Control::Hint | Control::Wait => {}

@@ -8,6 +8,10 @@ use super::reach::{Fault, Reach};
 use super::wave::{Half, Wave};
 
 /// Each lane reads the lane that its address names.
+///
+/// # Errors
+///
+/// None: the signature is what all that reaches memory has.
 pub fn pull(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), Fault> {
     let offset = i.access.offset | i.access.offset_second << 8;
     moved(wave, i, |wave, half| {
@@ -18,6 +22,10 @@ pub fn pull(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), F
 }
 
 /// Each lane writes the lane that its address names; of several the highest wins.
+///
+/// # Errors
+///
+/// None, as [`pull`].
 pub fn push(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), Fault> {
     let offset = i.access.offset | i.access.offset_second << 8;
     for half in 0..wave.halves() {
@@ -34,8 +42,12 @@ pub fn push(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), F
     Ok(())
 }
 
-/// Each lane reads the lane that the constant pattern names: within quads where bit 15 is set, else by
-/// masks that are applied to its number. Rotations and the pattern of Fourier transforms are refused.
+/// Each lane reads the lane that the constant pattern names: within quads where bit 15 is set, else
+/// by masks that are applied to its number.
+///
+/// # Errors
+///
+/// [`Fault::Unknown`] for rotations and for the pattern of Fourier transforms.
 pub fn swizzle(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), Fault> {
     let pattern = i.access.offset as usize | (i.access.offset_second as usize) << 8;
     if pattern >= 0xc000 {
@@ -59,9 +71,7 @@ fn moved(wave: &mut Wave, i: &Instruction, from: impl Fn(&Wave, usize) -> [usize
     let source = if i.row.name == "ds_swizzle_b32" { i.sources[0] } else { i.sources[1] };
     for half in 0..wave.halves() {
         let (from, values) = (from(wave, half), wave.half(source, half));
-        let result = from.map(|lane| {
-            if wave.is_on(32 * half + lane) { values[lane] } else { 0 }
-        });
+        let result = from.map(|lane| if wave.is_on(32 * half + lane) { values[lane] } else { 0 });
         wave.write_half(i.destination, half, &result);
     }
 }

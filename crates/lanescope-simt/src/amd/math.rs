@@ -1,7 +1,7 @@
 //! What single opcodes compute, where it is more than an operator.
 //!
-//! Input: bits or numbers of one lane, or a wave and an instruction where lanes take part as a whole.
-//! Output: the result, or changed registers.
+//! Input: bits or numbers of one lane, or a wave and an instruction where lanes take part as a
+//! whole. Output: the result, or changed registers.
 
 use super::decode::{Instruction, Source};
 use super::wave::{Half, Kind, Wave};
@@ -135,8 +135,8 @@ pub fn field_signed(value: u32, offset: u32, width: u32) -> u32 {
     (((value as i32 >> offset) << above) >> above) as u32
 }
 
-/// Four bytes chosen from eight by the bytes of `choice`: 0 to 3 are `b`'s, 4 to 7 are `a`'s, 8 to 11
-/// the signs of the words, 12 zeros and more ones.
+/// Four bytes chosen from eight by the bytes of `choice`: 0 to 3 are `b`'s, 4 to 7 are `a`'s, 8 to
+/// 11 the signs of the words, 12 zeros and more ones.
 pub fn bytes_chosen(a: u32, b: u32, choice: u32) -> u32 {
     let bytes = (u64::from(a) << 32 | u64::from(b)).to_le_bytes();
     let chosen = choice.to_le_bytes().map(|code| match code {
@@ -479,7 +479,8 @@ pub fn compare_shorts(wave: &mut Wave, i: &Instruction, kind: Kind, f: &dyn Fn(u
 /// Two operations of 16 bits a lane: the halves that VOP3P's fields name.
 pub fn pairs(wave: &mut Wave, i: &Instruction, kind: Kind, f: &dyn Fn([u16; 3]) -> u16) {
     let low = Instruction { absolute: 0, select_high_of_high: 0, ..i.clone() };
-    let high = Instruction { select_high: i.select_high_of_high, negate: i.negate_high, ..low.clone() };
+    let high =
+        Instruction { select_high: i.select_high_of_high, negate: i.negate_high, ..low.clone() };
     for half in 0..wave.halves() {
         if !wave.half_is_on(half) {
             continue;

@@ -5,8 +5,9 @@
 //! how many lanes and in how many passes ([`dispatch::Counts`]). It knows no driver, no shading
 //! language and no time: whoever compiles stands above it.
 //!
-//! It is AMD's own code that runs, on an interpreter of this project. What it says about hardware are
-//! counts that follow from the code: no cycles, no microseconds, nothing of caches or occupancy.
+//! It is AMD's own code that runs, on an interpreter of this project. What it says about hardware
+//! are counts that follow from the code: no cycles, no microseconds, nothing of caches or
+//! occupancy.
 //!
 //! | module | what it is |
 //! |---|---|
@@ -14,7 +15,8 @@
 //! | [`opcodes`] | number, name and function of each opcode, and where the rows come from |
 //! | [`math`] | what single opcodes compute |
 //! | [`lanes`] | moves between lanes through the local data share |
-//! | [`reach`] | buffers, descriptors, the local data share |
+//! | [`reach`] | buffers and descriptors |
+//! | `local` | the local data share |
 //! | [`wave`] | registers, operands, results |
 //! | [`code`] | a compiled entry point |
 //! | [`dispatch`] | the schedule, and what is counted |
@@ -32,9 +34,8 @@
 
 #![expect(
     clippy::cast_possible_truncation,
-    clippy::cast_possible_wrap,
-    clippy::cast_precision_loss,
     clippy::cast_sign_loss,
+    clippy::precedence,
     reason = "machine words: fields are cut from them, and opcodes are defined on bits"
 )]
 
@@ -42,6 +43,7 @@ pub mod code;
 pub mod decode;
 pub mod dispatch;
 pub mod lanes;
+mod local;
 pub mod math;
 pub mod opcodes;
 pub mod reach;

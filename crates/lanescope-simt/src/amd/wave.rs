@@ -1,11 +1,11 @@
 //! One wave: its registers, and how operands are read and results written.
 //!
-//! Input: decoded instructions' operands. Output: changed registers. A wave knows no memory, no other
-//! wave and no opcode; `opcodes` holds what each does, in terms of the functions here.
+//! Input: decoded instructions' operands. Output: changed registers. A wave knows no memory, no
+//! other wave and no opcode; `opcodes` holds what each does, in terms of the functions here.
 //!
-//! A vector register is kept as halves of 32 lanes: one for a wave of 32, two for one of 64. In a wave
-//! of 64, vector registers beyond those allocated are *shared*: lanes l and l + 32 are one storage
-//! (how gfx10 moves values between its halves), which is how they are kept here, too.
+//! A vector register is kept as halves of 32 lanes: one for a wave of 32, two for one of 64. In a
+//! wave of 64, vector registers beyond those allocated are *shared*: lanes l and l + 32 are one
+//! storage (how gfx10 moves values between its halves), which is how they are kept here, too.
 
 use super::decode::{EXEC, Instruction, NULL, Part, Permute, Source, VCC};
 
@@ -435,8 +435,8 @@ impl Wave {
             let row = lane & 16;
             let source = permute.from[lane & 15];
             let from = row + usize::from(source & 15);
-            let readable = source != Permute::NONE
-                && (permute.fetch_inactive || exec >> from & 1 != 0);
+            let readable =
+                source != Permute::NONE && (permute.fetch_inactive || exec >> from & 1 != 0);
             let in_row = permute.row_mask >> (2 * half + row / 16) & 1 != 0;
             let in_bank = permute.bank_mask >> (lane % 16 / 4) & 1 != 0;
             let write = in_row && in_bank && (readable || permute.zero_fill);

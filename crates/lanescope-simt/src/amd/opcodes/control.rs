@@ -84,8 +84,22 @@ pub(super) const SOPC: &[Row] = &[
 
 /// SOPK, by number.
 pub(super) const SOPK: &[Row] = &[
-    row_of(0x00, "s_movk_i32", Operands::One, Run::Scalar(|w, i| w.set_scalar(i.destination, i.immediate as u32))),
-    row_of(0x02, "s_cmovk_i32", Operands::One, Run::Scalar(|w, i| { if w.scc { w.set_scalar(i.destination, i.immediate as u32); } })),
+    row_of(
+        0x00,
+        "s_movk_i32",
+        Operands::One,
+        Run::Scalar(|w, i| w.set_scalar(i.destination, i.immediate as u32)),
+    ),
+    row_of(
+        0x02,
+        "s_cmovk_i32",
+        Operands::One,
+        Run::Scalar(|w, i| {
+            if w.scc {
+                w.set_scalar(i.destination, i.immediate as u32);
+            }
+        }),
+    ),
     row_of(0x03, "s_cmpk_eq_i32", Operands::One, compare_constant!(i32, |a, b| a == b)),
     row_of(0x04, "s_cmpk_lg_i32", Operands::One, compare_constant!(i32, |a, b| a != b)),
     row_of(0x05, "s_cmpk_gt_i32", Operands::One, compare_constant!(i32, |a, b| a > b)),
@@ -99,7 +113,15 @@ pub(super) const SOPK: &[Row] = &[
     row_of(0x0d, "s_cmpk_lt_u32", Operands::One, compare_constant!(u32, |a, b| a < b)),
     row_of(0x0e, "s_cmpk_le_u32", Operands::One, compare_constant!(u32, |a, b| a <= b)),
     row_of(0x0f, "s_addk_i32", Operands::One, Run::Scalar(add_constant)),
-    row_of(0x10, "s_mulk_i32", Operands::One, Run::Scalar(|w, i| { let a = w.scalar(i.destination); w.set_scalar(i.destination, a.wrapping_mul(i.immediate as u32)); })),
+    row_of(
+        0x10,
+        "s_mulk_i32",
+        Operands::One,
+        Run::Scalar(|w, i| {
+            let a = w.scalar(i.destination);
+            w.set_scalar(i.destination, a.wrapping_mul(i.immediate as u32));
+        }),
+    ),
     named(0x12, "s_getreg_b32", Operands::One),
     named(0x13, "s_setreg_b32", Operands::One),
     named(0x16, "s_call_b64", Operands::One),
@@ -118,10 +140,30 @@ pub(super) const SOPP: &[Row] = &[
     row_of(0x02, "s_branch", Operands::One, Run::Control(Control::Branch(|_| true))),
     row_of(0x04, "s_cbranch_scc0", Operands::One, Run::Control(Control::Branch(|w| !w.scc))),
     row_of(0x05, "s_cbranch_scc1", Operands::One, Run::Control(Control::Branch(|w| w.scc))),
-    row_of(0x06, "s_cbranch_vccz", Operands::One, Run::Control(Control::Branch(|w| w.mask(VCC) == 0))),
-    row_of(0x07, "s_cbranch_vccnz", Operands::One, Run::Control(Control::Branch(|w| w.mask(VCC) != 0))),
-    row_of(0x08, "s_cbranch_execz", Operands::One, Run::Control(Control::Branch(|w| w.exec() == 0))),
-    row_of(0x09, "s_cbranch_execnz", Operands::One, Run::Control(Control::Branch(|w| w.exec() != 0))),
+    row_of(
+        0x06,
+        "s_cbranch_vccz",
+        Operands::One,
+        Run::Control(Control::Branch(|w| w.mask(VCC) == 0)),
+    ),
+    row_of(
+        0x07,
+        "s_cbranch_vccnz",
+        Operands::One,
+        Run::Control(Control::Branch(|w| w.mask(VCC) != 0)),
+    ),
+    row_of(
+        0x08,
+        "s_cbranch_execz",
+        Operands::One,
+        Run::Control(Control::Branch(|w| w.exec() == 0)),
+    ),
+    row_of(
+        0x09,
+        "s_cbranch_execnz",
+        Operands::One,
+        Run::Control(Control::Branch(|w| w.exec() != 0)),
+    ),
     row_of(0x0a, "s_barrier", Operands::One, Run::Control(Control::Barrier)),
     named(0x0b, "s_setkill", Operands::One),
     row_of(0x0c, "s_waitcnt", Operands::One, Run::Control(Control::Wait)),

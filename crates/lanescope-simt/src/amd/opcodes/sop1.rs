@@ -14,7 +14,6 @@ macro_rules! u32 {
             let $a = w.read(i.sources[0]);
             let result = $e;
             w.set_scalar(i.destination, result);
-            
         })
     };
 }
@@ -26,7 +25,6 @@ macro_rules! u64 {
             let $a = w.read64(i.sources[0], Kind::Bits);
             let result = $e;
             w.set_scalar64(i.destination, result);
-            
         })
     };
 }
@@ -38,7 +36,6 @@ macro_rules! u64to32 {
             let $a = w.read64(i.sources[0], Kind::Bits);
             let result = $e;
             w.set_scalar(i.destination, result);
-            
         })
     };
 }
@@ -109,18 +106,32 @@ macro_rules! wrexec {
 /// The source as a mask of lanes.
 fn mask_of(wave: &Wave, instruction: &Instruction) -> u64 {
     let source = instruction.sources[0];
-    if wave.halves() == 2 {
-        wave.read64(source, Kind::Bits)
-    } else {
-        u64::from(wave.read(source))
-    }
+    if wave.halves() == 2 { wave.read64(source, Kind::Bits) } else { u64::from(wave.read(source)) }
 }
 /// SOP1, by number.
 pub(super) const SOP1: &[Row] = &[
     row_of(0x03, "s_mov_b32", Operands::One, u32!(|a| a)),
     row_of(0x04, "s_mov_b64", Operands::One, u64!(|a| a)),
-    row_of(0x05, "s_cmov_b32", Operands::One, Run::Scalar(|w, i| { if w.scc { w.set_scalar(i.destination, w.read(i.sources[0])); } })),
-    row_of(0x06, "s_cmov_b64", Operands::One, Run::Scalar(|w, i| { if w.scc { w.set_scalar64(i.destination, w.read64(i.sources[0], Kind::Bits)); } })),
+    row_of(
+        0x05,
+        "s_cmov_b32",
+        Operands::One,
+        Run::Scalar(|w, i| {
+            if w.scc {
+                w.set_scalar(i.destination, w.read(i.sources[0]));
+            }
+        }),
+    ),
+    row_of(
+        0x06,
+        "s_cmov_b64",
+        Operands::One,
+        Run::Scalar(|w, i| {
+            if w.scc {
+                w.set_scalar64(i.destination, w.read64(i.sources[0], Kind::Bits));
+            }
+        }),
+    ),
     row_of(0x07, "s_not_b32", Operands::One, u32nz!(|a| !a)),
     row_of(0x08, "s_not_b64", Operands::One, u64nz!(|a| !a)),
     row_of(0x09, "s_wqm_b32", Operands::One, u32nz!(|a| whole_quads(u64::from(a)) as u32)),
@@ -135,16 +146,58 @@ pub(super) const SOP1: &[Row] = &[
     row_of(0x12, "s_ff0_i32_b64", Operands::One, u64to32!(|a| first(!a))),
     row_of(0x13, "s_ff1_i32_b32", Operands::One, u32!(|a| first(u64::from(a)))),
     row_of(0x14, "s_ff1_i32_b64", Operands::One, u64to32!(|a| first(a))),
-    row_of(0x15, "s_flbit_i32_b32", Operands::One, u32!(|a| if a == 0 { u32::MAX } else { a.leading_zeros() })),
-    row_of(0x16, "s_flbit_i32_b64", Operands::One, u64to32!(|a| if a == 0 { u32::MAX } else { a.leading_zeros() })),
+    row_of(
+        0x15,
+        "s_flbit_i32_b32",
+        Operands::One,
+        u32!(|a| if a == 0 { u32::MAX } else { a.leading_zeros() }),
+    ),
+    row_of(
+        0x16,
+        "s_flbit_i32_b64",
+        Operands::One,
+        u64to32!(|a| if a == 0 { u32::MAX } else { a.leading_zeros() }),
+    ),
     row_of(0x17, "s_flbit_i32", Operands::One, u32!(|a| first_unlike_sign(a))),
     named(0x18, "s_flbit_i32_i64", Operands::One),
     row_of(0x19, "s_sext_i32_i8", Operands::One, u32!(|a| a as i8 as u32)),
     row_of(0x1a, "s_sext_i32_i16", Operands::One, u32!(|a| a as i16 as u32)),
-    row_of(0x1b, "s_bitset0_b32", Operands::One, Run::Scalar(|w, i| { let bit = w.read(i.sources[0]) & 31; w.set_scalar(i.destination, w.scalar(i.destination) & !(1 << bit)); })),
-    row_of(0x1c, "s_bitset0_b64", Operands::One, Run::Scalar(|w, i| { let bit = w.read(i.sources[0]) & 63; w.set_scalar64(i.destination, w.scalar64(i.destination) & !(1 << bit)); })),
-    row_of(0x1d, "s_bitset1_b32", Operands::One, Run::Scalar(|w, i| { let bit = w.read(i.sources[0]) & 31; w.set_scalar(i.destination, w.scalar(i.destination) | 1 << bit); })),
-    row_of(0x1e, "s_bitset1_b64", Operands::One, Run::Scalar(|w, i| { let bit = w.read(i.sources[0]) & 63; w.set_scalar64(i.destination, w.scalar64(i.destination) | 1 << bit); })),
+    row_of(
+        0x1b,
+        "s_bitset0_b32",
+        Operands::One,
+        Run::Scalar(|w, i| {
+            let bit = w.read(i.sources[0]) & 31;
+            w.set_scalar(i.destination, w.scalar(i.destination) & !(1 << bit));
+        }),
+    ),
+    row_of(
+        0x1c,
+        "s_bitset0_b64",
+        Operands::One,
+        Run::Scalar(|w, i| {
+            let bit = w.read(i.sources[0]) & 63;
+            w.set_scalar64(i.destination, w.scalar64(i.destination) & !(1 << bit));
+        }),
+    ),
+    row_of(
+        0x1d,
+        "s_bitset1_b32",
+        Operands::One,
+        Run::Scalar(|w, i| {
+            let bit = w.read(i.sources[0]) & 31;
+            w.set_scalar(i.destination, w.scalar(i.destination) | 1 << bit);
+        }),
+    ),
+    row_of(
+        0x1e,
+        "s_bitset1_b64",
+        Operands::One,
+        Run::Scalar(|w, i| {
+            let bit = w.read(i.sources[0]) & 63;
+            w.set_scalar64(i.destination, w.scalar64(i.destination) | 1 << bit);
+        }),
+    ),
     named(0x1f, "s_getpc_b64", Operands::One),
     named(0x20, "s_setpc_b64", Operands::One),
     named(0x21, "s_swappc_b64", Operands::One),
@@ -167,7 +220,15 @@ pub(super) const SOP1: &[Row] = &[
     row_of(0x38, "s_orn1_saveexec_b64", Operands::One, saveexec!(|a, e| !a | e)),
     row_of(0x39, "s_andn1_wrexec_b64", Operands::One, wrexec!(|a, e| !a & e)),
     row_of(0x3a, "s_andn2_wrexec_b64", Operands::One, wrexec!(|a, e| a & !e)),
-    row_of(0x3b, "s_bitreplicate_b64_b32", Operands::One, Run::Scalar(|w, i| { let twice = bits_twice(w.read(i.sources[0])); w.set_scalar64(i.destination, twice); })),
+    row_of(
+        0x3b,
+        "s_bitreplicate_b64_b32",
+        Operands::One,
+        Run::Scalar(|w, i| {
+            let twice = bits_twice(w.read(i.sources[0]));
+            w.set_scalar64(i.destination, twice);
+        }),
+    ),
     row_of(0x3c, "s_and_saveexec_b32", Operands::One, saveexec!(|a, e| a & e)),
     row_of(0x3d, "s_or_saveexec_b32", Operands::One, saveexec!(|a, e| a | e)),
     row_of(0x3e, "s_xor_saveexec_b32", Operands::One, saveexec!(|a, e| a ^ e)),

@@ -29,20 +29,24 @@ macro_rules! f1 {
 /// One source a lane, 16 bits.
 macro_rules! s1 {
     (|$a:ident| $e:expr) => {
-        Run::Vector(|w, i| shorts(w, i, 1, Kind::Bits, &|s: [u16; 3]| {
-            let [$a, ..] = s;
-            $e
-        }))
+        Run::Vector(|w, i| {
+            shorts(w, i, 1, Kind::Bits, &|s: [u16; 3]| {
+                let [$a, ..] = s;
+                $e
+            })
+        })
     };
 }
 
 /// One source a lane, f16.
 macro_rules! h1 {
     (|$a:ident| $e:expr) => {
-        Run::Vector(|w, i| shorts(w, i, 1, Kind::Real, &|s: [u16; 3]| {
-            let [$a, ..] = s.map(number16);
-            real16($e)
-        }))
+        Run::Vector(|w, i| {
+            shorts(w, i, 1, Kind::Real, &|s: [u16; 3]| {
+                let [$a, ..] = s.map(number16);
+                real16($e)
+            })
+        })
     };
 }
 /// VOP1, by number.
@@ -58,8 +62,18 @@ pub(super) const VOP1: &[Row] = &[
     row_of(0x08, "v_cvt_i32_f32", Operands::One, v1!(|a| f32::from_bits(a) as i32 as u32)),
     row_of(0x0a, "v_cvt_f16_f32", Operands::One, Run::Vector(narrow)),
     row_of(0x0b, "v_cvt_f32_f16", Operands::One, Run::Vector(widen)),
-    row_of(0x0c, "v_cvt_rpi_i32_f32", Operands::One, v1!(|a| (f32::from_bits(a) + 0.5).floor() as i32 as u32)),
-    row_of(0x0d, "v_cvt_flr_i32_f32", Operands::One, v1!(|a| f32::from_bits(a).floor() as i32 as u32)),
+    row_of(
+        0x0c,
+        "v_cvt_rpi_i32_f32",
+        Operands::One,
+        v1!(|a| (f32::from_bits(a) + 0.5).floor() as i32 as u32),
+    ),
+    row_of(
+        0x0d,
+        "v_cvt_flr_i32_f32",
+        Operands::One,
+        v1!(|a| f32::from_bits(a).floor() as i32 as u32),
+    ),
     named(0x0e, "v_cvt_off_f32_i4", Operands::One),
     named(0x0f, "v_cvt_f32_f64", Operands::One),
     named(0x10, "v_cvt_f64_f32", Operands::One),
@@ -87,12 +101,32 @@ pub(super) const VOP1: &[Row] = &[
     named(0x31, "v_rsq_f64", Operands::One),
     row_of(0x33, "v_sqrt_f32", Operands::One, f1!(|a| a.sqrt())),
     named(0x34, "v_sqrt_f64", Operands::One),
-    row_of(0x35, "v_sin_f32", Operands::One, f1!(|a| (f64::from(a) * std::f64::consts::TAU).sin() as f32)),
-    row_of(0x36, "v_cos_f32", Operands::One, f1!(|a| (f64::from(a) * std::f64::consts::TAU).cos() as f32)),
+    row_of(
+        0x35,
+        "v_sin_f32",
+        Operands::One,
+        f1!(|a| (f64::from(a) * std::f64::consts::TAU).sin() as f32),
+    ),
+    row_of(
+        0x36,
+        "v_cos_f32",
+        Operands::One,
+        f1!(|a| (f64::from(a) * std::f64::consts::TAU).cos() as f32),
+    ),
     row_of(0x37, "v_not_b32", Operands::One, v1!(|a| !a)),
     row_of(0x38, "v_bfrev_b32", Operands::One, v1!(|a| a.reverse_bits())),
-    row_of(0x39, "v_ffbh_u32", Operands::One, v1!(|a| if a == 0 { u32::MAX } else { a.leading_zeros() })),
-    row_of(0x3a, "v_ffbl_b32", Operands::One, v1!(|a| if a == 0 { u32::MAX } else { a.trailing_zeros() })),
+    row_of(
+        0x39,
+        "v_ffbh_u32",
+        Operands::One,
+        v1!(|a| if a == 0 { u32::MAX } else { a.leading_zeros() }),
+    ),
+    row_of(
+        0x3a,
+        "v_ffbl_b32",
+        Operands::One,
+        v1!(|a| if a == 0 { u32::MAX } else { a.trailing_zeros() }),
+    ),
     row_of(0x3b, "v_ffbh_i32", Operands::One, v1!(|a| first_unlike_sign(a))),
     named(0x3c, "v_frexp_exp_i32_f64", Operands::One),
     named(0x3d, "v_frexp_mant_f64", Operands::One),
@@ -103,10 +137,25 @@ pub(super) const VOP1: &[Row] = &[
     named(0x43, "v_movrels_b32", Operands::One),
     named(0x44, "v_movrelsd_b32", Operands::One),
     named(0x48, "v_movrelsd_2_b32", Operands::One),
-    row_of(0x50, "v_cvt_f16_u16", Operands::One, s1!(|a| half::f16::from_f32(f32::from(a)).to_bits())),
-    row_of(0x51, "v_cvt_f16_i16", Operands::One, s1!(|a| half::f16::from_f32(f32::from(a as i16)).to_bits())),
+    row_of(
+        0x50,
+        "v_cvt_f16_u16",
+        Operands::One,
+        s1!(|a| half::f16::from_f32(f32::from(a)).to_bits()),
+    ),
+    row_of(
+        0x51,
+        "v_cvt_f16_i16",
+        Operands::One,
+        s1!(|a| half::f16::from_f32(f32::from(a as i16)).to_bits()),
+    ),
     row_of(0x52, "v_cvt_u16_f16", Operands::One, s1!(|a| half::f16::from_bits(a).to_f32() as u16)),
-    row_of(0x53, "v_cvt_i16_f16", Operands::One, s1!(|a| half::f16::from_bits(a).to_f32() as i16 as u16)),
+    row_of(
+        0x53,
+        "v_cvt_i16_f16",
+        Operands::One,
+        s1!(|a| half::f16::from_bits(a).to_f32() as i16 as u16),
+    ),
     row_of(0x54, "v_rcp_f16", Operands::One, h1!(|a| 1.0 / a)),
     row_of(0x55, "v_sqrt_f16", Operands::One, h1!(|a| a.sqrt())),
     row_of(0x56, "v_rsq_f16", Operands::One, h1!(|a| 1.0 / a.sqrt())),

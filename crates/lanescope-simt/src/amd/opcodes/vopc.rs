@@ -2,6 +2,12 @@
 //!
 //! Input: a wave and an instruction. Output: a mask of lanes in scalar registers, or EXEC.
 
+#![expect(
+    clippy::neg_cmp_op_on_partial_ord,
+    clippy::nonminimal_bool,
+    reason = "the opcodes with an n hold where a source is no number"
+)]
+
 use super::super::math::*;
 use super::super::wave::Kind;
 use super::{Operands, Row, Run, named, row_of};
@@ -106,7 +112,12 @@ pub(super) const VOPC: &[Row] = &[
     row_of(0x14, "v_cmpx_gt_f32", Operands::CompareExec, cmp!(f32, |a, b| a > b)),
     row_of(0x15, "v_cmpx_lg_f32", Operands::CompareExec, cmp!(f32, |a, b| a < b || a > b)),
     row_of(0x16, "v_cmpx_ge_f32", Operands::CompareExec, cmp!(f32, |a, b| a >= b)),
-    row_of(0x17, "v_cmpx_o_f32", Operands::CompareExec, cmp!(f32, |a, b| !a.is_nan() && !b.is_nan())),
+    row_of(
+        0x17,
+        "v_cmpx_o_f32",
+        Operands::CompareExec,
+        cmp!(f32, |a, b| !a.is_nan() && !b.is_nan()),
+    ),
     row_of(0x18, "v_cmpx_u_f32", Operands::CompareExec, cmp!(f32, |a, b| a.is_nan() || b.is_nan())),
     row_of(0x19, "v_cmpx_nge_f32", Operands::CompareExec, cmp!(f32, |a, b| !(a >= b))),
     row_of(0x1a, "v_cmpx_nlg_f32", Operands::CompareExec, cmp!(f32, |a, b| !(a < b || a > b))),
@@ -138,7 +149,12 @@ pub(super) const VOPC: &[Row] = &[
     row_of(0x34, "v_cmpx_gt_f64", Operands::CompareExec, cmp!(f64, |a, b| a > b)),
     row_of(0x35, "v_cmpx_lg_f64", Operands::CompareExec, cmp!(f64, |a, b| a < b || a > b)),
     row_of(0x36, "v_cmpx_ge_f64", Operands::CompareExec, cmp!(f64, |a, b| a >= b)),
-    row_of(0x37, "v_cmpx_o_f64", Operands::CompareExec, cmp!(f64, |a, b| !a.is_nan() && !b.is_nan())),
+    row_of(
+        0x37,
+        "v_cmpx_o_f64",
+        Operands::CompareExec,
+        cmp!(f64, |a, b| !a.is_nan() && !b.is_nan()),
+    ),
     row_of(0x38, "v_cmpx_u_f64", Operands::CompareExec, cmp!(f64, |a, b| a.is_nan() || b.is_nan())),
     row_of(0x39, "v_cmpx_nge_f64", Operands::CompareExec, cmp!(f64, |a, b| !(a >= b))),
     row_of(0x3a, "v_cmpx_nlg_f64", Operands::CompareExec, cmp!(f64, |a, b| !(a < b || a > b))),
@@ -240,7 +256,12 @@ pub(super) const VOPC: &[Row] = &[
     row_of(0xdc, "v_cmpx_gt_f16", Operands::CompareExec, cmp!(f16, |a, b| a > b)),
     row_of(0xdd, "v_cmpx_lg_f16", Operands::CompareExec, cmp!(f16, |a, b| a < b || a > b)),
     row_of(0xde, "v_cmpx_ge_f16", Operands::CompareExec, cmp!(f16, |a, b| a >= b)),
-    row_of(0xdf, "v_cmpx_o_f16", Operands::CompareExec, cmp!(f16, |a, b| !a.is_nan() && !b.is_nan())),
+    row_of(
+        0xdf,
+        "v_cmpx_o_f16",
+        Operands::CompareExec,
+        cmp!(f16, |a, b| !a.is_nan() && !b.is_nan()),
+    ),
     row_of(0xe0, "v_cmp_f_u64", Operands::Compare, mask!(false)),
     row_of(0xe1, "v_cmp_lt_u64", Operands::Compare, cmp!(u64, |a, b| a < b)),
     row_of(0xe2, "v_cmp_eq_u64", Operands::Compare, cmp!(u64, |a, b| a == b)),

@@ -1,8 +1,8 @@
 //! Every opcode that is executed, by group: registers before, one instruction, registers after.
 //!
-//! The values were worked out by hand. The words of each instruction are what LLVM's assembler makes of
-//! the text beside them. A value is a number, an f32 with a point, `lane` for each lane's own number,
-//! or several of them for the first lanes; one stands for all lanes that EXEC has on.
+//! The values were worked out by hand. The words of each instruction are what LLVM's assembler
+//! makes of the text beside them. A value is a number, an f32 with a point, `lane` for each lane's
+//! own number, or several of them for the first lanes; one stands for all lanes that EXEC has on.
 
 use super::Case;
 
@@ -146,18 +146,8 @@ pub(super) const SCALAR_ARITHMETIC: &[Case] = &[
         before: "",
         after: "s0=0xffff8000",
     },
-    Case {
-        text: "s_cmovk_i32 s0, 7",
-        words: &[0xb1000007],
-        before: "s0=1 scc=0",
-        after: "s0=1",
-    },
-    Case {
-        text: "s_cmovk_i32 s0, 7",
-        words: &[0xb1000007],
-        before: "s0=1 scc=1",
-        after: "s0=7",
-    },
+    Case { text: "s_cmovk_i32 s0, 7", words: &[0xb1000007], before: "s0=1 scc=0", after: "s0=1" },
+    Case { text: "s_cmovk_i32 s0, 7", words: &[0xb1000007], before: "s0=1 scc=1", after: "s0=7" },
     Case {
         text: "s_abs_i32 s2, s0",
         words: &[0xbe823400],
@@ -378,12 +368,7 @@ pub(super) const SCALAR_BITS: &[Case] = &[
         before: "s0=1 s1=3",
         after: "s2=3 scc=1",
     },
-    Case {
-        text: "s_ff1_i32_b32 s2, s0",
-        words: &[0xbe821300],
-        before: "s0=8",
-        after: "s2=3",
-    },
+    Case { text: "s_ff1_i32_b32 s2, s0", words: &[0xbe821300], before: "s0=8", after: "s2=3" },
     Case {
         text: "s_ff1_i32_b32 s2, s0",
         words: &[0xbe821300],
@@ -396,12 +381,7 @@ pub(super) const SCALAR_BITS: &[Case] = &[
         before: "s0=0 s1=4",
         after: "s2=34",
     },
-    Case {
-        text: "s_ff0_i32_b32 s2, s0",
-        words: &[0xbe821100],
-        before: "s0=7",
-        after: "s2=3",
-    },
+    Case { text: "s_ff0_i32_b32 s2, s0", words: &[0xbe821100], before: "s0=7", after: "s2=3" },
     Case {
         text: "s_flbit_i32_b32 s2, s0",
         words: &[0xbe821500],
@@ -426,12 +406,7 @@ pub(super) const SCALAR_BITS: &[Case] = &[
         before: "s0=5 s2=1",
         after: "s2=0x21",
     },
-    Case {
-        text: "s_bitset0_b32 s2, s0",
-        words: &[0xbe821b00],
-        before: "s0=0 s2=3",
-        after: "s2=2",
-    },
+    Case { text: "s_bitset0_b32 s2, s0", words: &[0xbe821b00], before: "s0=0 s2=3", after: "s2=2" },
     Case {
         text: "s_wqm_b32 s2, s0",
         words: &[0xbe820900],
@@ -480,28 +455,13 @@ pub(super) const SCALAR_BITS: &[Case] = &[
         before: "s0=1 s2=9 scc=0",
         after: "s2=9",
     },
-    Case {
-        text: "s_mov_b32 null, s0",
-        words: &[0xbefd0300],
-        before: "s0=7",
-        after: "null=0",
-    },
+    Case { text: "s_mov_b32 null, s0", words: &[0xbefd0300], before: "s0=7", after: "null=0" },
 ];
 
 /// Scalar comparisons.
 pub(super) const SCALAR_COMPARISONS: &[Case] = &[
-    Case {
-        text: "s_cmp_eq_i32 s0, s1",
-        words: &[0xbf000100],
-        before: "s0=1 s1=1",
-        after: "scc=1",
-    },
-    Case {
-        text: "s_cmp_lg_u32 s0, s1",
-        words: &[0xbf070100],
-        before: "s0=1 s1=1",
-        after: "scc=0",
-    },
+    Case { text: "s_cmp_eq_i32 s0, s1", words: &[0xbf000100], before: "s0=1 s1=1", after: "scc=1" },
+    Case { text: "s_cmp_lg_u32 s0, s1", words: &[0xbf070100], before: "s0=1 s1=1", after: "scc=0" },
     Case {
         text: "s_cmp_gt_i32 s0, s1",
         words: &[0xbf020100],
@@ -514,24 +474,14 @@ pub(super) const SCALAR_COMPARISONS: &[Case] = &[
         before: "s0=0xffffffff s1=1",
         after: "scc=1",
     },
-    Case {
-        text: "s_cmp_ge_i32 s0, s1",
-        words: &[0xbf030100],
-        before: "s0=1 s1=1",
-        after: "scc=1",
-    },
+    Case { text: "s_cmp_ge_i32 s0, s1", words: &[0xbf030100], before: "s0=1 s1=1", after: "scc=1" },
     Case {
         text: "s_cmp_lt_i32 s0, s1",
         words: &[0xbf040100],
         before: "s0=0xffffffff s1=1",
         after: "scc=1",
     },
-    Case {
-        text: "s_cmp_le_u32 s0, s1",
-        words: &[0xbf0b0100],
-        before: "s0=2 s1=1",
-        after: "scc=0",
-    },
+    Case { text: "s_cmp_le_u32 s0, s1", words: &[0xbf0b0100], before: "s0=2 s1=1", after: "scc=0" },
     Case {
         text: "s_cmp_eq_u64 s[0:1], s[2:3]",
         words: &[0xbf120200],
@@ -574,12 +524,7 @@ pub(super) const SCALAR_COMPARISONS: &[Case] = &[
         before: "s0=0xffff",
         after: "scc=0",
     },
-    Case {
-        text: "s_cmpk_gt_i32 s0, 0xffff",
-        words: &[0xb280ffff],
-        before: "s0=0",
-        after: "scc=1",
-    },
+    Case { text: "s_cmpk_gt_i32 s0, 0xffff", words: &[0xb280ffff], before: "s0=0", after: "scc=1" },
     Case {
         text: "s_cmpk_ge_u32 s0, 0x200",
         words: &[0xb6000200],
@@ -592,12 +537,7 @@ pub(super) const SCALAR_COMPARISONS: &[Case] = &[
         before: "s0=0x1ff",
         after: "scc=1",
     },
-    Case {
-        text: "s_cmpk_le_i32 s0, 3",
-        words: &[0xb4000003],
-        before: "s0=3",
-        after: "scc=1",
-    },
+    Case { text: "s_cmpk_le_i32 s0, 3", words: &[0xb4000003], before: "s0=3", after: "scc=1" },
 ];
 
 /// Masks of lanes.
@@ -1168,12 +1108,7 @@ pub(super) const VECTOR_BITS: &[Case] = &[
         before: "v0=0",
         after: "v2=0xffffffff",
     },
-    Case {
-        text: "v_ffbl_b32_e32 v2, v0",
-        words: &[0x7e047500],
-        before: "v0=8",
-        after: "v2=3",
-    },
+    Case { text: "v_ffbl_b32_e32 v2, v0", words: &[0x7e047500], before: "v0=8", after: "v2=3" },
     Case {
         text: "v_ffbh_i32_e32 v2, v0",
         words: &[0x7e047700],
@@ -1412,60 +1347,15 @@ pub(super) const VECTOR_REALS: &[Case] = &[
         before: "v0=2.5",
         after: "v2=2.0",
     },
-    Case {
-        text: "v_exp_f32_e32 v2, v0",
-        words: &[0x7e044b00],
-        before: "v0=3.0",
-        after: "v2=8.0",
-    },
-    Case {
-        text: "v_exp_f32_e32 v2, v0",
-        words: &[0x7e044b00],
-        before: "v0=-1.0",
-        after: "v2=0.5",
-    },
-    Case {
-        text: "v_log_f32_e32 v2, v0",
-        words: &[0x7e044f00],
-        before: "v0=8.0",
-        after: "v2=3.0",
-    },
-    Case {
-        text: "v_rcp_f32_e32 v2, v0",
-        words: &[0x7e045500],
-        before: "v0=4.0",
-        after: "v2=0.25",
-    },
-    Case {
-        text: "v_rcp_f32_e32 v2, v0",
-        words: &[0x7e045500],
-        before: "v0=0.0",
-        after: "v2=inf",
-    },
-    Case {
-        text: "v_rsq_f32_e32 v2, v0",
-        words: &[0x7e045d00],
-        before: "v0=4.0",
-        after: "v2=0.5",
-    },
-    Case {
-        text: "v_sqrt_f32_e32 v2, v0",
-        words: &[0x7e046700],
-        before: "v0=9.0",
-        after: "v2=3.0",
-    },
-    Case {
-        text: "v_sin_f32_e32 v2, v0",
-        words: &[0x7e046b00],
-        before: "v0=0.25",
-        after: "v2=1.0",
-    },
-    Case {
-        text: "v_cos_f32_e32 v2, v0",
-        words: &[0x7e046d00],
-        before: "v0=0.5",
-        after: "v2=-1.0",
-    },
+    Case { text: "v_exp_f32_e32 v2, v0", words: &[0x7e044b00], before: "v0=3.0", after: "v2=8.0" },
+    Case { text: "v_exp_f32_e32 v2, v0", words: &[0x7e044b00], before: "v0=-1.0", after: "v2=0.5" },
+    Case { text: "v_log_f32_e32 v2, v0", words: &[0x7e044f00], before: "v0=8.0", after: "v2=3.0" },
+    Case { text: "v_rcp_f32_e32 v2, v0", words: &[0x7e045500], before: "v0=4.0", after: "v2=0.25" },
+    Case { text: "v_rcp_f32_e32 v2, v0", words: &[0x7e045500], before: "v0=0.0", after: "v2=inf" },
+    Case { text: "v_rsq_f32_e32 v2, v0", words: &[0x7e045d00], before: "v0=4.0", after: "v2=0.5" },
+    Case { text: "v_sqrt_f32_e32 v2, v0", words: &[0x7e046700], before: "v0=9.0", after: "v2=3.0" },
+    Case { text: "v_sin_f32_e32 v2, v0", words: &[0x7e046b00], before: "v0=0.25", after: "v2=1.0" },
+    Case { text: "v_cos_f32_e32 v2, v0", words: &[0x7e046d00], before: "v0=0.5", after: "v2=-1.0" },
     Case {
         text: "v_ldexp_f32 v2, v0, v1",
         words: &[0xd7620002, 0x00020300],
@@ -1738,12 +1628,7 @@ pub(super) const SINGLE_LANES: &[Case] = &[
         before: "v0=lane v2=99 exec=0xa",
         after: "v2=99,1,99,3",
     },
-    Case {
-        text: "v_nop",
-        words: &[0x7e000000],
-        before: "v0=1",
-        after: "v0=1",
-    },
+    Case { text: "v_nop", words: &[0x7e000000], before: "v0=1", after: "v0=1" },
 ];
 
 /// Rows.

@@ -1,9 +1,10 @@
 //! The interpreter against values worked out by hand.
 //!
-//! Input: [`cases`], one line an instruction; small programs as words. Output: none, only whether they
-//! hold.
+//! Input: [`cases`], one line an instruction; small programs as words. Output: none, only whether
+//! they hold.
 
 mod cases;
+mod listing;
 mod programs;
 
 use super::decode::{EXEC, VCC, decode};
@@ -83,7 +84,8 @@ fn check(case: &Case, width: u32) {
     let name = case.text.split_whitespace().next().unwrap();
     let printed = instruction.mnemonic();
     // The assembler leaves out the suffix where the operands decide.
-    let alike = printed == name || printed == format!("{name}_e32") || printed == format!("{name}_e64");
+    let alike =
+        printed == name || printed == format!("{name}_e32") || printed == format!("{name}_e64");
     assert!(alike, "{printed} for {}", case.text);
     let mut wave = prepared(case, width);
     let exec = wave.exec();

@@ -34,7 +34,8 @@ const SHARE: &[u32] = &[
     0xbf810000, // s_endpgm
 ];
 
-/// Every lane adds 1 to word 0 of buffer 0 and gets what was there; odd lanes store it at their place behind.
+/// Every lane adds 1 to word 0 of buffer 0 and gets what was there; odd lanes store it at their
+/// place behind.
 const COUNT: &[u32] = &[
     0xb0038000, // s_movk_i32 s3, 0x8000
     0xf4080201, 0xfa000000, // s_load_dwordx4 s[8:11], s[2:3], null
@@ -107,7 +108,8 @@ const CONFLICTS: &[u32] = &[
     0xbf810000, // s_endpgm
 ];
 
-/// Reads two words at once, bytes and halves with and without sign, and adds to words of the local data share.
+/// Reads two words at once, bytes and halves with and without sign, and adds to words of the local
+/// data share.
 const SPREAD: &[u32] = &[
     0xb0038000, // s_movk_i32 s3, 0x8000
     0xf4080201, 0xfa000000, // s_load_dwordx4 s[8:11], s[2:3], null
@@ -159,12 +161,8 @@ fn execute(
         .collect();
     let descriptors: Vec<[u32; 4]> = numbers.iter().map(|n| memory.descriptor(*n)).collect();
     let set = memory.add_set(&descriptors);
-    let launch = Launch {
-        workgroups: [workgroups, 1, 1],
-        sets: &[set],
-        immediates: &[],
-        steps_max: 10_000,
-    };
+    let launch =
+        Launch { workgroups: [workgroups, 1, 1], sets: &[set], immediates: &[], steps_max: 10_000 };
     let outcome = run(&code, &launch, &mut memory);
     let words = |bytes: Vec<u8>| {
         bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
@@ -260,10 +258,7 @@ fn the_local_data_share_reads_parts_and_adds() {
 fn an_endless_loop_ends_with_an_error() {
     let words = [0xbf82_ffff, 0xbf81_0000];
     let (_, _, outcome) = execute(&words, facts(32, 32), 1, &[]);
-    assert_eq!(
-        outcome.unwrap_err(),
-        DispatchError::Steps { limit: 10_000, workgroup: [0, 0, 0] }
-    );
+    assert_eq!(outcome.unwrap_err(), DispatchError::Steps { limit: 10_000, workgroup: [0, 0, 0] });
 }
 
 #[test]
@@ -280,10 +275,7 @@ fn what_is_not_executed_is_refused_by_name() {
     // scratch_load_dword v0, v0, off
     assert!(refused(&[0xdc30_4000, 0x007d_0000], plain()).contains("SCRATCH"));
     let scratch = Facts { scratch_bytes: 16, ..plain() };
-    assert_eq!(
-        Code::new(&[0xbf81_0000], scratch).unwrap_err(),
-        CodeError::Scratch { bytes: 16 }
-    );
+    assert_eq!(Code::new(&[0xbf81_0000], scratch).unwrap_err(), CodeError::Scratch { bytes: 16 });
     // v_add_nc_u32_e64 v0, v0, v0 clamp
     assert!(refused(&[0xd525_8000, 0x0002_0100], plain()).contains("with clamp"));
     // v_mov_b32_e32 v0, v9, in a wave of 32 with 8 vector registers
