@@ -9,10 +9,11 @@
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
 //! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
 //! | `tests/cuda` | the CUDA translation: NVRTC compiles it for four architectures, snapshots; kernels in CUDA C++ |
+//! | `tests/radv` | AMD's machine code from Mesa's compiler, executed: outputs, passes, lanes |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! A driver that is not installed makes its tests *ignored*, with the reason in their names;
-//! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda` turns that into failures. NVRTC is looked for
+//! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda,radv` turns that into failures. NVRTC is looked for
 //! in the folders that `LANESCOPE_NVRTC` names. Embedded PTX that is stale is such a skip too, and
 //! `LANESCOPE_REQUIRE=ptx` asks for it.
 
@@ -23,6 +24,8 @@ mod command;
 mod corpus;
 mod cuda;
 mod devices;
+#[cfg(target_os = "linux")]
+mod radv;
 mod random;
 mod sorting;
 mod support;
@@ -35,6 +38,11 @@ fn main() {
         collectives::child(runs);
         return;
     }
+    #[cfg(target_os = "linux")]
+    if let Ok(asked) = std::env::var(radv::CHILD) {
+        radv::child(&asked);
+        return;
+    }
     let arguments = Arguments::from_args();
     let mut trials = command::trials();
     trials.extend(collectives::trials());
@@ -42,6 +50,8 @@ fn main() {
     trials.extend(corpus::trials());
     trials.extend(sorting::trials());
     trials.extend(cuda::trials());
+    #[cfg(target_os = "linux")]
+    trials.extend(radv::trials());
     for driver in Driver::all() {
         for (name, check) in devices::CHECKS {
             if !driver.takes(name) {

@@ -4,7 +4,7 @@
 //! [`Code`], which [`super::dispatch`] executes. What cannot be executed is refused here, before
 //! anything runs, wherever the instruction alone shows it.
 
-use super::decode::{DecodeError, Format, Instruction, Source, decode};
+use super::decode::{DecodeError, Format, Instruction, Source, VCC, decode};
 use super::opcodes::{Control, Run};
 
 /// What a scalar register, or several in a row, hold when a wave begins.
@@ -102,6 +102,16 @@ pub enum CodeError {
         /// The bytes.
         bytes: u32,
     },
+    /// A scalar register that is read before anything is written to it and that nothing is known of.
+    #[error("{mnemonic} at byte {at:#x} reads s{register}, and nothing is known of what it holds")]
+    Unset {
+        /// The instruction's offset in bytes.
+        at: usize,
+        /// Its mnemonic.
+        mnemonic: String,
+        /// The register.
+        register: u8,
+    },
     /// A vector register that the wave does not have.
     #[error("{mnemonic} at byte {at:#x} names a vector register beyond the {count} that it has")]
     Register {
@@ -152,6 +162,10 @@ impl Code {
                 return Err(CodeError::Register { at, mnemonic, count: vectors });
             }
         }
+        if let Some((index, register)) = unset(&instructions, &facts.scalars) {
+            let (at, mnemonic) = (offsets[index] as usize * 4, instructions[index].mnemonic());
+            return Err(CodeError::Unset { at, mnemonic, register });
+        }
         let targets = targets(&instructions, &offsets)?;
         Ok(Self { facts, instructions, offsets, targets })
     }
@@ -170,6 +184,42 @@ impl Code {
     pub fn target(&self, index: usize) -> usize {
         self.targets[index] as usize
     }
+}
+
+/// The first instruction that reads a scalar register which nothing before it writes and which the
+/// start does not fill, with the register.
+///
+/// A compiler lays blocks out so that what writes a value stands before what reads it.
+fn unset(instructions: &[Instruction], starts: &[Start]) -> Option<(usize, u8)> {
+    let mut known = [false; 128];
+    known[usize::from(VCC)..].fill(true);
+    let mut next = 0;
+    for start in starts {
+        let end = next + usize::from(start.registers());
+        known[next..end].fill(!matches!(start, Start::Unused(_)));
+        next = end;
+    }
+    for (index, instruction) in instructions.iter().enumerate() {
+        for source in instruction.sources {
+            if let Source::Scalar(register) = source
+                && !known[usize::from(register) & 127]
+            {
+                return Some((index, register));
+            }
+        }
+        let first = match instruction.row.run {
+            Run::Scalar(_) | Run::ScalarMemory(_) | Run::Lane(_) => instruction.destination,
+            Run::VectorToScalar(_) => instruction.scalar_destination,
+            _ => continue,
+        };
+        let name = instruction.row.name;
+        let count = [("x16", 16), ("x8", 8), ("x4", 4)];
+        // Two where the name does not say it: one too many refuses too little, never too much.
+        let count = count.iter().find(|(end, _)| name.ends_with(end)).map_or(2, |(_, n)| *n);
+        let first = usize::from(first) & 127;
+        known[first..(first + count).min(128)].fill(true);
+    }
+    None
 }
 
 fn targets(instructions: &[Instruction], offsets: &[u32]) -> Result<Vec<u32>, CodeError> {

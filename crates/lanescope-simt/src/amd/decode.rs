@@ -402,7 +402,6 @@ fn scalar(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, DecodeError
             let row = reader.row(Format::Sopk, word >> 23 & 0x1f)?;
             let mut instruction = reader.instruction(row, Format::Sopk);
             instruction.immediate = immediate;
-            instruction.sources[0] = Source::Scalar(destination);
             instruction
         }
         _ => {
