@@ -12,7 +12,8 @@ use std::process::Command;
 use lanescope::amd::Kind;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::record::{Output, Value};
-use lanescope::run::radv::{RadvRunner, environment};
+use lanescope::run::radv::matching::{Match, Matching};
+use lanescope::run::radv::{Executed, RadvRunner, environment};
 use lanescope::run::simulator::SimulatorRunner;
 use lanescope::run::{CountOptions, Counted, Runner};
 use lanescope::units::Width;
@@ -56,7 +57,7 @@ pub(crate) fn trials() -> Vec<Trial> {
     let list = std::env::var("LANESCOPE_REQUIRE").unwrap_or_default();
     let required = list.split(',').any(|name| name == REQUIRED);
     let mut trials = Vec::new();
-    for check in ["catalogue", "passes"] {
+    for check in ["catalogue", "passes", "matching"] {
         for wave in ["32", "64"] {
             let title = format!("radv_{wave}::{check}");
             trials.push(match (&missing, required) {
@@ -93,7 +94,8 @@ pub(crate) fn child(asked: &str) {
     let mut runner = RadvRunner::open(FAMILY, wave).unwrap();
     match check {
         "catalogue" => catalogue(&mut runner, wave),
-        _ => passes(&runner),
+        "passes" => passes(&runner),
+        _ => matching(&runner),
     }
 }
 
@@ -182,4 +184,26 @@ fn passes(runner: &RadvRunner) {
             }
         }
     }
+}
+
+/// Blocks that survive compilation run in machine code exactly as in the simulator; arms that were
+/// flattened do not, and then every lane is on.
+fn matching(runner: &RadvRunner) {
+    let wave = u64::from(runner.device().subgroup_width_run.unwrap().lanes());
+    let only = |id: &str| -> (Executed, Matching) {
+        runner.matched(&launch(id, &[("n", 4096)])).unwrap().remove(0)
+    };
+    let lost = |matching: &Matching| {
+        let lost = |what: &&Match| matches!(what, Match::Missing | Match::Ambiguous);
+        matching.blocks.iter().filter(lost).count()
+    };
+    let (_, kept) = only("five_patterns/branch_by_lane");
+    assert!(kept.blocks.len() >= 8, "{:?}", kept.blocks);
+    assert_eq!(lost(&kept), 0, "branch_by_lane: {:?}", kept.blocks);
+    let (_, sorting) = only("hot_loops/insertion_sort");
+    assert!(lost(&sorting) <= 2, "insertion_sort: {:?}", sorting.blocks);
+    let (executed, machine) = only("hot_loops/state_machine");
+    assert!(lost(&machine) >= 4, "state_machine: {:?}", machine.blocks);
+    let valu = executed.outcome.total(&executed.code, Kind::Valu);
+    assert_eq!(valu.lanes, wave * valu.executions, "the arms of state_machine are selects");
 }

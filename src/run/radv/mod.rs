@@ -13,11 +13,13 @@
 //! | `driver` | the only place that sees ash: SPIR-V in, machine code and texts out |
 //! | `facts` | from the driver's texts to the interpreter's facts |
 //! | `listing` | the listing's lines beside the instructions |
+//! | `matching` | which instructions are which block of the source |
 //! | `spirv` | a program as SPIR-V |
 
 mod driver;
 mod facts;
 mod listing;
+pub mod matching;
 mod spirv;
 
 use std::collections::BTreeMap;
@@ -27,6 +29,7 @@ use driver::{Compiler, Input, Output};
 use sha2::{Digest as _, Sha256};
 
 use super::measure::{outputs_sha256, outputs_shown, programs};
+use super::simulator::SimulatorRunner;
 use super::{
     Checked, Collected, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
     TimeOptions, Timed, caught,
@@ -38,6 +41,7 @@ use crate::record::{
     Backend, Counter, Device, DeviceKind, IssuesMethod, MachineCode, Packing, Trust,
 };
 use crate::units::Width;
+use matching::{Match, Matching, Ran};
 
 /// The families whose code is executed.
 pub const FAMILIES: [&str; 1] = ["navi21"];
@@ -79,6 +83,9 @@ pub struct RadvRunner {
     wave: Width,
     compiler: Compiler,
 }
+
+/// Changes a wave's registers behind an instruction.
+pub type Disturb<'a> = dyn FnMut(&mut amd::wave::Wave, &amd::Instruction) + 'a;
 
 /// What one dispatch of a launch came to.
 #[derive(Debug)]
@@ -129,17 +136,43 @@ impl RadvRunner {
         launch: &Launch,
         buffers: &mut BTreeMap<String, Vec<u8>>,
     ) -> Result<Vec<Executed>, RunError> {
+        self.executed(launch, buffers, None)
+    }
+
+    /// As [`Self::execute`], with faults planted ([`amd::run_disturbed`]).
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::execute`].
+    pub fn execute_disturbed(
+        &self,
+        launch: &Launch,
+        buffers: &mut BTreeMap<String, Vec<u8>>,
+        after: &mut Disturb<'_>,
+    ) -> Result<Vec<Executed>, RunError> {
+        self.executed(launch, buffers, Some(after))
+    }
+
+    fn executed(
+        &self,
+        launch: &Launch,
+        buffers: &mut BTreeMap<String, Vec<u8>>,
+        mut after: Option<&mut Disturb<'_>>,
+    ) -> Result<Vec<Executed>, RunError> {
         let programs = programs(launch)?;
-        let pairs = launch.dispatches.iter().zip(&programs);
-        pairs.map(|(dispatch, program)| self.dispatch(launch, dispatch, program, buffers)).collect()
+        let mut done = Vec::new();
+        for pair in launch.dispatches.iter().zip(&programs) {
+            done.push(self.dispatch(launch, pair, buffers, after.as_deref_mut())?);
+        }
+        Ok(done)
     }
 
     fn dispatch(
         &self,
         launch: &Launch,
-        dispatch: &Dispatch,
-        program: &Program,
+        (dispatch, program): (&Dispatch, &Program),
         buffers: &mut BTreeMap<String, Vec<u8>>,
+        after: Option<&mut Disturb<'_>>,
     ) -> Result<Executed, RunError> {
         let unsupported = |message: String| RunError::new(RunErrorKind::Unsupported, message);
         let bindings = program.bindings().map_err(|error| unsupported(error.to_string()))?;
@@ -158,7 +191,7 @@ impl RadvRunner {
             Workgroups::Direct(workgroups) => *workgroups,
             Workgroups::Indirect { buffer, offset } => indirect(buffers, buffer, *offset)?,
         };
-        let outcome = run(launch, &code, &bindings, workgroups, buffers)?;
+        let outcome = run(launch, (&code, &bindings), workgroups, buffers, after)?;
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
         let sha256 = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
         let entry_point = dispatch.entry_point.clone();
@@ -212,6 +245,48 @@ impl RadvRunner {
             counters,
             flags: Vec::new(),
         })
+    }
+
+    /// The machine code of each dispatch, its instructions beside the blocks of the source that ran as
+    /// they did in the simulator, on the launch's input and on that of the next seed.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::execute`], and as simulating.
+    pub fn matched(&self, launch: &Launch) -> Result<Vec<(Executed, Matching)>, RunError> {
+        let other = Launch { seed: launch.seed.wrapping_add(1), ..launch.clone() };
+        let mut simulator = SimulatorRunner::new(self.wave, STEPS_MAX);
+        let options = CountOptions { histogram: false, derived: false };
+        let mut blocks: Vec<Vec<Ran>> = Vec::new();
+        let mut instructions: Vec<Vec<Ran>> = Vec::new();
+        let mut executed = Vec::new();
+        for launch in [launch, &other] {
+            let simulated = simulator.count(launch, &options)?;
+            let ran = self.execute(launch, &mut contents(launch))?;
+            for (place, (dispatch, one)) in simulated.dispatches.iter().zip(&ran).enumerate() {
+                let counts = dispatch.counts.iter().map(|one| (one.issues.0, one.lanes.0));
+                append(&mut blocks, place, counts);
+                let counts = one.outcome.counts.iter().map(|one| (one.executions, one.lanes));
+                append(&mut instructions, place, counts);
+            }
+            if executed.is_empty() {
+                executed = ran;
+            }
+        }
+        let pairs = blocks.iter().zip(&instructions);
+        let matchings = pairs.map(|(blocks, code)| Matching::new(blocks, code));
+        Ok(executed.into_iter().zip(matchings).collect())
+    }
+
+    fn mapped(&self, launch: &Launch) -> Result<Collected, RunError> {
+        let programs = programs(launch)?;
+        let mut collected = Collected::default();
+        for ((executed, matching), program) in self.matched(launch)?.iter().zip(&programs) {
+            let code = machine_code(executed, matching, &launch.file, program);
+            collected.machine_code.push(Some(code));
+            collected.missing.extend(unmatched(matching, &executed.entry_point, program));
+        }
+        Ok(collected)
     }
 
     /// The figures of a whole launch.
@@ -270,6 +345,17 @@ fn figures(kind: Kind, total: &Counts) -> Vec<(&'static str, u64, &'static str)>
     figures
 }
 
+/// Puts counts of one more input behind those that dispatch `place` has.
+fn append(all: &mut Vec<Vec<Ran>>, place: usize, counts: impl Iterator<Item = (u64, u64)>) {
+    if all.len() <= place {
+        all.push(counts.map(|one| vec![one]).collect());
+    } else {
+        for (ran, one) in all[place].iter_mut().zip(counts) {
+            ran.push(one);
+        }
+    }
+}
+
 #[expect(clippy::cast_precision_loss, reason = "counts lie far below 2^53")]
 fn counter(name: &str, value: u64, meaning: &str, of: &str) -> Counter {
     Counter {
@@ -298,10 +384,10 @@ fn contents(launch: &Launch) -> BTreeMap<String, Vec<u8>> {
 /// Executes code over the buffers that it binds.
 fn run(
     launch: &Launch,
-    code: &Code,
-    bindings: &[Binding],
+    (code, bindings): (&Code, &[Binding]),
     workgroups: [u32; 3],
     buffers: &mut BTreeMap<String, Vec<u8>>,
+    after: Option<&mut Disturb<'_>>,
 ) -> Result<Outcome, RunError> {
     let mut memory = Memory::new();
     let mut sets: BTreeMap<u32, Vec<[u32; 4]>> = BTreeMap::new();
@@ -324,7 +410,10 @@ fn run(
         immediates: &launch.immediates,
         steps_max: STEPS_MAX,
     };
-    let outcome = amd::run(code, &launched, &mut memory);
+    let outcome = match after {
+        None => amd::run(code, &launched, &mut memory),
+        Some(after) => amd::run_disturbed(code, &launched, &mut memory, after),
+    };
     for (binding, bytes) in bindings.iter().zip(memory.into_buffers()) {
         buffers.insert(binding.name.clone(), bytes);
     }
@@ -394,16 +483,11 @@ impl Runner for RadvRunner {
     }
 
     fn collect(&mut self, launch: &Launch) -> Option<Collected> {
-        let executed = caught("interpreter of machine code", &launch.file, || {
-            self.execute(launch, &mut contents(launch))
-        });
-        Some(match executed {
-            Ok(executed) => Collected {
-                machine_code: executed.into_iter().map(|one| Some(machine_code(&one))).collect(),
-                ..Collected::default()
-            },
-            Err(error) => Collected { missing: vec![error.to_string()], ..Collected::default() },
-        })
+        let found = caught("interpreter of machine code", &launch.file, || self.mapped(launch));
+        Some(found.unwrap_or_else(|error| Collected {
+            missing: vec![error.to_string()],
+            ..Collected::default()
+        }))
     }
 
     fn time(
@@ -417,14 +501,20 @@ impl Runner for RadvRunner {
 }
 
 /// The code with what its instructions did, as records hold it.
-fn machine_code(executed: &Executed) -> MachineCode {
+fn machine_code(
+    executed: &Executed,
+    matching: &Matching,
+    file: &str,
+    program: &Program,
+) -> MachineCode {
     let code = &executed.code;
     let instructions = executed.outcome.counts.iter().enumerate().map(|(index, counts)| {
         let mnemonic = || code.instructions()[index].mnemonic();
+        let line = matching.instructions[index].map(|block| program.blocks()[block].location.line);
         crate::record::Instruction {
             offset_bytes: u32::try_from(code.offset(index)).unwrap_or(u32::MAX),
-            file: None,
-            line: None,
+            file: line.map(|_| file.to_owned()),
+            line,
             text: Some(executed.lines[index].clone().unwrap_or_else(mnemonic)),
             inst_executed: counts.executions,
             thread_inst_executed: counts.lanes,
@@ -436,4 +526,23 @@ fn machine_code(executed: &Executed) -> MachineCode {
         architecture: format!("gfx1030 wave{}", code.facts.wave),
         instructions: instructions.collect(),
     }
+}
+
+/// What is said of blocks that no instruction ran as, by the line that they begin at.
+fn unmatched(matching: &Matching, entry_point: &str, program: &Program) -> Option<String> {
+    let pairs = program.blocks().iter().zip(&matching.blocks);
+    let mut lines: Vec<u32> = pairs
+        .filter(|(_, what)| matches!(what, Match::Missing | Match::Ambiguous))
+        .map(|(block, _)| block.location.line)
+        .collect();
+    lines.sort_unstable();
+    lines.dedup();
+    let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+    (!lines.is_empty()).then(|| {
+        format!(
+            "{entry_point}: no machine instructions are told apart for the blocks that begin at lines {}: \
+             they were flattened, merged, inlined more than once, or ran as often as others",
+            lines.join(", ")
+        )
+    })
 }

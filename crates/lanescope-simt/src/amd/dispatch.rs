@@ -184,6 +184,21 @@ pub fn run(
     launch: &Launch<'_>,
     memory: &mut Memory,
 ) -> Result<Outcome, DispatchError> {
+    run_disturbed(code, launch, memory, |_, _| {})
+}
+
+/// As [`run`]; `after` is called after each arithmetic instruction and each access, and may change
+/// the wave's registers: what tests plant faults with.
+///
+/// # Errors
+///
+/// As [`run`].
+pub fn run_disturbed(
+    code: &Code,
+    launch: &Launch<'_>,
+    memory: &mut Memory,
+    after: impl FnMut(&mut Wave, &Instruction),
+) -> Result<Outcome, DispatchError> {
     let [x, y, z] = launch.workgroups.map(u64::from);
     let mut coming = (0..x * y * z).map(|n| {
         let place = [n % x, n / x % y, n / (x * y)].map(|part| part as u32);
@@ -194,6 +209,7 @@ pub fn run(
         limit: launch.steps_max,
         memory,
         counts: vec![Counts::default(); code.instructions().len()],
+        after,
     };
     let mut resident: Vec<Group> = coming.by_ref().take(RESIDENT).collect();
     let mut waves = 0;
@@ -306,14 +322,15 @@ fn scalars(
     }
 }
 
-struct Machine<'a> {
+struct Machine<'a, F> {
     code: &'a Code,
     limit: u64,
     memory: &'a mut Memory,
     counts: Vec<Counts>,
+    after: F,
 }
 
-impl Machine<'_> {
+impl<F: FnMut(&mut Wave, &Instruction)> Machine<'_, F> {
     /// Gives each wave of a workgroup its turn.
     fn turn(&mut self, group: &mut Group) -> Result<(), DispatchError> {
         let Group { place, local, waves } = group;
@@ -359,11 +376,13 @@ impl Machine<'_> {
             match i.row.run {
                 Run::Scalar(act) | Run::Vector(act) | Run::VectorToScalar(act) | Run::Lane(act) => {
                     act(wave, i);
+                    (self.after)(wave, i);
                 }
                 Run::ScalarMemory(touch) | Run::VectorMemory(touch) | Run::Local(touch) => {
                     let tally = &mut counts.accesses;
                     let mut reach = Reach { memory: self.memory, local, tally };
                     touch(wave, i, &mut reach).map_err(|fault| self.fault(fault, index, place))?;
+                    (self.after)(wave, i);
                 }
                 Run::Control(control) => match control {
                     Control::Hint | Control::Wait => {}

@@ -51,7 +51,7 @@ pub mod wave;
 
 pub use code::{Code, CodeError, Facts, FloatMode, Start};
 pub use decode::{DecodeError, Instruction, decode};
-pub use dispatch::{Counts, DispatchError, Kind, Launch, Outcome, run};
+pub use dispatch::{Counts, DispatchError, Kind, Launch, Outcome, run, run_disturbed};
 pub use reach::Memory;
 
 #[cfg(test)]
