@@ -54,8 +54,9 @@
 //! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, program | naga |
 //! | [`instrument`] | IR → IR: adds counters of executions and lanes | units, program | naga |
 //! | [`translate`] | IR → CUDA C++, with tracked masks of active lanes | units, program | naga |
+//! | [`amd`] | AMD's machine code (gfx10.3), decoded and executed; knows no driver | – | – |
 //! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, layout, record, partition, shaders | – |
-//! | [`run`] | devices, child processes, sampling, sessions, the self-test | units, layout, statistics, record, program, simulate, instrument, translate, kernel | naga in `run/wgpu`, wgpu in `run/wgpu`, cudarc in `run/cuda` |
+//! | [`run`] | devices, child processes, sampling, sessions, the self-test | units, layout, statistics, record, program, simulate, instrument, translate, amd, kernel | naga in `run/wgpu`, naga in `run/radv`, wgpu in `run/wgpu`, cudarc in `run/cuda`, ash in `run/radv` |
 //! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | partition, shaders | wgpu |
 //! | [`store`] | results on disk, whole at every moment | units, record | – |
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side, what sorting gains | units, record, statistics, occupancy | – |
@@ -105,9 +106,10 @@
 //!   walked have an order: the same input gives the same bytes.
 //! - **No endless waiting.** Children have a limit of silence, simulated subgroups a limit of
 //!   operations, sampling a budget. Reaching one is an error that says so.
-//! - **No `unsafe`** but in six files: `run/wgpu/trusted.rs`, wgpu's call for modules without
+//! - **No `unsafe`** but in seven files: `run/wgpu/trusted.rs`, wgpu's call for modules without
 //!   run-time checks; `run/cuda/driver.rs`, `run/cuda/nvrtc.rs` and, in `run/cuda/cupti`,
-//!   `library.rs`, `ranges.rs` and `sass.rs`, which call NVIDIA's C libraries.
+//!   `library.rs`, `ranges.rs` and `sass.rs`, which call NVIDIA's C libraries; and
+//!   `run/radv/driver.rs`, which calls Vulkan.
 //!
 //! # Where the tests are
 //!
@@ -124,7 +126,7 @@
 
 pub use lanescope_algorithms as algorithms;
 pub use lanescope_algorithms::{partition, shaders};
-pub use lanescope_simt::{instrument, layout, program, simulate, translate, units};
+pub use lanescope_simt::{amd, instrument, layout, program, simulate, translate, units};
 
 pub mod analyze;
 pub mod chart;

@@ -16,6 +16,12 @@
 //! A driver that is not installed makes its tests *ignored*, with the reason in their names;
 //! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda,chromium` turns that into failures. NVRTC is
 //! looked for in the folders that `LANESCOPE_NVRTC` names. Embedded PTX that is stale is such a skip too, and
+//! | `tests/radv` | AMD's machine code from Mesa's compiler, executed: outputs, passes, lanes |
+//! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
+//!
+//! A driver that is not installed makes its tests *ignored*, with the reason in their names;
+//! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda,radv` turns that into failures. NVRTC is looked for
+//! in the folders that `LANESCOPE_NVRTC` names. Embedded PTX that is stale is such a skip too, and
 //! `LANESCOPE_REQUIRE=ptx` asks for it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
@@ -27,6 +33,8 @@ mod cuda;
 mod devices;
 mod launches;
 mod portable;
+#[cfg(target_os = "linux")]
+mod radv;
 mod random;
 mod sorting;
 mod support;
@@ -39,6 +47,11 @@ fn main() {
         collectives::child(runs);
         return;
     }
+    #[cfg(target_os = "linux")]
+    if let Ok(asked) = std::env::var(radv::CHILD) {
+        radv::child(&asked);
+        return;
+    }
     let arguments = Arguments::from_args();
     let mut trials = command::trials();
     trials.extend(collectives::trials());
@@ -48,6 +61,8 @@ fn main() {
     trials.extend(launches::trials());
     trials.extend(cuda::trials());
     trials.extend(portable::trials());
+    #[cfg(target_os = "linux")]
+    trials.extend(radv::trials());
     for driver in Driver::all() {
         for (name, check) in devices::CHECKS {
             if !driver.takes(name) {

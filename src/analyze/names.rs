@@ -48,7 +48,7 @@ pub fn device_label(run: &Run, id: &str) -> String {
 /// Names a device without regard to others.
 pub(super) fn plain_label(device: &Device) -> String {
     match device.kind {
-        DeviceKind::Simulator => device.id.clone(),
+        DeviceKind::Simulator | DeviceKind::Radv => device.id.clone(),
         DeviceKind::Wgpu | DeviceKind::Cuda => {
             format!("{} ({})", device.name, device.backend.name())
         }

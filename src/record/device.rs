@@ -19,6 +19,9 @@ pub enum DeviceKind {
     Wgpu,
     /// An NVIDIA GPU through CUDA.
     Cuda,
+    /// AMD's machine code, compiled by Mesa's RADV for a GPU that is not there, and executed by the
+    /// built-in interpreter.
+    Radv,
 }
 
 /// The interface through which a device is used.
@@ -41,6 +44,8 @@ pub enum Backend {
     Cuda,
     /// The built-in SIMT interpreter.
     Interpreter,
+    /// Mesa's RADV compiles, the built-in interpreter of machine code executes.
+    Radv,
 }
 
 impl Backend {
@@ -55,6 +60,7 @@ impl Backend {
             Self::Noop => "noop",
             Self::Cuda => "cuda",
             Self::Interpreter => "interpreter",
+            Self::Radv => "radv",
         }
     }
 
@@ -69,6 +75,7 @@ impl Backend {
             Self::Noop => "noop",
             Self::Cuda => "CUDA",
             Self::Interpreter => "interpreter",
+            Self::Radv => "RADV",
         }
     }
 }

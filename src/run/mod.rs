@@ -11,6 +11,7 @@
 //! | [`measure`] | counts and times → `record::Measurement` |
 //! | `probes` | the WGSL by which a device is measured |
 //! | [`profile`] | a user's shader and launch file → `Launch` |
+//! | `radv` | AMD's machine code, compiled by Mesa's RADV and executed; Linux |
 //! | [`sampling`] | which sample next, how often, until when |
 //! | [`session`] | device by device, launch by launch; failures; fresh children |
 //! | [`self_test`] | doctor's checks of counting |
@@ -24,6 +25,8 @@ pub mod cuda;
 pub mod measure;
 mod probes;
 pub mod profile;
+#[cfg(target_os = "linux")]
+pub mod radv;
 pub mod sampling;
 pub mod self_test;
 pub mod session;

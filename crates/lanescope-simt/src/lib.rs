@@ -12,7 +12,9 @@
 //! | [`simulate`] | the interpreter; its page is the semantics | units, program; naga |
 //! | [`instrument`] | IR → IR: adds counters of executions and lanes | units, program; naga |
 //! | [`translate`] | IR → CUDA C++, with tracked masks of active lanes | units, program; naga |
+//! | [`amd`] | AMD's machine code (gfx10.3), decoded and executed; knows no driver | – |
 
+pub mod amd;
 pub mod instrument;
 pub mod layout;
 pub mod program;

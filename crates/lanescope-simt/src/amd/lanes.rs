@@ -1,0 +1,77 @@
+//! Moves between lanes that run through the local data share's crossbar, without its memory.
+//!
+//! Input: a wave and an instruction. Output: changed vector registers. On gfx10 they move within 32
+//! lanes, in a wave of 64 as well. A lane that EXEC has off gives zero.
+
+use super::decode::Instruction;
+use super::reach::{Fault, Reach};
+use super::wave::{Half, Wave};
+
+/// Each lane reads the lane that its address names.
+///
+/// # Errors
+///
+/// None: the signature is what all that reaches memory has.
+pub fn pull(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), Fault> {
+    let offset = i.access.offset | i.access.offset_second << 8;
+    moved(wave, i, |wave, half| {
+        let addresses = wave.half(i.sources[0], half);
+        addresses.map(|address| (address.wrapping_add(offset) >> 2 & 31) as usize)
+    });
+    Ok(())
+}
+
+/// Each lane writes the lane that its address names; of several the highest wins.
+///
+/// # Errors
+///
+/// None, as [`pull`].
+pub fn push(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), Fault> {
+    let offset = i.access.offset | i.access.offset_second << 8;
+    for half in 0..wave.halves() {
+        let (addresses, values) = (wave.half(i.sources[0], half), wave.half(i.sources[1], half));
+        let mut result: Half = [0; 32];
+        for lane in 0..32 {
+            if wave.is_on(32 * half + lane) {
+                let target = addresses[lane].wrapping_add(offset) >> 2 & 31;
+                result[target as usize] = values[lane];
+            }
+        }
+        wave.write_half(i.destination, half, &result);
+    }
+    Ok(())
+}
+
+/// Each lane reads the lane that the constant pattern names: within quads where bit 15 is set, else
+/// by masks that are applied to its number.
+///
+/// # Errors
+///
+/// [`Fault::Unknown`] for rotations and for the pattern of Fourier transforms.
+pub fn swizzle(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), Fault> {
+    let pattern = i.access.offset as usize | (i.access.offset_second as usize) << 8;
+    if pattern >= 0xc000 {
+        return Err(Fault::Unknown("ds_swizzle_b32 as a rotation or for Fourier transforms"));
+    }
+    moved(wave, i, |_, _| {
+        std::array::from_fn(|lane| {
+            if pattern >= 0x8000 {
+                (lane & !3) + (pattern >> (2 * (lane & 3)) & 3)
+            } else {
+                (lane & (pattern & 31) | pattern >> 5 & 31) ^ (pattern >> 10 & 31)
+            }
+        })
+    });
+    Ok(())
+}
+
+/// Moves the lanes of each half as `from` says for it.
+fn moved(wave: &mut Wave, i: &Instruction, from: impl Fn(&Wave, usize) -> [usize; 32]) {
+    // `pull` has its values in the second register, `swizzle` in the first.
+    let source = if i.row.name == "ds_swizzle_b32" { i.sources[0] } else { i.sources[1] };
+    for half in 0..wave.halves() {
+        let (from, values) = (from(wave, half), wave.half(source, half));
+        let result = from.map(|lane| if wave.is_on(32 * half + lane) { values[lane] } else { 0 });
+        wave.write_half(i.destination, half, &result);
+    }
+}

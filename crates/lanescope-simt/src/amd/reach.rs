@@ -1,0 +1,411 @@
+//! The memory that waves share: buffers, descriptors and the local data share.
+//!
+//! Input: addresses as the code works them out. Output: loads, stores and atomics, lanes in
+//! ascending order. Every access is checked against its buffer: outside, a load gives zero, a
+//! store does nothing, and both are counted. It knows no time: nothing is cached, and what is
+//! stored is seen at once.
+//!
+//! A buffer lies in a region of its own: region r begins at address (r + 1) · 2^32, so that an
+//! address names its region. Descriptor sets lie where the high half of an address is
+//! [`DESCRIPTORS_HIGH`], as Mesa's RADV places them.
+
+use super::decode::{Instruction, Source};
+use super::wave::{Half, Wave};
+
+/// The high half of a descriptor set's address.
+pub const DESCRIPTORS_HIGH: u32 = 0xffff_8000;
+
+/// Bytes of a descriptor of a buffer.
+pub const DESCRIPTOR_BYTES: usize = 16;
+
+/// Why an access cannot be executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Fault {
+    /// An address where nothing lies.
+    #[error("there is nothing at address {0:#x}")]
+    Address(u64),
+    /// A descriptor that is no plain buffer.
+    #[error("the buffer descriptor {0:#x?} is no plain range of bytes")]
+    Descriptor([u32; 4]),
+    /// An operation that is not known.
+    #[error("{0} is not executed")]
+    Unknown(&'static str),
+}
+
+/// Buffers and descriptor sets.
+#[derive(Clone, Debug, Default)]
+pub struct Memory {
+    /// Contents of the buffers.
+    buffers: Vec<Vec<u8>>,
+    /// The descriptor sets, one behind the other.
+    descriptors: Vec<u8>,
+}
+
+impl Memory {
+    /// No buffers.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Puts in a buffer; its number.
+    pub fn add(&mut self, contents: Vec<u8>) -> usize {
+        self.buffers.push(contents);
+        self.buffers.len() - 1
+    }
+
+    /// A buffer's contents.
+    pub fn buffer(&self, number: usize) -> &[u8] {
+        &self.buffers[number]
+    }
+
+    /// Takes the buffers out, in the order in which they were put in.
+    pub fn into_buffers(self) -> Vec<Vec<u8>> {
+        self.buffers
+    }
+
+    /// The descriptor of a buffer: address, stride 0, size in bytes, and the format that RADV
+    /// gives.
+    pub fn descriptor(&self, number: usize) -> [u32; 4] {
+        let size = self.buffers.get(number).map_or(0, Vec::len);
+        // As many bytes as a descriptor can say.
+        [0, number as u32 + 1, size as u32, 0]
+    }
+
+    /// Puts in a descriptor set; the low half of its address.
+    pub fn add_set(&mut self, descriptors: &[[u32; 4]]) -> u32 {
+        let at = self.descriptors.len() as u32;
+        for word in descriptors.iter().flatten() {
+            self.descriptors.extend(word.to_le_bytes());
+        }
+        at
+    }
+
+    /// The bytes at an address, as many as lie there.
+    fn bytes(&self, address: u64) -> Result<&[u8], Fault> {
+        let (high, low) = ((address >> 32) as u32, address as u32 as usize);
+        let region = if high == DESCRIPTORS_HIGH {
+            Some(&self.descriptors)
+        } else {
+            (high as usize).checked_sub(1).and_then(|number| self.buffers.get(number))
+        };
+        region.and_then(|bytes| bytes.get(low..)).ok_or(Fault::Address(address))
+    }
+}
+
+/// What one instruction's accesses came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Further turns of the local data share because lanes wanted other words of the same bank.
+    pub conflicts: u64,
+    /// Accesses of a lane outside its buffer.
+    pub outside: u64,
+}
+
+/// What an instruction reaches.
+#[derive(Debug)]
+pub struct Reach<'a> {
+    /// Buffers.
+    pub memory: &'a mut Memory,
+    /// The workgroup's local data share.
+    pub local: &'a mut [u8],
+    /// What is counted.
+    pub tally: &'a mut Tally,
+}
+
+/// A range of a buffer as a descriptor says it.
+#[derive(Clone, Copy)]
+struct Range {
+    buffer: usize,
+    start: usize,
+    size: u64,
+}
+
+impl Reach<'_> {
+    /// Scalar loads from an address.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault::Address`] where nothing lies.
+    pub fn load_scalars(
+        &mut self,
+        wave: &mut Wave,
+        i: &Instruction,
+        count: u8,
+    ) -> Result<(), Fault> {
+        let Source::Scalar(base) = i.sources[0] else { return Ok(()) };
+        let offset = i64::from(i.immediate) + i64::from(wave.read(i.sources[1]));
+        let address = wave.scalar64(base).wrapping_add_signed(offset) & !3;
+        let bytes = self.memory.bytes(address)?;
+        let (words, _) = bytes.as_chunks::<4>();
+        if words.len() < usize::from(count) {
+            return Err(Fault::Address(address));
+        }
+        for (word, register) in words.iter().zip(i.destination..i.destination + count) {
+            wave.set_scalar(register, u32::from_le_bytes(*word));
+        }
+        Ok(())
+    }
+
+    /// Scalar loads from a buffer.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`] where the descriptor is none.
+    pub fn load_uniform(
+        &mut self,
+        wave: &mut Wave,
+        i: &Instruction,
+        count: u8,
+    ) -> Result<(), Fault> {
+        let range = self.range(wave, i.sources[0])?;
+        let offset = (i.immediate as u32).wrapping_add(wave.read(i.sources[1])) & !3;
+        for word in 0..count {
+            let value = self.get(range, u64::from(offset) + 4 * u64::from(word), 4);
+            wave.set_scalar(i.destination + word, value);
+        }
+        Ok(())
+    }
+
+    /// The range that a descriptor in four scalar registers says.
+    fn range(&self, wave: &Wave, source: Source) -> Result<Range, Fault> {
+        let Source::Scalar(first) = source else { return Err(Fault::Unknown("a descriptor")) };
+        let words = [0, 1, 2, 3].map(|word| wave.scalar(first + word));
+        let [start, high, size, _] = words;
+        // Bits 16 to 31 are stride and swizzle.
+        if high >> 16 != 0 {
+            return Err(Fault::Descriptor(words));
+        }
+        let buffer = (high as usize).checked_sub(1).filter(|b| *b < self.memory.buffers.len());
+        let buffer = buffer.ok_or(Fault::Descriptor(words))?;
+        Ok(Range { buffer, start: start as usize, size: u64::from(size) })
+    }
+
+    /// Where `bytes` at an offset of a range lie; nothing and a count where they lie outside.
+    fn place(&mut self, range: Range, offset: u64, bytes: usize) -> Option<&mut [u8]> {
+        let end = offset + bytes as u64;
+        let start = range.start + offset as usize;
+        let found = (end <= range.size)
+            .then(|| self.memory.buffers[range.buffer].get_mut(start..start + bytes))
+            .flatten();
+        if found.is_none() {
+            self.tally.outside += 1;
+        }
+        found
+    }
+
+    /// Up to four bytes at an offset; zero outside.
+    fn get(&mut self, range: Range, offset: u64, bytes: usize) -> u32 {
+        self.place(range, offset, bytes).map_or(0, |found| {
+            let mut word = [0; 4];
+            word[..found.len()].copy_from_slice(found);
+            u32::from_le_bytes(word)
+        })
+    }
+
+    /// Puts up to four bytes at an offset; nothing outside.
+    fn put(&mut self, range: Range, offset: u64, bytes: usize, value: u32) {
+        if let Some(found) = self.place(range, offset, bytes) {
+            found.copy_from_slice(&value.to_le_bytes()[..bytes]);
+        }
+    }
+
+    /// The range of a buffer instruction, and half a wave's offsets in it.
+    fn offsets(&self, wave: &Wave, i: &Instruction) -> Result<(Range, [[u64; 32]; 2]), Fault> {
+        if let Some(unknown) = i.access.unknown {
+            return Err(Fault::Unknown(unknown));
+        }
+        if i.access.index_enable {
+            return Err(Fault::Unknown("a buffer access by index"));
+        }
+        let range = self.range(wave, i.sources[1])?;
+        let constant = u64::from(i.access.offset) + u64::from(wave.read(i.sources[2]));
+        let mut offsets = [[constant; 32]; 2];
+        if i.access.offset_enable {
+            for (half, offsets) in offsets.iter_mut().enumerate().take(wave.halves()) {
+                for (offset, own) in offsets.iter_mut().zip(wave.half(i.sources[0], half)) {
+                    *offset += u64::from(own);
+                }
+            }
+        }
+        Ok((range, offsets))
+    }
+
+    /// A buffer load of whole words.
+    ///
+    /// # Errors
+    ///
+    /// [`Fault`] where the descriptor or a field is not known.
+    pub fn load(&mut self, wave: &mut Wave, i: &Instruction, words: u8) -> Result<(), Fault> {
+        self.loaded(wave, i, words, |reach, range, offset| reach.get(range, offset, 4))
+    }
+
+    /// A buffer load of a byte or of two, extended to a word.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::load`].
+    pub fn load_part(
+        &mut self,
+        wave: &mut Wave,
+        i: &Instruction,
+        bytes: usize,
+        signed: bool,
+    ) -> Result<(), Fault> {
+        self.loaded(wave, i, 1, |reach, range, offset| {
+            extended(reach.get(range, offset, bytes), bytes, signed)
+        })
+    }
+
+    /// A buffer load into half of a register; the other half stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::load`].
+    pub fn load_half(&mut self, wave: &mut Wave, i: &Instruction, high: bool) -> Result<(), Fault> {
+        let (range, offsets) = self.offsets(wave, i)?;
+        for (half, offsets) in offsets.iter().enumerate().take(wave.halves()) {
+            let mut values = *wave.vector(i.destination, half);
+            for_active(wave, half, |lane| {
+                let value = self.get(range, offsets[lane], 2);
+                values[lane] = halves_joined(values[lane], value, high);
+            });
+            wave.write_half(i.destination, half, &values);
+        }
+        Ok(())
+    }
+
+    fn loaded(
+        &mut self,
+        wave: &mut Wave,
+        i: &Instruction,
+        words: u8,
+        get: impl Fn(&mut Self, Range, u64) -> u32,
+    ) -> Result<(), Fault> {
+        let (range, offsets) = self.offsets(wave, i)?;
+        for (half, offsets) in offsets.iter().enumerate().take(wave.halves()) {
+            for word in 0..words {
+                let mut values: Half = [0; 32];
+                for_active(wave, half, |lane| {
+                    values[lane] = get(self, range, offsets[lane] + 4 * u64::from(word));
+                });
+                wave.write_half(i.destination + word, half, &values);
+            }
+        }
+        Ok(())
+    }
+
+    /// A buffer store of whole words.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::load`].
+    pub fn store(&mut self, wave: &mut Wave, i: &Instruction, words: u8) -> Result<(), Fault> {
+        let (range, offsets) = self.offsets(wave, i)?;
+        for (half, offsets) in offsets.iter().enumerate().take(wave.halves()) {
+            for word in 0..words {
+                let values = wave.vector(i.destination + word, half);
+                for_active(wave, half, |lane| {
+                    self.put(range, offsets[lane] + 4 * u64::from(word), 4, values[lane]);
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// A buffer store of a byte or of two, from bit `shift` of the register on.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::load`].
+    pub fn store_part(
+        &mut self,
+        wave: &mut Wave,
+        i: &Instruction,
+        bytes: usize,
+        shift: u32,
+    ) -> Result<(), Fault> {
+        let (range, offsets) = self.offsets(wave, i)?;
+        for (half, offsets) in offsets.iter().enumerate().take(wave.halves()) {
+            let values = wave.vector(i.destination, half);
+            for_active(wave, half, |lane| {
+                self.put(range, offsets[lane], bytes, values[lane] >> shift);
+            });
+        }
+        Ok(())
+    }
+
+    /// A buffer atomic: the new value of each word from the old one and the lane's.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::load`].
+    pub fn change(
+        &mut self,
+        wave: &mut Wave,
+        i: &Instruction,
+        f: impl Fn(u32, u32) -> u32,
+    ) -> Result<(), Fault> {
+        self.changed(wave, i, |old, given, _| f(old, given))
+    }
+
+    /// A buffer atomic that stores the first register where the word equals the second.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::load`].
+    pub fn exchange(&mut self, wave: &mut Wave, i: &Instruction) -> Result<(), Fault> {
+        self.changed(wave, i, |old, given, expected| if old == expected { given } else { old })
+    }
+
+    fn changed(
+        &mut self,
+        wave: &mut Wave,
+        i: &Instruction,
+        f: impl Fn(u32, u32, u32) -> u32,
+    ) -> Result<(), Fault> {
+        let (range, offsets) = self.offsets(wave, i)?;
+        for (half, offsets) in offsets.iter().enumerate().take(wave.halves()) {
+            let given = *wave.vector(i.destination, half);
+            let beside = if i.row.name == "buffer_atomic_cmpswap" {
+                *wave.vector(i.destination + 1, half)
+            } else {
+                given
+            };
+            let mut before: Half = [0; 32];
+            for_active(wave, half, |lane| {
+                if let Some(word) = self.place(range, offsets[lane], 4) {
+                    let old = u32::from_le_bytes(std::array::from_fn(|byte| word[byte]));
+                    word.copy_from_slice(&f(old, given[lane], beside[lane]).to_le_bytes());
+                    before[lane] = old;
+                }
+            });
+            if i.access.returns {
+                wave.write_half(i.destination, half, &before);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Calls `f` for each lane of a half that is on, in ascending order.
+pub(super) fn for_active(wave: &Wave, half: usize, mut f: impl FnMut(usize)) {
+    let mut left = (wave.exec() >> (32 * half)) as u32;
+    while left != 0 {
+        f(left.trailing_zeros() as usize);
+        left &= left - 1;
+    }
+}
+
+/// A byte or two, extended to a word.
+pub(super) fn extended(value: u32, bytes: usize, signed: bool) -> u32 {
+    match (bytes, signed) {
+        (1, true) => value as u8 as i8 as u32,
+        (2, true) => value as u16 as i16 as u32,
+        _ => value,
+    }
+}
+
+/// A word with one of its halves replaced.
+pub(super) fn halves_joined(word: u32, half: u32, high: bool) -> u32 {
+    if high { word & 0xffff | half << 16 } else { word & 0xffff_0000 | half & 0xffff }
+}

@@ -1,0 +1,289 @@
+//! Small programs: memory, the local data share, atomics, barriers, loops, and what is refused.
+
+use super::super::{
+    Code, CodeError, DispatchError, Facts, FloatMode, Kind, Launch, Memory, Outcome, Start, run,
+};
+
+/// Loads v0·4 of buffer 0, adds the workgroup's place, stores to buffer 1.
+const COPY: &[u32] = &[
+    0xb0038000, // s_movk_i32 s3, 0x8000
+    0xf4080201, 0xfa000000, // s_load_dwordx4 s[8:11], s[2:3], null
+    0xf4080301, 0xfa000010, // s_load_dwordx4 s[12:15], s[2:3], 0x10
+    0xd7460001, 0x04010a04, // v_lshl_add_u32 v1, s4, 5, v0
+    0x34020282, // v_lshlrev_b32_e32 v1, 2, v1
+    0xbf8cc07f, // s_waitcnt lgkmcnt(0)
+    0xe0301000, 0x80020201, // buffer_load_dword v2, v1, s[8:11], 0 offen
+    0xbf8c3f70, // s_waitcnt vmcnt(0)
+    0x4a040404, // v_add_nc_u32_e32 v2, s4, v2
+    0xe0701000, 0x80030201, // buffer_store_dword v2, v1, s[12:15], 0 offen
+    0xbf810000, // s_endpgm
+];
+
+/// Writes v0 to the local data share, waits, reads the word of lane 63 - v0, stores it.
+const SHARE: &[u32] = &[
+    0xb0038000, // s_movk_i32 s3, 0x8000
+    0xf4080201, 0xfa000000, // s_load_dwordx4 s[8:11], s[2:3], null
+    0x34020082, // v_lshlrev_b32_e32 v1, 2, v0
+    0xd8340000, 0x00000001, // ds_write_b32 v1, v0
+    0xbf8cc07f, // s_waitcnt lgkmcnt(0)
+    0xbf8a0000, // s_barrier
+    0x4c0402ff, 0x000000fc, // v_sub_nc_u32_e32 v2, 0xfc, v1
+    0xd8d80000, 0x03000002, // ds_read_b32 v3, v2
+    0xbf8cc07f, // s_waitcnt lgkmcnt(0)
+    0xe0701000, 0x80020301, // buffer_store_dword v3, v1, s[8:11], 0 offen
+    0xbf810000, // s_endpgm
+];
+
+/// Every lane adds 1 to word 0 of buffer 0 and gets what was there; odd lanes store it at their
+/// place behind.
+const COUNT: &[u32] = &[
+    0xb0038000, // s_movk_i32 s3, 0x8000
+    0xf4080201, 0xfa000000, // s_load_dwordx4 s[8:11], s[2:3], null
+    0x7e020281, // v_mov_b32_e32 v1, 1
+    0xbf8cc07f, // s_waitcnt lgkmcnt(0)
+    0xe0c84000, 0x80020100, // buffer_atomic_add v1, off, s[8:11], 0 glc
+    0xbf8c3f70, // s_waitcnt vmcnt(0)
+    0x36040081, // v_and_b32_e32 v2, 1, v0
+    0x7daa0480, // v_cmpx_ne_u32_e32 0, v2
+    0xbf880003, // s_cbranch_execz 3
+    0x34060082, // v_lshlrev_b32_e32 v3, 2, v0
+    0xe0701004, 0x80020103, // buffer_store_dword v1, v3, s[8:11], 0 offen offset:4
+    0xbf810000, // s_endpgm
+];
+
+/// Pulls from lane v0 ^ 1, pushes to lane v0 + 1, and swaps quads; stores the three sums.
+const MOVES: &[u32] = &[
+    0xb0038000, // s_movk_i32 s3, 0x8000
+    0xf4080201, 0xfa000000, // s_load_dwordx4 s[8:11], s[2:3], null
+    0x3a020081, // v_xor_b32_e32 v1, 1, v0
+    0x34020282, // v_lshlrev_b32_e32 v1, 2, v1
+    0xdacc0000, 0x02000001, // ds_bpermute_b32 v2, v1, v0
+    0x34060082, // v_lshlrev_b32_e32 v3, 2, v0
+    0xdac80004, 0x04000003, // ds_permute_b32 v4, v3, v0 offset:4
+    0xd8d4801b, 0x05000000, // ds_swizzle_b32 v5, v0 offset:swizzle(QUAD_PERM,3,2,1,0)
+    0xd8d4401f, 0x06000000, // ds_swizzle_b32 v6, v0 offset:swizzle(SWAP,16)
+    0xbf8cc07f, // s_waitcnt lgkmcnt(0)
+    0x340e0084, // v_lshlrev_b32_e32 v7, 4, v0
+    0x7e060304, // v_mov_b32_e32 v3, v4
+    0x7e080305, // v_mov_b32_e32 v4, v5
+    0x7e0a0306, // v_mov_b32_e32 v5, v6
+    0xe0781000, 0x80020207, // buffer_store_dwordx4 v[2:5], v7, s[8:11], 0 offen
+    0xbf810000, // s_endpgm
+];
+
+/// Counts s5 down from 3 in a loop, and stores how often it ran.
+const LOOP: &[u32] = &[
+    0xb0038000, // s_movk_i32 s3, 0x8000
+    0xf4080201, 0xfa000000, // s_load_dwordx4 s[8:11], s[2:3], null
+    0xbe850383, // s_mov_b32 s5, 3
+    0x7e020280, // v_mov_b32_e32 v1, 0
+    0xbf068005, // s_cmp_eq_u32 s5, 0
+    0xbf850003, // s_cbranch_scc1 3
+    0x4a020281, // v_add_nc_u32_e32 v1, 1, v1
+    0x80858105, // s_sub_u32 s5, s5, 1
+    0xbf82fffb, // s_branch 65531
+    0x34040082, // v_lshlrev_b32_e32 v2, 2, v0
+    0xe0701000, 0x80020102, // buffer_store_dword v1, v2, s[8:11], 0 offen
+    0xbf810000, // s_endpgm
+];
+
+/// In a wave of 64, moves the low half of v0 to the high half through the shared register v8.
+const WIDE: &[u32] = &[
+    0xb0038000, // s_movk_i32 s3, 0x8000
+    0xf4080201, 0xfa000000, // s_load_dwordx4 s[8:11], s[2:3], null
+    0xbe8c047e, // s_mov_b64 s[12:13], exec
+    0xbefe04ff, 0xffffffff, // s_mov_b64 exec, 0xffffffff
+    0x7e100300, // v_mov_b32_e32 v8, v0
+    0xbefe040c, // s_mov_b64 exec, s[12:13]
+    0x7e020308, // v_mov_b32_e32 v1, v8
+    0x34040082, // v_lshlrev_b32_e32 v2, 2, v0
+    0xe0701000, 0x80020102, // buffer_store_dword v1, v2, s[8:11], 0 offen
+    0xbf810000, // s_endpgm
+];
+
+/// Writes the local data share at words 2·v0: every bank is wanted twice.
+const CONFLICTS: &[u32] = &[
+    0x34020083, // v_lshlrev_b32_e32 v1, 3, v0
+    0xd8340000, 0x00000001, // ds_write_b32 v1, v0
+    0xbf810000, // s_endpgm
+];
+
+/// Reads two words at once, bytes and halves with and without sign, and adds to words of the local
+/// data share.
+const SPREAD: &[u32] = &[
+    0xb0038000, // s_movk_i32 s3, 0x8000
+    0xf4080201, 0xfa000000, // s_load_dwordx4 s[8:11], s[2:3], null
+    0x34020082, // v_lshlrev_b32_e32 v1, 2, v0
+    0x7e0402ff, 0x00008081, // v_mov_b32_e32 v2, 0x8081
+    0xd8340000, 0x00000201, // ds_write_b32 v1, v2
+    0xd8000000, 0x00000001, // ds_add_u32 v1, v0
+    0xd8a00000, 0x03000001, // ds_max_rtn_u32 v3, v1, v0
+    0xd8e40000, 0x04000001, // ds_read_i8 v4, v1
+    0xd8f00000, 0x05000001, // ds_read_u16 v5, v1
+    0xd8dc0100, 0x06000001, // ds_read2_b32 v[6:7], v1 offset0:0 offset1:1
+    0xbf8cc07f, // s_waitcnt lgkmcnt(0)
+    0x34040084, // v_lshlrev_b32_e32 v2, 4, v0
+    0xe0781000, 0x80020302, // buffer_store_dwordx4 v[3:6], v2, s[8:11], 0 offen
+    0xbf810000, // s_endpgm
+];
+
+/// Facts of a program that binds set 0 and knows its workgroup's place along x.
+fn facts(wave: u32, invocations: u32) -> Facts {
+    Facts {
+        wave,
+        vectors: 8,
+        local_bytes: 256,
+        scratch_bytes: 0,
+        workgroup: [invocations, 1, 1],
+        scalars: vec![
+            Start::Unused(2),
+            Start::Descriptors(0),
+            Start::Unused(1),
+            Start::Workgroup(0),
+            Start::Unused(1),
+        ],
+        mode: FloatMode { flush32: true },
+    }
+}
+
+/// Runs a program over buffers of words.
+fn execute(
+    words: &[u32],
+    facts: Facts,
+    workgroups: u32,
+    buffers: &[Vec<u32>],
+) -> (Vec<Vec<u32>>, Code, Result<Outcome, DispatchError>) {
+    let code = Code::new(words, facts).unwrap();
+    let mut memory = Memory::new();
+    let numbers: Vec<usize> = buffers
+        .iter()
+        .map(|words| memory.add(words.iter().flat_map(|word| word.to_le_bytes()).collect()))
+        .collect();
+    let descriptors: Vec<[u32; 4]> = numbers.iter().map(|n| memory.descriptor(*n)).collect();
+    let set = memory.add_set(&descriptors);
+    let launch =
+        Launch { workgroups: [workgroups, 1, 1], sets: &[set], immediates: &[], steps_max: 10_000 };
+    let outcome = run(&code, &launch, &mut memory);
+    let words = |bytes: Vec<u8>| {
+        bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+    };
+    (memory.into_buffers().into_iter().map(words).collect(), code, outcome)
+}
+
+#[test]
+fn buffers_are_read_and_written_and_their_ends_are_kept() {
+    let given: Vec<u32> = (0..64).map(|n| 100 + n).collect();
+    // The second buffer ends inside the second workgroup.
+    let (buffers, code, outcome) = execute(COPY, facts(32, 32), 2, &[given, vec![0; 40]]);
+    let expected: Vec<u32> = (0..40).map(|n| 100 + n + n / 32).collect();
+    assert_eq!(buffers[1], expected);
+    let outcome = outcome.unwrap();
+    assert_eq!(outcome.waves, 2);
+    assert_eq!(outcome.total(&code, Kind::Vmem).executions, 4);
+    assert_eq!(outcome.total(&code, Kind::Vmem).accesses.outside, 24);
+    assert_eq!(outcome.total(&code, Kind::Valu).lanes, 2 * 3 * 32);
+    assert_eq!(outcome.total(&code, Kind::Smem).executions, 4);
+    assert_eq!(outcome.instructions(), 22);
+}
+
+#[test]
+fn waves_wait_for_each_other_at_a_barrier() {
+    for (wave, waves) in [(32, 2), (64, 1)] {
+        let (buffers, _, outcome) = execute(SHARE, facts(wave, 64), 1, &[vec![0; 64]]);
+        assert_eq!(buffers[0], (0..64).rev().collect::<Vec<u32>>());
+        assert_eq!(outcome.unwrap().waves, waves);
+    }
+}
+
+#[test]
+fn atomics_go_lane_by_lane_and_a_branch_leaves_lanes_out() {
+    let (buffers, code, outcome) = execute(COUNT, facts(32, 32), 1, &[vec![0; 33]]);
+    assert_eq!(buffers[0][0], 32);
+    for lane in 0..32 {
+        assert_eq!(buffers[0][lane + 1], if lane % 2 == 1 { lane as u32 } else { 0 });
+    }
+    let counts = outcome.unwrap().counts;
+    let last = counts[counts.len() - 2];
+    assert_eq!((last.executions, last.lanes), (1, 16));
+    assert_eq!(code.instructions().len(), counts.len());
+}
+
+#[test]
+fn lanes_are_moved_through_the_crossbar() {
+    let (buffers, ..) = execute(MOVES, facts(32, 32), 1, &[vec![0; 128]]);
+    for lane in 0..32_u32 {
+        let expected = [lane ^ 1, (lane + 31) % 32, lane ^ 3, lane ^ 16];
+        assert_eq!(buffers[0][lane as usize * 4..][..4], expected, "lane {lane}");
+    }
+}
+
+#[test]
+fn a_loop_runs_as_often_as_its_counter_says() {
+    let (buffers, code, outcome) = execute(LOOP, facts(32, 32), 1, &[vec![0; 32]]);
+    assert_eq!(buffers[0], vec![3; 32]);
+    // The test four times, the branch out of it four times, the branch back three times, the end.
+    assert_eq!(outcome.unwrap().total(&code, Kind::Branch).executions, 4 + 3 + 1);
+}
+
+#[test]
+fn the_halves_of_a_wide_wave_share_registers() {
+    let (buffers, code, outcome) = execute(WIDE, facts(64, 64), 1, &[vec![0; 64]]);
+    let expected: Vec<u32> = (0..64).map(|lane| lane % 32).collect();
+    assert_eq!(buffers[0], expected);
+    let valu = outcome.unwrap().total(&code, Kind::Valu);
+    // The first of three ran with one half, and may be one pass.
+    assert_eq!((valu.executions, valu.lanes), (3, 32 + 64 + 64));
+    assert_eq!((valu.passes_min, valu.passes_max), (5, 6));
+}
+
+#[test]
+fn words_of_one_bank_are_conflicts() {
+    let (_, code, outcome) = execute(CONFLICTS, facts(32, 32), 1, &[]);
+    assert_eq!(outcome.unwrap().total(&code, Kind::Lds).accesses.conflicts, 1);
+}
+
+#[test]
+fn the_local_data_share_reads_parts_and_adds() {
+    let (buffers, ..) = execute(SPREAD, facts(32, 32), 1, &[vec![0; 128]]);
+    for lane in 0..32_u32 {
+        let word = 0x8081 + lane;
+        // What was there before the maximum, the low byte with its sign, 16 bits, the word.
+        let byte = if word & 0x80 != 0 { word & 0xff | 0xffff_ff00 } else { word & 0xff };
+        let expected = [word, byte, word & 0xffff, word];
+        assert_eq!(buffers[0][lane as usize * 4..][..4], expected, "lane {lane}");
+    }
+}
+
+#[test]
+fn an_endless_loop_ends_with_an_error() {
+    let words = [0xbf82_ffff, 0xbf81_0000];
+    let (_, _, outcome) = execute(&words, facts(32, 32), 1, &[]);
+    assert_eq!(outcome.unwrap_err(), DispatchError::Steps { limit: 10_000, workgroup: [0, 0, 0] });
+}
+
+#[test]
+fn what_is_not_executed_is_refused_by_name() {
+    let refused = |words: &[u32], facts: Facts| Code::new(words, facts).unwrap_err().to_string();
+    let plain = || facts(32, 32);
+    // v_cubeid_f32 v0, v0, v0, v0
+    let text = refused(&[0xd544_0000, 0x0402_0100], plain());
+    assert_eq!(text, "v_cubeid_f32 at byte 0x0 is not executed: it is not known");
+    // s_setreg_b32 hwreg(HW_REG_MODE), s0
+    assert!(refused(&[0xb980_f801], plain()).contains("s_setreg_b32"));
+    // image_load v0, v0, s[0:7] dmask:0x1 dim:SQ_RSRC_IMG_1D
+    assert!(refused(&[0xf000_0108, 0x0000_0000], plain()).contains("MIMG"));
+    // scratch_load_dword v0, v0, off
+    assert!(refused(&[0xdc30_4000, 0x007d_0000], plain()).contains("SCRATCH"));
+    let scratch = Facts { scratch_bytes: 16, ..plain() };
+    assert_eq!(Code::new(&[0xbf81_0000], scratch).unwrap_err(), CodeError::Scratch { bytes: 16 });
+    // v_add_nc_u32_e64 v0, v0, v0 clamp
+    assert!(refused(&[0xd525_8000, 0x0002_0100], plain()).contains("with clamp"));
+    // v_mov_b32_e32 v0, v9, in a wave of 32 with 8 vector registers
+    assert!(refused(&[0x7e00_0309], plain()).contains("beyond the 8"));
+    // s_mov_b32 s0, s6, behind the last register that the start fills
+    assert!(refused(&[0xbe80_0306], plain()).contains("reads s6, and nothing is known"));
+    // s_branch over the end
+    assert!(refused(&[0xbf82_0005], plain()).contains("leads to no instruction"));
+    // The first word of two
+    assert!(refused(&[0xd54b_0002], plain()).contains("ends inside"));
+}

@@ -1,0 +1,152 @@
+//! From what the driver says to what the interpreter needs: the code's words and the registers at the
+//! start.
+//!
+//! Input: a pipeline cache, statistics, and three texts that RADV gives: the NIR, the ACO IR, the
+//! listing. Output: words and [`Facts`]. The words are the cache's, never read from the listing,
+//! whose text leaves instructions out; the listing only says where in the cache they begin, and each
+//! word that it shows must be there in the same order.
+//!
+//! The registers at the start follow from two texts: the first instruction of the ACO IR names them in
+//! order, the NIR names the system values that are read. The order is RADV's: the address of its
+//! rings, an address for each descriptor set, the grid's size, the workgroup's place, the wave's
+//! number, the offset in scratch memory. What is left over or missing is an error.
+
+use super::driver::Output;
+use crate::amd::{Facts, FloatMode, Start};
+
+/// What could not be made out, in a sentence.
+type Failure = String;
+
+/// The words of the code: those that are executed, without the constants behind them.
+pub(super) fn words(output: &Output) -> Result<Vec<u32>, Failure> {
+    let bytes = statistic(output, "Code size")? as usize;
+    let listed = listed(text(output, "Assembly")?)?;
+    let first: Vec<u8> =
+        listed.iter().take(bytes.min(16) / 4).flat_map(|word| word.to_le_bytes()).collect();
+    let cache = output.cache.as_slice();
+    let mut places = (0..cache.len().saturating_sub(bytes.max(1) - 1))
+        .step_by(4)
+        .filter(|place| cache[*place..].starts_with(&first));
+    let (Some(place), None) = (places.next(), places.next()) else {
+        return Err("the code's beginning is not in the pipeline cache exactly once".to_owned());
+    };
+    let (words, _) = cache[place..place + bytes].as_chunks::<4>();
+    let words: Vec<u32> = words.iter().copied().map(u32::from_le_bytes).collect();
+    let mut left = words.iter();
+    if let Some(word) = listed.iter().find(|word| !left.any(|found| found == *word)) {
+        return Err(format!("the listing shows {word:#010x}, which the pipeline cache does not"));
+    }
+    Ok(words)
+}
+
+/// The words that the listing shows, each line's behind its text.
+fn listed(text: &str) -> Result<Vec<u32>, Failure> {
+    let lines = text.lines().filter_map(|line| line.split_once(';'));
+    let words = lines.flat_map(|(_, words)| words.split_whitespace());
+    words
+        .map(|word| {
+            u32::from_str_radix(word, 16).map_err(|_| format!("the listing has {word:?} as a word"))
+        })
+        .collect()
+}
+
+/// What is known of the code; `groups` are the descriptor sets that it binds, ascending.
+pub(super) fn facts(
+    output: &Output,
+    wave: u32,
+    workgroup: [u32; 3],
+    groups: &[u32],
+) -> Result<Facts, Failure> {
+    let small = |name| {
+        statistic(output, name)
+            .and_then(|value| u32::try_from(value).map_err(|_| format!("{name}: {value}")))
+    };
+    Ok(Facts {
+        wave,
+        vectors: small("VGPRs")?,
+        local_bytes: small("LDS size")?,
+        scratch_bytes: small("Scratch size")?,
+        workgroup,
+        scalars: scalars(output, groups)?,
+        mode: FloatMode { flush32: true },
+    })
+}
+
+fn statistic(output: &Output, name: &str) -> Result<u64, Failure> {
+    let found = output.statistics.iter().find(|(of, _)| of == name);
+    found.map(|(_, value)| *value).ok_or_else(|| format!("the driver has no figure {name:?}"))
+}
+
+pub(super) fn text<'a>(output: &'a Output, name: &str) -> Result<&'a str, Failure> {
+    let found = output.texts.iter().find(|(of, _)| of.starts_with(name));
+    found.map(|(_, text)| text.as_str()).ok_or_else(|| format!("the driver has no text {name:?}"))
+}
+
+/// What the scalar registers hold at the start.
+fn scalars(output: &Output, groups: &[u32]) -> Result<Vec<Start>, Failure> {
+    let given = given(text(output, "ACO IR")?)?;
+    let nir = text(output, "NIR Shader(s)")?;
+    if nir.contains("load_push_constant") {
+        return Err("the code reads immediates, whose registers are not known".to_owned());
+    }
+    let mut starts = vec![Start::Unused(2)];
+    starts.extend(groups.iter().map(|group| Start::Descriptors(*group)));
+    if nir.contains("intrinsic load_num_workgroups") {
+        starts.push(Start::Grid);
+    }
+    starts
+        .extend((0..3).filter(|axis| reads(nir, "load_workgroup_id", *axis)).map(Start::Workgroup));
+    let numbered = ["load_subgroup_id", "load_num_subgroups", "load_local_invocation_index"];
+    if numbered.iter().any(|name| nir.contains(&format!("intrinsic {name} "))) {
+        starts.push(Start::WaveNumber);
+    }
+    starts.push(Start::Unused(1));
+    let taken: u32 = starts.iter().map(|start| u32::from(start.registers())).sum();
+    if taken != given {
+        return Err(format!(
+            "the code begins with {given} scalar registers, and {taken} are accounted for: {starts:?}"
+        ));
+    }
+    Ok(starts)
+}
+
+/// The scalar registers that the first instruction of the ACO IR defines, which must lie in a row from
+/// the first on.
+fn given(ir: &str) -> Result<u32, Failure> {
+    let line = ir.lines().find(|line| line.contains("= p_startpgm"));
+    let line = line.ok_or("the ACO IR has no p_startpgm")?;
+    let (defined, _) = line.split_once('=').unwrap_or_default();
+    let mut next = 0;
+    for definition in defined.split(",  ") {
+        let (size, _) =
+            definition.trim().split_once(':').ok_or("p_startpgm defines something else")?;
+        let Some(count) = size.strip_prefix('s') else { continue };
+        let count: u32 = count.parse().map_err(|_| format!("p_startpgm defines {definition:?}"))?;
+        let place = match count {
+            1 => format!(":s[{next}]"),
+            count => format!(":s[{next}-{}]", next + count - 1),
+        };
+        if !definition.contains(&place) {
+            return Err(format!("p_startpgm defines {definition:?}, expected {place}"));
+        }
+        next += count;
+    }
+    Ok(next)
+}
+
+/// Whether a component of a vector of system values is read.
+fn reads(nir: &str, intrinsic: &str, axis: u8) -> bool {
+    let component = [".x", ".y", ".z"][usize::from(axis)];
+    let marked = format!("= intrinsic {intrinsic} ");
+    let lines = nir.lines().filter(|line| line.contains(&marked));
+    let mut names = lines.filter_map(|line| {
+        line.split_once(" = ").and_then(|(left, _)| left.split_whitespace().last())
+    });
+    names.any(|name| {
+        let used = format!("{name}{component}");
+        nir.match_indices(&used).any(|(at, _)| {
+            let behind = nir[at + used.len()..].chars().next();
+            behind.is_none_or(|next| !next.is_ascii_alphanumeric() && next != '_')
+        })
+    })
+}

@@ -1,0 +1,209 @@
+//! AMD's machine code as Mesa's RADV compiles it, executed without hardware.
+//!
+//! Input: the catalogue, and RADV where it is installed. Output: every kernel compiles, decodes and
+//! runs at both wave sizes, its outputs are the references', and where there is no reference they are
+//! the simulator's; the counts of the five patterns are those that were worked out by hand. The child
+//! is this test program itself, started with [`CHILD`] set: the family is chosen by the environment.
+
+use std::collections::BTreeMap;
+use std::io::Write as _;
+use std::process::Command;
+
+use lanescope::amd::Kind;
+use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
+use lanescope::record::{Output, Value};
+use lanescope::run::radv::matching::{Match, Matching};
+use lanescope::run::radv::{Executed, RadvRunner, environment};
+use lanescope::run::simulator::SimulatorRunner;
+use lanescope::run::{CountOptions, Counted, Runner};
+use lanescope::units::Width;
+use libtest_mimic::Trial;
+use serde_json::json;
+
+/// Set in the child's environment to what it does: a check's name and a wave size.
+pub(crate) const CHILD: &str = "LANESCOPE_RADV_CHILD";
+
+/// What `LANESCOPE_REQUIRE` calls it.
+const REQUIRED: &str = "radv";
+
+const FAMILY: &str = "navi21";
+
+/// Operations of a subgroup before a launch counts as hanging.
+const STEPS_MAX: u64 = 1 << 28;
+
+const OPTIONS: CountOptions = CountOptions { histogram: false, derived: false };
+
+/// Kernels without a reference whose outputs are compared with the simulator's, bit for bit: the
+/// families whose arithmetic has one answer.
+const COMPARED: [&str; 2] = ["hot_loops", "self_test"];
+
+/// At n = 4,096 in waves of 32 and 64: passes of vector instructions, by the loops' lengths.
+///
+/// 16 workgroups of 256 are 128 waves of 32. `branch_by_lane` executes 5 vector instructions and then
+/// 2 · 512 multiply-adds in each, a half of the lanes at a time: 128 · (5 + 1,024) = 131,712.
+const PASSES: [(&str, u64); 5] = [
+    ("five_patterns/branch_by_lane", 131_712),
+    ("five_patterns/branch_by_quad", 262_784),
+    ("five_patterns/early_exit", 131_584),
+    ("five_patterns/indirect_branch", 132_352),
+    ("five_patterns/uniform", 65_920),
+];
+
+/// The driver whose code the figures are of.
+const MEASURED: &str = "radv Mesa 22.3.6";
+
+pub(crate) fn trials() -> Vec<Trial> {
+    let missing = environment(FAMILY).err();
+    let list = std::env::var("LANESCOPE_REQUIRE").unwrap_or_default();
+    let required = list.split(',').any(|name| name == REQUIRED);
+    let mut trials = Vec::new();
+    for check in ["catalogue", "passes", "matching"] {
+        for wave in ["32", "64"] {
+            let title = format!("radv_{wave}::{check}");
+            trials.push(match (&missing, required) {
+                (None, _) => Trial::test(title, move || {
+                    start(check, wave);
+                    Ok(())
+                }),
+                (Some(why), true) => {
+                    let why = why.clone();
+                    Trial::test(title, move || Err(why.into()))
+                }
+                (Some(why), false) => Trial::test(format!("{title} (skipped: {why})"), || Ok(()))
+                    .with_ignored_flag(true),
+            });
+        }
+    }
+    trials
+}
+
+/// Runs a check in a child whose environment names the family.
+fn start(check: &str, wave: &str) {
+    let status = Command::new(std::env::current_exe().unwrap())
+        .envs(environment(FAMILY).unwrap())
+        .env(CHILD, format!("{check} {wave}"))
+        .status()
+        .unwrap();
+    assert!(status.success(), "{check} at {wave}: {status}");
+}
+
+/// What the child does.
+pub(crate) fn child(asked: &str) {
+    let (check, wave) = asked.split_once(' ').unwrap();
+    let wave = Width::new(wave.parse().unwrap()).unwrap();
+    let mut runner = RadvRunner::open(FAMILY, wave).unwrap();
+    match check {
+        "catalogue" => catalogue(&mut runner, wave),
+        "passes" => passes(&runner),
+        _ => matching(&runner),
+    }
+}
+
+fn launch(id: &str, chosen: &[(&str, i64)]) -> Launch {
+    let catalogue = Catalogue::embedded().unwrap();
+    let chosen: BTreeMap<String, Value> =
+        chosen.iter().map(|(name, value)| ((*name).to_owned(), Value::Integer(*value))).collect();
+    catalogue.kernel(id).unwrap().launch(DeviceClass::Quick, &chosen, SEED).unwrap()
+}
+
+/// Every kernel of the catalogue is right.
+fn catalogue(runner: &mut RadvRunner, wave: Width) {
+    let catalogue = Catalogue::embedded().unwrap();
+    let mut simulator = SimulatorRunner::new(wave, STEPS_MAX);
+    let mut problems = Vec::new();
+    let mut verified = 0;
+    for kernel in catalogue.kernels() {
+        let launch = launch(&kernel.id, &[]);
+        let counted = match runner.count(&launch, &OPTIONS) {
+            Ok(counted) => counted,
+            Err(error) => {
+                problems.push(format!("{}: {error}", kernel.id));
+                continue;
+            }
+        };
+        let right = match counted.checked.output {
+            Output::Verified => true,
+            Output::Mismatch => false,
+            _ if COMPARED.contains(&kernel.family()) => {
+                let simulated = simulator.count(&launch, &OPTIONS).unwrap();
+                simulated.outputs_sha256 == counted.outputs_sha256
+            }
+            _ => continue,
+        };
+        if right {
+            verified += 1;
+        } else {
+            problems.push(format!("{}: {:?}", kernel.id, counted.checked));
+        }
+        problems.extend(strays(&kernel.id, &counted));
+    }
+    let report = json!({ "verified": verified, "problems": problems });
+    writeln!(std::io::stdout(), "{report}").unwrap();
+    assert!(problems.is_empty(), "{problems:#?}");
+    assert!(verified >= 80, "{verified} kernels were right; there are more");
+}
+
+/// Accesses outside buffers, of which a kernel of the catalogue has none; figures that say nothing of
+/// their code.
+fn strays(id: &str, counted: &Counted) -> Vec<String> {
+    let stray = |counter: &&lanescope::record::Counter| {
+        counter.name.ends_with("_outside") && counter.value != 0.0
+            || !counter.description.contains(FAMILY)
+            || !counter.description.contains("Mesa")
+            || !counter.description.contains("waves of")
+            || !counter.description.contains("code ")
+    };
+    let found = counted.counters.iter().filter(stray);
+    found.map(|counter| format!("{id}: {counter:?}")).collect()
+}
+
+/// The five patterns' passes and lanes are those that follow from their loops.
+fn passes(runner: &RadvRunner) {
+    let wave = f64::from(runner.device().subgroup_width_run.unwrap().lanes());
+    for (id, expected) in PASSES {
+        let launch = launch(id, &[("n", 4096)]);
+        let mut buffers: BTreeMap<String, Vec<u8>> =
+            launch.buffers.iter().map(|one| (one.name.clone(), launch.contents(one))).collect();
+        let executed = runner.execute(&launch, &mut buffers).unwrap();
+        let [one] = executed.as_slice() else { panic!("{id} has one dispatch") };
+        let valu = one.outcome.total(&one.code, Kind::Valu);
+        // Another version of the compiler emits another loop.
+        if runner.device().driver == MEASURED {
+            assert_eq!((valu.passes_min, valu.passes_max), (expected, expected), "{id}");
+        }
+        if id == "five_patterns/branch_by_lane" {
+            let pairs = one.code.instructions().iter().zip(&one.outcome.counts);
+            let fused: Vec<_> = pairs
+                .filter(|(i, counts)| i.row.name == "v_fma_f32" && counts.executions > 0)
+                .collect();
+            assert!(!fused.is_empty());
+            for (_, counts) in fused {
+                #[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+                let mean = counts.lanes as f64 / counts.executions as f64;
+                assert!((mean - wave / 2.0).abs() < 1e-12, "{id}: {mean} lanes");
+            }
+        }
+    }
+}
+
+/// Blocks that survive compilation run in machine code exactly as in the simulator; arms that were
+/// flattened do not, and then every lane is on.
+fn matching(runner: &RadvRunner) {
+    let wave = u64::from(runner.device().subgroup_width_run.unwrap().lanes());
+    let only = |id: &str| -> (Executed, Matching) {
+        runner.matched(&launch(id, &[("n", 4096)])).unwrap().remove(0)
+    };
+    let lost = |matching: &Matching| {
+        let lost = |what: &&Match| matches!(what, Match::Missing | Match::Ambiguous);
+        matching.blocks.iter().filter(lost).count()
+    };
+    let (_, kept) = only("five_patterns/branch_by_lane");
+    assert!(kept.blocks.len() >= 8, "{:?}", kept.blocks);
+    assert_eq!(lost(&kept), 0, "branch_by_lane: {:?}", kept.blocks);
+    let (_, sorting) = only("hot_loops/insertion_sort");
+    assert!(lost(&sorting) <= 2, "insertion_sort: {:?}", sorting.blocks);
+    let (executed, machine) = only("hot_loops/state_machine");
+    assert!(lost(&machine) >= 4, "state_machine: {:?}", machine.blocks);
+    let valu = executed.outcome.total(&executed.code, Kind::Valu);
+    assert_eq!(valu.lanes, wave * valu.executions, "the arms of state_machine are selects");
+}
