@@ -13,6 +13,7 @@
 pub mod branch;
 pub mod constructs;
 pub mod emit;
+pub(crate) mod followed;
 mod lives;
 pub mod loops;
 pub mod operands;
@@ -405,6 +406,11 @@ impl Program {
     /// The forms of control flow that the entry point and the functions that it reaches use.
     pub fn constructs(&self) -> std::collections::BTreeSet<Construct> {
         constructs::of(self)
+    }
+
+    /// Which values read from memory decide something.
+    pub(crate) fn followed(&self) -> followed::Followed {
+        followed::of(&self.module, &self.structure, &self.text)
     }
 
     /// The entry point.
