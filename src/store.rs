@@ -164,6 +164,18 @@ impl Store {
         self.save()
     }
 
+    /// Replaces the measurement that was added last, and saves.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::append_device`].
+    pub fn replace_last(&mut self, measurement: &Measurement) -> Result<(), StoreError> {
+        let encoded = encode_part(measurement, &self.path)?;
+        self.parts.measurements.pop();
+        self.parts.measurements.push(encoded);
+        self.save()
+    }
+
     /// Adds a source's text under its SHA-256 in hexadecimal, and saves where it is new.
     ///
     /// # Errors

@@ -163,6 +163,9 @@ pub enum Trust {
     Unknown,
     /// No subgroup operation was used: lanes are counted, executions estimated.
     Estimated,
+    /// The simulator's, of a launch whose workgroups read what others write: the counts of the one
+    /// order in which it ran them.
+    OneSchedule,
 }
 
 impl Trust {
@@ -173,6 +176,7 @@ impl Trust {
             Self::Observed => "observed",
             Self::Unknown => "unknown",
             Self::Estimated => "estimated",
+            Self::OneSchedule => "one schedule's",
         }
     }
 
@@ -183,6 +187,10 @@ impl Trust {
             Self::Observed => "the self-test passed on this driver for what the shader uses",
             Self::Unknown => "no passed self-test says that this driver counts the shader right",
             Self::Estimated => "counted without subgroup operations",
+            Self::OneSchedule => {
+                "workgroups read what others write in the same dispatch: another order of them may \
+                 give other counts"
+            }
         }
     }
 
