@@ -272,6 +272,7 @@ impl std::fmt::Display for Violation {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::ScheduleCounts;
 
     fn violations(condition: &str) -> Vec<Violation> {
         condition.parse::<Condition>().unwrap().violations(&crate::fixtures::run())
@@ -291,6 +292,31 @@ mod tests {
         }
         assert!(violations("efficiency<0").is_empty());
         assert!(violations("active_lanes>1000").is_empty());
+    }
+
+    #[test]
+    fn the_worst_of_several_schedules_is_judged() {
+        let mut run = crate::fixtures::run();
+        let condition: Condition = "active_lanes<0.5".parse().unwrap();
+        assert!(condition.violations(&run).is_empty());
+        let one = run.measurements.iter_mut().find(|one| one.active_lanes_mean.is_some()).unwrap();
+        let mut worse = one.dispatches.clone();
+        for block in worse.iter_mut().flat_map(|dispatch| &mut dispatch.blocks) {
+            block.lanes = crate::units::Lanes(block.issues.0 / 4);
+        }
+        for line in worse.iter_mut().flat_map(|dispatch| &mut dispatch.lines) {
+            line.lanes = crate::units::Lanes(line.issues.0 / 4);
+        }
+        let schedule = |seed, dispatches| ScheduleCounts {
+            seed,
+            active_lanes_mean: None,
+            efficiency_ratio: None,
+            dispatches,
+        };
+        one.schedules = vec![schedule(1, one.dispatches.clone()), schedule(2, worse)];
+        let found = condition.violations(&run);
+        assert!(!found.is_empty() && found.iter().all(|one| one.schedules == 3), "{found:?}");
+        assert!(found[0].to_string().contains("(the worst of 3 schedules)"), "{}", found[0]);
     }
 
     #[test]

@@ -14,14 +14,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use naga::{
-    AddressSpace, AtomicFunction, Expression, Function, GlobalVariable, Handle, Module, Span,
-    Statement,
-};
+use naga::{AddressSpace, Expression, Function, GlobalVariable, Handle, Module, Span, Statement};
 
-use super::operands::{of_expression, of_statement};
+use super::operands::of_expression;
 use super::source::Text;
 use super::structure::{Body, Node, Structure};
+use super::visit::{Jump, Meeting, effect};
+use super::walk::Exits;
 
 /// The values that decide something.
 #[derive(Clone, Debug, Default)]
@@ -250,14 +249,12 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// A value that goes to memory, with the addresses that say where.
+    /// A value that goes to memory.
     fn write(&mut self, pointer: Handle<Expression>, value: Handle<Expression>) {
-        let sources = [pointer, value].map(|source| self.graph.value(self.index, source));
         if let Some(variable) = self.graph.variable(self.index, pointer) {
             self.graph.written.extend(variable.shared);
-            for source in sources {
-                self.graph.comes(variable.vertex, source);
-            }
+            let source = self.graph.value(self.index, value);
+            self.graph.comes(variable.vertex, source);
         }
     }
 
@@ -270,13 +267,13 @@ impl Walk<'_, '_> {
                     }
                 }
                 Node::If { condition, accept, reject, span } => {
-                    let leaves = leaves(accept) || leaves(reject);
+                    let leaves = Exits::of_node(node).any();
                     self.condition(*condition, *span, leaves);
                     self.body(accept);
                     self.body(reject);
                 }
                 Node::Switch { selector, cases, span } => {
-                    let leaves = cases.iter().any(|case| leaves(&case.body));
+                    let leaves = Exits::of_node(node).any();
                     self.condition(*selector, *span, leaves);
                     for case in cases {
                         self.body(&case.body);
@@ -313,32 +310,29 @@ impl Walk<'_, '_> {
     }
 
     fn statement(&mut self, statement: &Statement) {
-        if let Statement::Store { pointer, value } = *statement {
-            self.write(pointer, value);
-        } else if let Statement::Atomic { pointer, ref fun, value, result } = *statement {
-            self.write(pointer, value);
-            if let AtomicFunction::Exchange { compare: Some(expected) } = *fun {
-                self.write(pointer, expected);
+        let effect = effect(statement);
+        if let Some(write) = effect.writes {
+            // The pointer too: addresses say where the value goes.
+            effect.reads.iter().for_each(|value| self.write(write.pointer, *value));
+            effect.result.into_iter().for_each(|result| self.read(result, write.pointer));
+        } else if effect.synchronises == Some(Meeting::UniformLoad) {
+            for (result, pointer) in effect.result.into_iter().zip(effect.reads) {
+                self.read(result, pointer);
             }
-            result.into_iter().for_each(|result| self.read(result, pointer));
-        } else if let Statement::WorkGroupUniformLoad { pointer, result } = *statement {
-            self.read(result, pointer);
-        } else if let Statement::Return { value: Some(value) } = *statement {
-            let (result, value) =
-                (self.graph.result(self.index), self.graph.value(self.index, value));
-            self.graph.comes(result, value);
-        } else if let Statement::Call { function, ref arguments, .. } = *statement {
-            self.call(function.index(), arguments);
-        } else if let Statement::SubgroupBallot { result, .. }
-        | Statement::SubgroupGather { result, .. }
-        | Statement::SubgroupCollectiveOperation { result, .. } = *statement
+        } else if let (Some(Meeting::Subgroup), Some(result)) = (effect.synchronises, effect.result)
         {
-            let mut operands = Vec::new();
-            of_statement(&self.function.expressions, statement, &mut |o| operands.push(o));
-            for operand in operands {
+            for operand in effect.reads {
                 let [own, source] = [result, operand].map(|h| self.graph.value(self.index, h));
                 self.graph.comes(own, source);
             }
+        }
+        if let Some(Jump::Return(Some(value))) = effect.leaves {
+            let result = self.graph.result(self.index);
+            let value = self.graph.value(self.index, value);
+            self.graph.comes(result, value);
+        }
+        if let Some(call) = effect.calls {
+            self.call(call.function.index(), call.arguments);
         }
     }
 
@@ -358,18 +352,4 @@ impl Walk<'_, '_> {
             }
         }
     }
-}
-
-/// Whether a body holds a jump, in a body of its own too.
-fn leaves(body: &Body) -> bool {
-    let jumps = |statement: &Statement| {
-        matches!(statement, Statement::Break | Statement::Continue | Statement::Return { .. })
-    };
-    body.nodes.iter().any(|node| match node {
-        Node::Straight(straight) => straight.statements.iter().any(|(s, _)| jumps(s)),
-        Node::If { accept, reject, .. } => leaves(accept) || leaves(reject),
-        Node::Switch { cases, .. } => cases.iter().any(|case| leaves(&case.body)),
-        // Its own jumps stay inside, but for `return`.
-        Node::Loop { body, continuing, .. } => leaves(body) || leaves(continuing),
-    })
 }

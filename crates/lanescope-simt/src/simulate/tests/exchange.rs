@@ -15,15 +15,14 @@ fn agreed(
     schedule: Schedule,
     times: usize,
 ) -> (Vec<u32>, Outcome) {
-    let run = |threads| {
+    let run_on = |threads| {
         let config = Config { threads: Some(threads), schedule, ..config(8) };
-        let (words, outcome, _) =
-            super::run(text, [workgroups, 1, 1], output, input, &config).unwrap();
+        let (words, outcome, _) = run(text, [workgroups, 1, 1], output, input, &config).unwrap();
         (words, outcome)
     };
-    let first = run(1);
+    let first = run_on(1);
     for threads in [2, 7, 1].into_iter().cycle().take(times) {
-        assert_eq!(run(threads), first, "{threads} threads, {schedule:?}\n{text}");
+        assert_eq!(run_on(threads), first, "{threads} threads, {schedule:?}\n{text}");
     }
     first
 }
@@ -273,7 +272,7 @@ fn the_first_trap_in_dispatch_order_is_told() {
     );
     let trap = |threads| {
         let config = Config { threads: Some(threads), strict: true, ..config(8) };
-        super::run(&text, [40, 1, 1], 640, &[0], &config).unwrap_err()
+        run(&text, [40, 1, 1], 640, &[0], &config).unwrap_err()
     };
     let first = trap(1);
     assert!(matches!(first, Trap::Fault { workgroup: [3, 0, 0], .. }), "{first}");
