@@ -300,20 +300,17 @@ mod tests {
         let condition: Condition = "active_lanes<0.5".parse().unwrap();
         assert!(condition.violations(&run).is_empty());
         let one = run.measurements.iter_mut().find(|one| one.active_lanes_mean.is_some()).unwrap();
-        let mut worse = one.dispatches.clone();
-        for block in worse.iter_mut().flat_map(|dispatch| &mut dispatch.blocks) {
-            block.lanes = crate::units::Lanes(block.issues.0 / 4);
+        let mut worse = one.totals();
+        for block in worse.iter_mut().flatten() {
+            block.lanes = crate::units::Lanes(block.executions.0 / 4);
         }
-        for line in worse.iter_mut().flat_map(|dispatch| &mut dispatch.lines) {
-            line.lanes = crate::units::Lanes(line.issues.0 / 4);
-        }
-        let schedule = |seed, dispatches| ScheduleCounts {
+        let schedule = |seed, blocks| ScheduleCounts {
             seed,
             active_lanes_mean: None,
             efficiency_ratio: None,
-            dispatches,
+            blocks,
         };
-        one.schedules = vec![schedule(1, one.dispatches.clone()), schedule(2, worse)];
+        one.schedules = vec![schedule(1, one.totals()), schedule(2, worse)];
         let found = condition.violations(&run);
         assert!(!found.is_empty() && found.iter().all(|one| one.schedules == 3), "{found:?}");
         assert!(found[0].to_string().contains("(the worst of 3 schedules)"), "{}", found[0]);

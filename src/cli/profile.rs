@@ -307,14 +307,12 @@ fn count_schedules(
             measurement(simulator.device(), launch, results)
         });
         match results {
-            Ok(Measurement { active_lanes_mean, efficiency_ratio, dispatches, .. }) => {
-                schedules.push(ScheduleCounts {
-                    seed,
-                    active_lanes_mean,
-                    efficiency_ratio,
-                    dispatches,
-                });
-            }
+            Ok(counts) => schedules.push(ScheduleCounts {
+                seed,
+                active_lanes_mean: counts.active_lanes_mean,
+                efficiency_ratio: counts.efficiency_ratio,
+                blocks: counts.totals(),
+            }),
             Err(error) => {
                 note(&job.progress, &format!("{id}: schedule {seed} was not counted: {error}"));
             }

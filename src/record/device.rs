@@ -207,6 +207,9 @@ impl Trust {
                  beside the simulator's at the same width"
             }
             Self::Estimated => "profile shows lanes as they are, and executions as an estimate",
+            Self::OneSchedule => {
+                "profile names the lines that depend on the order, and gives no advice on them"
+            }
         }
     }
 }

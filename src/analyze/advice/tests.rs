@@ -7,7 +7,7 @@ use crate::{
     analyze::profiles,
     fixtures::{DEMO, random_words, simulated, simulated_launch},
     kernel::{Catalogue, DeviceClass, Fill, SEED},
-    record::{Block, Run, Value},
+    record::{Block, Flag, Run, Tag, Value},
 };
 
 /// A shader of workgroups of `size` that runs `body` with `word = table[id.x]`.
