@@ -170,9 +170,12 @@ impl Store {
     ///
     /// As [`Store::append_device`].
     pub fn replace_last(&mut self, measurement: &Measurement) -> Result<(), StoreError> {
-        let encoded = encode_part(measurement, &self.path)?;
-        self.parts.measurements.pop();
-        self.parts.measurements.push(encoded);
+        let before = self.parts.measurements.pop();
+        let added = self.parts.add(measurement, &self.path);
+        if added.is_err() {
+            self.parts.measurements.extend(before);
+        }
+        added?;
         self.save()
     }
 

@@ -45,7 +45,7 @@ type InvalidModule = naga::WithSpan<naga::valid::ValidationError>;
 
 /// The rule by which blocks' operations are counted, as records name it: 1 where jumps (`break`,
 /// `continue`, `return`) count an operation, 2 where they count none.
-pub const COUNTING_RULE: u32 = 1;
+pub const COUNTING_RULE: u32 = 2;
 
 /// Operators of one expression: a chain of them takes about 400 bytes of stack each in naga's front
 /// end, and up to some thousands in its back-ends.

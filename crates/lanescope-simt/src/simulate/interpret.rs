@@ -307,7 +307,6 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
                 let set = bits(&strand.registers[usize::from(condition)]);
                 let leaving = exec & if invert { !set } else { set };
                 if leaving != 0 {
-                    around.fuel -= 1;
                     around.tally.block(block, leaving);
                     if let Some(observer) = around.observer.as_deref_mut() {
                         observer.block(strand.place, block, leaving);
