@@ -207,6 +207,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         active_lanes_mean: active,
         efficiency_ratio: active.map(|lanes| Ratio(lanes / f64::from(width.lanes()))),
         dispatches: vec![dispatch],
+        schedules: Vec::new(),
         time: (device.kind != DeviceKind::Simulator).then(|| time(median, pattern as u64 * 50_000)),
         bytes_moved_min: None,
         outputs_shown: BTreeMap::new(),

@@ -164,6 +164,21 @@ impl Store {
         self.save()
     }
 
+    /// Replaces the measurement that was added last, and saves.
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::append_device`].
+    pub fn replace_last(&mut self, measurement: &Measurement) -> Result<(), StoreError> {
+        let before = self.parts.measurements.pop();
+        let added = self.parts.add(measurement, &self.path);
+        if added.is_err() {
+            self.parts.measurements.extend(before);
+        }
+        added?;
+        self.save()
+    }
+
     /// Adds a source's text under its SHA-256 in hexadecimal, and saves where it is new.
     ///
     /// # Errors

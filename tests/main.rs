@@ -11,16 +11,11 @@
 //! | `tests/cuda` | the CUDA translation: NVRTC compiles it for four architectures, snapshots; kernels in CUDA C++ |
 //! | `tests/launches` | the catalogue launches and executes what it did before families became folders |
 //! | `tests/portable` | every text that lanescope has or writes as WGSL is taken by Chromium's compiler |
-//! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
-//!
-//! A driver that is not installed makes its tests *ignored*, with the reason in their names;
-//! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda,chromium` turns that into failures. NVRTC is
-//! looked for in the folders that `LANESCOPE_NVRTC` names. Embedded PTX that is stale is such a skip too, and
 //! | `tests/radv` | AMD's machine code from Mesa's compiler, executed: outputs, passes, lanes |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! A driver that is not installed makes its tests *ignored*, with the reason in their names;
-//! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda,radv` turns that into failures. NVRTC is looked for
+//! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda,chromium,radv` turns that into failures. NVRTC is looked for
 //! in the folders that `LANESCOPE_NVRTC` names. Embedded PTX that is stale is such a skip too, and
 //! `LANESCOPE_REQUIRE=ptx` asks for it.
 

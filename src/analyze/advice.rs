@@ -156,10 +156,16 @@ pub struct Advice {
 pub fn advice(device: &DeviceProfile) -> Vec<Advice> {
     let Some(width) = device.column.width else { return Vec::new() };
     let total = device.column.work.subgroup_operations;
+    // What another order of workgroups may change is no ground for advice.
+    let one_schedule = device.schedule_lines();
     let mut found: BTreeMap<(Rule, String, u32), Advice> = BTreeMap::new();
     for table in Table::of(device, width) {
         for finding in rules::findings(&table) {
             let Some(share) = ratio(finding.gain, total) else { continue };
+            if one_schedule.contains(&finding.line) && finding.rule != Rule::BarrierInDivergentFlow
+            {
+                continue;
+            }
             if share < GAIN_SHARE_MIN.0 && finding.rule != Rule::BarrierInDivergentFlow {
                 continue;
             }

@@ -74,6 +74,9 @@ pub struct DeviceProfile {
     pub counters_from: Option<CountersFrom>,
     /// The dispatches, with their blocks.
     pub dispatches: Vec<Dispatch>,
+    /// The efficiency under each schedule that was counted, the default one first; empty where the
+    /// figures depend on none.
+    pub schedules: Vec<Ratio>,
     /// Every line with operations: the one that wastes most subgroup operations first, then by place.
     pub lines: Vec<LineProfile>,
 }
@@ -113,6 +116,17 @@ pub struct LineProfile {
 }
 
 impl Profile {
+    /// What is wrong with the program whatever its counts, a sentence each with its devices.
+    pub fn faults(&self) -> IndexMap<String, Vec<String>> {
+        let mut faults: IndexMap<String, Vec<String>> = IndexMap::new();
+        for device in &self.devices {
+            for fault in device.faults() {
+                faults.entry(fault).or_default().push(device.column.device.clone());
+            }
+        }
+        faults
+    }
+
     /// Returns the device that views show first: the first that counted anything.
     pub fn first_counted(&self) -> Option<&DeviceProfile> {
         self.devices.iter().find(|device| !device.lines.is_empty())
@@ -123,6 +137,48 @@ impl DeviceProfile {
     /// Returns the figures of a line; nothing where it has no operations.
     pub fn line(&self, number: u32) -> Option<&LineProfile> {
         self.lines.iter().find(|line| line.line == number)
+    }
+
+    /// The lines that depend on the order of workgroups: those that read what others wrote, and the
+    /// conditions that follow.
+    pub fn schedule_lines(&self) -> BTreeSet<u32> {
+        let of = self.flags.iter().filter(|flag| flag.tag == Tag::DependsOnSchedule);
+        of.flat_map(|flag| flag.lines.iter().copied()).collect()
+    }
+
+    /// Says of how many schedules the figures are, in a sentence; nothing where they depend on none.
+    pub fn schedule_note(&self) -> Option<String> {
+        let lines = self.schedule_lines();
+        if lines.is_empty() {
+            return None;
+        }
+        let lines = lines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+        let what = "what workgroups write for each other in the same dispatch";
+        let percent = |ratio: f64| format!("{:.1} %", ratio * 100.0);
+        let ratios = || self.schedules.iter().map(|ratio| ratio.0);
+        Some(match self.schedules.len() {
+            0 | 1 => format!(
+                "the figures are one schedule's: lines {lines} follow {what}; --schedules 8 shows \
+                 how far other orders of workgroups move them"
+            ),
+            count => format!(
+                "the figures are the default schedule's: lines {lines} follow {what}. Over {count} \
+                 schedules efficiency was {} to {}",
+                percent(ratios().fold(f64::INFINITY, f64::min)),
+                percent(ratios().fold(f64::NEG_INFINITY, f64::max))
+            ),
+        })
+    }
+
+    /// What is wrong with the program whatever its counts, a sentence each.
+    pub fn faults(&self) -> Vec<String> {
+        let barriers = self.flags.iter().filter(|flag| flag.tag == Tag::DivergentBarrier);
+        barriers
+            .flat_map(|flag| flag.lines.iter().map(|line| (line, flag.explanation())))
+            .map(|(line, meaning)| {
+                format!("line {line}: barrier in divergent control flow. {meaning}")
+            })
+            .collect()
     }
 
     /// Returns the efficiency over all lines.
@@ -198,6 +254,7 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         counters_missing: measurement.counters_missing.clone(),
         counters_from: measurement.counters_from.clone(),
         dispatches: measurement.dispatches.clone(),
+        schedules: schedules(measurement),
         column,
         lines,
     }
@@ -208,12 +265,22 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
 fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
     let of_shader = measurement.trust.as_ref().map(|judged| judged.trust);
     if device.is_some_and(|device| device.kind == DeviceKind::Simulator) {
-        Trust::Guaranteed
+        let one_schedule = flag::has(&measurement.flags, &Tag::DependsOnSchedule);
+        if one_schedule { Trust::OneSchedule } else { Trust::Guaranteed }
     } else if measurement.method == Some(Method::Estimated) {
         Trust::Estimated
     } else {
         of_shader.or(device.and_then(|device| device.trust)).unwrap_or(Trust::Unknown)
     }
+}
+
+/// The efficiency under each schedule, the default one first, where others were counted.
+fn schedules(measurement: &Measurement) -> Vec<Ratio> {
+    if measurement.schedules.is_empty() {
+        return Vec::new();
+    }
+    let others = measurement.schedules.iter().map(|schedule| schedule.efficiency_ratio);
+    std::iter::once(measurement.efficiency_ratio).chain(others).flatten().collect()
 }
 
 /// Works out the subgroup operations that full subgroups would not need.

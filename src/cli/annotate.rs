@@ -87,13 +87,18 @@ fn orange() -> Style {
 
 /// Writes the whole view. `advice` may hold other devices' too; the first device's is shown.
 pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
-    let mut text = head(profile, look);
+    let mut text = faults(profile, look);
+    text += &head(profile, look);
     text += &devices(&profile.devices, look);
     text += "\n";
     for device in &profile.devices {
         if let Some(how) = counted_how(device) {
             let line = format!("{}: {how}", device.column.device);
             text += &format!("{}\n", look.faint(&fold(&line, "  ", look.columns)));
+        }
+        if let Some(note) = device.schedule_note() {
+            let line = format!("{}: {note}", device.column.device);
+            text += &format!("{}\n", look.paint(orange(), &fold(&line, "  ", look.columns)));
         }
         text += &problems(device, look);
     }
@@ -139,6 +144,17 @@ fn answered(profile: &Profile, look: Look) -> String {
     format!("\n{}\n", look.faint(&fold(&line, "", look.columns)))
 }
 
+/// What is wrong with the program, before anything else; each once with its devices.
+fn faults(profile: &Profile, look: Look) -> String {
+    let mut text = String::new();
+    for (fault, devices) in profile.faults() {
+        let line = format!("error: {} ({})", clean(&fault), devices.join(", "));
+        text += &look.paint(orange().bold(), &fold(&line, "  ", look.columns));
+        text.push('\n');
+    }
+    text
+}
+
 fn head(profile: &Profile, look: Look) -> String {
     let mut details = Vec::new();
     if !profile.parameters.is_empty() {
@@ -172,10 +188,10 @@ fn counted_how(device: &DeviceProfile) -> Option<String> {
     let why = match (judged.trust, failed.is_empty(), device.cpu_driver) {
         (Trust::Unknown, true, _) => "the self-test could not be run".to_owned(),
         (Trust::Unknown, false, _) => format!("the self-test failed for {failed}"),
-        (Trust::Guaranteed | Trust::Observed | Trust::Estimated, _, true) => {
+        (Trust::Guaranteed | Trust::Observed | Trust::Estimated | Trust::OneSchedule, _, true) => {
             format!("a CPU's driver; {forms}")
         }
-        (Trust::Guaranteed | Trust::Observed | Trust::Estimated, ..) => forms,
+        (Trust::Guaranteed | Trust::Observed | Trust::Estimated | Trust::OneSchedule, ..) => forms,
     };
     Some(match method {
         Method::Executed => format!("counted at each execution: {why}"),

@@ -178,6 +178,10 @@ pub(crate) struct ProfileArguments {
     /// `active_lanes<=16 && share>0.1`
     #[arg(long, value_name = "CONDITION")]
     pub(crate) fail_on: Option<String>,
+    /// On the simulator, count under so many random orders of workgroups as well, where what they
+    /// write for each other decides anything; --fail-on then judges the worst
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1000))]
+    pub(crate) schedules: u64,
     /// On the simulator, stop at the first access out of bounds, barrier in divergent flow, or
     /// shuffle from a lane that other flow has; each is told with its line where left out
     #[arg(long)]

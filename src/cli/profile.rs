@@ -11,12 +11,13 @@ use super::annotate::{self, Look, RESTS_ON_ESTIMATES};
 use super::arguments::ProfileArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
-use super::run::{Job, RESULT_FILE, complain, exit, tell_missing};
+use super::run::{Job, RESULT_FILE, complain, exit, note, tell_missing};
 use super::{export, render};
 use crate::analyze::{self, Condition};
 use crate::kernel::{Catalogue, Description, Launch, Workgroups};
 use crate::program::ProgramError;
-use crate::record::{Flag, Measurement, Method, Run, Tag};
+use crate::record::{Flag, Measurement, Method, Run, ScheduleCounts, Tag, flag};
+use crate::run::measure::{Results, measurement};
 use crate::run::profile::files::FILE_BYTES_MAX;
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::template::template;
@@ -26,7 +27,8 @@ use crate::run::session::SessionOptions;
 use crate::run::simulator::SimulatorRunner;
 use crate::run::trust::{self, Counting};
 use crate::run::{CountOptions, RunError, RunErrorKind, Runner, caught};
-use crate::units::grouped;
+use crate::simulate::Schedule;
+use crate::units::{Width, grouped};
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";
@@ -279,7 +281,53 @@ fn count(
         noise_ratio_max: 0.0,
         hardware_counters: true,
     };
-    job.session(choice, &mut open, &[vec![launch.clone()]], &options)
+    job.session(choice, &mut open, &[vec![launch.clone()]], &options)?;
+    match choice {
+        Choice::Simulator(width) => count_schedules(job, *width, launch, arguments),
+        Choice::Wgpu { .. } | Choice::Cuda { .. } => Ok(()),
+    }
+}
+
+/// Counts under other orders of workgroups what depends on their order.
+fn count_schedules(
+    job: &mut Job,
+    width: Width,
+    launch: &Launch,
+    arguments: &ProfileArguments,
+) -> Result<(), Failure> {
+    let id = Choice::Simulator(width).id();
+    let depends =
+        job.run.measurements.last().is_some_and(|last| {
+            last.device == id && flag::has(&last.flags, &Tag::DependsOnSchedule)
+        });
+    if !depends {
+        return Ok(());
+    }
+    let mut schedules = Vec::new();
+    for seed in 1..=arguments.schedules {
+        job.progress.set_message(format!("{id}: schedule {seed} of {}", arguments.schedules));
+        let simulator = SimulatorRunner::new(width, arguments.steps);
+        let schedule = Schedule::Shuffled { seed };
+        let mut simulator = simulator.strict(arguments.strict).schedule(schedule, None);
+        let counted = simulator.count(launch, &CountOptions { histogram: true, derived: false });
+        let results = counted.and_then(|counted| {
+            let results = Results { counted: Some(counted), ..Results::default() };
+            measurement(simulator.device(), launch, results)
+        });
+        match results {
+            Ok(counts) => schedules.push(ScheduleCounts {
+                seed,
+                active_lanes_mean: counts.active_lanes_mean,
+                efficiency_ratio: counts.efficiency_ratio,
+                blocks: counts.totals(),
+            }),
+            Err(error) => {
+                note(&job.progress, &format!("{id}: schedule {seed} was not counted: {error}"));
+            }
+        }
+    }
+    job.add_schedules(schedules);
+    Ok(())
 }
 
 /// Tables, the export, the page; then the exit code.
@@ -326,6 +374,16 @@ fn finish(
     let estimated = |m: &&Measurement| m.method == Some(Method::Estimated);
     for measurement in run.measurements.iter().filter(estimated).filter(|_| condition.is_some()) {
         writeln!(stderr, "--fail-on rests on {RESTS_ON_ESTIMATES} ({})", measurement.device)?;
+    }
+    for profile in profiles.iter().filter(|_| condition.is_some()) {
+        let one_schedule = profile.devices.iter().filter(|device| device.schedules.len() < 2);
+        for device in one_schedule.filter(|device| !device.schedule_lines().is_empty()) {
+            let id = &device.column.device;
+            writeln!(
+                stderr,
+                "--fail-on rests on one schedule's figures ({id}); --schedules 8 judges the worst"
+            )?;
+        }
     }
     Ok(match exit(&run, unopened, opened) {
         // No device that was asked has what the shader needs: the shader is what can be changed.

@@ -20,7 +20,8 @@ use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::present::{self, Style};
 use crate::program::COUNTING_RULE;
 use crate::record::{
-    Device, DeviceKind, Host, KernelNote, Measurement, Output, Run, SCHEMA, Source, Status, Tool,
+    Device, DeviceKind, Host, KernelNote, Measurement, Output, Run, SCHEMA, ScheduleCounts, Source,
+    Status, Tag, Tool, flag,
 };
 use crate::run::measure::not_available;
 use crate::run::session::{Listener, Open, Phase, SessionOptions, run_device};
@@ -285,6 +286,15 @@ impl Job {
         self.trouble.take().map_or(Ok(()), Err)
     }
 
+    /// Adds the counts of other schedules to the measurement that was taken last.
+    pub(super) fn add_schedules(&mut self, schedules: Vec<ScheduleCounts>) {
+        if let Some(last) = self.run.measurements.last_mut() {
+            last.schedules = schedules;
+            let saved = self.store.replace_last(last);
+            self.note_failure(saved);
+        }
+    }
+
     /// Puts the simulator at the device's own width into the queue, where it is not there yet.
     fn add_simulator_beside(
         &self,
@@ -370,13 +380,19 @@ pub(super) fn tell_missing(run: &Run, stderr: &mut impl Write) -> Result<(), Fai
 pub(super) fn exit(run: &Run, unopened: usize, opened: usize) -> Exit {
     if opened == 0 {
         Exit::NoDevice
-    } else if run.measurements.iter().any(|m| m.output == Output::Mismatch) {
+    } else if run.measurements.iter().any(wrong) {
         Exit::CheckFailed
     } else if unopened > 0 || run.measurements.iter().any(|m| m.status == Status::Failed) {
         Exit::PartFailed
     } else {
         Exit::Done
     }
+}
+
+/// Whether outputs were wrong, or the program is: a barrier in divergent flow.
+fn wrong(measurement: &Measurement) -> bool {
+    let barrier = flag::has(&measurement.flags, &Tag::DivergentBarrier);
+    measurement.output == Output::Mismatch || barrier
 }
 
 /// Every table of a run, how its devices agree with the simulator, and where kernels pay.
@@ -455,7 +471,7 @@ impl Job {
 }
 
 /// A line on standard error that does not break the progress display.
-fn note(progress: &ProgressBar, text: &str) {
+pub(super) fn note(progress: &ProgressBar, text: &str) {
     progress.suspend(|| {
         // Nothing is left to tell it to when standard error is closed.
         let _ = writeln!(anstream::stderr(), "{text}");

@@ -170,6 +170,9 @@ pub enum Trust {
     Unknown,
     /// No subgroup operation was used: lanes are counted, executions estimated.
     Estimated,
+    /// The simulator's, of a launch whose workgroups read what others write: the counts of the one
+    /// order in which it ran them.
+    OneSchedule,
 }
 
 impl Trust {
@@ -180,6 +183,7 @@ impl Trust {
             Self::Observed => "observed",
             Self::Unknown => "unknown",
             Self::Estimated => "estimated",
+            Self::OneSchedule => "one schedule's",
         }
     }
 
@@ -190,6 +194,10 @@ impl Trust {
             Self::Observed => "the self-test passed on this driver for what the shader uses",
             Self::Unknown => "no passed self-test says that this driver counts the shader right",
             Self::Estimated => "counted without subgroup operations",
+            Self::OneSchedule => {
+                "workgroups read what others write in the same dispatch: another order of them may \
+                 give other counts"
+            }
         }
     }
 
@@ -206,6 +214,9 @@ impl Trust {
                  beside the simulator's at the same width"
             }
             Self::Estimated => "profile shows lanes as they are, and executions as an estimate",
+            Self::OneSchedule => {
+                "profile names the lines that depend on the order, and gives no advice on them"
+            }
         }
     }
 }

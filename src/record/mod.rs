@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Nanoseconds, Ratio, Width};
+use crate::units::{Executions, Lanes, Nanoseconds, Ratio, Width};
 
 mod counts;
 mod device;
@@ -248,6 +248,10 @@ pub struct Measurement<D = Dispatch> {
     pub efficiency_ratio: Option<Ratio>,
     /// The dispatches, in the order of execution.
     pub dispatches: Vec<D>,
+    /// Counts under seeded schedules of the simulator, where the figures depend on the schedule and
+    /// others were asked for; else absent. All else is of the default schedule.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedules: Vec<ScheduleCounts>,
     /// Times, where the device was timed.
     pub time: Option<Time>,
     /// Bytes that one launch must read and write however it is done, as the kernel says: its time
@@ -305,6 +309,7 @@ impl<D> Measurement<D> {
             answer_ns: self.answer_ns,
             active_lanes_mean: self.active_lanes_mean,
             efficiency_ratio: self.efficiency_ratio,
+            schedules: self.schedules,
             time: self.time,
             bytes_moved_min: self.bytes_moved_min,
             outputs_shown: self.outputs_shown,
@@ -313,6 +318,55 @@ impl<D> Measurement<D> {
             counters_from: self.counters_from,
             flags: self.flags,
         })
+    }
+}
+
+/// What a launch counted under another schedule of the simulator's workgroups.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScheduleCounts {
+    /// The seed of the random schedule.
+    pub seed: u64,
+    /// As [`Measurement::active_lanes_mean`].
+    pub active_lanes_mean: Option<f64>,
+    /// As [`Measurement::efficiency_ratio`].
+    pub efficiency_ratio: Option<Ratio>,
+    /// Executions and lanes of each block, by dispatch and block number.
+    pub blocks: Vec<Vec<BlockTotals>>,
+}
+
+/// Counts of one block without what the program says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockTotals {
+    /// Executions by a subgroup with at least one active lane.
+    pub executions: Executions,
+    /// Active lanes, summed over those executions.
+    pub lanes: Lanes,
+}
+
+impl Measurement {
+    /// The counts of its blocks, by dispatch and block number.
+    pub fn totals(&self) -> Vec<Vec<BlockTotals>> {
+        let of = |block: &Block| BlockTotals { executions: block.executions, lanes: block.lanes };
+        let dispatches = self.dispatches.iter();
+        dispatches.map(|dispatch| dispatch.blocks.iter().map(of).collect()).collect()
+    }
+
+    /// The same measurement with the counts of another schedule, of which there are no histograms.
+    #[must_use]
+    pub fn under(&self, schedule: &ScheduleCounts) -> Self {
+        let mut other = Self {
+            active_lanes_mean: schedule.active_lanes_mean,
+            efficiency_ratio: schedule.efficiency_ratio,
+            schedules: Vec::new(),
+            ..self.clone()
+        };
+        for (dispatch, totals) in other.dispatches.iter_mut().zip(&schedule.blocks) {
+            for (block, totals) in dispatch.blocks.iter_mut().zip(totals) {
+                (block.executions, block.lanes) = (totals.executions, totals.lanes);
+                block.histogram = None;
+            }
+        }
+        other
     }
 }
 

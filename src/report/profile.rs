@@ -36,6 +36,8 @@ const WORST_MAX: usize = 8;
 #[derive(Debug, Serialize)]
 struct Page {
     title: String,
+    /// What is wrong with the program, a sentence each.
+    faults: Vec<String>,
     file: String,
     parameters: String,
     seed: u64,
@@ -95,6 +97,8 @@ struct DeviceCard {
     output: String,
     launches: Vec<String>,
     flags: Vec<String>,
+    /// Of how many schedules the figures are.
+    schedules: Option<String>,
     failed: bool,
     error: Option<String>,
     counted: bool,
@@ -188,6 +192,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
     let shown = |id: &str| profile.devices.iter().any(|device| device.column.device == id);
     Page {
         title: crate::analyze::short_name(&profile.kernel).to_owned(),
+        faults: profile.faults().into_keys().collect(),
         file: profile.kernel.clone(),
         parameters: profile.parameters.clone(),
         seed: profile.seed,
@@ -235,6 +240,7 @@ fn card(device: &DeviceProfile) -> DeviceCard {
         .to_owned(),
         launches: device.dispatches.iter().map(launch).collect(),
         flags: device.flags.iter().map(Flag::to_string).collect(),
+        schedules: device.schedule_note(),
         failed: device.status == Status::Failed,
         error: device.error.clone(),
         counted: !device.lines.is_empty(),

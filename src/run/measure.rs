@@ -180,6 +180,7 @@ pub fn measurement(
         active_lanes_mean,
         efficiency_ratio,
         dispatches,
+        schedules: Vec::new(),
         time: timed.and_then(|timed| timed.time),
         bytes_moved_min: launch.bytes,
         outputs_shown: counted.map(|counted| counted.outputs_shown).unwrap_or_default(),

@@ -85,8 +85,7 @@ impl SimulatorRunner {
         self
     }
 
-    /// Sets which workgroup runs when, in place of dispatch order, and on how many threads; with one
-    /// thread a schedule repeats exactly.
+    /// Sets which workgroup runs when, in place of dispatch order, and on how many threads at most.
     #[must_use]
     pub fn schedule(mut self, schedule: Schedule, threads: Option<usize>) -> Self {
         self.config.schedule = schedule;
@@ -215,14 +214,17 @@ impl Runner for SimulatorRunner {
 }
 
 /// The flags of what was reported: one for each line of a fault, one for all lines of what is none.
-fn flagged(reports: &[Report]) -> Vec<Flag> {
+fn flagged(outcome: &Outcome) -> Vec<Flag> {
     let (faults, edges): (Vec<&Report>, Vec<&Report>) =
-        reports.iter().partition(|report| report.kind.is_fault());
+        outcome.reports.iter().partition(|report| report.kind.is_fault());
     let mut flags: Vec<Flag> =
         faults.iter().map(|report| Flag::at(tag(report.kind), [report.location.line])).collect();
     if let Some(first) = edges.first() {
         let lines = edges.iter().map(|report| report.location.line);
         flags.push(Flag::at(tag(first.kind), lines));
+    }
+    if !outcome.depends_on_schedule.is_empty() {
+        flags.push(Flag::at(Tag::DependsOnSchedule, outcome.depends_on_schedule.iter().copied()));
     }
     flags
 }
@@ -256,7 +258,7 @@ impl SimulatorRunner {
             let start = Instant::now();
             let outcome = self.dispatch(launch, program, workgroups, &mut buffers)?;
             elapsed += start.elapsed();
-            flags.extend(flagged(&outcome.reports));
+            flags.extend(flagged(&outcome));
             let count = |block: crate::simulate::BlockCounts| Count {
                 issues: block.issues,
                 lanes: block.lanes,

@@ -83,6 +83,35 @@ fn random_programs() {
     }
 }
 
+/// What stands behind a jump is counted by nobody, and a `continuing` that nobody comes to is none.
+#[test]
+fn unreachable_code() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+        @compute @workgroup_size(24)
+        fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+            let i = id.x;
+            for (var k = 0u; k < 9u; k++) {
+                if (i % 7u == k) {
+                    break;
+                    data[i] = 1u;
+                    if (k == 2u) { data[i] = 2u; }
+                }
+                data[i] += k;
+                continue;
+                if (k == 3u) { data[i] = 3u; } else { data[i] = 4u; }
+            }
+            loop {
+                data[i] += 5u;
+                break;
+                let more = data[i] == 6u;
+                continuing { break if more; }
+            }
+            { return; }
+            data[i] = 7u;
+        }";
+    text_agrees("unreachable code", text, [3, 1, 1], &[(0, 0, vec![0; 72 * 4])]);
+}
+
 #[test]
 fn the_catalogue() {
     for small in small_dispatches() {

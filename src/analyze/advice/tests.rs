@@ -7,7 +7,7 @@ use crate::{
     analyze::profiles,
     fixtures::{DEMO, random_words, simulated, simulated_launch},
     kernel::{Catalogue, DeviceClass, Fill, SEED},
-    record::{Block, Run, Value},
+    record::{Block, Flag, Run, Tag, Value},
 };
 
 /// A shader of workgroups of `size` that runs `body` with `word = table[id.x]`.
@@ -106,6 +106,18 @@ fn the_gain_is_what_packing_would_save() {
         advice[0].reason.contains("64 subgroup operations at 16.0 of 32 lanes, 32 if"),
         "{advice:?}"
     );
+}
+
+#[test]
+fn lines_that_depend_on_the_order_of_workgroups_get_no_advice() {
+    let body = "if lane % 2u == 0u { sum = mixed(word); } else { sum = mixed(word + 1u); }";
+    let mut run = simulated(&shader(64, body), random_words(), 16, &[32]);
+    let advised = |run: &Run| advice_in(run).iter().map(|one| one.line).collect::<Vec<_>>();
+    assert_eq!(advised(&run), [10]);
+    for (lines, left) in [(vec![9, 11], vec![10]), (vec![9, 10], vec![])] {
+        run.measurements[0].flags = vec![Flag::at(Tag::DependsOnSchedule, lines)];
+        assert_eq!(advised(&run), left);
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ pub mod branch;
 pub mod builtin;
 pub mod constructs;
 pub mod emit;
+pub(crate) mod followed;
 mod lives;
 pub mod loops;
 mod needs;
@@ -51,7 +52,7 @@ type InvalidModule = naga::WithSpan<naga::valid::ValidationError>;
 
 /// The rule by which blocks' operations are counted, as records name it: 1 where jumps (`break`,
 /// `continue`, `return`) count an operation, 2 where they count none.
-pub const COUNTING_RULE: u32 = 1;
+pub const COUNTING_RULE: u32 = 2;
 
 /// Operators of one expression: a chain of them takes about 400 bytes of stack each in naga's front
 /// end, and up to some thousands in its back-ends.
@@ -409,6 +410,11 @@ impl Program {
     /// The forms of control flow that the entry point and the functions that it reaches use.
     pub fn constructs(&self) -> std::collections::BTreeSet<Construct> {
         constructs::of(self)
+    }
+
+    /// Which values read from memory decide something.
+    pub(crate) fn followed(&self) -> followed::Followed {
+        followed::of(&self.module, &self.structure, &self.text)
     }
 
     /// The entry point.

@@ -9,6 +9,11 @@
 //! transparent, an empty body has no block, and a `Call` does not end one: a callee's lanes all
 //! come back, so what follows the call runs with the same lanes. `If`, `Switch` and `Loop` end a
 //! block and count no operation of their own; their conditions are emitted expressions, which do.
+//! A jump (`break`, `continue`, `return`, `kill`) ends a block too, and its body: what stands behind it
+//! is unreachable, belongs to no block, and is never counted; nor is a loop's `continuing` that no lane
+//! can come to. A jump counts no operation, since no
+//! machine spends one on it; a block that is nothing but a jump has none, and its executions still say
+//! how often lanes left there. All this is [`COUNTING_RULE`](super::COUNTING_RULE).
 //!
 //! Functions are numbered in the module's order (callees before callers), the entry point last.
 
@@ -20,7 +25,7 @@ use naga::{
 };
 
 use super::source::{Location, Text};
-use super::visit::{Control, effect};
+use super::visit::{Control, Jump, effect};
 use crate::units::BlockId;
 
 /// A structured body as a tree.
@@ -73,7 +78,8 @@ pub enum Node {
 pub struct Straight {
     /// Its number.
     pub block: BlockId,
-    /// Its statements with their places; never `Block`, `If`, `Switch` or `Loop`; never empty.
+    /// Its statements with their places; never `Block`, `If`, `Switch` or `Loop`; never empty. A jump
+    /// is the last.
     pub statements: Vec<(Statement, Span)>,
 }
 
@@ -97,9 +103,9 @@ pub struct BlockInfo {
     pub function: String,
     /// The label in force at its first operation.
     pub label: Option<String>,
-    /// Where its first operation stands.
+    /// Where its first operation stands, or its jump where it has none.
     pub location: Location,
-    /// Operations: each emitted expression and each statement.
+    /// Operations: each emitted expression and each statement but jumps.
     pub ops: u64,
     /// What it costs a lane's multiply-add unit at least, in scalar operations: each `fma`, each
     /// addition, subtraction and multiplication of floats, a product and the sum that takes it
@@ -149,6 +155,8 @@ struct BlockWalk<'a> {
     name: &'a str,
     end: usize,
     products_added: BTreeSet<Handle<Expression>>,
+    /// How many `continue`s were seen.
+    continues: usize,
     /// The offset of the last operation seen: where something without a span is put.
     last: usize,
     blocks: &'a mut Vec<BlockInfo>,
@@ -165,7 +173,8 @@ impl<'a> BlockWalk<'a> {
     ) -> Self {
         let end = text.function_end(name);
         let products_added = products_added(function);
-        Self { module, types, text, function, name, end, products_added, last: end, blocks }
+        let (continues, last) = (0, end);
+        Self { module, types, text, function, name, end, products_added, continues, last, blocks }
     }
 
     fn run(mut self) -> Body {
@@ -181,14 +190,15 @@ impl<'a> BlockWalk<'a> {
         Body { nodes }
     }
 
-    /// Appends a block's statements, seeing through nested plain blocks.
+    /// Appends a block's statements, seeing through nested plain blocks, up to the first jump; says
+    /// whether there was one.
     fn collect(
         &mut self,
         block: &Block,
         outermost: bool,
         straight: &mut Vec<(Statement, Span)>,
         nodes: &mut Vec<Node>,
-    ) {
+    ) -> bool {
         for (statement, &span) in block.span_iter() {
             let effect = effect(statement);
             let nothing = effect.emits.is_some_and(|range| range.clone().next().is_none());
@@ -196,15 +206,22 @@ impl<'a> BlockWalk<'a> {
                 if !nothing {
                     straight.push((statement.clone(), span));
                 }
+                if let Some(jump) = effect.leaves {
+                    self.continues += usize::from(jump == Jump::Continue);
+                    return true;
+                }
                 continue;
             };
             if let Control::Block(inner) = control {
-                self.collect(inner, outermost, straight, nodes);
+                if self.collect(inner, outermost, straight, nodes) {
+                    return true;
+                }
                 continue;
             }
             self.close(straight, nodes, outermost, span);
             nodes.extend(self.construct(control, span));
         }
+        false
     }
 
     /// A branch or a loop with all that is inside it; a plain block is neither.
@@ -226,7 +243,12 @@ impl<'a> BlockWalk<'a> {
                 Some(Node::Switch { selector, cases, span })
             }
             Control::Loop { body, continuing, break_if } => {
+                let before = self.continues;
                 let body = self.body(body, false);
+                if self.continues == before && leaves(&body) {
+                    let continuing = Body::default();
+                    return Some(Node::Loop { body, continuing, break_if: None, span });
+                }
                 let continuing = self.body(continuing, false);
                 Some(Node::Loop { body, continuing, break_if, span })
             }
@@ -249,6 +271,7 @@ impl<'a> BlockWalk<'a> {
         let id = BlockId(u32::try_from(self.blocks.len()).unwrap_or(u32::MAX));
         let mut offsets = Vec::new();
         let mut fma_ops = 0;
+        let mut jumps = 0;
         for (statement, span) in &statements {
             if let Statement::Emit(ref range) = *statement {
                 for handle in range.clone() {
@@ -256,6 +279,7 @@ impl<'a> BlockWalk<'a> {
                     fma_ops += self.fma_ops(handle);
                 }
             } else {
+                jumps += usize::from(effect(statement).leaves.is_some());
                 let implicit = matches!(statement, Statement::Return { value: None });
                 let end = (implicit && outermost).then_some(self.end);
                 offsets.push(known(*span).or(end));
@@ -263,7 +287,9 @@ impl<'a> BlockWalk<'a> {
         }
         let offsets = self.place(&offsets, next);
         let mut lines = BTreeMap::new();
-        for &offset in &offsets {
+        // A jump is the last statement, and no operation.
+        let operations = &offsets[..offsets.len() - jumps];
+        for &offset in operations {
             *lines.entry(self.text.location(offset).line).or_insert(0) += 1;
         }
         let first = offsets[0];
@@ -272,7 +298,7 @@ impl<'a> BlockWalk<'a> {
             function: self.name.to_owned(),
             label: self.text.label(first).map(str::to_owned),
             location: self.text.location(first),
-            ops: offsets.len() as u64,
+            ops: operations.len() as u64,
             fma_ops,
             lines,
         });
@@ -314,6 +340,16 @@ impl<'a> BlockWalk<'a> {
             TypeInner::Vector { size, scalar } if costs && float(scalar) => size as u64,
             _ => 0,
         }
+    }
+}
+
+/// Whether a body ends in a jump.
+fn leaves(body: &Body) -> bool {
+    match body.nodes.last() {
+        Some(Node::Straight(straight)) => {
+            straight.statements.last().is_some_and(|(last, _)| effect(last).leaves.is_some())
+        }
+        Some(Node::If { .. } | Node::Switch { .. } | Node::Loop { .. }) | None => false,
     }
 }
 

@@ -45,6 +45,47 @@ fn blocks_have_lines_labels_and_operations() {
 }
 
 #[test]
+fn jumps_count_nothing_and_end_their_body() {
+    let text = "@group(0) @binding(0) var<storage, read_write> data: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>) {
+    for (var k = 0u; k < 9u; k++) {
+        if (data[id.x] == k) {
+            break;
+            data[id.x] = 1u;
+            if (k == 2u) { data[id.x] = 2u; }
+        }
+        data[id.x] += 1u;
+        continue;
+        data[id.x] = 3u;
+    }
+    loop {
+        data[id.x] = 4u;
+        break;
+        let more = data[id.x] == 5u;
+        continuing { break if more; }
+    }
+    { return; }
+    data[id.x] = 6u;
+}
+";
+    let program = program(text);
+    let mut lines = std::collections::BTreeSet::new();
+    let mut jumps = Vec::new();
+    for block in program.blocks() {
+        assert_eq!(block.lines.values().sum::<u64>(), block.ops);
+        lines.extend(block.lines.keys().copied());
+        if block.ops == 0 {
+            jumps.push(block.location.line);
+        }
+    }
+    assert_eq!(lines.into_iter().collect::<Vec<_>>(), [4, 5, 10, 15]);
+    // The loop's own `break`, that of line 6, and the `return` that stands alone.
+    assert_eq!(jumps, [4, 6, 20]);
+    assert_eq!(COUNTING_RULE, 2);
+}
+
+#[test]
 fn a_diagnostic_shows_the_original_text_and_line() {
     let error = Parsed::new("bad.wgsl", "enable subgroups;\nfn main() { let x = y; }").unwrap_err();
     let message = error.to_string();

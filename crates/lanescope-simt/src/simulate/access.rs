@@ -8,10 +8,11 @@
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::exchange::{Touch, Watch};
 use super::interpret::{Mask, Strand, Surroundings, each};
 use super::observe::{Access, AccessKind, Space};
 use super::op::{
-    At, AtomicOp, Change, Form, OFFSET_INVALID, ROOT_WORKGROUP, Reg, SITE_NONE, SiteId,
+    At, AtomicOp, Change, FOLLOW_NONE, Form, OFFSET_INVALID, ROOT_WORKGROUP, Reg, SITE_NONE, SiteId,
 };
 use super::report::ReportKind;
 use super::scalar;
@@ -74,6 +75,29 @@ fn observe<const N: usize>(
     }
 }
 
+// Threads and exchange
+
+/// Tells who watches what workgroups do with the same words; `changed` are the lanes of an atomic
+/// operation that left another value.
+fn watch<const N: usize>(
+    strand: &Strand<N>,
+    around: &mut Surroundings<'_>,
+    touch: Touch,
+    at: &At,
+    [active, changed]: [Mask; 2],
+    offsets: &[u32; N],
+) {
+    let workgroup = strand.place.workgroup;
+    match around.watch {
+        Watch::Nothing => {}
+        Watch::Apart(tags) => tags.note(workgroup, touch, at, active, offsets),
+        Watch::Exchange(exchange) => {
+            // Only those that read have something that follows.
+            exchange.note(workgroup, at, [active, changed], offsets);
+        }
+    }
+}
+
 // Strict mode
 
 /// Reports the lanes `missed`; in strict mode a fault of theirs is an error.
@@ -125,6 +149,7 @@ pub(super) fn load<const N: usize>(
         }
     }
     drop(guard);
+    watch(strand, around, Touch::Read, at, [valid, 0], &offsets);
     observe(strand, around, AccessKind::Load, at, valid, &offsets);
     go_on(strand, around, ReportKind::ReadOutOfBounds, at.site, exec & !valid)
 }
@@ -175,10 +200,14 @@ pub(super) fn load_uniform<const N: usize>(
             if valid { words[offset as usize / 4 + part].load(Ordering::Relaxed) } else { 0 };
         strand.registers[usize::from(dst) + part] = [word; N];
     }
-    if around.observer.is_some() {
-        let form = Form::Words;
-        let at = At { root, offset, end: 0, count, form, atomic: false, locked: false, site };
+    if around.observer.is_some() || !matches!(around.watch, Watch::Nothing) {
+        let (form, follow) = (Form::Words, FOLLOW_NONE);
+        let at =
+            At { root, offset, end: 0, count, form, atomic: false, locked: false, site, follow };
         let active = if valid { exec } else { 0 };
+        // The words are the same for all lanes: one touches them for all.
+        let one = active & active.wrapping_neg();
+        watch(strand, around, Touch::Read, &at, [one, 0], &[offset; N]);
         observe(strand, around, AccessKind::Load, &at, active, &[offset; N]);
     }
     let missed = if valid { 0 } else { exec };
@@ -213,6 +242,7 @@ pub(super) fn store<const N: usize>(
         }
     }
     drop(guard);
+    watch(strand, around, Touch::Write, at, [valid, valid], &offsets);
     observe(strand, around, AccessKind::Store, at, valid, &offsets);
     go_on(strand, around, ReportKind::WriteOutOfBounds, at.site, exec & !valid)
 }
@@ -228,7 +258,7 @@ pub(super) fn atomic<const N: usize>(
     dynamic: Reg,
     atomic: &AtomicOp,
 ) -> Result<(), ReportKind> {
-    let AtomicOp { ref at, change, value, compare, result } = *atomic;
+    let AtomicOp { ref at, change, value, compare, result, touch } = *atomic;
     let (words, size) = memory(around.context, &around.group.memory, at.root);
     let (valid, offsets) = inside(&strand.registers[usize::from(dynamic)], exec, at, size);
     let file = &mut strand.registers;
@@ -238,23 +268,26 @@ pub(super) fn atomic<const N: usize>(
     };
     let guard =
         at.locked.then(|| around.context.lock.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut changed = 0;
     each(exec, |lane| {
         let index = offsets[lane] as usize / 4;
         let within = (valid >> lane) & 1 == 1;
-        let (old, exchanged) = match change {
-            _ if !within => (0, false),
+        let (old, new, exchanged) = match change {
+            _ if !within => (0, 0, false),
             Change::Word(f) => {
                 let operand = read(file, value, lane);
                 let expected = compare.map(|register| read(file, register, lane));
-                let (old, exchanged) = change_word(&words[index], f, operand, expected);
-                (u64::from(old), exchanged)
+                let (old, new) = change_word(&words[index], f, operand, expected);
+                (u64::from(old), u64::from(new), expected == Some(old))
             }
             Change::Wide(f) => {
                 let operand = wide(file, value, lane);
                 let expected = compare.map(|register| wide(file, register, lane));
-                change_wide(&words[index..index + 2], f, operand, expected)
+                let (old, new) = change_wide(&words[index..index + 2], f, operand, expected);
+                (old, new, expected == Some(old))
             }
         };
+        changed |= Mask::from(old != new) << lane;
         if let Some(result) = result {
             let result = usize::from(result);
             #[expect(clippy::cast_possible_truncation, reason = "the low word")]
@@ -273,26 +306,28 @@ pub(super) fn atomic<const N: usize>(
         }
     });
     drop(guard);
+    watch(strand, around, touch, at, [valid, changed], &offsets);
     observe(strand, around, AccessKind::Atomic, at, valid, &offsets);
     go_on(strand, around, ReportKind::WriteOutOfBounds, at.site, exec & !valid)
 }
 
-/// Changes a word; with `expected` only where it is that. Gives the old word, and whether it was.
+/// Changes a word; with `expected` only where it is that. Gives the old word and the new.
 fn change_word(
     word: &AtomicU32,
     change: fn(u32, u32) -> u32,
     operand: u32,
     expected: Option<u32>,
-) -> (u32, bool) {
+) -> (u32, u32) {
     let order = Ordering::Relaxed;
     if let Some(expected) = expected {
         return match word.compare_exchange(expected, operand, order, order) {
-            Ok(old) => (old, true),
-            Err(old) => (old, false),
+            Ok(old) => (old, operand),
+            Err(old) => (old, old),
         };
     }
     let changed = word.fetch_update(order, order, |old| Some(change(old, operand)));
-    (changed.unwrap_or_else(|old| old), true)
+    let old = changed.unwrap_or_else(|old| old);
+    (old, change(old, operand))
 }
 
 /// [`change_word`] of two words, under the lock.
@@ -301,11 +336,11 @@ fn change_wide(
     change: fn(u64, u64) -> u64,
     operand: u64,
     expected: Option<u64>,
-) -> (u64, bool) {
+) -> (u64, u64) {
     let [low, high] = [0, 1].map(|word| u64::from(words[word].load(Ordering::Relaxed)));
     let old = low | high << 32;
     let new = match expected {
-        Some(expected) if expected != old => return (old, false),
+        Some(expected) if expected != old => return (old, old),
         Some(_) => operand,
         None => change(old, operand),
     };
@@ -313,7 +348,7 @@ fn change_wide(
     for (word, half) in words.iter().zip([new as u32, (new >> 32) as u32]) {
         word.store(half, Ordering::Relaxed);
     }
-    (old, true)
+    (old, new)
 }
 
 // Variables in registers

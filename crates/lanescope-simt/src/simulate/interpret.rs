@@ -9,6 +9,7 @@
 #![expect(clippy::inline_always, reason = "code must be inlined to get the dispatched features")]
 
 use super::access;
+use super::exchange::Watch;
 use super::observe::Observer;
 use super::op::{Op, Reg, SiteId, Slot, with_pure};
 use super::report::{ReportKind, Tally};
@@ -58,6 +59,8 @@ pub(super) enum Event {
     Barrier { site: SiteId },
     /// Its slice is used up, at a loop.
     Yield { site: SiteId },
+    /// Its slice is used up, behind an access to memory; by random schedules only.
+    Pause,
     /// In strict mode: what is reported otherwise.
     Fault { kind: ReportKind, site: SiteId },
     /// Late reconvergence: these lanes take the other arm of the branch at `pc`.
@@ -76,6 +79,7 @@ pub(super) struct Surroundings<'a> {
     pub(super) group: &'a mut super::schedule::Shared,
     pub(super) tally: &'a mut Tally,
     pub(super) observer: Option<&'a mut dyn Observer>,
+    pub(super) watch: &'a mut Watch,
     /// Operations that may still run before the strand yields at a loop; may go below zero.
     pub(super) fuel: i64,
 }
@@ -303,7 +307,6 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
                 let set = bits(&strand.registers[usize::from(condition)]);
                 let leaving = exec & if invert { !set } else { set };
                 if leaving != 0 {
-                    around.fuel -= 1;
                     around.tally.block(block, leaving);
                     if let Some(observer) = around.observer.as_deref_mut() {
                         observer.block(strand.place, block, leaving);
@@ -417,17 +420,26 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
                 if let Err(kind) = access::load(strand, around, exec, dst, dynamic, at) {
                     break Event::Fault { kind, site: at.site };
                 }
+                if context.pauses && around.fuel <= 0 {
+                    break Event::Pause;
+                }
             }
             Op::MemoryStore { src, dynamic, at } => {
                 let at = &context.accesses[at as usize];
                 if let Err(kind) = access::store(strand, around, exec, src, dynamic, at) {
                     break Event::Fault { kind, site: at.site };
                 }
+                if context.pauses && around.fuel <= 0 {
+                    break Event::Pause;
+                }
             }
             Op::Atomic { dynamic, with } => {
                 let atomic = &context.atomics[with as usize];
                 if let Err(kind) = access::atomic(strand, around, exec, dynamic, atomic) {
                     break Event::Fault { kind, site: atomic.at.site };
+                }
+                if context.pauses && around.fuel <= 0 {
+                    break Event::Pause;
                 }
             }
             // Subgroup operations

@@ -92,7 +92,22 @@
 //! ## Workgroups
 //! They begin in dispatch order, x fastest. Progress is promised in that order: one that has begun
 //! gets its turn again and again until it ends, so it may wait for an earlier one, not for a later.
-//! Which runs when is the [`Schedule`]'s choice. (`schedule`)
+//! Which runs when is the [`Schedule`]'s choice: in the default one, [`Schedule::InOrder`], the
+//! oldest always has the turn, and its subgroups go round, each for 65,536 operations or until it
+//! waits. (`schedule`)
+//!
+//! ## Threads
+//! The answer does not depend on the number of threads, nor on the processor: outcome and memory are
+//! those of one thread that follows the schedule. Workgroups run side by side only where no order can
+//! be seen: none touches a word that another writes, but for integer atomics of one kind whose old
+//! value is not used. (`launch`, `exchange`)
+//!
+//! ## Exchange
+//! What a workgroup does may depend on the schedule where it reads a word that another workgroup of
+//! the dispatch writes, and a branch or an address follows the value (look-back, locks, shared
+//! queues, marks on vertices). The lines that read it and the conditions that follow it are told in
+//! [`Outcome::depends_on_schedule`]. What only goes on to a buffer changes no count, and is not told.
+//! (`exchange`)
 //!
 //! ## Limits
 //! A subgroup may execute [`Config::steps_max`] operations; one over that is stopped at the back
@@ -104,7 +119,9 @@ mod access;
 mod bits;
 mod compile;
 mod error;
+mod exchange;
 mod interpret;
+mod launch;
 mod memory;
 mod observe;
 mod op;
@@ -114,19 +131,14 @@ mod schedule;
 mod subgroup;
 mod table;
 
-use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
-
 pub use error::{Limit, SimulateError, Trap};
 pub use interpret::Place;
 pub use memory::{Memory, Taken};
 pub use observe::{Access, AccessKind, Observer, Space, Split};
 pub use report::{BlockCounts, Outcome, Report, ReportKind};
 
-use self::op::{Op, ROOT_WORKGROUP};
-use self::report::Tally;
-use self::schedule::{Launch, Queue, work};
-use self::table::{Code, Context, Root};
+use self::launch::Unseen;
+use self::table::Code;
 use crate::program::Program;
 use crate::units::Width;
 
@@ -164,7 +176,8 @@ pub struct Config {
     pub schedule: Schedule,
     /// Whether what would be reported (see [`ReportKind`]) stops the launch instead.
     pub strict: bool,
-    /// Worker threads; nothing means as many as rayon's global pool has.
+    /// Worker threads at most; nothing means as many as rayon's global pool has. They change how long
+    /// a launch takes and nothing else.
     pub threads: Option<usize>,
     /// Whether workgroup memory begins as zeros.
     pub zero_workgroup_memory: bool,
@@ -188,12 +201,14 @@ pub enum Fma {
     Unfused,
 }
 
-/// Which workgroup runs when. With one thread a schedule repeats exactly.
+/// Which workgroup runs when, wherever that can be seen: a schedule repeats exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Schedule {
-    /// In dispatch order; one begins when nobody in flight can use the worker.
+    /// In dispatch order, each to its end before the next begins; its subgroups in turn, 65,536
+    /// operations each.
     InOrder,
-    /// Random slices of random workgroups and subgroups; fair in the long run.
+    /// Random slices of random workgroups and subgroups, which end at loops, behind accesses to
+    /// memory and at barriers; fair in the long run.
     Shuffled {
         /// Of the random numbers.
         seed: u64,
@@ -242,20 +257,21 @@ impl Compiled {
         self.code.barriers
     }
 
-    /// Executes a dispatch of `workgroups` over `memory`.
+    /// Executes a dispatch of `workgroups` over `memory`. Outcome and memory are then the same whatever
+    /// the number of threads.
     ///
     /// # Errors
     ///
     /// [`Trap::Refused`] where a buffer is missing or of a wrong size or the dispatch is too large,
-    /// [`Trap::Steps`] where a subgroup does not end, [`Trap::Fault`] in strict mode. Buffers
-    /// then hold what was written until then.
+    /// [`Trap::Steps`] where a subgroup does not end, [`Trap::Fault`] in strict mode: the trap of the
+    /// first workgroup that has one. Buffers then hold what was written until then.
     pub fn run(
         &self,
         workgroups: [u32; 3],
         memory: &mut Memory,
         config: &Config,
     ) -> Result<Outcome, Trap> {
-        self.launch(workgroups, memory, config, threads(config), &mut [])
+        launch::launch::<Unseen>(self, workgroups, memory, config, None).0
     }
 
     /// Executes as [`Compiled::run`] does, and shows everything to `observer`.
@@ -270,186 +286,12 @@ impl Compiled {
         config: &Config,
         observer: &mut O,
     ) -> Result<Outcome, Trap> {
-        let count = threads(config);
-        let mut observers: Vec<O> = (0..count).map(|_| observer.fresh()).collect();
-        let mut hooks: Vec<&mut dyn Observer> = Vec::new();
-        for own in &mut observers {
-            hooks.push(own);
-        }
-        let outcome = self.launch(workgroups, memory, config, count, &mut hooks);
-        for own in observers {
+        let (outcome, seen) = launch::launch(self, workgroups, memory, config, Some(&*observer));
+        for own in seen {
             observer.merge(own);
         }
         outcome
     }
-
-    fn launch(
-        &self,
-        workgroups: [u32; 3],
-        memory: &Memory,
-        config: &Config,
-        threads: usize,
-        observers: &mut [&mut dyn Observer],
-    ) -> Result<Outcome, Trap> {
-        if workgroups.iter().any(|&count| count > WORKGROUPS_MAX) {
-            return Err(SimulateError::Workgroups { workgroups, max: WORKGROUPS_MAX }.into());
-        }
-        let ops: Vec<Op> = self.code.ops.iter().map(|&op| by_policy(op, config.fma)).collect();
-        let context = self.context(&ops, memory, config)?;
-        let launch = Launch {
-            code: &self.code,
-            constants: self.constants(&context),
-            context,
-            file: &self.file,
-            blocks: self.blocks,
-            width: config.width,
-            workgroups,
-            workgroup_size: self.workgroup_size,
-            zero_workgroup_memory: config.zero_workgroup_memory,
-            steps_max: config.steps_max,
-            schedule: config.schedule,
-            stop: AtomicBool::new(false),
-            trap: Mutex::new(None),
-        };
-        // Narrow subgroups use the first lanes of eight.
-        let tally = match config.width.lanes() {
-            0..=8 => spread::<8>(&launch, config, threads, observers)?,
-            16 => spread::<16>(&launch, config, threads, observers)?,
-            32 => spread::<32>(&launch, config, threads, observers)?,
-            64 => spread::<64>(&launch, config, threads, observers)?,
-            _ => spread::<128>(&launch, config, threads, observers)?,
-        };
-        match launch.trap.into_inner() {
-            Ok(Some((_, trap))) => Err(trap),
-            _ => Ok(tally.outcome(&self.code.sites, workgroups)),
-        }
-    }
-
-    /// Binds the buffers.
-    fn context<'a>(
-        &'a self,
-        ops: &'a [Op],
-        memory: &'a Memory,
-        config: &Config,
-    ) -> Result<Context<'a>, SimulateError> {
-        let mut words = Vec::new();
-        let mut sizes = Vec::new();
-        for root in &self.code.roots {
-            let (buffer, size_min, what) = match *root {
-                Root::Workgroup => {
-                    words.push([].as_slice());
-                    sizes.push(0);
-                    continue;
-                }
-                Root::Buffer { group, binding, size_min, .. } => {
-                    let unbound = SimulateError::Unbound { group, binding };
-                    let buffer = memory.buffer(group, binding).ok_or(unbound)?;
-                    let what = format!("the buffer at @group({group}) @binding({binding})");
-                    (buffer, size_min, what)
-                }
-                Root::Immediates { size_min } => {
-                    (memory.immediates(), size_min, "the immediate data".to_owned())
-                }
-            };
-            let bytes = buffer.bytes;
-            if bytes < size_min as usize {
-                return Err(SimulateError::TooSmall { what, bytes, bytes_min: size_min });
-            }
-            match u32::try_from(bytes) {
-                Ok(size) if size <= BUFFER_BYTES_MAX => sizes.push(size),
-                _ => {
-                    let bytes_max = BUFFER_BYTES_MAX;
-                    return Err(SimulateError::TooLarge { what, bytes, bytes_max });
-                }
-            }
-            words.push(buffer.words.as_slice());
-        }
-        Ok(Context {
-            code: ops,
-            accesses: &self.code.accesses,
-            atomics: &self.code.atomics,
-            roots: &self.code.roots,
-            words,
-            sizes,
-            lock: memory.lock(),
-            width: config.width.lanes(),
-            late: config.reconvergence == Reconvergence::Late,
-            fused: config.fma == Fma::Fused,
-            strict: config.strict,
-        })
-    }
-
-    /// The words of the registers that are the same everywhere, array lengths included.
-    fn constants(&self, context: &Context<'_>) -> Vec<u32> {
-        let mut constants = self.code.constants.clone();
-        for length in &self.code.lengths {
-            debug_assert_ne!(length.root, ROOT_WORKGROUP, "run-time arrays are in buffers");
-            let size = context.sizes[usize::from(length.root)];
-            let elements = size.saturating_sub(length.offset).checked_div(length.stride);
-            constants[usize::from(length.register)] = elements.unwrap_or(0);
-        }
-        constants
-    }
-}
-
-/// Worker threads.
-fn threads(config: &Config) -> usize {
-    config.threads.unwrap_or_else(rayon::current_num_threads).max(1)
-}
-
-/// An instruction as the policy wants it.
-fn by_policy(op: Op, fma: Fma) -> Op {
-    match (op, fma) {
-        (Op::FmaF(d, a, b, c), Fma::Unfused) => Op::MulAddF(d, a, b, c),
-        (op, _) => op,
-    }
-}
-
-/// Runs the launch on all workers and adds their tallies up.
-fn spread<const N: usize>(
-    launch: &Launch<'_>,
-    config: &Config,
-    threads: usize,
-    observers: &mut [&mut dyn Observer],
-) -> Result<Tally, SimulateError> {
-    let queue = Mutex::new(Queue::<N>::new(launch));
-    let mut slots = observers.iter_mut().map(|observer| &mut **observer);
-    if threads == 1 {
-        return Ok(work(launch, &queue, slots.next().map(|observer| observer as _)));
-    }
-    let mut tallies: Vec<Option<Tally>> = Vec::new();
-    tallies.resize_with(threads, || None);
-    let queue = &queue;
-    let all = |tallies: &mut [Option<Tally>]| {
-        rayon::scope(|scope| {
-            for tally in tallies {
-                let observer = slots.next();
-                scope.spawn(move |_| {
-                    *tally = Some(work(launch, queue, observer.map(|observer| observer as _)));
-                });
-            }
-        });
-    };
-    match config.threads {
-        None => {
-            let mut all = all;
-            all(&mut tallies);
-        }
-        Some(threads) => {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-            let pool = pool.map_err(|error| {
-                let message = error.to_string();
-                SimulateError::Threads { threads, message }
-            })?;
-            let mut all = all;
-            pool.install(|| all(&mut tallies));
-        }
-    }
-    let mut sum = Tally::new(launch.blocks, launch.width);
-    for tally in tallies.iter().flatten() {
-        sum.merge(tally);
-    }
-    Ok(sum)
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@
 //! as 0 or 1. This module executes nothing; [`with_pure`] lists the operations that the interpreter
 //! runs over all lanes at once, inactive ones included, since they write fresh registers only.
 
+use super::exchange::Touch;
 use crate::units::BlockId;
 
 /// The number of a register.
@@ -22,6 +23,12 @@ pub(super) type SiteId = u32;
 
 /// The site of an access that another instruction already reports.
 pub(super) const SITE_NONE: SiteId = u32::MAX;
+
+/// The index of what follows a value that was read.
+pub(super) type FollowId = u16;
+
+/// Of a value that decides nothing, or that no other workgroup can have written.
+pub(super) const FOLLOW_NONE: FollowId = u16::MAX;
 
 /// The byte or slot offset of a lane whose index was out of bounds.
 pub(super) const OFFSET_INVALID: u32 = u32::MAX;
@@ -295,6 +302,8 @@ pub(super) struct At {
     pub(super) locked: bool,
     /// Where to report.
     pub(super) site: SiteId,
+    /// What follows the value that is read, where it decides something.
+    pub(super) follow: FollowId,
 }
 
 /// The static part of an atomic operation.
@@ -310,6 +319,8 @@ pub(super) struct AtomicOp {
     pub(super) compare: Option<Reg>,
     /// Where the old value goes, and behind it whether it was exchanged.
     pub(super) result: Option<Reg>,
+    /// What it does with its word.
+    pub(super) touch: Touch,
 }
 
 /// What an atomic operation does.

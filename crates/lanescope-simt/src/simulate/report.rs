@@ -3,7 +3,7 @@
 //! Input: what the workers tallied. Output: [`Outcome`]. It judges nothing: whether a report is an
 //! error is the caller's choice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::interpret::{Mask, Place};
 use super::op::{SITE_NONE, SiteId};
@@ -19,6 +19,10 @@ pub struct Outcome {
     pub reports: Vec<Report>,
     /// Operations that subgroups executed, with at least one active lane.
     pub steps: u64,
+    /// Lines, from 1, that another schedule may execute more or less often: those that read a value
+    /// which another workgroup of the dispatch wrote and a branch or an address follows, and the
+    /// conditions that follow it. Where there are any, the counts are this schedule's.
+    pub depends_on_schedule: BTreeSet<u32>,
 }
 
 /// How often a block was executed.
@@ -173,7 +177,12 @@ impl Tally {
             subgroup: entry.first.0.subgroup,
             lane: entry.first.1,
         });
-        Outcome { blocks: blocks.collect(), reports: reports.collect(), steps: self.steps }
+        Outcome {
+            blocks: blocks.collect(),
+            reports: reports.collect(),
+            steps: self.steps,
+            depends_on_schedule: BTreeSet::new(),
+        }
     }
 }
 

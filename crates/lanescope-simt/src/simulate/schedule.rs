@@ -2,10 +2,11 @@
 //!
 //! Input: a launch. Output: the workers' tallies, or the trap that stopped it. Workers take
 //! workgroups from a common queue; one that has used its slice goes back, so that a workgroup which
-//! waits for an earlier one cannot keep it from running. It executes no instruction itself.
+//! waits for an earlier one cannot keep it from running. It executes no instruction itself, and does
+//! not ask whether workgroups may run side by side: `launch` does.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use naga::BuiltIn;
@@ -13,6 +14,7 @@ use pulp::{Arch, Simd, WithSimd};
 
 use super::Schedule;
 use super::error::{Trap, line};
+use super::exchange::{Tags, Watch};
 use super::interpret::{Event, Mask, Place, Strand, Surroundings, each, run};
 use super::observe::Observer;
 use super::op::{SiteId, Slot};
@@ -35,7 +37,10 @@ pub(super) struct Launch<'a> {
     pub(super) schedule: Schedule,
     /// The words of registers that are the same in all subgroups.
     pub(super) constants: Vec<u32>,
-    pub(super) stop: AtomicBool,
+    /// Whether workgroups met that were to stay apart: nothing of this run counts.
+    pub(super) met: AtomicBool,
+    /// The first workgroup with a trap; later ones need not run.
+    pub(super) stop: AtomicU64,
     pub(super) trap: Mutex<Option<(u64, Trap)>>,
 }
 
@@ -136,7 +141,7 @@ impl<const N: usize> Queue<N> {
             }
             Schedule::Unfair { .. } => waiting < IN_FLIGHT_MAX,
         };
-        if start && self.next < self.count {
+        if start && self.next < self.count && self.next <= launch.stop.load(Ordering::Relaxed) {
             let index = self.next;
             self.next += 1;
             return Some(pool.group(launch, index));
@@ -286,13 +291,14 @@ impl Launch<'_> {
         }
     }
 
-    /// Stops the launch; the earliest workgroup's trap is the one that is told.
+    /// Stops the workgroups after this one. Earlier ones go on: the earliest trap is the one that is
+    /// told, whoever comes to his first.
     fn trapped(&self, index: u64, trap: Trap) {
         let mut first = locked(&self.trap);
         if first.as_ref().is_none_or(|&(other, _)| index < other) {
             *first = Some((index, trap));
         }
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop.fetch_min(index, Ordering::Relaxed);
     }
 }
 
@@ -306,19 +312,26 @@ pub(super) fn work<const N: usize>(
     launch: &Launch<'_>,
     queue: &Mutex<Queue<N>>,
     observer: Option<&mut dyn Observer>,
-) -> Tally {
+    watch: Watch,
+) -> (Tally, Watch) {
     let tally = Tally::new(launch.blocks, launch.width);
     let pool = Pool { strands: Vec::new(), shared: Vec::new() };
-    let mut worker = Worker { launch, arch: Arch::new(), tally, pool, observer };
-    while !launch.stop.load(Ordering::Relaxed) {
+    let mut worker = Worker { launch, arch: Arch::new(), tally, pool, observer, watch };
+    while !launch.met.load(Ordering::Relaxed) {
         let Some(mut group) = locked(queue).take(launch, &mut worker.pool) else { break };
+        if group.index > launch.stop.load(Ordering::Relaxed) {
+            continue;
+        }
         match worker.group(&mut group) {
             Ok(true) => worker.pool.shared.push(group.shared),
             Ok(false) => locked(queue).waiting.push(group),
             Err(trap) => launch.trapped(group.index, trap),
         }
+        if let Watch::Apart(Tags { met: true, .. }) = worker.watch {
+            launch.met.store(true, Ordering::Relaxed);
+        }
     }
-    worker.tally
+    (worker.tally, worker.watch)
 }
 
 struct Worker<'a, 'o, const N: usize> {
@@ -327,6 +340,7 @@ struct Worker<'a, 'o, const N: usize> {
     tally: Tally,
     pool: Pool<N>,
     observer: Option<&'o mut (dyn Observer + 'o)>,
+    watch: Watch,
 }
 
 /// The interpreter, to be compiled for each set of features.
@@ -370,6 +384,13 @@ impl<const N: usize> Worker<'_, '_, N> {
                 return Ok(true);
             }
             self.release(group)?;
+            let others = match self.launch.schedule {
+                Schedule::InOrder => false,
+                Schedule::Shuffled { .. } | Schedule::Unfair { .. } => group.random.below(2) == 0,
+            };
+            if others {
+                return Ok(false);
+            }
         }
     }
 
@@ -392,8 +413,10 @@ impl<const N: usize> Worker<'_, '_, N> {
             }
             let slice = match self.launch.schedule {
                 Schedule::InOrder => SLICE,
+                // Short ones and long ones: some end between any two accesses to memory.
                 Schedule::Shuffled { .. } | Schedule::Unfair { .. } => {
-                    1 + i64::try_from(group.random.below(4096)).unwrap_or(0)
+                    let most = 1 << group.random.below(13);
+                    1 + i64::try_from(group.random.below(most)).unwrap_or(0)
                 }
             };
             let event = self.strand(&mut group.shared, subgroup, index, slice);
@@ -412,6 +435,10 @@ impl<const N: usize> Worker<'_, '_, N> {
                     if subgroup.steps >= self.launch.steps_max {
                         return Err(self.steps(group.index, site));
                     }
+                    yielded = true;
+                    index += 1;
+                }
+                Event::Pause => {
                     yielded = true;
                     index += 1;
                 }
@@ -444,6 +471,7 @@ impl<const N: usize> Worker<'_, '_, N> {
             group: shared,
             tally: &mut self.tally,
             observer,
+            watch: &mut self.watch,
             fuel,
         };
         let strand = &mut subgroup.strands[index].strand;

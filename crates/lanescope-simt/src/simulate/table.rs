@@ -22,6 +22,10 @@ pub(super) struct Code {
     pub(super) atomics: Vec<AtomicOp>,
     /// Source places.
     pub(super) sites: Vec<Location>,
+    /// What follows the values that are read from buffers which the program writes.
+    pub(super) follows: Vec<Follow>,
+    /// For each root whether the program writes it and workgroups share it.
+    pub(super) written: Vec<bool>,
     /// The words of the first registers: constants.
     pub(super) constants: Vec<u32>,
     /// Registers that hold a built-in value, one a component.
@@ -51,6 +55,15 @@ pub(super) enum Root {
     Immediates { size_min: u32 },
 }
 
+/// What follows a value that decides something.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Follow {
+    /// The line that reads it, or fetches it by an atomic.
+    pub(super) line: u32,
+    /// The lines of the conditions that follow it.
+    pub(super) conditions: Vec<u32>,
+}
+
 /// How to compute a run-time array's number of elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Length {
@@ -75,6 +88,8 @@ pub(super) struct Context<'a> {
     /// Lanes a subgroup.
     pub(super) width: u32,
     pub(super) late: bool,
+    /// Whether a slice may end behind an access to memory.
+    pub(super) pauses: bool,
     pub(super) fused: bool,
     pub(super) strict: bool,
 }

@@ -153,7 +153,8 @@ impl<'a> Builder<'a> {
             }
             Expression::Load { pointer } => {
                 let place = self.place(frame, pointer)?;
-                self.load(&place, span)?
+                let follow = self.follow(frame, handle, span)?;
+                self.load_followed(&place, span, follow)?
             }
             Expression::Unary { op, expr } => {
                 let kind = self.kind_of(frame, expr)?;

@@ -25,7 +25,8 @@ impl<'a> Builder<'a> {
             arguments.push(Value::Slots(self.entry_argument(argument)?));
         }
         let info = program.info().get_entry_point(0);
-        self.inline(function, info, body, arguments, Vec::new())?;
+        let number = program.structure().functions.len();
+        self.inline((function, number), info, body, arguments, Vec::new())?;
         self.push(Op::End)
     }
 
@@ -60,7 +61,7 @@ impl<'a> Builder<'a> {
     /// Compiles a function's body where it is called.
     fn inline(
         &mut self,
-        function: &'a Function,
+        (function, number): (&'a Function, usize),
         info: &'a naga::valid::FunctionInfo,
         body: &Body,
         arguments: Vec<Value>,
@@ -81,6 +82,7 @@ impl<'a> Builder<'a> {
         };
         let mut frame = Frame {
             function,
+            number,
             info,
             values: vec![None; function.expressions.len()],
             uses: count_uses(function, body),
@@ -384,7 +386,7 @@ impl<'a> Builder<'a> {
         let top = self.top;
         let info = &program.info()[callee];
         let body = &program.structure().functions[callee.index()];
-        self.inline(function, info, body, values, registers.clone())?;
+        self.inline((function, callee.index()), info, body, values, registers.clone())?;
         self.top = top;
         if let Some(result) = result {
             frame.values[result.index()] = Some(Value::Slots(registers));

@@ -15,7 +15,7 @@ mod place;
 mod scalars;
 mod statement;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use naga::valid::FunctionInfo;
 use naga::{
     AddressSpace, Arena, BuiltIn, Expression, Function, GlobalVariable, Handle, Literal, Module,
@@ -24,8 +24,11 @@ use naga::{
 
 use self::place::{Place, PlaceRoot, Shape};
 use super::error::{Limit, SimulateError};
-use super::op::{At, AtomicOp, Op, Reg, SiteId, Slot, Target};
-use super::table::{Code, Length, Root};
+use super::op::{
+    At, AtomicOp, FOLLOW_NONE, FollowId, Op, ROOT_WORKGROUP, Reg, SiteId, Slot, Target,
+};
+use super::table::{Code, Follow, Length, Root};
+use crate::program::followed::Followed;
 use crate::program::{Location, Program, array_length};
 
 /// The most instructions, after inlining.
@@ -49,9 +52,10 @@ pub(super) fn compile(program: &Program) -> Result<Code> {
     // Constants take the first registers, but how many there are is known at the end only: the
     // second pass starts with all of them.
     let mut fixed = IndexMap::new();
+    let followed = program.followed();
     loop {
         let before = fixed.len();
-        let mut builder = Builder::new(program, fixed)?;
+        let mut builder = Builder::new(program, &followed, fixed)?;
         builder.entry_point()?;
         if builder.fixed.len() == before {
             return builder.finish();
@@ -86,6 +90,8 @@ enum Value {
 /// A function that is being inlined.
 struct Frame<'a> {
     function: &'a Function,
+    /// Its number among the module's functions; the entry point is the last.
+    number: usize,
     info: &'a FunctionInfo,
     values: Vec<Option<Value>>,
     /// Uses of each expression that are not compiled yet.
@@ -130,6 +136,8 @@ struct Builder<'a> {
     accesses: Vec<At>,
     atomics: Vec<AtomicOp>,
     sites: IndexMap<Location, ()>,
+    followed: &'a Followed,
+    follows: IndexSet<Follow>,
     roots: Vec<Root>,
     globals: Vec<Option<Place>>,
     workgroup_bytes: u32,
@@ -139,7 +147,11 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(program: &'a Program, fixed: IndexMap<Fixed, Reg>) -> Result<Self> {
+    fn new(
+        program: &'a Program,
+        followed: &'a Followed,
+        fixed: IndexMap<Fixed, Reg>,
+    ) -> Result<Self> {
         let module = program.module();
         let mut layouter = naga::proc::Layouter::default();
         let fixed_next = fixed.keys().map(|fixed| fixed.registers()).sum();
@@ -159,6 +171,8 @@ impl<'a> Builder<'a> {
             accesses: Vec::new(),
             atomics: Vec::new(),
             sites: IndexMap::new(),
+            followed,
+            follows: IndexSet::new(),
             roots: vec![Root::Workgroup],
             globals: Vec::new(),
             workgroup_bytes: 0,
@@ -196,11 +210,14 @@ impl<'a> Builder<'a> {
                 }
             }
         }
+        let written = self.written();
         Ok(Code {
             ops: self.ops,
             accesses: self.accesses,
             atomics: self.atomics,
             sites: self.sites.into_keys().collect(),
+            follows: self.follows.into_iter().collect(),
+            written,
             constants,
             builtins,
             lengths,
@@ -210,6 +227,20 @@ impl<'a> Builder<'a> {
             workgroup_bytes: self.workgroup_bytes,
             barriers: self.barriers,
         })
+    }
+
+    /// For each memory whether the program writes it and workgroups share it.
+    fn written(&self) -> Vec<bool> {
+        let mut written = vec![false; self.roots.len()];
+        for op in &self.ops {
+            if let Op::MemoryStore { at, .. } = *op {
+                written[usize::from(self.accesses[at as usize].root)] = true;
+            } else if let Op::Atomic { with, .. } = *op {
+                written[usize::from(self.atomics[with as usize].at.root)] = true;
+            }
+        }
+        written[usize::from(ROOT_WORKGROUP)] = false;
+        written
     }
 
     /// Gives every global variable its place, and private ones their first values. What has no place
@@ -259,7 +290,7 @@ impl<'a> Builder<'a> {
                         max: WORKGROUP_BYTES_MAX,
                     }));
                 }
-                Ok(Some(memory(super::op::ROOT_WORKGROUP, offset)))
+                Ok(Some(memory(ROOT_WORKGROUP, offset)))
             }
             AddressSpace::Uniform | AddressSpace::Storage { .. } => {
                 let Some(binding) = variable.binding else {
@@ -526,6 +557,25 @@ impl<'a> Builder<'a> {
     fn site(&mut self, span: Span) -> SiteId {
         let location = self.location(span);
         index(self.sites.insert_full(location, ()).0)
+    }
+
+    /// What follows a value that is read from memory.
+    fn follow(
+        &mut self,
+        frame: &Frame<'_>,
+        value: Handle<Expression>,
+        span: Span,
+    ) -> Result<FollowId> {
+        let Some(lines) = self.followed.lines(frame.number, value) else {
+            return Ok(FOLLOW_NONE);
+        };
+        let conditions = lines.iter().copied().collect();
+        let follow = Follow { line: self.location(span).line, conditions };
+        let number = self.follows.insert_full(follow).0;
+        match FollowId::try_from(number) {
+            Ok(number) if number != FOLLOW_NONE => Ok(number),
+            _ => Err(self.limit(Limit::Operations { max: OPS_MAX })),
+        }
     }
 
     fn location(&self, span: Span) -> Location {

@@ -10,7 +10,7 @@ use naga::{Scalar, ScalarKind, Span, Type, TypeInner, VectorSize};
 
 use super::{Builder, Fixed, Result, index, scalar_slots};
 use crate::program::array_length;
-use crate::simulate::op::{At, Form, Op, Reg, SITE_NONE};
+use crate::simulate::op::{At, FOLLOW_NONE, FollowId, Form, Op, Reg, SITE_NONE};
 
 /// A part of a variable.
 #[derive(Clone, Debug)]
@@ -162,6 +162,16 @@ impl Builder<'_> {
 
     /// Reads a place. Registers without a dynamic index come back as they are, not copied.
     pub(super) fn load(&mut self, place: &Place, span: Span) -> Result<Vec<Reg>> {
+        self.load_followed(place, span, FOLLOW_NONE)
+    }
+
+    /// Reads a place whose value may decide something.
+    pub(super) fn load_followed(
+        &mut self,
+        place: &Place,
+        span: Span,
+        follow: FollowId,
+    ) -> Result<Vec<Reg>> {
         let inner = self.inner(place.shape);
         let count = self.slots_of(&inner, span)?;
         match (place.root, place.dynamic) {
@@ -182,7 +192,7 @@ impl Builder<'_> {
                 let dst = self.fresh(count)?;
                 let mut next = dst;
                 for at in self.runs(&inner, root, place.offset, span)? {
-                    self.load_run(place, at, next)?;
+                    self.load_run(place, At { follow, ..at }, next)?;
                     next += at.count;
                 }
                 Ok((dst..next).collect())
@@ -193,7 +203,7 @@ impl Builder<'_> {
     fn load_run(&mut self, place: &Place, at: At, dst: Reg) -> Result<()> {
         let At { root, offset, count, site, form, atomic, .. } = at;
         match place.dynamic {
-            None if form == Form::Words && !atomic => {
+            None if form == Form::Words && !atomic && at.follow == FOLLOW_NONE => {
                 self.push(Op::LoadUniform { dst, count, root, offset, site })
             }
             dynamic => {
@@ -292,7 +302,8 @@ impl Builder<'_> {
             }
             let site = if runs.is_empty() { self.site(span) } else { SITE_NONE };
             let locked = atomic && scalar.width == 8;
-            runs.push(At { root, offset: at, end, count, form, atomic, locked, site });
+            let follow = FOLLOW_NONE;
+            runs.push(At { root, offset: at, end, count, form, atomic, locked, site, follow });
         }
         Ok(runs)
     }

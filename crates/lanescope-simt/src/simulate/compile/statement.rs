@@ -13,6 +13,7 @@ use super::scalars::{Fold, fold};
 use super::{Builder, Frame, Place, Result, Value, index};
 use crate::program::operands::of_statement;
 use crate::program::{Body, Node};
+use crate::simulate::exchange::Touch;
 use crate::simulate::op::{AtomicOp, Change, Op, Reg, Scan, Shuffle};
 use crate::simulate::scalar;
 
@@ -150,7 +151,8 @@ impl<'a> Builder<'a> {
             let key = index(self.ops.len());
             self.push(Op::CheckUniform { offset, key, site })?;
         }
-        let value = self.load(&place, frame.span)?;
+        let follow = self.follow(frame, result, frame.span)?;
+        let value = self.load_followed(&place, frame.span, follow)?;
         self.push(Op::Barrier { site })?;
         self.define(frame, result, value);
         Ok(())
@@ -176,15 +178,18 @@ impl<'a> Builder<'a> {
             compare = Some(self.slots(frame, expected)?[0]);
         }
         let change = self.change(frame, fun, scalar)?;
-        let (at, dynamic) = self.atomic_at(&place, frame.span)?;
+        let (mut at, dynamic) = self.atomic_at(&place, frame.span)?;
+        let used = result.is_some_and(|result| frame.uses[result.index()] > 0);
+        let touch = if used { Touch::Write } else { touch(fun, scalar) };
         let mut old = None;
         if let Some(result) = result {
+            at.follow = self.follow(frame, result, frame.span)?;
             let count = usize::from(scalar.width == 8) + 1 + usize::from(compare.is_some());
             let first = self.fresh(count)?;
             self.define(frame, result, (first..).take(count).collect());
             old = Some(first);
         }
-        self.atomics.push(AtomicOp { at, change, value, compare, result: old });
+        self.atomics.push(AtomicOp { at, change, value, compare, result: old, touch });
         let with = index(self.atomics.len() - 1);
         self.push(Op::Atomic { dynamic, with })
     }
@@ -315,6 +320,21 @@ impl<'a> Builder<'a> {
                 Err(self.unsupported("a value used as a pointer".to_owned(), frame.span))
             }
         }
+    }
+}
+
+/// What an atomic operation whose old value nobody uses does with its word.
+fn touch(fun: AtomicFunction, scalar: naga::Scalar) -> Touch {
+    match fun {
+        // Sums of floats round by their order.
+        _ if scalar.kind == ScalarKind::Float => Touch::Write,
+        AtomicFunction::Add | AtomicFunction::Subtract => Touch::Joint(0),
+        AtomicFunction::And => Touch::Joint(1),
+        AtomicFunction::ExclusiveOr => Touch::Joint(2),
+        AtomicFunction::InclusiveOr => Touch::Joint(3),
+        AtomicFunction::Min => Touch::Joint(4),
+        AtomicFunction::Max => Touch::Joint(5),
+        AtomicFunction::Exchange { .. } => Touch::Write,
     }
 }
 

@@ -1,0 +1,355 @@
+//! Which values read from memory decide something: a branch's way or an address.
+//!
+//! Input: a module and the trees of its bodies. Output: for each load or atomic result of a buffer
+//! that the program also writes, whether a condition or an address follows its value, and the lines
+//! of those conditions. Whether workgroups in fact exchange such a value is seen when the program
+//! runs, by the simulator. Nothing is changed; no value is worked out.
+//!
+//! # Method
+//!
+//! A graph of where values come from, without regard to order: an expression from its operands, a
+//! load from everything that is ever stored to its variable, an argument from every call, a call's
+//! result from every `return`. Each condition and each address is followed back through it. What a
+//! condition merely guards does not come from it: the condition itself has been found then.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use naga::{AddressSpace, Expression, Function, GlobalVariable, Handle, Module, Span, Statement};
+
+use super::operands::of_expression;
+use super::source::Text;
+use super::structure::{Body, Node, Structure};
+use super::visit::{Jump, Meeting, effect};
+use super::walk::Exits;
+
+/// The values that decide something.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Followed {
+    /// By function (the module's in order, the entry point last) and expression: the lines of the
+    /// conditions that follow it, none where only addresses do.
+    values: BTreeMap<(usize, Handle<Expression>), BTreeSet<u32>>,
+}
+
+impl Followed {
+    /// The lines of the conditions that follow a value; nothing where nothing follows it.
+    pub(crate) fn lines(
+        &self,
+        function: usize,
+        value: Handle<Expression>,
+    ) -> Option<&BTreeSet<u32>> {
+        self.values.get(&(function, value))
+    }
+}
+
+/// Finds the values that decide something.
+pub(crate) fn of(module: &Module, structure: &Structure, text: &Text) -> Followed {
+    let entry = &module.entry_points[0];
+    let functions: Vec<(&Function, &Body)> = module
+        .functions
+        .iter()
+        .map(|(_, function)| function)
+        .zip(&structure.functions)
+        .chain([(&entry.function, &structure.entry_point)])
+        .collect();
+    let mut graph = Graph::new(module, &functions);
+    for (index, (function, body)) in functions.iter().enumerate() {
+        Walk { graph: &mut graph, text, index, function, loops: Vec::new() }.function(body);
+    }
+    graph.followed()
+}
+
+/// A value or a variable, by its number in the graph.
+type Vertex = usize;
+
+/// Where values come from, and what they decide.
+struct Graph<'a> {
+    module: &'a Module,
+    /// The first vertex of each function: its expressions', then its locals', arguments' pointees and
+    /// the result.
+    firsts: Vec<Vertex>,
+    /// For each function the vertices of its arguments.
+    arguments: Vec<BTreeMap<u32, Handle<Expression>>>,
+    functions: Vec<&'a Function>,
+    /// For each vertex those that its value comes from.
+    sources: Vec<Vec<Vertex>>,
+    /// The conditions and addresses, with the lines of conditions.
+    decides: Vec<(Vertex, BTreeSet<u32>)>,
+    /// Buffers that something is written to.
+    written: BTreeSet<Handle<GlobalVariable>>,
+    /// Values read from memory, and the buffer; nothing where it is an argument's.
+    reads: Vec<(usize, Handle<Expression>, Option<Handle<GlobalVariable>>)>,
+}
+
+/// What a pointer points into.
+#[derive(Clone, Copy)]
+struct Variable {
+    vertex: Vertex,
+    /// The buffer or workgroup variable; nothing for a function's own or an argument's.
+    shared: Option<Handle<GlobalVariable>>,
+    /// Whether it is behind a pointer that a caller handed in.
+    argument: bool,
+}
+
+impl<'a> Graph<'a> {
+    fn new(module: &'a Module, functions: &[(&'a Function, &'a Body)]) -> Self {
+        let mut next = module.global_variables.len();
+        let mut firsts = Vec::new();
+        let mut arguments = Vec::new();
+        for (function, _) in functions {
+            firsts.push(next);
+            let parts = [
+                function.expressions.len(),
+                function.local_variables.len(),
+                function.arguments.len(),
+                1,
+            ];
+            next += parts.iter().sum::<usize>();
+            let own = function.expressions.iter().filter_map(|(handle, expression)| {
+                if let Expression::FunctionArgument(number) = *expression {
+                    Some((number, handle))
+                } else {
+                    None
+                }
+            });
+            arguments.push(own.collect());
+        }
+        Self {
+            module,
+            firsts,
+            arguments,
+            functions: functions.iter().map(|(function, _)| *function).collect(),
+            sources: vec![Vec::new(); next],
+            decides: Vec::new(),
+            written: BTreeSet::new(),
+            reads: Vec::new(),
+        }
+    }
+
+    fn value(&self, function: usize, handle: Handle<Expression>) -> Vertex {
+        self.firsts[function] + handle.index()
+    }
+
+    /// What lies behind the pointer that a function takes as an argument.
+    fn pointee(&self, function: usize, argument: u32) -> Vertex {
+        let here = self.functions[function];
+        let before = here.expressions.len() + here.local_variables.len();
+        self.firsts[function] + before + argument as usize
+    }
+
+    fn result(&self, function: usize) -> Vertex {
+        let here = self.functions[function];
+        let before = here.expressions.len() + here.local_variables.len() + here.arguments.len();
+        self.firsts[function] + before
+    }
+
+    fn comes(&mut self, to: Vertex, from: Vertex) {
+        self.sources[to].push(from);
+    }
+
+    /// The variable that a pointer points into; nothing where it is no pointer into one.
+    fn variable(&self, function: usize, pointer: Handle<Expression>) -> Option<Variable> {
+        let here = self.functions[function];
+        let mut at = pointer;
+        loop {
+            if let Expression::Access { base, .. } | Expression::AccessIndex { base, .. } =
+                here.expressions[at]
+            {
+                at = base;
+            } else if let Expression::LocalVariable(local) = here.expressions[at] {
+                let vertex = self.firsts[function] + here.expressions.len() + local.index();
+                return Some(Variable { vertex, shared: None, argument: false });
+            } else if let Expression::GlobalVariable(global) = here.expressions[at] {
+                let space = self.module.global_variables[global].space;
+                let shared = (space != AddressSpace::Private).then_some(global);
+                return Some(Variable { vertex: global.index(), shared, argument: false });
+            } else if let Expression::FunctionArgument(number) = here.expressions[at] {
+                let vertex = self.pointee(function, number);
+                return Some(Variable { vertex, shared: None, argument: true });
+            } else {
+                return None;
+            }
+        }
+    }
+
+    /// Follows every condition and address back.
+    fn followed(self) -> Followed {
+        let storage = |global: Handle<GlobalVariable>| {
+            let space = self.module.global_variables[global].space;
+            matches!(space, AddressSpace::Storage { .. }) && self.written.contains(&global)
+        };
+        let mut reads: BTreeMap<Vertex, (usize, Handle<Expression>)> = BTreeMap::new();
+        for &(function, handle, buffer) in &self.reads {
+            if buffer.is_none_or(storage) {
+                reads.insert(self.value(function, handle), (function, handle));
+            }
+        }
+        let mut followed = Followed::default();
+        if reads.is_empty() {
+            return followed;
+        }
+        for (start, lines) in &self.decides {
+            let mut seen = BTreeSet::from([*start]);
+            let mut open = vec![*start];
+            while let Some(vertex) = open.pop() {
+                if let Some(&read) = reads.get(&vertex) {
+                    followed.values.entry(read).or_default().extend(lines);
+                }
+                let more = self.sources[vertex].iter().filter(|&&source| seen.insert(source));
+                open.extend(more);
+            }
+        }
+        followed
+    }
+}
+
+/// A walk over one function.
+struct Walk<'g, 'a> {
+    graph: &'g mut Graph<'a>,
+    text: &'a Text,
+    index: usize,
+    function: &'a Function,
+    /// The lines of the loops around, innermost last.
+    loops: Vec<Option<u32>>,
+}
+
+impl Walk<'_, '_> {
+    fn function(&mut self, body: &Body) {
+        for (handle, expression) in self.function.expressions.iter() {
+            let own = self.graph.value(self.index, handle);
+            let mut operands = Vec::new();
+            of_expression(expression, &mut |operand| operands.push(operand));
+            for operand in operands {
+                let source = self.graph.value(self.index, operand);
+                self.graph.comes(own, source);
+            }
+            if let Expression::Load { pointer } = *expression {
+                self.read(handle, pointer);
+            } else if let Expression::CallResult(callee) = *expression {
+                let source = self.graph.result(callee.index());
+                self.graph.comes(own, source);
+            } else if let Expression::Access { base, index } = *expression {
+                let variable = self.graph.variable(self.index, base);
+                if variable.is_some_and(|variable| variable.shared.is_some() || variable.argument) {
+                    let index = self.graph.value(self.index, index);
+                    self.graph.decides.push((index, BTreeSet::new()));
+                }
+            }
+        }
+        self.body(body);
+    }
+
+    /// A value that comes from memory.
+    fn read(&mut self, value: Handle<Expression>, pointer: Handle<Expression>) {
+        let own = self.graph.value(self.index, value);
+        if let Some(variable) = self.graph.variable(self.index, pointer) {
+            self.graph.comes(own, variable.vertex);
+            if variable.shared.is_some() || variable.argument {
+                self.graph.reads.push((self.index, value, variable.shared));
+            }
+        }
+    }
+
+    /// A value that goes to memory.
+    fn write(&mut self, pointer: Handle<Expression>, value: Handle<Expression>) {
+        if let Some(variable) = self.graph.variable(self.index, pointer) {
+            self.graph.written.extend(variable.shared);
+            let source = self.graph.value(self.index, value);
+            self.graph.comes(variable.vertex, source);
+        }
+    }
+
+    fn body(&mut self, body: &Body) {
+        for node in &body.nodes {
+            match node {
+                Node::Straight(straight) => {
+                    for (statement, _) in &straight.statements {
+                        self.statement(statement);
+                    }
+                }
+                Node::If { condition, accept, reject, span } => {
+                    let leaves = Exits::of_node(node).any();
+                    self.condition(*condition, *span, leaves);
+                    self.body(accept);
+                    self.body(reject);
+                }
+                Node::Switch { selector, cases, span } => {
+                    let leaves = Exits::of_node(node).any();
+                    self.condition(*selector, *span, leaves);
+                    for case in cases {
+                        self.body(&case.body);
+                    }
+                }
+                Node::Loop { body, continuing, break_if, span } => {
+                    self.loops.push(self.line(*span));
+                    self.body(body);
+                    self.body(continuing);
+                    if let Some(condition) = *break_if {
+                        self.condition(condition, *span, true);
+                    }
+                    self.loops.pop();
+                }
+            }
+        }
+    }
+
+    /// A condition; one under which lanes leave decides on the loops around as well.
+    fn condition(&mut self, condition: Handle<Expression>, span: Span, leaves: bool) {
+        // A condition may stand on a line of its own, as that of `let won = …; if (won)` does.
+        let spans = [self.function.expressions.get_span(condition), span];
+        let mut lines: BTreeSet<u32> = spans.iter().filter_map(|span| self.line(*span)).collect();
+        if leaves {
+            lines.extend(self.loops.iter().flatten());
+        }
+        self.graph.decides.push((self.graph.value(self.index, condition), lines));
+    }
+
+    /// The line on which something begins; nothing for what the parser made up.
+    fn line(&self, span: Span) -> Option<u32> {
+        let range = span.to_range().filter(|range| range.end > 0)?;
+        Some(self.text.location(range.start).line)
+    }
+
+    fn statement(&mut self, statement: &Statement) {
+        let effect = effect(statement);
+        if let Some(write) = effect.writes {
+            // The pointer too: addresses say where the value goes.
+            effect.reads.iter().for_each(|value| self.write(write.pointer, *value));
+            effect.result.into_iter().for_each(|result| self.read(result, write.pointer));
+        } else if effect.synchronises == Some(Meeting::UniformLoad) {
+            for (result, pointer) in effect.result.into_iter().zip(effect.reads) {
+                self.read(result, pointer);
+            }
+        } else if let (Some(Meeting::Subgroup), Some(result)) = (effect.synchronises, effect.result)
+        {
+            for operand in effect.reads {
+                let [own, source] = [result, operand].map(|h| self.graph.value(self.index, h));
+                self.graph.comes(own, source);
+            }
+        }
+        if let Some(Jump::Return(Some(value))) = effect.leaves {
+            let result = self.graph.result(self.index);
+            let value = self.graph.value(self.index, value);
+            self.graph.comes(result, value);
+        }
+        if let Some(call) = effect.calls {
+            self.call(call.function.index(), call.arguments);
+        }
+    }
+
+    fn call(&mut self, callee: usize, arguments: &[Handle<Expression>]) {
+        for (&argument, number) in arguments.iter().zip(0..) {
+            if let Some(variable) = self.graph.variable(self.index, argument) {
+                let inside = self.graph.pointee(callee, number);
+                self.graph.comes(inside, variable.vertex);
+                self.graph.comes(variable.vertex, inside);
+                // The callee may write through it.
+                self.graph.written.extend(variable.shared);
+            }
+            if let Some(&inside) = self.graph.arguments[callee].get(&number) {
+                let inside = self.graph.value(callee, inside);
+                let source = self.graph.value(self.index, argument);
+                self.graph.comes(inside, source);
+            }
+        }
+    }
+}

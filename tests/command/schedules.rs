@@ -1,0 +1,131 @@
+//! What `lanescope profile` says of shaders whose workgroups talk to each other, and of barriers that
+//! not all invocations reach.
+
+use std::process::Command;
+
+use lanescope::record::{Run, Tag};
+use tempfile::TempDir;
+
+use crate::support::program;
+
+/// Each workgroup adds its number to what the workgroup before it has left.
+const CHAIN: &str = "@group(0) @binding(0) var<storage, read_write> states: array<atomic<u32>>;
+@group(0) @binding(1) var<storage, read_write> output: array<u32>;
+var<workgroup> before: u32;
+@compute @workgroup_size(64)
+fn main(@builtin(workgroup_id) group: vec3<u32>, @builtin(local_invocation_index) i: u32) {
+    if (i == 0u) {
+        var sum = 0u;
+        if (group.x > 0u) {
+            loop {
+                let state = atomicLoad(&states[group.x - 1u]);
+                if (state != 0u) {
+                    sum = state;
+                    break;
+                }
+            }
+        }
+        before = sum;
+        atomicStore(&states[group.x], sum + group.x + 1u);
+    }
+    workgroupBarrier();
+    output[group.x * 64u + i] = before;
+}
+";
+
+/// The lines of [`CHAIN`] that read what others wrote, and the conditions that follow.
+const LINES: [u32; 3] = [9, 10, 11];
+
+fn folder(shader: &str) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    #[expect(clippy::disallowed_methods, reason = "a test makes its own input")]
+    std::fs::write(folder.path().join("chain.wgsl"), shader).unwrap();
+    folder
+}
+
+const PROFILE: [&str; 6] = ["profile", "chain.wgsl", "--n", "4096", "--device", "sim:32"];
+
+/// The counts are the same bytes with any number of threads, pinned or not.
+pub(super) fn one_answer() {
+    let counts = |run: &Run| {
+        let one = &run.measurements[0];
+        serde_json::to_string(&(&one.dispatches, &one.flags, one.efficiency_ratio)).unwrap()
+    };
+    let mut answers = Vec::new();
+    for threads in ["1", "2", "7", "2", "7"] {
+        let folder = folder(CHAIN);
+        let environment = [("RAYON_NUM_THREADS".to_owned(), threads.to_owned())];
+        let (code, run, stderr) = program::record(&folder, &environment, &PROFILE);
+        assert_eq!(code, 0, "{stderr}");
+        let flag = run.measurements[0].flags.iter().find(|f| f.tag == Tag::DependsOnSchedule);
+        assert_eq!(flag.unwrap().lines, LINES);
+        answers.push(counts(&run));
+    }
+    // Where the system can keep a process on one processor.
+    let folder = folder(CHAIN);
+    let arguments = [&["-c", "0"], &[program::path().to_str().unwrap()][..], &PROFILE].concat();
+    let pinned = Command::new("taskset")
+        .args(arguments)
+        .args(["--out", "out"])
+        .current_dir(folder.path())
+        .env("VK_DRIVER_FILES", "/nonexistent/no_driver.json")
+        .output();
+    if pinned.is_ok_and(|output| output.status.success()) {
+        let file = folder.path().join("out").join("result.json");
+        answers.push(counts(&lanescope::store::load(&file).unwrap()));
+    }
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+}
+
+/// What depends on the order of workgroups is never called guaranteed, and other orders are judged.
+pub(super) fn several_schedules() {
+    let folder = folder(CHAIN);
+    let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &PROFILE));
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("one schedule's") && stdout.contains("--schedules 8"), "{stdout}");
+    assert!(!stdout.contains("guaranteed"), "{stdout}");
+    for line in LINES {
+        assert!(!stdout.contains(&format!("line {line}: ")), "advice on line {line}: {stdout}");
+    }
+    let condition = ["--fail-on", "efficiency<0.02"];
+    let default = [&PROFILE[..], &condition].concat();
+    let (_, _, stderr) = program::parts(&program::run(&folder, &[], &default));
+    assert!(stderr.contains("rests on one schedule's figures (sim:32)"), "{stderr}");
+    let arguments = [&PROFILE[..], &["--schedules", "5", "--fail-on", "efficiency<=1"]].concat();
+    let (code, run, stderr) = program::record(&folder, &[], &arguments);
+    assert_eq!(code, 1, "{stderr}");
+    assert!(stderr.contains("(the worst of 6 schedules)"), "{stderr}");
+    let one = &run.measurements[0];
+    assert_eq!(one.schedules.iter().map(|other| other.seed).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    let differs = |ratio| ratio != one.efficiency_ratio;
+    assert!(one.schedules.iter().any(|other| differs(other.efficiency_ratio)), "somebody waits");
+    // The figure that is judged is the lowest of all.
+    let lowest = one
+        .schedules
+        .iter()
+        .map(|other| other.efficiency_ratio)
+        .fold(one.efficiency_ratio.unwrap().0, |lowest, ratio| lowest.min(ratio.unwrap().0));
+    let judged = format!("chain.wgsl as a whole on sim:32: {:.1} active lanes", lowest * 32.0);
+    assert!(stderr.contains(&judged), "{judged}: {stderr}");
+}
+
+/// A barrier that not all reach is an error, told before anything else.
+pub(super) fn divergent_barrier() {
+    let shader = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) i: u32) {
+    if (output[id.x] == i) {
+        workgroupBarrier();
+    }
+    output[id.x] = i;
+}
+";
+    // naga's check of uniform flow does not see through what a buffer holds, or it refuses.
+    let folder = folder(shader);
+    let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &PROFILE));
+    assert_eq!(code, 1, "{stderr}");
+    assert!(
+        stdout.starts_with("error: line 5: barrier in divergent control flow."),
+        "{stdout}\n{stderr}"
+    );
+}
