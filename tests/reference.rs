@@ -332,7 +332,7 @@ fn what_wgsl_cannot_say_holds_on_the_h200() {
         assert_eq!((measurement.active_lanes_mean, measurement.method), (None, None));
         assert!(measurement.dispatches.iter().all(|dispatch| dispatch.blocks.is_empty()));
     }
-    let mut sizes = std::collections::BTreeSet::new();
+    let mut sizes = BTreeSet::new();
     for measurement in run.measurements.iter().filter(|m| m.kernel.starts_with("coalesced_group")) {
         assert_eq!(measurement.outputs_shown["subset"], [0.0], "the group was the whole branch");
         let published = measurement.parameters["form"] == named("published");

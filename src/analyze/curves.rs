@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use super::counts::{active_lanes_mean, efficiency};
 use super::names::{device_label, parameters_text, short_name};
 use super::rounds::{median_time, overlap, ticks_by_round};
-use super::usual::{Usual};
+use super::usual::Usual;
 use crate::record::{FigureLine, FigureNote, FigureY, Measurement, Run, Status, Value};
 use crate::statistics;
 

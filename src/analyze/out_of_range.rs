@@ -4,7 +4,7 @@
 //! Output: for each device the rule that explains what every lane got whose source was not there, in
 //! words. Nothing here says what is right: WGSL does not.
 
-use super::names::{device_label};
+use super::names::device_label;
 use crate::record::{Measurement, Reading, Run};
 
 /// Lanes for which the kernel has room.

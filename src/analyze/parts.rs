@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 
 use super::names::{FORM, SIZE, family, parameters_text, short_name};
 use super::summary::{DeviceSummary, Summary, SummaryRow};
-use super::usual::{keep_usual_of_each};
+use super::usual::keep_usual_of_each;
 use crate::record::Value;
 
 /// The rows of one family in one form.

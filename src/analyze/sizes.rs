@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::bandwidth::{bandwidth};
+use super::bandwidth::bandwidth;
 use super::names::{SIZE, device, device_label, family, parameters_text};
 use super::usual::{Usual, keep_usual_of_each};
 use crate::record::{Run, Status, Value};

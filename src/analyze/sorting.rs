@@ -27,7 +27,7 @@ pub use sheets::{SpeedPanel, SpeedSheet, speed_sheets};
 pub use stages::{Stage, StageSheet, StageStack, stages};
 
 use super::names::{baseline, device_label, number_of, parameters_text};
-use super::rounds::{median_time};
+use super::rounds::median_time;
 use super::usual::{AxisName, Usual, axes};
 use crate::record::{Measurement, Run, Status, Value};
 

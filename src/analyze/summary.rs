@@ -5,14 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use super::bandwidth::{Bandwidth, bandwidth};
 use super::agreement::agreement;
+use super::bandwidth::{Bandwidth, bandwidth};
 use super::counts::{Work, active_lanes_mean, active_lanes_mean_expected, efficiency, ratio};
 use super::names::{device_label, is_simulated, published, simulated};
-use super::order::{ordered};
+use super::order::ordered;
 use super::plausibility::{Plausibility, plausibility};
 use super::rounds::{overlap, ticks_by_round};
-use super::usual::{Usual};
+use super::usual::Usual;
 use crate::{
     record::{DeviceKind, Flag, Measurement, Output, Published, Run, Status, Tag, Value, flag},
     statistics::{PairedRatio, paired_ratio},

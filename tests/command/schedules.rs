@@ -49,7 +49,7 @@ const PROFILE: [&str; 6] = ["profile", "chain.wgsl", "--n", "4096", "--device", 
 pub(super) fn one_answer() {
     let counts = |run: &Run| {
         let one = &run.measurements[0];
-        serde_json::to_string(&(&one.dispatches, &one.flags, one.efficiency_ratio)).unwrap()
+        format!("{:?}", (&one.dispatches, &one.flags, one.efficiency_ratio))
     };
     let mut answers = Vec::new();
     for threads in ["1", "2", "7", "2", "7"] {
@@ -63,7 +63,8 @@ pub(super) fn one_answer() {
     }
     // Where the system can keep a process on one processor.
     let folder = folder(CHAIN);
-    let arguments = [&["-c", "0"], &[program::path().to_str().unwrap()][..], &PROFILE].concat();
+    let program = program::path();
+    let arguments = [&["-c", "0"], &[program.to_str().unwrap()][..], &PROFILE].concat();
     let pinned = Command::new("taskset")
         .args(arguments)
         .args(["--out", "out"])

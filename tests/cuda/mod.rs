@@ -367,7 +367,7 @@ fn lockstep_corpus() {
 
 fn lockstep_catalogue() {
     let catalogue = Catalogue::embedded().unwrap();
-    let n = lanescope::record::Value::Integer(600);
+    let n = Value::Integer(600);
     let launches: Vec<Launch> = catalogue
         .kernels()
         .filter(|kernel| ["five_patterns", "hot_loops"].contains(&kernel.family()))

@@ -20,7 +20,8 @@ const TARGET: [&str; 2] = ["--target-env", "vulkan1.2"];
 
 /// Whether there is such a program.
 pub(super) fn is_installed() -> bool {
-    let asked = Command::new(PROGRAM).arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
+    let mut asked = Command::new(PROGRAM);
+    asked.arg("--version").stdout(Stdio::null()).stderr(Stdio::null());
     asked.status().is_ok_and(|status| status.success())
 }
 

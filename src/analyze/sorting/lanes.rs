@@ -5,10 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::analyze::counts::{active_lanes_mean};
+use super::{number, pairs};
+use crate::analyze::counts::active_lanes_mean;
 use crate::analyze::names::{SIZE, device_label, family, parameters_text, short_name};
 use crate::analyze::usual::{Usual, asks_where_it_pays, keep_usual};
-use super::{number, pairs};
 use crate::record::{Measurement, Run};
 use crate::units::Width;
 

@@ -16,12 +16,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::{number, pairs, speedup, stages};
 use crate::analyze::counts::{Work, active_lanes_mean, efficiency, ratio};
 use crate::analyze::names::{SIZE, device, device_label, family};
-use crate::analyze::order::{ordered};
-use crate::analyze::rounds::{median_time};
+use crate::analyze::order::ordered;
+use crate::analyze::rounds::median_time;
 use crate::analyze::usual::{Usual, asks_where_it_pays};
-use super::{number, pairs, speedup, stages};
 use crate::record::{CountedArms, Divergence, Measurement, Run, Status, Value};
 use crate::units::{Bytes, Nanoseconds, Ratio, Width};
 

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::{Crossover, SpeedCurve, crossover, every_curve, values_of};
 use crate::analyze::names::{parameters_text, short_name};
 use crate::analyze::usual::{asks_where_it_pays, axes, keep_usual};
-use super::{Crossover, SpeedCurve, crossover, every_curve, values_of};
 use crate::record::Run;
 
 /// Where kernels cross their baseline, at every combination of the other parameters.

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{SpeedCurve, spread, values_of};
-use crate::analyze::names::number_of;
 use crate::analyze::SIZE;
+use crate::analyze::names::number_of;
 
 /// The most curves of a panel: as many as there are colours.
 pub(super) const CURVES_MAX: usize = 8;

@@ -37,9 +37,7 @@ use super::{
 use crate::amd::{self, Code, Counts, Kind, Memory, Outcome};
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
 use crate::program::{Binding, Program};
-use crate::record::{
-    Backend, Counter, Device, DeviceKind, IssuesMethod, MachineCode, Packing, Trust,
-};
+use crate::record::{Backend, Counter, Device, DeviceKind, MachineCode, Method, Packing, Trust};
 use crate::units::Width;
 use matching::{Match, Matching, Ran};
 
@@ -236,7 +234,7 @@ impl RadvRunner {
         Ok(Counted {
             answer_ns: None,
             width: Some(self.wave),
-            method: IssuesMethod::Executed,
+            method: Method::Executed,
             dispatches: dispatches.collect(),
             outputs_sha256: outputs_sha256(&outputs),
             outputs_shown: outputs_shown(launch, &outputs),

@@ -182,7 +182,7 @@ fn no_subgroup_operation_is_left_and_every_back_end_writes_it() {
 fn the_table_says_of_which_words_counts_consist() {
     let options = Options { counter_bytes_max: 32, ..OPTIONS };
     let executed = Instrumented::new(&program(SHAPES[0]), &options).unwrap();
-    let term = |word, bits| Term { word, factor: 1 << bits };
+    let term = |word, bits| Term { word, factor: 1_i64 << bits };
     let Decoding { words, period, blocks } = executed.decoding();
     assert_eq!((*words, *period), (8, 4), "two stripes of two counters");
     let carried = |word| vec![term(word, 0), term(word + 1, 32)];
