@@ -200,7 +200,8 @@ pub(super) fn column(run: &Run, measurement: &Measurement) -> (SourceColumn, Cel
         cell.work.subgroup_operations += u128::from(line.subgroup_operations);
         cell.work.lane_operations += u128::from(line.lane_operations);
     }
-    for block in super::counts::blocks(measurement) {
+    // A block that is nothing but a jump has no operation, and its line none of it.
+    for block in super::counts::blocks(measurement).filter(|block| block.operations > 0) {
         add_block(cell(&mut cells, &block.file, block.line), block);
     }
     let work = cells.values().fold(Work::default(), |sum, cell| Work {

@@ -238,8 +238,8 @@ fn a_continue_makes_the_rest_of_the_body_part_of_the_branch() {
     let found = given(64, body, random_words());
     assert_eq!(found[0].rule, Rule::DataDependentSwitch, "{found:#?}");
     // Half of the lanes run the calls in each iteration: half of their slots could go, and they are
-    // two thirds of all.
-    assert!(found[0].gain_share.0 > 0.33, "{found:#?}");
+    // 4,608 of 7,200.
+    assert!(found[0].gain_share.0 > 0.32, "{found:#?}");
     assert!(found[0].reason.contains("with what `continue` skips"), "{found:#?}");
     check(64, body, alike(), &[]);
 }
