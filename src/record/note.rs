@@ -73,7 +73,8 @@ pub struct Axis {
 pub struct StageNote {
     /// Its name, a word.
     pub name: String,
-    /// The entry points of its dispatches; one that ends in `*` stands for all that begin so.
+    /// The entry points of its dispatches; one that ends in `*` stands for all that begin so. None
+    /// where the stage only keeps its colour free for other families.
     #[serde(default)]
     pub entry_points: Vec<String>,
     /// Whether it only prepares what others work on: sorts, routes, makes grids.
