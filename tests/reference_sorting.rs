@@ -361,7 +361,7 @@ fn compaction_pays_for_heavy_bodies_only_as_the_guide_states() {
 #[test]
 fn what_attention_gains_is_as_the_guide_states() {
     let runs = ["h200-vulkan/sparse-attention", "h200-vulkan/sparse-attention-8192"].map(load);
-    let rows: Vec<ModelRow> = runs.iter().flat_map(|run| analyze::model(run)).collect();
+    let rows: Vec<ModelRow> = runs.iter().flat_map(analyze::model).collect();
     let of = |kernels: &'static [&'static str]| {
         move |row: &ModelRow| {
             let name = row.kernel.strip_prefix("sparse/attention_").unwrap();
