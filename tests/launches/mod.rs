@@ -10,6 +10,9 @@
 //! `LANESCOPE_TAKE_DIGESTS=<file>` writes the lines of the catalogue at hand there. A new kernel needs
 //! no line; whoever changes what a kernel executes takes its lines anew, and says why in the
 //! commit.
+//!
+//! Taken anew since: executions of kernels with a partition by class, whose texts became portable
+//! WGSL, with a function more for the width that a workgroup's barriers depend on.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
