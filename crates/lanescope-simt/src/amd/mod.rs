@@ -11,7 +11,7 @@
 //!
 //! | module | what it is |
 //! |---|---|
-//! | [`decode`] | formats: from words to instructions |
+//! | [`mod@decode`] | formats: from words to instructions |
 //! | [`opcodes`] | number, name and function of each opcode, and where the rows come from |
 //! | [`math`] | what single opcodes compute |
 //! | [`lanes`] | moves between lanes through the local data share |

@@ -3,8 +3,8 @@
 //! Input: a wave and an instruction. Output: a mask of lanes in scalar registers, or EXEC.
 
 #![expect(
+    clippy::double_comparisons,
     clippy::neg_cmp_op_on_partial_ord,
-    clippy::nonminimal_bool,
     reason = "the opcodes with an n hold where a source is no number"
 )]
 
