@@ -18,7 +18,7 @@ use crate::{
         KernelNote, Measurement, Method, Output, Run, RuntimeChecks, SCHEMA, Sample, SampleState,
         Source, Status, Time, Tool, Value,
     },
-    run::{CountOptions, Runner, measure, simulator::SimulatorRunner},
+    run::{CountRequest, Runner, measure, simulator::SimulatorRunner},
     statistics,
     units::{BlockId, Executions, Lanes, Nanoseconds, Ratio, Width},
 };
@@ -77,6 +77,7 @@ fn device(id: &str, kind: DeviceKind, name: &str, backend: Backend, width: u32) 
         loop_limit: name.starts_with("llvmpipe").then_some(65_535),
         uniform_buffers_as_storage: false,
         packing: None,
+        gives: None,
         trust: None,
         self_test: Vec::new(),
         flags: Vec::new(),
@@ -193,6 +194,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         status: Status::Ok,
         error: None,
         error_kind: None,
+        limit: None,
         subgroup_width: Some(width),
         runtime_checks: RuntimeChecks {
             timed: false,
@@ -388,11 +390,11 @@ pub(crate) fn simulated_launch(launch: &Launch, widths: &[u32]) -> Run {
     for width in widths {
         let width = Width::new(*width).expect("a width");
         let mut runner = SimulatorRunner::new(width, 1 << 24);
-        let (counted, error) =
-            match runner.count(launch, &CountOptions { histogram: true, derived: false }) {
-                Ok(counted) => (Some(counted), None),
-                Err(error) => (None, Some(error)),
-            };
+        let request = CountRequest::once(Method::Executed).with_histogram();
+        let (counted, error) = match runner.count_once(launch, &request) {
+            Ok(counted) => (Some(counted), None),
+            Err(error) => (None, Some(error)),
+        };
         let results = measure::Results { counted, error, ..measure::Results::default() };
         let device = runner.device().clone();
         run.measurements.push(measure::measurement(&device, launch, results).expect("a record"));

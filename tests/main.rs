@@ -59,14 +59,11 @@ fn main() {
     #[cfg(target_os = "linux")]
     trials.extend(radv::trials());
     for driver in Driver::all() {
-        for (name, check) in devices::CHECKS {
-            if !driver.takes(name) {
-                continue;
-            }
-            let title = format!("{}::{name}", driver.name);
+        for check in devices::CHECKS.into_iter().filter(|check| check.is_for(&driver)) {
+            let title = format!("{}::{}", driver.name, check.name);
             trials.push(match (driver.missing(), driver.required()) {
                 (None, _) => Trial::test(title, move || {
-                    check(&driver);
+                    (check.run)(&driver);
                     Ok(())
                 }),
                 (Some(why), true) => Trial::test(title, move || Err(why.into())),

@@ -111,11 +111,6 @@ struct Shared {
 
 #[expect(clippy::disallowed_methods, reason = "throughput is part of what it prints")]
 fn compare_all(arguments: &Arguments, options: Options) -> anyhow::Result<ExitCode> {
-    let (interface, number) = arguments.device.split_once(':').unwrap_or_default();
-    let known = ["wgpu", "cuda"].contains(&interface);
-    let number = number.parse().ok().filter(|_| known);
-    let number: usize =
-        number.with_context(|| format!("`{}` is no wgpu:N or cuda:N", arguments.device))?;
     let shared = Shared {
         next: AtomicU64::new(arguments.seed),
         end: arguments.seed + arguments.count,
@@ -137,7 +132,7 @@ fn compare_all(arguments: &Arguments, options: Options) -> anyhow::Result<ExitCo
                 scope.spawn({
                     let shared = &shared;
                     move || {
-                        let result = work(arguments, options, number, shared, job == 0);
+                        let result = work(arguments, options, shared, job == 0);
                         if result.is_err() {
                             shared.next.store(shared.end, Ordering::Relaxed);
                         }
@@ -160,15 +155,10 @@ fn compare_all(arguments: &Arguments, options: Options) -> anyhow::Result<ExitCo
 fn work(
     arguments: &Arguments,
     options: Options,
-    number: usize,
     shared: &Shared,
     first: bool,
 ) -> anyhow::Result<()> {
-    let mut device = if arguments.device.starts_with("cuda:") {
-        WorkerRunner::open_cuda(number, false, SILENCE_MAX)?
-    } else {
-        WorkerRunner::open(number, false, SILENCE_MAX)?
-    };
+    let mut device = WorkerRunner::open(&arguments.device, false, SILENCE_MAX)?;
     let Some(width) = device.device().subgroup_width_run else {
         bail!("{} has no subgroups, so nothing can be counted on it", device.device().name)
     };

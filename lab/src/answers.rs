@@ -16,10 +16,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
-use lanescope::record::{Device, Tool};
+use lanescope::record::{Device, Method, Tool};
 use lanescope::run::profile::twice::Twice;
 use lanescope::run::worker::WorkerRunner;
-use lanescope::run::{CountOptions, Counted, Runner, now_utc, trust};
+use lanescope::run::{CountRequest, Counted, Runner, now_utc, trust};
 use serde_json::{Value as Json, json};
 
 /// How soon `profile` answers on a device.
@@ -37,8 +37,6 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let number = arguments.device.strip_prefix("wgpu:").and_then(|number| number.parse().ok());
-    let number = number.with_context(|| format!("`{}` is no wgpu:N", arguments.device))?;
     let catalogue = Catalogue::embedded()?;
     let mut kernels = Vec::new();
     let mut worst: f64 = 0.0;
@@ -48,7 +46,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         let mut seconds = Vec::new();
         let mut last = None;
         for _ in 0..arguments.times.max(1) {
-            let (counted, opened) = answer(&launch, number, &catalogue)?;
+            let (counted, opened) = answer(&launch, &arguments.device, &catalogue)?;
             let took = counted.answer_ns.context("no time was taken")?.0 * 1e-9;
             seconds.push(took);
             worst = worst.max(took);
@@ -71,13 +69,14 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 /// Opens the device in a new process and counts as `profile` does.
 fn answer(
     launch: &Launch,
-    number: usize,
+    device: &str,
     catalogue: &Catalogue,
 ) -> anyhow::Result<(Counted, Device)> {
     let constructs = trust::constructs(launch)?;
-    let runner = Box::new(WorkerRunner::open(number, false, Duration::from_secs(120))?);
+    let runner = Box::new(WorkerRunner::open(device, false, Duration::from_secs(120))?);
     let mut twice = Twice::new(runner, catalogue, &constructs, None)?;
-    let counted = twice.count(launch, &CountOptions { histogram: true, derived: false })?;
+    let counted =
+        twice.count_once(launch, &CountRequest::once(Method::Executed).with_histogram())?;
     Ok((counted, twice.device().clone()))
 }
 

@@ -16,9 +16,9 @@ use std::time::Duration;
 use anyhow::Context;
 use lanescope::instrument::Method;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
-use lanescope::record::{Tool, Value};
+use lanescope::record::{self, Tool, Value};
 use lanescope::run::worker::WorkerRunner;
-use lanescope::run::{CountOptions, Counted, Runner, TimeOptions, now_utc};
+use lanescope::run::{CountRequest, Counted, Runner, TimeOptions, now_utc};
 use serde_json::{Value as Json, json};
 
 /// What counting costs on a device.
@@ -42,9 +42,7 @@ struct Set {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let number = arguments.device.strip_prefix("wgpu:").and_then(|number| number.parse().ok());
-    let number = number.with_context(|| format!("`{}` is no wgpu:N", arguments.device))?;
-    let mut device = WorkerRunner::open(number, true, Duration::from_secs(120))?;
+    let mut device = WorkerRunner::open(&arguments.device, true, Duration::from_secs(120))?;
     let mut same = true;
     let mut sets = Vec::new();
     for set in sets_of(arguments.n)? {
@@ -109,8 +107,12 @@ fn times(
         .collect()
 }
 
-fn count(launch: &Launch, device: &mut WorkerRunner, derived: bool) -> anyhow::Result<Counted> {
-    Ok(device.count(launch, &CountOptions { histogram: false, derived })?)
+fn count(
+    launch: &Launch,
+    device: &mut WorkerRunner,
+    method: record::Method,
+) -> anyhow::Result<Counted> {
+    Ok(device.count_once(launch, &CountRequest::once(method))?)
 }
 
 /// Measures a set; tells also whether all counts were the same.
@@ -125,7 +127,10 @@ fn measure(
     let mut rows = Vec::new();
     let (mut all_same, mut logarithms) = (true, [0.0, 0.0]);
     for (index, launch) in set.launches.iter().enumerate() {
-        let (one, other) = (count(launch, device, true)?, count(launch, device, false)?);
+        let (one, other) = (
+            count(launch, device, record::Method::Derived)?,
+            count(launch, device, record::Method::Executed)?,
+        );
         let same = one.dispatches == other.dispatches;
         if !same {
             eprintln!("{}: derived counts are not the executed ones", launch.kernel);

@@ -145,9 +145,7 @@ fn simulator(launch: &Launch, runs: u32) -> anyhow::Result<Vec<Json>> {
 
 /// The driver's own time for a dispatch.
 fn driver(launch: &Launch, device: &str) -> anyhow::Result<Json> {
-    let number = device.strip_prefix("wgpu:").and_then(|number| number.parse().ok());
-    let number = number.with_context(|| format!("`{device}` is no wgpu:N"))?;
-    let mut runner = WorkerRunner::open(number, false, Duration::from_secs(120))?;
+    let mut runner = WorkerRunner::open(device, false, Duration::from_secs(120))?;
     let options = TimeOptions {
         budget: Duration::from_secs(15),
         samples_min: 5,

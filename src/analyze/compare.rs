@@ -11,7 +11,7 @@ use super::names::{SIZE, device_label, parameters_text};
 use super::plausibility::plausibility;
 use super::rounds::{median_time, times_ns};
 use crate::{
-    record::{Device, DeviceKind, Flag, Measurement, Run, Status, Tag, Value},
+    record::{Device, Flag, Measurement, Run, Status, Tag, Value},
     statistics::{UnpairedRatio, unpaired_ratio},
     units::{Nanoseconds, Ratio, Width},
 };
@@ -106,13 +106,12 @@ fn twin(a: &Run, b: &Run, left: &Measurement, taken: &[bool]) -> Option<usize> {
 fn counterpart<'a>(from: &Run, to: &'a Run, id: &str) -> Option<&'a Device> {
     let known = super::names::device(from, id)?;
     let hardware = |run: &'a Run| -> Vec<&'a Device> {
-        run.devices.iter().filter(|device| device.kind != DeviceKind::Simulator).collect()
+        run.devices.iter().filter(|device| !device.is_simulator()).collect()
     };
     let only = || {
-        let many = from.devices.iter().filter(|one| one.kind != DeviceKind::Simulator).count();
+        let many = from.devices.iter().filter(|one| !one.is_simulator()).count();
         let candidates = hardware(to);
-        (many == 1 && candidates.len() == 1 && known.kind != DeviceKind::Simulator)
-            .then(|| candidates[0])
+        (many == 1 && candidates.len() == 1 && !known.is_simulator()).then(|| candidates[0])
     };
     // Several devices of the same name are told apart by id.
     to.devices
@@ -120,7 +119,7 @@ fn counterpart<'a>(from: &Run, to: &'a Run, id: &str) -> Option<&'a Device> {
         .find(|device| device.id == id && device.name == known.name)
         .or_else(|| {
             to.devices.iter().find(|device| {
-                known.kind != DeviceKind::Simulator
+                !known.is_simulator()
                     && device.name == known.name
                     && device.backend == known.backend
             })

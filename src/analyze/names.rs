@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Device, DeviceKind, Measurement, Published, Run, Status, Value};
+use crate::record::{Device, Measurement, Published, Run, Status, Value};
 use crate::units::Width;
 
 /// The parameter that holds a launch's element count.
@@ -47,11 +47,10 @@ pub fn device_label(run: &Run, id: &str) -> String {
 
 /// Names a device without regard to others.
 pub(super) fn plain_label(device: &Device) -> String {
-    match device.kind {
-        DeviceKind::Simulator | DeviceKind::Radv => device.id.clone(),
-        DeviceKind::Wgpu | DeviceKind::Cuda => {
-            format!("{} ({})", device.name, device.backend.name())
-        }
+    if device.is_emulated() {
+        device.id.clone()
+    } else {
+        format!("{} ({})", device.name, device.backend.name())
     }
 }
 
@@ -77,7 +76,7 @@ pub(super) fn device<'a>(run: &'a Run, id: &str) -> Option<&'a Device> {
 
 /// Whether a measurement was made by the simulator.
 pub(super) fn is_simulated(run: &Run, measurement: &Measurement) -> bool {
-    device(run, &measurement.device).is_some_and(|device| device.kind == DeviceKind::Simulator)
+    device(run, &measurement.device).is_some_and(Device::is_simulator)
 }
 
 /// A parameter's value as a number.

@@ -14,8 +14,8 @@ use super::lines::{self, SourceColumn};
 use super::names::parameters_text;
 use crate::{
     record::{
-        Block, Counter, CountersFrom, Device, DeviceKind, Dispatch, Flag, Measurement, Method,
-        Output, Run, ShaderTrust, Status, Tag, Trust, flag,
+        Block, Counter, CountersFrom, Device, Dispatch, Flag, Measurement, Method, Output, Run,
+        ShaderTrust, Status, Tag, Trust, flag,
     },
     units::{BlockId, Nanoseconds, Ratio, Width},
 };
@@ -240,7 +240,7 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
     lines.sort_by(|a, b| b.wasted.unwrap_or(0.0).total_cmp(&a.wasted.unwrap_or(0.0)));
     DeviceProfile {
         driver: known.map(|device| device.driver.clone()).unwrap_or_default(),
-        simulated: known.is_some_and(|device| device.kind == DeviceKind::Simulator),
+        simulated: known.is_some_and(|device| device.is_simulator()),
         cpu_driver: known.is_some_and(|device| device.cpu_driver),
         trust: trust(known, measurement),
         judged: measurement.trust.clone(),
@@ -264,7 +264,7 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
 /// control flow, or, in older records, the device as a whole.
 fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
     let of_shader = measurement.trust.as_ref().map(|judged| judged.trust);
-    if device.is_some_and(|device| device.kind == DeviceKind::Simulator) {
+    if device.is_some_and(Device::is_simulator) {
         let one_schedule = flag::has(&measurement.flags, &Tag::DependsOnSchedule);
         if one_schedule { Trust::OneSchedule } else { Trust::Guaranteed }
     } else if measurement.method == Some(Method::Estimated) {

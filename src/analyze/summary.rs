@@ -14,7 +14,7 @@ use super::plausibility::{Plausibility, plausibility};
 use super::rounds::{overlap, ticks_by_round};
 use super::usual::Usual;
 use crate::{
-    record::{DeviceKind, Flag, Measurement, Output, Published, Run, Status, Tag, Value, flag},
+    record::{Flag, Measurement, Output, Published, Run, Status, Tag, Value, flag},
     statistics::{PairedRatio, paired_ratio},
     units::{Nanoseconds, Ratio, Width},
 };
@@ -33,8 +33,8 @@ pub struct DeviceSummary {
     pub device: String,
     /// Its name for people, distinct within the run.
     pub label: String,
-    /// What kind of machine it is.
-    pub kind: DeviceKind,
+    /// Whether it is the simulator.
+    pub simulated: bool,
     /// The width that it runs, in lanes.
     pub width: Option<Width>,
     /// Its measurements in the order in which they finished, but for points added to a sweep, which
@@ -124,7 +124,7 @@ pub fn summary(run: &Run) -> Summary {
         .map(|device| DeviceSummary {
             device: device.id.clone(),
             label: device_label(run, &device.id),
-            kind: device.kind,
+            simulated: device.is_simulator(),
             width: device.subgroup_width_run,
             rows: ordered(rows(&device.id), |row| (&row.kernel, &row.parameters)),
         })

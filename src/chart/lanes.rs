@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     analyze::{FORM, SIZE, SummaryPart, SummaryRow, parameters_text, short_name},
-    record::{DeviceKind, Status},
+    record::Status,
 };
 
 /// Draws mean active lanes by kernel and device, with the expected and the published figure.
@@ -114,7 +114,7 @@ pub(super) fn series(part: &SummaryPart, shown: impl Fn(&SummaryRow) -> bool) ->
         .iter()
         .filter(|device| device.rows.iter().any(&shown))
         .map(|device| match device.width {
-            Some(width) if device.kind != DeviceKind::Simulator => {
+            Some(width) if !device.simulated => {
                 format!("{}, W = {width}", device.label)
             }
             _ => device.label.clone(),

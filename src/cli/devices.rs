@@ -1,172 +1,220 @@
 //! Device ids: which devices a command means.
 //!
-//! Input: the ids as typed, the adapters that there are. Output: [`Choice`]s, in the order of use.
+//! Input: the ids as typed, and what the back ends list. Output: [`Choice`]s, in the order of use. What
+//! distinguishes one back end from another stands in its row of [`BACK_ENDS`], not here.
 
 use std::time::Duration;
 
 use crate::kernel::{DeviceClass, Language, near_matches};
-use crate::run::wgpu::Listed;
+use crate::run::back_end::{BackEnd, Listed, Listing, OpenOptions, Places};
+use crate::run::backends::{self, BACK_ENDS};
 use crate::run::worker::{self, WorkerRunner};
-use crate::run::{RunError, RunErrorKind, cuda};
+use crate::run::{RunError, Runner};
 use crate::units::Width;
 
 use super::failure::{Exit, Failure};
 
 /// A device to use.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Choice {
-    /// The simulator at a width.
-    Simulator(Width),
-    /// An adapter by its number.
-    Wgpu {
-        /// The N of `wgpu:N`.
-        number: usize,
-        /// The driver's name for it.
-        name: String,
-        /// Whether the processor does the work.
-        cpu_driver: bool,
-    },
-    /// A GPU of NVIDIA's through CUDA, by its number.
-    Cuda {
-        /// The N of `cuda:N`.
-        number: usize,
-        /// The driver's name for it.
-        name: String,
-    },
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    /// How it is reached.
+    pub(crate) back_end: &'static BackEnd,
+    /// What stands behind the colon in its id.
+    place: String,
+    /// The driver's name for it.
+    name: String,
+    /// Whether the processor does the work.
+    on_processor: bool,
+}
+
+impl PartialEq for Choice {
+    fn eq(&self, other: &Self) -> bool {
+        self.id() == other.id()
+    }
 }
 
 impl Choice {
-    /// The id.
-    pub(crate) fn id(&self) -> String {
-        match self {
-            Self::Simulator(width) => format!("sim:{width}"),
-            Self::Wgpu { number, .. } => format!("wgpu:{number}"),
-            Self::Cuda { number, .. } => format!("cuda:{number}"),
-        }
+    /// A device of a back end whose places have a form.
+    fn of_form(back_end: &'static BackEnd, place: &str) -> Self {
+        let place = place.to_owned();
+        Self { back_end, place, name: back_end.name.to_owned(), on_processor: true }
     }
 
-    /// Whether it is a device, rather than the simulator: it has times.
+    /// A device that a back end lists and does not leave out.
+    fn listed(back_end: &'static BackEnd, listed: &Listed) -> Option<Self> {
+        let (_, place) = listed.id.as_deref()?.split_once(':')?;
+        let (place, name) = (place.to_owned(), listed.name.clone());
+        Some(Self { back_end, place, name, on_processor: listed.cpu_driver })
+    }
+
+    /// The simulator at a width.
+    pub(crate) fn simulator(width: Width) -> Option<Self> {
+        Some(Self::of_form(backends::by_prefix("sim")?, &width.to_string()))
+    }
+
+    /// The id.
+    pub(crate) fn id(&self) -> String {
+        format!("{}:{}", self.back_end.prefix, self.place)
+    }
+
+    /// Whether it has times, as a device has and the simulator has not.
     pub(crate) fn is_device(&self) -> bool {
-        !matches!(self, Self::Simulator(_))
+        self.back_end.gives.times
     }
 
     /// Whether it runs kernels of this language.
     pub(crate) fn speaks(&self, language: Language) -> bool {
-        match language {
-            Language::Wgsl => true,
-            Language::Cuda => matches!(self, Self::Cuda { .. }),
-        }
+        self.back_end.languages.contains(&language)
     }
 
-    /// Opens a device in a child process of its own.
+    /// Opens it in a child process of its own.
     ///
     /// # Errors
     ///
-    /// What opening gives; simulators have no process.
+    /// What opening gives.
     pub(crate) fn worker(
         &self,
         calibrate: bool,
         silence_max: Duration,
     ) -> Result<WorkerRunner, RunError> {
-        match self {
-            Self::Wgpu { number, .. } => WorkerRunner::open(*number, calibrate, silence_max),
-            Self::Cuda { number, .. } => WorkerRunner::open_cuda(*number, calibrate, silence_max),
-            Self::Simulator(_) => {
-                Err(RunError::new(RunErrorKind::NoDevice, "the simulator has no process"))
-            }
-        }
+        WorkerRunner::open(&self.id(), calibrate, silence_max)
+    }
+
+    /// Opens it in this process: for back ends that need no child.
+    ///
+    /// # Errors
+    ///
+    /// What opening gives.
+    pub(crate) fn open_here(&self, options: &OpenOptions) -> Result<Box<dyn Runner>, RunError> {
+        (self.back_end.open)(&self.place, options)
     }
 
     /// Whose defaults its kernels take.
     pub(crate) fn class(&self, quick: bool) -> DeviceClass {
-        match self {
-            _ if quick => DeviceClass::Quick,
-            Self::Wgpu { cpu_driver: false, .. } | Self::Cuda { .. } => DeviceClass::Gpu,
-            Self::Wgpu { .. } | Self::Simulator(_) => DeviceClass::Cpu,
+        match (quick, self.on_processor) {
+            (true, _) => DeviceClass::Quick,
+            (false, true) => DeviceClass::Cpu,
+            (false, false) => DeviceClass::Gpu,
         }
     }
 }
 
-/// The widths that stand beside every run.
-const SIMULATED: [u32; 2] = [32, 64];
-
-/// What there is to choose from.
+/// What there is to choose from: what each back end that was asked lists.
 #[derive(Debug)]
 pub(crate) struct Available {
-    /// Every adapter, the ones left out included.
-    pub(crate) listed: Vec<Listed>,
-    /// Why adapters could not be listed.
-    pub(crate) trouble: Option<RunError>,
-    /// What there is of CUDA; nothing where nobody asked.
-    pub(crate) cuda: Option<cuda::Listed>,
+    listings: Vec<(&'static BackEnd, Listing)>,
 }
 
 impl Available {
     /// Asks children for what the ids may mean; where they mean nothing, for all that there is, so
     /// that the refusal can name it.
     pub(crate) fn ask(ids: &[String]) -> Self {
-        let mut available = Self { listed: Vec::new(), trouble: None, cuda: None };
-        if needs_adapters(ids) {
-            available.ask_adapters();
-        }
-        if needs_cuda(ids) {
-            available.ask_cuda();
-        }
+        let mut available = Self { listings: Vec::new() };
+        available.ask_where(|back_end| may_mean(ids, back_end));
         if choose(ids, &available).is_err() {
-            if !needs_adapters(ids) {
-                available.ask_adapters();
-            }
-            if !needs_cuda(ids) {
-                available.ask_cuda();
-            }
+            available.ask_where(|_| true);
         }
         available
     }
 
-    fn ask_adapters(&mut self) {
-        match worker::adapters() {
-            Ok(listed) => self.listed = listed,
-            Err(error) => self.trouble = Some(error),
+    /// Asks the back ends that list their devices and were not asked yet.
+    fn ask_where(&mut self, wanted: impl Fn(&BackEnd) -> bool) {
+        let lists = |back_end: &&BackEnd| matches!(back_end.places, Places::Listed { .. });
+        for back_end in BACK_ENDS.iter().filter(lists).filter(|back_end| wanted(back_end)) {
+            if self.listing(back_end).is_none() {
+                let listing = worker::list(back_end).unwrap_or_else(|error| Listing {
+                    trouble: Some(error.message),
+                    path: (!is_default(back_end))
+                        .then(|| "how kernels are compiled is not known".to_owned()),
+                    ..Listing::default()
+                });
+                self.listings.push((back_end, listing));
+            }
+        }
+        self.listings.sort_by_key(|(asked, _)| {
+            BACK_ENDS.iter().position(|back_end| back_end.prefix == asked.prefix)
+        });
+    }
+
+    /// What a back end lists; nothing where it was not asked.
+    pub(crate) fn listing(&self, back_end: &BackEnd) -> Option<&Listing> {
+        let mut of = self.listings.iter().filter(|(asked, _)| asked.prefix == back_end.prefix);
+        of.next().map(|(_, listing)| listing)
+    }
+
+    /// What each back end lists that was asked.
+    pub(crate) fn listings(&self) -> impl Iterator<Item = (&'static BackEnd, &Listing)> {
+        self.listings.iter().map(|(back_end, listing)| (*back_end, listing))
+    }
+
+    /// What goes wrong where no device is named: who could not be listed, and who is left out and why,
+    /// a sentence each.
+    fn complaints(&self) -> Vec<String> {
+        let mut complaints = Vec::new();
+        for (_, listing) in self.listings().filter(|(back_end, _)| is_default(back_end)) {
+            for listed in &listing.devices {
+                if let Some(why) = &listed.left_out {
+                    let Listed { name, backend, .. } = listed;
+                    complaints.push(format!("{name} ({backend}) is left out: {why}"));
+                }
+            }
+            complaints.extend(listing.trouble.iter().map(|trouble| unlisted(trouble)));
+        }
+        complaints
+    }
+
+    /// Whether some driver's device is there, and be it one that is left out.
+    fn has_adapters(&self) -> bool {
+        let mut defaults = self.listings().filter(|(back_end, _)| is_default(back_end));
+        defaults.any(|(_, listing)| !listing.devices.is_empty())
+    }
+
+    /// The devices of a back end that work.
+    fn of(&self, back_end: &'static BackEnd) -> Vec<Choice> {
+        let listed = self.listing(back_end).into_iter().flat_map(|listing| &listing.devices);
+        listed.filter_map(|listed| Choice::listed(back_end, listed)).collect()
+    }
+
+    /// The devices that work of those back ends that are used where none is named.
+    fn working(&self) -> Vec<Choice> {
+        BACK_ENDS.iter().filter(|row| is_default(row)).flat_map(|row| self.of(row)).collect()
+    }
+}
+
+/// What is to be said of the devices before a run begins, a sentence each; `asked` says whether devices
+/// were named.
+pub(crate) fn remarks(available: &Available, chosen: &[Choice], asked: bool) -> Vec<String> {
+    let mut remarks = available.complaints();
+    if !chosen.iter().any(Choice::is_device) {
+        let message = "no adapter is used: counts come from the simulator, and there are no times";
+        remarks.push(message.to_owned());
+        if !available.has_adapters() && !asked {
+            remarks.push(INSTALL.to_owned());
         }
     }
-
-    fn ask_cuda(&mut self) {
-        self.cuda = Some(worker::cuda_devices().unwrap_or_else(|error| cuda::Listed {
-            devices: Vec::new(),
-            trouble: Some(error.message),
-            path: "how kernels are compiled is not known".to_owned(),
-            compiles: false,
-        }));
-    }
-
-    /// The adapters that work.
-    fn working(&self) -> Vec<Choice> {
-        let working = self.listed.iter().filter(|listed| listed.left_out.is_none());
-        working
-            .enumerate()
-            .map(|(number, listed)| Choice::Wgpu {
-                number,
-                name: listed.name.clone(),
-                cpu_driver: listed.cpu_driver,
-            })
-            .collect()
-    }
-
-    /// The GPUs that CUDA sees.
-    fn cuda_devices(&self) -> Vec<Choice> {
-        let devices = self.cuda.iter().flat_map(|cuda| &cuda.devices).enumerate();
-        devices.map(|(number, d)| Choice::Cuda { number, name: d.name.clone() }).collect()
-    }
+    remarks
 }
 
-/// Whether any of the ids needs the adapters listed.
-fn needs_adapters(ids: &[String]) -> bool {
-    ids.is_empty() || ids.iter().any(|id| !id.starts_with("sim:") && !id.starts_with("cuda:"))
+fn unlisted(trouble: &str) -> String {
+    format!("the adapters could not be listed: {trouble}")
 }
 
-/// Whether any of the ids may be a device of CUDA's.
-fn needs_cuda(ids: &[String]) -> bool {
-    ids.iter().any(|id| id == "all" || id.starts_with("cuda:"))
+/// Whether a back end's devices are used where none is named.
+fn is_default(back_end: &BackEnd) -> bool {
+    matches!(back_end.places, Places::Listed { by_default: true, .. })
+}
+
+/// Whether any of the ids may be a device of a back end's: one without a prefix that is known may be
+/// meant for those that are used by default.
+fn may_mean(ids: &[String], back_end: &BackEnd) -> bool {
+    let means = |id: &String| {
+        let known = id.split_once(':').and_then(|(prefix, _)| backends::by_prefix(prefix));
+        match known {
+            Some(known) => known.prefix == back_end.prefix,
+            None => id == "all" || is_default(back_end),
+        }
+    };
+    (ids.is_empty() && is_default(back_end)) || ids.iter().any(means)
 }
 
 /// Without ids: every GPU, else the CPU drivers, then the simulator at 32 and 64. With: those.
@@ -174,15 +222,13 @@ pub(crate) fn choose(ids: &[String], available: &Available) -> Result<Vec<Choice
     let working = available.working();
     let mut chosen = Vec::new();
     if ids.is_empty() {
-        let gpu = |choice: &Choice| matches!(choice, Choice::Wgpu { cpu_driver: false, .. });
-        let gpus = working.iter().any(gpu);
-        chosen.extend(working.into_iter().filter(|choice| !gpus || gpu(choice)));
-        chosen.extend(simulators());
+        let gpus = working.iter().any(|choice| !choice.on_processor);
+        chosen.extend(working.into_iter().filter(|choice| !(gpus && choice.on_processor)));
+        chosen.extend(usual());
         return Ok(chosen);
     }
     for id in ids {
-        let more = one(id, &working, available)?;
-        for choice in more {
+        for choice in choose_by_id(id, &working, available)? {
             if !chosen.contains(&choice) {
                 chosen.push(choice);
             }
@@ -200,64 +246,76 @@ pub(crate) fn choose_for_profile(
     if !ids.is_empty() {
         return choose(ids, available);
     }
-    let gpu = |choice: &Choice| matches!(choice, Choice::Wgpu { cpu_driver: false, .. });
-    let first = available.working().into_iter().find(gpu);
-    Ok(first.into_iter().chain(simulators()).collect())
+    let first = available.working().into_iter().find(|choice| !choice.on_processor);
+    Ok(first.into_iter().chain(usual()).collect())
 }
 
-fn simulators() -> impl Iterator<Item = Choice> {
-    SIMULATED.into_iter().filter_map(|lanes| Width::new(lanes).ok()).map(Choice::Simulator)
+/// What stands beside every run: the simulator at 32 and 64.
+fn usual() -> impl Iterator<Item = Choice> {
+    BACK_ENDS.iter().flat_map(|back_end| {
+        let places = match &back_end.places {
+            Places::Form { usual, .. } => *usual,
+            Places::Listed { .. } => &[],
+        };
+        places.iter().map(|place| Choice::of_form(back_end, place))
+    })
 }
 
-fn one(id: &str, working: &[Choice], available: &Available) -> Result<Vec<Choice>, Failure> {
+/// The devices that one id means.
+fn choose_by_id(
+    id: &str,
+    working: &[Choice],
+    available: &Available,
+) -> Result<Vec<Choice>, Failure> {
     if id == "all" {
-        let devices = working.iter().cloned().chain(available.cuda_devices());
-        return Ok(devices.chain(simulators()).collect());
+        let listed = BACK_ENDS.iter().flat_map(|back_end| available.of(back_end));
+        return Ok(listed.chain(usual()).collect());
     }
-    match id.split_once(':') {
-        Some(("sim", lanes)) => {
-            let lanes: u32 = lanes.parse().map_err(|_| unknown(id, working, available))?;
-            let width = Width::new(lanes).map_err(|error| {
-                Failure::message(Exit::NoDevice, format!("--device {id}: {error}"))
-            })?;
-            Ok(vec![Choice::Simulator(width)])
-        }
-        Some(("wgpu", rest)) => {
-            let found = named(working.to_vec(), rest);
-            if found.is_empty() { Err(unknown(id, working, available)) } else { Ok(found) }
-        }
-        Some(("cuda", rest)) => {
-            let found = named(available.cuda_devices(), rest);
-            if !found.is_empty() {
-                return Ok(found);
+    let Some((prefix, place)) = id.split_once(':') else {
+        return Err(unknown(id, working, available));
+    };
+    let Some(back_end) = backends::by_prefix(prefix) else {
+        return Err(unknown(id, working, available));
+    };
+    match &back_end.places {
+        Places::Form { check, .. } => match check(place) {
+            Ok(()) => Ok(vec![Choice::of_form(back_end, place)]),
+            Err(None) => Err(unknown(id, working, available)),
+            Err(Some(why)) => {
+                Err(Failure::message(Exit::NoDevice, format!("--device {id}: {why}")))
             }
-            let trouble = available.cuda.as_ref().and_then(|cuda| cuda.trouble.clone());
-            let why = trouble.unwrap_or_else(|| "CUDA's driver has no such device".to_owned());
-            let message = format!("--device {id}: {why}\n{}", list(available));
-            Err(Failure::message(Exit::NoDevice, message))
+        },
+        Places::Listed { by_default, .. } => {
+            let found = named(available.of(back_end), place);
+            match (found.is_empty(), by_default) {
+                (false, _) => Ok(found),
+                (true, true) => Err(unknown(id, working, available)),
+                (true, false) => Err(missing(id, back_end, available)),
+            }
         }
-        _ => Err(unknown(id, working, available)),
     }
 }
 
 /// The devices with a number, or with a part of a name.
 fn named(devices: Vec<Choice>, wanted: &str) -> Vec<Choice> {
     let part = wanted.to_lowercase();
-    let matches = |choice: &Choice| match choice {
-        Choice::Wgpu { number, name, .. } | Choice::Cuda { number, name } => {
-            number.to_string() == wanted
-                || (wanted.parse::<usize>().is_err()
-                    && !wanted.is_empty()
-                    && name.to_lowercase().contains(&part))
-        }
-        Choice::Simulator(_) => false,
+    let is_name = wanted.parse::<usize>().is_err() && !wanted.is_empty();
+    let matches = |choice: &Choice| {
+        choice.place == wanted || (is_name && choice.name.to_lowercase().contains(&part))
     };
     devices.into_iter().filter(matches).collect()
 }
 
+/// There is no such device where nothing is used by default, and the back end may say why.
+fn missing(id: &str, back_end: &BackEnd, available: &Available) -> Failure {
+    let trouble = available.listing(back_end).and_then(|listing| listing.trouble.clone());
+    let why = trouble.unwrap_or_else(|| format!("{}'s driver has no such device", back_end.name));
+    Failure::message(Exit::NoDevice, format!("--device {id}: {why}\n{}", list(available)))
+}
+
 fn unknown(id: &str, working: &[Choice], available: &Available) -> Failure {
     let mut known: Vec<String> = working.iter().map(Choice::id).collect();
-    known.extend(SIMULATED.map(|lanes| format!("sim:{lanes}")));
+    known.extend(usual().map(|choice| choice.id()));
     known.push("all".to_owned());
     let hint = near_matches(id, known.iter().map(String::as_str));
     let mut message = format!("there is no device {id:?}{hint}\n{}", list(available));
@@ -279,18 +337,21 @@ Without one, the simulator runs everything: --device sim:32 --device sim:64";
 /// What there is, a line each.
 pub(crate) fn list(available: &Available) -> String {
     let mut text = String::new();
-    if let Some(trouble) = &available.trouble {
-        text += &format!("  the adapters could not be listed: {trouble}\n");
+    for (back_end, listing) in available.listings() {
+        if let Some(trouble) = listing.trouble.as_ref().filter(|_| is_default(back_end)) {
+            text += &format!("  {}\n", unlisted(trouble));
+        }
+        for listed in &listing.devices {
+            let id = listed.id.as_deref().unwrap_or("left out");
+            let why = listed.left_out.as_ref().map_or(String::new(), |why| format!(": {why}"));
+            text += &format!("  {id:9} {} ({}){why}\n", listed.name, listed.backend);
+        }
     }
-    for listed in &available.listed {
-        let id = listed.id.as_deref().unwrap_or("left out");
-        let why = listed.left_out.as_ref().map_or(String::new(), |why| format!(": {why}"));
-        text += &format!("  {id:9} {} ({}){why}\n", listed.name, listed.backend);
+    for back_end in &BACK_ENDS {
+        if let Places::Form { meaning: [form, meaning], .. } = &back_end.places {
+            text += &format!("  {form:9} {meaning}\n");
+        }
     }
-    for device in available.cuda.iter().flat_map(|cuda| &cuda.devices) {
-        text += &format!("  {:9} {} (cuda)\n", device.id, device.name);
-    }
-    text += "  sim:W     the simulator, W = 1, 2, 4 … 128\n";
     text
 }
 
@@ -307,15 +368,13 @@ mod tests {
             cpu_driver,
             left_out: id.is_none().then(|| "it gives no device".to_owned()),
         };
-        Available {
-            listed: vec![
-                listed(None, "Null hardware", false),
-                listed(Some("wgpu:0"), "Radeon RX 7900", false),
-                listed(Some("wgpu:1"), "llvmpipe", true),
-            ],
-            trouble: None,
-            cuda: None,
-        }
+        let devices = vec![
+            listed(None, "Null hardware", false),
+            listed(Some("wgpu:0"), "Radeon RX 7900", false),
+            listed(Some("wgpu:1"), "llvmpipe", true),
+        ];
+        let listing = Listing { devices, ..Listing::default() };
+        Available { listings: vec![(backends::by_prefix("wgpu").unwrap(), listing)] }
     }
 
     fn ids(ids: &[&str]) -> Result<Vec<String>, Failure> {
@@ -344,5 +403,19 @@ mod tests {
         let message = ids(&["wgpu0"]).unwrap_err().error.to_string();
         assert!(message.contains("did you mean wgpu:0"), "{message}");
         assert!(message.contains("left out  Null hardware"), "{message}");
+    }
+
+    #[test]
+    fn only_back_ends_that_ids_may_mean_are_asked() {
+        let asked = |ids: &[&str]| -> Vec<&str> {
+            let ids: Vec<String> = ids.iter().map(|id| (*id).to_owned()).collect();
+            let rows = BACK_ENDS.iter().filter(|back_end| may_mean(&ids, back_end));
+            rows.map(|back_end| back_end.prefix).filter(|prefix| *prefix != "sim").collect()
+        };
+        assert_eq!(asked(&[]), ["wgpu"]);
+        assert_eq!(asked(&["all"]), ["wgpu", "cuda"]);
+        assert_eq!(asked(&["cuda:0"]), ["cuda"]);
+        assert_eq!(asked(&["sim:32"]), [""; 0]);
+        assert_eq!(asked(&["sim:32", "radeon"]), ["wgpu"]);
     }
 }

@@ -9,10 +9,11 @@ use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use crate::kernel::Catalogue;
 use crate::present::{self, Style};
-use crate::record::{CountersFrom, Device, DeviceKind, Packing, Tag, Trust, flag};
+use crate::record::{CountersFrom, Device, Packing, Tag, Trust, flag};
+use crate::run::back_end::OpenOptions;
+use crate::run::backends;
 use crate::run::cuda::disassembly::HOW_TO_GET;
 use crate::run::self_test::{self, CaseResult};
-use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
 use crate::run::worker::{self, SILENCE_MAX};
 use crate::run::{RunError, Runner};
 
@@ -30,7 +31,7 @@ impl Examined {
     fn trust(&self) -> Option<Trust> {
         let device = self.device.as_ref()?;
         let passed = |cases: &Vec<CaseResult>| cases.iter().all(|case| case.differences.is_empty());
-        Some(if device.kind == DeviceKind::Simulator {
+        Some(if device.is_simulator() {
             Trust::Guaranteed
         } else if self.self_test.as_ref().is_ok_and(passed) {
             Trust::Observed
@@ -64,8 +65,10 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
     let examined: Vec<Examined> = choices.iter().map(|c| examine(c, &catalogue)).collect();
     if arguments.json {
         let all: Vec<_> = examined.iter().map(describe).collect();
-        let document =
-            json!({ "adapters": available.listed, "cuda": available.cuda, "devices": all });
+        let listing = |prefix| backends::by_prefix(prefix).and_then(|row| available.listing(row));
+        let adapters = listing("wgpu").map_or(&[][..], |listing| listing.devices.as_slice());
+        let cuda = listing("cuda");
+        let document = json!({ "adapters": adapters, "cuda": cuda, "devices": all });
         serde_json::to_writer_pretty(&mut *out, &document).map_err(Failure::bad_input)?;
         writeln!(out)?;
     } else {
@@ -85,21 +88,16 @@ fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
     let id = choice.id();
     // Nothing is left to tell it to when standard error is closed.
     let _ = writeln!(anstream::stderr(), "examining {id} …");
-    let opened: Result<Box<dyn Runner>, RunError> = match choice {
-        Choice::Simulator(width) => Ok(Box::new(SimulatorRunner::new(*width, STEPS_MAX))),
-        Choice::Wgpu { .. } | Choice::Cuda { .. } => {
-            choice.worker(true, SILENCE_MAX).map(|runner| Box::new(runner) as _)
-        }
+    let opened: Result<Box<dyn Runner>, RunError> = if choice.back_end.in_child {
+        choice.worker(true, SILENCE_MAX).map(|runner| Box::new(runner) as _)
+    } else {
+        choice.open_here(&OpenOptions::usual(true))
     };
     match opened {
         Ok(mut runner) => {
             let self_test = self_test::run(&mut *runner, catalogue);
-            let counters = match choice {
-                Choice::Cuda { number, .. } => {
-                    Some(worker::counters(*number).unwrap_or_else(|error| Err(error.to_string())))
-                }
-                Choice::Simulator(_) | Choice::Wgpu { .. } => None,
-            };
+            let read = || worker::counters(&id).unwrap_or_else(|error| Err(error.to_string()));
+            let counters = choice.back_end.gives.counters.then(read);
             Examined { id, device: Some(runner.device().clone()), self_test, counters }
         }
         Err(error) => Examined { id, device: None, self_test: Err(error), counters: None },
@@ -108,8 +106,8 @@ fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
 
 fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "Adapters:\n{}", devices::list(available))?;
-    if let Some(cuda) = &available.cuda {
-        writeln!(out, "CUDA:\n  {}\n", cuda.summary())?;
+    for (back_end, listing) in available.listings().filter(|(_, listing)| listing.path.is_some()) {
+        writeln!(out, "{}:\n  {}\n", back_end.name, listing.summary(back_end))?;
     }
     let devices: Vec<Device> = examined.iter().filter_map(|e| e.device.clone()).collect();
     writeln!(out, "{}", present::devices(&devices).to_text(Style::Terminal))?;

@@ -5,6 +5,8 @@
 use std::fmt::Display;
 use std::process::ExitCode;
 
+use crate::record::{Limit, LimitOf};
+
 /// The exit codes, as README lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
@@ -46,6 +48,23 @@ impl Failure {
     /// A message of the command line's own.
     pub(crate) fn message(exit: Exit, message: impl Display) -> Self {
         Self { exit, error: anyhow::anyhow!("{message}") }
+    }
+}
+
+/// What raises a limit, in words for the command line.
+pub(crate) fn hint(limit: Limit) -> &'static str {
+    match limit.which {
+        LimitOf::Steps => "--steps raises it",
+        LimitOf::MemoryBytes => "--memory-max raises it",
+        LimitOf::SilenceSeconds => "--time-limit waits longer",
+    }
+}
+
+/// Why something failed, with what raises the limit that it reached.
+pub(crate) fn with_hint(why: &str, limit: Option<Limit>) -> String {
+    match limit {
+        Some(limit) => format!("{why} ({})", hint(limit)),
+        None => why.to_owned(),
     }
 }
 

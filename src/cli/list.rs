@@ -10,7 +10,7 @@ use super::failure::{Exit, Failure};
 use super::run::catalogue;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Language, SEED, format};
 use crate::program::Needs;
-use crate::run::measure::programs;
+use crate::run::launched::programs;
 
 /// Prints the kernels that the arguments choose.
 pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Exit, Failure> {

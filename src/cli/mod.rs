@@ -15,10 +15,12 @@ mod failure;
 mod groups;
 mod list;
 mod occupancy;
+mod plan;
 mod profile;
 mod render;
 mod report;
 mod run;
+mod watch;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

@@ -11,24 +11,26 @@ use super::annotate::{self, Look, RESTS_ON_ESTIMATES};
 use super::arguments::ProfileArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
-use super::run::{Job, RESULT_FILE, complain, exit, note, tell_missing};
+use super::run::{complain, exit, tell_missing};
+use super::watch::{RESULT_FILE, Watch, begun};
 use super::{export, render};
 use crate::analyze::{self, Condition};
 use crate::kernel::{Catalogue, Description, Launch, Workgroups};
 use crate::program::ProgramError;
 use crate::record::{Flag, Measurement, Method, Run, ScheduleCounts, Tag, flag};
+use crate::run::back_end::OpenOptions;
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::files::FILE_BYTES_MAX;
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::template::template;
 use crate::run::profile::twice::Twice;
 use crate::run::profile::{ProfileError, Request};
-use crate::run::session::SessionOptions;
+use crate::run::session::{Listener, Recording, SessionOptions};
 use crate::run::simulator::SimulatorRunner;
-use crate::run::trust::{self, Counting};
-use crate::run::{CountOptions, RunError, RunErrorKind, Runner, caught};
+use crate::run::trust;
+use crate::run::{CountRequest, RunError, RunErrorKind, Runner, caught};
 use crate::simulate::Schedule;
-use crate::units::{Width, grouped};
+use crate::units::grouped;
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";
@@ -52,7 +54,7 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
     let launch = launch(&request, arguments)?;
     let available = Available::ask(&arguments.device);
     let choices = devices::choose_for_profile(&arguments.device, &available)?;
-    if arguments.sass && !choices.iter().any(|choice| matches!(choice, Choice::Cuda { .. })) {
+    if arguments.sass && !choices.iter().any(|choice| choice.back_end.gives.code) {
         let message = "--sass shows the machine code of a device cuda:N; add --device cuda:0";
         return Err(Failure::message(Exit::BadInput, message.to_owned()));
     }
@@ -61,12 +63,22 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
     let note =
         |(_, description): &(String, Description)| (launch.kernel.clone(), description.note());
     let notes = request.description.iter().map(note).collect();
-    let mut job = Job::new(arguments.out.as_deref(), asked, &available, &choices, notes)?;
+    let mut recording = Recording::new(begun(notes));
+    let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
+    let remarks = devices::remarks(&available, &choices, asked);
+    remarks.iter().for_each(|remark| watch.message(remark));
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
     for choice in &choices {
-        count(&mut job, choice, &launch, arguments, &catalogue)?;
+        let measured = recording.run.measurements.len();
+        count(choice, &launch, arguments, &catalogue, &mut recording, &mut watch);
+        if recording.run.measurements.len() > measured {
+            count_schedules(&launch, arguments, &mut recording, &mut watch);
+        }
+        if watch.has_failed() {
+            break;
+        }
     }
-    finish(job, arguments, condition.as_ref(), out)
+    finish(watch, &recording, arguments, condition.as_ref(), out)
 }
 
 /// What the arguments ask for, with the files that they name.
@@ -221,8 +233,8 @@ fn init(request: &Request, shader: &Path) -> Result<Exit, Failure> {
 
 /// Says beforehand that a simulator will take long, so that nobody takes it for hung.
 fn warn_of_size(launch: &Launch, choices: &[Choice]) -> Result<(), Failure> {
-    let simulated = choices.iter().any(|choice| matches!(choice, Choice::Simulator(_)));
-    let programs = crate::run::measure::programs(launch).map_err(Failure::bad_input)?;
+    let simulated = choices.iter().any(|choice| !choice.is_device());
+    let programs = crate::run::launched::programs(launch).map_err(Failure::bad_input)?;
     for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
         let Workgroups::Direct(groups) = &dispatch.workgroups else { continue };
         let sizes = groups
@@ -246,100 +258,95 @@ fn warn_of_size(launch: &Launch, choices: &[Choice]) -> Result<(), Failure> {
 
 /// Counts the launch on one device.
 fn count(
-    job: &mut Job,
     choice: &Choice,
     launch: &Launch,
     arguments: &ProfileArguments,
     catalogue: &Catalogue,
-) -> Result<(), Failure> {
-    job.progress.set_message(format!("{}: opening", choice.id()));
-    job.progress.enable_steady_tick(Duration::from_millis(120));
+    recording: &mut Recording,
+    listener: &mut dyn Listener,
+) {
     let silence_max = Duration::from_secs(arguments.time_limit);
-    let counting = match (arguments.exact, arguments.estimate) {
-        (true, _) => Some(Counting::Executed),
-        (false, true) => Some(Counting::Estimated),
+    let method = match (arguments.exact, arguments.estimate) {
+        (true, _) => Some(Method::Executed),
+        (false, true) => Some(Method::Estimated),
         (false, false) => None,
+    };
+    let here = OpenOptions {
+        steps_max: arguments.steps,
+        strict: arguments.strict,
+        ..OpenOptions::usual(false)
     };
     // A shader that cannot be used is told when it is counted.
     let constructs = trust::constructs(launch).unwrap_or_default();
     let mut open = || -> Result<Box<dyn Runner>, RunError> {
-        Ok(match choice {
-            Choice::Simulator(width) => {
-                let simulator = SimulatorRunner::new(*width, arguments.steps);
-                Box::new(simulator.strict(arguments.strict))
-            }
-            Choice::Wgpu { .. } | Choice::Cuda { .. } => {
-                let runner = Box::new(choice.worker(false, silence_max)?);
-                Box::new(Twice::new(runner, catalogue, &constructs, counting)?)
-            }
-        })
+        if !choice.back_end.in_child {
+            return choice.open_here(&here);
+        }
+        let runner = Box::new(choice.worker(false, silence_max)?);
+        Ok(Box::new(Twice::new(runner, catalogue, &constructs, method)?))
     };
     let options = SessionOptions {
-        count: Some(CountOptions { histogram: true, derived: false }),
+        count: Some(CountRequest::once(Method::Executed).with_histogram()),
         timing: None,
         samples_min: 0,
         noise_ratio_max: 0.0,
         hardware_counters: true,
     };
-    job.session(choice, &mut open, &[vec![launch.clone()]], &options)?;
-    match choice {
-        Choice::Simulator(width) => count_schedules(job, *width, launch, arguments),
-        Choice::Wgpu { .. } | Choice::Cuda { .. } => Ok(()),
-    }
+    let groups = [vec![launch.clone()]];
+    recording.run_device(&choice.id(), &mut open, &groups, &options, listener);
 }
 
-/// Counts under other orders of workgroups what depends on their order.
+/// Counts under other orders of workgroups what depends on their order: where the simulator was asked
+/// last.
 fn count_schedules(
-    job: &mut Job,
-    width: Width,
     launch: &Launch,
     arguments: &ProfileArguments,
-) -> Result<(), Failure> {
-    let id = Choice::Simulator(width).id();
-    let depends =
-        job.run.measurements.last().is_some_and(|last| {
-            last.device == id && flag::has(&last.flags, &Tag::DependsOnSchedule)
-        });
-    if !depends {
-        return Ok(());
-    }
-    let mut schedules = Vec::new();
+    recording: &mut Recording,
+    watch: &mut Watch,
+) {
+    let Run { devices, measurements, .. } = &mut recording.run;
+    let Some(last) = measurements.last_mut() else { return };
+    let device = devices.iter().find(|device| device.id == last.device && device.is_simulator());
+    let width = device.and_then(|device| device.subgroup_width_run);
+    let depends = flag::has(&last.flags, &Tag::DependsOnSchedule);
+    let (Some(width), true) = (width, depends) else { return };
+    let id = last.device.clone();
+    let request = CountRequest::once(Method::Executed).with_histogram();
     for seed in 1..=arguments.schedules {
-        job.progress.set_message(format!("{id}: schedule {seed} of {}", arguments.schedules));
+        watch.doing(&format!("{id}: schedule {seed} of {}", arguments.schedules));
         let simulator = SimulatorRunner::new(width, arguments.steps);
         let schedule = Schedule::Shuffled { seed };
         let mut simulator = simulator.strict(arguments.strict).schedule(schedule, None);
-        let counted = simulator.count(launch, &CountOptions { histogram: true, derived: false });
-        let results = counted.and_then(|counted| {
+        let results = simulator.count_once(launch, &request).and_then(|counted| {
             let results = Results { counted: Some(counted), ..Results::default() };
             measurement(simulator.device(), launch, results)
         });
         match results {
-            Ok(counts) => schedules.push(ScheduleCounts {
+            Ok(counts) => last.schedules.push(ScheduleCounts {
                 seed,
                 active_lanes_mean: counts.active_lanes_mean,
                 efficiency_ratio: counts.efficiency_ratio,
                 blocks: counts.totals(),
             }),
             Err(error) => {
-                note(&job.progress, &format!("{id}: schedule {seed} was not counted: {error}"));
+                watch.message(&format!("{id}: schedule {seed} was not counted: {error}"));
             }
         }
     }
-    job.add_schedules(schedules);
-    Ok(())
+    watch.replace_last(last);
 }
 
 /// Tables, the export, the page; then the exit code.
 fn finish(
-    job: Job,
+    watch: Watch,
+    recording: &Recording,
     arguments: &ProfileArguments,
     condition: Option<&Condition>,
     out: &mut impl Write,
 ) -> Result<Exit, Failure> {
-    job.progress.finish_and_clear();
-    let Job { folder, run, unopened, opened, .. } = job;
-    let profiles = analyze::profiles(&run);
+    let folder = watch.finish()?;
+    let run = &recording.run;
+    let profiles = analyze::profiles(run);
     if !export::is_stdout(arguments.export_json.as_deref()) {
         for profile in &profiles {
             let advice = analyze::advice_of(profile);
@@ -351,14 +358,14 @@ fn finish(
     }
     out.flush()?;
     if let Some(path) = &arguments.export_json {
-        export::json(&run, path, out)?;
+        export::json(run, path, out)?;
     }
     let page = match profiles.first() {
-        Some(profile) => Some(render::profile_page(&folder, profile, &run)?),
+        Some(profile) => Some(render::profile_page(&folder, profile, run)?),
         None => None,
     };
     let stderr = &mut anstream::stderr();
-    tell_findings(&run, stderr)?;
+    tell_findings(run, stderr)?;
     writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
     if let Some(page) = page {
         writeln!(stderr, "Page:    {}", page.display())?;
@@ -366,8 +373,8 @@ fn finish(
     for measurement in &run.measurements {
         complain(measurement, stderr)?;
     }
-    tell_missing(&run, stderr)?;
-    let violations = condition.map(|condition| condition.violations(&run)).unwrap_or_default();
+    tell_missing(run, stderr)?;
+    let violations = condition.map(|condition| condition.violations(run)).unwrap_or_default();
     for violation in &violations {
         writeln!(stderr, "--fail-on: {violation}")?;
     }
@@ -385,9 +392,9 @@ fn finish(
             )?;
         }
     }
-    Ok(match exit(&run, unopened, opened) {
+    Ok(match exit(recording) {
         // No device that was asked has what the shader needs: the shader is what can be changed.
-        Exit::PartFailed if unopened == 0 && all_unsupported(&run) => Exit::BadInput,
+        Exit::PartFailed if recording.unopened == 0 && all_unsupported(run) => Exit::BadInput,
         Exit::Done if !violations.is_empty() => Exit::CheckFailed,
         code => code,
     })

@@ -93,6 +93,9 @@ pub struct Device {
     pub id: String,
     /// What kind of machine it is.
     pub kind: DeviceKind,
+    /// What it gives; absent in older records, where [`Device::gives`] follows it from the kind.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gives: Option<Gives>,
     /// The name that the driver gives.
     pub name: String,
     /// The maker, in plain words, or the PCI number where it is unknown.
@@ -142,6 +145,50 @@ pub struct Device {
     /// [`Tag::SubgroupWidthMisreported`](super::Tag::SubgroupWidthMisreported).
     #[serde(default)]
     pub flags: Vec<Flag>,
+}
+
+impl Device {
+    /// What it gives.
+    pub fn gives(&self) -> Gives {
+        let nothing = Gives { counts: true, times: false, counters: false, code: false };
+        self.gives.unwrap_or(match self.kind {
+            DeviceKind::Simulator => nothing,
+            DeviceKind::Radv => Gives { code: true, ..nothing },
+            DeviceKind::Wgpu => Gives { times: self.timestamp_quantum_ns.is_some(), ..nothing },
+            DeviceKind::Cuda => Gives {
+                times: self.timestamp_quantum_ns.is_some(),
+                counters: true,
+                code: true,
+                ..nothing
+            },
+        })
+    }
+
+    /// Whether no hardware runs it: the simulator, or an interpreter of machine code.
+    pub fn is_emulated(&self) -> bool {
+        match self.kind {
+            DeviceKind::Simulator | DeviceKind::Radv => true,
+            DeviceKind::Wgpu | DeviceKind::Cuda => false,
+        }
+    }
+
+    /// Whether it is the simulator, whose counts are right by definition.
+    pub fn is_simulator(&self) -> bool {
+        self.kind == DeviceKind::Simulator
+    }
+}
+
+/// What a device gives of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Gives {
+    /// How often blocks were executed, and with how many lanes.
+    pub counts: bool,
+    /// How long it takes.
+    pub times: bool,
+    /// What the vendor's hardware counters say.
+    pub counters: bool,
+    /// Its machine code.
+    pub code: bool,
 }
 
 /// How a workgroup of two or three dimensions is cut into subgroups.

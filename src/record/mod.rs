@@ -34,14 +34,14 @@ mod peers;
 
 use counts::lines_of;
 pub use counts::{Block, BlockCode, ConditionClass, Enclosure, Flow, Leave, Line, Part};
-pub use device::{Backend, Device, DeviceKind, Packing, ShaderTrust, TestedPart, Trust};
+pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};
 pub use machine::{Counter, CountersFrom, Instruction, MachineCode};
 pub use note::{
     Axis, CountedArms, Divergence, FigureLine, FigureNote, FigureY, KernelNote, Published,
     PublishedSpeedup, Reading, StageNote,
 };
-pub use outcome::{Output, RunErrorKind, Status};
+pub use outcome::{Limit, LimitOf, Output, RunErrorKind, Status};
 pub use peers::{PEERS_SCHEMA, PeerRow, Peers};
 
 /// The number of the format that this version writes and reads.
@@ -224,6 +224,9 @@ pub struct Measurement<D = Dispatch> {
     /// The kind of failure where it failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error_kind: Option<RunErrorKind>,
+    /// The limit that ended it, where one did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
     /// The width at which the counts were taken, in lanes.
     pub subgroup_width: Option<Width>,
     /// Which modules were created with bounds, loop and division checks.
@@ -300,6 +303,7 @@ impl<D> Measurement<D> {
             status: self.status,
             error: self.error,
             error_kind: self.error_kind,
+            limit: self.limit,
             subgroup_width: self.subgroup_width,
             runtime_checks: self.runtime_checks,
             output: self.output,

@@ -26,6 +26,27 @@ pub enum Output {
     Unchecked,
 }
 
+/// A limit of lanescope's own that ended a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limit {
+    /// Of what.
+    pub which: LimitOf,
+    /// How much it allows, in the unit of what it limits.
+    pub value: u64,
+}
+
+/// What is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitOf {
+    /// Operations that one subgroup may execute on the simulator.
+    Steps,
+    /// Bytes of a launch's buffers on the simulator, all together.
+    MemoryBytes,
+    /// Seconds in which nothing is heard of a launch.
+    SilenceSeconds,
+}
+
 /// The kinds of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -1,10 +1,10 @@
 //! What the runners of GPUs share: how to count, and what to make of outputs.
 //!
-//! Input: options and outputs. Output: methods, verdicts and errors. It runs nothing.
+//! Input: requests and outputs. Output: methods, verdicts and errors. It runs nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Checked, CountOptions, RunError, RunErrorKind, caught};
+use super::{Checked, CountRequest, RunError, RunErrorKind, caught};
 use crate::instrument::{Count, InstrumentError, Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
@@ -25,11 +25,12 @@ pub(super) fn verify(launch: &Launch, outputs: &Outputs) -> Result<Checked, RunE
 }
 
 /// How to instrument.
-pub(super) fn method(options: &CountOptions) -> Method {
-    match (options.histogram, options.derived) {
-        (true, _) => Method::Histogram,
-        (false, true) => Method::Derived,
-        (false, false) => Method::Executed,
+pub(super) fn method(request: &CountRequest) -> Method {
+    match (request.method, request.histogram) {
+        (record::Method::Estimated, _) => Method::Estimated,
+        (record::Method::Executed | record::Method::Derived, true) => Method::Histogram,
+        (record::Method::Executed, false) => Method::Executed,
+        (record::Method::Derived, false) => Method::Derived,
     }
 }
 
@@ -52,7 +53,7 @@ pub(super) fn decoded(
         RunError::new(
             RunErrorKind::Driver,
             "derived counts contradict one another: this device's lanes do not meet again where \
-             they should; count each execution with --exact",
+             they should; count each execution instead",
         )
     })?;
     for histogram in counts.iter_mut().filter_map(|count| count.histogram.as_mut()) {

@@ -5,15 +5,13 @@
 
 mod flow;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use sha2::{Digest, Sha256};
-
-use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, caught, trust};
-use crate::kernel::{Language, Launch, Workgroups, scalars};
+use super::launched::{programs, sha256};
+use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, trust};
+use crate::kernel::{Language, Launch, Workgroups};
+use crate::program::Program;
 use crate::program::loops::{self, CutLoops, LoopCounts};
-use crate::program::{Parsed, Program, ProgramError};
 use crate::record::{
     Block, BlockCode, Device, Dispatch, Flag, Measurement, Method, Output, RuntimeChecks, Source,
     Status, Tag,
@@ -33,85 +31,10 @@ pub struct Results {
     pub error: Option<RunError>,
 }
 
-/// SHA-256 of a text, in hexadecimal.
-pub fn sha256(text: &str) -> String {
-    sha256_bytes(text.as_bytes())
-}
-
-fn sha256_bytes(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// SHA-256 of each of a launch's outputs, in hexadecimal, by name.
-pub fn outputs_sha256(outputs: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, String> {
-    outputs.iter().map(|(name, bytes)| (name.clone(), sha256_bytes(bytes))).collect()
-}
-
-/// The elements of the outputs that a launch wants shown, by name.
-pub fn outputs_shown(
-    launch: &Launch,
-    outputs: &BTreeMap<String, Vec<u8>>,
-) -> BTreeMap<String, Vec<f64>> {
-    let buffers = launch.buffers.iter().filter(|buffer| launch.shown.contains(&buffer.name));
-    buffers
-        .filter_map(|buffer| {
-            let length = usize::try_from(buffer.scalar.bytes()).unwrap_or(8);
-            let elements = outputs.get(&buffer.name)?.chunks_exact(length);
-            let values = elements.map(|element| scalars::decode(buffer.scalar, element));
-            Some((buffer.name.clone(), values.collect()))
-        })
-        .collect()
-}
-
 /// The source of a launch as the record stores it, with its hash.
 pub fn source(launch: &Launch) -> (String, Source) {
     let source = Source { file: launch.file.clone(), text: launch.source.clone() };
     (sha256(&launch.source), source)
-}
-
-/// The program of each dispatch of a launch.
-///
-/// # Errors
-///
-/// [`RunErrorKind::BadInput`] with naga's diagnostic, [`RunErrorKind::Unsupported`] for CUDA C++,
-/// which naga does not read.
-pub fn programs(launch: &Launch) -> Result<Vec<Program>, RunError> {
-    if launch.dispatches.is_empty() {
-        return Ok(Vec::new());
-    }
-    if launch.language() == Language::Cuda {
-        return Err(RunError::new(RunErrorKind::Unsupported, not_available(&launch.kernel)));
-    }
-    caught("analysis", &launch.file, || analysed(launch))
-}
-
-/// Why a kernel in CUDA C++ does not run on a device, in a sentence.
-pub fn not_available(kernel: &str) -> String {
-    format!(
-        "{kernel} is not available on this device: it is CUDA C++, for what WGSL cannot say, and \
-         runs on cuda:N alone"
-    )
-}
-
-fn analysed(launch: &Launch) -> Result<Vec<Program>, RunError> {
-    let bad = |error: ProgramError| {
-        let kind = match error {
-            ProgramError::Panicked { .. } => RunErrorKind::Panicked,
-            _ => RunErrorKind::BadInput,
-        };
-        RunError::new(kind, error.to_string())
-    };
-    let parsed = Parsed::new(&launch.file, &launch.source).map_err(bad)?;
-    launch
-        .dispatches
-        .iter()
-        .map(|dispatch| {
-            // Each entry point may read a subset of the overrides; naga refuses unknown ones.
-            let mut overrides = launch.overrides.clone();
-            overrides.extend(dispatch.overrides.iter().map(|(name, value)| (name.clone(), *value)));
-            parsed.resolve(&dispatch.entry_point, &overrides).map_err(bad)
-        })
-        .collect()
 }
 
 /// Makes the measurement of `launch` on `device`.
@@ -165,6 +88,7 @@ pub fn measurement(
         seed: launch.seed,
         status: if error.is_some() { Status::Failed } else { Status::Ok },
         error_kind: error.as_ref().map(|error| error.kind),
+        limit: error.as_ref().and_then(|error| error.limit),
         error: error.map(|error| error.message).or(mismatch),
         subgroup_width: width,
         runtime_checks: RuntimeChecks {

@@ -6,8 +6,12 @@
 //!
 //! | file | what it does |
 //! |---|---|
+//! | [`back_end`] | what a back end is |
+//! | [`backends`] | the back ends, a row each: which devices, how opened, what they give |
 //! | [`cuda`] | the only place that sees cudarc: NVIDIA's GPUs through CUDA |
-//! | `counting` | what the runners of GPUs share |
+//! | `counting` | methods, verdicts and errors that all runners share |
+//! | [`gpu`] | preparing, counting, timing and probing of GPUs, written once over `trait Gpu` |
+//! | [`launched`] | the programs of a launch, digests of its outputs |
 //! | [`measure`] | counts and times → `record::Measurement` |
 //! | `probes` | the WGSL by which a device is measured |
 //! | [`profile`] | a user's shader and launch file → `Launch` |
@@ -20,8 +24,12 @@
 //! | [`wgpu`] | the only place that sees wgpu |
 //! | [`worker`] | the child process that owns a device, and the `Runner` that speaks to it |
 
+pub mod back_end;
+pub mod backends;
 mod counting;
 pub mod cuda;
+pub mod gpu;
+pub mod launched;
 pub mod measure;
 mod probes;
 pub mod profile;
@@ -45,7 +53,9 @@ use crate::instrument::{self, Count};
 use crate::kernel::Launch;
 use crate::kernel::reference::Verdict;
 pub use crate::record::RunErrorKind;
-use crate::record::{Counter, CountersFrom, Device, Flag, MachineCode, Method, Output, Time};
+use crate::record::{
+    Counter, CountersFrom, Device, Flag, Limit, LimitOf, MachineCode, Method, Output, Time,
+};
 use crate::units::{Nanoseconds, Width};
 
 /// A device that runs launches.
@@ -53,60 +63,31 @@ pub trait Runner {
     /// What is known of the device.
     fn device(&self) -> &Device;
 
-    /// Runs a launch once with counters and checks its outputs.
+    /// Runs a launch with counters, as often as is asked for and each time from the same start, and
+    /// checks its outputs: one result a run. `notice` is called whenever a dispatch is about to be
+    /// compiled or run, where the device can tell: drivers on processors compile what counts for tens
+    /// of seconds.
     ///
     /// # Errors
     ///
-    /// [`RunError`]: the shader is not usable, the device cannot run it, or it did not end well.
-    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError>;
-
-    /// As [`Runner::count`], or as [`Runner::estimate`]; `notice` hears whenever a dispatch is about to be
-    /// compiled or run, where the device can tell. Drivers on processors compile what counts for tens of
-    /// seconds.
-    ///
-    /// # Errors
-    ///
-    /// As counting and estimating.
-    fn count_noticed(
+    /// [`RunError`]: the shader is not usable, the device cannot run it or cannot count so, or it did
+    /// not end well.
+    fn count(
         &mut self,
         launch: &Launch,
-        how: How,
-        _notice: &mut dyn FnMut(),
-    ) -> Result<Counted, RunError> {
-        match how {
-            How::Counted(options) => self.count(launch, &options),
-            How::Estimated => self.estimate(launch),
-        }
-    }
-
-    /// As [`Runner::count`], without subgroup operations: lanes are exact, issues estimated.
-    ///
-    /// # Errors
-    ///
-    /// As counting, and [`RunErrorKind::Unsupported`] on devices that need no estimates.
-    fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
-        let message =
-            format!("{} counts {} and estimates nothing", self.device().id, launch.kernel);
-        Err(RunError::new(RunErrorKind::Unsupported, message))
-    }
-
-    /// Counts a launch twice from the same start, and says whether the second run came out with the
-    /// same counts and outputs; gives the first. `notice` hears what [`Runner::count_noticed`] tells.
-    ///
-    /// # Errors
-    ///
-    /// As counting and estimating.
-    fn count_twice(
-        &mut self,
-        launch: &Launch,
-        how: How,
+        request: &CountRequest,
         notice: &mut dyn FnMut(),
-    ) -> Result<(Counted, bool), RunError> {
-        let mut once = || self.count_noticed(launch, how, notice);
-        let (first, second) = (once()?, once()?);
-        let same =
-            first.outputs_sha256 == second.outputs_sha256 && first.dispatches == second.dispatches;
-        Ok((first, same))
+    ) -> Result<Vec<Counted>, RunError>;
+
+    /// The first result of [`Runner::count`], where nobody waits for signs of life.
+    ///
+    /// # Errors
+    ///
+    /// As counting.
+    fn count_once(&mut self, launch: &Launch, request: &CountRequest) -> Result<Counted, RunError> {
+        let counted = self.count(launch, &CountRequest { runs: 1, ..*request }, &mut || {})?;
+        let nothing = || RunError::new(RunErrorKind::DeviceLost, "counting gave no result");
+        counted.into_iter().next().ok_or_else(nothing)
     }
 
     /// Runs a launch once more in a process of its own with the hardware's counters, after everything
@@ -127,24 +108,36 @@ pub trait Runner {
     ) -> Vec<Result<Option<Timed>, RunError>>;
 }
 
-/// How to count.
+/// How to count, and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CountOptions {
-    /// Whether to count issues by number of active lanes too.
+pub struct CountRequest {
+    /// By which method. A simulator counts what it executes, whether that or derived counts are asked
+    /// for, and estimates nothing.
+    pub method: Method,
+    /// Whether to count by number of active lanes too: at each execution, whatever the method says,
+    /// but for estimates, which have none.
     pub histogram: bool,
-    /// Whether to derive counts from as few counters as can be: fast, and what maximal reconvergence
-    /// would give. Histograms are never derived, and a simulator counts what it executes.
-    pub derived: bool,
+    /// How often to run the launch, each time from the same start.
+    pub runs: u32,
 }
 
-/// How to count where estimates are possible too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum How {
-    /// As [`Runner::count`].
-    Counted(CountOptions),
-    /// As [`Runner::estimate`].
-    Estimated,
+impl CountRequest {
+    /// One run by a method, without histograms.
+    pub fn once(method: Method) -> Self {
+        Self { method, histogram: false, runs: 1 }
+    }
+
+    /// The same with histograms.
+    #[must_use]
+    pub fn with_histogram(self) -> Self {
+        Self { histogram: true, ..self }
+    }
+
+    /// The same, run so often.
+    #[must_use]
+    pub fn with_runs(self, runs: u32) -> Self {
+        Self { runs, ..self }
+    }
 }
 
 /// How to time.
@@ -256,14 +249,23 @@ impl From<Verdict> for Checked {
 pub struct RunError {
     /// What kind of failure it is.
     pub kind: RunErrorKind,
-    /// What happened and what to do, in words.
+    /// What happened and what to do, in words; how a limit is raised, whoever set it says.
     pub message: String,
+    /// The limit that was reached, where one was.
+    #[serde(default)]
+    pub limit: Option<Limit>,
 }
 
 impl RunError {
     /// An error of a kind.
     pub fn new(kind: RunErrorKind, message: impl Into<String>) -> Self {
-        Self { kind, message: message.into() }
+        Self { kind, message: message.into(), limit: None }
+    }
+
+    /// The same, as one that a limit makes.
+    #[must_use]
+    pub fn over(self, which: LimitOf, value: u64) -> Self {
+        Self { limit: Some(Limit { which, value }), ..self }
     }
 }
 

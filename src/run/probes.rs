@@ -1,7 +1,7 @@
 //! The WGSL by which a device is measured, on whichever interface.
 //!
 //! Input: nothing. Output: texts, and what their results mean. Each is a small kernel of its own with
-//! buffers at group 0, binding 0, 1, …; `wgpu::probe` and `cuda::probe` run them.
+//! buffers at group 0, binding 0, 1, …; `gpu::probe` runs them.
 
 use crate::record::{Device, Packing, Tag};
 use crate::units::Width;

@@ -7,11 +7,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::measure::programs;
-use super::{CountOptions, RunError, RunErrorKind, Runner};
+use super::launched::programs;
+use super::{CountRequest, RunError, RunErrorKind, Runner};
 use crate::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use crate::program::Construct;
-use crate::record::{Device, Tag, TestedPart, Trust};
+use crate::record::{Device, Method, Tag, TestedPart, Trust};
 use crate::units::Width;
 
 /// The family of the self-test's kernels.
@@ -157,7 +157,7 @@ fn compare(
     width: Width,
     mut result: CaseResult,
 ) -> Result<CaseResult, RunError> {
-    let counted = runner.count(launch, &CountOptions { histogram: false, derived: false })?;
+    let counted = runner.count_once(launch, &CountRequest::once(Method::Executed))?;
     let programs = programs(launch)?;
     for (program, dispatch) in programs.iter().zip(&counted.dispatches) {
         for (block, count) in program.blocks().iter().zip(&dispatch.counts) {

@@ -1,22 +1,22 @@
 //! Device by device, launch by launch: what is run in which order, and what happens on failure.
 //!
 //! Input: a way to open a device, and launches in groups that will be compared. Output: devices and
-//! finished measurements, handed over one by one. All launches are counted first, then each group is
+//! finished measurements, handed over one by one, and recorded in memory by a [`Recording`]. All launches are counted first, then each group is
 //! timed side by side. A failure that takes the device with it is recorded, and the rest goes on in
 //! a device opened anew. Nothing is printed or written to disk.
 
 use std::time::{Duration, Instant};
 
 use super::measure::{Results, measurement, source};
-use super::{CountOptions, RunError, RunErrorKind, Runner, TimeOptions, caught};
+use super::{CountRequest, RunError, RunErrorKind, Runner, TimeOptions, caught};
 use crate::kernel::Launch;
-use crate::record::{Device, Measurement, Source};
+use crate::record::{Device, Measurement, Run, Source};
 
 /// What to do with each launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SessionOptions {
     /// How to count; nothing for no counting.
-    pub count: Option<CountOptions>,
+    pub count: Option<CountRequest>,
     /// How long timing may take in all on this device; nothing for no timing.
     pub timing: Option<Duration>,
     /// The fewest usable samples that the stop rule asks for.
@@ -29,12 +29,83 @@ pub struct SessionOptions {
 
 /// Who hears what happens.
 pub trait Listener {
-    /// A device was opened, or opened anew.
+    /// A device, by its id, is about to be opened.
+    fn opening(&mut self, _device: &str) {}
+    /// A device was opened.
     fn device(&mut self, device: &Device);
+    /// A device, by its id, cannot be used.
+    fn unusable(&mut self, _device: &str, _error: &RunError) {}
     /// A launch is being counted or timed.
     fn progress(&mut self, device: &str, phase: Phase, launch: &Launch);
-    /// A measurement is finished.
-    fn measurement(&mut self, measurement: Measurement, source: (String, Source));
+    /// A measurement is finished; with it its source and that source's SHA-256.
+    fn measurement(&mut self, measurement: &Measurement, source: (&str, &Source));
+    /// Something that whoever watches should know, a sentence.
+    fn message(&mut self, _text: &str) {}
+    /// Whether no other device is to be run, since what is measured cannot be kept.
+    fn has_failed(&self) -> bool {
+        false
+    }
+}
+
+/// A run so far: what was recorded, and how many of its devices could be used.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    /// What is recorded.
+    pub run: Run,
+    /// Devices that could be opened.
+    pub opened: usize,
+    /// Devices that could not.
+    pub unopened: usize,
+}
+
+impl Recording {
+    /// Begins with a run that says how it was started, and nothing else yet.
+    pub fn new(run: Run) -> Self {
+        Self { run, opened: 0, unopened: 0 }
+    }
+
+    /// Runs groups of launches on the device with an id, and records what comes of it.
+    pub fn run_device(
+        &mut self,
+        id: &str,
+        open: &mut Open<'_>,
+        groups: &[Vec<Launch>],
+        options: &SessionOptions,
+        listener: &mut dyn Listener,
+    ) {
+        listener.opening(id);
+        let mut recorder = Recorder { run: &mut self.run, listener };
+        match run_device(open, groups, options, &mut recorder) {
+            Ok(()) => self.opened += 1,
+            Err(error) => {
+                self.unopened += 1;
+                listener.unusable(id, &error);
+            }
+        }
+    }
+}
+
+/// Records what happens, and passes it on.
+struct Recorder<'a> {
+    run: &'a mut Run,
+    listener: &'a mut dyn Listener,
+}
+
+impl Listener for Recorder<'_> {
+    fn device(&mut self, device: &Device) {
+        self.listener.device(device);
+        self.run.devices.push(device.clone());
+    }
+
+    fn progress(&mut self, device: &str, phase: Phase, launch: &Launch) {
+        self.listener.progress(device, phase, launch);
+    }
+
+    fn measurement(&mut self, measurement: &Measurement, (sha256, source): (&str, &Source)) {
+        self.listener.measurement(measurement, (sha256, source));
+        self.run.sources.entry(sha256.to_owned()).or_insert_with(|| source.clone());
+        self.run.measurements.push(measurement.clone());
+    }
 }
 
 /// What is being done.
@@ -105,11 +176,11 @@ impl Session<'_, '_> {
     }
 
     fn count(&mut self, launch: &Launch) -> Results {
-        let Some(options) = self.options.count else { return Results::default() };
+        let Some(request) = self.options.count else { return Results::default() };
         self.listener.progress(&self.device.id, Phase::Counting, launch);
-        let counted = self
-            .runner()
-            .and_then(|runner| caught("counting", &launch.file, || runner.count(launch, &options)));
+        let counted = self.runner().and_then(|runner| {
+            caught("counting", &launch.file, || runner.count_once(launch, &request))
+        });
         match counted {
             Ok(counted) => Results { counted: Some(counted), ..Results::default() },
             Err(error) => {
@@ -193,7 +264,8 @@ impl Session<'_, '_> {
             measurement(&self.device, &empty, Results { error: Some(error), ..Results::default() })
         });
         if let Ok(measurement) = made {
-            self.listener.measurement(measurement, source(launch));
+            let (sha256, source) = source(launch);
+            self.listener.measurement(&measurement, (&sha256, &source));
         }
     }
 }

@@ -6,15 +6,17 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::measure::{outputs_sha256, outputs_shown, programs};
+use super::launched::{outputs_sha256, outputs_shown, programs};
 use super::{
-    Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
+    Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
     Timed, caught,
 };
 use crate::instrument::Count;
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
-use crate::record::{Backend, Counter, Device, DeviceKind, Flag, Method, Packing, Tag, Trust};
+use crate::record::{
+    Backend, Counter, Device, DeviceKind, Flag, Gives, LimitOf, Method, Packing, Tag, Trust,
+};
 use crate::simulate::{
     BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Report, ReportKind,
     Schedule, SimulateError, Taken, Trap,
@@ -27,6 +29,9 @@ pub const STEPS_MAX: u64 = 1 << 32;
 /// Bytes of a launch's buffers, all together, where nothing else is asked for: 4 GiB. While a
 /// launch is prepared and checked, up to three times as much may be in use.
 pub const MEMORY_BYTES_MAX: u64 = 4 << 30;
+
+/// What it gives.
+pub const GIVES: Gives = Gives { counts: true, times: false, counters: false, code: false };
 
 /// The simulator at one width.
 #[derive(Debug)]
@@ -43,6 +48,7 @@ impl SimulatorRunner {
         let device = Device {
             id: format!("sim:{width}"),
             kind: DeviceKind::Simulator,
+            gives: Some(GIVES),
             name: format!("SIMT simulator, {width} lanes"),
             vendor: "lanescope".to_owned(),
             driver: env!("CARGO_PKG_VERSION").to_owned(),
@@ -114,10 +120,14 @@ impl SimulatorRunner {
         let bytes: u64 = launch.buffers.iter().map(|buffer| buffer.size).sum();
         let bytes_max = self.memory_bytes_max;
         if bytes > bytes_max {
-            return refused(format!(
-                "the buffers take {bytes} bytes; the simulator takes at most {bytes_max} \
-                 (--memory-max raises it); choose a smaller launch"
-            ));
+            let error = RunError::new(
+                RunErrorKind::Unsupported,
+                format!(
+                    "the buffers take {bytes} bytes; the simulator takes at most {bytes_max}; \
+                     choose a smaller launch"
+                ),
+            );
+            return Err(error.over(LimitOf::MemoryBytes, bytes_max));
         }
         Ok(())
     }
@@ -198,9 +208,23 @@ impl Runner for SimulatorRunner {
         &self.device
     }
 
-    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+    fn count(
+        &mut self,
+        launch: &Launch,
+        request: &CountRequest,
+        notice: &mut dyn FnMut(),
+    ) -> Result<Vec<Counted>, RunError> {
+        if request.method == Method::Estimated {
+            let message =
+                format!("{} counts {} and estimates nothing", self.device.id, launch.kernel);
+            return Err(RunError::new(RunErrorKind::Unsupported, message));
+        }
         // A fault of the simulator's own must not take the other devices' results along.
-        caught("simulator", &launch.file, || self.counted(launch, options))
+        let mut counted = || {
+            notice();
+            caught("simulator", &launch.file, || self.counted(launch, request.histogram))
+        };
+        (0..request.runs).map(|_| counted()).collect()
     }
 
     fn time(
@@ -242,7 +266,7 @@ fn tag(kind: ReportKind) -> Tag {
 }
 
 impl SimulatorRunner {
-    fn counted(&self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
+    fn counted(&self, launch: &Launch, histogram: bool) -> Result<Counted, RunError> {
         self.check_memory(launch)?;
         let programs = programs(launch)?;
         let mut buffers = buffers(launch);
@@ -262,7 +286,7 @@ impl SimulatorRunner {
             let count = |block: crate::simulate::BlockCounts| Count {
                 issues: block.issues,
                 lanes: block.lanes,
-                histogram: options.histogram.then_some(block.histogram),
+                histogram: histogram.then_some(block.histogram),
             };
             let counts = outcome.blocks.into_iter().map(count).collect();
             dispatches.push(CountedDispatch { workgroups: Some(workgroups), counts });
@@ -330,8 +354,11 @@ impl SimulatorRunner {
                 Trap::Steps { .. } => RunErrorKind::StepLimit,
                 Trap::Fault { .. } => RunErrorKind::Trap,
             };
-            let hint = if kind == RunErrorKind::StepLimit { " (--steps raises it)" } else { "" };
-            RunError::new(kind, format!("{trap}{hint}"))
+            let error = RunError::new(kind, trap.to_string());
+            match kind {
+                RunErrorKind::StepLimit => error.over(LimitOf::Steps, self.config.steps_max),
+                _ => error,
+            }
         })
     }
 }

@@ -21,21 +21,10 @@
 use std::collections::BTreeSet;
 
 use super::RunError;
-use super::measure::programs;
+use super::launched::programs;
 use crate::kernel::Launch;
 use crate::program::{Construct, Program};
-use crate::record::{Device, DeviceKind, ShaderTrust, Trust};
-
-/// How to count a shader.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Counting {
-    /// From as few counters as the rest follows from.
-    Derived,
-    /// At each execution of each block.
-    Executed,
-    /// Each lane its own trips, without subgroup operations.
-    Estimated,
-}
+use crate::record::{Device, Method, ShaderTrust, Trust};
 
 /// The forms of control flow that a launch's entry points use, together.
 ///
@@ -60,7 +49,7 @@ pub fn of_shader(device: &Device, programs: &[Program]) -> Option<ShaderTrust> {
 pub fn judged(device: &Device, constructs: &BTreeSet<Construct>) -> Option<ShaderTrust> {
     let names: Vec<String> =
         constructs.iter().map(|construct| construct.name().to_owned()).collect();
-    if device.kind == DeviceKind::Simulator {
+    if device.is_simulator() {
         let trust = Trust::Guaranteed;
         return Some(ShaderTrust { trust, constructs: names, failed: Vec::new() });
     }
@@ -81,9 +70,9 @@ pub fn judged(device: &Device, constructs: &BTreeSet<Construct>) -> Option<Shade
 }
 
 /// How a shader is counted that is not asked for in a certain way.
-pub fn counting(device: &Device, constructs: &BTreeSet<Construct>) -> Counting {
+pub fn method(device: &Device, constructs: &BTreeSet<Construct>) -> Method {
     if device.subgroup_width_run.is_none() {
-        return Counting::Estimated;
+        return Method::Estimated;
     }
     let suspect = device.self_test.iter().any(|part| {
         let used = constructs.iter().find(|construct| construct.name() == part.construct);
@@ -91,10 +80,10 @@ pub fn counting(device: &Device, constructs: &BTreeSet<Construct>) -> Counting {
     });
     let trust = judged(device, constructs).map(|judged| judged.trust);
     match trust {
-        _ if suspect => Counting::Estimated,
+        _ if suspect => Method::Estimated,
         // A CPU's driver is asked what it does: lavapipe, for one, leaves long loops by itself.
-        Some(Trust::Guaranteed | Trust::Observed) if !device.cpu_driver => Counting::Derived,
-        _ => Counting::Executed,
+        Some(Trust::Guaranteed | Trust::Observed) if !device.cpu_driver => Method::Derived,
+        _ => Method::Executed,
     }
 }
 
@@ -122,7 +111,7 @@ fn plain(construct: Construct) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::TestedPart;
+    use crate::record::{DeviceKind, TestedPart};
     use crate::run::Runner;
     use crate::run::simulator::SimulatorRunner;
     use crate::units::Width;
@@ -155,30 +144,30 @@ mod tests {
         let device = gpu(&[SwitchSharedCase], &[]);
         let judge = |used: &[Construct]| {
             let trust = judged(&device, &set(used)).unwrap();
-            (trust.trust, trust.failed, counting(&device, &set(used)))
+            (trust.trust, trust.failed, method(&device, &set(used)))
         };
-        assert_eq!(judge(&[]), (Trust::Observed, vec![], Counting::Derived));
-        assert_eq!(judge(&[Branch, Loop]), (Trust::Observed, vec![], Counting::Derived));
-        assert_eq!(judge(&[Branch, Switch]), (Trust::Observed, vec![], Counting::Derived));
+        assert_eq!(judge(&[]), (Trust::Observed, vec![], Method::Derived));
+        assert_eq!(judge(&[Branch, Loop]), (Trust::Observed, vec![], Method::Derived));
+        assert_eq!(judge(&[Branch, Switch]), (Trust::Observed, vec![], Method::Derived));
         let shared = vec!["switch_shared_case".to_owned()];
         let judgement = judge(&[Branch, Switch, SwitchSharedCase]);
-        assert_eq!(judgement, (Trust::Unknown, shared, Counting::Executed));
+        assert_eq!(judgement, (Trust::Unknown, shared, Method::Executed));
     }
 
     #[test]
     fn subgroup_operations_that_fail_in_plain_forms_are_not_believed() {
         use Construct::{Branch, Loop, Switch, WorkBeforeBreak};
-        let count = |device: &Device, used: &[Construct]| counting(device, &set(used));
+        let count = |device: &Device, used: &[Construct]| method(device, &set(used));
         let loops = gpu(&[Loop], &[]);
-        assert_eq!(count(&loops, &[Branch]), Counting::Derived);
-        assert_eq!(count(&loops, &[Branch, Loop]), Counting::Estimated);
+        assert_eq!(count(&loops, &[Branch]), Method::Derived);
+        assert_eq!(count(&loops, &[Branch, Loop]), Method::Estimated);
         let breaks = gpu(&[WorkBeforeBreak], &[]);
-        assert_eq!(count(&breaks, &[Loop, WorkBeforeBreak]), Counting::Executed);
+        assert_eq!(count(&breaks, &[Loop, WorkBeforeBreak]), Method::Executed);
         let lanes = gpu(&[], &[Switch]);
-        assert_eq!(count(&lanes, &[Switch]), Counting::Estimated);
-        assert_eq!(count(&lanes, &[Loop]), Counting::Derived);
+        assert_eq!(count(&lanes, &[Switch]), Method::Estimated);
+        assert_eq!(count(&lanes, &[Loop]), Method::Derived);
         let none = Device { subgroup_width_run: None, ..gpu(&[], &[]) };
-        assert_eq!(count(&none, &[]), Counting::Estimated);
+        assert_eq!(count(&none, &[]), Method::Estimated);
     }
 
     #[test]
@@ -190,10 +179,10 @@ mod tests {
         for used in [&[][..], &[Loop]] {
             let judged = judged(&impossible, &set(used)).unwrap();
             assert_eq!((judged.trust, judged.failed), (Trust::Unknown, vec![]));
-            assert_eq!(counting(&impossible, &set(used)), Counting::Executed);
+            assert_eq!(method(&impossible, &set(used)), Method::Executed);
         }
         let cpu = Device { cpu_driver: true, ..gpu(&[], &[]) };
-        assert_eq!(counting(&cpu, &set(&[Loop])), Counting::Executed);
+        assert_eq!(method(&cpu, &set(&[Loop])), Method::Executed);
         let part = gpu(&[], &[]).self_test.remove(0);
         let partly = Device { self_test: vec![part], ..gpu(&[], &[]) };
         assert_eq!(judged(&partly, &set(&[Loop])).unwrap().trust, Trust::Unknown);

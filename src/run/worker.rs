@@ -16,17 +16,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::cuda::collect::{Part, merged, parts};
-use super::cuda::{self, CudaRunner};
+use super::back_end::{BackEnd, CountersPart, HardwareCounters, Listing, OpenOptions, Places};
+use super::backends;
 use super::self_test;
-use super::wgpu::{Listed, WgpuRunner, list};
 use super::{
-    Collected, CountOptions, Counted, How, RunError, RunErrorKind, Runner, TimeOptions, Timed,
-    caught,
+    Collected, CountRequest, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed, caught,
 };
 use crate::kernel::{Catalogue, Launch};
 use crate::program::Construct;
-use crate::record::{CountersFrom, Device};
+use crate::record::{CountersFrom, Device, LimitOf};
 
 /// How long nothing may be heard of a launch.
 pub const SILENCE_MAX: Duration = Duration::from_secs(120);
@@ -44,54 +42,41 @@ const STDERR_LINES: usize = 6;
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Request {
-    /// List the adapters: answered with [`Reply::Adapters`].
-    List,
-    /// List what there is of CUDA: answered with [`Reply::Cuda`].
-    ListCuda,
-    /// Open device number `number`: answered with [`Reply::Opened`] or [`Reply::Failed`].
+    /// List what a back end has: answered with [`Reply::Listed`].
+    List {
+        /// The back end's prefix.
+        back_end: String,
+    },
+    /// Open a device: answered with [`Reply::Opened`] or [`Reply::Failed`].
     Open {
-        /// By which interface.
-        interface: Interface,
-        /// The N of `wgpu:N` or `cuda:N`.
-        number: usize,
-        /// Whether to measure rates, fusion and the loop limit.
-        calibrate: bool,
+        /// Its id.
+        id: String,
+        /// How.
+        options: OpenOptions,
     },
     /// Count: answered with any number of [`Reply::Counting`], then [`Reply::Counted`] or
     /// [`Reply::Failed`].
     Count {
         /// What to run.
         launch: Box<Launch>,
-        /// How.
-        options: CountOptions,
-    },
-    /// Count without subgroup operations: answered as [`Request::Count`].
-    Estimate {
-        /// What to run.
-        launch: Box<Launch>,
-    },
-    /// Count twice: answered as [`Request::Count`], with [`Reply::CountedTwice`] for the last.
-    CountTwice {
-        /// What to run.
-        launch: Box<Launch>,
-        /// How.
-        how: How,
+        /// How, and how often.
+        request: CountRequest,
     },
     /// Read hardware counters of a launch: answered with [`Reply::Collected`] or [`Reply::Failed`].
     /// No device may have been opened in the child, and nothing else is asked of it.
     Collect {
-        /// The N of `cuda:N`.
-        number: usize,
+        /// The device's id.
+        id: String,
         /// What to run.
         launch: Box<Launch>,
         /// What to read.
-        part: Part,
+        part: CountersPart,
     },
     /// Say whether hardware counters can be read: answered with [`Reply::Counters`] or
     /// [`Reply::Failed`]. As [`Request::Collect`], in a child of its own.
     Counters {
-        /// The N of `cuda:N`.
-        number: usize,
+        /// The device's id.
+        id: String,
     },
     /// Time: answered with any number of [`Reply::Sampling`], then [`Reply::Timed`].
     Time {
@@ -102,48 +87,16 @@ pub enum Request {
     },
 }
 
-/// How a device is reached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Interface {
-    /// Vulkan, Metal or DX12.
-    Wgpu,
-    /// NVIDIA's own.
-    Cuda,
-}
-
-impl Interface {
-    /// What device ids begin with.
-    pub fn prefix(self) -> &'static str {
-        match self {
-            Self::Wgpu => "wgpu",
-            Self::Cuda => "cuda",
-        }
-    }
-
-    /// Opens device `number` in this process.
-    fn open(self, number: usize, calibrate: bool) -> Result<Box<dyn Runner>, RunError> {
-        match self {
-            Self::Wgpu => WgpuRunner::open(number, calibrate).map(|runner| Box::new(runner) as _),
-            Self::Cuda => CudaRunner::open(number, calibrate).map(|runner| Box::new(runner) as _),
-        }
-    }
-}
-
 /// What the child answers.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reply {
-    /// The adapters.
-    Adapters(Vec<Listed>),
-    /// What there is of CUDA.
-    Cuda(cuda::Listed),
+    /// What a back end has.
+    Listed(Listing),
     /// The device is open.
     Opened(Box<Device>),
-    /// Counting's result.
-    Counted(Counted),
-    /// Counting twice: the first result, and whether the second was the same.
-    CountedTwice(Counted, bool),
+    /// Counting's results, one a run.
+    Counted(Vec<Counted>),
     /// What hardware counters gave.
     Collected(Box<Collected>),
     /// What would read hardware counters, or why they cannot be read.
@@ -193,9 +146,8 @@ fn answer(
     output: &mut impl Write,
 ) -> io::Result<Reply> {
     Ok(match request {
-        Request::List => Reply::Adapters(list()),
-        Request::ListCuda => Reply::Cuda(cuda::list()),
-        Request::Open { interface, number, calibrate } => match interface.open(number, calibrate) {
+        Request::List { back_end } => list_here(&back_end),
+        Request::Open { id, options } => match open_here(&id, &options) {
             Ok(opened) => {
                 let device = Box::new(opened.device().clone());
                 *runner = Some(opened);
@@ -203,31 +155,20 @@ fn answer(
             }
             Err(error) => Reply::Failed(error),
         },
-        Request::Count { launch, options } => {
-            let how = How::Counted(options);
-            return count(runner.as_deref_mut(), &launch, output, |runner, notice| {
-                runner.count_noticed(&launch, how, notice).map(Reply::Counted)
-            });
-        }
-        Request::Estimate { launch } => {
-            return count(runner.as_deref_mut(), &launch, output, |runner, notice| {
-                runner.count_noticed(&launch, How::Estimated, notice).map(Reply::Counted)
-            });
-        }
-        Request::CountTwice { launch, how } => {
-            return count(runner.as_deref_mut(), &launch, output, |runner, notice| {
-                let (first, same) = runner.count_twice(&launch, how, notice)?;
-                Ok(Reply::CountedTwice(first, same))
-            });
-        }
-        Request::Collect { number, launch, part } => {
+        Request::Count { launch, request } => match runner.as_mut() {
+            None => Reply::Failed(closed()),
+            Some(runner) => return count(&mut **runner, &launch, &request, output),
+        },
+        Request::Collect { id, launch, part } => {
             let collected = caught("reading of counters", &launch.file, || {
-                cuda::collect::collect(number, &launch, part)
+                let (hardware, place) = hardware(&id)?;
+                (hardware.collect)(place, &launch, part)
             });
             collected.map_or_else(Reply::Failed, |collected| Reply::Collected(Box::new(collected)))
         }
-        Request::Counters { number } => {
-            cuda::collect::available(number).map_or_else(Reply::Failed, Reply::Counters)
+        Request::Counters { id } => {
+            let found = hardware(&id).and_then(|(hardware, place)| (hardware.available)(place));
+            found.map_or_else(Reply::Failed, Reply::Counters)
         }
         Request::Time { launches, options } => match runner.as_mut() {
             None => Reply::Failed(closed()),
@@ -236,22 +177,43 @@ fn answer(
     })
 }
 
+/// Lists what a back end has, in this process.
+fn list_here(prefix: &str) -> Reply {
+    match backends::by_prefix(prefix).map(|back_end| &back_end.places) {
+        Some(Places::Listed { list, .. }) => Reply::Listed(list()),
+        Some(Places::Form { .. }) => Reply::Listed(Listing::default()),
+        None => Reply::Failed(RunError::new(RunErrorKind::NoDevice, "there is no such back end")),
+    }
+}
+
+/// Opens a device in this process.
+fn open_here(id: &str, options: &OpenOptions) -> Result<Box<dyn Runner>, RunError> {
+    let (back_end, place) = backends::of_id(id)?;
+    (back_end.open)(place, options)
+}
+
+/// How a device's hardware counters are read, and its place.
+fn hardware(id: &str) -> Result<(&'static HardwareCounters, &str), RunError> {
+    let (back_end, place) = backends::of_id(id)?;
+    let none = || RunError::new(RunErrorKind::Unsupported, format!("{id} has no counters to read"));
+    Ok((back_end.hardware.as_ref().ok_or_else(none)?, place))
+}
+
 /// Counts a launch, and says of each dispatch that it is about to be compiled or run.
 fn count(
-    runner: Option<&mut (dyn Runner + 'static)>,
+    runner: &mut dyn Runner,
     launch: &Launch,
+    request: &CountRequest,
     output: &mut impl Write,
-    counted: impl FnOnce(&mut dyn Runner, &mut dyn FnMut()) -> Result<Reply, RunError>,
 ) -> io::Result<Reply> {
-    let Some(runner) = runner else { return Ok(Reply::Failed(closed())) };
     let mut broken = None;
     let mut notice = || {
         if let Err(error) = send(output, &Reply::Counting) {
             broken = Some(error);
         }
     };
-    let reply = caught("counting", &launch.file, || counted(runner, &mut notice));
-    broken.map_or_else(|| Ok(reply.unwrap_or_else(Reply::Failed)), Err)
+    let counted = caught("counting", &launch.file, || runner.count(launch, request, &mut notice));
+    broken.map_or_else(|| Ok(counted.map_or_else(Reply::Failed, Reply::Counted)), Err)
 }
 
 /// Times launches, and says of each sample that it begins.
@@ -361,8 +323,7 @@ impl Worker {
             Err(RecvTimeoutError::Timeout) => {
                 self.end();
                 let message = format!(
-                    "{doing}: nothing was heard for {} s; its process was ended (--time-limit \
-                     waits longer)",
+                    "{doing}: nothing was heard for {} s; its process was ended",
                     limit.as_secs()
                 );
                 Err(RunError::new(RunErrorKind::TimeLimit, message))
@@ -402,46 +363,34 @@ impl Drop for Worker {
     }
 }
 
-/// Lists the adapters, in a child of their own.
+/// Lists what a back end has, in a child of its own; for one whose devices have a form, nothing.
 ///
 /// # Errors
 ///
 /// [`RunErrorKind::DeviceLost`] and [`RunErrorKind::TimeLimit`] where a driver brings the child down.
-pub fn adapters() -> Result<Vec<Listed>, RunError> {
+pub fn list(back_end: &BackEnd) -> Result<Listing, RunError> {
+    if matches!(back_end.places, Places::Form { .. }) {
+        return Ok(Listing::default());
+    }
     let mut worker = Worker::start(&WorkerOptions::new(OPENING_MAX))?;
-    worker.ask(&Request::List)?;
-    match worker.hear(OPENING_MAX, "listing the adapters")? {
-        Reply::Adapters(adapters) => Ok(adapters),
+    worker.ask(&Request::List { back_end: back_end.prefix.to_owned() })?;
+    match worker.hear(OPENING_MAX, &format!("listing the devices of {}", back_end.name))? {
+        Reply::Listed(listing) => Ok(listing),
         Reply::Failed(error) => Err(error),
         other => Err(unexpected(&other)),
     }
 }
 
-/// Lists what there is of CUDA, in a child of its own.
-///
-/// # Errors
-///
-/// [`RunErrorKind::DeviceLost`] and [`RunErrorKind::TimeLimit`] where the driver brings the child down.
-pub fn cuda_devices() -> Result<cuda::Listed, RunError> {
-    let mut worker = Worker::start(&WorkerOptions::new(OPENING_MAX))?;
-    worker.ask(&Request::ListCuda)?;
-    match worker.hear(OPENING_MAX, "listing CUDA's devices")? {
-        Reply::Cuda(listed) => Ok(listed),
-        Reply::Failed(error) => Err(error),
-        other => Err(unexpected(&other)),
-    }
-}
-
-/// Reads a part of a launch's hardware counters on `cuda:<number>`, in a child of its own that ends
-/// with it.
+/// Reads a part of a launch's hardware counters on a device, in a child of its own that ends with it.
 fn collected(
-    number: usize,
+    id: &str,
     launch: &Launch,
-    part: Part,
+    part: CountersPart,
     options: &WorkerOptions,
 ) -> Result<Collected, RunError> {
     let mut worker = Worker::start(options)?;
-    worker.ask(&Request::Collect { number, launch: Box::new(launch.clone()), part })?;
+    let of = Box::new(launch.clone());
+    worker.ask(&Request::Collect { id: id.to_owned(), launch: of, part })?;
     let limit = COLLECTING_MAX.max(options.silence_max);
     match worker.hear(limit, &format!("reading counters of {}", launch.kernel))? {
         Reply::Collected(collected) => Ok(*collected),
@@ -450,15 +399,15 @@ fn collected(
     }
 }
 
-/// What would read hardware counters on `cuda:<number>`, or why they cannot be read, asked in a child
-/// of its own.
+/// What would read hardware counters on a device, or why they cannot be read, asked in a child of its
+/// own.
 ///
 /// # Errors
 ///
 /// What opening the device gives, and what ends the child.
-pub fn counters(number: usize) -> Result<Result<CountersFrom, String>, RunError> {
+pub fn counters(id: &str) -> Result<Result<CountersFrom, String>, RunError> {
     let mut worker = Worker::start(&WorkerOptions::new(OPENING_MAX))?;
-    worker.ask(&Request::Counters { number })?;
+    worker.ask(&Request::Counters { id: id.to_owned() })?;
     match worker.hear(OPENING_MAX, "taking hold of hardware counters")? {
         Reply::Counters(found) => Ok(found),
         Reply::Failed(error) => Err(error),
@@ -476,31 +425,18 @@ pub struct WorkerRunner {
     worker: Worker,
     device: Device,
     silence_max: Duration,
-    /// Where the device is, and how children for it are started.
-    place: (Interface, usize, WorkerOptions),
+    /// How children for it are started.
+    options: WorkerOptions,
 }
 
 impl WorkerRunner {
-    /// Opens `wgpu:<number>` in a fresh child.
+    /// Opens a device in a fresh child.
     ///
     /// # Errors
     ///
     /// What opening or calibrating gives, and what ends the child.
-    pub fn open(number: usize, calibrate: bool, silence_max: Duration) -> Result<Self, RunError> {
-        Self::open_by(Interface::Wgpu, number, calibrate, &WorkerOptions::new(silence_max))
-    }
-
-    /// Opens `cuda:<number>` in a fresh child.
-    ///
-    /// # Errors
-    ///
-    /// As [`WorkerRunner::open`].
-    pub fn open_cuda(
-        number: usize,
-        calibrate: bool,
-        silence_max: Duration,
-    ) -> Result<Self, RunError> {
-        Self::open_by(Interface::Cuda, number, calibrate, &WorkerOptions::new(silence_max))
+    pub fn open(id: &str, calibrate: bool, silence_max: Duration) -> Result<Self, RunError> {
+        Self::open_by(id, &OpenOptions::usual(calibrate), &WorkerOptions::new(silence_max))
     }
 
     /// Opens a device in a fresh child that is started as `options` says.
@@ -509,23 +445,29 @@ impl WorkerRunner {
     ///
     /// As [`WorkerRunner::open`].
     pub fn open_by(
-        interface: Interface,
-        number: usize,
-        calibrate: bool,
+        id: &str,
+        open: &OpenOptions,
         options: &WorkerOptions,
     ) -> Result<Self, RunError> {
         let silence_max = options.silence_max;
         let mut worker = Worker::start(options)?;
-        worker.ask(&Request::Open { interface, number, calibrate })?;
-        let doing = format!("opening {}:{number}", interface.prefix());
-        match worker.hear(OPENING_MAX, &doing)? {
+        worker.ask(&Request::Open { id: id.to_owned(), options: *open })?;
+        match worker.hear(OPENING_MAX, &format!("opening {id}"))? {
             Reply::Opened(device) => {
-                let place = (interface, number, options.clone());
-                Ok(Self { worker, device: *device, silence_max, place })
+                Ok(Self { worker, device: *device, silence_max, options: options.clone() })
             }
             Reply::Failed(error) => Err(error),
             other => Err(unexpected(&other)),
         }
+    }
+
+    /// Waits for what the child says of a launch.
+    fn hear(&mut self, doing: &str) -> Result<Reply, RunError> {
+        let limit = self.silence_max;
+        self.worker.hear(limit, doing).map_err(|error| match error.kind {
+            RunErrorKind::TimeLimit => error.over(LimitOf::SilenceSeconds, limit.as_secs()),
+            _ => error,
+        })
     }
 
     /// Runs the whole self-test and notes what it found of the device.
@@ -539,24 +481,6 @@ impl WorkerRunner {
         self.device = device;
         Ok(())
     }
-
-    /// Asks for something to be done with a launch; gives the answer, failures aside.
-    fn asked(
-        &mut self,
-        request: &Request,
-        launch: &Launch,
-        notice: &mut dyn FnMut(),
-    ) -> Result<Reply, RunError> {
-        self.worker.ask(request)?;
-        let doing = format!("counting {}", launch.kernel);
-        loop {
-            match self.worker.hear(self.silence_max, &doing)? {
-                Reply::Counting => notice(),
-                Reply::Failed(error) => return Err(error),
-                reply => return Ok(reply),
-            }
-        }
-    }
 }
 
 impl Runner for WorkerRunner {
@@ -564,69 +488,45 @@ impl Runner for WorkerRunner {
         &self.device
     }
 
-    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        self.count_noticed(launch, How::Counted(*options), &mut || {})
-    }
-
-    fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
-        self.count_noticed(launch, How::Estimated, &mut || {})
-    }
-
-    fn count_noticed(
+    fn count(
         &mut self,
         launch: &Launch,
-        how: How,
+        request: &CountRequest,
         notice: &mut dyn FnMut(),
-    ) -> Result<Counted, RunError> {
-        let of = Box::new(launch.clone());
-        let request = match how {
-            How::Counted(options) => Request::Count { launch: of, options },
-            How::Estimated => Request::Estimate { launch: of },
-        };
-        match self.asked(&request, launch, notice)? {
-            Reply::Counted(counted) => Ok(counted),
-            other => Err(unexpected(&other)),
-        }
-    }
-
-    fn count_twice(
-        &mut self,
-        launch: &Launch,
-        how: How,
-        notice: &mut dyn FnMut(),
-    ) -> Result<(Counted, bool), RunError> {
-        let request = Request::CountTwice { launch: Box::new(launch.clone()), how };
-        match self.asked(&request, launch, notice)? {
-            Reply::CountedTwice(first, same) => Ok((first, same)),
-            other => Err(unexpected(&other)),
+    ) -> Result<Vec<Counted>, RunError> {
+        let (of, doing) = (Box::new(launch.clone()), format!("counting {}", launch.kernel));
+        self.worker.ask(&Request::Count { launch: of, request: *request })?;
+        loop {
+            match self.hear(&doing)? {
+                Reply::Counting => notice(),
+                Reply::Counted(counted) => return Ok(counted),
+                Reply::Failed(error) => return Err(error),
+                other => return Err(unexpected(&other)),
+            }
         }
     }
 
     fn collect(&mut self, launch: &Launch) -> Option<Collected> {
-        let (interface, number, options) = &self.place;
-        match interface {
-            Interface::Wgpu => None,
-            Interface::Cuda => {
-                let read = |part| {
-                    collected(*number, launch, part, options).unwrap_or_else(|error| {
-                        let missing = vec![format!("no hardware counters: {error}")];
-                        Collected { missing, ..Collected::default() }
-                    })
-                };
-                let setup: Vec<bool> = launch.dispatches.iter().map(|one| one.setup).collect();
-                let mut read_parts: Vec<Collected> = Vec::new();
-                for part in parts(&setup) {
-                    let read = read(part);
-                    // Where there is no CUPTI for one part, there is none for the others.
-                    let hopeless = read.from.is_none();
-                    read_parts.push(read);
-                    if hopeless {
-                        break;
-                    }
-                }
-                Some(merged(&setup, read_parts))
+        let id = &self.device.id;
+        let (hardware, _) = hardware(id).ok()?;
+        let read = |part| {
+            collected(id, launch, part, &self.options).unwrap_or_else(|error| {
+                let missing = vec![format!("no hardware counters: {error}")];
+                Collected { missing, ..Collected::default() }
+            })
+        };
+        let setup: Vec<bool> = launch.dispatches.iter().map(|one| one.setup).collect();
+        let mut read_parts: Vec<Collected> = Vec::new();
+        for part in (hardware.parts)(&setup) {
+            let read = read(part);
+            // Where nothing reads one part, nothing reads the others.
+            let hopeless = read.from.is_none();
+            read_parts.push(read);
+            if hopeless {
+                break;
             }
         }
+        Some((hardware.merge)(&setup, read_parts))
     }
 
     fn time(
@@ -651,7 +551,7 @@ impl Runner for WorkerRunner {
         }
         loop {
             let doing = format!("timing {}", launches[current].kernel);
-            match self.worker.hear(self.silence_max, &doing) {
+            match self.hear(&doing) {
                 Ok(Reply::Sampling(index)) => {
                     current = index.min(launches.len() - 1);
                     notice(current);

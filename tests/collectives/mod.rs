@@ -11,10 +11,11 @@ use std::time::Duration;
 
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
 use lanescope::program::{Overrides, Parsed};
-use lanescope::record::{Output, Value};
+use lanescope::record::{Method, Output, Value};
+use lanescope::run::back_end::OpenOptions;
 use lanescope::run::simulator::SimulatorRunner;
 use lanescope::run::worker::{WorkerOptions, WorkerRunner};
-use lanescope::run::{CountOptions, Counted, Runner};
+use lanescope::run::{CountRequest, Counted, Runner};
 use lanescope::simulate::Schedule;
 use lanescope::units::Width;
 use libtest_mimic::Trial;
@@ -29,7 +30,7 @@ const FAMILIES: [&str; 3] = ["reduce", "scan", "softmax"];
 /// Operations of a subgroup before a launch counts as hanging.
 const STEPS_MAX: u64 = 1 << 26;
 
-const OPTIONS: CountOptions = CountOptions { histogram: false, derived: false };
+const REQUEST: CountRequest = CountRequest { method: Method::Executed, histogram: false, runs: 1 };
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -82,7 +83,8 @@ fn choices(kernel: &Kernel) -> Vec<Vec<(&str, Value)>> {
 /// Runs a launch, and fails with its name where its outputs are not the reference's.
 fn verified(runner: &mut dyn Runner, launch: &Launch) -> Counted {
     let name = format!("{} {:?} on {}", launch.kernel, launch.parameters, runner.device().id);
-    let counted = runner.count(launch, &OPTIONS).unwrap_or_else(|error| panic!("{name}: {error}"));
+    let counted =
+        runner.count_once(launch, &REQUEST).unwrap_or_else(|error| panic!("{name}: {error}"));
     assert_eq!(counted.checked.output, Output::Verified, "{name}: {:?}", counted.checked.mismatch);
     counted
 }
@@ -194,7 +196,8 @@ pub(crate) fn right(driver: &Driver) {
         environment: driver.environment(),
         silence_max: Duration::from_secs(60),
     };
-    let mut device = WorkerRunner::open_by(driver.interface, 0, false, &options).unwrap();
+    let mut device =
+        WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(false), &options).unwrap();
     let catalogue = Catalogue::embedded().unwrap();
     for kernel in kernels(&catalogue) {
         for (index, choice) in choices(kernel).iter().enumerate() {

@@ -18,11 +18,11 @@ use lanescope::instrument::{Instrumented, Method, Options};
 use lanescope::kernel::{Launch, SEED};
 use lanescope::layout::Shape;
 use lanescope::program::{Emission, Language, Overrides, Parsed, Program, emit_all};
-use lanescope::record::{Flag, Tag};
+use lanescope::record::{self, Flag, Tag};
 use lanescope::run::measure::{Results, measurement};
 use lanescope::run::profile::{self, Prepared, Request};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
-use lanescope::run::{CountOptions, Counted, RunErrorKind, Runner};
+use lanescope::run::{CountRequest, Counted, RunErrorKind, Runner};
 use lanescope::units::Width;
 use libtest_mimic::Trial;
 
@@ -196,7 +196,7 @@ impl Shader {
         let width = Width::new(32).unwrap();
         let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
         let counted =
-            simulator.count(&launch, &CountOptions { histogram: false, derived: false }).unwrap();
+            simulator.count_once(&launch, &CountRequest::once(record::Method::Executed)).unwrap();
         let wrong = |flag: &&Flag| !matches!(flag.tag, Tag::EdgeSource | Tag::DependsOnSchedule);
         assert_eq!(counted.flags.iter().find(wrong), None, "the simulator reports");
         let table = self.table(&launch, &simulator, counted);
@@ -306,8 +306,9 @@ pub(crate) fn agrees(driver: &Driver) {
     for shader in Shader::all() {
         let program = shader.program();
         let launch = shader.launch(&program);
-        for derived in [false, true] {
-            let options = CountOptions { histogram: false, derived };
+        for method in [record::Method::Executed, record::Method::Derived] {
+            let derived = method == record::Method::Derived;
+            let request = CountRequest::once(method);
             // lavapipe loses derived counts of some partial subgroups (results/README.md).
             if derived && !full_subgroups(driver, &program) {
                 continue;
@@ -315,7 +316,7 @@ pub(crate) fn agrees(driver: &Driver) {
             let lacking = LACKING
                 .iter()
                 .find(|(family, name, _)| *family == driver.family && *name == shader.name);
-            match (compare_launch(&launch, options, &mut device, &mut simulator), lacking) {
+            match (compare_launch(&launch, request, &mut device, &mut simulator), lacking) {
                 (Ok(_), Some(_)) => differences.push(format!("{}: runs after all", shader.name)),
                 (Ok(comparison), None) if shader.exempt().is_none() => {
                     let how = if derived { "derived" } else { "executed" };
@@ -355,7 +356,7 @@ fn refuses_groups_that_it_lacks(device: &mut dyn Runner) {
     let shader = Shader { name: "far_group".to_owned(), text: text.to_owned() };
     let launch = shader.launch(&shader.program());
     let error =
-        device.count(&launch, &CountOptions { histogram: false, derived: true }).unwrap_err();
+        device.count_once(&launch, &CountRequest::once(record::Method::Derived)).unwrap_err();
     assert_eq!(error.kind, RunErrorKind::Unsupported, "{error}");
     assert!(error.message.contains("binds @group(4294967295); the device has"), "{error}");
 }

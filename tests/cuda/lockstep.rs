@@ -15,10 +15,10 @@ use std::sync::OnceLock;
 use lanescope::instrument::{Instrumented, Method, Options as Instrumentation};
 use lanescope::kernel::{Launch, Workgroups};
 use lanescope::program::Program;
-use lanescope::record::{Backend, Device, DeviceKind, Output};
-use lanescope::run::measure::{outputs_sha256, programs};
+use lanescope::record::{self, Backend, Device, DeviceKind, Output};
+use lanescope::run::launched::{outputs_sha256, programs};
 use lanescope::run::{
-    Checked, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
+    Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
     Timed,
 };
 use lanescope::translate::{Checks, Options, Parameter, Translated, WIDTH, cuda};
@@ -68,6 +68,7 @@ impl Lockstep {
         let device = Device {
             id: "lockstep".to_owned(),
             kind: DeviceKind::Cuda,
+            gives: None,
             name: "lockstep".to_owned(),
             vendor: String::new(),
             driver: COMPILER.to_owned(),
@@ -262,11 +263,17 @@ impl Runner for Lockstep {
         &self.device
     }
 
-    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        let method = match (options.histogram, options.derived) {
-            (true, _) => Method::Histogram,
-            (false, true) => Method::Derived,
-            (false, false) => Method::Executed,
+    fn count(
+        &mut self,
+        launch: &Launch,
+        request: &CountRequest,
+        _: &mut dyn FnMut(),
+    ) -> Result<Vec<Counted>, RunError> {
+        let method = match (request.method, request.histogram) {
+            (record::Method::Estimated, _) => Method::Estimated,
+            (_, true) => Method::Histogram,
+            (record::Method::Derived, false) => Method::Derived,
+            (record::Method::Executed, false) => Method::Executed,
         };
         let mut contents: BTreeMap<String, Vec<u8>> =
             launch.buffers.iter().map(|b| (b.name.clone(), launch.contents(b))).collect();
@@ -279,9 +286,9 @@ impl Runner for Lockstep {
             dispatches.push(CountedDispatch { workgroups: Some(grid), counts });
         }
         contents.retain(|name, _| launch.buffers.iter().any(|b| b.output && b.name == *name));
-        Ok(Counted {
+        Ok(vec![Counted {
             width: self.device.subgroup_width_run,
-            method: lanescope::record::Method::Executed,
+            method: request.method,
             dispatches,
             outputs_sha256: outputs_sha256(&contents),
             checked: Checked { output: Output::Unchecked, mismatch: None },
@@ -290,7 +297,7 @@ impl Runner for Lockstep {
             counters: Vec::new(),
             outputs_shown: BTreeMap::new(),
             answer_ns: None,
-        })
+        }])
     }
 
     fn time(

@@ -22,8 +22,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use lanescope::instrument::{Instrumented, Method, Options as Instrumentation};
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
 use lanescope::program::{Overrides, Parsed, Program};
-use lanescope::record::Value;
-use lanescope::run::CountOptions;
+use lanescope::record::{self, Value};
+use lanescope::run::CountRequest;
 use lanescope::run::cuda::embedded::{self, Index, Stale};
 use lanescope::run::cuda::nvrtc::{Image, Nvrtc, VARIABLE};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
@@ -320,16 +320,17 @@ fn constants(image: &Image) -> Vec<String> {
 
 /// Executed, derived and with histograms in turn: outputs and each block's counts.
 fn lockstep(launches: &[Launch]) -> Vec<Comparison> {
-    lockstep_by(launches, |index| CountOptions {
-        histogram: index % 3 == 1,
-        derived: index % 3 == 2,
+    lockstep_by(launches, |index| match index % 3 {
+        1 => CountRequest::once(record::Method::Executed).with_histogram(),
+        2 => CountRequest::once(record::Method::Derived),
+        _ => CountRequest::once(record::Method::Executed),
     })
 }
 
 /// Outputs and each block's counts, counted as `options` says of each launch.
 fn lockstep_by(
     launches: &[Launch],
-    options: impl Fn(usize) -> CountOptions + Sync,
+    options: impl Fn(usize) -> CountRequest + Sync,
 ) -> Vec<Comparison> {
     let failures = Mutex::new(Vec::new());
     let compared = Mutex::new(Vec::new());
@@ -377,7 +378,7 @@ fn lockstep_catalogue() {
         })
         .collect();
     assert!(launches.len() >= 15, "{}", launches.len());
-    let derived = CountOptions { histogram: false, derived: true };
+    let derived = CountRequest::once(record::Method::Derived);
     for compared in [lockstep(&launches), lockstep_by(&launches, |_| derived)] {
         assert_eq!(compared.len(), launches.len());
     }

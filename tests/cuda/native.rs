@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 
 use lanescope::kernel::reference::{Verdict, check};
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Language, Launch, SEED};
-use lanescope::record::{Output, Value};
+use lanescope::record::{Method, Output, Value};
 use lanescope::run::cuda::embedded::native_text;
 use lanescope::run::cuda::nvrtc::Nvrtc;
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
-use lanescope::run::{CountOptions, Runner};
+use lanescope::run::{CountRequest, Runner};
 use lanescope::units::Width;
 use libtest_mimic::Trial;
 use rayon::prelude::*;
@@ -131,8 +131,8 @@ fn one_program_counter() {
     for (form, each) in [("after_loop", 1.0), ("inside_loop", 32.0)] {
         let launch = launch(kernel, &[("form", Value::Name(form.to_owned()))]);
         let mut simulator = SimulatorRunner::new(Width::new(32).unwrap(), STEPS_MAX);
-        let options = CountOptions { histogram: false, derived: false };
-        let counted = simulator.count(&launch, &options).unwrap();
+        let options = CountRequest::once(Method::Executed);
+        let counted = simulator.count_once(&launch, &options).unwrap();
         assert_eq!(counted.checked.output, Output::Verified, "{form}: {:?}", counted.checked);
         for subgroup in counted.outputs_shown["got"].chunks(32) {
             assert_eq!(subgroup.iter().sum::<f64>().to_bits(), f64::to_bits(each), "{form}");
@@ -145,8 +145,8 @@ fn refused() {
     let catalogue = Catalogue::embedded().unwrap();
     let launch = launch(catalogue.kernel("match/any").unwrap(), &[]);
     let mut simulator = SimulatorRunner::new(Width::new(32).unwrap(), STEPS_MAX);
-    let options = CountOptions { histogram: false, derived: false };
-    let error = simulator.count(&launch, &options).unwrap_err();
+    let options = CountRequest::once(Method::Executed);
+    let error = simulator.count_once(&launch, &options).unwrap_err();
     assert_eq!(
         error.to_string(),
         "match/any is not available on this device: it is CUDA C++, for what WGSL cannot say, and \

@@ -6,50 +6,50 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED, Workgroups};
-use lanescope::record::{Measurement, Output, Status, Tag, Trust, Value, flag};
+use lanescope::record::{Measurement, Method, Output, Status, Tag, Trust, Value, flag};
+use lanescope::run::back_end::OpenOptions;
 use lanescope::run::session::{Listener, Open, Phase, SessionOptions, run_device};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::worker::{WorkerOptions, WorkerRunner};
-use lanescope::run::{CountOptions, RunError, Runner, TimeOptions, self_test};
+use lanescope::run::{CountRequest, RunError, Runner, TimeOptions, self_test};
 use tempfile::TempDir;
 
 use crate::corpus;
-use crate::support::drivers::Driver;
+use crate::support::drivers::{Check, Driver};
 use crate::support::{model, program};
 
-/// A check of one driver.
-type Check = fn(&Driver);
-
-/// Every check by name.
-pub(crate) const CHECKS: [(&str, Check); 28] = [
-    ("counts_equal_the_model_and_the_simulator", counts),
-    ("loops_with_branches_count_what_the_simulator_counts", hot_loops),
-    ("derived_counts_of_the_catalogue_equal_the_simulator", derived),
-    ("times_are_taken_and_outputs_verified", times),
-    ("self_test_of_counting", self_test_of_counting),
-    ("histograms_add_up", histograms),
-    ("corpus_counts_equal_the_simulator", corpus::agrees),
-    ("several_and_indirect_dispatches_run", indirect),
-    ("what_cannot_be_repeated_is_begun_anew_for_each_pass", begun_anew),
-    ("what_is_too_large_is_refused_with_its_limit", too_large),
-    ("profile_agrees_with_the_simulator", profile),
-    ("estimates_bound_what_is_executed", trust::estimates),
-    ("a_device_without_subgroups_is_estimated", trust::without_subgroups),
-    ("what_a_device_lacks_is_named", trust::lacking_features),
-    ("a_panic_of_naga_costs_its_device_only", trust::back_end_panics),
-    ("a_scan_that_spins_is_right_and_ends", trust::look_back),
-    ("misreported_width_is_flagged", misreported_width),
-    ("a_refused_device_is_told_of_this_one", refused),
-    ("without_counting_launches_are_timed_and_checked", times_alone),
-    ("doctor_tells_trust_and_where_subgroups_begin", doctor),
-    ("subgroup_operations_are_right_and_count_what_the_simulator_counts", collectives),
-    ("collectives_are_right", crate::collectives::right),
-    ("the_librarys_collectives_are_right_again_and_again", crate::collectives::stress),
-    ("random_programs_agree", crate::random::agree),
-    ("partitions_are_stable_and_right", crate::sorting::partitions),
-    ("sort_then_dispatch_is_right", crate::sorting::sorted),
-    ("dispatches_are_timed_within_their_launch", crate::sorting::stages),
-    ("endless_loop_costs_its_process_only", endless_loop),
+/// Every check.
+pub(crate) const CHECKS: [Check; 28] = [
+    Check::new("counts_equal_the_model_and_the_simulator", counts),
+    Check::new("loops_with_branches_count_what_the_simulator_counts", hot_loops),
+    Check::new("derived_counts_of_the_catalogue_equal_the_simulator", derived),
+    Check::new("times_are_taken_and_outputs_verified", times),
+    Check::new("self_test_of_counting", self_test_of_counting),
+    Check::new("histograms_add_up", histograms),
+    Check::new("corpus_counts_equal_the_simulator", corpus::agrees),
+    Check::new("several_and_indirect_dispatches_run", indirect),
+    Check::new("what_cannot_be_repeated_is_begun_anew_for_each_pass", begun_anew),
+    // CUDA binds whatever there is memory for.
+    Check::new("what_is_too_large_is_refused_with_its_limit", too_large).wgpu(),
+    Check::new("profile_agrees_with_the_simulator", profile),
+    Check::new("estimates_bound_what_is_executed", trust::estimates).long(),
+    Check::new("a_device_without_subgroups_is_estimated", trust::without_subgroups).wgpu(),
+    Check::new("what_a_device_lacks_is_named", trust::lacking_features).wgpu(),
+    Check::new("a_panic_of_naga_costs_its_device_only", trust::back_end_panics).wgpu(),
+    Check::new("a_scan_that_spins_is_right_and_ends", trust::look_back),
+    Check::new("misreported_width_is_flagged", misreported_width).lying(),
+    Check::new("a_refused_device_is_told_of_this_one", refused),
+    Check::new("without_counting_launches_are_timed_and_checked", times_alone),
+    Check::new("doctor_tells_trust_and_where_subgroups_begin", doctor),
+    Check::new("subgroup_operations_are_right_and_count_what_the_simulator_counts", collectives),
+    Check::new("collectives_are_right", crate::collectives::right).long(),
+    Check::new("the_librarys_collectives_are_right_again_and_again", crate::collectives::stress)
+        .wgpu(),
+    Check::new("random_programs_agree", crate::random::agree),
+    Check::new("partitions_are_stable_and_right", crate::sorting::partitions).long().wgpu(),
+    Check::new("sort_then_dispatch_is_right", crate::sorting::sorted).long(),
+    Check::new("dispatches_are_timed_within_their_launch", crate::sorting::stages),
+    Check::new("endless_loop_costs_its_process_only", endless_loop).endless_loops(),
 ];
 
 /// The input elements of a measurement's launch.
@@ -224,7 +224,7 @@ pub(crate) fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunE
         environment: driver.environment(),
         silence_max: Duration::from_secs(silence_s),
     };
-    WorkerRunner::open_by(driver.interface, 0, false, &options)
+    WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(false), &options)
 }
 
 /// lavapipe counts as every width must. SwiftShader runs what stands before a `break` once all
@@ -341,10 +341,10 @@ fn derived(driver: &Driver) {
             chosen.insert("n".to_owned(), Value::Integer(300));
         }
         let launch = kernel.launch(DeviceClass::Quick, &chosen, SEED).unwrap();
-        let counted = |derived| CountOptions { histogram: false, derived };
-        let on_device = device.count(&launch, &counted(true)).unwrap();
-        let simulated = simulator.count(&launch, &counted(false)).unwrap();
-        assert_eq!(on_device.method, lanescope::record::Method::Derived);
+        let on_device = device.count_once(&launch, &CountRequest::once(Method::Derived)).unwrap();
+        let simulated =
+            simulator.count_once(&launch, &CountRequest::once(Method::Executed)).unwrap();
+        assert_eq!(on_device.method, Method::Derived);
         assert!(on_device.dispatches == simulated.dispatches, "{}: other counts", launch.kernel);
         compared += 1;
     }
@@ -355,7 +355,7 @@ fn derived(driver: &Driver) {
 /// of which every other lane takes the arm.
 fn indirect(driver: &Driver) {
     let launch = indirect_launch();
-    let options = CountOptions { histogram: false, derived: false };
+    let options = CountRequest::once(Method::Executed);
     let mut device = open(driver, 60).unwrap();
     let width = lanescope::units::Width::new(driver.width).unwrap();
     let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
@@ -365,7 +365,7 @@ fn indirect(driver: &Driver) {
         noise_ratio_max: 1.0,
         counting: None,
     };
-    let counted = [device.count(&launch, &options), simulator.count(&launch, &options)];
+    let counted = [device.count_once(&launch, &options), simulator.count_once(&launch, &options)];
     for counted in counted.map(Result::unwrap) {
         let counts: Vec<Vec<(u64, u64)>> = counted
             .dispatches
@@ -507,8 +507,8 @@ impl Listener for Collected {
         self.devices += 1;
     }
     fn progress(&mut self, _: &str, _: Phase, _: &Launch) {}
-    fn measurement(&mut self, measurement: Measurement, _: (String, lanescope::record::Source)) {
-        self.measurements.push(measurement);
+    fn measurement(&mut self, measurement: &Measurement, _: (&str, &lanescope::record::Source)) {
+        self.measurements.push(measurement.clone());
     }
 }
 
@@ -539,7 +539,7 @@ fn endless_loop(driver: &Driver) {
     let next = next.launch(DeviceClass::Quick, &BTreeMap::new(), SEED).unwrap();
     let groups = [vec![endless(), next]];
     let options = SessionOptions {
-        count: Some(CountOptions { histogram: false, derived: false }),
+        count: Some(CountRequest::once(Method::Executed)),
         timing: None,
         samples_min: 8,
         noise_ratio_max: 0.005,

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::record::{Method, Run, RunErrorKind, Status, Tag, Value};
-use lanescope::run::measure::outputs_sha256;
+use lanescope::run::launched::outputs_sha256;
 use lanescope::run::profile::{Request, prepare};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
-use lanescope::run::{CountOptions, Counted, How, Runner};
+use lanescope::run::{CountRequest, Counted, Runner};
 use lanescope::units::Width;
 use tempfile::TempDir;
 
@@ -41,18 +41,18 @@ pub(super) fn estimates(driver: &Driver) {
     let mut device = open(driver, 60).unwrap();
     let mut simulator = SimulatorRunner::new(Width::new(driver.width).unwrap(), STEPS_MAX);
     let catalogue = Catalogue::embedded().unwrap();
-    let options = CountOptions { histogram: false, derived: false };
+    let options = CountRequest::once(Method::Executed);
     let mut inexact = 0;
     let families = ["five_patterns", "hot_loops"];
     for kernel in catalogue.kernels().filter(|kernel| families.contains(&kernel.family())) {
         let n = BTreeMap::from([("n".to_owned(), Value::Integer(1100))]);
         let launch: Launch = kernel.launch(DeviceClass::Quick, &n, SEED).unwrap();
         let name = &launch.kernel;
-        let estimated = device.estimate(&launch).unwrap();
+        let estimated = device.count_once(&launch, &CountRequest::once(Method::Estimated)).unwrap();
         assert_eq!(estimated.method, Method::Estimated);
         assert_eq!(estimated.width, Width::new(driver.width).ok());
-        let executed = device.count(&launch, &options).unwrap();
-        let simulated = simulator.count(&launch, &options).unwrap();
+        let executed = device.count_once(&launch, &options).unwrap();
+        let simulated = simulator.count_once(&launch, &options).unwrap();
         assert_eq!(estimated.outputs_sha256, executed.outputs_sha256, "{name}");
         let [found, own, model] = [&estimated, &executed, &simulated].map(counts);
         assert_eq!(found.len(), model.len());
@@ -188,22 +188,23 @@ pub(super) fn look_back(driver: &Driver) {
     let scanned = BTreeMap::from([("output".to_owned(), scanned.collect())]);
     let right = &outputs_sha256(&scanned)["output"];
 
-    let executed = How::Counted(CountOptions { histogram: false, derived: false });
-    let histogram = How::Counted(CountOptions { histogram: true, derived: false });
-    let derived = How::Counted(CountOptions { histogram: false, derived: true });
     let mut device = open(driver, 60).unwrap();
     let mut simulator = SimulatorRunner::new(Width::new(driver.width).unwrap(), STEPS_MAX);
-    let simulated = simulator.count(&launch, &CountOptions { histogram: false, derived: false });
+    let once = CountRequest::once;
+    let simulated = simulator.count_once(&launch, &once(Method::Executed));
     let simulated = simulated.unwrap();
     assert_eq!(&simulated.outputs_sha256["output"], right);
-    for how in [executed, histogram, derived, How::Estimated] {
+    let methods = [Method::Executed, Method::Derived, Method::Estimated];
+    let histogram = once(Method::Executed).with_histogram();
+    for request in methods.map(once).into_iter().chain([histogram]) {
         let mut heard = 0;
-        let (counted, _) = device.count_twice(&launch, how, &mut || heard += 1).unwrap();
+        let counted = device.count(&launch, &request.with_runs(2), &mut || heard += 1).unwrap();
+        let counted = &counted[0];
         // Of each dispatch before it is compiled, and before it runs, twice.
-        assert_eq!(heard, 3 * launch.dispatches.len(), "{how:?}");
-        assert_eq!(&counted.outputs_sha256["output"], right, "{how:?}");
+        assert_eq!(heard, 3 * launch.dispatches.len(), "{request:?}");
+        assert_eq!(&counted.outputs_sha256["output"], right, "{request:?}");
         // Every lane comes to the end once; how often tiles look for one another is the schedule's.
         let lanes = |counted: &Counted| counts(counted).last().unwrap().1;
-        assert_eq!(lanes(&counted), lanes(&simulated), "{how:?}");
+        assert_eq!(lanes(counted), lanes(&simulated), "{request:?}");
     }
 }

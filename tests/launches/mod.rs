@@ -23,9 +23,9 @@ use lanescope::analyze::compare;
 use lanescope::kernel::format::Combination;
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Language, Launch, SEED};
 use lanescope::program::{Overrides, Parsed, Program};
-use lanescope::record::{Measurement, Run, Value};
+use lanescope::record::{Measurement, Method, Run, Value};
 use lanescope::run::simulator::SimulatorRunner;
-use lanescope::run::{CountOptions, Runner};
+use lanescope::run::{CountRequest, Runner};
 use lanescope::simulate::Schedule;
 use lanescope::units::Width;
 use libtest_mimic::Trial;
@@ -65,7 +65,7 @@ pub(crate) fn trials() -> Vec<Trial> {
 
 /// The first half of a SHA-256.
 fn digest(text: &str) -> String {
-    lanescope::run::measure::sha256(text)[..16].to_owned()
+    lanescope::run::launched::sha256(text)[..16].to_owned()
 }
 
 fn programs(launch: &Launch) -> Vec<Program> {
@@ -132,8 +132,8 @@ fn expected(launch: &Launch, programs: &[Program]) -> String {
 fn counted(launch: &Launch, programs: &[Program], width: u32) -> String {
     let mut runner = SimulatorRunner::new(Width::new(width).unwrap(), STEPS_MAX)
         .schedule(Schedule::InOrder, Some(1));
-    let options = CountOptions { histogram: false, derived: false };
-    let counted = match runner.count(launch, &options) {
+    let request = CountRequest::once(Method::Executed);
+    let counted = match runner.count_once(launch, &request) {
         Ok(counted) => counted,
         Err(error) => return digest(&error.to_string()),
     };

@@ -21,7 +21,7 @@ use std::sync::OnceLock;
 use lanescope::instrument::{Instrumented, Method, Options};
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED, Workgroups};
 use lanescope::program::{Needs, Overrides, Parsed, Program, portable};
-use lanescope::run::measure::programs;
+use lanescope::run::launched::programs;
 use libtest_mimic::Trial;
 use naga::Module;
 use rayon::prelude::*;

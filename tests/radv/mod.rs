@@ -11,11 +11,11 @@ use std::process::Command;
 
 use lanescope::amd::Kind;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
-use lanescope::record::{Output, Value};
+use lanescope::record::{Method, Output, Value};
 use lanescope::run::radv::matching::{Match, Matching};
 use lanescope::run::radv::{Executed, RadvRunner, environment};
 use lanescope::run::simulator::SimulatorRunner;
-use lanescope::run::{CountOptions, Counted, RunErrorKind, Runner};
+use lanescope::run::{CountRequest, Counted, RunErrorKind, Runner};
 use lanescope::units::Width;
 use libtest_mimic::Trial;
 use serde_json::json;
@@ -31,7 +31,7 @@ const FAMILY: &str = "navi21";
 /// Operations of a subgroup before a launch counts as hanging.
 const STEPS_MAX: u64 = 1 << 28;
 
-const OPTIONS: CountOptions = CountOptions { histogram: false, derived: false };
+const REQUEST: CountRequest = CountRequest { method: Method::Executed, histogram: false, runs: 1 };
 
 /// Kernels without a reference whose outputs are compared with the simulator's, bit for bit: the
 /// families whose arithmetic has one answer.
@@ -115,7 +115,7 @@ fn catalogue(runner: &mut RadvRunner, wave: Width) {
     let mut verified = 0;
     for kernel in catalogue.kernels() {
         let launch = launch(&kernel.id, &[]);
-        let counted = match runner.count(&launch, &OPTIONS) {
+        let counted = match runner.count_once(&launch, &REQUEST) {
             Ok(counted) => counted,
             // Another version of the compiler may emit what is not executed yet, and says so.
             Err(error) if !measured && error.kind == RunErrorKind::Unsupported => continue,
@@ -128,7 +128,7 @@ fn catalogue(runner: &mut RadvRunner, wave: Width) {
             Output::Verified => true,
             Output::Mismatch => false,
             _ if COMPARED.contains(&kernel.family()) => {
-                let simulated = simulator.count(&launch, &OPTIONS).unwrap();
+                let simulated = simulator.count_once(&launch, &REQUEST).unwrap();
                 simulated.outputs_sha256 == counted.outputs_sha256
             }
             _ => continue,

@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use lanescope::kernel::Launch;
 use lanescope::record::Device;
+use lanescope::run::back_end::OpenOptions;
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::worker::{WorkerOptions, WorkerRunner};
-use lanescope::run::{CountOptions, Counted, RunError, Runner, TimeOptions, Timed};
+use lanescope::run::{CountRequest, Counted, RunError, Runner, TimeOptions, Timed};
 use lanescope::units::Width;
 use libtest_mimic::Trial;
 
@@ -45,7 +46,8 @@ pub(crate) fn agree(driver: &Driver) {
         environment: driver.environment(),
         silence_max: Duration::from_secs(60),
     };
-    let mut device = WorkerRunner::open_by(driver.interface, 0, false, &options).unwrap();
+    let mut device =
+        WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(false), &options).unwrap();
     let width = device.device().subgroup_width_run.unwrap();
     assert_eq!(width.lanes(), driver.width);
     let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
@@ -120,10 +122,15 @@ impl Runner for Liar {
         self.honest.device()
     }
 
-    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        let mut counted = self.honest.count(launch, options)?;
+    fn count(
+        &mut self,
+        launch: &Launch,
+        request: &CountRequest,
+        notice: &mut dyn FnMut(),
+    ) -> Result<Vec<Counted>, RunError> {
+        let mut counted = self.honest.count(launch, request, notice)?;
         if launch.source.contains(self.word) {
-            (self.lie)(&mut counted);
+            counted.iter_mut().for_each(|counted| (self.lie)(counted));
         }
         Ok(counted)
     }

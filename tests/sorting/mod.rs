@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch};
-use lanescope::record::{Output, Run, Status, Value};
-use lanescope::run::measure::outputs_sha256;
+use lanescope::record::{Method, Output, Run, Status, Value};
+use lanescope::run::launched::outputs_sha256;
 use lanescope::run::simulator::SimulatorRunner;
-use lanescope::run::{CountOptions, Runner as _};
+use lanescope::run::{CountRequest, Runner as _};
 use lanescope::units::Width;
 use lanescope::units::random::mix;
 use libtest_mimic::Trial;
@@ -100,10 +100,11 @@ fn random_permutations() {
         ]);
         let launch = kernel.launch(DeviceClass::Quick, &chosen, seed).unwrap();
         let mut runner = SimulatorRunner::new(width, 1 << 26);
-        let options = CountOptions { histogram: false, derived: false };
+        let options = CountRequest::once(Method::Executed);
         let name =
             format!("n = {n}, {classes} classes, {input}, inverse {inverse}, {width}, seed {seed}");
-        let counted = runner.count(&launch, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let counted =
+            runner.count_once(&launch, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
         let checked = counted.checked;
         assert_eq!(checked.output, Output::Verified, "{name}: {:?}", checked.mismatch);
         assert_eq!(counted.flags, [], "{name}");
@@ -187,9 +188,10 @@ fn random_pairs() {
             expected = BTreeMap::from([("status".to_owned(), status)]);
         }
         let mut runner = SimulatorRunner::new(width, 1 << 26);
-        let options = CountOptions { histogram: false, derived: false };
+        let options = CountRequest::once(Method::Executed);
         let name = format!("n = {n}, {classes} classes, {width}, seed {seed}");
-        let counted = runner.count(&launch, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let counted =
+            runner.count_once(&launch, &options).unwrap_or_else(|e| panic!("{name}: {e}"));
         assert_eq!(counted.flags, [], "{name}");
         for (output, sha256) in outputs_sha256(&expected) {
             assert_eq!(counted.outputs_sha256[&output], sha256, "{name}: {output}");

@@ -7,7 +7,8 @@ use std::collections::BTreeMap;
 
 use lanescope::kernel::{Buffer, Dispatch, Fill, Launch, ScalarType, Workgroups};
 use lanescope::program::Parsed;
-use lanescope::run::{CountOptions, RunError, Runner};
+use lanescope::record::Method;
+use lanescope::run::{CountRequest, RunError, Runner};
 
 use super::random_program::{Options, Program, TOTALS};
 use super::side_by_side::{Comparison, compare_launch};
@@ -80,9 +81,10 @@ pub(crate) fn compare(
 ) -> Result<Comparison, RunError> {
     // Executed and derived counting in turn. A histogram keeps all counters in memory, and lavapipe
     // takes three times as long to compile that.
-    let options =
-        CountOptions { histogram: seed.is_multiple_of(8), derived: !seed.is_multiple_of(2) };
-    let mut comparison = compare_launch(&launch(program, seed), options, device, simulator)?;
+    let methods = [Method::Executed, Method::Derived];
+    let method = methods[usize::from(!seed.is_multiple_of(2))];
+    let request = CountRequest { method, histogram: seed.is_multiple_of(8), runs: 1 };
+    let mut comparison = compare_launch(&launch(program, seed), request, device, simulator)?;
     // Workgroups have one dimension here: nothing may differ.
     comparison.differences.append(&mut comparison.differences_in_issues);
     Ok(comparison)

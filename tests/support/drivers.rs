@@ -3,8 +3,6 @@
 
 use std::path::Path;
 
-use lanescope::run::worker::Interface;
-
 /// A driver in one configuration.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Driver {
@@ -18,8 +16,77 @@ pub(crate) struct Driver {
     bits: Option<&'static str>,
     /// The width that it runs, in lanes.
     pub(crate) width: u32,
-    /// By which interface its device is reached.
-    pub(crate) interface: Interface,
+    /// What the ids of its back end's devices begin with.
+    prefix: &'static str,
+    /// Whether it reports another width than it runs.
+    lies: bool,
+    /// Whether long checks leave it out: other configurations stand for its driver and its width.
+    left_out_of_long: bool,
+    /// Whether an endless loop runs until its process is ended.
+    keeps_endless_loops: bool,
+}
+
+/// A check of one driver.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Check {
+    pub(crate) name: &'static str,
+    /// Which drivers it is for.
+    needs: Needs,
+    pub(crate) run: fn(&Driver),
+}
+
+/// What a driver must be like for a check.
+#[derive(Clone, Copy, Debug)]
+struct Needs {
+    /// One that reports another width than it runs, rather than one that does not.
+    lies: bool,
+    /// The check depends on the width and on the driver, but not on both together, and is long.
+    long: bool,
+    /// What wgpu offers or naga writes for it, or the library over a device of wgpu's.
+    wgpu: bool,
+    /// One that does not leave endless loops by itself.
+    endless_loops: bool,
+}
+
+impl Check {
+    /// A check for every driver that reports the width that it runs.
+    pub(crate) const fn new(name: &'static str, run: fn(&Driver)) -> Self {
+        let needs = Needs { lies: false, long: false, wgpu: false, endless_loops: false };
+        Self { name, needs, run }
+    }
+
+    /// The same for drivers that report another width.
+    pub(crate) const fn lying(mut self) -> Self {
+        self.needs.lies = true;
+        self
+    }
+
+    /// The same without the configurations that others stand for.
+    pub(crate) const fn long(mut self) -> Self {
+        self.needs.long = true;
+        self
+    }
+
+    /// The same for drivers that wgpu reaches alone.
+    pub(crate) const fn wgpu(mut self) -> Self {
+        self.needs.wgpu = true;
+        self
+    }
+
+    /// The same for drivers that do not leave endless loops by themselves.
+    pub(crate) const fn endless_loops(mut self) -> Self {
+        self.needs.endless_loops = true;
+        self
+    }
+
+    /// Whether it is for this driver.
+    pub(crate) fn is_for(&self, driver: &Driver) -> bool {
+        let Needs { lies, long, wgpu, endless_loops } = self.needs;
+        driver.lies == lies
+            && !(long && driver.left_out_of_long)
+            && (!wgpu || driver.prefix == "wgpu")
+            && (!endless_loops || driver.keeps_endless_loops)
+    }
 }
 
 const LAVAPIPE: &[&str] = &[
@@ -38,7 +105,11 @@ const fn lavapipe(name: &'static str, bits: &'static str, width: u32) -> Driver 
         manifests: LAVAPIPE,
         bits: Some(bits),
         width,
-        interface: Interface::Wgpu,
+        prefix: "wgpu",
+        lies: false,
+        left_out_of_long: false,
+        // It leaves endless loops by itself.
+        keeps_endless_loops: false,
     }
 }
 
@@ -46,18 +117,22 @@ impl Driver {
     /// Every configuration that tests run on.
     pub(crate) fn all() -> [Self; 6] {
         [
-            lavapipe("lavapipe_4", "128", 4),
+            // SwiftShader has 4 lanes too, and lavapipe runs at 8 and 16.
+            Self { left_out_of_long: true, ..lavapipe("lavapipe_4", "128", 4) },
             lavapipe("lavapipe_8", "256", 8),
             lavapipe("lavapipe_16", "512", 16),
             // Reports 32 and runs 16.
-            lavapipe("lavapipe_lying", "1024", 16),
+            Self { lies: true, ..lavapipe("lavapipe_lying", "1024", 16) },
             Self {
                 name: "swiftshader",
                 family: "swiftshader",
                 manifests: SWIFTSHADER,
                 bits: None,
                 width: 4,
-                interface: Interface::Wgpu,
+                prefix: "wgpu",
+                lies: false,
+                left_out_of_long: false,
+                keeps_endless_loops: true,
             },
             Self {
                 name: "cuda",
@@ -65,43 +140,13 @@ impl Driver {
                 manifests: &[],
                 bits: None,
                 width: 32,
-                interface: Interface::Cuda,
+                prefix: "cuda",
+                lies: false,
+                left_out_of_long: false,
+                // Not tried: nothing but a driver's own limit would end it.
+                keeps_endless_loops: false,
             },
         ]
-    }
-
-    /// Whether a check is for this configuration.
-    ///
-    /// Long checks of what depends on the width and on the driver, but not on both together, leave
-    /// lavapipe's 4 lanes out: SwiftShader has 4, and lavapipe runs them at 8 and 16.
-    pub(crate) fn takes(&self, check: &str) -> bool {
-        match check {
-            "collectives_are_right"
-            | "estimates_bound_what_is_executed"
-            | "sort_then_dispatch_is_right" => {
-                !["lavapipe_lying", "lavapipe_4"].contains(&self.name)
-            }
-            "partitions_are_stable_and_right" => {
-                !["lavapipe_lying", "lavapipe_4"].contains(&self.name)
-                    && self.interface == Interface::Wgpu
-            }
-            "misreported_width_is_flagged" => self.name == "lavapipe_lying",
-            // lavapipe leaves endless loops by itself.
-            "endless_loop_costs_its_process_only" => self.name == "swiftshader",
-            // CUDA binds whatever there is memory for.
-            "what_is_too_large_is_refused_with_its_limit" => {
-                self.name != "lavapipe_lying" && self.family != "cuda"
-            }
-            // What wgpu offers or naga writes for it, and the library over a device of wgpu's.
-            "a_device_without_subgroups_is_estimated"
-            | "what_a_device_lacks_is_named"
-            | "a_panic_of_naga_costs_its_device_only"
-            | "dispatches_are_timed_within_their_launch"
-            | "the_librarys_collectives_are_right_again_and_again" => {
-                self.name != "lavapipe_lying" && self.interface == Interface::Wgpu
-            }
-            _ => self.name != "lavapipe_lying",
-        }
     }
 
     fn manifest(&self) -> Option<&'static str> {
@@ -110,10 +155,10 @@ impl Driver {
 
     /// Why the driver cannot be used, where it cannot.
     pub(crate) fn missing(&self) -> Option<String> {
-        if self.interface == Interface::Cuda {
+        if self.prefix == "cuda" {
             let listed = lanescope::run::cuda::list();
-            let compiler = listed.compiles.then_some(()).ok_or(listed.path);
-            return listed.trouble.or(compiler.err());
+            let compiler = if listed.compiles { None } else { listed.path };
+            return listed.trouble.or(compiler);
         }
         self.manifest().is_none().then(|| format!("{} is not installed", self.family))
     }
@@ -125,7 +170,7 @@ impl Driver {
 
     /// The id of its device.
     pub(crate) fn device(&self) -> String {
-        format!("{}:0", self.interface.prefix())
+        format!("{}:0", self.prefix)
     }
 
     /// The environment in which a process sees this driver alone.

@@ -5,7 +5,7 @@
 
 use lanescope::kernel::Launch;
 use lanescope::program::Parsed;
-use lanescope::run::{CountOptions, Counted, RunError, RunErrorKind, Runner};
+use lanescope::run::{CountRequest, Counted, RunError, RunErrorKind, Runner};
 
 /// What a program's run gave on both.
 #[derive(Debug)]
@@ -33,12 +33,12 @@ pub(crate) struct Comparison {
 /// What running gives on either.
 pub(crate) fn compare_launch(
     launch: &Launch,
-    options: CountOptions,
+    options: CountRequest,
     device: &mut dyn Runner,
     simulator: &mut dyn Runner,
 ) -> Result<Comparison, RunError> {
-    let predicted = simulator.count(launch, &options)?;
-    let counted = device.count(launch, &options)?;
+    let predicted = simulator.count_once(launch, &options)?;
+    let counted = device.count_once(launch, &options)?;
     let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);
     let parsed = Parsed::new(&launch.file, &launch.source).map_err(|e| bad(e.to_string()))?;
     let entry_point = launch.dispatches.first().map_or("main", |d| d.entry_point.as_str());

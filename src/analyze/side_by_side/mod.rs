@@ -19,7 +19,7 @@ use super::machine;
 use super::names::{FORM, device, device_label, family, published, short_name};
 use super::plausibility::plausibility;
 use super::rounds::median_time;
-use crate::record::{DeviceKind, Measurement, Published, Run, Status};
+use crate::record::{Measurement, Published, Run, Status};
 use crate::units::Nanoseconds;
 
 /// How far the two times may lie apart before it is said, 1.0 being 100 %.
@@ -149,20 +149,22 @@ impl SideBySide {
 /// Makes the tables: a row for each launch that CUDA ran and another device too.
 pub fn side_by_side(run: &Run) -> Vec<SideBySide> {
     let mut tables: IndexMap<(String, Option<String>), SideBySide> = IndexMap::new();
-    let kind = |measurement: &Measurement| device(run, &measurement.device).map(|d| d.kind);
-    for cuda in run.measurements.iter().filter(|m| kind(m) == Some(DeviceKind::Cuda)) {
-        let twins = |wanted: DeviceKind| {
+    let of = |measurement: &Measurement| device(run, &measurement.device);
+    let counts_hardware = |m: &Measurement| of(m).is_some_and(|device| device.gives().counters);
+    for cuda in run.measurements.iter().filter(|measurement| counts_hardware(measurement)) {
+        let twins = |simulated: bool| {
             run.measurements.iter().filter(move |other| {
-                kind(other) == Some(wanted)
+                of(other).is_some_and(|device| device.is_simulator() == simulated)
+                    && !counts_hardware(other)
                     && other.kernel == cuda.kernel
                     && other.parameters == cuda.parameters
                     && other.seed == cuda.seed
             })
         };
         let narrow = |m: &&Measurement| m.subgroup_width.is_some_and(|w| w.lanes() == LANES);
-        let simulated = twins(DeviceKind::Simulator).find(narrow);
+        let simulated = twins(true).find(narrow);
         let gpu = |m: &&Measurement| device(run, &m.device).is_some_and(|d| !d.cpu_driver);
-        let other = twins(DeviceKind::Wgpu).find(gpu);
+        let other = twins(false).find(gpu);
         if simulated.is_none() && other.is_none() {
             continue;
         }

@@ -6,8 +6,8 @@ use super::changes::changes;
 use super::*;
 use crate::fixtures;
 use crate::record::{
-    Block, BlockCode, ConditionClass, Counter, Dispatch, Enclosure, Flow, Instruction, KernelNote,
-    MachineCode, Part, Published,
+    Block, BlockCode, ConditionClass, Counter, DeviceKind, Dispatch, Enclosure, Flow, Instruction,
+    KernelNote, MachineCode, Part, Published,
 };
 use crate::units::{BlockId, Executions, Lanes};
 

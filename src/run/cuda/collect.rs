@@ -12,16 +12,16 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 
-use serde::{Deserialize, Serialize};
-
 use super::cupti::{Cupti, CuptiError, Interface, Metric, Ranges, Record, Sass};
 use super::disassembly::{Disassembler, DisassemblyError};
 use super::driver::Gpu;
 use super::nvrtc::Image;
-use super::runner::{CudaRunner, Ready, Work, launched};
+use super::runner::{CudaDevice, CudaKernel, CudaRunner};
 use crate::kernel::Launch;
 use crate::record::{Counter, CountersFrom, Instruction, MachineCode};
+use crate::run::back_end::CountersPart;
 use crate::run::counting::verify;
+use crate::run::gpu::{Dispatch, Gpu as _, Prepared};
 use crate::run::{Collected, RunError};
 
 /// Counts of instructions: executions, lanes, lanes that no predicate turned off.
@@ -97,25 +97,17 @@ struct Counters {
 struct Replay<'a> {
     runner: &'a CudaRunner,
     launch: &'a Launch,
-    ready: Ready,
+    prepared: Prepared<CudaDevice>,
     /// What the buffers hold at first.
     contents: BTreeMap<String, Vec<u8>>,
 }
 
-/// What is read in one process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Part {
-    /// Figures of the whole launch.
-    Figures,
-    /// Counts of the instructions of the dispatch with this number.
-    Instructions(usize),
-}
-
 /// The parts of the counters of a launch, in the order in which [`merged`] takes them; `setup` says of
 /// each dispatch whether it only makes ready what is timed, and is left out.
-pub fn parts(setup: &[bool]) -> Vec<Part> {
-    std::iter::once(Part::Figures).chain(worked(setup).map(Part::Instructions)).collect()
+pub fn parts(setup: &[bool]) -> Vec<CountersPart> {
+    std::iter::once(CountersPart::Figures)
+        .chain(worked(setup).map(CountersPart::Instructions))
+        .collect()
 }
 
 /// The dispatches whose instructions are counted.
@@ -167,9 +159,9 @@ pub fn merged(setup: &[bool], parts: Vec<Collected>) -> Collected {
 /// # Errors
 ///
 /// What opening the device, compiling and running give. What CUPTI cannot do is part of the result.
-pub fn collect(number: usize, launch: &Launch, part: Part) -> Result<Collected, RunError> {
-    let runner = CudaRunner::unprobed(number, true)?;
-    let counters = match Counters::open(runner.gpu(), number) {
+pub fn collect(number: usize, launch: &Launch, part: CountersPart) -> Result<Collected, RunError> {
+    let runner = CudaRunner::open_for_counters(number)?;
+    let counters = match Counters::open(&runner.gpu.driver, number) {
         Ok(counters) => counters,
         Err(error) => {
             let missing = vec![format!("no hardware counters: {error}")];
@@ -180,13 +172,13 @@ pub fn collect(number: usize, launch: &Launch, part: Part) -> Result<Collected, 
     let mut collected = Collected::default();
     let disassembler = Disassembler::find();
     match part {
-        Part::Figures => match counters.figures(&replay) {
+        CountersPart::Figures => match counters.figures(&replay) {
             Ok(figures) => collected.counters = figures,
             Err(error) => {
                 collected.missing.push(format!("no figures of the whole launch: {error}"));
             }
         },
-        Part::Instructions(dispatch) => match counters.instructions(&replay, dispatch) {
+        CountersPart::Instructions(dispatch) => match counters.instructions(&replay, dispatch) {
             Ok((sums, mut code)) => {
                 collected.counters = sums;
                 if let Err(error) = add_texts(disassembler.as_ref(), &replay, dispatch, &mut code) {
@@ -240,7 +232,7 @@ impl Counters {
 
     /// Figures of the whole launch.
     fn figures(&self, replay: &Replay<'_>) -> Result<Vec<Counter>, CollectError> {
-        let gpu = replay.runner.gpu();
+        let gpu = &replay.runner.gpu.driver;
         let (mut ranges, metrics) = Ranges::open(&self.cupti, gpu, &self.chip, &FIGURES)?;
         let mut passes = 0;
         loop {
@@ -270,25 +262,27 @@ impl Counters {
         replay: &Replay<'_>,
         dispatch: usize,
     ) -> Result<(Vec<Counter>, Option<MachineCode>), CollectError> {
-        let gpu = replay.runner.gpu();
+        let gpu = &replay.runner.gpu.driver;
         let doing = format!("counting instructions of {}", replay.launch.kernel);
         replay.fill()?;
         let mut found = None;
-        for (index, (work, grid)) in replay.worked() {
+        for (index, work) in replay.worked() {
             if index != dispatch {
-                replay.runner.run_once(work, *grid, &doing)?;
+                replay.runner.gpu.run(&[work], &doing)?;
                 continue;
             }
             let (sass, metrics) =
                 Sass::begin(&self.cupti, gpu, self.number, &self.chip, &INSTRUCTIONS)?;
-            replay.runner.run_once(work, *grid, &doing)?;
+            replay.runner.gpu.run(&[work], &doing)?;
             let records = sass.read()?;
             sass.end()?;
-            if records.is_empty() != grid.contains(&0) {
+            let launched = replay.runner.gpu.launches(&[work])?;
+            if records.is_empty() != launched.iter().all(|launch| launch.grid.contains(&0)) {
                 let what = format!("{} records of dispatch {index}", records.len());
                 return Err(CuptiError::Unexpected { what }.into());
             }
-            let code = self.machine_code(replay.launch, &work.image, &work.function, &records)?;
+            let CudaKernel { image, function, .. } = work.0;
+            let code = self.machine_code(replay.launch, image, function, &records)?;
             found = Some((sums(metrics, &code), (!records.is_empty()).then_some(code)));
         }
         replay.verify()?;
@@ -319,41 +313,39 @@ impl Counters {
 
 impl<'a> Replay<'a> {
     fn new(runner: &'a CudaRunner, launch: &'a Launch) -> Result<Self, RunError> {
-        let ready = runner.ready(launch, None)?;
+        let prepared = runner.prepare(launch, None)?;
         let written = launch.buffers.iter().filter(|_| !launch.repeatable);
         let contents =
             written.map(|buffer| (buffer.name.clone(), launch.contents(buffer))).collect();
-        Ok(Self { runner, launch, ready, contents })
+        Ok(Self { runner, launch, prepared, contents })
     }
 
     /// Makes the buffers as they were at first, where running the launch again needs it.
     fn fill(&self) -> Result<(), RunError> {
         for (name, content) in &self.contents {
-            self.runner.gpu().write(&self.ready.buffers[name], 0, content)?;
+            self.runner.gpu.write(&self.prepared.buffers[name], 0, content)?;
         }
         if self.launch.repeatable {
             return Ok(());
         }
-        self.runner.set_up(self.launch, &self.ready.work)
+        self.runner.set_up(self.launch, &self.prepared)
     }
 
     /// The dispatches that do not only make ready what is timed, with their numbers.
-    fn worked(&self) -> impl Iterator<Item = (usize, &(Work, [u32; 3]))> {
-        let all = self.ready.work.iter().enumerate();
+    fn worked(&self) -> impl Iterator<Item = (usize, Dispatch<'_, CudaDevice>)> {
+        let all = self.prepared.work.iter().map(|(kernel, grid)| (kernel, grid)).enumerate();
         all.filter(|(index, _)| !self.launch.dispatches[*index].setup)
     }
 
     /// Runs the launch, and waits.
     fn run(&self) -> Result<(), RunError> {
-        let launches: Vec<_> =
-            self.worked().map(|(_, (work, grid))| launched(work, *grid)).collect();
-        let doing = format!("reading counters of {}", self.launch.kernel);
-        self.runner.gpu().run(&launches, &doing)
+        let work = self.prepared.dispatches(self.launch, false);
+        self.runner.gpu.run(&work, &format!("reading counters of {}", self.launch.kernel))
     }
 
     /// Checks the outputs of the last run.
     fn verify(&self) -> Result<(), CollectError> {
-        let outputs = self.runner.outputs(self.launch, &self.ready.buffers)?;
+        let outputs = self.runner.outputs(self.launch, &self.prepared.buffers)?;
         match verify(self.launch, &outputs)?.mismatch {
             Some(mismatch) => Err(CollectError::Outputs(mismatch)),
             None => Ok(()),
@@ -424,7 +416,7 @@ fn add_texts(
     code: &mut Option<MachineCode>,
 ) -> Result<(), DisassemblyError> {
     let (Ok(tool), Some(code)) = (disassembler, code) else { return Ok(()) };
-    let Some((work, _)) = replay.ready.work.get(dispatch) else { return Ok(()) };
+    let Some((work, _)) = replay.prepared.work.get(dispatch) else { return Ok(()) };
     let texts = tool.texts(&work.image.bytes, &work.function)?;
     for instruction in &mut code.instructions {
         instruction.text = texts.get(&instruction.offset_bytes).cloned();
@@ -483,7 +475,10 @@ mod tests {
         assert_eq!(values(some), (vec![9.0], vec!["lost".to_owned()]));
         assert_eq!(values(vec![part(&[9.0], &[]), part(&[1.0], &[])]).0, [9.0]);
         let parts = parts(&[false, true, false]);
-        assert_eq!(parts, [Part::Figures, Part::Instructions(0), Part::Instructions(2)]);
+        assert_eq!(
+            parts,
+            [CountersPart::Figures, CountersPart::Instructions(0), CountersPart::Instructions(2)]
+        );
         let none = vec![part(&[], &["no CUPTI"]), part(&[], &["no CUPTI"])];
         assert_eq!(values(none), (vec![], vec!["no CUPTI".to_owned()]));
     }

@@ -5,18 +5,22 @@
 //! they are given. Nothing is counted here, and no stop rule is kept: who compares with another program
 //! takes samples in turn with it, and knows when to stop.
 
-use super::driver::{self, Argument, Recorded, Sample};
-use super::runner::{Buffers, CudaRunner, Ready};
-use crate::kernel::Launch;
+use std::rc::Rc;
+
+use super::driver::{self, Argument, Buffer, Recorded, Sample};
+use super::runner::{CudaDevice, CudaRunner};
+use crate::kernel::{Language, Launch};
 use crate::record::Output;
 use crate::run::counting::verify;
+use crate::run::gpu::{Buffers, Prepared, Stamps};
+use crate::run::launched::programs;
 use crate::run::{RunError, RunErrorKind};
 
 /// A launch on copies of its buffers, whose calls take turns.
 pub struct Copies {
     launch: Launch,
     /// The first copy, with the kernels of all.
-    first: Ready,
+    first: Prepared<CudaDevice>,
     others: Vec<Copy>,
     /// A sample of so many calls, recorded.
     recorded: Option<(u32, Recorded)>,
@@ -24,7 +28,7 @@ pub struct Copies {
 
 /// Another copy of the buffers.
 struct Copy {
-    buffers: Buffers,
+    buffers: Buffers<Rc<Buffer>>,
     /// What each dispatch takes.
     arguments: Vec<Vec<Argument>>,
 }
@@ -48,13 +52,17 @@ impl CudaRunner {
             let message = format!("{} cannot be repeated on what it left behind", launch.kernel);
             return Err(RunError::new(RunErrorKind::Unsupported, message));
         }
-        let first = self.ready(launch, None)?;
+        let native = launch.language() != Language::Wgsl;
+        let programs = if native { Vec::new() } else { programs(launch)? };
+        self.forget_inputs();
+        let first = self.prepare(launch, None)?;
+        self.forget_inputs();
         let mut others = Vec::new();
         for _ in 1..count {
-            let buffers = self.buffers(launch)?;
-            let work = first.work.iter();
+            let buffers = self.buffers_apart(launch, &programs)?;
+            let kernels = first.work.iter();
             let arguments =
-                work.map(|(work, _)| readdressed(&work.arguments, &first.buffers, &buffers));
+                kernels.map(|(kernel, _)| readdressed(&kernel.arguments, &first.buffers, &buffers));
             let arguments = arguments.collect();
             others.push(Copy { buffers, arguments });
         }
@@ -72,14 +80,15 @@ impl CudaRunner {
         let recorded = match copies.recorded.take() {
             Some((known, recorded)) if known == calls => recorded,
             _ => {
-                let launches = copies.launches(calls);
-                let sample = Sample { launches: &launches, repeats: 1, before: 1, resets: &[] };
-                self.gpu().record(&sample, &doing)?
+                let launches = copies.launches(&self.gpu, calls)?;
+                let (launches, stamps) = (launches.as_slice(), Stamps::Around);
+                let sample = Sample { launches, repeats: 1, before: 1, resets: &[], stamps };
+                self.gpu.driver.record(&sample, &doing)?
             }
         };
-        let time = self.gpu().timed(&recorded, &doing);
+        let spans = self.gpu.driver.timed(&recorded, &doing);
         copies.recorded = Some((calls, recorded));
-        Ok(time? / f64::from(calls))
+        Ok(spans?.iter().sum::<f64>() / f64::from(calls))
     }
 
     /// Compares what each copy holds with the reference.
@@ -103,29 +112,36 @@ impl CudaRunner {
 
 impl Copies {
     /// The dispatches of so many calls.
-    fn launches(&self, calls: u32) -> Vec<driver::Launch<'_>> {
-        let timed = self.launch.dispatches.iter().zip(&self.first.work).enumerate();
-        let timed: Vec<_> = timed.filter(|(_, (dispatch, _))| !dispatch.setup).collect();
-        let turns = (0..=self.others.len()).cycle().take(calls as usize);
-        turns
-            .flat_map(|turn| {
-                let other = turn.checked_sub(1).map(|index| &self.others[index]);
-                timed.iter().map(move |(number, (_, (work, grid)))| driver::Launch {
-                    kernel: &work.kernel,
-                    arguments: other.map_or(&work.arguments, |copy| &copy.arguments[*number]),
-                    grid: *grid,
-                    block: work.block,
-                })
-            })
-            .collect()
+    fn launches(
+        &self,
+        device: &CudaDevice,
+        calls: u32,
+    ) -> Result<Vec<driver::Launch<'_>>, RunError> {
+        let dispatches = self.launch.dispatches.iter().enumerate();
+        let timed: Vec<usize> =
+            dispatches.filter(|(_, dispatch)| !dispatch.setup).map(|(index, _)| index).collect();
+        let first = device.launches(&self.first.dispatches(&self.launch, false))?;
+        let mut launches = Vec::new();
+        for turn in (0..=self.others.len()).cycle().take(calls as usize) {
+            let other = turn.checked_sub(1).map(|index| &self.others[index]);
+            for (index, launch) in timed.iter().zip(&first) {
+                let arguments = other.map_or(launch.arguments, |copy| &copy.arguments[*index]);
+                launches.push(driver::Launch { arguments, ..*launch });
+            }
+        }
+        Ok(launches)
     }
 }
 
 /// The same arguments with the addresses of other buffers of the same names.
-fn readdressed(arguments: &[Argument], from: &Buffers, to: &Buffers) -> Vec<Argument> {
+fn readdressed(
+    arguments: &[Argument],
+    from: &Buffers<Rc<Buffer>>,
+    to: &Buffers<Rc<Buffer>>,
+) -> Vec<Argument> {
     let renamed = |argument: &Argument| {
         let Argument::Address(address) = argument else { return argument.clone() };
-        let is = |buffer: &driver::Buffer| match buffer.argument() {
+        let is = |buffer: &Buffer| match buffer.argument() {
             Argument::Address(other) => other == *address,
             Argument::Bytes(_) => false,
         };

@@ -15,8 +15,9 @@ use std::time::{Duration, Instant};
 use cudarc::driver::result::{self, DriverError, device, event, graph, module, stream};
 use cudarc::driver::sys;
 
-use super::super::{RunError, RunErrorKind};
 use super::nvrtc::Image;
+use crate::run::gpu::Stamps;
+use crate::run::{RunError, RunErrorKind};
 
 /// How long a submission may take before this process says that it hangs; the parent's
 /// `--time-limit` comes first.
@@ -58,11 +59,17 @@ struct Opened {
 }
 
 /// Memory of the device.
-pub(super) struct Buffer {
+pub struct Buffer {
     address: sys::CUdeviceptr,
     /// Its size in bytes, as asked for.
     pub(super) size: u64,
     opened: Rc<Opened>,
+}
+
+impl std::fmt::Debug for Buffer {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Buffer").field("size", &self.size).finish_non_exhaustive()
+    }
 }
 
 /// A kernel with the module that holds it.
@@ -105,14 +112,25 @@ pub(super) struct Sample<'a> {
     pub(super) before: u32,
     /// What is copied before either, from and to: the first contents of buffers.
     pub(super) resets: &'a [(&'a Buffer, &'a Buffer)],
+    /// Where events are recorded.
+    pub(super) stamps: Stamps,
 }
 
 /// A sample that was recorded, to be submitted at once.
-pub(super) struct Recorded {
+pub struct Recorded {
     graph: sys::CUgraphExec,
-    begin: Event,
-    end: Event,
+    /// The events, in the order in which they happen.
+    events: Vec<Event>,
     opened: Rc<Opened>,
+}
+
+impl std::fmt::Debug for Recorded {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Recorded")
+            .field("events", &self.events.len())
+            .finish_non_exhaustive()
+    }
 }
 
 /// Makes a driver's failure an error with words.
@@ -305,16 +323,8 @@ impl Gpu {
         self.wait(doing)
     }
 
-    /// Makes a buffer with another's content.
-    pub(super) fn copied(&self, from: &Buffer) -> Result<Buffer, RunError> {
-        let to = self.buffer(from.size)?;
-        self.copy(from, &to, "copying a buffer")?;
-        self.wait("copying a buffer")?;
-        Ok(to)
-    }
-
     /// Submits a copy of all of a buffer to another of its size.
-    fn copy(&self, from: &Buffer, to: &Buffer, doing: &str) -> Result<(), RunError> {
+    pub(super) fn copy(&self, from: &Buffer, to: &Buffer, doing: &str) -> Result<(), RunError> {
         let bytes = usize::try_from(from.size.min(to.size)).unwrap_or(0);
         // SAFETY: both ranges lie inside their buffers, which outlive the copy, since every reader
         // waits for the stream.
@@ -456,11 +466,13 @@ impl Gpu {
     /// Records a sample.
     pub(super) fn record(&self, sample: &Sample<'_>, doing: &str) -> Result<Recorded, RunError> {
         let recording = |error| failed(&format!("recording: {doing}"), error);
-        let (begin, end) = (Event::new(doing)?, Event::new(doing)?);
+        let dispatches = sample.launches.len() * sample.repeats as usize;
+        let spans = if sample.stamps == Stamps::Around { 1 } else { dispatches };
+        let events = (0..=spans).map(|_| Event::new(doing)).collect::<Result<Vec<_>, _>>()?;
         let mode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
         // SAFETY: the stream is the device's own, and idle.
         unsafe { stream::begin_capture(self.opened.stream, mode) }.map_err(recording)?;
-        let submitted = self.submit(sample, &begin, &end, doing);
+        let submitted = self.submit(sample, &events, doing);
         // SAFETY: the capture was begun above.
         let captured = unsafe { stream::end_capture(self.opened.stream) }.map_err(recording);
         submitted?;
@@ -470,47 +482,48 @@ impl Gpu {
         // SAFETY: what was instantiated keeps nothing of the graph.
         let _ = unsafe { graph::destroy(captured) };
         let opened = Rc::clone(&self.opened);
-        let recorded = Recorded { graph: made.map_err(recording)?, begin, end, opened };
+        let recorded = Recorded { graph: made.map_err(recording)?, events, opened };
         // SAFETY: graph and stream are valid.
         unsafe { graph::upload(recorded.graph, self.opened.stream) }.map_err(recording)?;
         self.wait(doing)?;
         Ok(recorded)
     }
 
-    /// Submits all that a sample consists of.
-    fn submit(
-        &self,
-        sample: &Sample<'_>,
-        begin: &Event,
-        end: &Event,
-        doing: &str,
-    ) -> Result<(), RunError> {
-        let Sample { launches, repeats, before, resets } = sample;
+    /// Submits all that a sample consists of: with the first event before and the last after, or one
+    /// more event after each dispatch.
+    fn submit(&self, sample: &Sample<'_>, events: &[Event], doing: &str) -> Result<(), RunError> {
+        let Sample { launches, repeats, before, resets, stamps } = sample;
         let reset = || resets.iter().try_for_each(|(from, to)| self.copy(from, to, doing));
-        let run = |times: u32| {
-            let mut all = (0..times).flat_map(|_| *launches);
-            all.try_for_each(|launch| self.launch(launch, doing))
-        };
+        let all = |times: u32| (0..times).flat_map(|_| *launches);
+        let stamp = |event: &Event| event.record_inside(self.opened.stream, doing);
         if *before > 0 {
             reset()?;
-            run(*before)?;
+            all(*before).try_for_each(|launch| self.launch(launch, doing))?;
         }
         reset()?;
-        begin.record_inside(self.opened.stream, doing)?;
-        run(*repeats)?;
-        end.record_inside(self.opened.stream, doing)
+        let mut events = events.iter();
+        events.next().map_or(Ok(()), stamp)?;
+        for launch in all(*repeats) {
+            self.launch(launch, doing)?;
+            if *stamps == Stamps::Between {
+                events.next().map_or(Ok(()), stamp)?;
+            }
+        }
+        events.next().map_or(Ok(()), stamp)
     }
 
-    /// Takes a sample: the time between its events in nanoseconds.
-    pub(super) fn timed(&self, recorded: &Recorded, doing: &str) -> Result<f64, RunError> {
+    /// Takes a sample: the times from each of its events to the next, in nanoseconds.
+    pub(super) fn timed(&self, recorded: &Recorded, doing: &str) -> Result<Vec<f64>, RunError> {
         let wrong = |error| failed(doing, error);
         // SAFETY: graph and stream are valid.
         unsafe { graph::launch(recorded.graph, self.opened.stream) }.map_err(wrong)?;
         self.wait(doing)?;
-        // SAFETY: both events were recorded and have happened.
-        let milliseconds =
-            unsafe { event::elapsed(recorded.begin.0, recorded.end.0) }.map_err(wrong)?;
-        Ok(f64::from(milliseconds) * 1e6)
+        let spans = recorded.events.windows(2).map(|pair| {
+            // SAFETY: both events were recorded and have happened.
+            let milliseconds = unsafe { event::elapsed(pair[0].0, pair[1].0) }.map_err(wrong)?;
+            Ok(f64::from(milliseconds) * 1e6)
+        });
+        spans.collect()
     }
 
     /// Waits for everything that was submitted.

@@ -22,7 +22,7 @@ use crate::kernel::{Catalogue, DeviceClass, Kernel, Language, Launch, SEED};
 use crate::program::Program;
 use crate::record::Value;
 use crate::run::counting::COUNTER_BYTES_MAX;
-use crate::run::measure::{programs, sha256};
+use crate::run::launched::{programs, sha256};
 use crate::run::{RunError, RunErrorKind};
 use crate::translate::{self, WIDTH};
 

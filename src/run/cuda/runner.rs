@@ -1,59 +1,57 @@
-//! Counting and timing of launches on an open CUDA device.
+//! A CUDA device behind [`Gpu`]: kernels are translated, compiled and launched.
 //!
-//! Input: launches. Output: counts, times and verdicts. Each dispatch is translated, compiled by NVRTC
-//! for the device's own architecture (or found among the embedded PTX where there is no NVRTC), and
-//! launched; an indirect dispatch reads its grid back first, which in timing is done once, before the
-//! samples. A sample is one graph: the work untimed, then the same work between two events.
+//! Input: shaders, buffers, samples. Output: what the trait asks for. Each dispatch is translated and
+//! compiled by NVRTC for the device's own architecture (or found among the embedded PTX where there is
+//! no NVRTC). A grid that is worked out on the device is read back first. A sample is one graph: the
+//! work untimed, then the same work between events.
 
-use std::collections::BTreeMap;
+use std::cell::Cell;
+use std::rc::Rc;
 
-use super::count::Counting;
-use super::driver::{
-    Argument, Buffer, GRID_MAX, Gpu, Kernel, Recorded, Sample, WORKGROUP_BYTES_MAX,
-};
-use super::native::refused;
+use super::driver::{self, Argument, Buffer, GRID_MAX, Kernel, Recorded, WORKGROUP_BYTES_MAX};
 use super::nvrtc::{Image, Nvrtc, NvrtcError};
-use super::warm::Warmth;
-use super::{driver, embedded, probe};
-use crate::instrument::Method;
-use crate::kernel::{Language, Launch, Workgroups};
-use crate::program::Program;
-use crate::record::{Backend, Device, DeviceKind, Tag, Time};
-use crate::run::counting::{Outputs, interrupted, method, verify, written};
-use crate::run::measure::programs;
-use crate::run::sampling::{LONG_NS, Ticks, Timer, sample_all};
-use crate::run::{
-    CountOptions, Counted, How, RunError, RunErrorKind, Runner, TimeOptions, Timed, caught,
+use super::{embedded, native};
+use crate::instrument::Instrumented;
+use crate::kernel::Launch;
+use crate::record::{Backend, Device, DeviceKind, Gives};
+use crate::run::gpu::{
+    Buffers, Clock, Dispatch, Gpu, GpuRunner, Grid, Limits, Sample, Shader, Slot, Uses,
 };
+use crate::run::probes::words;
+use crate::run::sampling::Ticks;
+use crate::run::{RunError, RunErrorKind, caught};
 use crate::translate::{self, Checks, Parameter, Translated};
-use crate::units::{Nanoseconds, Width};
+use crate::units::Width;
+
+/// What its devices give.
+pub const GIVES: Gives = Gives { counts: true, times: true, counters: true, code: true };
 
 /// A GPU through CUDA.
-pub struct CudaRunner {
-    pub(super) compiler: Compiler,
-    pub(super) device: Device,
-    timer: Option<Timer>,
-    /// What brings clocks up, where there is a timer.
-    warmth: Option<Warmth>,
-}
-
-impl std::fmt::Debug for CudaRunner {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("CudaRunner").field("device", &self.device).finish_non_exhaustive()
-    }
-}
+pub type CudaRunner = GpuRunner<CudaDevice>;
 
 /// An open device with the compiler for it.
-pub(super) struct Compiler {
-    pub(super) gpu: Gpu,
+pub struct CudaDevice {
+    pub(super) driver: driver::Gpu,
     /// Nothing, and why: then only what is embedded can be loaded.
     nvrtc: Result<Nvrtc, NvrtcError>,
     /// Whether PTX is made machine code here, with source lines, and not while it is loaded.
     assembles: bool,
+    /// Where the next span begins, in nanoseconds: events give spans, not times of day, and samples
+    /// stand one after the other.
+    now_ns: Cell<u64>,
+}
+
+impl std::fmt::Debug for CudaDevice {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("CudaDevice")
+            .field("facts", &self.driver.facts)
+            .finish_non_exhaustive()
+    }
 }
 
 /// A compiled dispatch with what it takes.
-pub(super) struct Work {
+pub struct CudaKernel {
     pub(super) kernel: Kernel,
     /// What was loaded.
     pub(super) image: Image,
@@ -61,60 +59,31 @@ pub(super) struct Work {
     pub(super) function: String,
     pub(super) arguments: Vec<Argument>,
     pub(super) block: [u32; 3],
-    pub(super) grid: Grid,
+    /// What the arguments point to, kept alive.
+    pub(super) _bound: Vec<Rc<Buffer>>,
 }
 
-/// The grid of a dispatch.
-#[derive(Clone, Debug)]
-pub(super) enum Grid {
-    Direct([u32; 3]),
-    /// Three words in a buffer.
-    Indirect {
-        buffer: String,
-        offset: u64,
-    },
+impl std::fmt::Debug for CudaKernel {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("CudaKernel")
+            .field("function", &self.function)
+            .finish_non_exhaustive()
+    }
 }
 
-/// A launch's buffers on the device, by name.
-pub(super) type Buffers = BTreeMap<String, Buffer>;
-
-/// A launch made ready to be run over and over.
-pub(super) struct Ready {
-    pub(super) buffers: Buffers,
-    /// The dispatches with their grids.
-    pub(super) work: Vec<(Work, [u32; 3])>,
-    /// What the work's counters are kept in, where it counts.
-    _counting: Vec<Counting>,
-    /// The contents, after what sets up has run, of the buffers that a launch writes which cannot be
-    /// repeated on what it left behind, by name.
-    first: Buffers,
-    /// Whether one run has been seen to take so long that none need go before it.
-    long: bool,
-    /// A sample of so many repeats after so many runs, recorded.
-    recorded: Option<([u32; 2], Recorded)>,
-    /// Whether it asks for more workgroups at once than the device holds, so that there is nothing
-    /// to time.
-    refused: bool,
+/// How kernels are translated.
+pub(super) fn options(trusted: bool, zero_memory: bool) -> translate::Options {
+    let checks = if trusted { Checks::Unchecked } else { Checks::Checked };
+    translate::Options { checks, zero_memory }
 }
 
 /// How a launch's kernels are translated.
 pub(super) fn options_for(launch: &Launch) -> translate::Options {
-    translate::Options {
-        checks: if launch.trusted { Checks::Unchecked } else { Checks::Checked },
-        zero_memory: launch.workgroup_memory_zeroed,
-    }
+    options(launch.trusted, launch.workgroup_memory_zeroed)
 }
 
-fn bad_input(message: String) -> RunError {
-    RunError::new(RunErrorKind::BadInput, message)
-}
-
-impl Compiler {
-    /// Compiles a translation and loads it.
-    pub(super) fn load(&self, translated: &Translated) -> Result<Kernel, RunError> {
-        self.gpu.load(&self.image(translated)?, &translated.kernel)
-    }
-
+impl CudaDevice {
     /// Compiles a translation.
     fn image(&self, translated: &Translated) -> Result<Image, RunError> {
         if translated.workgroup_bytes > WORKGROUP_BYTES_MAX {
@@ -130,7 +99,7 @@ impl Compiler {
 
     /// What the driver loads of a text in CUDA C++.
     pub(super) fn text_image(&self, source: &str) -> Result<Image, RunError> {
-        let capability = self.gpu.facts.capability;
+        let capability = self.driver.facts.capability;
         let image = match &self.nvrtc {
             Ok(nvrtc) => nvrtc
                 .compile(source, capability)
@@ -144,7 +113,7 @@ impl Compiler {
             }),
         }?;
         if self.assembles && image.architecture.starts_with("compute_") {
-            return self.gpu.assemble(&image);
+            return self.driver.assemble(&image);
         }
         Ok(image)
     }
@@ -153,7 +122,7 @@ impl Compiler {
     ///
     /// Once is enough: a buffer belongs to one variable of the WGSL, by its name, and nothing writes
     /// to one that is uniform.
-    pub(super) fn hold<'b>(
+    fn hold<'b>(
         &self,
         kernel: &Kernel,
         translated: &Translated,
@@ -162,33 +131,37 @@ impl Compiler {
         for constant in &translated.constants {
             let from = buffer(constant.group, constant.binding)?;
             let bytes = (constant.size, constant.copies);
-            self.gpu.hold(kernel, &constant.symbol(), bytes, from)?;
+            self.driver.hold(kernel, &constant.symbol(), bytes, from)?;
         }
         Ok(())
     }
 
-    /// Translates and compiles a program, plain or counting.
-    fn compiled(
+    /// The grid of a dispatch, read back where a buffer holds it.
+    fn workgroups(&self, grid: &Grid<Rc<Buffer>>) -> Result<[u32; 3], RunError> {
+        match grid {
+            Grid::Direct(workgroups) => Ok(*workgroups),
+            Grid::Indirect(buffer, offset) => {
+                let counts = words(&self.driver.read(buffer, *offset, 12)?);
+                Ok([counts[0], counts[1], counts[2]])
+            }
+        }
+    }
+
+    /// Dispatches as the driver takes them.
+    pub(super) fn launches<'a>(
         &self,
-        program: &Program,
-        counting: Option<&Counting>,
-        launch: &Launch,
-    ) -> Result<(Image, Translated), RunError> {
-        let (module, info) = match counting {
-            Some(counting) => (counting.instrumented.module(), counting.instrumented.info()),
-            None => (program.module(), program.info()),
+        work: &[Dispatch<'a, Self>],
+    ) -> Result<Vec<driver::Launch<'a>>, RunError> {
+        let launch = |(kernel, grid): &Dispatch<'a, Self>| {
+            let CudaKernel { kernel, arguments, block, .. } = *kernel;
+            Ok(driver::Launch { kernel, arguments, grid: self.workgroups(grid)?, block: *block })
         };
-        let options = options_for(launch);
-        let translated = caught("translation", program.text().file(), || {
-            translate::cuda(module, info, program.text(), &options)
-                .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))
-        })?;
-        Ok((self.image(&translated)?, translated))
+        work.iter().map(launch).collect()
     }
 }
 
 /// What a translation's parameters are on this device, where `buffer` gives the one at a binding.
-pub(super) fn arguments<'b>(
+fn arguments<'b>(
     translated: &Translated,
     immediates: &[u8],
     buffer: &dyn Fn(u32, u32) -> Result<&'b Buffer, RunError>,
@@ -220,6 +193,138 @@ pub(super) fn arguments<'b>(
     Ok(arguments)
 }
 
+/// A span as whole nanoseconds.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "spans are positive and far below 2^53"
+)]
+fn whole_ns(span_ns: f64) -> u64 {
+    span_ns.max(0.0).round() as u64
+}
+
+impl Gpu for CudaDevice {
+    type Buffer = Rc<Buffer>;
+    type Kernel = CudaKernel;
+    type Recorded = Recorded;
+
+    const TAKES_INDIRECT_GRIDS: bool = false;
+
+    fn limits(&self) -> Limits {
+        let memory_bytes = self.driver.facts.memory_bytes;
+        Limits {
+            storage_bytes_max: memory_bytes,
+            uniform_bytes_max: memory_bytes,
+            memory_bytes: Some(memory_bytes),
+            workgroups_max: GRID_MAX,
+            subgroups: true,
+        }
+    }
+
+    fn clock(&self) -> Option<Clock> {
+        Some(Clock::Spans)
+    }
+
+    fn buffer(&self, _: &str, size: u64, _: Uses) -> Result<Rc<Buffer>, RunError> {
+        self.driver.buffer(size).map(Rc::new)
+    }
+
+    fn size(&self, buffer: &Rc<Buffer>) -> u64 {
+        buffer.size
+    }
+
+    fn write(&self, buffer: &Rc<Buffer>, offset: u64, bytes: &[u8]) -> Result<(), RunError> {
+        self.driver.write(buffer, offset, bytes)
+    }
+
+    fn read(&self, buffer: &Rc<Buffer>, offset: u64, size: u64) -> Result<Vec<u8>, RunError> {
+        self.driver.read(buffer, offset, size)
+    }
+
+    fn copy(&self, from: &Rc<Buffer>, to: &Rc<Buffer>) -> Result<(), RunError> {
+        let doing = "copying a buffer";
+        self.driver.copy(from, to, doing)?;
+        self.driver.wait(doing)
+    }
+
+    fn clear(&self, buffer: &Rc<Buffer>) -> Result<(), RunError> {
+        self.driver.clear(buffer)
+    }
+
+    fn compile(
+        &self,
+        shader: &Shader<'_>,
+        slots: &[Slot<'_, Rc<Buffer>>],
+    ) -> Result<CudaKernel, RunError> {
+        let options = options(shader.trusted, shader.zero_memory);
+        let translated = caught("translation", shader.file(), || {
+            let program = shader.program;
+            let module = shader.counting.map_or(program.module(), Instrumented::module);
+            let info = shader.counting.map_or(program.info(), Instrumented::info);
+            translate::cuda(module, info, program.text(), &options)
+                .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))
+        })?;
+        let image = self.image(&translated)?;
+        let kernel = self.driver.load(&image, &translated.kernel)?;
+        let buffer = |group: u32, binding: u32| {
+            let slot = slots.iter().find(|slot| (slot.group, slot.binding) == (group, binding));
+            slot.map(|slot| slot.buffer.as_ref()).ok_or_else(|| {
+                let message = format!("{} binds nothing at {group}, {binding}", shader.file());
+                RunError::new(RunErrorKind::BadInput, message)
+            })
+        };
+        self.hold(&kernel, &translated, &buffer)?;
+        let arguments = arguments(&translated, shader.immediates, &buffer)?;
+        let bound = slots.iter().map(|slot| Rc::clone(slot.buffer)).collect();
+        let (function, block) = (translated.kernel, translated.block);
+        Ok(CudaKernel { kernel, image, function, arguments, block, _bound: bound })
+    }
+
+    fn compile_native(
+        &self,
+        launch: &Launch,
+        buffers: &Buffers<Rc<Buffer>>,
+    ) -> Result<Vec<CudaKernel>, RunError> {
+        native::kernels(self, launch, buffers)
+    }
+
+    fn resident_max(&self, kernel: &CudaKernel) -> Result<Option<u32>, RunError> {
+        let invocations = kernel.block.iter().product();
+        let asks = kernel.kernel.is_cooperative();
+        asks.then(|| self.driver.resident(&kernel.kernel, invocations)).transpose()
+    }
+
+    fn run(&self, work: &[Dispatch<'_, Self>], doing: &str) -> Result<(), RunError> {
+        self.driver.run(&self.launches(work)?, doing)
+    }
+
+    fn record(&self, sample: &Sample<'_, Self>, doing: &str) -> Result<Recorded, RunError> {
+        let Sample { work, repeats, before, resets, stamps } = sample;
+        let launches = self.launches(work)?;
+        let resets: Vec<(&Buffer, &Buffer)> =
+            resets.iter().map(|(from, to)| (from.as_ref(), to.as_ref())).collect();
+        let sample = driver::Sample {
+            launches: &launches,
+            repeats: *repeats,
+            before: *before,
+            resets: &resets,
+            stamps: *stamps,
+        };
+        self.driver.record(&sample, doing)
+    }
+
+    fn play(&self, recorded: &Recorded, doing: &str) -> Result<Vec<Ticks>, RunError> {
+        let spans = self.driver.timed(recorded, doing)?;
+        let ticks = spans.into_iter().map(|span_ns| {
+            let begin = self.now_ns.get();
+            let end = begin + whole_ns(span_ns);
+            self.now_ns.set(end);
+            Ticks { begin, end }
+        });
+        Ok(ticks.collect())
+    }
+}
+
 impl CudaRunner {
     /// Opens device `cuda:<number>` and finds the width that it runs and its timer; with `calibrate`,
     /// its rates, fusion and loop limit too.
@@ -229,295 +334,51 @@ impl CudaRunner {
     /// [`RunErrorKind::NoDevice`] where there is no driver or no such device, and what the
     /// driver says where a probe fails.
     pub fn open(number: usize, calibrate: bool) -> Result<Self, RunError> {
-        let mut runner = Self::unprobed(number, false)?;
-        let Self { compiler, device, timer, warmth } = &mut runner;
-        probe::width(compiler, device)?;
-        *timer = probe::timer(compiler)?;
-        device.timestamp_quantum_ns = timer.map(|timer| Nanoseconds(timer.quantum_ns));
-        if timer.is_none() {
-            device.flags.push(Tag::NoTimestamps.into());
-        }
-        *warmth = timer.map(|_| Warmth::new(compiler)).transpose()?;
-        if calibrate {
-            if let Some(warmth) = warmth {
-                warmth.up(compiler)?;
-            }
-            probe::calibrate(compiler, *timer, device)?;
-        }
-        Ok(runner)
+        let (gpu, device) = open(number, false)?;
+        Self::probed(gpu, device, calibrate)
     }
 
-    /// Opens device `cuda:<number>` and measures nothing of it. Where it `assembles`, every kernel
-    /// comes as machine code with source lines.
-    pub(super) fn unprobed(number: usize, assembles: bool) -> Result<Self, RunError> {
-        let gpu = Gpu::open(number)?;
-        let nvrtc = Nvrtc::load();
-        let facts = gpu.facts.clone();
-        let width = u32::try_from(facts.warp_size).ok().and_then(|lanes| Width::new(lanes).ok());
-        let device = Device {
-            id: format!("cuda:{number}"),
-            kind: DeviceKind::Cuda,
-            name: facts.name.clone(),
-            vendor: "NVIDIA".to_owned(),
-            driver: describe(&facts, nvrtc.as_ref().ok()),
-            backend: Backend::Cuda,
-            cpu_driver: false,
-            subgroup_width_min: width,
-            subgroup_width_max: width,
-            subgroup_width_run: None,
-            lane_is_local_index_mod_width: None,
-            timestamp_period_ns: Some(1.0),
-            timestamp_quantum_ns: None,
-            peak_fma_per_s: None,
-            copy_bytes_per_s: None,
-            fma_fused: None,
-            loop_limit: None,
-            uniform_buffers_as_storage: false,
-            packing: None,
-            trust: None,
-            self_test: Vec::new(),
-            flags: Vec::new(),
-        };
-        let compiler = Compiler { gpu, nvrtc, assembles };
-        Ok(Self { compiler, device, timer: None, warmth: None })
-    }
-
-    pub(super) fn gpu(&self) -> &Gpu {
-        &self.compiler.gpu
-    }
-
-    /// Makes a launch's buffers and fills them.
-    pub(super) fn buffers(&self, launch: &Launch) -> Result<Buffers, RunError> {
-        let needed: u64 = launch.buffers.iter().map(|buffer| buffer.size).sum();
-        let there = self.gpu().facts.memory_bytes;
-        if needed > there {
-            let message = format!(
-                "{} needs {needed} bytes of buffers; {} has {there}; choose a smaller launch",
-                launch.kernel, self.device.id
-            );
-            return Err(RunError::new(RunErrorKind::Unsupported, message));
-        }
-        let mut buffers = BTreeMap::new();
-        for buffer in &launch.buffers {
-            let made = self.gpu().buffer(buffer.size)?;
-            self.gpu().write(&made, 0, &launch.contents(buffer))?;
-            buffers.insert(buffer.name.clone(), made);
-        }
-        Ok(buffers)
-    }
-
-    /// Reads a launch's outputs.
-    pub(super) fn outputs(&self, launch: &Launch, buffers: &Buffers) -> Result<Outputs, RunError> {
-        let mut outputs = BTreeMap::new();
-        for buffer in launch.buffers.iter().filter(|buffer| buffer.output) {
-            let bytes = self.gpu().read(&buffers[&buffer.name], 0, buffer.size)?;
-            outputs.insert(buffer.name.clone(), bytes);
-        }
-        Ok(outputs)
-    }
-
-    /// Runs a launch once with counters and checks its outputs.
-    fn counted(&self, launch: &Launch, method: Method) -> Result<Counted, RunError> {
-        let ready = self.count_ready(launch, method)?;
-        let found = self.count_once(launch, &ready)?;
-        self.concluded(launch, &ready, found)
-    }
-
-    /// A dispatch compiled, with what it takes.
-    pub(super) fn work(
-        &self,
-        launch: &Launch,
-        number: usize,
-        program: &Program,
-        buffers: &Buffers,
-        counting: Option<&Counting>,
-    ) -> Result<Work, RunError> {
-        let (image, translated) = self.compiler.compiled(program, counting, launch)?;
-        let kernel = self.gpu().load(&image, &translated.kernel)?;
-        let bindings = program
-            .bindings()
-            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
-        let named = |group: u32, binding: u32| {
-            if let Some(counting) = counting {
-                let place = counting.instrumented.counters();
-                if (place.group, place.binding) == (group, binding) {
-                    return Ok(&counting.buffer);
-                }
-            }
-            let found = bindings.iter().find(|b| (b.group, b.binding) == (group, binding));
-            let name = found.map(|binding| binding.name.as_str()).unwrap_or_default();
-            buffers
-                .get(name)
-                .ok_or_else(|| bad_input(format!("{} describes no buffer `{name}`", launch.kernel)))
-        };
-        self.compiler.hold(&kernel, &translated, &named)?;
-        let arguments = arguments(&translated, &launch.immediates, &named)?;
-        let grid = match &launch.dispatches[number].workgroups {
-            Workgroups::Direct(grid) => Grid::Direct(*grid),
-            Workgroups::Indirect { buffer, offset } => {
-                Grid::Indirect { buffer: buffer.clone(), offset: *offset }
-            }
-        };
-        let (function, block) = (translated.kernel, translated.block);
-        Ok(Work { kernel, image, function, arguments, block, grid })
-    }
-
-    /// The grid of a dispatch, read back where the device works it out.
-    pub(super) fn grid(
-        &self,
-        launch: &Launch,
-        grid: &Grid,
-        buffers: &Buffers,
-    ) -> Result<[u32; 3], RunError> {
-        let grid = match grid {
-            Grid::Direct(grid) => *grid,
-            Grid::Indirect { buffer, offset } => {
-                let found = buffers.get(buffer).ok_or_else(|| {
-                    bad_input(format!("there is no buffer `{buffer}` for an indirect dispatch"))
-                })?;
-                let bytes = self.gpu().read(found, *offset, 12)?;
-                let words = crate::run::probes::words(&bytes);
-                [words[0], words[1], words[2]]
-            }
-        };
-        if grid.iter().zip(GRID_MAX).any(|(count, max)| *count > max) {
-            let [x, y, z] = grid;
-            let message = format!(
-                "{} has {x}×{y}×{z} workgroups; CUDA takes at most {}×{}×{}",
-                launch.kernel, GRID_MAX[0], GRID_MAX[1], GRID_MAX[2]
-            );
-            return Err(RunError::new(RunErrorKind::Unsupported, message));
-        }
-        Ok(grid)
-    }
-
-    pub(super) fn run_once(
-        &self,
-        work: &Work,
-        grid: [u32; 3],
-        doing: &str,
-    ) -> Result<(), RunError> {
-        self.gpu().run(&[launched(work, grid)], doing)
-    }
-
-    /// Makes a launch ready to be run over and over: where a grid is worked out on the device, by running the
-    /// launch once and filling the buffers again.
-    pub(super) fn ready(&self, launch: &Launch, method: Option<Method>) -> Result<Ready, RunError> {
-        let native = launch.language() == Language::Cuda;
-        let programs = if native { Vec::new() } else { programs(launch)? };
-        let buffers = self.buffers(launch)?;
-        let mut all = Vec::new();
-        let mut counters = Vec::new();
-        let mut indirect = false;
-        if native {
-            all = self.native(launch, &buffers)?;
-        }
-        for (number, program) in programs.iter().enumerate() {
-            let workgroups = &launch.dispatches[number].workgroups;
-            let counting =
-                method.map(|method| self.counting(program, workgroups, method)).transpose()?;
-            let work = self.work(launch, number, program, &buffers, counting.as_ref())?;
-            counters.extend(counting);
-            indirect |= matches!(work.grid, Grid::Indirect { .. });
-            all.push(work);
-        }
-        let mut ready = Vec::new();
-        for work in all {
-            let grid = self.grid(launch, &work.grid, &buffers)?;
-            if indirect {
-                self.run_once(&work, grid, &format!("finding the grids of {}", launch.kernel))?;
-            }
-            ready.push((work, grid));
-        }
-        if indirect {
-            self.refill(launch, &buffers)?;
-        }
-        self.set_up(launch, &ready)?;
-        let mut first = BTreeMap::new();
-        if !launch.repeatable {
-            let own = launch.buffers.iter().map(|buffer| buffer.name.clone());
-            let names = if native { own.collect() } else { written(&programs)? };
-            for name in names {
-                if let Some(buffer) = buffers.get(&name) {
-                    first.insert(name, self.gpu().copied(buffer)?);
-                }
-            }
-        }
-        let refused = self.too_large(&ready)?;
-        let (long, recorded) = (false, None);
-        Ok(Ready { buffers, work: ready, _counting: counters, first, long, recorded, refused })
-    }
-
-    /// Runs the dispatches that make ready what is timed.
-    pub(super) fn set_up(
-        &self,
-        launch: &Launch,
-        work: &[(Work, [u32; 3])],
-    ) -> Result<(), RunError> {
-        let setup = launch.dispatches.iter().zip(work).filter(|(dispatch, _)| dispatch.setup);
-        for (_, (work, grid)) in setup {
-            self.run_once(work, *grid, &format!("setting up {}", launch.kernel))?;
-        }
-        Ok(())
-    }
-
-    /// Fills a launch's buffers as they were at first.
-    pub(super) fn refill(&self, launch: &Launch, buffers: &Buffers) -> Result<(), RunError> {
-        for buffer in &launch.buffers {
-            self.gpu().write(&buffers[&buffer.name], 0, &launch.contents(buffer))?;
-        }
-        Ok(())
-    }
-
-    /// Takes one sample, right after as much of the same work untimed; a launch that has once taken
-    /// long goes without.
-    fn sample(&self, launch: &Launch, ready: &mut Ready, repeats: u32) -> Result<f64, RunError> {
-        let doing = format!("timing {}", launch.kernel);
-        let before = if ready.long { 0 } else { repeats };
-        let recorded = match ready.recorded.take() {
-            Some((counts, recorded)) if counts == [repeats, before] => recorded,
-            _ => {
-                let timed = launch.dispatches.iter().zip(&ready.work);
-                let work: Vec<driver::Launch<'_>> = timed
-                    .filter(|(dispatch, _)| !dispatch.setup)
-                    .map(|(_, (work, grid))| launched(work, *grid))
-                    .collect();
-                let resets: Vec<(&Buffer, &Buffer)> =
-                    ready.first.iter().map(|(name, first)| (first, &ready.buffers[name])).collect();
-                let sample = Sample { launches: &work, repeats, before, resets: &resets };
-                self.gpu().record(&sample, &doing)?
-            }
-        };
-        let time = self.gpu().timed(&recorded, &doing);
-        ready.recorded = Some(([repeats, before], recorded));
-        ready.long |= time.as_ref().is_ok_and(|ns| *ns >= LONG_NS * f64::from(repeats));
-        time
-    }
-
-    /// What sampling gave, with the outputs checked.
-    fn timed(&self, launch: &Launch, ready: &Ready, time: Option<Time>) -> Result<Timed, RunError> {
-        let before = |time: Time| Time {
-            dispatches_before_sample: Some(if ready.long { 0 } else { time.dispatches_per_sample }),
-            ..time
-        };
-        let time = time.map(before);
-        let mut flags = Vec::new();
-        if time.is_none() {
-            flags.push(Tag::NoUsableSamples.into());
-        }
-        if time.as_ref().is_some_and(|time| !time.stop_rule_met) {
-            flags.push(Tag::StopRuleNotMet.into());
-        }
-        let checked = verify(launch, &self.outputs(launch, &ready.buffers)?)?;
-        // Dispatches are not timed one by one here.
-        let dispatch_median_ns = Vec::new();
-        Ok(Timed { time, checked, runtime_checks: !launch.trusted, dispatch_median_ns, flags })
+    /// Opens device `cuda:<number>` and measures nothing of it. Every kernel comes as machine code
+    /// with source lines.
+    pub(super) fn open_for_counters(number: usize) -> Result<Self, RunError> {
+        let (gpu, device) = open(number, true)?;
+        Ok(Self::unprobed(gpu, device))
     }
 }
 
-/// A dispatch as the driver takes it.
-pub(super) fn launched(work: &Work, grid: [u32; 3]) -> driver::Launch<'_> {
-    driver::Launch { kernel: &work.kernel, arguments: &work.arguments, grid, block: work.block }
+/// Opens a device, and says what the driver says of it.
+fn open(number: usize, assembles: bool) -> Result<(CudaDevice, Device), RunError> {
+    let gpu = driver::Gpu::open(number)?;
+    let nvrtc = Nvrtc::load();
+    let facts = gpu.facts.clone();
+    let width = u32::try_from(facts.warp_size).ok().and_then(|lanes| Width::new(lanes).ok());
+    let device = Device {
+        id: format!("cuda:{number}"),
+        kind: DeviceKind::Cuda,
+        gives: Some(GIVES),
+        name: facts.name.clone(),
+        vendor: "NVIDIA".to_owned(),
+        driver: describe(&facts, nvrtc.as_ref().ok()),
+        backend: Backend::Cuda,
+        cpu_driver: false,
+        subgroup_width_min: width,
+        subgroup_width_max: width,
+        subgroup_width_run: None,
+        lane_is_local_index_mod_width: None,
+        timestamp_period_ns: Some(1.0),
+        timestamp_quantum_ns: None,
+        peak_fma_per_s: None,
+        copy_bytes_per_s: None,
+        fma_fused: None,
+        loop_limit: None,
+        uniform_buffers_as_storage: false,
+        packing: None,
+        trust: None,
+        self_test: Vec::new(),
+        flags: Vec::new(),
+    };
+    let now_ns = Cell::new(0);
+    Ok((CudaDevice { driver: gpu, nvrtc, assembles, now_ns }, device))
 }
 
 /// The driver's and the compiler's versions, and what the chip is.
@@ -533,91 +394,4 @@ fn describe(facts: &driver::Facts, nvrtc: Option<&Nvrtc>) -> String {
         facts.capability,
         facts.multiprocessors
     )
-}
-
-impl Runner for CudaRunner {
-    fn device(&self) -> &Device {
-        &self.device
-    }
-
-    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        if launch.language() == Language::Cuda {
-            return self.run_native(launch);
-        }
-        self.counted(launch, method(options))
-    }
-
-    fn estimate(&mut self, launch: &Launch) -> Result<Counted, RunError> {
-        self.counted(launch, Method::Estimated)
-    }
-
-    fn count_twice(
-        &mut self,
-        launch: &Launch,
-        how: How,
-        _notice: &mut dyn FnMut(),
-    ) -> Result<(Counted, bool), RunError> {
-        let method = match how {
-            How::Counted(options) => method(&options),
-            How::Estimated => Method::Estimated,
-        };
-        let ready = self.count_ready(launch, method)?;
-        let first = self.count_once(launch, &ready)?;
-        self.count_again(launch, &ready)?;
-        let second = self.count_once(launch, &ready)?;
-        let same = first == second;
-        Ok((self.concluded(launch, &ready, first)?, same))
-    }
-
-    fn time(
-        &mut self,
-        launches: &[Launch],
-        options: &TimeOptions,
-        notice: &mut dyn FnMut(usize),
-    ) -> Vec<Result<Option<Timed>, RunError>> {
-        let Some(timer) = self.timer else {
-            return launches.iter().map(|_| Ok(None)).collect();
-        };
-        let mut lost = false;
-        let mut ready: Vec<Result<Ready, RunError>> = Vec::new();
-        for (index, launch) in launches.iter().enumerate() {
-            notice(index);
-            let made = if lost { Err(interrupted()) } else { self.ready(launch, options.counting) };
-            lost |= made.as_ref().is_err_and(|error| error.kind.ends_device());
-            ready.push(made);
-        }
-        let repeatable: Vec<bool> = launches.iter().map(|launch| launch.repeatable).collect();
-        if let Some(warmth) = self.warmth.as_mut().filter(|_| !lost) {
-            // A device that fails here fails at its first sample too, which then says so.
-            drop(warmth.up(&self.compiler));
-        }
-        // Events give spans, not times of day: samples stand one after the other.
-        let mut now = 0;
-        let times = sample_all(timer, &repeatable, options, |index, repeats| {
-            notice(index);
-            let span = match &mut ready[index] {
-                Ok(_) if lost => Err(interrupted()),
-                Ok(ready) if ready.refused => Err(refused()),
-                Ok(ready) => self.sample(&launches[index], ready, repeats),
-                Err(error) => Err(error.clone()),
-            }?;
-            let begin = now;
-            now += probe::ticks(span);
-            Ok(Ticks { begin, end: now })
-        });
-        let mut results = Vec::new();
-        for (index, (ready, time)) in ready.iter().zip(times).enumerate() {
-            notice(index);
-            let result = match (ready, time) {
-                (Ok(ready), _) if ready.refused && !lost => Ok(None),
-                (Ok(_), Ok(_)) if lost => Err(interrupted()),
-                (Ok(ready), Ok(time)) => self.timed(&launches[index], ready, time).map(Some),
-                (_, Err(error)) => Err(error),
-                (Err(error), _) => Err(error.clone()),
-            };
-            lost |= result.as_ref().is_err_and(|error| error.kind.ends_device());
-            results.push(result);
-        }
-        results
-    }
 }

@@ -1,7 +1,7 @@
 //! A device that counts a user's shader: in the way that it can be trusted with, and twice.
 //!
 //! Input: another runner, open. Output: its first result, counted as [`trust`] says after the parts
-//! of the self-test that the shader needs, flagged [`DIFFERS`] where a second run has other outputs
+//! of the self-test that the shader needs, flagged [`Tag::DiffersBetweenRuns`] where a second run has other outputs
 //! or other counts, with the time that all of it took. A race that comes out the same twice is not
 //! found.
 
@@ -10,10 +10,9 @@ use std::time::Instant;
 
 use crate::kernel::{Catalogue, Launch};
 use crate::program::Construct;
-use crate::record::{Device, Tag};
-use crate::run::trust::{self, Counting};
+use crate::record::{Device, Method, Tag};
 use crate::run::{
-    Collected, CountOptions, Counted, How, RunError, Runner, TimeOptions, Timed, self_test,
+    Collected, CountRequest, Counted, RunError, Runner, TimeOptions, Timed, self_test, trust,
 };
 use crate::units::Nanoseconds;
 
@@ -21,7 +20,8 @@ use crate::units::Nanoseconds;
 pub struct Twice {
     runner: Box<dyn Runner>,
     device: Device,
-    counting: Option<Counting>,
+    /// The method that is asked for; nothing where it is [`trust`]'s to choose.
+    method: Option<Method>,
     /// From when on the time of an answer runs: the device is open, or the last answer given.
     since: Instant,
 }
@@ -43,12 +43,12 @@ impl Twice {
         mut runner: Box<dyn Runner>,
         catalogue: &Catalogue,
         constructs: &BTreeSet<Construct>,
-        counting: Option<Counting>,
+        method: Option<Method>,
     ) -> Result<Self, RunError> {
         let since = now();
         let mut device = runner.device().clone();
         self_test::examine(&mut *runner, catalogue, constructs, &mut device)?;
-        Ok(Self { runner, device, counting, since })
+        Ok(Self { runner, device, method, since })
     }
 }
 
@@ -63,26 +63,34 @@ impl Runner for Twice {
         &self.device
     }
 
-    fn count(&mut self, launch: &Launch, options: &CountOptions) -> Result<Counted, RunError> {
-        let counting = match self.counting {
-            Some(counting) => counting,
-            None => trust::counting(&self.device, &trust::constructs(launch)?),
+    fn count(
+        &mut self,
+        launch: &Launch,
+        request: &CountRequest,
+        notice: &mut dyn FnMut(),
+    ) -> Result<Vec<Counted>, RunError> {
+        let method = match self.method {
+            Some(method) => method,
+            None => trust::method(&self.device, &trust::constructs(launch)?),
         };
-        let how = match counting {
-            Counting::Executed => {
-                How::Counted(CountOptions { histogram: options.histogram, derived: false })
-            }
-            Counting::Derived => How::Counted(CountOptions { histogram: false, derived: true }),
-            Counting::Estimated => How::Estimated,
+        let histogram = request.histogram && method == Method::Executed;
+        let request = CountRequest { method, histogram, runs: 2 };
+        let mut counted = self.runner.count(launch, &request, notice)?;
+        let same = |pair: &[Counted]| {
+            pair[0].outputs_sha256 == pair[1].outputs_sha256
+                && pair[0].dispatches == pair[1].dispatches
         };
-        let (mut first, same) = self.runner.count_twice(launch, how, &mut || {})?;
-        if !same {
-            first.flags.push(Tag::DiffersBetweenRuns.into());
-        }
+        let differs = !counted.windows(2).all(same);
+        counted.truncate(1);
         let answered = now();
-        first.answer_ns = Some(Nanoseconds((answered - self.since).as_secs_f64() * 1e9));
+        for first in &mut counted {
+            if differs {
+                first.flags.push(Tag::DiffersBetweenRuns.into());
+            }
+            first.answer_ns = Some(Nanoseconds((answered - self.since).as_secs_f64() * 1e9));
+        }
         self.since = answered;
-        Ok(first)
+        Ok(counted)
     }
 
     fn collect(&mut self, launch: &Launch) -> Option<Collected> {
@@ -109,7 +117,7 @@ mod tests {
     use crate::run::simulator::SimulatorRunner;
     use crate::units::Width;
 
-    /// Gives a digest a run, in turn.
+    /// Gives these digests, one a run.
     struct Scripted {
         device: Device,
         digests: Vec<&'static str>,
@@ -120,20 +128,26 @@ mod tests {
             &self.device
         }
 
-        fn count(&mut self, _: &Launch, _: &CountOptions) -> Result<Counted, RunError> {
-            let digest = self.digests.remove(0).to_owned();
-            Ok(Counted {
+        fn count(
+            &mut self,
+            _: &Launch,
+            request: &CountRequest,
+            _: &mut dyn FnMut(),
+        ) -> Result<Vec<Counted>, RunError> {
+            assert_eq!(request.runs, 2);
+            let counted = |digest: &str| Counted {
                 answer_ns: None,
                 counters: Vec::new(),
                 outputs_shown: BTreeMap::new(),
-                method: crate::record::Method::Executed,
+                method: Method::Executed,
                 width: None,
                 dispatches: Vec::new(),
-                outputs_sha256: BTreeMap::from([("output".to_owned(), digest)]),
+                outputs_sha256: BTreeMap::from([("output".to_owned(), digest.to_owned())]),
                 checked: Checked { output: Output::Unchecked, mismatch: None },
                 runtime_checks: true,
                 flags: Vec::new(),
-            })
+            };
+            Ok(self.digests.iter().map(|digest| counted(digest)).collect())
         }
 
         fn time(
@@ -156,10 +170,10 @@ mod tests {
             let scripted = Box::new(Scripted { device, digests: digests.into() });
             let catalogue = Catalogue::embedded().unwrap();
             let none = BTreeSet::new();
-            let exact = Some(Counting::Executed);
+            let exact = Some(Method::Executed);
             let mut twice = Twice::new(scripted, &catalogue, &none, exact).unwrap();
-            let options = CountOptions { histogram: true, derived: false };
-            let counted = twice.count(&launch, &options).unwrap();
+            let request = CountRequest::once(Method::Executed);
+            let counted = twice.count_once(&launch, &request).unwrap();
             assert!(counted.answer_ns.unwrap().0 > 0.0);
             counted.flags
         };

@@ -28,16 +28,18 @@ use std::path::Path;
 use driver::{Compiler, Input, Output};
 use sha2::{Digest as _, Sha256};
 
-use super::measure::{outputs_sha256, outputs_shown, programs};
+use super::launched::{outputs_sha256, outputs_shown, programs};
 use super::simulator::SimulatorRunner;
 use super::{
-    Checked, Collected, CountOptions, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
+    Checked, Collected, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
     TimeOptions, Timed, caught,
 };
 use crate::amd::{self, Code, Counts, Kind, Memory, Outcome};
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
 use crate::program::{Binding, Program};
-use crate::record::{Backend, Counter, Device, DeviceKind, MachineCode, Method, Packing, Trust};
+use crate::record::{
+    Backend, Counter, Device, DeviceKind, Gives, MachineCode, Method, Packing, Trust,
+};
 use crate::units::Width;
 use matching::{Match, Matching, Ran};
 
@@ -254,12 +256,12 @@ impl RadvRunner {
     pub fn matched(&self, launch: &Launch) -> Result<Vec<(Executed, Matching)>, RunError> {
         let other = Launch { seed: launch.seed.wrapping_add(1), ..launch.clone() };
         let mut simulator = SimulatorRunner::new(self.wave, STEPS_MAX);
-        let options = CountOptions { histogram: false, derived: false };
+        let request = CountRequest::once(Method::Executed);
         let mut blocks: Vec<Vec<Ran>> = Vec::new();
         let mut instructions: Vec<Vec<Ran>> = Vec::new();
         let mut executed = Vec::new();
         for launch in [launch, &other] {
-            let simulated = simulator.count(launch, &options)?;
+            let simulated = simulator.count_once(launch, &request)?;
             let ran = self.execute(launch, &mut contents(launch))?;
             for (place, (dispatch, one)) in simulated.dispatches.iter().zip(&ran).enumerate() {
                 let counts = dispatch.counts.iter().map(|one| (one.issues.0, one.lanes.0));
@@ -448,6 +450,7 @@ fn device(family: &str, wave: Width, driver: &str) -> Device {
     Device {
         id: format!("radv:{family}/{wave}"),
         kind: DeviceKind::Radv,
+        gives: Some(Gives { counts: true, times: false, counters: false, code: true }),
         name: format!("{family}, waves of {wave}, executed without hardware"),
         vendor: "AMD".to_owned(),
         driver: driver.to_owned(),
@@ -476,8 +479,17 @@ impl Runner for RadvRunner {
         &self.device
     }
 
-    fn count(&mut self, launch: &Launch, _: &CountOptions) -> Result<Counted, RunError> {
-        caught("interpreter of machine code", &launch.file, || self.counted(launch))
+    fn count(
+        &mut self,
+        launch: &Launch,
+        request: &CountRequest,
+        notice: &mut dyn FnMut(),
+    ) -> Result<Vec<Counted>, RunError> {
+        let mut count = || {
+            notice();
+            caught("interpreter of machine code", &launch.file, || self.counted(launch))
+        };
+        (0..request.runs).map(|_| count()).collect()
     }
 
     fn collect(&mut self, launch: &Launch) -> Option<Collected> {

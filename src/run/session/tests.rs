@@ -8,7 +8,7 @@ use super::super::simulator::SimulatorRunner;
 use super::super::{Checked, Counted, Timed};
 use super::*;
 use crate::kernel::{Catalogue, DeviceClass, SEED};
-use crate::record::{DeviceKind, Output, Status};
+use crate::record::{DeviceKind, Method, Output, Status};
 use crate::units::Width;
 
 /// What happened, in order.
@@ -27,23 +27,28 @@ impl Runner for Scripted {
         &self.device
     }
 
-    fn count(&mut self, launch: &Launch, _: &CountOptions) -> Result<Counted, RunError> {
+    fn count(
+        &mut self,
+        launch: &Launch,
+        _: &CountRequest,
+        _: &mut dyn FnMut(),
+    ) -> Result<Vec<Counted>, RunError> {
         self.log.borrow_mut().push(format!("count {}", launch.kernel));
         assert!(launch.file != "panics.wgsl", "a fault of lanescope's own");
         match self.counting.get(&launch.kernel) {
             Some(kind) => Err(RunError::new(*kind, format!("{} failed", launch.kernel))),
-            None => Ok(Counted {
+            None => Ok(vec![Counted {
                 answer_ns: None,
                 counters: Vec::new(),
                 outputs_shown: BTreeMap::new(),
                 width: Width::new(8).ok(),
-                method: crate::record::Method::Executed,
+                method: Method::Executed,
                 dispatches: Vec::new(),
                 outputs_sha256: BTreeMap::new(),
                 checked: Checked { output: Output::Verified, mismatch: None },
                 runtime_checks: false,
                 flags: Vec::new(),
-            }),
+            }]),
         }
     }
 
@@ -80,10 +85,10 @@ impl Listener for Heard {
         self.devices += 1;
     }
     fn progress(&mut self, _: &str, _: Phase, _: &Launch) {}
-    fn measurement(&mut self, measurement: Measurement, (sha256, source): (String, Source)) {
+    fn measurement(&mut self, measurement: &Measurement, (sha256, source): (&str, &Source)) {
         assert_eq!(measurement.source_sha256, sha256);
         assert!(!source.text.is_empty());
-        self.measurements.push(measurement);
+        self.measurements.push(measurement.clone());
     }
 }
 
@@ -123,7 +128,7 @@ fn session(
         }))
     };
     let options = SessionOptions {
-        count: Some(CountOptions { histogram: false, derived: false }),
+        count: Some(CountRequest::once(Method::Executed)),
         timing: Some(Duration::from_secs(1)),
         samples_min: 8,
         noise_ratio_max: 0.005,
@@ -220,7 +225,7 @@ fn a_panic_costs_its_launch_only() {
         Ok(Box::new(Scripted { device, log, counting, timing }))
     };
     let options = SessionOptions {
-        count: Some(CountOptions { histogram: false, derived: false }),
+        count: Some(CountRequest::once(Method::Executed)),
         timing: None,
         samples_min: 0,
         noise_ratio_max: 0.0,

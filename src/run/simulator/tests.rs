@@ -4,6 +4,7 @@
 
 use super::*;
 use crate::kernel::{Catalogue, DeviceClass, Dispatch, SEED};
+use crate::record::Limit;
 
 /// A launch of a shader with one buffer of so many words a name.
 fn launch(source: &str, buffers: &[(&str, u64)], dispatches: &[(&str, Workgroups)]) -> Launch {
@@ -39,7 +40,7 @@ fn runner(steps_max: u64) -> SimulatorRunner {
 }
 
 fn count(runner: &mut SimulatorRunner, launch: &Launch) -> Result<Counted, RunError> {
-    runner.count(launch, &CountOptions { histogram: true, derived: false })
+    runner.count_once(launch, &CountRequest::once(Method::Executed).with_histogram())
 }
 
 const INDIRECT: &str = "
@@ -139,7 +140,8 @@ fn limits_are_named_with_the_option_that_raises_them() {
     assert_eq!(stopped.kind, RunErrorKind::StepLimit);
     let told = &stopped.message;
     assert!(told.starts_with("launch.wgsl:3: ") && told.contains("100000 operations"), "{told}");
-    assert!(told.contains("--steps"), "{told}");
+    let limit = |which, value| Some(Limit { which, value });
+    assert_eq!(stopped.limit, limit(LimitOf::Steps, 100_000));
 
     let large = launch(WRONG, &[("output", 1 << 20)], &one);
     let refused = count(&mut runner(STEPS_MAX).memory_bytes_max(1 << 22), &large);
@@ -147,7 +149,8 @@ fn limits_are_named_with_the_option_that_raises_them() {
     let refused = count(&mut runner(STEPS_MAX).memory_bytes_max((1 << 22) - 1), &large);
     let refused = refused.unwrap_err();
     assert_eq!(refused.kind, RunErrorKind::Unsupported);
-    assert!(refused.message.contains("4194304 bytes") && refused.message.contains("--memory-max"));
+    assert!(refused.message.contains("4194304 bytes"), "{}", refused.message);
+    assert_eq!(refused.limit, limit(LimitOf::MemoryBytes, (1 << 22) - 1));
 
     let wide = [("main", Workgroups::Direct([1, 65_536, 1]))];
     let refused = count(&mut runner(STEPS_MAX), &launch(WRONG, &[("output", 8)], &wide));

@@ -5,28 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
 use wgpu::{
     Adapter, Backends, DeviceDescriptor, DeviceType, DownlevelFlags, Instance, InstanceDescriptor,
     InstanceFlags,
 };
 
 use crate::record::Backend;
-
-/// An adapter that the system offers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Listed {
-    /// `wgpu:N`; nothing for one that is left out.
-    pub id: Option<String>,
-    /// The driver's name for it.
-    pub name: String,
-    /// The interface.
-    pub backend: Backend,
-    /// Whether the processor does the work.
-    pub cpu_driver: bool,
-    /// Why it is left out.
-    pub left_out: Option<String>,
-}
+use crate::run::back_end::{Listed, Listing};
 
 /// The instance that all of lanescope's devices come from: no validation layers, and no extra
 /// dispatch inside passes for the sake of indirect calls, which would be timed.
@@ -40,8 +25,9 @@ pub(super) fn instance() -> Instance {
 }
 
 /// Lists every adapter.
-pub fn list() -> Vec<Listed> {
-    enumerate().into_iter().map(|(listed, _)| listed).collect()
+pub fn list() -> Listing {
+    let devices = enumerate().into_iter().map(|(listed, _)| listed).collect();
+    Listing { devices, compiles: true, ..Listing::default() }
 }
 
 /// The adapter numbered `number`.

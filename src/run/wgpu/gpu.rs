@@ -1,7 +1,7 @@
 //! An open device: buffers, dispatches and timestamps, with every error as a value.
 //!
-//! Input: an adapter; pipelines, which `pipelines` makes. Output: bytes and ticks. Of launches it knows what
-//! their buffers hold at first, and nothing else.
+//! Input: an adapter; pipelines, which `pipelines` makes. Output: what [`Gpu`](crate::run::gpu::Gpu)
+//! asks for: bytes and ticks. Of launches it knows nothing.
 
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,15 +11,16 @@ use std::time::Duration;
 use wgpu::{
     Adapter, BindGroup, Buffer, BufferDescriptor, BufferUsages, CommandEncoder, ComputePass,
     ComputePassDescriptor, ComputePassTimestampWrites, ComputePipeline, Device, DeviceDescriptor,
-    ExperimentalFeatures, Features, MapMode, PollType, QuerySetDescriptor, QueryType, Queue,
+    ExperimentalFeatures, Features, MapMode, PollType, QuerySet, QuerySetDescriptor, QueryType,
+    Queue,
 };
 
-use super::super::sampling::Ticks;
-use super::super::{RunError, RunErrorKind};
 use super::pipelines::Pipelines;
 use super::uniforms;
-use crate::kernel::Launch;
-use crate::kernel::generate::Fill;
+use crate::instrument::Instrumented;
+use crate::run::gpu::{Clock, Dispatch, Gpu, Grid, Limits, Sample, Shader, Slot, Stamps, Uses};
+use crate::run::sampling::Ticks;
+use crate::run::{RunError, RunErrorKind};
 
 /// Optional features that are asked for where the adapter has them.
 const FEATURES: Features = Features::SUBGROUP
@@ -61,7 +62,7 @@ struct Mishaps {
 }
 
 /// An open device.
-pub(super) struct Gpu {
+pub struct WgpuDevice {
     pub(super) device: Device,
     pub(super) queue: Queue,
     /// Whether uniform buffers are bound as storage.
@@ -71,86 +72,47 @@ pub(super) struct Gpu {
     mishaps: Arc<Mutex<Mishaps>>,
 }
 
-/// A resource that a pipeline binds.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Slot<'a> {
-    pub(super) group: u32,
-    pub(super) binding: u32,
-    pub(super) kind: SlotKind,
-    pub(super) buffer: &'a Buffer,
-}
-
-/// How a buffer is bound.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SlotKind {
-    Uniform,
-    ReadOnly,
-    ReadWrite,
+impl std::fmt::Debug for WgpuDevice {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("WgpuDevice").field("device", &self.device).finish_non_exhaustive()
+    }
 }
 
 /// A pipeline with its buffers bound.
-pub(super) struct Bound {
+#[derive(Clone)]
+pub struct Bound {
     pub(super) pipeline: ComputePipeline,
     pub(super) groups: Vec<(u32, BindGroup)>,
     pub(super) immediates: Vec<u8>,
 }
 
-/// The grid of a dispatch.
-#[derive(Clone, Debug)]
-pub(super) enum Grid {
-    Direct([u32; 3]),
-    Indirect(Buffer, u64),
+impl std::fmt::Debug for Bound {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Bound").field("pipeline", &self.pipeline).finish_non_exhaustive()
+    }
 }
 
-/// What a sample runs.
-///
-/// A device that has waited, if only for the last sample to be read, is not at its speed at once: so
-/// the same work goes before, in the same submission, without timestamps.
-pub(super) struct Sample<'a> {
-    /// The dispatches of a launch.
-    pub(super) work: &'a [(&'a Bound, &'a Grid)],
-    /// How often they run between the timestamps.
-    pub(super) repeats: u32,
-    /// How often they run before.
-    pub(super) before: u32,
-    /// What is copied before either, from and to: the first contents of buffers.
-    pub(super) resets: &'a [(Buffer, Buffer)],
+/// A sample, kept to be encoded anew each time: command buffers run once.
+pub struct Recorded {
+    work: Vec<(Bound, Grid<Buffer>)>,
+    repeats: u32,
+    before: u32,
+    resets: Vec<(Buffer, Buffer)>,
+    stamps: Stamps,
 }
 
-impl<'a> Sample<'a> {
-    /// A sample of dispatches that run once, where nothing but an order of magnitude is wanted.
-    pub(super) fn once(work: &'a [(&'a Bound, &'a Grid)]) -> Self {
-        Self { work, repeats: 1, before: 0, resets: &[] }
-    }
-
-    /// Writes down the resets.
-    pub(super) fn reset(&self, encoder: &mut CommandEncoder) {
-        for (from, to) in self.resets {
-            encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
-        }
-    }
-
-    /// Writes down the resets, and a pass of the dispatches.
-    pub(super) fn record(
-        &self,
-        encoder: &mut CommandEncoder,
-        repeats: u32,
-        timestamp_writes: Option<ComputePassTimestampWrites<'_>>,
-    ) {
-        self.reset(encoder);
-        let descriptor = ComputePassDescriptor { label: None, timestamp_writes };
-        let mut pass = encoder.begin_compute_pass(&descriptor);
-        for _ in 0..repeats {
-            for (bound, grid) in self.work {
-                dispatch(&mut pass, bound, grid);
-            }
-        }
+impl std::fmt::Debug for Recorded {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("Recorded")
+            .field("dispatches", &self.work.len())
+            .finish_non_exhaustive()
     }
 }
 
 /// What to make a pipeline from.
 #[derive(Clone, Copy)]
-pub(super) struct Shader<'a> {
+pub(super) struct Source<'a> {
     pub(super) file: &'a str,
     pub(super) module: &'a naga::Module,
     pub(super) entry_point: &'a str,
@@ -161,7 +123,7 @@ pub(super) struct Shader<'a> {
     pub(super) immediates: &'a [u8],
 }
 
-impl Gpu {
+impl WgpuDevice {
     /// Opens a device with every optional feature that the adapter has and its own limits.
     pub(super) fn open(adapter: &Adapter) -> Result<Self, RunError> {
         let descriptor = DeviceDescriptor {
@@ -209,77 +171,14 @@ impl Gpu {
         }
     }
 
-    /// Makes a buffer that shaders use, with its content.
-    pub(super) fn buffer(&self, label: &str, usage: BufferUsages, size: u64) -> Buffer {
+    /// Makes a buffer, all zero.
+    fn make_buffer(&self, label: &str, usage: BufferUsages, size: u64) -> Buffer {
         self.device.create_buffer(&BufferDescriptor {
             label: Some(label),
             size: size.next_multiple_of(4).max(4),
             usage: usage | BufferUsages::COPY_DST | BufferUsages::COPY_SRC,
             mapped_at_creation: false,
         })
-    }
-
-    /// Makes a buffer of a launch, with its first contents.
-    pub(super) fn filled(
-        &self,
-        launch: &Launch,
-        buffer: &crate::kernel::Buffer,
-        usage: BufferUsages,
-    ) -> Buffer {
-        let made = self.buffer(&buffer.name, usage, buffer.size);
-        if buffer.fill == Fill::Zero {
-            // wgpu's buffers begin as zeros, which need not be sent.
-            return made;
-        }
-        for (index, part) in (0_u64..).zip(launch.contents(buffer).chunks(WRITE_BYTES)) {
-            self.queue.write_buffer(&made, index * WRITE_BYTES as u64, part);
-            if part.len() == WRITE_BYTES {
-                // Mishaps are noted, and `check` tells them.
-                self.queue.submit([]);
-            }
-        }
-        made
-    }
-
-    /// Runs dispatches once, in one pass, and waits.
-    pub(super) fn run(&self, doing: &str, work: &[(&Bound, &Grid)]) -> Result<(), RunError> {
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        {
-            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
-            for (bound, grid) in work {
-                dispatch(&mut pass, bound, grid);
-            }
-        }
-        self.submit(encoder, doing)
-    }
-
-    /// Runs dispatches in a pass between two timestamps, right after one without.
-    pub(super) fn run_timed(&self, doing: &str, sample: &Sample<'_>) -> Result<Ticks, RunError> {
-        let queries = self.device.create_query_set(&QuerySetDescriptor {
-            label: None,
-            ty: QueryType::Timestamp,
-            count: 2,
-        });
-        let resolved = self.buffer("timestamps", BufferUsages::QUERY_RESOLVE, 16);
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        if sample.before > 0 {
-            sample.record(&mut encoder, sample.before, None);
-        }
-        let stamps = ComputePassTimestampWrites {
-            query_set: &queries,
-            beginning_of_pass_write_index: Some(0),
-            end_of_pass_write_index: Some(1),
-        };
-        sample.record(&mut encoder, sample.repeats, Some(stamps));
-        encoder.resolve_query_set(&queries, 0..2, &resolved, 0);
-        let bytes = self.read_after(encoder, doing, &resolved, 16)?;
-        let words = bytes.as_chunks::<8>().0;
-        match words {
-            [begin, end] => {
-                Ok(Ticks { begin: u64::from_le_bytes(*begin), end: u64::from_le_bytes(*end) })
-            }
-            _ => Err(RunError::new(RunErrorKind::Driver, "two timestamps were not read back")),
-        }
     }
 
     fn submit(&self, encoder: CommandEncoder, doing: &str) -> Result<(), RunError> {
@@ -303,19 +202,13 @@ impl Gpu {
         })
     }
 
-    /// Reads the first `size` bytes of a buffer.
-    pub(super) fn read(&self, buffer: &Buffer, size: u64) -> Result<Vec<u8>, RunError> {
-        let encoder = self.device.create_command_encoder(&Default::default());
-        self.read_after(encoder, "reading back", buffer, size)
-    }
-
-    /// Runs commands, waits, and reads the first `size` bytes of a buffer.
-    pub(super) fn read_after(
+    /// Runs commands, waits, and reads `size` bytes of a buffer after `offset`.
+    fn read_after(
         &self,
         mut encoder: CommandEncoder,
         doing: &str,
         buffer: &Buffer,
-        size: u64,
+        (offset, size): (u64, u64),
     ) -> Result<Vec<u8>, RunError> {
         let staging = self.device.create_buffer(&BufferDescriptor {
             label: Some("read back"),
@@ -323,7 +216,7 @@ impl Gpu {
             usage: BufferUsages::MAP_READ | BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        encoder.copy_buffer_to_buffer(buffer, 0, &staging, 0, size);
+        encoder.copy_buffer_to_buffer(buffer, offset, &staging, 0, size);
         self.submit(encoder, doing)?;
         let outcome = Arc::new(Mutex::new(None));
         let told = Arc::clone(&outcome);
@@ -352,8 +245,210 @@ impl Gpu {
     }
 }
 
+impl Gpu for WgpuDevice {
+    type Buffer = Buffer;
+    type Kernel = Bound;
+    type Recorded = Recorded;
+
+    const TAKES_INDIRECT_GRIDS: bool = true;
+
+    fn limits(&self) -> Limits {
+        let limits = self.device.limits();
+        Limits {
+            storage_bytes_max: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
+            uniform_bytes_max: limits.max_uniform_buffer_binding_size.min(limits.max_buffer_size),
+            memory_bytes: None,
+            workgroups_max: [limits.max_compute_workgroups_per_dimension; 3],
+            subgroups: self.device.features().contains(Features::SUBGROUP),
+        }
+    }
+
+    fn clock(&self) -> Option<Clock> {
+        let period_ns = f64::from(self.queue.get_timestamp_period());
+        let stamps = self.device.features().contains(Features::TIMESTAMP_QUERY);
+        stamps.then_some(Clock::Counter { period_ns })
+    }
+
+    fn buffer(&self, name: &str, size: u64, uses: Uses) -> Result<Buffer, RunError> {
+        let mut usage = BufferUsages::STORAGE;
+        usage.set(BufferUsages::UNIFORM, uses.uniform);
+        usage.set(BufferUsages::INDIRECT, uses.indirect);
+        let made = self.make_buffer(name, usage, size);
+        self.check(&format!("making the buffer `{name}` of {size} bytes"))?;
+        Ok(made)
+    }
+
+    fn size(&self, buffer: &Buffer) -> u64 {
+        buffer.size()
+    }
+
+    fn write(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) -> Result<(), RunError> {
+        for (index, part) in (0_u64..).zip(bytes.chunks(WRITE_BYTES)) {
+            self.queue.write_buffer(buffer, offset + index * WRITE_BYTES as u64, part);
+            if part.len() == WRITE_BYTES {
+                self.queue.submit([]);
+            }
+        }
+        self.check("filling a buffer")
+    }
+
+    fn read(&self, buffer: &Buffer, offset: u64, size: u64) -> Result<Vec<u8>, RunError> {
+        let encoder = self.device.create_command_encoder(&Default::default());
+        self.read_after(encoder, "reading back", buffer, (offset, size))
+    }
+
+    fn copy(&self, from: &Buffer, to: &Buffer) -> Result<(), RunError> {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
+        self.queue.submit([encoder.finish()]);
+        self.check("copying a buffer")
+    }
+
+    fn clear(&self, buffer: &Buffer) -> Result<(), RunError> {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        encoder.clear_buffer(buffer, 0, None);
+        self.queue.submit([encoder.finish()]);
+        self.check("clearing a buffer")
+    }
+
+    fn compile(&self, shader: &Shader<'_>, slots: &[Slot<'_, Buffer>]) -> Result<Bound, RunError> {
+        let source = Source {
+            file: shader.file(),
+            module: shader.counting.map_or(shader.program.module(), Instrumented::module),
+            entry_point: shader.entry_point(),
+            trusted: shader.trusted,
+            zero_memory: shader.zero_memory,
+            immediates: shader.immediates,
+        };
+        self.bind(&source, slots)
+    }
+
+    fn run(&self, work: &[Dispatch<'_, Self>], doing: &str) -> Result<(), RunError> {
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        {
+            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
+            for (bound, grid) in work {
+                dispatch(&mut pass, bound, grid);
+            }
+        }
+        self.submit(encoder, doing)
+    }
+
+    fn record(&self, sample: &Sample<'_, Self>, _: &str) -> Result<Recorded, RunError> {
+        let Sample { work, repeats, before, resets, stamps } = sample;
+        Ok(Recorded {
+            work: work.iter().map(|(bound, grid)| ((*bound).clone(), (*grid).clone())).collect(),
+            repeats: *repeats,
+            before: *before,
+            resets: resets.to_vec(),
+            stamps: *stamps,
+        })
+    }
+
+    fn play(&self, recorded: &Recorded, doing: &str) -> Result<Vec<Ticks>, RunError> {
+        let inside = self.device.features().contains(Features::TIMESTAMP_QUERY_INSIDE_PASSES);
+        let dispatches = recorded.work.len() * recorded.repeats as usize;
+        let (count, step) = match recorded.stamps {
+            Stamps::Around => (2, 2),
+            Stamps::Between if inside => (dispatches + 1, 1),
+            Stamps::Between => (2 * dispatches, 2),
+        };
+        let count = u32::try_from(count).unwrap_or(u32::MAX);
+        let queries = self.device.create_query_set(&QuerySetDescriptor {
+            label: None,
+            ty: QueryType::Timestamp,
+            count,
+        });
+        let size = u64::from(count) * 8;
+        let resolved = self.make_buffer("timestamps", BufferUsages::QUERY_RESOLVE, size);
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        if recorded.before > 0 {
+            recorded.reset(&mut encoder);
+            recorded.encode(&mut encoder, recorded.before, None);
+        }
+        recorded.reset(&mut encoder);
+        match recorded.stamps {
+            Stamps::Around => {
+                let stamps = pass_stamps(&queries, 0);
+                recorded.encode(&mut encoder, recorded.repeats, Some(stamps));
+            }
+            Stamps::Between if inside => recorded.encode_in_one_pass(&mut encoder, &queries),
+            Stamps::Between => recorded.encode_in_passes(&mut encoder, &queries),
+        }
+        encoder.resolve_query_set(&queries, 0..count, &resolved, 0);
+        let bytes = self.read_after(encoder, doing, &resolved, (0, size))?;
+        let words = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
+        let stamps: Vec<u64> = words.collect();
+        let pairs = stamps.windows(2).step_by(step);
+        Ok(pairs.map(|pair| Ticks { begin: pair[0], end: pair[1] }).collect())
+    }
+}
+
+impl Recorded {
+    /// Writes down the copies of first contents.
+    fn reset(&self, encoder: &mut CommandEncoder) {
+        for (from, to) in &self.resets {
+            encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
+        }
+    }
+
+    /// Writes down a pass of the dispatches, over and over.
+    fn encode(
+        &self,
+        encoder: &mut CommandEncoder,
+        repeats: u32,
+        timestamp_writes: Option<ComputePassTimestampWrites<'_>>,
+    ) {
+        let descriptor = ComputePassDescriptor { label: None, timestamp_writes };
+        let mut pass = encoder.begin_compute_pass(&descriptor);
+        for _ in 0..repeats {
+            for (bound, grid) in &self.work {
+                dispatch(&mut pass, bound, grid);
+            }
+        }
+    }
+
+    /// Writes down a timestamp, and each dispatch with a timestamp after it.
+    fn encode_in_one_pass(&self, encoder: &mut CommandEncoder, queries: &QuerySet) {
+        let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
+        pass.write_timestamp(queries, 0);
+        let mut next = 1;
+        for _ in 0..self.repeats {
+            for (bound, grid) in &self.work {
+                dispatch(&mut pass, bound, grid);
+                pass.write_timestamp(queries, next);
+                next += 1;
+            }
+        }
+    }
+
+    /// Writes down a pass for each dispatch, with timestamps at its beginning and its end.
+    fn encode_in_passes(&self, encoder: &mut CommandEncoder, queries: &QuerySet) {
+        let mut next = 0;
+        for _ in 0..self.repeats {
+            for (bound, grid) in &self.work {
+                let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor {
+                    label: None,
+                    timestamp_writes: Some(pass_stamps(queries, next)),
+                });
+                dispatch(&mut pass, bound, grid);
+                next += 2;
+            }
+        }
+    }
+}
+
+/// Timestamps at a pass's beginning and end.
+fn pass_stamps(queries: &QuerySet, first: u32) -> ComputePassTimestampWrites<'_> {
+    ComputePassTimestampWrites {
+        query_set: queries,
+        beginning_of_pass_write_index: Some(first),
+        end_of_pass_write_index: Some(first + 1),
+    }
+}
+
 /// Writes down a dispatch.
-pub(super) fn dispatch(pass: &mut ComputePass<'_>, bound: &Bound, grid: &Grid) {
+fn dispatch(pass: &mut ComputePass<'_>, bound: &Bound, grid: &Grid<Buffer>) {
     pass.set_pipeline(&bound.pipeline);
     for (index, group) in &bound.groups {
         pass.set_bind_group(*index, group, &[]);

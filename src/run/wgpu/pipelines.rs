@@ -2,7 +2,7 @@
 //!
 //! Input: modules with bindings. Output: pipelines with their buffers bound. What compiles in the
 //! driver's way does so at the first dispatch and stays with the pipeline: on lavapipe a module that
-//! counts takes longer to compile than to run. Buffers and contents are `launches`' and `inputs`'.
+//! counts takes longer to compile than to run. Buffers and contents are `run::gpu`'s.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,10 +15,14 @@ use wgpu::{
     ShaderModuleDescriptor, ShaderSource, ShaderStages,
 };
 
-use super::gpu::{Bound, Gpu, Shader, Slot, SlotKind};
+use super::gpu::{Bound, Source, WgpuDevice};
 use super::{trusted, uniforms};
 use crate::program::guarded;
+use crate::run::gpu::SlotKind;
 use crate::run::{RunError, RunErrorKind};
+
+/// A buffer that a pipeline binds.
+type Slot<'a> = crate::run::gpu::Slot<'a, wgpu::Buffer>;
 
 /// The most pipelines that are kept; when one more is made, all are let go.
 const KEPT_MAX: usize = 256;
@@ -39,9 +43,9 @@ struct Made {
     layouts: Vec<BindGroupLayout>,
 }
 
-impl Gpu {
+impl WgpuDevice {
     /// Makes a pipeline, or takes one that was made of the same, and binds its buffers.
-    pub(super) fn bind(&self, shader: &Shader<'_>, slots: &[Slot<'_>]) -> Result<Bound, RunError> {
+    pub(super) fn bind(&self, shader: &Source<'_>, slots: &[Slot<'_>]) -> Result<Bound, RunError> {
         let groups_max = self.device.limits().max_bind_groups;
         if let Some(slot) = slots.iter().find(|slot| slot.group >= groups_max) {
             let message = format!(
@@ -78,7 +82,7 @@ impl Gpu {
         Ok(bound)
     }
 
-    fn make(&self, module: naga::Module, shader: &Shader<'_>, slots: &[Slot<'_>]) -> Made {
+    fn make(&self, module: naga::Module, shader: &Source<'_>, slots: &[Slot<'_>]) -> Made {
         let descriptor = ShaderModuleDescriptor {
             label: Some(shader.file),
             source: ShaderSource::Naga(Cow::Owned(module)),
@@ -117,7 +121,7 @@ impl Gpu {
         Made { pipeline, layouts }
     }
 
-    fn bound(&self, made: &Made, shader: &Shader<'_>, slots: &[Slot<'_>]) -> Bound {
+    fn bound(&self, made: &Made, shader: &Source<'_>, slots: &[Slot<'_>]) -> Bound {
         let mut bound = Vec::new();
         for (group, layout) in (0..groups(slots)).zip(&made.layouts) {
             let members = slots.iter().filter(|slot| slot.group == group);
@@ -145,8 +149,8 @@ fn groups(slots: &[Slot<'_>]) -> u32 {
 
 /// Stands for all that a pipeline follows from. The names of files and the places in their text say
 /// nothing of it: kernels that share parts share their pipelines.
-fn key(module: &naga::Module, shader: &Shader<'_>, places: &[Place]) -> [u8; 32] {
-    let Shader { file: _, module: _, entry_point, trusted, zero_memory, immediates } = shader;
+fn key(module: &naga::Module, shader: &Source<'_>, places: &[Place]) -> [u8; 32] {
+    let Source { file: _, module: _, entry_point, trusted, zero_memory, immediates } = shader;
     let rest = (entry_point, trusted, zero_memory, immediates.len(), places);
     let mut hash = Sha256::new();
     hash.update(format!("{rest:?} "));
@@ -181,8 +185,8 @@ mod tests {
     #[test]
     fn a_pipeline_is_known_by_what_is_compiled_and_not_by_its_file() {
         let module = naga::Module::default();
-        let of = |shader: &Shader<'_>, places: &[Place]| key(shader.module, shader, places);
-        let first = Shader {
+        let of = |shader: &Source<'_>, places: &[Place]| key(shader.module, shader, places);
+        let first = Source {
             file: "a.wgsl",
             module: &module,
             entry_point: "main",
@@ -192,9 +196,9 @@ mod tests {
         };
         let places = [(0, 0, SlotKind::Uniform), (0, 1, SlotKind::ReadWrite)];
         let known = of(&first, &places);
-        assert_eq!(known, of(&Shader { file: "b.wgsl", ..first }, &places));
+        assert_eq!(known, of(&Source { file: "b.wgsl", ..first }, &places));
         // Immediate data are set at each dispatch.
-        assert_eq!(known, of(&Shader { immediates: &[5, 6, 7, 8], ..first }, &places));
+        assert_eq!(known, of(&Source { immediates: &[5, 6, 7, 8], ..first }, &places));
         let with = |place: naga::Span| {
             let mut module = naga::Module::default();
             let mut function = naga::Function::default();
@@ -204,7 +208,7 @@ mod tests {
         };
         let (here, there) = (with(naga::Span::new(0, 4)), with(naga::Span::new(5, 9)));
         assert_ne!(format!("{here:?}"), format!("{there:?}"));
-        let of_module = |module: &naga::Module| of(&Shader { module, ..first }, &places);
+        let of_module = |module: &naga::Module| of(&Source { module, ..first }, &places);
         assert_eq!(of_module(&here), of_module(&there));
         assert_ne!(of_module(&here), known);
         let mut module = naga::Module::default();
@@ -212,10 +216,10 @@ mod tests {
         module.types.insert(naga::Type { name: None, inner }, naga::Span::default());
         let others = [
             of_module(&module),
-            of(&Shader { entry_point: "other", ..first }, &places),
-            of(&Shader { trusted: false, ..first }, &places),
-            of(&Shader { zero_memory: false, ..first }, &places),
-            of(&Shader { immediates: &[], ..first }, &places),
+            of(&Source { entry_point: "other", ..first }, &places),
+            of(&Source { trusted: false, ..first }, &places),
+            of(&Source { zero_memory: false, ..first }, &places),
+            of(&Source { immediates: &[], ..first }, &places),
             of(&first, &[(0, 0, SlotKind::ReadOnly), (0, 1, SlotKind::ReadWrite)]),
             of(&first, &[(0, 0, SlotKind::Uniform), (1, 1, SlotKind::ReadWrite)]),
         ];

@@ -11,9 +11,9 @@
 //! there for in this catalogue: constants that no compiler can fold. Storage is left alone.
 
 use naga::{AddressSpace, GlobalVariable, Module, StorageAccess, TypeInner};
-use wgpu::{AdapterInfo, Limits};
+use wgpu::{AdapterInfo, Buffer, Limits};
 
-use super::gpu::{Slot, SlotKind};
+use crate::run::gpu::{Slot, SlotKind};
 
 /// The driver's name for itself, as wgpu gives it.
 const LAVAPIPE: &str = "llvmpipe";
@@ -27,9 +27,9 @@ pub(super) fn folds_values(info: &AdapterInfo) -> bool {
 /// where functions take pointers to them, or where the device binds no more storage buffers.
 pub(super) fn as_storage<'a>(
     module: &Module,
-    slots: &[Slot<'a>],
+    slots: &[Slot<'a, Buffer>],
     limits: &Limits,
-) -> Option<(Module, Vec<Slot<'a>>)> {
+) -> Option<(Module, Vec<Slot<'a, Buffer>>)> {
     if slots.len() > limits.max_storage_buffers_per_shader_stage as usize {
         return None;
     }

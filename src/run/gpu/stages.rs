@@ -21,19 +21,16 @@
 //! between its dispatches, and taken off each dispatch; but not more than brings the sum of all down
 //! to the launch's own time.
 
-use wgpu::{BufferUsages, ComputePassDescriptor, ComputePassTimestampWrites, Features};
-use wgpu::{QuerySet, QuerySetDescriptor, QueryType};
-
-use super::gpu::{Bound, Gpu, Grid, Sample, SlotKind, dispatch};
+use super::device::GpuRunner;
 use super::probe;
-use super::runner::WgpuRunner;
-use super::timed::Ready;
-use crate::kernel::{Dispatch, Launch};
+use super::timed::Prepared;
+use super::{Dispatch, Gpu, Grid, Sample, SlotKind, Stamps};
+use crate::kernel::{self, Launch};
 use crate::record::Time;
 use crate::run::RunError;
 use crate::run::counting::interrupted;
 use crate::run::probes::FUSED;
-use crate::run::sampling::{Ticks, Timer};
+use crate::run::sampling::Timer;
 use crate::statistics::median;
 use crate::units::Nanoseconds;
 
@@ -46,7 +43,7 @@ const SAMPLES_LONG: u32 = 3;
 /// The most launches with timestamps in a sample.
 const REPEATS_MAX: u32 = 16;
 
-/// The most dispatches with timestamps in a sample: a query set holds 4096 timestamps.
+/// The most dispatches with timestamps in a sample: a query set of wgpu's holds 4096 timestamps.
 const DISPATCHES_MAX: usize = 2048;
 
 /// Dispatches of the kernel that timestamps' cost is measured on, in a sample.
@@ -55,26 +52,27 @@ const COST_DISPATCHES: u32 = 64;
 /// What sampling gave of a launch, and the times of its dispatches.
 pub(super) type Staged = (Option<Time>, Vec<Option<Nanoseconds>>);
 
-impl WgpuRunner {
+impl<G: Gpu> GpuRunner<G> {
     /// Times the dispatches of launches that were sampled; a launch that takes the device along sets
     /// `lost`.
     pub(super) fn staged(
         &self,
+        timer: Timer,
         launches: &[Launch],
-        ready: &[Result<Ready, RunError>],
+        prepared: &[Result<Prepared<G>, RunError>],
         times: Vec<Result<Option<Time>, RunError>>,
         lost: &mut bool,
         notice: &mut dyn FnMut(usize),
     ) -> Vec<Result<Staged, RunError>> {
         let mut cost_ns = None;
         let mut all = Vec::new();
-        for (index, (ready, time)) in ready.iter().zip(times).enumerate() {
+        for (index, (prepared, time)) in prepared.iter().zip(times).enumerate() {
             let several = launches[index].dispatches.iter().filter(|one| !one.setup).count() > 1;
-            let one = match (ready, time) {
+            let one = match (prepared, time) {
                 (Ok(_), Ok(_)) if *lost => Err(interrupted()),
-                (Ok(ready), Ok(Some(time))) if several => {
+                (Ok(prepared), Ok(Some(time))) if several => {
                     notice(index);
-                    self.dispatch_medians(&launches[index], ready, &time, &mut cost_ns)
+                    self.dispatch_medians(timer, &launches[index], prepared, &time, &mut cost_ns)
                         .map(|medians| (Some(time), medians))
                 }
                 (Ok(_), Ok(time)) => Ok((time, Vec::new())),
@@ -91,28 +89,28 @@ impl WgpuRunner {
     /// those that are not timed. The cost is measured where it is not known yet.
     fn dispatch_medians(
         &self,
+        timer: Timer,
         launch: &Launch,
-        ready: &Ready,
+        prepared: &Prepared<G>,
         time: &Time,
         cost_ns: &mut Option<f64>,
     ) -> Result<Vec<Option<Nanoseconds>>, RunError> {
-        let Some(timer) = self.timer else { return Ok(Vec::new()) };
         let cost_ns = match *cost_ns {
             Some(known) => known,
             None => *cost_ns.insert(self.stamp_cost_ns(timer)?),
         };
-        let (count, repeats) = (ready.work.len(), time.dispatches_per_sample);
-        let work: Vec<(&Bound, &Grid)> = ready.work.iter().map(|(b, g)| (b, g)).collect();
-        let (before, samples) =
-            if ready.long.get() { (0, SAMPLES_LONG) } else { (repeats, SAMPLES) };
+        let work = prepared.dispatches(launch, false);
+        let (count, repeats) = (work.len(), time.dispatches_per_sample);
+        let (before, samples) = if prepared.long { (0, SAMPLES_LONG) } else { (repeats, SAMPLES) };
         let fitting = u32::try_from(DISPATCHES_MAX / count).unwrap_or(REPEATS_MAX);
         let repeats = repeats.min(REPEATS_MAX).min(fitting).max(1);
-        let sample = Sample { work: &work, repeats, before, resets: &ready.resets };
+        let (resets, stamps) = (prepared.resets.as_slice(), Stamps::Between);
+        let doing = format!("timing the dispatches of {}", launch.kernel);
+        let sample = Sample { work: &work, repeats, before, resets, stamps };
+        let recorded = self.gpu.record(&sample, &doing)?;
         let mut spans = vec![Vec::new(); count];
         for _ in 0..samples {
-            let doing = format!("timing the dispatches of {}", launch.kernel);
-            let found = self.gpu.run_stamped(&doing, &sample)?;
-            for (index, ticks) in found.into_iter().enumerate() {
+            for (index, ticks) in self.gpu.play(&recorded, &doing)?.into_iter().enumerate() {
                 if ticks.end >= ticks.begin {
                     spans[index % count].push(timer.duration_ns(ticks));
                 }
@@ -121,7 +119,7 @@ impl WgpuRunner {
         let medians: Vec<Option<f64>> = spans.iter().map(|spans| median(spans)).collect();
         let medians = without_cost(&medians, time.median_ns, cost_ns);
         let mut medians = medians.into_iter();
-        let timed = |dispatch: &Dispatch| {
+        let timed = |dispatch: &kernel::Dispatch| {
             if dispatch.setup { None } else { medians.next().flatten() }
         };
         Ok(launch.dispatches.iter().map(timed).collect())
@@ -129,17 +127,21 @@ impl WgpuRunner {
 
     /// What a timestamp between two dispatches adds, in nanoseconds; zero where it is not seen.
     fn stamp_cost_ns(&self, timer: Timer) -> Result<f64, RunError> {
-        let buffer = probe::storage(&self.gpu, &[0; 4]);
-        let bound = probe::bind(&self.gpu, FUSED, &[(&buffer, SlotKind::ReadWrite)], false)?;
+        let doing = "finding what timestamps cost";
+        let buffer = probe::storage(&self.gpu, &[0; 4])?;
+        let kernel = probe::compile(&self.gpu, FUSED, &[(&buffer, SlotKind::ReadWrite)])?;
         let grid = Grid::Direct([1, 1, 1]);
-        let work = [(&bound, &grid)];
+        let work: [Dispatch<'_, G>; 1] = [(&kernel, &grid)];
         let repeats = COST_DISPATCHES;
-        let sample = Sample { work: &work, repeats, before: repeats, resets: &[] };
+        let record = |stamps| {
+            let sample = Sample { work: &work, repeats, before: repeats, resets: &[], stamps };
+            self.gpu.record(&sample, doing)
+        };
+        let (around, between) = (record(Stamps::Around)?, record(Stamps::Between)?);
         let (mut plain, mut stamped) = (Vec::new(), Vec::new());
         for _ in 0..SAMPLES {
-            let doing = "finding what timestamps cost";
-            let whole = timer.duration_ns(self.gpu.run_timed(doing, &sample)?);
-            let found = self.gpu.run_stamped(doing, &sample)?;
+            let whole = timer.duration_ns(probe::one(self.gpu.play(&around, doing)?)?);
+            let found = self.gpu.play(&between, doing)?;
             plain.push(whole / f64::from(repeats));
             stamped.extend(found.into_iter().map(|ticks| timer.duration_ns(ticks)));
         }
@@ -161,74 +163,6 @@ fn without_cost(
     let less_ns = cost_ns.min(over_ns).max(0.0);
     let less = |ns: f64| Nanoseconds((ns - less_ns).max(0.0));
     medians.iter().map(|median| median.map(less)).collect()
-}
-
-impl Gpu {
-    /// Runs a sample with timestamps about each dispatch, right after one without: the ticks of each
-    /// dispatch of each repeat, in order.
-    fn run_stamped(&self, doing: &str, sample: &Sample<'_>) -> Result<Vec<Ticks>, RunError> {
-        let inside = self.device.features().contains(Features::TIMESTAMP_QUERY_INSIDE_PASSES);
-        let dispatches = sample.work.len() * sample.repeats as usize;
-        let count = if inside { dispatches + 1 } else { 2 * dispatches };
-        let count = u32::try_from(count).unwrap_or(u32::MAX);
-        let queries = self.device.create_query_set(&QuerySetDescriptor {
-            label: None,
-            ty: QueryType::Timestamp,
-            count,
-        });
-        let size = u64::from(count) * 8;
-        let resolved = self.buffer("timestamps", BufferUsages::QUERY_RESOLVE, size);
-        let mut encoder = self.device.create_command_encoder(&Default::default());
-        if sample.before > 0 {
-            sample.record(&mut encoder, sample.before, None);
-        }
-        sample.reset(&mut encoder);
-        if inside {
-            record_in_one_pass(&mut encoder, sample, &queries);
-        } else {
-            record_in_passes(&mut encoder, sample, &queries);
-        }
-        encoder.resolve_query_set(&queries, 0..count, &resolved, 0);
-        let bytes = self.read_after(encoder, doing, &resolved, size)?;
-        let words = bytes.as_chunks::<8>().0.iter().map(|word| u64::from_le_bytes(*word));
-        let stamps: Vec<u64> = words.collect();
-        let pairs = stamps.windows(2).step_by(if inside { 1 } else { 2 });
-        Ok(pairs.map(|pair| Ticks { begin: pair[0], end: pair[1] }).collect())
-    }
-}
-
-/// Writes down a timestamp, and each dispatch with a timestamp after it.
-fn record_in_one_pass(encoder: &mut wgpu::CommandEncoder, sample: &Sample<'_>, queries: &QuerySet) {
-    let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
-    pass.write_timestamp(queries, 0);
-    let mut next = 1;
-    for _ in 0..sample.repeats {
-        for (bound, grid) in sample.work {
-            dispatch(&mut pass, bound, grid);
-            pass.write_timestamp(queries, next);
-            next += 1;
-        }
-    }
-}
-
-/// Writes down a pass for each dispatch, with timestamps at its beginning and its end.
-fn record_in_passes(encoder: &mut wgpu::CommandEncoder, sample: &Sample<'_>, queries: &QuerySet) {
-    let mut next = 0;
-    for _ in 0..sample.repeats {
-        for (bound, grid) in sample.work {
-            let stamps = ComputePassTimestampWrites {
-                query_set: queries,
-                beginning_of_pass_write_index: Some(next),
-                end_of_pass_write_index: Some(next + 1),
-            };
-            let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor {
-                label: None,
-                timestamp_writes: Some(stamps),
-            });
-            dispatch(&mut pass, bound, grid);
-            next += 2;
-        }
-    }
 }
 
 #[cfg(test)]

@@ -4,60 +4,64 @@
 //! contents, made and sent once for all launches in a row that want the same. What a launch does not
 //! want is let go before anything new is made, so that keeping takes no memory that a launch lacks.
 
-use wgpu::{Buffer, BufferUsages};
-
-use super::gpu::Gpu;
-use crate::kernel::{Launch, generate::Fill};
+use super::Uses;
+use crate::kernel::{Buffer, Launch, generate::Fill};
+use crate::run::RunError;
 
 /// The inputs of the last launch.
-#[derive(Default)]
-pub(super) struct Inputs {
-    kept: Vec<Kept>,
+pub(super) struct Inputs<B> {
+    kept: Vec<Kept<B>>,
 }
 
 /// A buffer, and all that its contents follow from.
-struct Kept {
+struct Kept<B> {
     name: String,
     fill: Fill,
     seed: u64,
     size: u64,
-    usage: BufferUsages,
-    buffer: Buffer,
+    uses: Uses,
+    buffer: B,
 }
 
-impl Inputs {
+impl<B> Default for Inputs<B> {
+    fn default() -> Self {
+        Self { kept: Vec::new() }
+    }
+}
+
+impl<B: Clone> Inputs<B> {
     /// Lets go what a launch does not want.
     pub(super) fn retain(&mut self, launch: &Launch) {
         self.kept.retain(|kept| launch.buffers.iter().any(|wanted| kept.holds(launch, wanted)));
     }
 
-    /// A buffer that no shader writes, with its contents: one that is kept, or a new one.
+    /// A buffer that no shader writes, with its contents: one that is kept, or one that `make` makes.
     pub(super) fn get(
         &mut self,
-        gpu: &Gpu,
         launch: &Launch,
-        wanted: &crate::kernel::Buffer,
-        usage: BufferUsages,
-    ) -> Buffer {
-        let known = self.kept.iter().find(|kept| kept.usage == usage && kept.holds(launch, wanted));
+        wanted: &Buffer,
+        uses: Uses,
+        make: impl FnOnce() -> Result<B, RunError>,
+    ) -> Result<B, RunError> {
+        let known = self.kept.iter().find(|kept| kept.uses == uses && kept.holds(launch, wanted));
         if let Some(known) = known {
-            return known.buffer.clone();
+            return Ok(known.buffer.clone());
         }
-        let buffer = gpu.filled(launch, wanted, usage);
+        let buffer = make()?;
         self.kept.push(Kept {
             name: wanted.name.clone(),
             fill: wanted.fill.clone(),
             seed: launch.seed,
             size: wanted.size,
-            usage,
+            uses,
             buffer: buffer.clone(),
         });
-        buffer
+        Ok(buffer)
     }
 }
 
-impl Kept {
-    fn holds(&self, launch: &Launch, wanted: &crate::kernel::Buffer) -> bool {
+impl<B> Kept<B> {
+    fn holds(&self, launch: &Launch, wanted: &Buffer) -> bool {
         (self.seed, self.size) == (launch.seed, wanted.size)
             && self.name == wanted.name
             && self.fill == wanted.fill

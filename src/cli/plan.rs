@@ -1,0 +1,333 @@
+//! What `lanescope run` runs: arguments, resolved.
+//!
+//! Input: the arguments as typed. Output: a [`Plan`]: kernels, devices, and how each is counted and
+//! timed; executing it drives the sessions, device by device. Nothing is printed or saved here.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use super::arguments::RunArguments;
+use super::axis;
+use super::devices::{self, Available, Choice};
+use super::failure::{Exit, Failure};
+use super::groups::{self, Sizes};
+use super::list;
+use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
+use crate::record::{KernelNote, Method, Value};
+use crate::run::back_end::OpenOptions;
+use crate::run::launched::not_available;
+use crate::run::session::{Listener, Recording, SessionOptions};
+use crate::run::{CountRequest, RunError, Runner};
+use crate::statistics::StopRule;
+
+/// Seconds that timing may take, without and with `--quick`.
+const BUDGET_S: [f64; 2] = [30.0, 6.0];
+
+/// The fewest samples that the stop rule asks for: paired ratios need eight pairs.
+const SAMPLES_MIN: u32 = 12;
+
+/// What is run where, and how.
+pub(super) struct Plan<'a> {
+    catalogue: &'a Catalogue,
+    kernels: Vec<&'a Kernel>,
+    points: Vec<BTreeMap<String, Value>>,
+    seed: u64,
+    quick: bool,
+    devices: Vec<Choice>,
+    /// Whether the simulator at each device's own width runs beside it.
+    simulates_beside: bool,
+    options: SessionOptions,
+    /// How what needs no child process is opened.
+    here: OpenOptions,
+    silence_max: Duration,
+    /// What is left out and why, a sentence each.
+    pub(super) told: Vec<String>,
+}
+
+/// Resolves arguments: whatever is wrong with them is found before a launch runs.
+///
+/// # Errors
+///
+/// Where kernels, axes, devices or options do not exist or do not fit together.
+pub(super) fn plan<'a>(
+    catalogue: &'a Catalogue,
+    arguments: &RunArguments,
+) -> Result<Plan<'a>, Failure> {
+    let kernels = chosen(catalogue, arguments)?;
+    let points = axis::points(&arguments.axis).map_err(Failure::bad_input)?;
+    let mut told = groups::lacking(&kernels, &points)?;
+    told.extend(groups::refusing(&kernels, &points)?);
+    let budget = arguments.budget.unwrap_or(BUDGET_S[usize::from(arguments.quick)]);
+    let budget = Duration::try_from_secs_f64(budget)
+        .map_err(|error| Failure::message(Exit::BadInput, format!("--budget: {error}")))?;
+    // Launches are worked out before any device is opened: bad input costs nothing.
+    groups::groups(&kernels, &points, Sizes::of_gpu(DeviceClass::Quick), arguments.seed)?;
+    let available = Available::ask(&arguments.device);
+    let devices = devices::choose(&arguments.device, &available)?;
+    if arguments.counters && !devices.iter().any(|device| device.back_end.gives.counters) {
+        let message = "--counters reads what a device cuda:N has; add --device cuda:0";
+        return Err(Failure::message(Exit::BadInput, message.to_owned()));
+    }
+    let devices = if arguments.no_counting { timed_alone(devices)? } else { devices };
+    let asked = !arguments.device.is_empty();
+    let mut all_told = devices::remarks(&available, &devices, asked);
+    all_told.append(&mut told);
+    Ok(Plan {
+        catalogue,
+        kernels,
+        points,
+        seed: arguments.seed,
+        quick: arguments.quick,
+        simulates_beside: !asked && !arguments.no_counting,
+        options: session_options(arguments, budget, &devices),
+        devices,
+        here: OpenOptions {
+            steps_max: arguments.steps,
+            strict: arguments.strict,
+            memory_bytes_max: arguments.memory_max.saturating_mul(1 << 20),
+            ..OpenOptions::usual(false)
+        },
+        silence_max: Duration::from_secs(arguments.time_limit),
+        told: all_told,
+    })
+}
+
+/// How each device counts and times; the budget is shared by those that have times.
+fn session_options(
+    arguments: &RunArguments,
+    budget: Duration,
+    devices: &[Choice],
+) -> SessionOptions {
+    let timed = devices.iter().filter(|device| device.is_device()).count();
+    let executed = CountRequest::once(Method::Executed);
+    SessionOptions {
+        count: (!arguments.no_counting)
+            .then_some(CountRequest { histogram: arguments.histogram, ..executed }),
+        timing: (!arguments.no_timing)
+            .then(|| budget.div_f64(u32::try_from(timed.max(1)).map_or(1.0, f64::from))),
+        samples_min: SAMPLES_MIN,
+        noise_ratio_max: StopRule::NOISE_MAX.0,
+        hardware_counters: arguments.counters,
+    }
+}
+
+impl Plan<'_> {
+    /// What a record says of the kernels.
+    pub(super) fn notes(&self) -> BTreeMap<String, KernelNote> {
+        let note = |kernel: &&Kernel| (kernel.id.clone(), kernel.description.note());
+        self.kernels.iter().map(note).collect()
+    }
+
+    /// Runs everything, device by device.
+    ///
+    /// # Errors
+    ///
+    /// Where launches cannot be worked out at a device's sizes.
+    pub(super) fn execute(
+        self,
+        recording: &mut Recording,
+        listener: &mut dyn Listener,
+    ) -> Result<(), Failure> {
+        let gpu = self.devices.iter().any(|d| d.class(false) == DeviceClass::Gpu);
+        let mut queue: VecDeque<Choice> = self.devices.iter().cloned().collect();
+        while let Some(device) = queue.pop_front() {
+            let (able, unable): (Vec<&Kernel>, Vec<&Kernel>) =
+                self.kernels.iter().partition(|kernel| device.speaks(kernel.language));
+            if let Some(text) = unavailable(&device, &unable) {
+                listener.message(&text);
+            }
+            if able.is_empty() {
+                continue;
+            }
+            let sizes = self.sizes(&device, gpu);
+            let groups = groups::groups(&able, &self.points, sizes, self.seed)?;
+            self.run_device(&device, &groups, recording, listener);
+            if listener.has_failed() {
+                break;
+            }
+            if self.simulates_beside
+                && let Some(beside) = simulator_beside(&device, recording)
+                && !queue.contains(&beside)
+            {
+                queue.push_front(beside);
+            }
+        }
+        Ok(())
+    }
+
+    /// The sizes of a device's launches.
+    fn sizes(&self, device: &Choice, gpu: bool) -> Sizes {
+        let class = match (self.quick, gpu) {
+            // Beside a GPU the simulator runs the GPU's sizes, or nothing could be compared.
+            (false, true) if !device.is_device() => DeviceClass::Gpu,
+            (quick, _) => device.class(quick),
+        };
+        Sizes { class, alone: device.class(false) }
+    }
+
+    /// Runs groups of launches on one device.
+    fn run_device(
+        &self,
+        device: &Choice,
+        groups: &[Vec<Launch>],
+        recording: &mut Recording,
+        listener: &mut dyn Listener,
+    ) {
+        let mut calibrate = true;
+        let mut open = || -> Result<Box<dyn Runner>, RunError> {
+            if !device.back_end.in_child {
+                return device.open_here(&self.here);
+            }
+            let mut runner = device.worker(calibrate, self.silence_max)?;
+            if calibrate {
+                runner.test_counting(self.catalogue)?;
+                calibrate = false;
+            }
+            Ok(Box::new(runner))
+        };
+        recording.run_device(&device.id(), &mut open, groups, &self.options, listener);
+    }
+}
+
+/// The simulator at the width of a device that was opened.
+fn simulator_beside(device: &Choice, recording: &Recording) -> Option<Choice> {
+    let id = device.id();
+    let opened = recording.run.devices.iter().find(|known| known.id == id);
+    let opened = opened.filter(|_| device.is_device())?;
+    opened.subgroup_width_run.and_then(Choice::simulator)
+}
+
+/// The devices that have times.
+fn timed_alone(devices: Vec<Choice>) -> Result<Vec<Choice>, Failure> {
+    let timed: Vec<Choice> = devices.into_iter().filter(Choice::is_device).collect();
+    if timed.is_empty() {
+        let message = "--no-counting leaves nothing to do on simulators, which have no times: leave it \
+                       out, or name another device (`lanescope doctor` lists them)";
+        return Err(Failure::message(Exit::BadInput, message.to_owned()));
+    }
+    Ok(timed)
+}
+
+/// The kernels that the arguments name, or the default set.
+fn chosen<'a>(
+    catalogue: &'a Catalogue,
+    arguments: &RunArguments,
+) -> Result<Vec<&'a Kernel>, Failure> {
+    let kernels = list::chosen(catalogue, &arguments.kernels)?;
+    if !arguments.kernels.is_empty() {
+        return Ok(kernels);
+    }
+    Ok(kernels.into_iter().filter(|kernel| kernel.description.in_default_set).collect())
+}
+
+/// Says which kernels a device does not have the language for; nothing where there are none.
+fn unavailable(device: &Choice, kernels: &[&Kernel]) -> Option<String> {
+    let names: Vec<&str> = kernels.iter().map(|kernel| kernel.id.as_str()).collect();
+    let why = not_available(match names.as_slice() {
+        [] => return None,
+        [one] => one,
+        _ => "each of them",
+    });
+    Some(match names.len() {
+        1 => format!("{}: {why}", device.id()),
+        _ => format!("{}: {}: {why}", device.id(), names.join(", ")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::arguments::{Arguments, Command};
+    use crate::record::{Measurement, Source};
+    use crate::run::backends;
+    use crate::run::session::Phase;
+    use crate::units::Width;
+
+    #[test]
+    fn what_a_device_cannot_run_is_a_sentence() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let chosen = catalogue.select("match").unwrap();
+        let simulator = Choice::simulator(Width::new(32).unwrap()).unwrap();
+        let cuda = backends::by_prefix("cuda").unwrap();
+        assert!(
+            chosen
+                .iter()
+                .all(|k| cuda.languages.contains(&k.language) && !simulator.speaks(k.language))
+        );
+        let text = unavailable(&simulator, &chosen).unwrap();
+        assert!(text.starts_with("sim:32: match/all, match/any: each of them is not"), "{text}");
+        let text = unavailable(&simulator, &chosen[..1]).unwrap();
+        assert!(text.starts_with("sim:32: match/all is not available on this device"), "{text}");
+        assert_eq!(unavailable(&simulator, &[]), None);
+    }
+
+    /// The plan of a command line.
+    fn planned<'a>(catalogue: &'a Catalogue, line: &str) -> Result<Plan<'a>, Failure> {
+        let words = ["lanescope", "run"].into_iter().chain(line.split(' '));
+        let Ok(Arguments { command: Some(Command::Run(arguments)), .. }) =
+            Arguments::try_parse_from(words)
+        else {
+            panic!("{line}")
+        };
+        plan(catalogue, &arguments)
+    }
+
+    /// Keeps the sentences.
+    #[derive(Default)]
+    struct Heard {
+        sentences: Vec<String>,
+        measurements: usize,
+        fails: bool,
+    }
+
+    impl Listener for Heard {
+        fn device(&mut self, _: &crate::record::Device) {}
+        fn progress(&mut self, _: &str, _: Phase, _: &Launch) {}
+        fn measurement(&mut self, _: &Measurement, _: (&str, &Source)) {
+            self.measurements += 1;
+        }
+        fn message(&mut self, text: &str) {
+            self.sentences.push(text.to_owned());
+        }
+        fn has_failed(&self) -> bool {
+            self.fails
+        }
+    }
+
+    #[test]
+    fn a_plan_is_executed_device_by_device_without_a_screen_or_a_folder() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let line = "five_patterns/uniform match/all --device sim:4 --device sim:8 --quick -a n=256";
+        for fails in [false, true] {
+            let plan = planned(&catalogue, line).unwrap();
+            assert!(plan.told.iter().any(|text| text.starts_with("no adapter is used")));
+            let mut recording = Recording::new(crate::cli::watch::begun(plan.notes()));
+            let mut heard = Heard { fails, ..Heard::default() };
+            plan.execute(&mut recording, &mut heard).unwrap();
+            // What cannot be saved ends the run after the device at hand.
+            let devices = if fails { 1 } else { 2 };
+            assert_eq!((recording.opened, recording.unopened), (devices, 0));
+            assert_eq!(recording.run.devices.len(), devices);
+            assert_eq!(recording.run.measurements.len(), heard.measurements);
+            assert!(heard.measurements > 0);
+            assert_eq!(heard.sentences.len(), devices, "{:?}", heard.sentences);
+            assert!(heard.sentences[0].starts_with("sim:4: match/all is not available"));
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_together_is_refused_before_anything_runs() {
+        let catalogue = Catalogue::embedded().unwrap();
+        let refused = |line: &str| {
+            let failure = planned(&catalogue, line).err().unwrap();
+            (failure.exit, failure.error.to_string())
+        };
+        let (exit, message) = refused("uniform --device sim:4 --counters");
+        assert!(exit == Exit::BadInput && message.contains("add --device cuda:0"), "{message}");
+        let (exit, message) = refused("uniform --device sim:4 --no-counting");
+        assert!(exit == Exit::BadInput && message.contains("--no-counting"), "{message}");
+        assert_eq!(refused("uniform --device sim:3").0, Exit::NoDevice);
+    }
+}

@@ -1,0 +1,188 @@
+//! What is seen and saved of a run while it goes on.
+//!
+//! Input: what a session tells. Output: a folder with a result file that grows with each finished
+//! measurement, and a line of progress on standard error. Nothing is decided here.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::failure::{Exit, Failure, with_hint};
+use crate::kernel::Launch;
+use crate::program::COUNTING_RULE;
+use crate::record::{Device, Host, KernelNote, Measurement, Run, SCHEMA, Source, Tool};
+use crate::run::session::{Listener, Phase};
+use crate::run::{RunError, now_utc};
+use crate::store::{Store, StoreError};
+
+/// Folder of results where no other is asked for.
+pub(crate) const RESULTS: &str = "lanescope-results";
+
+/// The result file's name in its folder.
+pub(crate) const RESULT_FILE: &str = "result.json";
+
+/// The environment variables that change which driver runs, and how.
+const ENVIRONMENT: [&str; 9] = [
+    "LANESCOPE_WITHOUT_FEATURES",
+    "VK_DRIVER_FILES",
+    "VK_ICD_FILENAMES",
+    "VK_LOADER_DRIVERS_SELECT",
+    "LP_NATIVE_VECTOR_WIDTH",
+    "RADV_FORCE_FAMILY",
+    "MESA_VK_DEVICE_SELECT",
+    "WGPU_BACKEND",
+    "WGPU_ADAPTER_NAME",
+];
+
+/// The screen and the folder of a run.
+pub(super) struct Watch {
+    folder: PathBuf,
+    store: Store,
+    progress: ProgressBar,
+    /// Why something could not be saved.
+    trouble: Option<Failure>,
+}
+
+/// A run of `kernels` that begins now, of which nothing is measured yet.
+pub(super) fn begun(kernels: BTreeMap<String, KernelNote>) -> Run {
+    Run {
+        schema: SCHEMA,
+        counting_rule: COUNTING_RULE,
+        tool: Tool::this(),
+        started_utc: now_utc(),
+        argv: std::env::args().skip(1).collect(),
+        host: host(),
+        devices: Vec::new(),
+        measurements: Vec::new(),
+        kernels,
+        sources: BTreeMap::new(),
+    }
+}
+
+impl Watch {
+    /// Begins a run in `out`, or in a new folder.
+    ///
+    /// # Errors
+    ///
+    /// Where a run is there already, or the folder cannot be written.
+    pub(super) fn begin(out: Option<&Path>, run: &Run) -> Result<Self, Failure> {
+        let folder = out.map_or_else(|| fresh_folder(&run.started_utc), Path::to_path_buf);
+        let file = folder.join(RESULT_FILE);
+        if file.exists() {
+            return Err(Failure::message(
+                Exit::BadInput,
+                format!(
+                    "{} is there already, and a run is never written over; name another --out",
+                    file.display()
+                ),
+            ));
+        }
+        let store = Store::create(&file, run).map_err(Failure::bad_input)?;
+        let progress = ProgressBar::new_spinner();
+        // It moves the cursor, and whoever wants no colours may want no such codes either.
+        if anstream::AutoStream::choice(&std::io::stderr()) == anstream::ColorChoice::Never {
+            progress.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {msg}") {
+            progress.set_style(style);
+        }
+        Ok(Self { folder, store, progress, trouble: None })
+    }
+
+    /// Ends the progress display; gives the folder.
+    ///
+    /// # Errors
+    ///
+    /// Where something could not be saved.
+    pub(super) fn finish(self) -> Result<PathBuf, Failure> {
+        self.progress.finish_and_clear();
+        self.trouble.map_or(Ok(self.folder), Err)
+    }
+
+    /// What is being done, in words, where no session says it.
+    pub(super) fn doing(&self, text: &str) {
+        self.progress.set_message(text.to_owned());
+    }
+
+    /// Saves the measurement that was saved last as it is now.
+    pub(super) fn replace_last(&mut self, measurement: &Measurement) {
+        let saved = self.store.replace_last(measurement);
+        self.note_failure(saved);
+    }
+
+    fn note_failure(&mut self, saved: Result<(), StoreError>) {
+        if let Err(error) = saved {
+            self.trouble.get_or_insert(Failure::bad_input(error));
+        }
+    }
+}
+
+impl Listener for Watch {
+    fn opening(&mut self, device: &str) {
+        self.progress.set_message(format!("{device}: opening"));
+        self.progress.enable_steady_tick(Duration::from_millis(120));
+    }
+
+    fn device(&mut self, device: &Device) {
+        let saved = self.store.append_device(device);
+        self.note_failure(saved);
+        for flag in &device.flags {
+            self.message(&format!("{}: {flag}: {}", device.id, flag.explanation()));
+        }
+    }
+
+    fn message(&mut self, text: &str) {
+        self.progress.suspend(|| {
+            // Nothing is left to tell it to when standard error is closed.
+            let _ = writeln!(anstream::stderr(), "{text}");
+        });
+    }
+
+    fn has_failed(&self) -> bool {
+        self.trouble.is_some()
+    }
+
+    fn unusable(&mut self, device: &str, error: &RunError) {
+        let why = with_hint(&error.message, error.limit);
+        self.message(&format!("{device} cannot be used: {why}"));
+    }
+
+    fn progress(&mut self, device: &str, phase: Phase, launch: &Launch) {
+        let doing = match phase {
+            Phase::Counting => "counting",
+            Phase::Timing => "timing",
+            Phase::Collecting => "reading hardware counters of",
+        };
+        self.progress.set_message(format!("{device}: {doing} {}", launch.kernel));
+    }
+
+    fn measurement(&mut self, measurement: &Measurement, (sha256, source): (&str, &Source)) {
+        let saved =
+            self.store.add_source(sha256, source).and_then(|()| self.store.append(measurement));
+        self.note_failure(saved);
+    }
+}
+
+/// A folder named by the time, with a number where two runs start within a second.
+fn fresh_folder(started_utc: &str) -> PathBuf {
+    let name = started_utc.replace(':', "-");
+    let numbered = |number: u32| {
+        let suffix = if number == 0 { String::new() } else { format!("-{number}") };
+        Path::new(RESULTS).join(format!("{name}{suffix}"))
+    };
+    (0..).map(numbered).find(|folder| !folder.exists()).unwrap_or_else(|| numbered(0))
+}
+
+fn host() -> Host {
+    let cpus = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let set = |name: &&str| std::env::var(name).ok().map(|value| ((*name).to_owned(), value));
+    Host {
+        os: std::env::consts::OS.to_owned(),
+        arch: std::env::consts::ARCH.to_owned(),
+        logical_cpus: u32::try_from(cpus).unwrap_or(u32::MAX),
+        environment: ENVIRONMENT.iter().filter_map(set).collect(),
+    }
+}

@@ -1,0 +1,144 @@
+//! What a back end is: how devices are reached, what they give, and what is listed of them.
+//!
+//! Input: nothing. Output: the types of a row of [`backends`](super::backends), which the back ends
+//! fill in. Nothing is asked or opened here.
+
+use serde::{Deserialize, Serialize};
+
+use super::simulator;
+use super::{Collected, RunError, Runner};
+use crate::kernel::{Language, Launch};
+use crate::record::{Backend, CountersFrom, Gives};
+
+/// A way to reach devices.
+#[derive(Debug)]
+pub struct BackEnd {
+    /// What its devices' ids begin with, before a colon.
+    pub prefix: &'static str,
+    /// What sentences call it.
+    pub name: &'static str,
+    /// What its devices can give.
+    pub gives: Gives,
+    /// The languages of kernels that they run.
+    pub languages: &'static [Language],
+    /// Which devices there are.
+    pub places: Places,
+    /// Whether a device is opened in a child process, which alone is lost with it, rather than here.
+    pub in_child: bool,
+    /// How hardware counters are read, where devices have any.
+    pub hardware: Option<HardwareCounters>,
+    /// Opens the device at a place in this process.
+    pub open: fn(&str, &OpenOptions) -> Result<Box<dyn Runner>, RunError>,
+}
+
+/// What stands behind the colon in the ids of a back end.
+#[derive(Debug)]
+pub enum Places {
+    /// A number, or a part of a name, of what a driver lists.
+    Listed {
+        /// Lists what there is.
+        list: fn() -> Listing,
+        /// Whether its devices are used where none is named.
+        by_default: bool,
+    },
+    /// Anything of a form; there is nothing to ask.
+    Form {
+        /// What is used beside every run.
+        usual: &'static [&'static str],
+        /// The form and what it means, for lists of devices.
+        meaning: [&'static str; 2],
+        /// Whether a place is of the form; where not, why, in a clause where there is more to say.
+        check: fn(&str) -> Result<(), Option<String>>,
+    },
+}
+
+/// How a back end's hardware counters are read: in parts, each in a process of its own.
+#[derive(Debug)]
+pub struct HardwareCounters {
+    /// Whether they can be read at a place, and what reads them, or why they cannot be read.
+    pub available: fn(&str) -> Result<Result<CountersFrom, String>, RunError>,
+    /// The parts of a launch's counters; of each dispatch it is said whether it only sets up.
+    pub parts: fn(&[bool]) -> Vec<CountersPart>,
+    /// Reads a part of a launch's counters at a place.
+    pub collect: fn(&str, &Launch, CountersPart) -> Result<Collected, RunError>,
+    /// Puts the parts together.
+    pub merge: fn(&[bool], Vec<Collected>) -> Collected,
+}
+
+/// What is read of hardware counters in one process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CountersPart {
+    /// Figures of the whole launch.
+    Figures,
+    /// Counts of the instructions of the dispatch with this number.
+    Instructions(usize),
+}
+
+/// How to open a device.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenOptions {
+    /// Whether to measure rates, fusion and the loop limit of a device that has a driver.
+    pub calibrate: bool,
+    /// The most operations that a subgroup may execute, where it is the simulator that runs it.
+    pub steps_max: u64,
+    /// Whether the simulator fails a launch for what it would only flag.
+    pub strict: bool,
+    /// The most bytes of buffers that the simulator takes.
+    pub memory_bytes_max: u64,
+}
+
+impl OpenOptions {
+    /// The simulator's usual limits; `calibrate` says whether a driver's device is measured.
+    pub fn usual(calibrate: bool) -> Self {
+        Self {
+            calibrate,
+            steps_max: simulator::STEPS_MAX,
+            strict: false,
+            memory_bytes_max: simulator::MEMORY_BYTES_MAX,
+        }
+    }
+}
+
+/// What a back end lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listing {
+    /// The devices in order, those that are left out included.
+    pub devices: Vec<Listed>,
+    /// Why there is none, or why they could not be listed, in a sentence.
+    pub trouble: Option<String>,
+    /// How kernels become machine code, and why so, in a sentence, where that is not the driver's own
+    /// business.
+    pub path: Option<String>,
+    /// Whether any kernel does, rather than those few that lanescope brings compiled.
+    pub compiles: bool,
+}
+
+impl Listing {
+    /// What runs through a back end here and how, or why nothing does, in a sentence. How kernels would
+    /// be compiled matters only where there is a device for them.
+    pub fn summary(&self, back_end: &BackEnd) -> String {
+        match (&self.trouble, &self.path) {
+            (Some(trouble), _) => {
+                format!("nothing runs through {} here, because {trouble}", back_end.name)
+            }
+            (None, Some(path)) => format!("the driver is there, and {path}"),
+            (None, None) => "the driver is there".to_owned(),
+        }
+    }
+}
+
+/// A device that a driver lists.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Listed {
+    /// `wgpu:N`, `cuda:N`; nothing for one that is left out.
+    pub id: Option<String>,
+    /// The driver's name for it.
+    pub name: String,
+    /// The interface.
+    pub backend: Backend,
+    /// Whether the processor does the work.
+    pub cpu_driver: bool,
+    /// Why it is left out.
+    pub left_out: Option<String>,
+}

@@ -1,0 +1,217 @@
+//! The back ends: how devices are reached, a row each.
+//!
+//! Input: nothing. Output: [`BACK_ENDS`], the table that the command line and the child processes
+//! walk. A new back end is a folder in `run` and a row here: what its ids begin with, which devices
+//! there are, how one is opened, and what it gives. It knows no launch and asks no driver by itself.
+
+use super::back_end::{BackEnd, HardwareCounters, Places};
+use super::cuda::{self, CudaRunner};
+use super::simulator::{self, SimulatorRunner};
+use super::wgpu::{GIVES as WGPU_GIVES, WgpuRunner, list as list_adapters};
+use super::{RunError, RunErrorKind};
+use crate::kernel::Language;
+use crate::units::Width;
+
+/// Every back end, in the order in which their devices are used.
+pub static BACK_ENDS: [BackEnd; 3] = [
+    BackEnd {
+        prefix: "wgpu",
+        name: "wgpu",
+        gives: WGPU_GIVES,
+        languages: &[Language::Wgsl],
+        places: Places::Listed { list: list_adapters, by_default: true },
+        in_child: true,
+        hardware: None,
+        open: |place, options| {
+            let runner = WgpuRunner::open(number("wgpu", place)?, options.calibrate)?;
+            Ok(Box::new(runner))
+        },
+    },
+    BackEnd {
+        prefix: "cuda",
+        name: "CUDA",
+        gives: cuda::GIVES,
+        languages: &[Language::Wgsl, Language::Cuda],
+        places: Places::Listed { list: cuda::list, by_default: false },
+        in_child: true,
+        hardware: Some(HardwareCounters {
+            available: |place| cuda::collect::available(number("cuda", place)?),
+            parts: cuda::collect::parts,
+            collect: |place, launch, part| {
+                cuda::collect::collect(number("cuda", place)?, launch, part)
+            },
+            merge: cuda::collect::merged,
+        }),
+        open: |place, options| {
+            let runner = CudaRunner::open(number("cuda", place)?, options.calibrate)?;
+            Ok(Box::new(runner))
+        },
+    },
+    BackEnd {
+        prefix: "sim",
+        name: "the simulator",
+        gives: simulator::GIVES,
+        languages: &[Language::Wgsl],
+        places: Places::Form {
+            usual: &["32", "64"],
+            meaning: ["sim:W", "the simulator, W = 1, 2, 4 … 128"],
+            check: |place| width(place).map(drop),
+        },
+        in_child: false,
+        hardware: None,
+        open: |place, options| {
+            let wrong = |why: Option<String>| no_device("sim", place, &why.unwrap_or_default());
+            let runner = SimulatorRunner::new(width(place).map_err(wrong)?, options.steps_max);
+            let runner = runner.strict(options.strict);
+            Ok(Box::new(runner.memory_bytes_max(options.memory_bytes_max)))
+        },
+    },
+];
+
+/// The back end with a prefix.
+pub fn by_prefix(prefix: &str) -> Option<&'static BackEnd> {
+    BACK_ENDS.iter().find(|back_end| back_end.prefix == prefix)
+}
+
+/// The back end and the place that an id names.
+///
+/// # Errors
+///
+/// [`RunErrorKind::NoDevice`] where no back end has the id's prefix.
+pub fn of_id(id: &str) -> Result<(&'static BackEnd, &str), RunError> {
+    let found = id.split_once(':').and_then(|(prefix, place)| Some((by_prefix(prefix)?, place)));
+    found.ok_or_else(|| {
+        RunError::new(RunErrorKind::NoDevice, format!("no back end reaches a device {id:?}"))
+    })
+}
+
+fn no_device(prefix: &str, place: &str, why: &str) -> RunError {
+    RunError::new(RunErrorKind::NoDevice, format!("there is no device {prefix}:{place} {why}"))
+}
+
+/// The number that a place is.
+fn number(prefix: &str, place: &str) -> Result<usize, RunError> {
+    place.parse().map_err(|_| no_device(prefix, place, "(a number is wanted)"))
+}
+
+/// The width that a place of the simulator is; else why not, where it is a number.
+fn width(place: &str) -> Result<Width, Option<String>> {
+    let lanes: u32 = place.parse().map_err(|_| None)?;
+    Width::new(lanes).map_err(|error| Some(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::record::Gives;
+    use crate::run::back_end::{Listing, OpenOptions};
+
+    #[test]
+    fn every_row_has_a_prefix_of_its_own_and_opens_nothing_elsewhere() {
+        let prefixes: BTreeSet<&str> = BACK_ENDS.iter().map(|back_end| back_end.prefix).collect();
+        assert_eq!(prefixes.len(), BACK_ENDS.len());
+        for back_end in &BACK_ENDS {
+            assert_eq!(of_id(&format!("{}:x", back_end.prefix)).unwrap().0.prefix, back_end.prefix);
+            assert_eq!(back_end.gives.counters, back_end.hardware.is_some());
+            let error = (back_end.open)("x", &OpenOptions::usual(false)).err().unwrap();
+            assert_eq!(error.kind, RunErrorKind::NoDevice, "{}", back_end.prefix);
+        }
+        assert_eq!(of_id("metal:0").unwrap_err().kind, RunErrorKind::NoDevice);
+    }
+
+    #[test]
+    fn the_simulator_opens_as_its_row_says() {
+        let (back_end, place) = of_id("sim:64").unwrap();
+        let runner = (back_end.open)(place, &OpenOptions::usual(true)).unwrap();
+        assert_eq!(runner.device().id, "sim:64");
+        assert_eq!(runner.device().gives(), back_end.gives);
+        let Places::Form { usual, check, .. } = &back_end.places else { panic!("a form") };
+        assert!(usual.iter().all(|place| check(place).is_ok()));
+        assert_eq!(check("x"), Err(None));
+        assert!(check("33").unwrap_err().is_some());
+    }
+
+    #[test]
+    fn a_back_end_without_times_fits_the_table() {
+        // A compiler alone: no driver lists its devices, and nobody waits for a time.
+        let compiler = BackEnd {
+            prefix: "radv",
+            name: "Mesa's compiler",
+            gives: Gives { counts: true, times: false, counters: false, code: true },
+            languages: &[Language::Wgsl],
+            places: Places::Form {
+                usual: &[],
+                meaning: ["radv:F/W", "a family of AMD's and its width"],
+                check: |place| place.split_once('/').map(drop).ok_or(None),
+            },
+            in_child: true,
+            hardware: None,
+            open: |place, _| Err(no_device("radv", place, "")),
+        };
+        let Places::Form { check, .. } = compiler.places else { panic!("a form") };
+        assert!(check("navi21/64").is_ok() && check("navi21").is_err());
+    }
+
+    #[test]
+    fn without_a_device_nothing_is_said_to_run() {
+        let cuda = by_prefix("cuda").unwrap();
+        let path = "only the catalogue's default points run, from embedded PTX: no NVRTC";
+        let summary = |trouble: Option<&str>| {
+            let listing = Listing {
+                trouble: trouble.map(str::to_owned),
+                path: Some(path.to_owned()),
+                ..Listing::default()
+            };
+            listing.summary(cuda)
+        };
+        assert_eq!(summary(None), format!("the driver is there, and {path}"));
+        let missing = summary(Some("NVIDIA's driver is not installed"));
+        let because = "nothing runs through CUDA here, because NVIDIA's driver";
+        assert_eq!(missing, format!("{because} is not installed"));
+    }
+
+    /// The files that may name a device's kind: who says what it is, and who reads it in old records.
+    const MAY_NAME_KINDS: [&str; 5] = [
+        "record/",
+        "run/wgpu/runner.rs",
+        "run/cuda/runner.rs",
+        "run/radv/mod.rs",
+        "run/simulator.rs",
+    ];
+
+    /// The sources outside tests that name a device's kind and may not.
+    fn naming_kinds(sources: &[(String, String)]) -> Vec<&str> {
+        let product = |text: &str| text.split("#[cfg(test)]").next().unwrap_or("").to_owned();
+        let found = sources.iter().filter(|(path, text)| {
+            let of_tests = ["tests", "fixtures", "fake"].iter().any(|part| path.contains(part));
+            let may = MAY_NAME_KINDS.iter().any(|start| path.starts_with(start));
+            !of_tests && !may && product(text).contains(concat!("Device", "Kind"))
+        });
+        found.map(|(path, _)| path.as_str()).collect()
+    }
+
+    #[test]
+    fn what_a_device_gives_is_not_asked_of_its_kind() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+        let mut folders = vec![root.clone()];
+        let mut sources = Vec::new();
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|ending| ending == "rs") {
+                    let name = path.strip_prefix(&root).unwrap().to_string_lossy().into_owned();
+                    sources.push((name, std::fs::read_to_string(&path).unwrap()));
+                }
+            }
+        }
+        assert!(sources.len() > 100);
+        assert_eq!(naming_kinds(&sources), [""; 0]);
+        let planted = format!("use crate::record::{};", concat!("Device", "Kind"));
+        sources.push(("chart/lanes.rs".to_owned(), planted));
+        assert_eq!(naming_kinds(&sources), ["chart/lanes.rs"]);
+    }
+}

@@ -1,0 +1,350 @@
+//! What is measured of the device itself.
+//!
+//! Input: an open device. Output: fields of `record::Device`: the width that it runs, how lanes are
+//! numbered, its timer, its multiply-add and copy rates, whether `fma()` rounds once, and whether it
+//! leaves long loops by itself. The texts are in `run::probes`; times are the best of a
+//! few runs, since a rate is a ceiling.
+
+use super::{Clock, Dispatch, Gpu, Grid, Sample, Shader, Slot, SlotKind, Stamps, Uses};
+use crate::kernel::limits::fold;
+use crate::program::{Overrides, Parsed, Program, ProgramError};
+use crate::record::{Device, Packing, SampleState};
+use crate::run::probes::{
+    self, COPY, FUSED, LOOP, LOOP_TRIPS, PACKING, ROWS, WIDTH, WIDTH_WORKGROUPS, WORKGROUP,
+    fma_kernel, words,
+};
+use crate::run::sampling::{Ticks, Timer};
+use crate::run::{RunError, RunErrorKind};
+
+/// Runs of a rate's kernel, of which the best counts.
+const RATE_RUNS: u32 = 5;
+
+/// Runs by which the timer's quantum is found.
+const TIMER_RUNS: u32 = 48;
+
+/// Independent chains of multiply-adds.
+const FMA_CHAINS: [u32; 4] = [1, 2, 4, 8];
+
+/// Workgroups and iterations of the multiply-add probe, on drivers on processors and on GPUs.
+const FMA_SIZE: [(u32, u32); 2] = [(64, 16), (8192, 64)];
+
+/// Bytes of the copy's source, on drivers on processors and on GPUs: far larger than caches.
+const COPY_BYTES: [u64; 2] = [32 << 20, 512 << 20];
+
+/// The text of every probe.
+pub(in crate::run) fn texts() -> impl Iterator<Item = String> {
+    let fixed = [WIDTH, PACKING, FUSED, LOOP, COPY].map(str::to_owned);
+    let rates = FMA_CHAINS.into_iter().map(|chains| fma_kernel(chains as usize));
+    fixed.into_iter().chain(rates)
+}
+
+/// The program of a probe.
+///
+/// # Errors
+///
+/// [`RunErrorKind::BadInput`]: a fault of lanescope's own.
+pub(in crate::run) fn program(text: &str) -> Result<Program, RunError> {
+    let internal = |error: ProgramError| {
+        RunError::new(RunErrorKind::BadInput, format!("a probe of lanescope's own: {error}"))
+    };
+    Parsed::new("probe.wgsl", text)
+        .and_then(|parsed| parsed.resolve("main", &Overrides::new()))
+        .map_err(internal)
+}
+
+/// A probe's kernel over buffers at group 0, binding 0, 1, …
+pub(super) fn compile<G: Gpu>(
+    gpu: &G,
+    text: &str,
+    buffers: &[(&G::Buffer, SlotKind)],
+) -> Result<G::Kernel, RunError> {
+    let program = program(text)?;
+    let slots: Vec<Slot<'_, G::Buffer>> = (0..)
+        .zip(buffers)
+        .map(|(binding, &(buffer, kind))| Slot { group: 0, binding, kind, buffer })
+        .collect();
+    let shader = Shader {
+        program: &program,
+        counting: None,
+        trusted: true,
+        zero_memory: true,
+        immediates: &[],
+    };
+    gpu.compile(&shader, &slots)
+}
+
+/// A buffer that holds `content`.
+pub(super) fn storage<G: Gpu>(gpu: &G, content: &[u32]) -> Result<G::Buffer, RunError> {
+    let bytes: Vec<u8> = content.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let buffer = gpu.buffer("probe", bytes.len() as u64, Uses::default())?;
+    gpu.write(&buffer, 0, &bytes)?;
+    Ok(buffer)
+}
+
+/// All words of a buffer.
+fn read<G: Gpu>(gpu: &G, buffer: &G::Buffer) -> Result<Vec<u32>, RunError> {
+    Ok(words(&gpu.read(buffer, 0, gpu.size(buffer))?))
+}
+
+/// Runs a probe once on a buffer that holds `content`; gives what it holds then.
+fn observe<G: Gpu>(
+    gpu: &G,
+    text: &str,
+    content: &[u32],
+    workgroups: u32,
+    doing: &str,
+) -> Result<Vec<u32>, RunError> {
+    let buffer = storage(gpu, content)?;
+    let kernel = compile(gpu, text, &[(&buffer, SlotKind::ReadWrite)])?;
+    gpu.run(&[(&kernel, &Grid::Direct([workgroups, 1, 1]))], doing)?;
+    read(gpu, &buffer)
+}
+
+/// A probe that is timed.
+pub(super) struct Probe<G: Gpu> {
+    recorded: G::Recorded,
+    _kernel: G::Kernel,
+}
+
+impl<G: Gpu> Probe<G> {
+    /// Compiles a text and records a sample of so many repeats after so many runs.
+    ///
+    /// # Errors
+    ///
+    /// What compiling and recording give.
+    pub(super) fn new(
+        gpu: &G,
+        text: &str,
+        buffers: &[(&G::Buffer, SlotKind)],
+        workgroups: [u32; 3],
+        (repeats, before): (u32, u32),
+    ) -> Result<Self, RunError> {
+        let kernel = compile(gpu, text, buffers)?;
+        let grid = Grid::Direct(workgroups);
+        let work: [Dispatch<'_, G>; 1] = [(&kernel, &grid)];
+        let stamps = Stamps::Around;
+        let sample = Sample { work: &work, repeats, before, resets: &[], stamps };
+        let recorded = gpu.record(&sample, "running a probe")?;
+        Ok(Self { recorded, _kernel: kernel })
+    }
+
+    /// Runs it, between two timestamps.
+    fn time(&self, gpu: &G) -> Result<Ticks, RunError> {
+        one(gpu.play(&self.recorded, "running a probe")?)
+    }
+
+    /// Runs it; the time of all repeats in nanoseconds.
+    ///
+    /// # Errors
+    ///
+    /// What running gives.
+    pub(super) fn time_ns(&self, gpu: &G, timer: Timer) -> Result<f64, RunError> {
+        Ok(timer.duration_ns(self.time(gpu)?))
+    }
+}
+
+/// The timestamps about a whole sample.
+pub(super) fn one(ticks: Vec<Ticks>) -> Result<Ticks, RunError> {
+    let missing = || RunError::new(RunErrorKind::Driver, "two timestamps were not read back");
+    ticks.into_iter().next().ok_or_else(missing)
+}
+
+/// Finds the width that the device runs, from which lanes vote together, not from what it says.
+///
+/// # Errors
+///
+/// What compiling and running give.
+pub(super) fn width<G: Gpu>(gpu: &G, device: &mut Device) -> Result<(), RunError> {
+    let content = vec![0; (WORKGROUP * WIDTH_WORKGROUPS) as usize * 4];
+    let seen = observe(gpu, WIDTH, &content, WIDTH_WORKGROUPS, "finding the subgroup width")?;
+    probes::judge_width(device, &seen);
+    Ok(())
+}
+
+/// Finds where the subgroups of a 3D workgroup begin, from who is first in each.
+fn packing<G: Gpu>(gpu: &G) -> Result<Packing, RunError> {
+    let content = vec![u32::MAX; ROWS.iter().product::<u32>() as usize];
+    let firsts = observe(gpu, PACKING, &content, 1, "finding where subgroups begin")?;
+    Ok(probes::judge_packing(&firsts))
+}
+
+/// Finds the timer's quantum: of a counter, the greatest common divisor of all differences, since a
+/// coarse one steps in multiples; of spans, their least difference. No timer where none is seen.
+///
+/// # Errors
+///
+/// What compiling and running give.
+pub(super) fn timer<G: Gpu>(gpu: &G) -> Result<Option<Timer>, RunError> {
+    let Some(clock) = gpu.clock() else { return Ok(None) };
+    let buffer = storage(gpu, &[0; 4])?;
+    let probe = Probe::new(gpu, FUSED, &[(&buffer, SlotKind::ReadWrite)], [1, 1, 1], (1, 0))?;
+    let mut found = Vec::new();
+    for _ in 0..TIMER_RUNS {
+        let Ticks { begin, end } = probe.time(gpu)?;
+        match clock {
+            Clock::Counter { .. } => found.extend([begin, end]),
+            Clock::Spans => found.push(end.saturating_sub(begin)),
+        }
+    }
+    Ok(judge_timer(clock, found))
+}
+
+/// The timer that these timestamps, or these spans, were taken by.
+fn judge_timer(clock: Clock, mut found: Vec<u64>) -> Option<Timer> {
+    found.sort_unstable();
+    let steps = || found.windows(2).map(|pair| pair[1] - pair[0]).filter(|step| *step > 0);
+    let (period_ns, step) = match clock {
+        Clock::Counter { period_ns } => (period_ns, steps().reduce(divisor)),
+        Clock::Spans => (1.0, steps().min()),
+    };
+    #[expect(clippy::cast_precision_loss, reason = "differences of ticks lie far below 2^53")]
+    step.map(|step| Timer { period_ns, quantum_ns: step as f64 * period_ns })
+}
+
+fn divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { divisor(b, a % b) }
+}
+
+/// Measures rates, fusion, the loop limit, and where there are subgroups, where they begin.
+///
+/// # Errors
+///
+/// What compiling and running give, and [`RunErrorKind::Driver`] where a probe's output is wrong.
+pub(super) fn calibrate<G: Gpu>(
+    gpu: &G,
+    timer: Option<Timer>,
+    device: &mut Device,
+) -> Result<(), RunError> {
+    device.fma_fused = Some(fused(gpu)?);
+    device.loop_limit = loop_limit(gpu)?;
+    if let Some(timer) = timer {
+        device.peak_fma_per_s = fma_rate(gpu, timer, device.cpu_driver)?;
+        device.copy_bytes_per_s = copy_rate(gpu, timer, device.cpu_driver)?;
+    }
+    if gpu.limits().subgroups {
+        device.packing = Some(packing(gpu)?);
+    }
+    Ok(())
+}
+
+/// Whether (1 + 2⁻¹²)² − (1 + 2⁻¹¹) keeps the 2⁻²⁴ that rounding the product loses.
+fn fused<G: Gpu>(gpu: &G) -> Result<bool, RunError> {
+    let a = (1.0_f32 + 2_f32.powi(-12)).to_bits();
+    let c = (-(1.0_f32 + 2_f32.powi(-11))).to_bits();
+    let result = observe(gpu, FUSED, &[a, a, c, 0], 1, "finding whether fma rounds once")?;
+    Ok(f32::from_bits(result[3]) != 0.0)
+}
+
+/// How many iterations the device made of a loop of 2^17, where it made fewer.
+fn loop_limit<G: Gpu>(gpu: &G) -> Result<Option<u64>, RunError> {
+    let result = observe(gpu, LOOP, &[LOOP_TRIPS, 0, 0, 0], 1, "finding the loop limit")?;
+    Ok((result[1] != LOOP_TRIPS).then(|| u64::from(result[1])))
+}
+
+/// The best rate of multiply-adds, over numbers of independent chains, outputs verified.
+fn fma_rate<G: Gpu>(gpu: &G, timer: Timer, cpu_driver: bool) -> Result<Option<f64>, RunError> {
+    let (workgroups, trips) = FMA_SIZE[usize::from(!cpu_driver)];
+    let invocations = u64::from(workgroups) * u64::from(WORKGROUP);
+    let params = storage(gpu, &[0.5_f32.to_bits(), 1.0_f32.to_bits(), trips, 0])?;
+    let output = gpu.buffer("fma", invocations * 4, Uses::default())?;
+    let mut best: Option<f64> = None;
+    for chains in FMA_CHAINS {
+        let slots = [(&params, SlotKind::ReadOnly), (&output, SlotKind::ReadWrite)];
+        let text = fma_kernel(chains as usize);
+        let time = best_time(gpu, timer, &text, &slots, [workgroups, 1, 1])?;
+        // v = v/2 + 1 ends at 2 wherever it starts, in fewer steps than there are.
+        let expected = 2.0 * f64::from(chains);
+        let right = |word: &u32| (f64::from(f32::from_bits(*word)) - expected).abs() < 1e-4;
+        if !read(gpu, &output)?.iter().all(right) {
+            return Err(RunError::new(
+                RunErrorKind::Driver,
+                "the multiply-add probe gave wrong results; its rate would mean nothing",
+            ));
+        }
+        #[expect(clippy::cast_precision_loss, reason = "counts lie far below 2^53")]
+        let work = (invocations * u64::from(trips) * 16 * u64::from(chains)) as f64;
+        best = time.map(|ns| work / (ns * 1e-9)).into_iter().chain(best).reduce(f64::max);
+    }
+    Ok(best)
+}
+
+/// Bytes read plus bytes written a second by a copy far larger than caches.
+fn copy_rate<G: Gpu>(gpu: &G, timer: Timer, cpu_driver: bool) -> Result<Option<f64>, RunError> {
+    let limits = gpu.limits();
+    let memory_bytes = limits.memory_bytes.unwrap_or(u64::MAX);
+    let size = COPY_BYTES[usize::from(!cpu_driver)];
+    let size = size.min(limits.storage_bytes_max).min(memory_bytes / 8);
+    let size = size / (16 * u64::from(WORKGROUP)) * 16 * u64::from(WORKGROUP);
+    let source = gpu.buffer("copy source", size, Uses::default())?;
+    let target = gpu.buffer("copy target", size, Uses::default())?;
+    let mark: Vec<u8> = (0..16).collect();
+    gpu.write(&source, size - 16, &mark)?;
+    let Some(grid) = fold(size / 16 / u64::from(WORKGROUP)) else { return Ok(None) };
+    let exact = u64::from(grid[0]) * u64::from(grid[1]) * u64::from(WORKGROUP) * 16 == size;
+    let slots = [(&source, SlotKind::ReadOnly), (&target, SlotKind::ReadWrite)];
+    let time = best_time(gpu, timer, COPY, &slots, grid)?;
+    if !exact || gpu.read(&target, size - 16, 16)? != mark {
+        return Err(RunError::new(RunErrorKind::Driver, "the copy probe did not copy its end"));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "sizes lie far below 2^53")]
+    Ok(time.map(|ns| 2.0 * size as f64 / (ns * 1e-9)))
+}
+
+/// The best usable time of a few runs, each right after another, in nanoseconds.
+fn best_time<G: Gpu>(
+    gpu: &G,
+    timer: Timer,
+    text: &str,
+    slots: &[(&G::Buffer, SlotKind)],
+    workgroups: [u32; 3],
+) -> Result<Option<f64>, RunError> {
+    let probe = Probe::new(gpu, text, slots, workgroups, (1, 1))?;
+    let mut best: Option<f64> = None;
+    for _ in 0..RATE_RUNS {
+        let ticks = probe.time(gpu)?;
+        if timer.state(ticks) == SampleState::Ok {
+            let time = timer.duration_ns(ticks);
+            best = Some(best.map_or(time, |best| best.min(time)));
+        }
+    }
+    Ok(best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_quantum_of_a_counter_is_what_all_steps_share_and_of_spans_the_least_difference() {
+        let quantum =
+            |clock, found: &[u64]| judge_timer(clock, found.to_vec()).map(|timer| timer.quantum_ns);
+        let counter = Clock::Counter { period_ns: 2.0 };
+        assert_eq!(quantum(counter, &[100, 196, 164, 260]), Some(64.0));
+        assert_eq!(quantum(Clock::Spans, &[2048, 2080, 2048, 2144]), Some(32.0));
+        assert_eq!(quantum(counter, &[7, 7, 7]), None);
+        assert_eq!(quantum(Clock::Spans, &[0, 0]), None);
+    }
+
+    /// Who is first for each of the 48 invocations, where subgroups begin by `begin`.
+    fn firsts(begin: impl Fn(u32) -> u32) -> Vec<u32> {
+        (0..48).map(begin).collect()
+    }
+
+    #[test]
+    fn packing_is_judged_from_who_is_first() {
+        for width in [1, 2, 4, 8, 16, 32, 64, 128] {
+            let linear = firsts(|index| index / width * width);
+            assert_eq!(probes::judge_packing(&linear), Packing::Linear, "{width}");
+            if width > 1 {
+                let rows = firsts(|index| index / 3 * 3 + index % 3 / width * width);
+                assert_eq!(probes::judge_packing(&rows), Packing::Rows, "{width}");
+            }
+        }
+        // 2×2 tiles: neighbours in y share a subgroup.
+        let tiles = firsts(|index| index / 6 * 6 + index % 3 / 2 * 2);
+        assert_eq!(probes::judge_packing(&tiles), Packing::Other);
+        // Each layer of 24 begins a subgroup of 16.
+        let layers = firsts(|index| index / 24 * 24 + index % 24 / 16 * 16);
+        assert_eq!(probes::judge_packing(&layers), Packing::Other);
+    }
+}

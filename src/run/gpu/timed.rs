@@ -1,0 +1,246 @@
+//! Timing of launches: they are made ready once and sampled over and over, and what was timed is
+//! checked.
+//!
+//! Input: launches. Output: samples, times and verdicts. Which launch is sampled next, and when to
+//! stop, `run::sampling` decides.
+
+use std::collections::BTreeSet;
+
+use super::device::GpuRunner;
+use super::launches::{Buffers, written_by};
+use super::probe;
+use super::{Dispatch, Gpu, Grid, Sample, Stamps, Uses};
+use crate::instrument::Method;
+use crate::kernel::{self, Language, Launch, Workgroups};
+use crate::program::Program;
+use crate::record::{Tag, Time};
+use crate::run::counting::verify;
+use crate::run::launched::programs;
+use crate::run::sampling::{LONG_NS, Ticks, Timer};
+use crate::run::{RunError, RunErrorKind, Timed};
+use crate::units::Nanoseconds;
+
+/// A launch made ready to be run over and over: what sets up has run.
+pub(in crate::run) struct Prepared<G: Gpu> {
+    pub(in crate::run) buffers: Buffers<G::Buffer>,
+    /// All dispatches in order, with their grids.
+    pub(in crate::run) work: Vec<(G::Kernel, Grid<G::Buffer>)>,
+    /// First contents and the buffers that they are copied to before each sample: those that a
+    /// launch writes which cannot be repeated on what it left behind.
+    pub(super) resets: Vec<(G::Buffer, G::Buffer)>,
+    /// Whether one run has been seen to take [`LONG_NS`] or more, so that none need go before it.
+    pub(super) long: bool,
+    /// A sample of so many repeats after so many runs, recorded.
+    recorded: Option<([u32; 2], G::Recorded)>,
+    /// Whether it asks for more workgroups at once than the device holds, so that there is nothing
+    /// to time.
+    pub(super) refused: bool,
+}
+
+/// Why a cooperative launch is not timed.
+pub(super) fn refused() -> RunError {
+    let message = "the driver refuses a cooperative launch of more workgroups than fit at once";
+    RunError::new(RunErrorKind::Unsupported, message)
+}
+
+impl<G: Gpu> Prepared<G> {
+    /// The dispatches that do not only set up, or those that do.
+    pub(in crate::run) fn dispatches(&self, launch: &Launch, setup: bool) -> Vec<Dispatch<'_, G>> {
+        let all = launch.dispatches.iter().zip(&self.work);
+        all.filter(|(dispatch, _)| dispatch.setup == setup)
+            .map(|(_, (kernel, grid))| (kernel, grid))
+            .collect()
+    }
+}
+
+impl<G: Gpu> GpuRunner<G> {
+    /// A launch made ready to be timed: the modules that count so, where `counting` says it, in place
+    /// of the plain ones.
+    ///
+    /// # Errors
+    ///
+    /// What compiling, making buffers and setting up give.
+    pub(in crate::run) fn prepare(
+        &self,
+        launch: &Launch,
+        counting: Option<Method>,
+    ) -> Result<Prepared<G>, RunError> {
+        let native = launch.language() != Language::Wgsl;
+        let programs = if native { Vec::new() } else { programs(launch)? };
+        let buffers = self.buffers(launch, &programs)?;
+        let kernels = if native {
+            self.gpu.compile_native(launch, &buffers)?
+        } else {
+            self.kernels(launch, &programs, &buffers, counting)?
+        };
+        let written = written_by(launch, &programs)?;
+        let work = self.with_grids(launch, kernels, &buffers, &written)?;
+        let refused = self.too_large(&work)?;
+        let (resets, long, recorded) = (Vec::new(), false, None);
+        let mut prepared = Prepared { buffers, work, resets, long, recorded, refused };
+        if refused {
+            return Ok(prepared);
+        }
+        self.set_up(launch, &prepared)?;
+        if !launch.repeatable {
+            prepared.resets = self.first_contents(&prepared.buffers, &written)?;
+        }
+        // CPU drivers compile a kernel when it is first dispatched, and CUDA may load it only then: no
+        // sample is to hold that, nor the time that samples may take in all.
+        let work = prepared.dispatches(launch, false);
+        self.gpu.run(&work, &format!("running {} before it is timed", launch.kernel))?;
+        Ok(prepared)
+    }
+
+    /// The kernels of a launch, plain or counting.
+    fn kernels(
+        &self,
+        launch: &Launch,
+        programs: &[Program],
+        buffers: &Buffers<G::Buffer>,
+        counting: Option<Method>,
+    ) -> Result<Vec<G::Kernel>, RunError> {
+        let mut kernels = Vec::new();
+        for (dispatch, program) in launch.dispatches.iter().zip(programs) {
+            let counters = counting
+                .map(|method| self.counters(program, &dispatch.workgroups, method))
+                .transpose()?;
+            kernels.push(self.kernel(launch, program, buffers, counters.as_ref())?);
+        }
+        Ok(kernels)
+    }
+
+    /// Kernels with their grids. Where a grid is worked out on a device that does not take it from a
+    /// buffer, the launch is run once to find it, and its buffers are filled again.
+    fn with_grids(
+        &self,
+        launch: &Launch,
+        kernels: Vec<G::Kernel>,
+        buffers: &Buffers<G::Buffer>,
+        written: &BTreeSet<String>,
+    ) -> Result<Vec<(G::Kernel, Grid<G::Buffer>)>, RunError> {
+        let indirect = |dispatch: &kernel::Dispatch| {
+            matches!(dispatch.workgroups, Workgroups::Indirect { .. })
+        };
+        let to_find = !G::TAKES_INDIRECT_GRIDS && launch.dispatches.iter().any(indirect);
+        let doing = format!("finding the grids of {}", launch.kernel);
+        let mut work = Vec::new();
+        for (dispatch, kernel) in launch.dispatches.iter().zip(kernels) {
+            let grid = self.settled(dispatch, buffers)?;
+            if to_find {
+                self.gpu.run(&[(&kernel, &grid)], &doing)?;
+            }
+            work.push((kernel, grid));
+        }
+        if to_find {
+            self.refill(launch, buffers, written)?;
+        }
+        Ok(work)
+    }
+
+    /// Whether some dispatch asks for more workgroups at once than the device holds.
+    fn too_large(&self, work: &[(G::Kernel, Grid<G::Buffer>)]) -> Result<bool, RunError> {
+        for (kernel, grid) in work {
+            let Grid::Direct(workgroups) = grid else { continue };
+            let wanted: u64 = workgroups.iter().copied().map(u64::from).product();
+            if self.gpu.resident_max(kernel)?.is_some_and(|held| wanted > u64::from(held)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Copies of the buffers that a launch writes, as they are after what is not timed: each with the
+    /// buffer that it is copied to before a sample.
+    fn first_contents(
+        &self,
+        buffers: &Buffers<G::Buffer>,
+        written: &BTreeSet<String>,
+    ) -> Result<Vec<(G::Buffer, G::Buffer)>, RunError> {
+        let mut resets = Vec::new();
+        for name in written {
+            let Some(buffer) = buffers.get(name) else { continue };
+            let first = self.gpu.buffer(name, self.gpu.size(buffer), Uses::default())?;
+            self.gpu.copy(buffer, &first)?;
+            resets.push((first, buffer.clone()));
+        }
+        Ok(resets)
+    }
+
+    /// Runs the dispatches that are not timed.
+    ///
+    /// # Errors
+    ///
+    /// What goes wrong while they run.
+    pub(in crate::run) fn set_up(
+        &self,
+        launch: &Launch,
+        prepared: &Prepared<G>,
+    ) -> Result<(), RunError> {
+        let work = prepared.dispatches(launch, true);
+        if work.is_empty() {
+            return Ok(());
+        }
+        self.gpu.run(&work, &format!("setting up {}", launch.kernel))
+    }
+
+    /// Takes one sample, right after as much of the same work without timestamps; a launch that has
+    /// once taken long goes without.
+    pub(super) fn sample(
+        &self,
+        timer: Timer,
+        launch: &Launch,
+        prepared: &mut Prepared<G>,
+        repeats: u32,
+    ) -> Result<Ticks, RunError> {
+        if prepared.refused {
+            return Err(refused());
+        }
+        let doing = format!("timing {}", launch.kernel);
+        let before = if prepared.long { 0 } else { repeats };
+        let recorded = match prepared.recorded.take() {
+            Some((counts, recorded)) if counts == [repeats, before] => recorded,
+            _ => {
+                let work = prepared.dispatches(launch, false);
+                let (resets, stamps) = (prepared.resets.as_slice(), Stamps::Around);
+                self.gpu.record(&Sample { work: &work, repeats, before, resets, stamps }, &doing)?
+            }
+        };
+        let ticks = self.gpu.play(&recorded, &doing);
+        prepared.recorded = Some(([repeats, before], recorded));
+        let ticks = probe::one(ticks?)?;
+        prepared.long |= timer.duration_ns(ticks) >= LONG_NS * f64::from(repeats);
+        Ok(ticks)
+    }
+
+    /// What sampling gave, with the outputs checked.
+    pub(super) fn timed(
+        &self,
+        launch: &Launch,
+        prepared: &Prepared<G>,
+        time: Option<Time>,
+        dispatch_median_ns: Vec<Option<Nanoseconds>>,
+    ) -> Result<Timed, RunError> {
+        let before = |time: Time| Time {
+            dispatches_before_sample: Some(if prepared.long {
+                0
+            } else {
+                time.dispatches_per_sample
+            }),
+            ..time
+        };
+        let time = time.map(before);
+        let mut flags = Vec::new();
+        if time.is_none() {
+            flags.push(Tag::NoUsableSamples.into());
+        }
+        if time.as_ref().is_some_and(|time| !time.stop_rule_met) {
+            flags.push(Tag::StopRuleNotMet.into());
+        }
+        if self.width_varies() {
+            flags.push(Tag::WidthNotKnownWhenTimed.into());
+        }
+        let checked = verify(launch, &self.outputs(launch, &prepared.buffers)?)?;
+        Ok(Timed { time, dispatch_median_ns, checked, runtime_checks: !launch.trusted, flags })
+    }
+}
