@@ -259,7 +259,8 @@ pub(super) fn awkward_input() {
     check("not closed", &main("{"), 2, "x.wgsl:3:");
     // These are right.
     check("3D", &sized("4, 4, 4"), 0, "");
-    check("no binding", "@compute @workgroup_size(1) fn main() {}", 0, "");
+    let alone = "@compute @workgroup_size(1) fn main() { var x = 1u; x += 1u; }";
+    check("no binding", alone, 0, "");
     check("lines that end in CR LF", &main("o[id.x] = 1u;").replace('\n', "\r\n"), 0, "");
     check("division by what is 0", &main("let z = o[0] - o[0]; o[id.x] = 1u / z;"), 0, "");
     let atomics = "struct S { a: atomic<u32>, b: array<atomic<i32>, 4>, c: vec3f }

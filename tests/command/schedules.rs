@@ -115,18 +115,15 @@ pub(super) fn divergent_barrier() {
     let shader = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) i: u32) {
-    if (output[id.x] == i) {
+    if (i < 7u) {
         workgroupBarrier();
     }
     output[id.x] = i;
 }
 ";
-    // naga's check of uniform flow does not see through what a buffer holds, or it refuses.
     let folder = folder(shader);
     let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &PROFILE));
     assert_eq!(code, 1, "{stderr}");
-    assert!(
-        stdout.starts_with("error: line 5: barrier in divergent control flow."),
-        "{stdout}\n{stderr}"
-    );
+    let first = stdout.lines().next().unwrap_or_default().trim_start();
+    assert!(first.starts_with("error: line 5: barrier in divergent control flow."), "{stdout}");
 }
