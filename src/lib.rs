@@ -60,7 +60,7 @@
 //! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | partition, shaders | wgpu |
 //! | [`store`] | results on disk, whole at every moment | units, record | – |
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side, what sorting gains | units, record, statistics, occupancy | – |
-//! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze | comfy_table, csv |
+//! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze | `comfy_table`, csv |
 //! | [`chart`] | figures → SVG | units, record, analyze, present | plotters |
 //! | [`report`] | records → one HTML page | units, record, analyze, present, chart | minijinja |
 //! | [`cli`] | the command line; what prints | all above | clap, anyhow |

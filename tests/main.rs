@@ -14,10 +14,9 @@
 //! | `tests/radv` | AMD's machine code from Mesa's compiler, executed: outputs, passes, lanes |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
-//! A driver that is not installed makes its tests *ignored*, with the reason in their names;
-//! `LANESCOPE_REQUIRE=lavapipe,swiftshader,nvrtc,cuda,chromium,radv` turns that into failures. NVRTC is looked for
-//! in the folders that `LANESCOPE_NVRTC` names. Embedded PTX that is stale is such a skip too, and
-//! `LANESCOPE_REQUIRE=ptx` asks for it.
+//! A driver or a compiler that is not installed makes its tests *ignored*, with the reason in their
+//! names; `LANESCOPE_REQUIRE` turns that into failures. `docs/contributing/testing.md` lists what it
+//! takes.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 

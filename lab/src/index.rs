@@ -216,8 +216,6 @@ fn relative(folder: &Path, path: &Path) -> anyhow::Result<String> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
     use super::*;
 
     /// The bytes of all committed files together, and their number, at most.

@@ -45,7 +45,7 @@ pub enum Cell {
     /// Findings.
     Flags(Vec<Flag>),
     /// A figure, then words beneath it.
-    With(Box<Cell>, String),
+    With(Box<Self>, String),
     /// No figure, and why, as far as there is anything to say.
     Missing(String),
 }

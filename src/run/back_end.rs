@@ -28,8 +28,11 @@ pub struct BackEnd {
     /// How hardware counters are read, where devices have any.
     pub hardware: Option<HardwareCounters>,
     /// Opens the device at a place in this process.
-    pub open: fn(&str, &OpenOptions) -> Result<Box<dyn Runner>, RunError>,
+    pub open: Open,
 }
+
+/// Opens the device at a place.
+pub type Open = fn(&str, &OpenOptions) -> Result<Box<dyn Runner>, RunError>;
 
 /// What stands behind the colon in the ids of a back end.
 #[derive(Debug)]

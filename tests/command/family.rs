@@ -13,9 +13,52 @@ use crate::support::program;
 /// chart and page.
 pub(super) fn from_a_folder() {
     let folder = TempDir::new().unwrap();
+    write_family(&folder);
+    let shaders = ["--shaders", "more"];
+    let listed = program::run(&folder, &[], &["list", "halves", "--shaders", "more"]);
+    let (code, stdout, stderr) = program::parts(&listed);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("What does it cost in two ways?"), "{stdout}");
+    let devices = ["--device", "sim:8", "--device", "sim:32", "--out", "out"];
+    let arguments = [&["run", "halves"][..], &shaders, &devices].concat();
+    let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    let run = lanescope::store::load(&folder.path().join("out/result.json")).unwrap();
+    assert_eq!(run.measurements.len(), 2 * 4 * 2, "{stdout}");
+    assert!(run.measurements.iter().all(|one| one.output == Output::Verified), "{stdout}");
+    let note = &run.kernels["halves/parted"];
+    assert_eq!(note.baseline.as_deref(), Some("halves/whole"));
+    assert_eq!((note.axes.len(), note.stages[0].name.as_str()), (1, "loops"));
+    assert!(stdout.contains("parted") && stdout.contains("whole"), "{stdout}");
+    let chart = std::fs::read_to_string(folder.path().join("out/halves-lanes.svg")).unwrap();
+    assert!(chart.contains("Lanes of halves") && chart.contains("parted"), "{chart}");
+    // The record makes its page by itself, where nobody knows the folder.
+    std::fs::remove_dir_all(folder.path().join("more")).unwrap();
+    let again = program::run(&folder, &[], &["report", "out/result.json", "--out", "page"]);
+    assert_eq!(program::parts(&again).0, 0);
+    let page = std::fs::read_to_string(folder.path().join("page/report.html")).unwrap();
+    for text in ["Lanes of halves", "What does it cost in two ways?", "halves"] {
+        assert!(page.contains(text), "{text}");
+    }
+}
+
+/// A family that is wrong is told with file and line.
+pub(super) fn that_is_wrong() {
+    let folder = TempDir::new().unwrap();
+    let wrong = folder.path().join("wrong/halves");
+    std::fs::create_dir_all(&wrong).unwrap();
+    program::write(&wrong.join("family.toml"), "[kernels]\ncolour = 3\n");
+    let listed = program::run(&folder, &[], &["list", "--shaders", "wrong"]);
+    let (code, _, stderr) = program::parts(&listed);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("halves/family.toml") && stderr.contains("line 2"), "{stderr}");
+}
+
+/// The family `halves`: two files a kernel, and one for all of them.
+fn write_family(folder: &TempDir) {
     let family = folder.path().join("more/halves");
     std::fs::create_dir_all(&family).unwrap();
-    let write = |name: &str, text: &str| std::fs::write(family.join(name), text).unwrap();
+    let write = |name: &str, text: &str| program::write(&family.join(name), text);
     write(
         "family.toml",
         r#"
@@ -75,39 +118,4 @@ fn {entry}(@builtin(global_invocation_id) id: vec3<u32>) {{
     let halves = [pass(256), pass(256)].map(|half| format!("{{ {half} }}"));
     let parted = format!("if (id.x % 2u == 0u) {{ {} }} else {{ {} }}", pass(0), halves.join(" "));
     kernel("What does it cost in two ways?", "parted", &parted);
-
-    let shaders = ["--shaders", "more"];
-    let listed = program::run(&folder, &[], &["list", "halves", "--shaders", "more"]);
-    let (code, stdout, stderr) = program::parts(&listed);
-    assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains("What does it cost in two ways?"), "{stdout}");
-    let devices = ["--device", "sim:8", "--device", "sim:32", "--out", "out"];
-    let arguments = [&["run", "halves"][..], &shaders, &devices].concat();
-    let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &arguments));
-    assert_eq!(code, 0, "{stdout}{stderr}");
-    let run = lanescope::store::load(&folder.path().join("out/result.json")).unwrap();
-    assert_eq!(run.measurements.len(), 2 * 4 * 2, "{stdout}");
-    assert!(run.measurements.iter().all(|one| one.output == Output::Verified), "{stdout}");
-    let note = &run.kernels["halves/parted"];
-    assert_eq!(note.baseline.as_deref(), Some("halves/whole"));
-    assert_eq!((note.axes.len(), note.stages[0].name.as_str()), (1, "loops"));
-    assert!(stdout.contains("parted") && stdout.contains("whole"), "{stdout}");
-    let chart = std::fs::read_to_string(folder.path().join("out/halves-lanes.svg")).unwrap();
-    assert!(chart.contains("Lanes of halves") && chart.contains("parted"), "{chart}");
-    // The record makes its page by itself, where nobody knows the folder.
-    std::fs::remove_dir_all(folder.path().join("more")).unwrap();
-    let again = program::run(&folder, &[], &["report", "out/result.json", "--out", "page"]);
-    assert_eq!(program::parts(&again).0, 0);
-    let page = std::fs::read_to_string(folder.path().join("page/report.html")).unwrap();
-    for text in ["Lanes of halves", "What does it cost in two ways?", "halves"] {
-        assert!(page.contains(text), "{text}");
-    }
-    // A family that is wrong is told with file and line.
-    let wrong = folder.path().join("wrong/halves");
-    std::fs::create_dir_all(&wrong).unwrap();
-    std::fs::write(wrong.join("family.toml"), "[kernels]\ncolour = 3\n").unwrap();
-    let listed = program::run(&folder, &[], &["list", "--shaders", "wrong"]);
-    let (code, _, stderr) = program::parts(&listed);
-    assert_eq!(code, 2);
-    assert!(stderr.contains("halves/family.toml") && stderr.contains("line 2"), "{stderr}");
 }

@@ -30,8 +30,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 const BODY: u32 = 11;
 
 fn write(folder: &TempDir, name: &str, text: impl AsRef<[u8]>) {
-    #[expect(clippy::disallowed_methods, reason = "a test makes its own input")]
-    std::fs::write(folder.path().join(name), text).unwrap();
+    program::write(&folder.path().join(name), text);
 }
 
 fn with(files: &[(&str, &str)]) -> TempDir {
@@ -122,7 +121,7 @@ buffers = [
 ]
 dispatches = [{ entry_point = "sealed", workgroups = "ceil(n / 256)" }]
 "#;
-    std::fs::write(folder.path().join("early_exit.toml"), described).unwrap();
+    program::write(&folder.path().join("early_exit.toml"), described);
     let arguments = ["early_exit.wgsl", "--launch", "early_exit.toml", "--n", "4096"];
     let (code, profiled, stderr) = sim_32(&folder, &arguments);
     assert_eq!(code, 0, "{stderr}");

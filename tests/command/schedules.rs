@@ -38,8 +38,7 @@ const LINES: [u32; 3] = [9, 10, 11];
 
 fn folder(shader: &str) -> TempDir {
     let folder = TempDir::new().unwrap();
-    #[expect(clippy::disallowed_methods, reason = "a test makes its own input")]
-    std::fs::write(folder.path().join("chain.wgsl"), shader).unwrap();
+    program::write(&folder.path().join("chain.wgsl"), shader);
     folder
 }
 

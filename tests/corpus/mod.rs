@@ -189,7 +189,7 @@ impl Shader {
         }
     }
 
-    /// Operations, issue slots and active lanes of every line are those of the snapshot, and the
+    /// Operations, executions and active lanes of every line are those of the snapshot, and the
     /// simulator reports nothing but what every shuffle by a distance does at the edge.
     fn has_the_lines_of_its_snapshot(&self, program: &Program) {
         let launch = self.launch(program);

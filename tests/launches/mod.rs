@@ -31,6 +31,8 @@ use lanescope::units::Width;
 use libtest_mimic::Trial;
 use rayon::prelude::*;
 
+use crate::support::program;
+
 const DIGESTS: &str = include_str!("digests.txt");
 
 /// Names a file that the lines of the catalogue at hand are written to.
@@ -247,7 +249,7 @@ fn all_lines(catalogue: &Catalogue) -> Vec<String> {
 fn points_hold() {
     let catalogue = Catalogue::embedded().unwrap();
     if let Some(file) = std::env::var_os(TAKE) {
-        std::fs::write(file, all_lines(&catalogue).join("\n") + "\n").unwrap();
+        program::write(Path::new(&file), all_lines(&catalogue).join("\n") + "\n");
     }
     let failures = Mutex::new(Vec::new());
     let lines: Vec<&str> = DIGESTS.lines().filter(|line| !line.starts_with("run ")).collect();

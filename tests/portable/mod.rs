@@ -177,19 +177,30 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("what_chromium_refuses_is_listed_with_reasons".to_owned(), Box::new(list_is_exact)),
         ("faults_that_naga_lets_through_are_found".to_owned(), Box::new(faults_are_found)),
     ];
-    let missing = chromium::program().is_none();
-    let trial = |(name, check): (String, Box<Check>)| {
-        let title = format!("portable::{name}");
-        let why = "chromium is not installed";
-        match (missing, required("chromium")) {
-            (false, _) => Trial::test(title, move || check().map_err(Into::into)),
-            (true, true) => Trial::test(title, move || Err(why.into())),
-            (true, false) => {
-                Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
-            }
+    let validated: [(String, Box<Check>); 2] = [
+        ("the_validator_takes_what_goes_to_vulkan".to_owned(), Box::new(spirv::takes)),
+        ("the_validator_finds_a_module_without_its_end".to_owned(), Box::new(spirv::finds)),
+    ];
+    let chromium = chromium::program().is_some();
+    let forms = forms.into_iter().chain(others);
+    let forms = forms.map(|(name, check)| trial(&name, check, "chromium", chromium));
+    let installed = spirv::is_installed();
+    let validated = validated.into_iter();
+    let validated = validated.map(|(name, check)| trial(&name, check, spirv::PROGRAM, installed));
+    forms.chain(validated).collect()
+}
+
+/// A check by a program, as a trial: skipped without the program, unless that is required.
+fn trial(name: &str, check: Box<Check>, program: &str, installed: bool) -> Trial {
+    let title = format!("portable::{name}");
+    let why = format!("{program} is not installed");
+    match (installed, required(program)) {
+        (true, _) => Trial::test(title, move || check().map_err(Into::into)),
+        (false, true) => Trial::test(title, move || Err(why.into())),
+        (false, false) => {
+            Trial::test(format!("{title} (skipped: {why})"), || Ok(())).with_ignored_flag(true)
         }
-    };
-    forms.into_iter().chain(others).map(trial).collect()
+    }
 }
 
 /// A check, and what it finds.

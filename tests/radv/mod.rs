@@ -6,7 +6,6 @@
 //! is this test program itself, started with [`CHILD`] set: the family is chosen by the environment.
 
 use std::collections::BTreeMap;
-use std::io::Write as _;
 use std::process::Command;
 
 use lanescope::amd::Kind;
@@ -141,7 +140,7 @@ fn catalogue(runner: &mut RadvRunner, wave: Width) {
         problems.extend(strays(&kernel.id, &counted));
     }
     let report = json!({ "verified": verified, "problems": problems });
-    writeln!(std::io::stdout(), "{report}").unwrap();
+    println!("{report}");
     assert!(problems.is_empty(), "{problems:#?}");
     assert!(!measured || verified >= 77, "{verified} kernels were right; there are more");
 }

@@ -34,6 +34,12 @@ pub(crate) fn run(
     command(folder.path(), environment).args(arguments).output().unwrap()
 }
 
+/// Writes an input of a test.
+#[expect(clippy::disallowed_methods, reason = "a test makes its own input")]
+pub(crate) fn write(path: &Path, text: impl AsRef<[u8]>) {
+    std::fs::write(path, text).unwrap();
+}
+
 /// The exit code, standard output and standard error.
 pub(crate) fn parts(output: &Output) -> (i32, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();

@@ -165,7 +165,8 @@ fn a_launch_that_cannot_be_repeated_begins_anew_in_every_sample() {
     assert_eq!(content(&prepared.buffers["sums"]), sums());
 
     let mut heard = Vec::new();
-    let times = device.time(&[launch.clone()], &options(), &mut |index| heard.push(index));
+    let times =
+        device.time(std::slice::from_ref(&launch), &options(), &mut |index| heard.push(index));
     let timed = times.into_iter().next().unwrap().unwrap().unwrap();
     assert!(!heard.is_empty() && heard.iter().all(|index| *index == 0));
     assert_eq!(timed.checked.output, Output::Unchecked);

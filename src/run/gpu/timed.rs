@@ -20,14 +20,20 @@ use crate::run::sampling::{LONG_NS, Ticks, Timer};
 use crate::run::{RunError, RunErrorKind, Timed};
 use crate::units::Nanoseconds;
 
+/// The dispatches of a launch, each with its grid.
+type Work<G> = Vec<(<G as Gpu>::Kernel, Grid<<G as Gpu>::Buffer>)>;
+
+/// Buffers from and to which contents are copied.
+type Resets<G> = Vec<(<G as Gpu>::Buffer, <G as Gpu>::Buffer)>;
+
 /// A launch made ready to be run over and over: what sets up has run.
 pub(in crate::run) struct Prepared<G: Gpu> {
     pub(in crate::run) buffers: Buffers<G::Buffer>,
     /// All dispatches in order, with their grids.
-    pub(in crate::run) work: Vec<(G::Kernel, Grid<G::Buffer>)>,
+    pub(in crate::run) work: Work<G>,
     /// First contents and the buffers that they are copied to before each sample: those that a
     /// launch writes which cannot be repeated on what it left behind.
-    pub(super) resets: Vec<(G::Buffer, G::Buffer)>,
+    pub(super) resets: Resets<G>,
     /// Whether one run has been seen to take [`LONG_NS`] or more, so that none need go before it.
     pub(super) long: bool,
     /// A sample of so many repeats after so many runs, recorded.
@@ -118,7 +124,7 @@ impl<G: Gpu> GpuRunner<G> {
         kernels: Vec<G::Kernel>,
         buffers: &Buffers<G::Buffer>,
         written: &BTreeSet<String>,
-    ) -> Result<Vec<(G::Kernel, Grid<G::Buffer>)>, RunError> {
+    ) -> Result<Work<G>, RunError> {
         let indirect = |dispatch: &kernel::Dispatch| {
             matches!(dispatch.workgroups, Workgroups::Indirect { .. })
         };
@@ -156,7 +162,7 @@ impl<G: Gpu> GpuRunner<G> {
         &self,
         buffers: &Buffers<G::Buffer>,
         written: &BTreeSet<String>,
-    ) -> Result<Vec<(G::Buffer, G::Buffer)>, RunError> {
+    ) -> Result<Resets<G>, RunError> {
         let mut resets = Vec::new();
         for name in written {
             let Some(buffer) = buffers.get(name) else { continue };

@@ -19,7 +19,8 @@ type Failure = String;
 
 /// The words of the code: those that are executed, without the constants behind them.
 pub(super) fn words(output: &Output) -> Result<Vec<u32>, Failure> {
-    let bytes = statistic(output, "Code size")? as usize;
+    let bytes =
+        usize::try_from(statistic(output, "Code size")?).map_err(|_| "code of this size")?;
     let listed = listed(text(output, "Assembly")?)?;
     let first: Vec<u8> =
         listed.iter().take(bytes.min(16) / 4).flat_map(|word| word.to_le_bytes()).collect();
