@@ -33,18 +33,23 @@ mod random;
 mod sorting;
 mod support;
 
+use std::process::ExitCode;
+
 use libtest_mimic::{Arguments, Trial};
 use support::drivers::Driver;
 
-fn main() {
+fn main() -> ExitCode {
     if let Some(runs) = std::env::var(collectives::CHILD).ok().and_then(|runs| runs.parse().ok()) {
         collectives::child(runs);
-        return;
+        return ExitCode::SUCCESS;
+    }
+    if let Ok(arguments) = std::env::var(sorting::CHILD) {
+        return sorting::child(&arguments);
     }
     #[cfg(target_os = "linux")]
     if let Ok(asked) = std::env::var(radv::CHILD) {
         radv::child(&asked);
-        return;
+        return ExitCode::SUCCESS;
     }
     let arguments = Arguments::from_args();
     let mut trials = command::trials();
@@ -71,5 +76,5 @@ fn main() {
             });
         }
     }
-    libtest_mimic::run(&arguments, trials).exit();
+    libtest_mimic::run(&arguments, trials).exit_code()
 }

@@ -285,7 +285,8 @@ pub(super) fn awkward_input() {
     refused_in(&folder, &launch, 2, "`lanescope profile --init x.wgsl` writes a file");
     let shader = "override tile: u32;\n@compute @workgroup_size(tile) fn main() {}";
     write(&folder, "x.wgsl", shader);
-    let way_out = "put values under [overrides] in a launch file: `lanescope profile --init x.wgsl`";
+    let way_out =
+        "put values under [overrides] in a launch file: `lanescope profile --init x.wgsl`";
     refused_in(&folder, &["profile", "x.wgsl"], 2, way_out);
     write(&folder, "x.wgsl", main("o[id.x] = 1u;"));
     let file =
