@@ -3,7 +3,7 @@
 //! | where | what it shows |
 //! |---|---|
 //! | `src/**` | units: each module against hand-made values, snapshots, properties |
-//! | `tests/architecture.rs` | who may use whom |
+//! | `tests/architecture` | who may use whom |
 //! | `tests/main.rs`, here | the program and the devices from outside, driver by driver |
 //! | `tests/collectives/` | reductions, scans, softmax: every width, odd sizes, unfair schedules; the library's functions |
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |

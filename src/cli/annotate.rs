@@ -6,16 +6,19 @@
 
 mod excerpt;
 mod fit;
+mod look;
 mod machine;
 
-use clap::builder::styling::{Ansi256Color, Color, Style};
+use clap::builder::styling::Style;
 
 use crate::analyze::{Advice, DeviceProfile, LineProfile, Profile};
 use crate::present::{self, NONE};
 use crate::record::{Method, Status, Trust, flag};
 use crate::units::{Ratio, Width, grouped};
-use excerpt::Piece;
+use excerpt::{Piece, source_line};
 use fit::{clean, cut, fold, tabs, width_of};
+pub(crate) use look::Look;
+use look::{blue, orange};
 
 /// Lines of the summary of worst lines: of the first device, and of each further one.
 const WORST_MAX: [usize; 2] = [8, 3];
@@ -33,57 +36,6 @@ const ROOM: [usize; 3] = [100, 76, 56];
 /// What is said where something follows from executions that were estimated.
 pub(crate) const RESTS_ON_ESTIMATES: &str =
     "estimates: executions may be more than shown, and efficiency less";
-
-/// How a profile is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
-    /// The terminal's columns; nothing where it is no terminal, and nothing is cut.
-    pub(crate) columns: Option<usize>,
-    /// Whether colours are shown.
-    pub(crate) colour: bool,
-}
-
-impl Look {
-    /// What suits standard output: its width where it is a terminal, colours where it wants any
-    /// (`NO_COLOR`, `CLICOLOR` and their like are respected).
-    pub(crate) fn of_stdout() -> Self {
-        let choice = anstream::AutoStream::choice(&std::io::stdout());
-        Self {
-            columns: present::terminal_columns(),
-            colour: choice != anstream::ColorChoice::Never,
-        }
-    }
-
-    fn paint(self, style: Style, text: &str) -> String {
-        if self.colour && !text.is_empty() {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
-    }
-
-    fn heading(self, text: &str) -> String {
-        format!("\n{}\n", self.paint(Style::new().bold(), &fold(text, "", self.columns)))
-    }
-
-    fn faint(self, text: &str) -> String {
-        self.paint(Style::new().dimmed(), text)
-    }
-}
-
-fn coloured(number: u8) -> Style {
-    Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(number))))
-}
-
-/// Blue: what was active.
-fn blue() -> Style {
-    coloured(32)
-}
-
-/// Orange: what was idle.
-fn orange() -> Style {
-    coloured(208)
-}
 
 /// Writes the whole view. `advice` may hold other devices' too; the first device's is shown.
 pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
@@ -458,11 +410,6 @@ fn percent(ratio: Option<Ratio>) -> String {
 )]
 fn rounded(value: f64) -> u128 {
     value.round() as u128
-}
-
-fn source_line(profile: &Profile, number: u32) -> String {
-    let index = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
-    tabs(profile.text.as_deref().and_then(|text| text.lines().nth(index)).unwrap_or_default())
 }
 
 #[cfg(test)]

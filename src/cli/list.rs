@@ -6,16 +6,16 @@ use std::io::Write;
 use serde_json::json;
 
 use super::arguments::ListArguments;
+use super::catalogue;
 use super::failure::{Exit, Failure};
-use super::run::catalogue;
-use crate::kernel::{Catalogue, DeviceClass, Kernel, Language, SEED, format};
+use crate::kernel::{DeviceClass, Kernel, Language, SEED, format};
 use crate::program::Needs;
 use crate::run::launched::programs;
 
 /// Prints the kernels that the arguments choose.
 pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Exit, Failure> {
-    let catalogue = catalogue(arguments.shaders.as_deref())?;
-    let kernels = chosen(&catalogue, &arguments.kernels)?;
+    let catalogue = catalogue::read(arguments.shaders.as_deref())?;
+    let kernels = catalogue::choose(&catalogue, &arguments.kernels)?;
     if arguments.json {
         let kernels: Vec<_> = kernels.iter().map(|kernel| describe(kernel)).collect();
         serde_json::to_writer_pretty(&mut *out, &kernels).map_err(Failure::bad_input)?;
@@ -57,22 +57,6 @@ fn beyond_defaults(kernel: &Kernel) -> Result<Vec<String>, Failure> {
     let programs = programs(&launch).map_err(Failure::bad_input)?;
     let needs = programs.iter().map(|program| Needs::of(program.module()));
     Ok(needs.reduce(Needs::most).map_or_else(Vec::new, Needs::beyond_defaults))
-}
-
-/// The kernels that words choose, each once, in the catalogue's order; all where there are none.
-pub(crate) fn chosen<'a>(
-    catalogue: &'a Catalogue,
-    words: &[String],
-) -> Result<Vec<&'a Kernel>, Failure> {
-    if words.is_empty() {
-        return Ok(catalogue.all().collect());
-    }
-    let mut ids = std::collections::BTreeSet::new();
-    for word in words {
-        let kernels = catalogue.select(word).map_err(Failure::bad_input)?;
-        ids.extend(kernels.into_iter().map(|kernel| kernel.id.clone()));
-    }
-    Ok(catalogue.all().filter(|kernel| ids.contains(&kernel.id)).collect())
 }
 
 fn values(parameter: &format::Parameter) -> String {

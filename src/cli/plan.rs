@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::arguments::RunArguments;
 use super::axis;
+use super::catalogue;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::groups::{self, Sizes};
-use super::list;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{KernelNote, Method, Value};
 use crate::run::back_end::OpenOptions;
@@ -213,7 +213,7 @@ fn chosen<'a>(
     catalogue: &'a Catalogue,
     arguments: &RunArguments,
 ) -> Result<Vec<&'a Kernel>, Failure> {
-    let kernels = list::chosen(catalogue, &arguments.kernels)?;
+    let kernels = catalogue::choose(catalogue, &arguments.kernels)?;
     if !arguments.kernels.is_empty() {
         return Ok(kernels);
     }

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::format::Description;
 use crate::record::Value;
 
 /// Whether something holds.
@@ -84,28 +83,6 @@ impl Condition {
     pub fn never() -> Self {
         Self::Same(false)
     }
-}
-
-/// The description with the buffers and dispatches that are there with these parameters.
-///
-/// # Errors
-///
-/// As [`Condition::holds`].
-pub(super) fn present(
-    given: &Description,
-    parameters: &BTreeMap<String, Value>,
-) -> Result<Description, String> {
-    let mut description = given.clone();
-    let mut problem = None;
-    let mut holds = |when: &Condition| {
-        when.holds(parameters).unwrap_or_else(|message| {
-            problem = Some(message);
-            false
-        })
-    };
-    description.buffers.retain(|buffer| holds(&buffer.when));
-    description.dispatches.retain(|dispatch| holds(&dispatch.when));
-    problem.map_or(Ok(description), Err)
 }
 
 #[cfg(test)]

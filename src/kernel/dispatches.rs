@@ -5,13 +5,56 @@
 
 use std::collections::BTreeMap;
 
-use super::Language;
+use serde::{Deserialize, Serialize};
+
+use super::described::Language;
 use super::format::{Description, DispatchDescription, IndirectDescription, WorkgroupsDescription};
 use super::formula::{self, Names};
-use super::launch::{Dispatch, Native, Workgroups};
 use super::limits::{REPETITIONS_MAX, WORKGROUPS_PER_DIMENSION_MAX, fold};
 use super::names::{interpolate, named, values};
 use crate::record::Value;
+
+/// A dispatch of a launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dispatch {
+    /// The entry point.
+    pub entry_point: String,
+    /// The number of workgroups.
+    pub workgroups: Workgroups,
+    /// Values of overrides for it alone, over those of the launch.
+    #[serde(default)]
+    pub overrides: BTreeMap<String, f64>,
+    /// Whether it only makes ready what the others work on: not timed, not in the launch's mean.
+    #[serde(default)]
+    pub setup: bool,
+    /// What a kernel in CUDA C++ is launched with beside; nothing in WGSL, which says it itself.
+    #[serde(default)]
+    pub native: Option<Native>,
+}
+
+/// How a kernel in CUDA C++ is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Native {
+    /// Invocations a workgroup along x, y and z.
+    pub workgroup_size: [u32; 3],
+    /// Whether all workgroups must be on the device at once.
+    pub cooperative: bool,
+}
+
+/// The number of workgroups of a dispatch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Workgroups {
+    /// Along x, y and z.
+    Direct([u32; 3]),
+    /// Read from a buffer when the dispatch runs: three u32.
+    Indirect {
+        /// The buffer's name.
+        buffer: String,
+        /// The offset in it, in bytes.
+        offset: u64,
+    },
+}
 
 /// Works out every dispatch, in order.
 ///

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::dispatches;
+use super::described::{Kernel, Language};
+use super::dispatches::{self, Dispatch};
+use super::error::KernelError;
 use super::format::{
     BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
     Reference, ScalarDescription,
@@ -19,7 +21,7 @@ use super::limits::{BUFFER_BYTES_MAX, EMPTY_BYTES, SHOWN_ELEMENTS_MAX};
 use super::names::{numbers, overrides};
 use super::scalars;
 use super::shape::Extent;
-use super::{Kernel, KernelError, Language, condition, multisplit, replacements};
+use super::{multisplit, replacements};
 use crate::layout::{ScalarType, Shape};
 use crate::record::Value;
 use crate::units::Width;
@@ -89,48 +91,6 @@ pub struct ExpectedBlock {
     pub issues: Option<String>,
     /// Exact lanes summed over the issues.
     pub lanes: Option<String>,
-}
-
-/// A dispatch of a launch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Dispatch {
-    /// The entry point.
-    pub entry_point: String,
-    /// The number of workgroups.
-    pub workgroups: Workgroups,
-    /// Values of overrides for it alone, over those of the launch.
-    #[serde(default)]
-    pub overrides: BTreeMap<String, f64>,
-    /// Whether it only makes ready what the others work on: not timed, not in the launch's mean.
-    #[serde(default)]
-    pub setup: bool,
-    /// What a kernel in CUDA C++ is launched with beside; nothing in WGSL, which says it itself.
-    #[serde(default)]
-    pub native: Option<Native>,
-}
-
-/// How a kernel in CUDA C++ is launched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Native {
-    /// Invocations a workgroup along x, y and z.
-    pub workgroup_size: [u32; 3],
-    /// Whether all workgroups must be on the device at once.
-    pub cooperative: bool,
-}
-
-/// The number of workgroups of a dispatch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Workgroups {
-    /// Along x, y and z.
-    Direct([u32; 3]),
-    /// Read from a buffer when the dispatch runs: three u32.
-    Indirect {
-        /// The buffer's name.
-        buffer: String,
-        /// The offset in it, in bytes.
-        offset: u64,
-    },
 }
 
 impl Launch {
@@ -214,7 +174,7 @@ pub fn build(
 ) -> Result<Launch, KernelError> {
     let names = numbers(&parameters);
     let problem = |message: String| KernelError::Description { file: file.to_owned(), message };
-    let present = condition::present(&kernel.description, &parameters).map_err(problem)?;
+    let present = kernel.description.at(&parameters).map_err(problem)?;
     let description = &multisplit::expanded(&present, &parameters).map_err(problem)?;
     if description.dispatches.is_empty() {
         return Err(problem("there are no [[dispatches]]".to_owned()));

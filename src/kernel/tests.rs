@@ -2,9 +2,13 @@
 
 mod names;
 
+use std::collections::BTreeMap;
+
+use super::catalogue::embedded_files;
 use super::format::ByParameter;
 use super::*;
 use crate::program::Parsed;
+use crate::record::Value;
 use crate::units::Width;
 
 fn catalogue() -> Catalogue {

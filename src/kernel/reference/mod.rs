@@ -6,6 +6,7 @@
 //! with its table of names; this file has what they share.
 
 mod five_patterns;
+mod function;
 mod grid_sync;
 mod match_lanes;
 mod moe;
@@ -20,34 +21,17 @@ mod sort;
 mod sparse;
 mod vote;
 
-use std::collections::BTreeMap;
-
 use rayon::prelude::*;
 
 use super::format::Reference;
 use super::launch::Launch;
 use super::scalars;
 use crate::layout::ScalarType;
-use crate::record::Value;
-
-/// Elements that one thread looks at at a time.
-const ELEMENTS_PER_TASK: usize = 1 << 16;
+use function::{ELEMENTS_PER_TASK, Function, Observing, choice, copied, count, floats, words};
+pub use function::{Element, Expected, Outputs};
 
 /// How many differing elements a mismatch lists.
 const DIFFERENCES_SHOWN: usize = 5;
-
-/// The expected elements of output buffers, by name.
-pub type Expected = BTreeMap<String, Vec<Element>>;
-
-/// An expected element.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Element {
-    /// Its value.
-    pub value: f64,
-    /// The size of what was added up to it, which scales its rounding errors: the relative
-    /// tolerance is relative to this, so that cancellation is allowed for where it happens.
-    pub magnitude: f64,
-}
 
 /// Whether outputs are right.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,9 +74,6 @@ fn describe(first: &[Difference]) -> String {
     first.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// A reference's function: the launch and the numbers of its buffers in, expected outputs out.
-type Function = fn(&Launch) -> Result<Expected, String>;
-
 /// The references of each family, by name: a file for each.
 const FAMILIES: &[&[(&str, Function)]] = &[
     five_patterns::FUNCTIONS,
@@ -108,14 +89,6 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     grid_sync::FUNCTIONS,
     reconvergence::FUNCTIONS,
 ];
-
-/// A reference that needs what the device wrote: the launch and its outputs in, expected outputs out.
-///
-/// For what depends on how a device forms subgroups, which the kernel writes down beside its results.
-type Observing = fn(&Launch, &Outputs) -> Result<Expected, String>;
-
-/// The bytes of each output buffer, by name.
-pub type Outputs = BTreeMap<String, Vec<u8>>;
 
 /// The references that observe, as [`FAMILIES`].
 const OBSERVING: &[&[(&str, Observing)]] = &[
@@ -227,42 +200,6 @@ fn compare(
         tolerance_absolute: reference.tolerance_absolute,
         first,
     })
-}
-
-/// An element that is only copied, or computed without rounding.
-fn copied(value: f64) -> Element {
-    Element { value, magnitude: value.abs() }
-}
-
-/// The f32 elements of a buffer.
-fn floats(launch: &Launch, name: &str) -> Result<Vec<f64>, String> {
-    let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
-    let bytes = launch.contents(buffer);
-    let words = bytes.as_chunks::<4>().0;
-    Ok(words.par_iter().map(|word| f64::from(f32::from_le_bytes(*word))).collect())
-}
-
-/// The 32-bit words of a buffer, as they are at first.
-fn words(launch: &Launch, name: &str) -> Result<Vec<u32>, String> {
-    let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
-    let bytes = launch.contents(buffer);
-    Ok(bytes.as_chunks::<4>().0.par_iter().map(|word| u32::from_le_bytes(*word)).collect())
-}
-
-/// The value of a parameter that is a name.
-fn choice<'a>(launch: &'a Launch, name: &str) -> Result<&'a str, String> {
-    match launch.parameters.get(name) {
-        Some(Value::Name(value)) => Ok(value),
-        other => Err(format!("the reference needs a parameter `{name}`, not {other:?}")),
-    }
-}
-
-/// The value of a parameter that is a count.
-fn count(launch: &Launch, name: &str) -> Result<usize, String> {
-    match launch.parameters.get(name) {
-        Some(Value::Integer(n)) => usize::try_from(*n).map_err(|error| error.to_string()),
-        other => Err(format!("the reference needs a whole parameter `{name}`, not {other:?}")),
-    }
 }
 
 #[cfg(test)]

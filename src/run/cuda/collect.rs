@@ -13,10 +13,11 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 
 use super::cupti::{Cupti, CuptiError, Interface, Metric, Ranges, Record, Sass};
+use super::device::{CudaDevice, CudaKernel};
 use super::disassembly::{Disassembler, DisassemblyError};
 use super::driver::Gpu;
 use super::nvrtc::Image;
-use super::runner::{CudaDevice, CudaKernel, CudaRunner};
+use super::runner::CudaRunner;
 use crate::kernel::Launch;
 use crate::record::{Counter, CountersFrom, Instruction, MachineCode};
 use crate::run::back_end::CountersPart;

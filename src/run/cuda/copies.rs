@@ -7,8 +7,9 @@
 
 use std::rc::Rc;
 
+use super::device::CudaDevice;
 use super::driver::{self, Argument, Buffer, Recorded, Sample};
-use super::runner::{CudaDevice, CudaRunner};
+use super::runner::CudaRunner;
 use crate::kernel::{Language, Launch};
 use crate::record::Output;
 use crate::run::counting::verify;

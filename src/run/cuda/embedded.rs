@@ -15,8 +15,8 @@ use lzma_rust2::XzReader;
 use serde::{Deserialize, Serialize};
 
 use super::nvrtc::Image;
+use super::options::options_for;
 use super::probe;
-use super::runner::options_for;
 use crate::instrument::{Instrumented, Method, Options};
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Language, Launch, SEED};
 use crate::program::Program;

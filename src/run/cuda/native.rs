@@ -5,9 +5,9 @@
 
 use std::rc::Rc;
 
+use super::device::{CudaDevice, CudaKernel};
 use super::driver::{Argument, Buffer};
 use super::embedded::native_text;
-use super::runner::{CudaDevice, CudaKernel};
 use crate::kernel::{Launch, Native};
 use crate::run::gpu::Buffers;
 use crate::run::{RunError, RunErrorKind};

@@ -8,9 +8,11 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
+use super::device::{CudaDevice, CudaKernel};
 use super::driver::{self, Argument, Buffer, GRID_MAX, Kernel, Recorded, WORKGROUP_BYTES_MAX};
-use super::nvrtc::{Image, Nvrtc, NvrtcError};
-use super::{embedded, native};
+use super::native;
+use super::nvrtc::{Image, Nvrtc};
+use super::options::options;
 use crate::instrument::Instrumented;
 use crate::kernel::Launch;
 use crate::record::{Backend, Device, DeviceKind, Gives};
@@ -20,7 +22,7 @@ use crate::run::gpu::{
 use crate::run::probes::words;
 use crate::run::sampling::Ticks;
 use crate::run::{RunError, RunErrorKind, caught};
-use crate::translate::{self, Checks, Parameter, Translated};
+use crate::translate::{self, Parameter, Translated};
 use crate::units::Width;
 
 /// What its devices give.
@@ -28,60 +30,6 @@ pub const GIVES: Gives = Gives { counts: true, times: true, counters: true, code
 
 /// A GPU through CUDA.
 pub type CudaRunner = GpuRunner<CudaDevice>;
-
-/// An open device with the compiler for it.
-pub struct CudaDevice {
-    pub(super) driver: driver::Gpu,
-    /// Nothing, and why: then only what is embedded can be loaded.
-    nvrtc: Result<Nvrtc, NvrtcError>,
-    /// Whether PTX is made machine code here, with source lines, and not while it is loaded.
-    assembles: bool,
-    /// Where the next span begins, in nanoseconds: events give spans, not times of day, and samples
-    /// stand one after the other.
-    now_ns: Cell<u64>,
-}
-
-impl std::fmt::Debug for CudaDevice {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("CudaDevice")
-            .field("facts", &self.driver.facts)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A compiled dispatch with what it takes.
-pub struct CudaKernel {
-    pub(super) kernel: Kernel,
-    /// What was loaded.
-    pub(super) image: Image,
-    /// The kernel's name in it.
-    pub(super) function: String,
-    pub(super) arguments: Vec<Argument>,
-    pub(super) block: [u32; 3],
-    /// What the arguments point to, kept alive.
-    pub(super) _bound: Vec<Rc<Buffer>>,
-}
-
-impl std::fmt::Debug for CudaKernel {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("CudaKernel")
-            .field("function", &self.function)
-            .finish_non_exhaustive()
-    }
-}
-
-/// How kernels are translated.
-pub(super) fn options(trusted: bool, zero_memory: bool) -> translate::Options {
-    let checks = if trusted { Checks::Unchecked } else { Checks::Checked };
-    translate::Options { checks, zero_memory }
-}
-
-/// How a launch's kernels are translated.
-pub(super) fn options_for(launch: &Launch) -> translate::Options {
-    options(launch.trusted, launch.workgroup_memory_zeroed)
-}
 
 impl CudaDevice {
     /// Compiles a translation.
@@ -95,27 +43,6 @@ impl CudaDevice {
             return Err(RunError::new(RunErrorKind::Unsupported, message));
         }
         self.text_image(&translated.source)
-    }
-
-    /// What the driver loads of a text in CUDA C++.
-    pub(super) fn text_image(&self, source: &str) -> Result<Image, RunError> {
-        let capability = self.driver.facts.capability;
-        let image = match &self.nvrtc {
-            Ok(nvrtc) => nvrtc
-                .compile(source, capability)
-                .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string())),
-            Err(why) => embedded::find(source).ok_or_else(|| {
-                let message = format!(
-                    "lanescope brings PTX of the catalogue's default points alone, and none of \
-                     this; {why}"
-                );
-                RunError::new(RunErrorKind::Unsupported, message)
-            }),
-        }?;
-        if self.assembles && image.architecture.starts_with("compute_") {
-            return self.driver.assemble(&image);
-        }
-        Ok(image)
     }
 
     /// Fills a kernel's constant memory, where `buffer` gives the one at a binding.

@@ -15,7 +15,7 @@ use wgpu::{
     Queue,
 };
 
-use super::pipelines::Pipelines;
+use super::kept::Pipelines;
 use super::uniforms;
 use crate::instrument::Instrumented;
 use crate::run::gpu::{Clock, Dispatch, Gpu, Grid, Limits, Sample, Shader, Slot, Stamps, Uses};

@@ -5,17 +5,17 @@
 //! counts takes longer to compile than to run. Buffers and contents are `run::gpu`'s.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use sha2::{Digest as _, Sha256};
 use wgpu::{
     BindGroupDescriptor, BindGroupEntry, BindGroupLayout, BindGroupLayoutDescriptor,
-    BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipeline,
-    ComputePipelineDescriptor, PipelineCompilationOptions, PipelineLayoutDescriptor,
-    ShaderModuleDescriptor, ShaderSource, ShaderStages,
+    BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipelineDescriptor,
+    PipelineCompilationOptions, PipelineLayoutDescriptor, ShaderModuleDescriptor, ShaderSource,
+    ShaderStages,
 };
 
 use super::gpu::{Bound, Source, WgpuDevice};
+use super::kept::Made;
 use super::{trusted, uniforms};
 use crate::program::guarded;
 use crate::run::gpu::SlotKind;
@@ -24,24 +24,8 @@ use crate::run::{RunError, RunErrorKind};
 /// A buffer that a pipeline binds.
 type Slot<'a> = crate::run::gpu::Slot<'a, wgpu::Buffer>;
 
-/// The most pipelines that are kept; when one more is made, all are let go.
-const KEPT_MAX: usize = 256;
-
-/// Pipelines by all that they follow from.
-#[derive(Default)]
-pub(super) struct Pipelines {
-    kept: BTreeMap<[u8; 32], Made>,
-}
-
 /// Group, binding and kind of a slot.
 type Place = (u32, u32, SlotKind);
-
-/// A pipeline and the layouts of its bind groups, from group 0 on.
-#[derive(Clone)]
-struct Made {
-    pipeline: ComputePipeline,
-    layouts: Vec<BindGroupLayout>,
-}
 
 impl WgpuDevice {
     /// Makes a pipeline, or takes one that was made of the same, and binds its buffers.
@@ -62,7 +46,7 @@ impl WgpuDevice {
             stored.flatten().unwrap_or_else(|| (shader.module.clone(), slots.to_vec()));
         let places: Vec<Place> = slots.iter().map(|s| (s.group, s.binding, s.kind)).collect();
         let key = key(&module, shader, &places);
-        let kept = self.pipelines.borrow().kept.get(&key).cloned();
+        let kept = self.pipelines.borrow().get(&key);
         let is_new = kept.is_none();
         let bound = guarded(shader.file, "translated for the driver", || {
             let made = kept.unwrap_or_else(|| self.make(module, shader, &slots));
@@ -73,11 +57,7 @@ impl WgpuDevice {
             bound.map_err(|error| RunError::new(RunErrorKind::Panicked, error.to_string()))?;
         self.check(&format!("making a pipeline of {}", shader.file))?;
         if is_new {
-            let mut pipelines = self.pipelines.borrow_mut();
-            if pipelines.kept.len() >= KEPT_MAX {
-                pipelines.kept.clear();
-            }
-            pipelines.kept.insert(key, made);
+            self.pipelines.borrow_mut().insert(key, made);
         }
         Ok(bound)
     }

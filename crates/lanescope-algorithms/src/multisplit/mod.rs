@@ -53,14 +53,11 @@ mod ready;
 use wgpu::{Buffer, CommandEncoder, ComputePass, Device, Features};
 
 pub use crate::partition::{CLASSES_MAX, Limits, Misfit, Path, Tuning, words_of};
-pub use error::{MultisplitError, check};
+pub use error::{MultisplitError, STORAGE_BUFFERS, check};
 pub use grids::ClassGrids;
 
 use crate::partition::{self, Memory, Plan, Writes};
 use ready::{Maker, Step};
-
-/// Storage buffers that the compute stage of a device must bind.
-pub const STORAGE_BUFFERS: u32 = 8;
 
 /// Buffers of the caller's; all need the usage `STORAGE`. Where a length is given as
 /// [`words_of`]\(n\), it is n rounded up to a multiple of 4, as elements are read and written in

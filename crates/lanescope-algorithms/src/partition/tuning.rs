@@ -3,7 +3,7 @@
 //! Input: a device's limits, the number of elements and of classes. Output: a [`Tuning`] that fits
 //! them.
 
-use super::{CLASSES_MAX, Limits, WORKGROUPS_MAX};
+use super::limits::{CLASSES_MAX, Limits, WORKGROUPS_MAX};
 
 /// The most packed words of a lane in a chunk: its counts stay inside fields of 16 bits.
 const WORDS_PER_LANE_MAX: u32 = 32;

@@ -4,7 +4,8 @@
 //! [`Code`], which [`super::dispatch`] executes. What cannot be executed is refused here, before
 //! anything runs, wherever the instruction alone shows it.
 
-use super::decode::{DecodeError, Format, Instruction, Source, VCC, decode};
+use super::decode::{DecodeError, decode};
+use super::instruction::{Format, Instruction, Source, VCC};
 use super::opcodes::{Control, Run};
 
 /// What a scalar register, or several in a row, hold when a wave begins.

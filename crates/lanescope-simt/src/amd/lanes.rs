@@ -3,7 +3,7 @@
 //! Input: a wave and an instruction. Output: changed vector registers. On gfx10 they move within 32
 //! lanes, in a wave of 64 as well. A lane that EXEC has off gives zero.
 
-use super::decode::Instruction;
+use super::instruction::Instruction;
 use super::reach::{Fault, Reach};
 use super::wave::{Half, Wave};
 

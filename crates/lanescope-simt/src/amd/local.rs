@@ -4,7 +4,7 @@
 //! ascending order, and counts: of accesses outside, which load zero and store nothing, and of
 //! conflicts.
 
-use super::decode::{Instruction, Source};
+use super::instruction::{Instruction, Source};
 use super::reach::{Fault, Reach, extended, for_active, halves_joined};
 use super::wave::{Half, Wave};
 

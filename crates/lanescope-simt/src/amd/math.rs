@@ -3,7 +3,7 @@
 //! Input: bits or numbers of one lane, or a wave and an instruction where lanes take part as a
 //! whole. Output: the result, or changed registers.
 
-use super::decode::{Instruction, Source};
+use super::instruction::{Instruction, Source};
 use super::wave::{Half, Kind, Wave};
 
 /// The largest f32 below one.

@@ -9,7 +9,7 @@
 //! address names its region. Descriptor sets lie where the high half of an address is
 //! [`DESCRIPTORS_HIGH`], as Mesa's RADV places them.
 
-use super::decode::{Instruction, Source};
+use super::instruction::{Instruction, Source};
 use super::wave::{Half, Wave};
 
 /// The high half of a descriptor set's address.

@@ -7,7 +7,7 @@
 //! wave of 64, vector registers beyond those allocated are *shared*: lanes l and l + 32 are one
 //! storage (how gfx10 moves values between its halves), which is how they are kept here, too.
 
-use super::decode::{EXEC, Instruction, NULL, Part, Permute, Source, VCC};
+use super::instruction::{EXEC, Instruction, NULL, Part, Permute, Source, VCC};
 
 /// The values of 32 lanes.
 pub type Half = [u32; 32];

@@ -6,9 +6,20 @@
 
 use serde::Serialize;
 
+use super::layout::Layout;
 use super::plan::{Form, Item, Kind, Plan, Reading};
-use super::{Count, Layout};
 use crate::units::{Executions, Lanes};
+
+/// The counts of a block.
+#[derive(Clone, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Count {
+    /// Executions with at least one active lane.
+    pub issues: Executions,
+    /// Active lanes, summed over those.
+    pub lanes: Lanes,
+    /// Element k: executions with k + 1 active lanes; `None` where not asked for.
+    pub histogram: Option<Vec<u64>>,
+}
 
 /// How the counts are read from the buffer after the dispatch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -5,6 +5,7 @@ use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFl
 
 use super::*;
 use crate::program::{Overrides, Parsed};
+use crate::units::{Executions, Lanes};
 
 const OPTIONS: Options = Options {
     method: Method::Executed,

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Program;
+use super::parsed::Program;
 use super::structure::{Body, Node, Straight};
 use super::visit::{Jump, effect};
 
@@ -92,7 +92,7 @@ impl Construct {
 }
 
 /// The constructs that a program uses.
-pub(super) fn of(program: &Program) -> BTreeSet<Construct> {
+fn of(program: &Program) -> BTreeSet<Construct> {
     let structure = program.structure();
     let mut found =
         Found { constructs: BTreeSet::new(), called: vec![None; structure.functions.len()] };
@@ -210,6 +210,13 @@ fn only_leaves(accept: &Body, reject: &Body) -> bool {
         _ => false,
     };
     (leaves(accept) && reject.nodes.is_empty()) || (leaves(reject) && accept.nodes.is_empty())
+}
+
+impl Program {
+    /// The forms of control flow that the entry point and the functions that it reaches use.
+    pub fn constructs(&self) -> BTreeSet<Construct> {
+        of(self)
+    }
 }
 
 #[cfg(test)]

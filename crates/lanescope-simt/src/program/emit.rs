@@ -12,20 +12,11 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo};
 use naga::{Module, ResourceBinding, ShaderStage};
 
-use super::{ProgramError, Text, guarded, portable, validate, validated};
-
-/// A language that naga writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Language {
-    /// For Vulkan.
-    SpirV,
-    /// For Metal.
-    Msl,
-    /// For DX12.
-    Hlsl,
-    /// For browsers.
-    Wgsl,
-}
+use super::error::ProgramError;
+use super::language::Language;
+use super::portable::portable;
+use super::source::Text;
+use super::validate::{guarded, validate, validated};
 
 /// What one back-end gave.
 #[derive(Debug)]
@@ -34,17 +25,6 @@ pub struct Emission {
     pub language: Language,
     /// The shader in it: SPIR-V's words as little-endian bytes, else text in UTF-8.
     pub result: Result<Vec<u8>, ProgramError>,
-}
-
-impl std::fmt::Display for Language {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(match self {
-            Self::SpirV => "SPIR-V",
-            Self::Msl => "MSL",
-            Self::Hlsl => "HLSL",
-            Self::Wgsl => "WGSL",
-        })
-    }
 }
 
 /// Emits `module` as SPIR-V 1.5, MSL 3.0 and HLSL for shader model 6.6, with run-time checks, and

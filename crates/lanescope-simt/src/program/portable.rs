@@ -30,8 +30,11 @@ use naga::{
     Statement, Type, TypeInner,
 };
 
+use super::error::ProgramError;
+use super::language::Language;
+use super::source::Text;
+use super::validate::{array_length, guarded, validate};
 use super::visit::{Meeting, for_each_effect};
-use super::{Language, ProgramError, Text, array_length, guarded, validate};
 
 /// The rule by which WGSL refuses subgroup operations where lanes may have parted.
 const SUBGROUP_UNIFORMITY: &str = "subgroup_uniformity";

@@ -6,7 +6,8 @@
 use naga::valid::GlobalUse;
 use naga::{AddressSpace, ArraySize, Handle, Scalar, ScalarKind, Type, TypeInner};
 
-use super::{Parsed, Program, ProgramError};
+use super::error::ProgramError;
+use super::parsed::{Parsed, Program};
 use crate::layout::{Field, ScalarType, Shape};
 
 /// What an entry point asks of its host.

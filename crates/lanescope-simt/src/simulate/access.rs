@@ -8,14 +8,16 @@
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::exchange::{Touch, Watch};
-use super::interpret::{Mask, Strand, Surroundings, each};
+use super::exchange::Watch;
+use super::mask::{Mask, each};
 use super::observe::{Access, AccessKind, Space};
 use super::op::{
-    At, AtomicOp, Change, FOLLOW_NONE, Form, OFFSET_INVALID, ROOT_WORKGROUP, Reg, SITE_NONE, SiteId,
+    At, AtomicOp, Change, FOLLOW_NONE, Form, OFFSET_INVALID, ROOT_WORKGROUP, Reg, SITE_NONE,
+    SiteId, Touch,
 };
 use super::report::ReportKind;
 use super::scalar;
+use super::strand::{Strand, Surroundings};
 use super::table::{Context, Root};
 
 /// The words and the size in bytes of a root.

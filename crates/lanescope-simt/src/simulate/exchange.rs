@@ -14,19 +14,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::interpret::{Mask, each};
-use super::op::{At, FOLLOW_NONE, FollowId};
-
-/// What an access does with a word, for workgroups that share it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Touch {
-    /// Reads it.
-    Read,
-    /// Writes it, or changes it in a way that does not commute or whose old value is used.
-    Write,
-    /// Changes it by an operation that commutes with itself; its number is below [`JOINT_MAX`].
-    Joint(u8),
-}
+use super::mask::{Mask, each};
+use super::op::{At, FOLLOW_NONE, FollowId, JOINT_MAX, Touch};
 
 /// What watches the accesses of one worker.
 #[derive(Debug)]
@@ -38,9 +27,6 @@ pub(super) enum Watch {
     /// What they exchange.
     Exchange(Exchange),
 }
-
-/// Operations that commute with themselves at most.
-const JOINT_MAX: u8 = 12;
 
 /// Workgroups of a dispatch at most for tags to tell them apart.
 pub(super) const GROUPS_MAX: u64 = (1 << 28) - 2;

@@ -14,6 +14,8 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::compiled::Compiled;
+use super::config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, Schedule, WORKGROUPS_MAX};
 use super::error::{SimulateError, Trap};
 use super::exchange::{Exchange, GROUPS_MAX, Tags, Watch};
 use super::memory::{Buffer, Memory};
@@ -22,7 +24,6 @@ use super::op::{FOLLOW_NONE, Op, ROOT_WORKGROUP};
 use super::report::{Outcome, Tally};
 use super::schedule::{self, Queue, work};
 use super::table::{Context, Root};
-use super::{BUFFER_BYTES_MAX, Compiled, Config, Fma, Reconvergence, Schedule, WORKGROUPS_MAX};
 
 /// Bytes of tags at most, all workers together: 1 GiB. Where more are needed fewer workers run.
 const TAG_BYTES_MAX: u64 = 1 << 30;

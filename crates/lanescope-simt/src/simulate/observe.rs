@@ -4,7 +4,6 @@
 //! by default, and none can alter the execution: they get copies. Without an observer a launch
 //! pays one predicted branch a block and an access.
 
-use super::interpret::Place;
 use crate::units::BlockId;
 
 /// Watches an execution. Each worker thread has its own, so that hooks need no lock.
@@ -72,4 +71,13 @@ pub enum AccessKind {
     Store,
     /// Reads and writes atomically; an atomic load or store counts here too.
     Atomic,
+}
+
+/// Which subgroup it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// The workgroup's number in dispatch order: x runs fastest.
+    pub workgroup: u64,
+    /// The subgroup's number in its workgroup.
+    pub subgroup: u32,
 }

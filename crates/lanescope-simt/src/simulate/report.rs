@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::interpret::{Mask, Place};
+use super::mask::Mask;
+use super::observe::Place;
 use super::op::{SITE_NONE, SiteId};
 use crate::program::Location;
 use crate::units::{BlockId, Executions, Lanes, Width};

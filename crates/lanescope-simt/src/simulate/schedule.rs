@@ -12,13 +12,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use naga::BuiltIn;
 use pulp::{Arch, Simd, WithSimd};
 
-use super::Schedule;
+use super::config::Schedule;
 use super::error::{Trap, line};
 use super::exchange::{Tags, Watch};
-use super::interpret::{Event, Mask, Place, Strand, Surroundings, each, run};
-use super::observe::Observer;
+use super::interpret::run;
+use super::mask::{Mask, each};
+use super::observe::{Observer, Place};
 use super::op::{SiteId, Slot};
 use super::report::{ReportKind, Tally, coordinates};
+use super::strand::{Event, Shared, Strand, Surroundings};
 use super::table::{Code, Context};
 use crate::units::Width;
 use crate::units::random::SplitMix64;
@@ -42,15 +44,6 @@ pub(super) struct Launch<'a> {
     /// The first workgroup with a trap; later ones need not run.
     pub(super) stop: AtomicU64,
     pub(super) trap: Mutex<Option<(u64, Trap)>>,
-}
-
-/// What the subgroups of a workgroup share.
-#[derive(Debug, Default)]
-pub(super) struct Shared {
-    /// Workgroup memory.
-    pub(super) memory: Vec<AtomicU32>,
-    /// The pointer of each `workgroupUniformLoad` since the last barrier.
-    pub(super) uniform: BTreeMap<u32, u32>,
 }
 
 /// A workgroup in flight.

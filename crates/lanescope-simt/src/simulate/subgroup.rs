@@ -5,9 +5,10 @@
 //! match because none of it vectorises.
 
 use super::access::go_on;
-use super::interpret::{Mask, Strand, Surroundings, bits, each};
+use super::mask::{Mask, bits, each};
 use super::op::{Reg, Scan, Shuffle, SiteId};
 use super::report::ReportKind;
+use super::strand::{Strand, Surroundings};
 
 fn wide<const N: usize>(file: &[[u32; N]], register: Reg, lane: usize) -> u64 {
     let register = usize::from(register);

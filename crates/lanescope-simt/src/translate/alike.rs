@@ -19,19 +19,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use naga::{AddressSpace, BuiltIn, Expression, Function, Handle, LocalVariable, Statement};
 
 use super::Writer;
-use super::function::{Frame, Owner};
+use super::frame::{Counter, Frame, Owner};
 use crate::program::operands::of_expression;
 use crate::program::visit::{Written, effect};
 use crate::program::walk::for_each_statement;
 use crate::program::{Body, Node, Straight};
-
-/// A counter of a loop that is being written.
-#[derive(Clone, Debug)]
-pub(super) struct Counter {
-    variable: Handle<LocalVariable>,
-    /// What the loop computes: a value read before it may be another.
-    inside: BTreeSet<Handle<Expression>>,
-}
 
 impl<'a> Writer<'a> {
     /// The counters of a loop, where `before` stands right before it.

@@ -12,22 +12,11 @@ use naga::{Expression, Handle, Statement, SwitchValue};
 
 use self::reach::{Ending, ending, subgroups_in_node, waits};
 pub(super) use self::reach::{subgroups_in, tracked};
-use super::expression::{bare, negated};
-use super::function::Frame;
+use super::frame::{Construct, Frame};
+use super::text::{bare, negated};
 use super::{Result, Writer};
 use crate::program::walk::Exits;
 use crate::program::{Body, Case, Node, Straight};
-
-/// A loop or switch around what is being written.
-#[derive(Clone, Debug)]
-pub(super) struct Construct {
-    /// Whether it is a loop.
-    pub(super) repeats: bool,
-    /// Whether lanes that leave note so and wait.
-    tracked: bool,
-    /// Where `continue` jumps to, where it is not C++'s own place.
-    label: Option<String>,
-}
 
 /// Where a construct stands in its function.
 #[derive(Clone, Copy, Debug)]

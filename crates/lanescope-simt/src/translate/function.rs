@@ -10,57 +10,15 @@ use std::fmt::Write as _;
 use naga::proc::NameKey;
 use naga::valid::FunctionInfo;
 use naga::{
-    AddressSpace, ArraySize, BuiltIn, Expression, Function, FunctionArgument, GlobalVariable,
-    Handle, LocalVariable, Module, Span, StorageAccess, Type, TypeInner,
+    AddressSpace, ArraySize, BuiltIn, Function, FunctionArgument, GlobalVariable, Handle, Module,
+    Span, StorageAccess, Type, TypeInner,
 };
 
-use super::alike::{Counter, changes};
-use super::bake::{Bake, bake};
-use super::flow::Construct;
+use super::alike::changes;
+use super::bake::bake;
+use super::frame::{Frame, Owner};
 use super::{Constant, Length, Parameter, Result, WIDTH, Writer};
 use crate::program::Body;
-
-/// Whose body is being written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
-    Function(Handle<Function>),
-    EntryPoint,
-}
-
-/// A function that is being written.
-pub(super) struct Frame<'a> {
-    pub(super) owner: Owner,
-    pub(super) function: &'a Function,
-    pub(super) info: &'a FunctionInfo,
-    pub(super) bake: Bake,
-    /// The variables that hold expressions.
-    pub(super) values: BTreeMap<Handle<Expression>, String>,
-    /// Whether a subgroup operation is reachable.
-    pub(super) tracked: bool,
-    /// The mask of active lanes, where it is tracked.
-    pub(super) mask: String,
-    /// Whether lanes that leave may do so by a jump: none waits for them here.
-    pub(super) direct: bool,
-    /// The loops and switches around, innermost last.
-    pub(super) constructs: Vec<Construct>,
-    /// The counters of the loops around.
-    pub(super) counters: Vec<Counter>,
-    /// How often the whole function changes each of its variables.
-    pub(super) changes: BTreeMap<Handle<LocalVariable>, usize>,
-    /// Loops seen so far, in the order of `bake`'s walk.
-    pub(super) loops: usize,
-    /// Whether `leaving` is used.
-    pub(super) leaving: bool,
-    /// Whether `result` is used.
-    pub(super) result: bool,
-    /// A place for what has no span.
-    pub(super) span: Span,
-    out: String,
-    indent: usize,
-    /// The line that the compiler will give to the next line of the text.
-    line_next: Option<u32>,
-    file: &'a str,
-}
 
 /// What the module's global variables become.
 pub(super) struct Globals {
@@ -103,52 +61,6 @@ impl Globals {
         self.kernel.push("const Lengths lengths".to_owned());
         let lengths = lengths.into_iter().map(|(_, length)| length).collect();
         self.parameters.push(Parameter::Lengths(lengths));
-    }
-}
-
-impl<'a> Frame<'a> {
-    /// The type of an expression.
-    pub(super) fn type_of(&self, module: &'a Module, handle: Handle<Expression>) -> &'a TypeInner {
-        self.info[handle].ty.inner_with(&module.types)
-    }
-
-    /// Whether what is being written runs once in a run of the function.
-    pub(super) fn in_no_loop(&self) -> bool {
-        !self.constructs.iter().any(|around| around.repeats)
-    }
-
-    /// Where an expression stands.
-    pub(super) fn span_of(&self, handle: Handle<Expression>) -> Span {
-        let span = self.function.expressions.get_span(handle);
-        let known = span.to_range().is_some_and(|range| range.end > 0);
-        if known { span } else { self.span }
-    }
-
-    /// Writes a line of C++ that belongs to a line of the source.
-    pub(super) fn put(&mut self, line: Option<u32>, text: &str) {
-        if let Some(line) = line
-            && self.line_next != Some(line)
-        {
-            // Writing to a string cannot fail.
-            let _ = writeln!(self.out, "#line {line} \"/lanescope/{}\"", self.file);
-            self.line_next = Some(line);
-        }
-        for part in text.lines() {
-            let _ = writeln!(self.out, "{:1$}{part}", "", self.indent * 4);
-            self.line_next = self.line_next.map(|line| line + 1);
-        }
-    }
-
-    /// Writes a line that opens a scope.
-    pub(super) fn open(&mut self, line: Option<u32>, text: &str) {
-        self.put(line, text);
-        self.indent += 1;
-    }
-
-    /// Closes a scope.
-    pub(super) fn close(&mut self, text: &str) {
-        self.indent = self.indent.saturating_sub(1);
-        self.put(None, text);
     }
 }
 

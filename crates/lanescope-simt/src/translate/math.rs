@@ -12,11 +12,11 @@ use naga::common::wgsl::TryToWgsl as _;
 use naga::proc::{NameKey, TypeResolution};
 use naga::{Expression, Handle, MathFunction, Span, TypeInner, VectorSize};
 
-use super::expression::bare;
 use super::formula::{Formula, Term};
-use super::function::Frame;
+use super::frame::Frame;
 use super::operators::{Shape, enclosed};
-use super::place::COMPONENTS;
+use super::text::COMPONENTS;
+use super::text::bare;
 use super::{Result, Writer};
 use crate::program::builtin::{Family, Kind, cross, family};
 

@@ -7,10 +7,10 @@
 
 use naga::{BinaryOperator, Expression, Handle, MathFunction, TypeInner, VectorSize};
 
-use super::expression::bare;
 use super::formula::{Formula, Term, products};
-use super::function::Frame;
-use super::place::COMPONENTS;
+use super::frame::Frame;
+use super::text::COMPONENTS;
+use super::text::bare;
 use super::{Result, Writer};
 use crate::program::builtin::{Kind, Square};
 

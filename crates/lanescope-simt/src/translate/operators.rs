@@ -8,9 +8,10 @@ use naga::{
     UnaryOperator, VectorSize,
 };
 
-use super::expression::bare;
-use super::function::Frame;
-use super::place::COMPONENTS;
+use super::frame::Frame;
+use super::text::COMPONENTS;
+use super::text::bare;
+use super::text::negated;
 use super::{Result, Writer};
 use crate::program::builtin::Kind;
 
@@ -375,7 +376,7 @@ fn unary(op: UnaryOperator, kind: Kind, text: &str) -> Option<String> {
             let wide = kind.wide();
             format!("{}({} - {}({}))", kind.name(), wide.zero(), wide.name(), bare(text))
         }
-        (UnaryOperator::LogicalNot, Kind::Bool) => super::expression::negated(text),
+        (UnaryOperator::LogicalNot, Kind::Bool) => negated(text),
         (UnaryOperator::BitwiseNot, Kind::I16 | Kind::U16) => {
             format!("{}(~{})", kind.name(), enclosed(text))
         }

@@ -11,7 +11,8 @@
 use naga::proc::NameKey;
 use naga::{AddressSpace, ArraySize, Expression, GlobalVariable, Handle, Span, TypeInner};
 
-use super::function::{Frame, Owner};
+use super::frame::{Frame, Owner};
+use super::text::{COMPONENTS, bare, member};
 use super::{Result, Writer};
 use crate::program::array_length;
 use crate::program::builtin::Kind;
@@ -33,17 +34,6 @@ impl Place {
     /// All conditions as one; nothing where there is none.
     pub(super) fn guard(&self) -> Option<String> {
         (!self.guards.is_empty()).then(|| self.guards.join(" && "))
-    }
-}
-
-/// The names of vector components.
-pub(super) const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
-
-/// A member of what an expression names.
-pub(super) fn member(text: &str, name: &str) -> String {
-    match text.strip_prefix("(*").and_then(|rest| rest.strip_suffix(')')) {
-        Some(pointer) => format!("{pointer}->{name}"),
-        None => format!("{text}.{name}"),
     }
 }
 
@@ -235,7 +225,7 @@ impl<'a> Writer<'a> {
             return Ok(format!("{number}u"));
         }
         let text = self.value(frame, index)?;
-        let text = super::expression::bare(&text).to_owned();
+        let text = bare(&text).to_owned();
         Ok(match self.kind_of(frame, index)? {
             Kind::U32 => text,
             Kind::I32 | Kind::I16 | Kind::U16 => format!("u32({text})"),

@@ -5,8 +5,8 @@
 use naga::proc::NameKey;
 use naga::{AtomicFunction, Barrier, Expression, Function, Handle, Span, Statement, TypeInner};
 
-use super::expression::bare;
-use super::function::Frame;
+use super::frame::Frame;
+use super::text::bare;
 use super::{Result, Writer};
 use crate::program::builtin::Kind;
 

@@ -9,9 +9,9 @@ use naga::{
     SubgroupOperation,
 };
 
-use super::expression::bare;
-use super::function::Frame;
+use super::frame::Frame;
 use super::operators::{Shape, enclosed};
+use super::text::bare;
 use super::{Result, Writer};
 use crate::program::builtin::Kind;
 

@@ -3,7 +3,7 @@
 //! Input: a wave and an instruction. Output: the wave's changed SCC and scalar registers; where it
 //! goes on is the caller's matter.
 
-use super::super::decode::{Instruction, VCC};
+use super::super::instruction::{Instruction, VCC};
 use super::super::wave::{Kind, Wave};
 use super::{Control, Operands, Row, Run, named, row_of};
 

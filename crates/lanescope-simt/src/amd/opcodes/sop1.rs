@@ -2,7 +2,7 @@
 //!
 //! Input: a wave and an instruction. Output: the wave's changed scalar registers, SCC and EXEC.
 
-use super::super::decode::{EXEC, Instruction};
+use super::super::instruction::{EXEC, Instruction};
 use super::super::math::*;
 use super::super::wave::{Kind, Wave};
 use super::{Operands, Row, Run, named, row_of};

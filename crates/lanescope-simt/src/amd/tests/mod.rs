@@ -7,7 +7,8 @@ mod cases;
 mod listing;
 mod programs;
 
-use super::decode::{EXEC, VCC, decode};
+use super::decode::decode;
+use super::instruction::{EXEC, VCC};
 use super::opcodes::Run;
 use super::wave::Wave;
 
@@ -50,7 +51,7 @@ fn scalar(name: &str) -> Option<u8> {
     match name {
         "exec" => Some(EXEC),
         "vcc" => Some(VCC),
-        "null" => Some(super::decode::NULL),
+        "null" => Some(super::instruction::NULL),
         _ => name.strip_prefix('s').and_then(|number| number.parse().ok()),
     }
 }

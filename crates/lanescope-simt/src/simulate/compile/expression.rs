@@ -7,8 +7,8 @@
 use naga::proc::TypeResolution;
 use naga::{BinaryOperator, Expression, Handle, RelationalFunction, Scalar, Span, TypeInner};
 
-use super::place::{PlaceRoot, Shape};
 use super::scalars::{Scalars, whole};
+use super::shape::{PlaceRoot, Shape};
 use super::{Builder, Fixed, Frame, Place, Result, Value, scalar_slots};
 use crate::program::builtin::{Kind, sum_of_products};
 use crate::simulate::op::{Op, Reg};

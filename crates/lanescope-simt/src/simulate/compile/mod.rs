@@ -13,6 +13,7 @@ mod flow;
 mod math;
 mod place;
 mod scalars;
+mod shape;
 mod statement;
 
 use indexmap::{IndexMap, IndexSet};
@@ -22,7 +23,7 @@ use naga::{
     Scalar, Span, Type, TypeInner,
 };
 
-use self::place::{Place, PlaceRoot, Shape};
+use self::shape::{Place, PlaceRoot, Shape};
 use super::error::{Limit, SimulateError};
 use super::op::{
     At, AtomicOp, FOLLOW_NONE, FollowId, Op, ROOT_WORKGROUP, Reg, SiteId, Slot, Target,

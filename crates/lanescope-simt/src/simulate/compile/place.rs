@@ -5,42 +5,13 @@
 //! registers. An index is checked against its own array, vector or matrix at once, the whole access
 //! against its memory when it happens.
 
-use naga::{Handle, proc::Alignment};
-use naga::{Scalar, ScalarKind, Span, Type, TypeInner, VectorSize};
+use naga::proc::Alignment;
+use naga::{Scalar, ScalarKind, Span, TypeInner};
 
+use super::shape::{Place, PlaceRoot, Shape};
 use super::{Builder, Fixed, Result, index, scalar_slots};
 use crate::program::array_length;
 use crate::simulate::op::{At, FOLLOW_NONE, FollowId, Form, Op, Reg, SITE_NONE};
-
-/// A part of a variable.
-#[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub(super) root: PlaceRoot,
-    /// Bytes, or registers.
-    pub(super) offset: u32,
-    /// The register of what is added a lane, checked.
-    pub(super) dynamic: Option<Reg>,
-    pub(super) shape: Shape,
-}
-
-/// Where the variable is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PlaceRoot {
-    /// In registers from this one on.
-    Registers(Reg),
-    /// In this memory.
-    Memory(u16),
-}
-
-/// The type behind a pointer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    Type(Handle<Type>),
-    Scalar(Scalar),
-    Vector(VectorSize, Scalar),
-    /// Columns, rows.
-    Matrix(VectorSize, VectorSize, Scalar),
-}
 
 /// A step from a composite to one of its elements.
 struct Step {

@@ -8,12 +8,12 @@ use naga::{
     Handle, ScalarKind, Statement, SubgroupOperation, TypeInner,
 };
 
-use super::place::PlaceRoot;
 use super::scalars::{Fold, fold};
+use super::shape::PlaceRoot;
 use super::{Builder, Frame, Place, Result, Value, index};
 use crate::program::operands::of_statement;
 use crate::program::{Body, Node};
-use crate::simulate::exchange::Touch;
+use crate::simulate::op::Touch;
 use crate::simulate::op::{AtomicOp, Change, Op, Reg, Scan, Shuffle};
 use crate::simulate::scalar;
 
