@@ -62,7 +62,7 @@ impl SourceFile {
     }
 
     /// The path from the package's root, of one that begins with `crate`, `self` or `super`.
-    fn from_root(&self, path: &[String]) -> Option<Module> {
+    fn at_root(&self, path: &[String]) -> Option<Module> {
         let mut from = self.module.clone();
         match path.first().map(String::as_str) {
             Some("crate") => return Some(path[1..].to_vec()),
@@ -189,7 +189,7 @@ impl<'ast> Visit<'ast> for SourceFile {
 
 /// The path from the root of what `file` calls `path`; `None` where it is no path of this package.
 fn absolute(files: &Files, file: &SourceFile, path: &[String]) -> Option<Module> {
-    if let Some(path) = file.from_root(path) {
+    if let Some(path) = file.at_root(path) {
         return Some(path);
     }
     let first = path.first()?;

@@ -283,12 +283,6 @@ pub(super) fn awkward_input() {
     let launch = ["profile", "x.wgsl", "--launch", "x.toml"];
     refused_in(&folder, &launch, 2, "two brackets: [[buffers]]");
     refused_in(&folder, &launch, 2, "`lanescope profile --init x.wgsl` writes a file");
-    let shader = "override tile: u32;\n@compute @workgroup_size(tile) fn main() {}";
-    write(&folder, "x.wgsl", shader);
-    let way_out =
-        "put values under [overrides] in a launch file: `lanescope profile --init x.wgsl`";
-    refused_in(&folder, &["profile", "x.wgsl"], 2, way_out);
-    write(&folder, "x.wgsl", main("o[id.x] = 1u;"));
     let file =
         "[[buffers]]\nname = \"o\"\ntype = \"u32\"\nelements = 64\nfill = { file = \"m.npy\" }\n";
     write(&folder, "x.toml", file);

@@ -106,6 +106,7 @@ fn launch(id: &str, chosen: &[(&str, i64)]) -> Launch {
 }
 
 /// Every kernel of the catalogue is right.
+#[expect(clippy::print_stdout, reason = "the parent reads it")]
 fn catalogue(runner: &mut RadvRunner, wave: Width) {
     let catalogue = Catalogue::embedded().unwrap();
     let mut simulator = SimulatorRunner::new(wave, STEPS_MAX);
