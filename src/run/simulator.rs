@@ -83,7 +83,7 @@ impl SimulatorRunner {
         Self { device, config, memory_bytes_max: MEMORY_BYTES_MAX }
     }
 
-    /// Makes what a shader must not do (see [`ReportKind`](crate::simulate::ReportKind)) fail its
+    /// Makes what a shader must not do (see [`ReportKind`]) fail its
     /// launch, with the line, where it would only be flagged.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {

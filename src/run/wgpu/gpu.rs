@@ -1,6 +1,6 @@
 //! An open device: buffers, dispatches and timestamps, with every error as a value.
 //!
-//! Input: an adapter; pipelines, which `pipelines` makes. Output: what [`Gpu`](crate::run::gpu::Gpu)
+//! Input: an adapter; pipelines, which `pipelines` makes. Output: what [`Gpu`]
 //! asks for: bytes and ticks. Of launches it knows nothing.
 
 use std::cell::RefCell;

@@ -1,6 +1,6 @@
 //! The SIMT simulator: what an execution is, at any subgroup width.
 //!
-//! Input: a [`Program`], buffers, a [`Config`]. Output: the buffers changed, and an [`Outcome`] with
+//! Input: a [`Program`](crate::program::Program), buffers, a [`Config`]. Output: the buffers changed, and an [`Outcome`] with
 //! the issues, lanes and histogram of every basic block. It measures no time and reads no file.
 //!
 //! # Semantics
