@@ -43,7 +43,7 @@ const USERS: [&str; 6] = ["README.md", "docs", "results/README.md", "lab/src", "
 
 /// A record.
 #[derive(Debug, Serialize)]
-struct Row {
+struct IndexRow {
     file: String,
     devices: Vec<String>,
     drivers: Vec<String>,
@@ -63,7 +63,7 @@ struct Row {
 /// All of them.
 #[derive(Debug, Serialize)]
 struct Index {
-    record: Vec<Row>,
+    record: Vec<IndexRow>,
 }
 
 #[expect(clippy::disallowed_methods, reason = "writes a file of the checkout")]
@@ -90,7 +90,7 @@ fn text(root: &Path) -> anyhow::Result<String> {
 }
 
 /// The rows of a checkout's records, by file.
-fn rows(root: &Path) -> anyhow::Result<Vec<Row>> {
+fn rows(root: &Path) -> anyhow::Result<Vec<IndexRow>> {
     let mut users = Vec::new();
     for place in USERS {
         for path in files(&root.join(place))? {
@@ -105,7 +105,7 @@ fn rows(root: &Path) -> anyhow::Result<Vec<Row>> {
 }
 
 /// The row of a record.
-fn row(root: &Path, path: &Path, users: &[(String, String)]) -> anyhow::Result<Row> {
+fn row(root: &Path, path: &Path, users: &[(String, String)]) -> anyhow::Result<IndexRow> {
     let run = lanescope::store::load(path)?;
     let file = relative(&root.join(RECORDS), path)?;
     let name = name(&file)?;
@@ -117,7 +117,7 @@ fn row(root: &Path, path: &Path, users: &[(String, String)]) -> anyhow::Result<R
         .filter_map(|one| one.time.as_ref().map(|time| time.stop_rule_met))
         .collect();
     let used_by = users.iter().filter(|(_, text)| names(text, &name));
-    Ok(Row {
+    Ok(IndexRow {
         devices: devices(&run),
         drivers: drivers(&run),
         families: run

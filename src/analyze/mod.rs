@@ -70,11 +70,12 @@ pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
 pub use sorting::{
     BeforeAfter, BeforeAfterRow, Crossover, CrossoverRow, CrossoverTable, MODEL_LEGEND, ModelRow,
     ModelTable, ORDER_BYTES_PER_ELEMENT, SORT_BYTES_PER_ELEMENT, SpeedCurve, SpeedPanel,
-    SpeedSheet, Stage, StageSheet, StageStack, arms_run, arms_run_unequal, before_after, crossover,
-    crossover_sentences, crossover_tables, model, model_tables, speed_curves, speed_sheets, stages,
+    SpeedSheet, StageSheet, StageStack, StageTime, arms_run, arms_run_unequal, before_after,
+    crossover, crossover_sentences, crossover_tables, model, model_tables, speed_curves,
+    speed_sheets, stages,
 };
 pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, summary};
 pub use widths::{WidthPoint, WidthSeries, WidthSweep, width_sweep};
 
-pub use crate::statistics::{PairedRatio, Verdict};
+pub use crate::statistics::{PairedRatio, RatioVerdict};

@@ -24,7 +24,7 @@ pub use model::{
 };
 pub use sentences::{CrossoverRow, CrossoverTable, crossover_sentences, crossover_tables};
 pub use sheets::{SpeedPanel, SpeedSheet, speed_sheets};
-pub use stages::{Stage, StageSheet, StageStack, stages};
+pub use stages::{StageSheet, StageStack, StageTime, stages};
 
 use super::names::{baseline, device_label, number_of, parameters_text};
 use super::rounds::median_time;

@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     fixtures,
     record::{Flag, Published, Run, Status, Tag, Value, flag},
-    statistics::Verdict,
+    statistics::RatioVerdict,
     units::{BlockId, Width},
 };
 
@@ -100,7 +100,7 @@ fn a_time_below_what_the_multiply_adds_need_withholds_the_ratio() {
     let Plausibility::Possible { peak_ratio } = sealed.plausibility else { panic!("{sealed:?}") };
     assert!((0.5..1.0).contains(&peak_ratio), "{peak_ratio}");
     let TimeRatio::Measured(ratio) = sealed.time_ratio else { panic!("{sealed:?}") };
-    assert_eq!((ratio.verdict(), ratio.pairs), (Verdict::Different, 40));
+    assert_eq!((ratio.verdict(), ratio.pairs), (RatioVerdict::Different, 40));
     let predicted = sealed.time_ratio_predicted.expect("both counted");
     assert!((ratio.median / predicted - 1.0).abs() < 0.01, "{} {predicted}", ratio.median);
 }

@@ -8,7 +8,7 @@ use super::ChartError;
 use super::bars::{HEIGHT, WIDTH};
 use super::canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour};
 use super::ends::{End, ends};
-use super::frame::{Frame, Span};
+use super::frame::{ChartFrame, Span};
 use crate::analyze::{Crossover, SpeedCurve, SpeedPanel, SpeedSheet, crossover, short_name};
 use crate::record::Value;
 
@@ -26,7 +26,7 @@ const TICKS_MAX: usize = 12;
 const PANELS_TOP: i32 = 96;
 
 /// A plot of the whole sheet that holds every point.
-fn whole_frame(sheet: &SpeedSheet) -> Option<Frame> {
+fn whole_frame(sheet: &SpeedSheet) -> Option<ChartFrame> {
     let points = || sheet.curves().flat_map(|curve| curve.points.iter().copied());
     points().next()?;
     let span = |values: &mut dyn Iterator<Item = f64>| {
@@ -34,7 +34,7 @@ fn whole_frame(sheet: &SpeedSheet) -> Option<Frame> {
     };
     let x = span(&mut points().map(|(x, _)| x));
     let y = span(&mut points().map(|(_, y)| y).chain([0.5, 2.0]));
-    Some(Frame {
+    Some(ChartFrame {
         left: LEFT,
         right: WIDTH - RIGHT,
         top: TOP,
@@ -63,7 +63,7 @@ pub(super) fn crossovers(sheet: &SpeedSheet) -> Result<String, ChartError> {
 fn one_plot(
     sheet: &SpeedSheet,
     panel: &SpeedPanel,
-    frame: &Frame,
+    frame: &ChartFrame,
     title: &str,
 ) -> Result<String, ChartError> {
     let legend = LEGEND_LINE.saturating_mul(count(panel.curves.len()));
@@ -91,7 +91,7 @@ fn one_plot(
 fn several_plots(
     sheet: &SpeedSheet,
     panels: &[SpeedPanel],
-    whole: &Frame,
+    whole: &ChartFrame,
     title: &str,
 ) -> Result<String, ChartError> {
     let rows = count(panels.len().div_ceil(2));
@@ -104,7 +104,7 @@ fn several_plots(
         for ((index, panel), row) in panels.iter().enumerate().zip((0..).flat_map(|r| [r, r])) {
             let left = if index % 2 == 0 { 0 } else { PANEL.0 };
             let top = PANELS_TOP + row * PANEL.1;
-            let frame = Frame {
+            let frame = ChartFrame {
                 left: left + 60,
                 right: left + PANEL.0 - 30,
                 top: top + 26,
@@ -285,7 +285,7 @@ fn brackets(sheet: &SpeedSheet) -> Option<&'static str> {
 /// Writes each curve's mark beside the plot.
 fn marks(
     canvas: &Canvas<'_>,
-    frame: &Frame,
+    frame: &ChartFrame,
     curves: &[SpeedCurve],
     marks: impl Iterator<Item = (usize, String)>,
 ) -> Result<(), ChartError> {
@@ -297,7 +297,7 @@ fn marks(
     ends(canvas, frame.right, (frame.top, frame.bottom), all)
 }
 
-fn axes(canvas: &Canvas<'_>, frame: &Frame, sheet: &SpeedSheet) -> Result<(), ChartError> {
+fn axes(canvas: &Canvas<'_>, frame: &ChartFrame, sheet: &SpeedSheet) -> Result<(), ChartError> {
     let mut y = frame.y.low;
     #[expect(clippy::cast_possible_truncation, reason = "a few powers of two")]
     let power = |y: f64| y.log2().round() as i32;
@@ -354,7 +354,7 @@ fn tick(x: f64) -> String {
 
 fn line(
     canvas: &Canvas<'_>,
-    frame: &Frame,
+    frame: &ChartFrame,
     index: usize,
     curve: &SpeedCurve,
 ) -> Result<(), ChartError> {
@@ -370,7 +370,7 @@ fn line(
 /// A curve's line of words below the plot.
 fn words(
     canvas: &Canvas<'_>,
-    frame: &Frame,
+    frame: &ChartFrame,
     index: usize,
     (sheet, curve): (&SpeedSheet, &SpeedCurve),
 ) -> Result<(), ChartError> {

@@ -6,7 +6,7 @@
 
 use super::ChartError;
 use super::canvas::{Anchor, Canvas, Colour, Font};
-use super::frame::Frame;
+use super::frame::ChartFrame;
 
 /// The least distance between two names, one above the other, in pixels.
 const STEP: i32 = 13;
@@ -54,7 +54,7 @@ pub(super) const NAME_STEP: i32 = 16;
 /// end, moved apart.
 pub(super) fn names(
     canvas: &Canvas<'_>,
-    frame: &Frame,
+    frame: &ChartFrame,
     mut ends: Vec<End>,
 ) -> Result<(), ChartError> {
     ends.sort_by_key(|end| (end.place.1, end.place.0));

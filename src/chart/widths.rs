@@ -12,7 +12,7 @@ use super::{
     bars::{HEIGHT, WIDTH},
     canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour},
     ends::{End, NAME_STEP, names, spread},
-    frame::{Frame, Span},
+    frame::{ChartFrame, Span},
 };
 use crate::analyze::{WidthPoint, WidthSeries, WidthSweep, short_name};
 
@@ -48,7 +48,7 @@ pub(super) fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
     // Many kernels need a taller sheet for their names.
     let count = i32::try_from(own.len()).unwrap_or(i32::MAX / 64);
     let height = HEIGHT.max(TOP + 70 + count * NAME_STEP);
-    let frame = Frame {
+    let frame = ChartFrame {
         left: LEFT,
         right: WIDTH - MARGIN - room.clamp(60, 300) - 14,
         top: TOP,
@@ -145,7 +145,7 @@ fn draw_legend(canvas: &Canvas<'_>, sweep: &WidthSweep) -> Result<(), ChartError
 /// Draws both axes with grid lines, numbers and labels.
 fn draw_axes(
     canvas: &Canvas<'_>,
-    frame: &Frame,
+    frame: &ChartFrame,
     logs: RangeInclusive<u32>,
 ) -> Result<(), ChartError> {
     let font = Font::plain(12).colour(GREY);
@@ -175,7 +175,7 @@ fn draw_axes(
 fn draw_series(
     canvas: &Canvas<'_>,
     series: &WidthSeries,
-    frame: &Frame,
+    frame: &ChartFrame,
     index: usize,
 ) -> Result<(), ChartError> {
     let colour = series_colour(index);
@@ -194,7 +194,11 @@ fn draw_series(
 }
 
 /// Writes the mean active lanes beside the marks, each once a width, moved apart.
-fn draw_numbers(canvas: &Canvas<'_>, sweep: &WidthSweep, frame: &Frame) -> Result<(), ChartError> {
+fn draw_numbers(
+    canvas: &Canvas<'_>,
+    sweep: &WidthSweep,
+    frame: &ChartFrame,
+) -> Result<(), ChartError> {
     let mut columns: BTreeMap<u32, Vec<(i32, String)>> = BTreeMap::new();
     for series in &sweep.series {
         for (width, point) in line_points(series) {
@@ -222,7 +226,7 @@ fn draw_names(
     canvas: &Canvas<'_>,
     sweep: &WidthSweep,
     own: &[String],
-    frame: &Frame,
+    frame: &ChartFrame,
 ) -> Result<(), ChartError> {
     let end = |((index, series), name): ((usize, &WidthSeries), &String)| {
         let (width, point) = line_points(series).pop_last()?;

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::kernel::{DeviceClass, Language, near_matches};
+use crate::kernel::{DeviceClass, KernelLanguage, near_matches};
 use crate::run::back_end::{BackEnd, Listed, Listing, OpenOptions, Places};
 use crate::run::backends::{self, BACK_ENDS};
 use crate::run::worker::{self, WorkerRunner};
@@ -63,7 +63,7 @@ impl Choice {
     }
 
     /// Whether it runs kernels of this language.
-    pub(crate) fn speaks(&self, language: Language) -> bool {
+    pub(crate) fn speaks(&self, language: KernelLanguage) -> bool {
         self.back_end.languages.contains(&language)
     }
 

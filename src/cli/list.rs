@@ -8,7 +8,7 @@ use serde_json::json;
 use super::arguments::ListArguments;
 use super::catalogue;
 use super::failure::{Exit, Failure};
-use crate::kernel::{DeviceClass, Kernel, Language, SEED, format};
+use crate::kernel::{DeviceClass, Kernel, KernelLanguage, SEED, format};
 use crate::program::Needs;
 use crate::run::launched::programs;
 
@@ -26,8 +26,8 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
         let description = &kernel.description;
         let beside = if description.in_default_set { "" } else { " (not in the default set)" };
         let alone = match kernel.language {
-            Language::Wgsl => "",
-            Language::Cuda => " (CUDA C++, on cuda:N alone)",
+            KernelLanguage::Wgsl => "",
+            KernelLanguage::Cuda => " (CUDA C++, on cuda:N alone)",
         };
         writeln!(out, "{}{beside}{alone}\n    {}", kernel.id, description.question)?;
         if arguments.long {
@@ -49,7 +49,7 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
 
 /// What a kernel takes beyond WebGPU's defaults at its default point on a GPU, in words.
 fn beyond_defaults(kernel: &Kernel) -> Result<Vec<String>, Failure> {
-    if kernel.language == Language::Cuda {
+    if kernel.language == KernelLanguage::Cuda {
         return Ok(Vec::new());
     }
     let launch =

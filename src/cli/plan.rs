@@ -1,6 +1,6 @@
 //! What `lanescope run` runs: arguments, resolved.
 //!
-//! Input: the arguments as typed. Output: a [`Plan`]: kernels, devices, and how each is counted and
+//! Input: the arguments as typed. Output: a [`RunPlan`]: kernels, devices, and how each is counted and
 //! timed; executing it drives the sessions, device by device. Nothing is printed or saved here.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -27,7 +27,7 @@ const BUDGET_S: [f64; 2] = [30.0, 6.0];
 const SAMPLES_MIN: u32 = 12;
 
 /// What is run where, and how.
-pub(super) struct Plan<'a> {
+pub(super) struct RunPlan<'a> {
     catalogue: &'a Catalogue,
     kernels: Vec<&'a Kernel>,
     points: Vec<BTreeMap<String, Value>>,
@@ -52,7 +52,7 @@ pub(super) struct Plan<'a> {
 pub(super) fn plan<'a>(
     catalogue: &'a Catalogue,
     arguments: &RunArguments,
-) -> Result<Plan<'a>, Failure> {
+) -> Result<RunPlan<'a>, Failure> {
     let kernels = chosen(catalogue, arguments)?;
     let points = axis::points(&arguments.axis).map_err(Failure::bad_input)?;
     let mut told = groups::lacking(&kernels, &points)?;
@@ -72,7 +72,7 @@ pub(super) fn plan<'a>(
     let asked = !arguments.device.is_empty();
     let mut all_told = devices::remarks(&available, &devices, asked);
     all_told.append(&mut told);
-    Ok(Plan {
+    Ok(RunPlan {
         catalogue,
         kernels,
         points,
@@ -111,7 +111,7 @@ fn session_options(
     }
 }
 
-impl Plan<'_> {
+impl RunPlan<'_> {
     /// What a record says of the kernels.
     pub(super) fn notes(&self) -> BTreeMap<String, KernelNote> {
         let note = |kernel: &&Kernel| (kernel.id.clone(), kernel.description.note());
@@ -264,7 +264,7 @@ mod tests {
     }
 
     /// The plan of a command line.
-    fn planned<'a>(catalogue: &'a Catalogue, line: &str) -> Result<Plan<'a>, Failure> {
+    fn planned<'a>(catalogue: &'a Catalogue, line: &str) -> Result<RunPlan<'a>, Failure> {
         let words = ["lanescope", "run"].into_iter().chain(line.split(' '));
         let Ok(Arguments { command: Some(Command::Run(arguments)), .. }) =
             Arguments::try_parse_from(words)

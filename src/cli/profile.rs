@@ -24,7 +24,7 @@ use crate::run::profile::files::FILE_BYTES_MAX;
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::template::template;
 use crate::run::profile::twice::Twice;
-use crate::run::profile::{ProfileError, Request};
+use crate::run::profile::{ProfileError, ProfileRequest};
 use crate::run::session::{Listener, Recording, SessionOptions};
 use crate::run::simulator::SimulatorRunner;
 use crate::run::trust;
@@ -82,7 +82,7 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
 }
 
 /// What the arguments ask for, with the files that they name.
-fn request(arguments: &ProfileArguments) -> Result<Request, Failure> {
+fn request(arguments: &ProfileArguments) -> Result<ProfileRequest, Failure> {
     let piped = arguments.shader == Path::new(STDIN);
     if piped && arguments.init {
         let message = "--init writes beside the shader: give it a file in place of -";
@@ -93,7 +93,7 @@ fn request(arguments: &ProfileArguments) -> Result<Request, Failure> {
     let description = description.transpose()?;
     let shader = if piped { Path::new("stdin.wgsl") } else { &arguments.shader };
     let stem = shader.file_stem().unwrap_or_default();
-    Ok(Request {
+    Ok(ProfileRequest {
         file: shader.display().to_string(),
         name: stem.to_string_lossy().into_owned(),
         source,
@@ -130,7 +130,7 @@ fn described(path: &Path, arguments: &ProfileArguments) -> Result<(String, Descr
 }
 
 /// The launch; files that the launch file names lie beside it.
-fn launch(request: &Request, arguments: &ProfileArguments) -> Result<Launch, Failure> {
+fn launch(request: &ProfileRequest, arguments: &ProfileArguments) -> Result<Launch, Failure> {
     let folder = arguments.launch.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     let mut read = |name: &str| {
         let path = folder.join(name);
@@ -203,7 +203,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 }
 
 /// Writes the launch file beside the shader.
-fn init(request: &Request, shader: &Path) -> Result<Exit, Failure> {
+fn init(request: &ProfileRequest, shader: &Path) -> Result<Exit, Failure> {
     let path: PathBuf = shader.with_extension("toml");
     let text = template(request).map_err(Failure::bad_input)?;
     let made = std::fs::File::options().write(true).create_new(true).open(&path);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use include_dir::{Dir, include_dir};
 
-use super::described::{Kernel, Language};
+use super::described::{Kernel, KernelLanguage};
 use super::error::KernelError;
 use super::family::{self, Family, Renamed};
 use super::format;
@@ -226,7 +226,7 @@ impl Catalogue {
 
     /// The kernels in WGSL, which every device can be asked to run.
     pub fn kernels(&self) -> impl Iterator<Item = &Kernel> {
-        self.all().filter(|kernel| kernel.language == Language::Wgsl)
+        self.all().filter(|kernel| kernel.language == KernelLanguage::Wgsl)
     }
 
     /// Those, and the ones in CUDA C++.
@@ -335,13 +335,13 @@ fn kernel(
     }
     let Some((stem, ending)) = path.rsplit_once('.') else { return Ok(None) };
     if ending == "toml" {
-        let shaders = [Language::Wgsl, Language::Cuda].map(Language::extension);
+        let shaders = [KernelLanguage::Wgsl, KernelLanguage::Cuda].map(KernelLanguage::extension);
         if !shaders.iter().any(|other| files.contains_key(&format!("{stem}.{other}"))) {
             return Err(pair(format!("{stem}.wgsl")));
         }
         return Ok(None);
     }
-    let language = Language::of_file(path);
+    let language = KernelLanguage::of_file(path);
     if ending != language.extension() {
         return Ok(None);
     }

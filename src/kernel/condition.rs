@@ -11,7 +11,7 @@ use crate::record::Value;
 
 /// Whether something holds.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Text")]
+#[serde(try_from = "ConditionText")]
 pub enum Condition {
     /// The same whatever the parameters are.
     Same(bool),
@@ -29,18 +29,18 @@ pub enum Condition {
 /// A condition as a description writes it.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Text {
+enum ConditionText {
     Same(bool),
     Compared(String),
 }
 
-impl TryFrom<Text> for Condition {
+impl TryFrom<ConditionText> for Condition {
     type Error = String;
 
-    fn try_from(text: Text) -> Result<Self, String> {
+    fn try_from(text: ConditionText) -> Result<Self, String> {
         let text = match text {
-            Text::Same(same) => return Ok(Self::Same(same)),
-            Text::Compared(text) => text,
+            ConditionText::Same(same) => return Ok(Self::Same(same)),
+            ConditionText::Compared(text) => text,
         };
         let words: Vec<&str> = text.split_whitespace().collect();
         let equal = match words[..] {

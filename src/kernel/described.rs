@@ -10,7 +10,7 @@ pub struct Kernel {
     /// `family/name`.
     pub id: String,
     /// What it is written in.
-    pub language: Language,
+    pub language: KernelLanguage,
     /// The shader's text.
     pub source: String,
     /// What its TOML says.
@@ -19,7 +19,7 @@ pub struct Kernel {
 
 /// What a kernel is written in: its file's ending says it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
+pub enum KernelLanguage {
     /// WGSL, which every device runs.
     Wgsl,
     /// CUDA C++, for what WGSL cannot say: NVIDIA's GPUs through CUDA run it, and nobody else. Its
@@ -27,7 +27,7 @@ pub enum Language {
     Cuda,
 }
 
-impl Language {
+impl KernelLanguage {
     /// The language of a file; WGSL where the ending is none of ours.
     pub fn of_file(name: &str) -> Self {
         if name.ends_with(".cu") { Self::Cuda } else { Self::Wgsl }
@@ -50,7 +50,7 @@ impl Kernel {
     /// [`KernelError::Toml`] with file, line and key.
     pub fn parse(id: &str, source: &str, description: &str) -> Result<Self, KernelError> {
         let description = Description::parse(&format!("{id}.toml"), description)?;
-        let language = Language::Wgsl;
+        let language = KernelLanguage::Wgsl;
         Ok(Self { id: id.to_owned(), language, source: source.to_owned(), description })
     }
 

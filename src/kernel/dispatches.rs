@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::described::Language;
+use super::described::KernelLanguage;
 use super::format::{Description, DispatchDescription, IndirectDescription, WorkgroupsDescription};
 use super::formula::{self, Names};
 use super::limits::{REPETITIONS_MAX, WORKGROUPS_PER_DIMENSION_MAX, fold};
@@ -62,7 +62,7 @@ pub enum Workgroups {
 ///
 /// A sentence that names the dispatch and what in it cannot be worked out.
 pub(super) fn all(
-    language: Language,
+    language: KernelLanguage,
     description: &Description,
     parameters: &BTreeMap<String, Value>,
     names: &Names,
@@ -77,7 +77,7 @@ pub(super) fn all(
 
 /// A described dispatch, as often as it stands in the list.
 fn repeated(
-    language: Language,
+    language: KernelLanguage,
     dispatch: &DispatchDescription,
     parameters: &BTreeMap<String, Value>,
     names: &Names,
@@ -120,17 +120,17 @@ fn repeated(
 
 /// What a dispatch of a kernel in CUDA C++ needs beside, and one in WGSL must not have.
 fn native(
-    language: Language,
+    language: KernelLanguage,
     dispatch: &DispatchDescription,
     names: &Names,
 ) -> Result<Option<Native>, String> {
     match (language, dispatch.workgroup_size) {
-        (Language::Wgsl, None) if dispatch.cooperative.is_none() => Ok(None),
-        (Language::Wgsl, _) => {
+        (KernelLanguage::Wgsl, None) if dispatch.cooperative.is_none() => Ok(None),
+        (KernelLanguage::Wgsl, _) => {
             Err("it has `workgroup_size` or `cooperative`, which only CUDA C++ takes".to_owned())
         }
-        (Language::Cuda, None) => Err("it needs a `workgroup_size`".to_owned()),
-        (Language::Cuda, Some(workgroup_size)) => {
+        (KernelLanguage::Cuda, None) => Err("it needs a `workgroup_size`".to_owned()),
+        (KernelLanguage::Cuda, Some(workgroup_size)) => {
             let cooperative = dispatch.cooperative.as_ref();
             let cooperative =
                 cooperative.map_or(Ok(0), |asked| formula::evaluate_count(asked, names))?;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::described::{Kernel, Language};
+use super::described::{Kernel, KernelLanguage};
 use super::dispatches::{self, Dispatch};
 use super::error::KernelError;
 use super::format::{
@@ -95,8 +95,8 @@ pub struct ExpectedBlock {
 
 impl Launch {
     /// What it is written in, by its file's name.
-    pub fn language(&self) -> Language {
-        Language::of_file(&self.file)
+    pub fn language(&self) -> KernelLanguage {
+        KernelLanguage::of_file(&self.file)
     }
 
     /// The buffer `name`.
@@ -180,7 +180,7 @@ pub fn build(
         return Err(problem("there are no [[dispatches]]".to_owned()));
     }
     distinct(&description.buffers).map_err(problem)?;
-    let builder = Builder { names: &names, parameters: &parameters, surroundings };
+    let builder = BufferBuilder { names: &names, parameters: &parameters, surroundings };
     let buffers: Vec<Buffer> = description
         .buffers
         .iter()
@@ -285,13 +285,13 @@ fn expected_blocks(
 }
 
 /// What buffers are worked out from.
-struct Builder<'a> {
+struct BufferBuilder<'a> {
     names: &'a Names,
     parameters: &'a BTreeMap<String, Value>,
     surroundings: &'a Surroundings,
 }
 
-impl Builder<'_> {
+impl BufferBuilder<'_> {
     fn buffer(&self, buffer: &BufferDescription) -> Result<Buffer, String> {
         let name = &buffer.name;
         let output = buffer.output;

@@ -36,7 +36,7 @@ pub mod scalars;
 pub mod shape;
 
 pub use catalogue::{Catalogue, Claim, DeviceClass, SEED, claims, near_matches};
-pub use described::{Kernel, Language};
+pub use described::{Kernel, KernelLanguage};
 pub use dispatches::{Dispatch, Native, Workgroups};
 pub use error::KernelError;
 pub use family::{Family, Renamed};

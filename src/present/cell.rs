@@ -3,7 +3,7 @@
 //! Input: figures, typed, or the reason why one is missing. Output: text for people, and plain numbers
 //! for machines. What was not measured is a dash for people and empty for machines, never a zero.
 
-use crate::analyze::{PairedRatio, Verdict};
+use crate::analyze::{PairedRatio, RatioVerdict};
 use crate::record::Flag;
 use crate::record::flag;
 use crate::units::{Bytes, Nanoseconds, Ratio, Width, grouped};
@@ -73,9 +73,9 @@ impl Cell {
             None => Self::Factor(ratio.median),
         };
         match ratio.verdict() {
-            Verdict::Different => figure,
-            Verdict::NotDistinguished => figure.with("not distinguished from 1".to_owned()),
-            Verdict::TooFewPairs => figure.with(format!("only {} pairs", ratio.pairs)),
+            RatioVerdict::Different => figure,
+            RatioVerdict::NotDistinguished => figure.with("not distinguished from 1".to_owned()),
+            RatioVerdict::TooFewPairs => figure.with(format!("only {} pairs", ratio.pairs)),
         }
     }
 

@@ -34,7 +34,7 @@ mod peers;
 mod value;
 
 use counts::lines_of;
-pub use counts::{Block, BlockCode, ConditionClass, Enclosure, Flow, Leave, Line, Part};
+pub use counts::{Block, BlockCode, ConditionClass, ConstructPart, Enclosure, Flow, Leave, Line};
 pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};
 pub use machine::{Counter, CountersFrom, Instruction, MachineCode};

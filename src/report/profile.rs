@@ -16,7 +16,7 @@ use super::{
     ReportError,
     context::{self, RunText},
     environment, format,
-    highlight::{Part, highlighted},
+    highlight::{TextPart, highlighted},
 };
 use crate::{
     analyze::{Advice, DeviceProfile, LineProfile, Profile, Rule},
@@ -135,7 +135,7 @@ const TINT_MAX: f64 = 34.0;
 #[derive(Debug, Serialize)]
 struct LineText {
     number: u32,
-    parts: Vec<Part>,
+    parts: Vec<TextPart>,
     /// Whether some device has figures for it.
     counted: bool,
     cells: Vec<Option<CellText>>,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::launched::{programs, sha256};
 use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, trust};
-use crate::kernel::{Language, Launch, Workgroups};
+use crate::kernel::{KernelLanguage, Launch, Workgroups};
 use crate::program::Program;
 use crate::program::loops::{self, CutLoops, LoopCounts};
 use crate::record::{
@@ -51,7 +51,7 @@ pub fn measurement(
     results: Results,
 ) -> Result<Measurement, RunError> {
     let Results { counted, timed, collected, error } = results;
-    let native = launch.language() == Language::Cuda;
+    let native = launch.language() == KernelLanguage::Cuda;
     let programs = if native { Vec::new() } else { programs(launch)? };
     let mut counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
     let Collected { counters: hardware, missing, from, machine_code } =

@@ -18,8 +18,8 @@ use crate::record::{
     Backend, Counter, Device, DeviceKind, Flag, Gives, LimitOf, Method, Packing, Tag, Trust,
 };
 use crate::simulate::{
-    BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Report, ReportKind,
-    Schedule, SimulateError, Taken, Trap,
+    BUFFER_BYTES_MAX, Compiled, Config, DetachedBuffer, Fma, Memory, Outcome, Reconvergence,
+    Report, ReportKind, Schedule, SimulateError, Trap,
 };
 use crate::units::Width;
 
@@ -195,13 +195,13 @@ fn speed(programs: &[Program], dispatches: &[CountedDispatch], seconds: f64) -> 
 /// A launch's buffers with their first contents.
 fn buffers(launch: &Launch) -> Buffers {
     let made = |buffer: &crate::kernel::Buffer| {
-        (buffer.name.clone(), Taken::new(&launch.contents(buffer)))
+        (buffer.name.clone(), DetachedBuffer::new(&launch.contents(buffer)))
     };
     launch.buffers.iter().map(made).collect()
 }
 
 /// A launch's buffers by name, on their way from dispatch to dispatch.
-type Buffers = BTreeMap<String, Taken>;
+type Buffers = BTreeMap<String, DetachedBuffer>;
 
 impl Runner for SimulatorRunner {
     fn device(&self) -> &Device {
@@ -365,7 +365,7 @@ impl SimulatorRunner {
 
 /// The three counts of an indirect dispatch.
 fn indirect(buffers: &Buffers, name: &str, offset: u64) -> Result<[u32; 3], RunError> {
-    let bytes = buffers.get(name).map(Taken::to_bytes).unwrap_or_default();
+    let bytes = buffers.get(name).map(DetachedBuffer::to_bytes).unwrap_or_default();
     let start = usize::try_from(offset).unwrap_or(usize::MAX);
     let words = bytes.get(start..start.saturating_add(12)).unwrap_or_default().as_chunks::<4>().0;
     match words {

@@ -1,6 +1,6 @@
 //! The child process that owns a device, and the parent's end of the conversation.
 //!
-//! Input, of the child: [`Request`]s as JSON lines on standard input. Output: [`Reply`]s as JSON
+//! Input, of the child: [`WorkerRequest`]s as JSON lines on standard input. Output: [`Reply`]s as JSON
 //! lines on standard output. The child ends when its input does. [`WorkerRunner`] is the parent's
 //! end, a [`Runner`]: it waits for each line up to a limit, and where the child hangs or dies it
 //! ends it and says so. Nothing that a driver does can reach the process that holds the results.
@@ -41,7 +41,7 @@ const STDERR_LINES: usize = 6;
 /// What the parent asks for.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Request {
+pub enum WorkerRequest {
     /// List what a back end has: answered with [`Reply::Listed`].
     List {
         /// The back end's prefix.
@@ -73,7 +73,7 @@ pub enum Request {
         part: CountersPart,
     },
     /// Say whether hardware counters can be read: answered with [`Reply::Counters`] or
-    /// [`Reply::Failed`]. As [`Request::Collect`], in a child of its own.
+    /// [`Reply::Failed`]. As [`WorkerRequest::Collect`], in a child of its own.
     Counters {
         /// The device's id.
         id: String,
@@ -124,7 +124,7 @@ pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()
         if input.read_line(&mut line)? == 0 {
             return Ok(());
         }
-        let request: Request = serde_json::from_str(&line)?;
+        let request: WorkerRequest = serde_json::from_str(&line)?;
         let reply = answer(request, &mut runner, output)?;
         send(output, &reply)?;
     }
@@ -141,13 +141,13 @@ fn closed() -> RunError {
 }
 
 fn answer(
-    request: Request,
+    request: WorkerRequest,
     runner: &mut Option<Box<dyn Runner>>,
     output: &mut impl Write,
 ) -> io::Result<Reply> {
     Ok(match request {
-        Request::List { back_end } => list_here(&back_end),
-        Request::Open { id, options } => match open_here(&id, &options) {
+        WorkerRequest::List { back_end } => list_here(&back_end),
+        WorkerRequest::Open { id, options } => match open_here(&id, &options) {
             Ok(opened) => {
                 let device = Box::new(opened.device().clone());
                 *runner = Some(opened);
@@ -155,22 +155,22 @@ fn answer(
             }
             Err(error) => Reply::Failed(error),
         },
-        Request::Count { launch, request } => match runner.as_mut() {
+        WorkerRequest::Count { launch, request } => match runner.as_mut() {
             None => Reply::Failed(closed()),
             Some(runner) => return count(&mut **runner, &launch, &request, output),
         },
-        Request::Collect { id, launch, part } => {
+        WorkerRequest::Collect { id, launch, part } => {
             let collected = caught("reading of counters", &launch.file, || {
                 let (hardware, place) = hardware(&id)?;
                 (hardware.collect)(place, &launch, part)
             });
             collected.map_or_else(Reply::Failed, |collected| Reply::Collected(Box::new(collected)))
         }
-        Request::Counters { id } => {
+        WorkerRequest::Counters { id } => {
             let found = hardware(&id).and_then(|(hardware, place)| (hardware.available)(place));
             found.map_or_else(Reply::Failed, Reply::Counters)
         }
-        Request::Time { launches, options } => match runner.as_mut() {
+        WorkerRequest::Time { launches, options } => match runner.as_mut() {
             None => Reply::Failed(closed()),
             Some(runner) => return time(&mut **runner, &launches, &options, output),
         },
@@ -305,7 +305,7 @@ impl Worker {
         Ok(Self { child, requests, replies, complaints, listening })
     }
 
-    fn ask(&mut self, request: &Request) -> Result<(), RunError> {
+    fn ask(&mut self, request: &WorkerRequest) -> Result<(), RunError> {
         let mut line = serde_json::to_vec(request)
             .map_err(|error| RunError::new(RunErrorKind::BadInput, error.to_string()))?;
         line.push(b'\n');
@@ -373,7 +373,7 @@ pub fn list(back_end: &BackEnd) -> Result<Listing, RunError> {
         return Ok(Listing::default());
     }
     let mut worker = Worker::start(&WorkerOptions::new(OPENING_MAX))?;
-    worker.ask(&Request::List { back_end: back_end.prefix.to_owned() })?;
+    worker.ask(&WorkerRequest::List { back_end: back_end.prefix.to_owned() })?;
     match worker.hear(OPENING_MAX, &format!("listing the devices of {}", back_end.name))? {
         Reply::Listed(listing) => Ok(listing),
         Reply::Failed(error) => Err(error),
@@ -390,7 +390,7 @@ fn collected(
 ) -> Result<Collected, RunError> {
     let mut worker = Worker::start(options)?;
     let of = Box::new(launch.clone());
-    worker.ask(&Request::Collect { id: id.to_owned(), launch: of, part })?;
+    worker.ask(&WorkerRequest::Collect { id: id.to_owned(), launch: of, part })?;
     let limit = COLLECTING_MAX.max(options.silence_max);
     match worker.hear(limit, &format!("reading counters of {}", launch.kernel))? {
         Reply::Collected(collected) => Ok(*collected),
@@ -407,7 +407,7 @@ fn collected(
 /// What opening the device gives, and what ends the child.
 pub fn counters(id: &str) -> Result<Result<CountersFrom, String>, RunError> {
     let mut worker = Worker::start(&WorkerOptions::new(OPENING_MAX))?;
-    worker.ask(&Request::Counters { id: id.to_owned() })?;
+    worker.ask(&WorkerRequest::Counters { id: id.to_owned() })?;
     match worker.hear(OPENING_MAX, "taking hold of hardware counters")? {
         Reply::Counters(found) => Ok(found),
         Reply::Failed(error) => Err(error),
@@ -451,7 +451,7 @@ impl WorkerRunner {
     ) -> Result<Self, RunError> {
         let silence_max = options.silence_max;
         let mut worker = Worker::start(options)?;
-        worker.ask(&Request::Open { id: id.to_owned(), options: *open })?;
+        worker.ask(&WorkerRequest::Open { id: id.to_owned(), options: *open })?;
         match worker.hear(OPENING_MAX, &format!("opening {id}"))? {
             Reply::Opened(device) => {
                 Ok(Self { worker, device: *device, silence_max, options: options.clone() })
@@ -495,7 +495,7 @@ impl Runner for WorkerRunner {
         notice: &mut dyn FnMut(),
     ) -> Result<Vec<Counted>, RunError> {
         let (of, doing) = (Box::new(launch.clone()), format!("counting {}", launch.kernel));
-        self.worker.ask(&Request::Count { launch: of, request: *request })?;
+        self.worker.ask(&WorkerRequest::Count { launch: of, request: *request })?;
         loop {
             match self.hear(&doing)? {
                 Reply::Counting => notice(),
@@ -545,7 +545,7 @@ impl Runner for WorkerRunner {
                 .collect()
         };
         let mut current = 0;
-        let request = Request::Time { launches: launches.to_vec(), options: *options };
+        let request = WorkerRequest::Time { launches: launches.to_vec(), options: *options };
         if let Err(error) = self.worker.ask(&request) {
             return all(&error, current);
         }

@@ -22,7 +22,7 @@ mod stop;
 mod tests;
 
 pub use ratio::{
-    PAIRED_CONFIDENCE_RATIO, PAIRS_MIN, PairedRatio, UnpairedRatio, Verdict, paired_ratio,
+    PAIRED_CONFIDENCE_RATIO, PAIRS_MIN, PairedRatio, RatioVerdict, UnpairedRatio, paired_ratio,
     unpaired_ratio,
 };
 pub use stop::{Decision, StopRule};

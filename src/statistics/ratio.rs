@@ -23,7 +23,7 @@ pub const PAIRS_MIN: usize = 8;
 
 /// What can be said about two kernels' times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RatioVerdict {
     /// The interval excludes 1.
     Different,
     /// The interval holds 1: no difference was seen, which is no proof that there is none.
@@ -55,11 +55,11 @@ pub struct PairedRatio {
 
 impl PairedRatio {
     /// Says whether the two differ: only where the interval excludes 1.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> RatioVerdict {
         match self.interval {
-            None => Verdict::TooFewPairs,
-            Some(interval) if interval.contains(1.0) => Verdict::NotDistinguished,
-            Some(_) => Verdict::Different,
+            None => RatioVerdict::TooFewPairs,
+            Some(interval) if interval.contains(1.0) => RatioVerdict::NotDistinguished,
+            Some(_) => RatioVerdict::Different,
         }
     }
 }

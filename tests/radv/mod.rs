@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use lanescope::amd::Kind;
+use lanescope::amd::IssueKind;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::record::{Method, Output, Value};
 use lanescope::run::radv::matching::{Match, Matching};
@@ -169,7 +169,7 @@ fn passes(runner: &RadvRunner) {
             launch.buffers.iter().map(|one| (one.name.clone(), launch.contents(one))).collect();
         let executed = runner.execute(&launch, &mut buffers).unwrap();
         let [one] = executed.as_slice() else { panic!("{id} has one dispatch") };
-        let valu = one.outcome.total(&one.code, Kind::Valu);
+        let valu = one.outcome.total(&one.code, IssueKind::Valu);
         // Another version of the compiler emits another loop.
         if runner.device().driver == MEASURED {
             assert_eq!((valu.passes_min, valu.passes_max), (expected, expected), "{id}");
@@ -207,6 +207,6 @@ fn matching(runner: &RadvRunner) {
     assert!(!measured || lost(&sorting) <= 2, "insertion_sort: {:?}", sorting.blocks);
     let (executed, machine) = only("hot_loops/state_machine");
     assert!(lost(&machine) >= 4, "state_machine: {:?}", machine.blocks);
-    let valu = executed.outcome.total(&executed.code, Kind::Valu);
+    let valu = executed.outcome.total(&executed.code, IssueKind::Valu);
     assert_eq!(valu.lanes, wave * valu.executions, "the arms of state_machine are selects");
 }

@@ -24,7 +24,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Block, Dispatch, Enclosure, Instruction, MachineCode, Part};
+use crate::record::{Block, ConstructPart, Dispatch, Enclosure, Instruction, MachineCode};
 
 /// A block that at most this part of the lanes enter, on the mean, is entered by some.
 pub(super) const PARTIAL: f64 = 0.9;
@@ -211,18 +211,18 @@ fn judged(facts: &LineFacts<'_>, width: f64) -> Vec<ChangeKind> {
     kinds
 }
 
-fn within(block: &Block, kind: fn(Part) -> bool) -> bool {
+fn within(block: &Block, kind: fn(ConstructPart) -> bool) -> bool {
     let path = block.flow.iter().flat_map(|flow| &flow.path);
     path.into_iter().any(|around: &Enclosure| kind(around.part))
 }
 
-fn is_branch(part: Part) -> bool {
+fn is_branch(part: ConstructPart) -> bool {
     match part {
-        Part::IfAccept | Part::IfReject | Part::SwitchCase => true,
-        Part::LoopBody | Part::LoopContinuing => false,
+        ConstructPart::IfAccept | ConstructPart::IfReject | ConstructPart::SwitchCase => true,
+        ConstructPart::LoopBody | ConstructPart::LoopContinuing => false,
     }
 }
 
-fn is_loop(part: Part) -> bool {
+fn is_loop(part: ConstructPart) -> bool {
     !is_branch(part)
 }

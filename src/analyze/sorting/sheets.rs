@@ -77,7 +77,7 @@ pub fn speed_sheets(curves: &[SpeedCurve]) -> Vec<SpeedSheet> {
 
 /// What a sheet's curves share: how unusual it is, the device, and names with values. Where there are too
 /// many sheets, the usual ones stay.
-type Key<'a> = (usize, &'a str, Vec<(&'a String, String)>);
+type SheetKey<'a> = (usize, &'a str, Vec<(&'a String, String)>);
 
 /// The sheets of one baseline and axis.
 fn sheets(curves: &[&SpeedCurve], axes: &[&str]) -> Vec<SpeedSheet> {
@@ -101,7 +101,7 @@ fn sheets(curves: &[&SpeedCurve], axes: &[&str]) -> Vec<SpeedSheet> {
     }
     let series = series(curves, axes);
     let series = series.as_deref();
-    let mut found: BTreeMap<Key<'_>, Vec<&SpeedCurve>> = BTreeMap::new();
+    let mut found: BTreeMap<SheetKey<'_>, Vec<&SpeedCurve>> = BTreeMap::new();
     for curve in curves {
         let key = curve.fixed.iter().filter(|(name, _)| Some(name.as_str()) != series);
         let key = key.map(|(name, value)| (name, value.to_string())).collect();

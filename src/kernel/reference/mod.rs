@@ -35,7 +35,7 @@ const DIFFERENCES_SHOWN: usize = 5;
 
 /// Whether outputs are right.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum OutputVerdict {
     /// Every element lies within the tolerance.
     Verified,
     /// Some do not.
@@ -137,10 +137,10 @@ fn expected_after(launch: &Launch, outputs: &Outputs) -> Result<Option<Expected>
 /// # Errors
 ///
 /// What [`expected`] says, and a sentence when an output is missing or too short.
-pub fn check(launch: &Launch, outputs: &Outputs) -> Result<Verdict, String> {
+pub fn check(launch: &Launch, outputs: &Outputs) -> Result<OutputVerdict, String> {
     let (Some(expected), Some(reference)) = (expected_after(launch, outputs)?, &launch.reference)
     else {
-        return Ok(Verdict::Unchecked);
+        return Ok(OutputVerdict::Unchecked);
     };
     for (name, values) in &expected {
         let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
@@ -150,10 +150,10 @@ pub fn check(launch: &Launch, outputs: &Outputs) -> Result<Verdict, String> {
             return Err(format!("`{name}` has {count} elements, not {}", values.len()));
         }
         if let Some(mismatch) = compare(name, buffer.scalar, bytes, values, reference) {
-            return Ok(Verdict::Mismatch(mismatch));
+            return Ok(OutputVerdict::Mismatch(mismatch));
         }
     }
-    Ok(Verdict::Verified)
+    Ok(OutputVerdict::Verified)
 }
 
 fn compare(

@@ -40,7 +40,7 @@ fn names() -> BTreeSet<String> {
         for launch in launches(kernel) {
             names.extend(launch.dispatches.into_iter().map(|dispatch| dispatch.entry_point));
         }
-        if kernel.language == Language::Wgsl {
+        if kernel.language == KernelLanguage::Wgsl {
             let parsed = Parsed::new(&kernel.id, &kernel.source).unwrap();
             names.extend(parsed.entry_points().into_iter().map(str::to_owned));
         }

@@ -15,14 +15,14 @@ use std::ffi::{CStr, CString};
 use super::cupti::{Cupti, CuptiError, Interface, Metric, Ranges, Record, Sass};
 use super::device::{CudaDevice, CudaKernel};
 use super::disassembly::{Disassembler, DisassemblyError};
-use super::driver::Gpu;
+use super::driver::DriverDevice;
 use super::nvrtc::Image;
 use super::runner::CudaRunner;
 use crate::kernel::Launch;
 use crate::record::{Counter, CountersFrom, Instruction, MachineCode};
 use crate::run::back_end::CountersPart;
 use crate::run::counting::verify;
-use crate::run::gpu::{Dispatch, Gpu as _, Prepared};
+use crate::run::gpu::{Gpu as _, GpuDispatch, Prepared};
 use crate::run::{Collected, RunError};
 
 /// Counts of instructions: executions, lanes, lanes that no predicate turned off.
@@ -200,7 +200,7 @@ pub fn collect(number: usize, launch: &Launch, part: CountersPart) -> Result<Col
 ///
 /// What opening the device gives, and inside, a sentence that says what is missing and how to get it.
 pub fn available(number: usize) -> Result<Result<CountersFrom, String>, RunError> {
-    let gpu = Gpu::open(number)?;
+    let gpu = DriverDevice::open(number)?;
     let take = || -> Result<CountersFrom, CuptiError> {
         let counters = Counters::open(&gpu, number)?;
         let Counters { cupti, chip, .. } = &counters;
@@ -213,7 +213,7 @@ pub fn available(number: usize) -> Result<Result<CountersFrom, String>, RunError
 }
 
 impl Counters {
-    fn open(gpu: &Gpu, number: usize) -> Result<Self, CuptiError> {
+    fn open(gpu: &DriverDevice, number: usize) -> Result<Self, CuptiError> {
         let cupti = Cupti::load(gpu.facts.cuda_version)?;
         cupti.initialize()?;
         cupti.supports(gpu, Interface::Ranges)?;
@@ -333,7 +333,7 @@ impl<'a> Replay<'a> {
     }
 
     /// The dispatches that do not only make ready what is timed, with their numbers.
-    fn worked(&self) -> impl Iterator<Item = (usize, Dispatch<'_, CudaDevice>)> {
+    fn worked(&self) -> impl Iterator<Item = (usize, GpuDispatch<'_, CudaDevice>)> {
         let all = self.prepared.work.iter().map(|(kernel, grid)| (kernel, grid)).enumerate();
         all.filter(|(index, _)| !self.launch.dispatches[*index].setup)
     }

@@ -6,13 +6,13 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::driver::{self, Argument, Buffer, Kernel};
+use super::driver::{self, Argument, DriverBuffer, LoadedKernel};
 use super::embedded;
 use super::nvrtc::{Image, Nvrtc, NvrtcError};
 use crate::run::{RunError, RunErrorKind};
 /// An open device with the compiler for it.
 pub struct CudaDevice {
-    pub(super) driver: driver::Gpu,
+    pub(super) driver: driver::DriverDevice,
     /// Nothing, and why: then only what is embedded can be loaded.
     pub(super) nvrtc: Result<Nvrtc, NvrtcError>,
     /// Whether PTX is made machine code here, with source lines, and not while it is loaded.
@@ -33,7 +33,7 @@ impl std::fmt::Debug for CudaDevice {
 
 /// A compiled dispatch with what it takes.
 pub struct CudaKernel {
-    pub(super) kernel: Kernel,
+    pub(super) kernel: LoadedKernel,
     /// What was loaded.
     pub(super) image: Image,
     /// The kernel's name in it.
@@ -41,7 +41,7 @@ pub struct CudaKernel {
     pub(super) arguments: Vec<Argument>,
     pub(super) block: [u32; 3],
     /// What the arguments point to, kept alive.
-    pub(super) _bound: Vec<Rc<Buffer>>,
+    pub(super) _bound: Vec<Rc<DriverBuffer>>,
 }
 
 impl std::fmt::Debug for CudaKernel {

@@ -44,7 +44,7 @@ pub(super) struct Facts {
 }
 
 /// An open device.
-pub(super) struct Gpu {
+pub(super) struct DriverDevice {
     opened: Rc<Opened>,
     pub(super) facts: Facts,
 }
@@ -59,21 +59,21 @@ struct Opened {
 }
 
 /// Memory of the device.
-pub struct Buffer {
+pub struct DriverBuffer {
     address: sys::CUdeviceptr,
     /// Its size in bytes, as asked for.
     pub(super) size: u64,
     opened: Rc<Opened>,
 }
 
-impl std::fmt::Debug for Buffer {
+impl std::fmt::Debug for DriverBuffer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Buffer").field("size", &self.size).finish_non_exhaustive()
     }
 }
 
 /// A kernel with the module that holds it.
-pub(super) struct Kernel {
+pub(super) struct LoadedKernel {
     module: sys::CUmodule,
     function: sys::CUfunction,
     /// Whether its launches ask for all workgroups to be on the device at once.
@@ -91,8 +91,8 @@ pub(super) enum Argument {
 }
 
 /// A kernel with what it takes.
-pub(super) struct Launch<'a> {
-    pub(super) kernel: &'a Kernel,
+pub(super) struct DriverLaunch<'a> {
+    pub(super) kernel: &'a LoadedKernel,
     pub(super) arguments: &'a [Argument],
     pub(super) grid: [u32; 3],
     pub(super) block: [u32; 3],
@@ -103,15 +103,15 @@ pub(super) struct Launch<'a> {
 /// A device that has waited, if only for the last sample to be read, is not at its speed at once, and
 /// a processor that submits one thing after the other may be slower than the device: so the same work
 /// goes before, untimed, and all of it is one submission, a graph.
-pub(super) struct Sample<'a> {
+pub(super) struct DriverSample<'a> {
     /// The dispatches of a launch.
-    pub(super) launches: &'a [Launch<'a>],
+    pub(super) launches: &'a [DriverLaunch<'a>],
     /// How often they run between the events.
     pub(super) repeats: u32,
     /// How often they run before.
     pub(super) before: u32,
     /// What is copied before either, from and to: the first contents of buffers.
-    pub(super) resets: &'a [(&'a Buffer, &'a Buffer)],
+    pub(super) resets: &'a [(&'a DriverBuffer, &'a DriverBuffer)],
     /// Where events are recorded.
     pub(super) stamps: Stamps,
 }
@@ -220,7 +220,7 @@ pub(super) fn facts(number: usize) -> Result<Facts, RunError> {
     })
 }
 
-impl Gpu {
+impl DriverDevice {
     /// Opens device `number`.
     ///
     /// # Errors
@@ -292,18 +292,18 @@ impl Gpu {
     }
 
     /// Makes a buffer of `size` bytes, of which all are zero.
-    pub(super) fn buffer(&self, size: u64) -> Result<Buffer, RunError> {
+    pub(super) fn buffer(&self, size: u64) -> Result<DriverBuffer, RunError> {
         let doing = || format!("making a buffer of {size} bytes");
         let bytes = allocated(size);
         // SAFETY: the memory is zeroed before anybody reads it, and freed when the buffer drops.
         let address = unsafe { result::malloc_sync(bytes) }.map_err(|e| failed(&doing(), e))?;
-        let buffer = Buffer { address, size, opened: Rc::clone(&self.opened) };
+        let buffer = DriverBuffer { address, size, opened: Rc::clone(&self.opened) };
         self.clear(&buffer)?;
         Ok(buffer)
     }
 
     /// Makes all bytes of a buffer zero.
-    pub(super) fn clear(&self, buffer: &Buffer) -> Result<(), RunError> {
+    pub(super) fn clear(&self, buffer: &DriverBuffer) -> Result<(), RunError> {
         let (doing, bytes) = ("clearing a buffer", allocated(buffer.size));
         // SAFETY: the buffer has so many bytes.
         unsafe { result::memset_d8_async(buffer.address, 0, bytes, self.opened.stream) }
@@ -312,7 +312,12 @@ impl Gpu {
     }
 
     /// Copies bytes into a buffer, at its start or after `offset`.
-    pub(super) fn write(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) -> Result<(), RunError> {
+    pub(super) fn write(
+        &self,
+        buffer: &DriverBuffer,
+        offset: u64,
+        bytes: &[u8],
+    ) -> Result<(), RunError> {
         let doing = "filling a buffer";
         if offset + bytes.len() as u64 > buffer.size {
             return Err(RunError::new(RunErrorKind::BadInput, "a buffer's content is too long"));
@@ -324,7 +329,12 @@ impl Gpu {
     }
 
     /// Submits a copy of all of a buffer to another of its size.
-    pub(super) fn copy(&self, from: &Buffer, to: &Buffer, doing: &str) -> Result<(), RunError> {
+    pub(super) fn copy(
+        &self,
+        from: &DriverBuffer,
+        to: &DriverBuffer,
+        doing: &str,
+    ) -> Result<(), RunError> {
         let bytes = usize::try_from(from.size.min(to.size)).unwrap_or(0);
         // SAFETY: both ranges lie inside their buffers, which outlive the copy, since every reader
         // waits for the stream.
@@ -335,7 +345,7 @@ impl Gpu {
     /// Reads `size` bytes of a buffer after `offset`.
     pub(super) fn read(
         &self,
-        buffer: &Buffer,
+        buffer: &DriverBuffer,
         offset: u64,
         size: u64,
     ) -> Result<Vec<u8>, RunError> {
@@ -352,7 +362,7 @@ impl Gpu {
     }
 
     /// Loads a kernel.
-    pub(super) fn load(&self, image: &Image, name: &str) -> Result<Kernel, RunError> {
+    pub(super) fn load(&self, image: &Image, name: &str) -> Result<LoadedKernel, RunError> {
         let doing = format!("loading the kernel `{name}` ({})", image.architecture);
         let name = CString::new(name)
             .map_err(|_| RunError::new(RunErrorKind::BadInput, "a kernel's name has a zero"))?;
@@ -363,7 +373,7 @@ impl Gpu {
         match unsafe { module::get_function(module, name) } {
             Ok(function) => {
                 let opened = Rc::clone(&self.opened);
-                Ok(Kernel { module, function, cooperative: false, opened })
+                Ok(LoadedKernel { module, function, cooperative: false, opened })
             }
             Err(error) => {
                 // SAFETY: nobody has the module.
@@ -377,10 +387,10 @@ impl Gpu {
     /// buffer, and waits.
     pub(super) fn hold(
         &self,
-        kernel: &Kernel,
+        kernel: &LoadedKernel,
         name: &str,
         (size, copies): (u32, u32),
-        from: &Buffer,
+        from: &DriverBuffer,
     ) -> Result<(), RunError> {
         let doing = format!("filling `{name}` in constant memory");
         let wrong = |error| failed(&doing, error);
@@ -412,7 +422,7 @@ impl Gpu {
         self.wait(&doing)
     }
 
-    fn launch(&self, launch: &Launch<'_>, doing: &str) -> Result<(), RunError> {
+    fn launch(&self, launch: &DriverLaunch<'_>, doing: &str) -> Result<(), RunError> {
         if launch.grid.contains(&0) {
             return Ok(());
         }
@@ -441,7 +451,11 @@ impl Gpu {
     }
 
     /// How many workgroups of so many invocations the device holds at once.
-    pub(super) fn resident(&self, kernel: &Kernel, invocations: u32) -> Result<u32, RunError> {
+    pub(super) fn resident(
+        &self,
+        kernel: &LoadedKernel,
+        invocations: u32,
+    ) -> Result<u32, RunError> {
         let size = i32::try_from(invocations).unwrap_or(i32::MAX);
         let mut count = 0;
         // SAFETY: the kernel is loaded, and the number outlives the call.
@@ -456,7 +470,7 @@ impl Gpu {
     }
 
     /// Runs launches one after the other, and waits.
-    pub(super) fn run(&self, launches: &[Launch<'_>], doing: &str) -> Result<(), RunError> {
+    pub(super) fn run(&self, launches: &[DriverLaunch<'_>], doing: &str) -> Result<(), RunError> {
         for launch in launches {
             self.launch(launch, doing)?;
         }
@@ -464,7 +478,11 @@ impl Gpu {
     }
 
     /// Records a sample.
-    pub(super) fn record(&self, sample: &Sample<'_>, doing: &str) -> Result<Recorded, RunError> {
+    pub(super) fn record(
+        &self,
+        sample: &DriverSample<'_>,
+        doing: &str,
+    ) -> Result<Recorded, RunError> {
         let recording = |error| failed(&format!("recording: {doing}"), error);
         let dispatches = sample.launches.len() * sample.repeats as usize;
         let spans = if sample.stamps == Stamps::Around { 1 } else { dispatches };
@@ -491,8 +509,13 @@ impl Gpu {
 
     /// Submits all that a sample consists of: with the first event before and the last after, or one
     /// more event after each dispatch.
-    fn submit(&self, sample: &Sample<'_>, events: &[Event], doing: &str) -> Result<(), RunError> {
-        let Sample { launches, repeats, before, resets, stamps } = sample;
+    fn submit(
+        &self,
+        sample: &DriverSample<'_>,
+        events: &[Event],
+        doing: &str,
+    ) -> Result<(), RunError> {
+        let DriverSample { launches, repeats, before, resets, stamps } = sample;
         let reset = || resets.iter().try_for_each(|(from, to)| self.copy(from, to, doing));
         let all = |times: u32| (0..times).flat_map(|_| *launches);
         let stamp = |event: &Event| event.record_inside(self.opened.stream, doing);
@@ -560,7 +583,7 @@ impl Gpu {
     }
 }
 
-impl Kernel {
+impl LoadedKernel {
     /// The same kernel, launched so or not: with the driver seeing to it that all workgroups are on
     /// the device at once, or refusing.
     pub(super) fn cooperative(mut self, cooperative: bool) -> Self {
@@ -574,7 +597,7 @@ impl Kernel {
     }
 }
 
-impl Buffer {
+impl DriverBuffer {
     /// The argument that names the buffer.
     pub(super) fn argument(&self) -> Argument {
         Argument::Address(self.address)
@@ -637,7 +660,7 @@ impl Drop for Event {
     }
 }
 
-impl Drop for Buffer {
+impl Drop for DriverBuffer {
     fn drop(&mut self) {
         if self.opened.hung.get() {
             return;
@@ -647,7 +670,7 @@ impl Drop for Buffer {
     }
 }
 
-impl Drop for Kernel {
+impl Drop for LoadedKernel {
     fn drop(&mut self) {
         if self.opened.hung.get() {
             return;

@@ -1,4 +1,4 @@
-//! A CUDA device behind [`Gpu`]: kernels are translated, compiled and launched.
+//! A CUDA device behind [`DriverDevice`]: kernels are translated, compiled and launched.
 //!
 //! Input: shaders, buffers, samples. Output: what the trait asks for. Each dispatch is translated and
 //! compiled by NVRTC for the device's own architecture (or found among the embedded PTX where there is
@@ -9,7 +9,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 
 use super::device::{CudaDevice, CudaKernel};
-use super::driver::{self, Argument, Buffer, GRID_MAX, Kernel, Recorded, WORKGROUP_BYTES_MAX};
+use super::driver::{
+    self, Argument, DriverBuffer, GRID_MAX, LoadedKernel, Recorded, WORKGROUP_BYTES_MAX,
+};
 use super::native;
 use super::nvrtc::{Image, Nvrtc};
 use super::options::options;
@@ -17,7 +19,7 @@ use crate::instrument::Instrumented;
 use crate::kernel::Launch;
 use crate::record::{Backend, Device, DeviceKind, Gives};
 use crate::run::gpu::{
-    Buffers, Clock, Dispatch, Gpu, GpuRunner, Grid, Limits, Sample, Shader, Slot, Uses,
+    Buffers, Clock, Gpu, GpuDispatch, GpuLimits, GpuRunner, GpuSample, Grid, Shader, Slot, Uses,
 };
 use crate::run::probes::words;
 use crate::run::sampling::Ticks;
@@ -51,9 +53,9 @@ impl CudaDevice {
     /// to one that is uniform.
     fn hold<'b>(
         &self,
-        kernel: &Kernel,
+        kernel: &LoadedKernel,
         translated: &Translated,
-        buffer: &dyn Fn(u32, u32) -> Result<&'b Buffer, RunError>,
+        buffer: &dyn Fn(u32, u32) -> Result<&'b DriverBuffer, RunError>,
     ) -> Result<(), RunError> {
         for constant in &translated.constants {
             let from = buffer(constant.group, constant.binding)?;
@@ -64,7 +66,7 @@ impl CudaDevice {
     }
 
     /// The grid of a dispatch, read back where a buffer holds it.
-    fn workgroups(&self, grid: &Grid<Rc<Buffer>>) -> Result<[u32; 3], RunError> {
+    fn workgroups(&self, grid: &Grid<Rc<DriverBuffer>>) -> Result<[u32; 3], RunError> {
         match grid {
             Grid::Direct(workgroups) => Ok(*workgroups),
             Grid::Indirect(buffer, offset) => {
@@ -77,11 +79,16 @@ impl CudaDevice {
     /// Dispatches as the driver takes them.
     pub(super) fn launches<'a>(
         &self,
-        work: &[Dispatch<'a, Self>],
-    ) -> Result<Vec<driver::Launch<'a>>, RunError> {
-        let launch = |(kernel, grid): &Dispatch<'a, Self>| {
+        work: &[GpuDispatch<'a, Self>],
+    ) -> Result<Vec<driver::DriverLaunch<'a>>, RunError> {
+        let launch = |(kernel, grid): &GpuDispatch<'a, Self>| {
             let CudaKernel { kernel, arguments, block, .. } = *kernel;
-            Ok(driver::Launch { kernel, arguments, grid: self.workgroups(grid)?, block: *block })
+            Ok(driver::DriverLaunch {
+                kernel,
+                arguments,
+                grid: self.workgroups(grid)?,
+                block: *block,
+            })
         };
         work.iter().map(launch).collect()
     }
@@ -91,7 +98,7 @@ impl CudaDevice {
 fn arguments<'b>(
     translated: &Translated,
     immediates: &[u8],
-    buffer: &dyn Fn(u32, u32) -> Result<&'b Buffer, RunError>,
+    buffer: &dyn Fn(u32, u32) -> Result<&'b DriverBuffer, RunError>,
 ) -> Result<Vec<Argument>, RunError> {
     let mut arguments = Vec::new();
     for parameter in &translated.parameters {
@@ -131,15 +138,15 @@ fn whole_ns(span_ns: f64) -> u64 {
 }
 
 impl Gpu for CudaDevice {
-    type Buffer = Rc<Buffer>;
+    type Buffer = Rc<DriverBuffer>;
     type Kernel = CudaKernel;
     type Recorded = Recorded;
 
     const TAKES_INDIRECT_GRIDS: bool = false;
 
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> GpuLimits {
         let memory_bytes = self.driver.facts.memory_bytes;
-        Limits {
+        GpuLimits {
             storage_bytes_max: memory_bytes,
             uniform_bytes_max: memory_bytes,
             memory_bytes: Some(memory_bytes),
@@ -152,36 +159,36 @@ impl Gpu for CudaDevice {
         Some(Clock::Spans)
     }
 
-    fn buffer(&self, _: &str, size: u64, _: Uses) -> Result<Rc<Buffer>, RunError> {
+    fn buffer(&self, _: &str, size: u64, _: Uses) -> Result<Rc<DriverBuffer>, RunError> {
         self.driver.buffer(size).map(Rc::new)
     }
 
-    fn size(&self, buffer: &Rc<Buffer>) -> u64 {
+    fn size(&self, buffer: &Rc<DriverBuffer>) -> u64 {
         buffer.size
     }
 
-    fn write(&self, buffer: &Rc<Buffer>, offset: u64, bytes: &[u8]) -> Result<(), RunError> {
+    fn write(&self, buffer: &Rc<DriverBuffer>, offset: u64, bytes: &[u8]) -> Result<(), RunError> {
         self.driver.write(buffer, offset, bytes)
     }
 
-    fn read(&self, buffer: &Rc<Buffer>, offset: u64, size: u64) -> Result<Vec<u8>, RunError> {
+    fn read(&self, buffer: &Rc<DriverBuffer>, offset: u64, size: u64) -> Result<Vec<u8>, RunError> {
         self.driver.read(buffer, offset, size)
     }
 
-    fn copy(&self, from: &Rc<Buffer>, to: &Rc<Buffer>) -> Result<(), RunError> {
+    fn copy(&self, from: &Rc<DriverBuffer>, to: &Rc<DriverBuffer>) -> Result<(), RunError> {
         let doing = "copying a buffer";
         self.driver.copy(from, to, doing)?;
         self.driver.wait(doing)
     }
 
-    fn clear(&self, buffer: &Rc<Buffer>) -> Result<(), RunError> {
+    fn clear(&self, buffer: &Rc<DriverBuffer>) -> Result<(), RunError> {
         self.driver.clear(buffer)
     }
 
     fn compile(
         &self,
         shader: &Shader<'_>,
-        slots: &[Slot<'_, Rc<Buffer>>],
+        slots: &[Slot<'_, Rc<DriverBuffer>>],
     ) -> Result<CudaKernel, RunError> {
         let options = options(shader.trusted, shader.zero_memory);
         let translated = caught("translation", shader.file(), || {
@@ -210,7 +217,7 @@ impl Gpu for CudaDevice {
     fn compile_native(
         &self,
         launch: &Launch,
-        buffers: &Buffers<Rc<Buffer>>,
+        buffers: &Buffers<Rc<DriverBuffer>>,
     ) -> Result<Vec<CudaKernel>, RunError> {
         native::kernels(self, launch, buffers)
     }
@@ -221,16 +228,16 @@ impl Gpu for CudaDevice {
         asks.then(|| self.driver.resident(&kernel.kernel, invocations)).transpose()
     }
 
-    fn run(&self, work: &[Dispatch<'_, Self>], doing: &str) -> Result<(), RunError> {
+    fn run(&self, work: &[GpuDispatch<'_, Self>], doing: &str) -> Result<(), RunError> {
         self.driver.run(&self.launches(work)?, doing)
     }
 
-    fn record(&self, sample: &Sample<'_, Self>, doing: &str) -> Result<Recorded, RunError> {
-        let Sample { work, repeats, before, resets, stamps } = sample;
+    fn record(&self, sample: &GpuSample<'_, Self>, doing: &str) -> Result<Recorded, RunError> {
+        let GpuSample { work, repeats, before, resets, stamps } = sample;
         let launches = self.launches(work)?;
-        let resets: Vec<(&Buffer, &Buffer)> =
+        let resets: Vec<(&DriverBuffer, &DriverBuffer)> =
             resets.iter().map(|(from, to)| (from.as_ref(), to.as_ref())).collect();
-        let sample = driver::Sample {
+        let sample = driver::DriverSample {
             launches: &launches,
             repeats: *repeats,
             before: *before,
@@ -275,7 +282,7 @@ impl CudaRunner {
 
 /// Opens a device, and says what the driver says of it.
 fn open(number: usize, assembles: bool) -> Result<(CudaDevice, Device), RunError> {
-    let gpu = driver::Gpu::open(number)?;
+    let gpu = driver::DriverDevice::open(number)?;
     let nvrtc = Nvrtc::load();
     let facts = gpu.facts.clone();
     let width = u32::try_from(facts.warp_size).ok().and_then(|lanes| Width::new(lanes).ok());

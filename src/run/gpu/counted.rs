@@ -8,7 +8,7 @@ use super::device::GpuRunner;
 use super::launches::{Buffers, Counters, WIDTH_ASSUMED, written_by};
 use super::{Gpu, Grid};
 use crate::instrument::Method;
-use crate::kernel::{Language, Launch};
+use crate::kernel::{KernelLanguage, Launch};
 use crate::record::{self, Counter, Tag};
 use crate::run::counting::{Outputs, decoded, known, method_recorded, verify};
 use crate::run::launched::{outputs_sha256, outputs_shown, programs};
@@ -26,7 +26,7 @@ pub(super) struct Counting<G: Gpu> {
 }
 
 /// What a counted run left behind.
-pub(super) struct Found {
+pub(super) struct CountedRun {
     dispatches: Vec<CountedDispatch>,
     outputs: Outputs,
 }
@@ -60,7 +60,7 @@ impl<G: Gpu> GpuRunner<G> {
         launch: &Launch,
         counting: &Counting<G>,
         notice: &mut dyn FnMut(),
-    ) -> Result<Found, RunError> {
+    ) -> Result<CountedRun, RunError> {
         let doing = format!("counting {}", launch.kernel);
         let mut dispatches = Vec::new();
         for (dispatch, (kernel, counters)) in launch.dispatches.iter().zip(&counting.steps) {
@@ -72,7 +72,7 @@ impl<G: Gpu> GpuRunner<G> {
             let workgroups = known(&dispatch.workgroups);
             dispatches.push(CountedDispatch { workgroups, counts });
         }
-        Ok(Found { dispatches, outputs: self.outputs(launch, &counting.buffers)? })
+        Ok(CountedRun { dispatches, outputs: self.outputs(launch, &counting.buffers)? })
     }
 
     /// Puts the first contents back where something may have been written, zeros into counters.
@@ -88,9 +88,9 @@ impl<G: Gpu> GpuRunner<G> {
         &self,
         launch: &Launch,
         counting: &Counting<G>,
-        found: Found,
+        found: CountedRun,
     ) -> Result<Counted, RunError> {
-        let Found { dispatches, outputs } = found;
+        let CountedRun { dispatches, outputs } = found;
         let mut flags = Vec::new();
         // The width is the probe's: such a driver may have chosen another for this module.
         if self.width_varies() {
@@ -124,7 +124,7 @@ impl<G: Gpu> GpuRunner<G> {
     /// by, or no WGSL whose blocks could be counted. A refused cooperative dispatch runs nothing, and
     /// whether that is right is for the reference to say.
     pub(super) fn uncounted(&self, launch: &Launch) -> Result<Counted, RunError> {
-        let native = launch.language() != Language::Wgsl;
+        let native = launch.language() != KernelLanguage::Wgsl;
         let programs = if native { Vec::new() } else { programs(launch)? };
         let buffers = self.buffers(launch, &programs)?;
         let kernels = if native {

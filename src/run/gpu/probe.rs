@@ -5,7 +5,7 @@
 //! leaves long loops by itself. The texts are in `run::probes`; times are the best of a
 //! few runs, since a rate is a ceiling.
 
-use super::{Clock, Dispatch, Gpu, Grid, Sample, Shader, Slot, SlotKind, Stamps, Uses};
+use super::{Clock, Gpu, GpuDispatch, GpuSample, Grid, Shader, Slot, SlotKind, Stamps, Uses};
 use crate::kernel::limits::fold;
 use crate::program::{Overrides, Parsed, Program, ProgramError};
 use crate::record::{Device, Packing, SampleState};
@@ -121,9 +121,9 @@ impl<G: Gpu> Probe<G> {
     ) -> Result<Self, RunError> {
         let kernel = compile(gpu, text, buffers)?;
         let grid = Grid::Direct(workgroups);
-        let work: [Dispatch<'_, G>; 1] = [(&kernel, &grid)];
+        let work: [GpuDispatch<'_, G>; 1] = [(&kernel, &grid)];
         let stamps = Stamps::Around;
-        let sample = Sample { work: &work, repeats, before, resets: &[], stamps };
+        let sample = GpuSample { work: &work, repeats, before, resets: &[], stamps };
         let recorded = gpu.record(&sample, "running a probe")?;
         Ok(Self { recorded, _kernel: kernel })
     }

@@ -10,7 +10,7 @@ use super::probe;
 use super::timed::Prepared;
 use super::warm::WarmUp;
 use crate::instrument::Method;
-use crate::kernel::{Language, Launch};
+use crate::kernel::{KernelLanguage, Launch};
 use crate::record::{Device, Gives, Tag};
 use crate::run::counting::{interrupted, method};
 use crate::run::sampling::{Timer, sample_all};
@@ -67,7 +67,7 @@ impl<G: Gpu> GpuRunner<G> {
         launch: &Launch,
         request: &CountRequest,
     ) -> Result<Option<(Method, Width)>, RunError> {
-        if launch.language() != Language::Wgsl {
+        if launch.language() != KernelLanguage::Wgsl {
             return Ok(None);
         }
         let method = method(request);

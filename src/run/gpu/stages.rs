@@ -24,7 +24,7 @@
 use super::device::GpuRunner;
 use super::probe;
 use super::timed::Prepared;
-use super::{Dispatch, Gpu, Grid, Sample, SlotKind, Stamps};
+use super::{Gpu, GpuDispatch, GpuSample, Grid, SlotKind, Stamps};
 use crate::kernel::{self, Launch};
 use crate::record::Time;
 use crate::run::RunError;
@@ -106,7 +106,7 @@ impl<G: Gpu> GpuRunner<G> {
         let repeats = repeats.min(REPEATS_MAX).min(fitting).max(1);
         let (resets, stamps) = (prepared.resets.as_slice(), Stamps::Between);
         let doing = format!("timing the dispatches of {}", launch.kernel);
-        let sample = Sample { work: &work, repeats, before, resets, stamps };
+        let sample = GpuSample { work: &work, repeats, before, resets, stamps };
         let recorded = self.gpu.record(&sample, &doing)?;
         let mut spans = vec![Vec::new(); count];
         for _ in 0..samples {
@@ -131,10 +131,10 @@ impl<G: Gpu> GpuRunner<G> {
         let buffer = probe::storage(&self.gpu, &[0; 4])?;
         let kernel = probe::compile(&self.gpu, FUSED, &[(&buffer, SlotKind::ReadWrite)])?;
         let grid = Grid::Direct([1, 1, 1]);
-        let work: [Dispatch<'_, G>; 1] = [(&kernel, &grid)];
+        let work: [GpuDispatch<'_, G>; 1] = [(&kernel, &grid)];
         let repeats = COST_DISPATCHES;
         let record = |stamps| {
-            let sample = Sample { work: &work, repeats, before: repeats, resets: &[], stamps };
+            let sample = GpuSample { work: &work, repeats, before: repeats, resets: &[], stamps };
             self.gpu.record(&sample, doing)
         };
         let (around, between) = (record(Stamps::Around)?, record(Stamps::Between)?);

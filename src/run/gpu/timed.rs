@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use super::device::GpuRunner;
 use super::launches::{Buffers, written_by};
 use super::probe;
-use super::{Dispatch, Gpu, Grid, Sample, Stamps, Uses};
+use super::{Gpu, GpuDispatch, GpuSample, Grid, Stamps, Uses};
 use crate::instrument::Method;
-use crate::kernel::{self, Language, Launch, Workgroups};
+use crate::kernel::{self, KernelLanguage, Launch, Workgroups};
 use crate::program::Program;
 use crate::record::{Tag, Time};
 use crate::run::counting::verify;
@@ -51,7 +51,11 @@ pub(super) fn refused() -> RunError {
 
 impl<G: Gpu> Prepared<G> {
     /// The dispatches that do not only set up, or those that do.
-    pub(in crate::run) fn dispatches(&self, launch: &Launch, setup: bool) -> Vec<Dispatch<'_, G>> {
+    pub(in crate::run) fn dispatches(
+        &self,
+        launch: &Launch,
+        setup: bool,
+    ) -> Vec<GpuDispatch<'_, G>> {
         let all = launch.dispatches.iter().zip(&self.work);
         all.filter(|(dispatch, _)| dispatch.setup == setup)
             .map(|(_, (kernel, grid))| (kernel, grid))
@@ -71,7 +75,7 @@ impl<G: Gpu> GpuRunner<G> {
         launch: &Launch,
         counting: Option<Method>,
     ) -> Result<Prepared<G>, RunError> {
-        let native = launch.language() != Language::Wgsl;
+        let native = launch.language() != KernelLanguage::Wgsl;
         let programs = if native { Vec::new() } else { programs(launch)? };
         let buffers = self.buffers(launch, &programs)?;
         let kernels = if native {
@@ -209,7 +213,8 @@ impl<G: Gpu> GpuRunner<G> {
             _ => {
                 let work = prepared.dispatches(launch, false);
                 let (resets, stamps) = (prepared.resets.as_slice(), Stamps::Around);
-                self.gpu.record(&Sample { work: &work, repeats, before, resets, stamps }, &doing)?
+                self.gpu
+                    .record(&GpuSample { work: &work, repeats, before, resets, stamps }, &doing)?
             }
         };
         let ticks = self.gpu.play(&recorded, &doing);

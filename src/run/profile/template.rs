@@ -6,13 +6,13 @@
 use std::fmt::Write;
 
 use super::pilot::prepare_affordable;
-use super::{Prepared, ProfileError, Request, resources};
+use super::{Prepared, ProfileError, ProfileRequest, resources};
 use crate::kernel::Description;
 use crate::kernel::format::{
     BufferDescription, Default, DispatchDescription, FillDescription, Formula,
     ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
 };
-use crate::program::{Access, Interface, Override, OverrideKind, Parsed, Resource};
+use crate::program::{BindingAccess, Interface, Override, OverrideKind, Parsed, Resource};
 
 /// What an integer override without a default is set to: small enough that workgroups of three
 /// such sizes are allowed.
@@ -23,7 +23,7 @@ const INTEGER: i64 = 8;
 /// # Errors
 ///
 /// As [`prepare_affordable`]; overrides without a default are none, they get a value that the text points out.
-pub fn template(request: &Request) -> Result<String, ProfileError> {
+pub fn template(request: &ProfileRequest) -> Result<String, ProfileError> {
     let parsed = Parsed::new(&request.file, &request.source)?;
     let overrides = parsed.overrides();
     let mut description = Description::parse(&request.file, "")?;
@@ -35,8 +35,10 @@ pub fn template(request: &Request) -> Result<String, ProfileError> {
         };
         description.overrides.insert(found.name.clone(), value);
     }
-    let request =
-        Request { description: Some((request.file.clone(), description)), ..request.clone() };
+    let request = ProfileRequest {
+        description: Some((request.file.clone(), description)),
+        ..request.clone()
+    };
     let mut prepared =
         prepare_affordable(&request, &mut |name| Err(format!("`{name}` is not read")))?;
     // As large as without a launch file, whether by --n or by what the shader can afford.
@@ -54,7 +56,7 @@ pub fn template(request: &Request) -> Result<String, ProfileError> {
 
 fn render(
     out: &mut String,
-    request: &Request,
+    request: &ProfileRequest,
     prepared: &Prepared,
     overrides: &[Override],
 ) -> std::fmt::Result {
@@ -144,10 +146,10 @@ fn render_buffer(
     writeln!(out)?;
     if let Some(resource) = resource {
         let access = match (resource.access, resource.written) {
-            (Access::Uniform, _) => "uniform",
-            (Access::Read, _) => "storage, read",
-            (Access::ReadWrite, true) => "storage, written",
-            (Access::ReadWrite, false) => "storage, never written",
+            (BindingAccess::Uniform, _) => "uniform",
+            (BindingAccess::Read, _) => "storage, read",
+            (BindingAccess::ReadWrite, true) => "storage, written",
+            (BindingAccess::ReadWrite, false) => "storage, never written",
         };
         let Resource { group, binding, line, .. } = resource;
         writeln!(out, "# Line {line}, @group({group}) @binding({binding}): {access}.")?;

@@ -34,7 +34,7 @@ use super::{
     Checked, Collected, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
     TimeOptions, Timed, caught,
 };
-use crate::amd::{self, Code, Counts, Kind, Memory, Outcome};
+use crate::amd::{self, AmdMemory, Code, Counts, IssueKind, Outcome};
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
 use crate::program::{Binding, Program};
 use crate::record::{
@@ -314,33 +314,33 @@ impl RadvRunner {
 }
 
 /// The kinds of instructions by the word that their figures begin with.
-const KINDS: [(&str, Kind); 7] = [
-    ("valu", Kind::Valu),
-    ("salu", Kind::Salu),
-    ("smem", Kind::Smem),
-    ("vmem", Kind::Vmem),
-    ("lds", Kind::Lds),
-    ("branch", Kind::Branch),
-    ("wait", Kind::Wait),
+const KINDS: [(&str, IssueKind); 7] = [
+    ("valu", IssueKind::Valu),
+    ("salu", IssueKind::Salu),
+    ("smem", IssueKind::Smem),
+    ("vmem", IssueKind::Vmem),
+    ("lds", IssueKind::Lds),
+    ("branch", IssueKind::Branch),
+    ("wait", IssueKind::Wait),
 ];
 
 /// The figures of a kind: name, value, meaning.
-fn figures(kind: Kind, total: &Counts) -> Vec<(&'static str, u64, &'static str)> {
+fn figures(kind: IssueKind, total: &Counts) -> Vec<(&'static str, u64, &'static str)> {
     let mut figures = vec![("instructions", total.executions, "instructions that waves executed")];
     match kind {
-        Kind::Valu => figures.extend([
+        IssueKind::Valu => figures.extend([
             ("lanes", total.lanes, "lanes that EXEC had on, summed over the instructions"),
             ("passes_min", total.passes_min, "passes of 32 lanes where each empty half is skipped"),
             ("passes_max", total.passes_max, "passes of 32 lanes where none is skipped"),
         ]),
-        Kind::Vmem => {
+        IssueKind::Vmem => {
             figures.push(("outside", total.accesses.outside, "accesses outside their buffer"));
         }
-        Kind::Lds => figures.extend([
+        IssueKind::Lds => figures.extend([
             ("conflicts_min", total.accesses.conflicts, "turns at least for words of one bank"),
             ("outside", total.accesses.outside, "accesses outside the workgroup's memory"),
         ]),
-        Kind::Salu | Kind::Smem | Kind::Branch | Kind::Wait => {}
+        IssueKind::Salu | IssueKind::Smem | IssueKind::Branch | IssueKind::Wait => {}
     }
     figures
 }
@@ -389,7 +389,7 @@ fn run(
     buffers: &mut BTreeMap<String, Vec<u8>>,
     after: Option<&mut Disturb<'_>>,
 ) -> Result<Outcome, RunError> {
-    let mut memory = Memory::new();
+    let mut memory = AmdMemory::new();
     let mut sets: BTreeMap<u32, Vec<[u32; 4]>> = BTreeMap::new();
     for binding in bindings {
         let bytes = buffers.remove(&binding.name).ok_or_else(|| {
@@ -404,7 +404,7 @@ fn run(
     let addresses: Vec<u32> = (0..last)
         .map(|group| memory.add_set(sets.get(&group).map_or(&[], Vec::as_slice)))
         .collect();
-    let launched = amd::Launch {
+    let launched = amd::WaveLaunch {
         workgroups,
         sets: &addresses,
         immediates: &launch.immediates,

@@ -52,12 +52,12 @@ mod ready;
 
 use wgpu::{Buffer, CommandEncoder, ComputePass, Device, Features};
 
-pub use crate::partition::{CLASSES_MAX, Limits, Misfit, Path, Tuning, words_of};
+pub use crate::partition::{CLASSES_MAX, Limits, Path, Tuning, TuningError, words_of};
 pub use error::{MultisplitError, STORAGE_BUFFERS, check};
 pub use grids::ClassGrids;
 
 use crate::partition::{self, Memory, Plan, Writes};
-use ready::{Maker, Step};
+use ready::{DispatchMaker, PreparedDispatch};
 
 /// Buffers of the caller's; all need the usage `STORAGE`. Where a length is given as
 /// [`words_of`]\(n\), it is n rounded up to a multiple of 4, as elements are read and written in
@@ -104,7 +104,7 @@ pub struct Pairs<'a> {
 /// scratch memory is shared.
 #[derive(Debug)]
 pub struct Multisplit {
-    steps: Vec<Step>,
+    steps: Vec<PreparedDispatch>,
     offsets: Buffer,
     /// The bytes of `offsets` that are its own.
     offsets_bytes: u64,
@@ -146,7 +146,8 @@ impl Multisplit {
         let given = buffers.given();
         error::check_buffers(&given, |memory| plan.lengths.get(&memory).map_or(0, |w| w * 4))?;
         let (offsets, status) = (buffers.offsets.clone(), buffers.status.clone());
-        let steps = if n == 0 { Vec::new() } else { Maker::new(device, &plan, &given).steps() };
+        let steps =
+            if n == 0 { Vec::new() } else { DispatchMaker::new(device, &plan, &given).steps() };
         Ok(Self { steps, offsets, offsets_bytes: (u64::from(classes) + 1) * 4, status })
     }
 

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 
 use limits::WORKGROUPS_MAX;
 pub use limits::{CLASSES_MAX, Limits};
-pub use tuning::{Misfit, Path, Tuning};
+pub use tuning::{Path, Tuning, TuningError};
 
 /// Words of the shader's struct `Split`.
 pub const SPLIT_WORDS: usize = 5;

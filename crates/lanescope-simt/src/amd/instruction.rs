@@ -2,7 +2,7 @@
 //!
 //! Input: nothing. Output: plain data, which `decode` makes and `wave` and the opcodes execute.
 
-use super::opcodes::row::Row;
+use super::opcodes::row::OpcodeRow;
 /// SGPR number of the low half of VCC.
 pub const VCC: u8 = 106;
 
@@ -48,7 +48,7 @@ pub enum Format {
 
 /// In which of its encodings a vector instruction stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Form {
+pub enum EncodingForm {
     /// The format's own.
     Short,
     /// VOP3.
@@ -63,7 +63,7 @@ pub enum Form {
 
 /// Where a value comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum OperandSource {
     /// A scalar register by its number: 0 to 105, VCC, M0, null or EXEC.
     Scalar(u8),
     /// A vector register.
@@ -103,7 +103,7 @@ impl Permute {
 
 /// A part of a dword: 0 to 3 a byte, 4 and 5 a word, 6 all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct DwordPart {
     /// The code.
     pub code: u8,
     /// Whether the part is sign-extended.
@@ -112,10 +112,10 @@ pub struct Part {
 
 /// Parts of the sources and of the destination.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts {
+pub struct DwordParts {
     /// The first two sources' parts.
-    pub sources: [Part; 2],
-    /// The destination's part, by [`Part`]'s codes.
+    pub sources: [DwordPart; 2],
+    /// The destination's part, by [`DwordPart`]'s codes.
     pub destination: u8,
     /// The rest of the destination: 0 zeros, 1 the sign, 2 as it was.
     pub unused: u8,
@@ -123,7 +123,7 @@ pub struct Parts {
 
 /// The fields of a buffer or LDS access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Access {
+pub struct MemoryFields {
     /// The first offset of a DS instruction, or the only one of another, in its own unit.
     pub offset: u32,
     /// The second offset of a DS instruction.
@@ -142,11 +142,11 @@ pub struct Access {
 #[derive(Clone, Debug)]
 pub struct Instruction {
     /// The opcode's row.
-    pub row: &'static Row,
+    pub row: &'static OpcodeRow,
     /// The format that the opcode is from: of a comparison in VOP3, [`Format::Vopc`].
     pub format: Format,
     /// The encoding.
-    pub form: Form,
+    pub form: EncodingForm,
     /// Its length, in words.
     pub length: usize,
     /// The destination: a vector register's number, or a scalar's where the opcode writes one.
@@ -154,7 +154,7 @@ pub struct Instruction {
     /// The scalar destination of a comparison or of a carry.
     pub scalar_destination: u8,
     /// The sources.
-    pub sources: [Source; 3],
+    pub sources: [OperandSource; 3],
     /// Bit n: the absolute value of source n.
     pub absolute: u8,
     /// Bit n: source n negated, after that. In VOP3P its low half.
@@ -172,21 +172,21 @@ pub struct Instruction {
     /// DPP.
     pub permute: Option<Box<Permute>>,
     /// SDWA.
-    pub parts: Option<Box<Parts>>,
+    pub parts: Option<Box<DwordParts>>,
     /// The 16-bit constant of SOPK and SOPP, sign-extended.
     pub immediate: i32,
     /// Memory.
-    pub access: Access,
+    pub access: MemoryFields,
 }
 
 impl Instruction {
     /// The mnemonic with the suffix of its encoding, as LLVM prints it.
     pub fn mnemonic(&self) -> String {
         let suffix = match (self.format, self.form) {
-            (_, Form::Sdwa) => "_sdwa",
-            (_, Form::Dpp16 | Form::Dpp8) => "_dpp",
+            (_, EncodingForm::Sdwa) => "_sdwa",
+            (_, EncodingForm::Dpp16 | EncodingForm::Dpp8) => "_dpp",
             (Format::Vop1 | Format::Vop2 | Format::Vopc, form) if self.row.has_long_form() => {
-                if form == Form::Long {
+                if form == EncodingForm::Long {
                     "_e64"
                 } else {
                     "_e32"

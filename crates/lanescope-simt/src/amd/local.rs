@@ -4,7 +4,7 @@
 //! ascending order, and counts: of accesses outside, which load zero and store nothing, and of
 //! conflicts.
 
-use super::instruction::{Instruction, Source};
+use super::instruction::{Instruction, OperandSource};
 use super::reach::{Fault, Reach, extended, for_active, halves_joined};
 use super::wave::{Half, Wave};
 
@@ -216,8 +216,15 @@ impl Reach<'_> {
         Ok(())
     }
 
-    fn local_stores(&mut self, wave: &Wave, i: &Instruction, from: Source, offset: u32, words: u8) {
-        let Source::Vector(first) = from else { return };
+    fn local_stores(
+        &mut self,
+        wave: &Wave,
+        i: &Instruction,
+        from: OperandSource,
+        offset: u32,
+        words: u8,
+    ) {
+        let OperandSource::Vector(first) = from else { return };
         for half in 0..wave.halves() {
             let addresses = Self::local_addresses(wave, i, half, offset);
             for word in 0..words {

@@ -3,8 +3,8 @@
 //! Input: bits or numbers of one lane, or a wave and an instruction where lanes take part as a
 //! whole. Output: the result, or changed registers.
 
-use super::instruction::{Instruction, Source};
-use super::wave::{Half, Kind, Wave};
+use super::instruction::{Instruction, OperandSource};
+use super::wave::{Half, OperandKind, Wave};
 
 /// The largest f32 below one.
 pub const LARGEST_BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
@@ -215,8 +215,8 @@ pub fn with_carry(sum: u64) -> (u32, bool) {
 /// Chooses by a mask of lanes: the second source where the lane's bit is set.
 pub fn select(wave: &mut Wave, i: &Instruction) {
     let mask = match i.sources[2] {
-        Source::Scalar(register) => wave.mask(register),
-        other => wave.read64(other, Kind::Bits),
+        OperandSource::Scalar(register) => wave.mask(register),
+        other => wave.read64(other, OperandKind::Bits),
     };
     choose(wave, i, |lane| mask >> lane & 1 != 0);
 }
@@ -257,8 +257,8 @@ fn carried(wave: &mut Wave, i: &Instruction, into: u64, f: impl Fn(u64, u64, u64
 /// The mask of carries that go in.
 fn carry_in(wave: &Wave, i: &Instruction) -> u64 {
     match i.sources[2] {
-        Source::Scalar(register) => wave.mask(register),
-        other => wave.read64(other, Kind::Bits),
+        OperandSource::Scalar(register) => wave.mask(register),
+        other => wave.read64(other, OperandKind::Bits),
     }
 }
 
@@ -313,7 +313,7 @@ fn wide(wave: &mut Wave, i: &Instruction, f: impl Fn(u32, u32, u64) -> (u64, boo
     let mut out = 0;
     for half in 0..wave.halves() {
         let (a, b) = (wave.half(i.sources[0], half), wave.half(i.sources[1], half));
-        let c = wave.half64(i.sources[2], half, Kind::Bits);
+        let c = wave.half64(i.sources[2], half, OperandKind::Bits);
         let mut result = [0; 32];
         for lane in 0..32 {
             let (sum, carry) = f(a[lane], b[lane], c[lane]);
@@ -330,7 +330,7 @@ pub fn shift64(wave: &mut Wave, i: &Instruction, f: impl Fn(u32, u64) -> u64) {
     for half in 0..wave.halves() {
         if wave.half_is_on(half) {
             let counts = wave.half(i.sources[0], half);
-            let values = wave.half64(i.sources[1], half, Kind::Bits);
+            let values = wave.half64(i.sources[1], half, OperandKind::Bits);
             let result = std::array::from_fn(|lane| f(counts[lane], values[lane]));
             wave.write_half64(i.destination, half, &result);
         }
@@ -371,7 +371,7 @@ fn first_lane(wave: &Wave) -> usize {
 /// A value of the first active lane.
 pub fn read_first_lane(wave: &mut Wave, i: &Instruction) {
     let value = match i.sources[0] {
-        Source::Vector(register) => wave.lane(register, first_lane(wave)),
+        OperandSource::Vector(register) => wave.lane(register, first_lane(wave)),
         other => wave.read(other),
     };
     wave.set_scalar(i.destination, value);
@@ -385,7 +385,7 @@ fn named_lane(wave: &Wave, i: &Instruction) -> usize {
 /// A value of a lane.
 pub fn read_lane(wave: &mut Wave, i: &Instruction) {
     let value = match i.sources[0] {
-        Source::Vector(register) => wave.lane(register, named_lane(wave, i)),
+        OperandSource::Vector(register) => wave.lane(register, named_lane(wave, i)),
         other => wave.read(other),
     };
     wave.set_scalar(i.destination, value);
@@ -399,7 +399,7 @@ pub fn write_lane(wave: &mut Wave, i: &Instruction) {
 
 /// Exchanges two registers.
 pub fn swap(wave: &mut Wave, i: &Instruction) {
-    let Source::Vector(other) = i.sources[0] else { return };
+    let OperandSource::Vector(other) = i.sources[0] else { return };
     for half in 0..wave.halves() {
         let (a, b) = (*wave.vector(i.destination, half), *wave.vector(other, half));
         wave.write_half(i.destination, half, &b);
@@ -408,12 +408,12 @@ pub fn swap(wave: &mut Wave, i: &Instruction) {
 }
 
 /// A source of 16 bits: the half that the instruction names, with its sign as it wants it.
-fn short(i: &Instruction, place: usize, value: u32, kind: Kind) -> u16 {
-    let constant = matches!(i.sources[place], Source::Inline(_));
+fn short(i: &Instruction, place: usize, value: u32, kind: OperandKind) -> u16 {
+    let constant = matches!(i.sources[place], OperandSource::Inline(_));
     let high = i.select_high >> place & 1 != 0 && !constant;
     let mut bits = if high { (value >> 16) as u16 } else { value as u16 };
-    if kind == Kind::Real {
-        if let Source::Inline(code @ 240..) = i.sources[place] {
+    if kind == OperandKind::Real {
+        if let OperandSource::Inline(code @ 240..) = i.sources[place] {
             bits = real16(f32::from_bits(super::wave::inline32(code)));
         }
         if i.absolute >> place & 1 != 0 {
@@ -431,7 +431,7 @@ pub fn shorts(
     wave: &mut Wave,
     i: &Instruction,
     count: usize,
-    kind: Kind,
+    kind: OperandKind,
     f: &dyn Fn([u16; 3]) -> u16,
 ) {
     for half in 0..wave.halves() {
@@ -464,7 +464,12 @@ fn raw_sources(wave: &Wave, i: &Instruction, half: usize, count: usize) -> [Half
 }
 
 /// A comparison of 16 bits a lane.
-pub fn compare_shorts(wave: &mut Wave, i: &Instruction, kind: Kind, f: &dyn Fn(u16, u16) -> bool) {
+pub fn compare_shorts(
+    wave: &mut Wave,
+    i: &Instruction,
+    kind: OperandKind,
+    f: &dyn Fn(u16, u16) -> bool,
+) {
     let mut mask = 0;
     for half in 0..wave.halves() {
         let [a, b, _] = raw_sources(wave, i, half, 2);
@@ -477,7 +482,7 @@ pub fn compare_shorts(wave: &mut Wave, i: &Instruction, kind: Kind, f: &dyn Fn(u
 }
 
 /// Two operations of 16 bits a lane: the halves that VOP3P's fields name.
-pub fn pairs(wave: &mut Wave, i: &Instruction, kind: Kind, f: &dyn Fn([u16; 3]) -> u16) {
+pub fn pairs(wave: &mut Wave, i: &Instruction, kind: OperandKind, f: &dyn Fn([u16; 3]) -> u16) {
     let low = Instruction { absolute: 0, select_high_of_high: 0, ..i.clone() };
     let high =
         Instruction { select_high: i.select_high_of_high, negate: i.negate_high, ..low.clone() };
@@ -528,8 +533,8 @@ pub fn pack(wave: &mut Wave, i: &Instruction) {
         if wave.half_is_on(half) {
             let [a, b, _] = raw_sources(wave, i, half, 2);
             let result = std::array::from_fn(|lane| {
-                u32::from(short(i, 0, a[lane], Kind::Real))
-                    | u32::from(short(i, 1, b[lane], Kind::Real)) << 16
+                u32::from(short(i, 0, a[lane], OperandKind::Real))
+                    | u32::from(short(i, 1, b[lane], OperandKind::Real)) << 16
             });
             wave.write_half(i.destination, half, &result);
         }
@@ -563,8 +568,9 @@ pub fn widen(wave: &mut Wave, i: &Instruction) {
     for half in 0..wave.halves() {
         if wave.half_is_on(half) {
             let [a, ..] = raw_sources(wave, i, half, 1);
-            let mut result =
-                std::array::from_fn(|lane| number16(short(i, 0, a[lane], Kind::Real)).to_bits());
+            let mut result = std::array::from_fn(|lane| {
+                number16(short(i, 0, a[lane], OperandKind::Real)).to_bits()
+            });
             wave.finish(i, half, &mut result);
         }
     }

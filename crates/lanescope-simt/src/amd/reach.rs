@@ -9,7 +9,7 @@
 //! address names its region. Descriptor sets lie where the high half of an address is
 //! [`DESCRIPTORS_HIGH`], as Mesa's RADV places them.
 
-use super::instruction::{Instruction, Source};
+use super::instruction::{Instruction, OperandSource};
 use super::wave::{Half, Wave};
 
 /// The high half of a descriptor set's address.
@@ -34,14 +34,14 @@ pub enum Fault {
 
 /// Buffers and descriptor sets.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct AmdMemory {
     /// Contents of the buffers.
     buffers: Vec<Vec<u8>>,
     /// The descriptor sets, one behind the other.
     descriptors: Vec<u8>,
 }
 
-impl Memory {
+impl AmdMemory {
     /// No buffers.
     pub fn new() -> Self {
         Self::default()
@@ -105,7 +105,7 @@ pub struct Tally {
 #[derive(Debug)]
 pub struct Reach<'a> {
     /// Buffers.
-    pub memory: &'a mut Memory,
+    pub memory: &'a mut AmdMemory,
     /// The workgroup's local data share.
     pub local: &'a mut [u8],
     /// What is counted.
@@ -132,7 +132,7 @@ impl Reach<'_> {
         i: &Instruction,
         count: u8,
     ) -> Result<(), Fault> {
-        let Source::Scalar(base) = i.sources[0] else { return Ok(()) };
+        let OperandSource::Scalar(base) = i.sources[0] else { return Ok(()) };
         let offset = i64::from(i.immediate) + i64::from(wave.read(i.sources[1]));
         let address = wave.scalar64(base).wrapping_add_signed(offset) & !3;
         let bytes = self.memory.bytes(address)?;
@@ -167,8 +167,10 @@ impl Reach<'_> {
     }
 
     /// The range that a descriptor in four scalar registers says.
-    fn range(&self, wave: &Wave, source: Source) -> Result<Range, Fault> {
-        let Source::Scalar(first) = source else { return Err(Fault::Unknown("a descriptor")) };
+    fn range(&self, wave: &Wave, source: OperandSource) -> Result<Range, Fault> {
+        let OperandSource::Scalar(first) = source else {
+            return Err(Fault::Unknown("a descriptor"));
+        };
         let words = [0, 1, 2, 3].map(|word| wave.scalar(first + word));
         let [start, high, size, _] = words;
         // Bits 16 to 31 are stride and swizzle.

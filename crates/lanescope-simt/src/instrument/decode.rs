@@ -7,7 +7,7 @@
 use serde::Serialize;
 
 use super::layout::Layout;
-use super::plan::{Form, Item, Kind, Plan, Reading};
+use super::plan::{CounterKind, CounterPlan, Form, Item, Reading};
 use crate::units::{Executions, Lanes};
 
 /// The counts of a block.
@@ -54,7 +54,7 @@ pub struct Term {
 }
 
 impl Decoding {
-    pub(super) fn new(plan: &Plan, layout: Layout) -> Self {
+    pub(super) fn new(plan: &CounterPlan, layout: Layout) -> Self {
         let blocks = plan.readings.iter().map(|reading| BlockDecoding::new(plan, reading));
         Self {
             words: layout.words * layout.stripes,
@@ -95,7 +95,7 @@ impl Decoding {
 }
 
 impl BlockDecoding {
-    fn new(plan: &Plan, reading: &Reading) -> Self {
+    fn new(plan: &CounterPlan, reading: &Reading) -> Self {
         match reading {
             Reading::Bins { first, count } => {
                 let bin = |bin| terms(plan, &Form::from([(Item(first.0 + bin), 1)]));
@@ -118,13 +118,13 @@ impl BlockDecoding {
 }
 
 /// A sum of counters as a sum of words.
-fn terms(plan: &Plan, form: &Form) -> Vec<Term> {
+fn terms(plan: &CounterPlan, form: &Form) -> Vec<Term> {
     let words = |(item, factor): (&Item, &i64)| {
         let word = plan.word(*item);
         let upper = match plan.items[item.0 as usize] {
-            Kind::Carried => Some(32),
-            Kind::Halves => Some(16),
-            Kind::Single => None,
+            CounterKind::Carried => Some(32),
+            CounterKind::Halves => Some(16),
+            CounterKind::Single => None,
         };
         let upper = upper.map(|bits| Term { word: word + 1, factor: *factor << bits });
         [Some(Term { word, factor: *factor }), upper].into_iter().flatten()

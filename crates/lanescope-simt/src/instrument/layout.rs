@@ -2,7 +2,7 @@
 //!
 //! Input: a plan, and how large the buffer may be. Output: words of a stripe, and stripes.
 
-use super::plan::Plan;
+use super::plan::CounterPlan;
 use crate::program::{Program, ProgramError};
 /// The most stripes over which workgroups spread.
 const STRIPES_MAX: u64 = 64;
@@ -87,7 +87,7 @@ pub(super) struct Layout {
 impl Layout {
     pub(super) fn new(
         program: &Program,
-        plan: &Plan,
+        plan: &CounterPlan,
         options: &Options,
     ) -> Result<Self, InstrumentError> {
         let words = plan.size().max(1);
@@ -105,7 +105,7 @@ impl Layout {
     }
 
     /// A layout in which no stripe is shared by more than [`SHARING_MAX`] invocations.
-    pub(super) fn of_few(program: &Program, plan: &Plan, options: &Options) -> Option<Self> {
+    pub(super) fn of_few(program: &Program, plan: &CounterPlan, options: &Options) -> Option<Self> {
         let [x, y, z] = options.workgroups?;
         let size: u64 = program.workgroup_size().iter().map(|size| u64::from(*size)).product();
         // Neighbours along x get different stripes.

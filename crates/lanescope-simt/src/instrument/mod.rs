@@ -62,7 +62,7 @@ use naga::valid::ModuleInfo;
 
 use crate::program::{Program, validate};
 use layout::Layout;
-use plan::Plan;
+use plan::CounterPlan;
 
 pub use decode::{BlockDecoding, Count, Decoding, Term};
 pub use layout::{CounterBinding, InstrumentError, Method, Options};
@@ -98,10 +98,13 @@ impl Instrumented {
         Ok(Self { module, info, binding, decoding: Decoding::new(&plan, layout) })
     }
 
-    fn plan(program: &Program, options: &Options) -> Result<(Plan, Layout), InstrumentError> {
+    fn plan(
+        program: &Program,
+        options: &Options,
+    ) -> Result<(CounterPlan, Layout), InstrumentError> {
         let plan = match options.method {
-            Method::Executed => Plan::executed(program, REGISTER_BLOCKS_MAX),
-            Method::Histogram => Plan::histograms(program, options.subgroup_width_max),
+            Method::Executed => CounterPlan::executed(program, REGISTER_BLOCKS_MAX),
+            Method::Histogram => CounterPlan::histograms(program, options.subgroup_width_max),
             Method::Estimated => estimate::plan(program),
             Method::Derived => {
                 let registers_max = 2 * REGISTER_BLOCKS_MAX;

@@ -13,7 +13,7 @@ use naga::valid::{Capabilities, ModuleInfo};
 use naga::{Module, ResourceBinding, ShaderStage};
 
 use super::error::ProgramError;
-use super::language::Language;
+use super::language::TargetLanguage;
 use super::portable::portable;
 use super::source::Text;
 use super::validate::{guarded, validate, validated};
@@ -22,7 +22,7 @@ use super::validate::{guarded, validate, validated};
 #[derive(Debug)]
 pub struct Emission {
     /// The language.
-    pub language: Language,
+    pub language: TargetLanguage,
     /// The shader in it: SPIR-V's words as little-endian bytes, else text in UTF-8.
     pub result: Result<Vec<u8>, ProgramError>,
 }
@@ -38,23 +38,25 @@ pub struct Emission {
 pub fn emit_all(module: &Module, text: &Text) -> Result<Vec<Emission>, ProgramError> {
     let info = validate(module, text)?;
     let emission = |language| Emission { language, result: emit(language, module, &info, text) };
-    Ok([Language::SpirV, Language::Msl, Language::Hlsl, Language::Wgsl].map(emission).into())
+    Ok([TargetLanguage::SpirV, TargetLanguage::Msl, TargetLanguage::Hlsl, TargetLanguage::Wgsl]
+        .map(emission)
+        .into())
 }
 
 /// A back-end: a module with its analysis in, bytes or naga's message out.
 type BackEnd = fn(&Module, &ModuleInfo) -> Result<Vec<u8>, String>;
 
 fn emit(
-    language: Language,
+    language: TargetLanguage,
     module: &Module,
     info: &ModuleInfo,
     text: &Text,
 ) -> Result<Vec<u8>, ProgramError> {
     let (stage, takes, emit): (_, Capabilities, BackEnd) = match language {
-        Language::SpirV => ("emitted SPIR-V for", spv::supported_capabilities(), spir_v),
-        Language::Msl => ("emitted MSL for", msl::supported_capabilities(), metal),
-        Language::Hlsl => ("emitted HLSL for", hlsl::supported_capabilities(), direct_x),
-        Language::Wgsl => return Ok(portable(module, text)?.text.into_bytes()),
+        TargetLanguage::SpirV => ("emitted SPIR-V for", spv::supported_capabilities(), spir_v),
+        TargetLanguage::Msl => ("emitted MSL for", msl::supported_capabilities(), metal),
+        TargetLanguage::Hlsl => ("emitted HLSL for", hlsl::supported_capabilities(), direct_x),
+        TargetLanguage::Wgsl => return Ok(portable(module, text)?.text.into_bytes()),
     };
     let entry = module.entry_points.first().map(|entry| entry.name.clone()).unwrap_or_default();
     let file = text.file().to_owned();
@@ -216,16 +218,16 @@ mod tests {
             for emission in emit_all(&module, program.text()).unwrap() {
                 let bytes = emission.result.unwrap();
                 match emission.language {
-                    Language::SpirV => assert_eq!(bytes[..4], 0x0723_0203_u32.to_le_bytes()),
-                    Language::Msl => {
+                    TargetLanguage::SpirV => assert_eq!(bytes[..4], 0x0723_0203_u32.to_le_bytes()),
+                    TargetLanguage::Msl => {
                         let text = String::from_utf8(bytes).unwrap();
                         assert!(text.contains("kernel void main_"), "{text}");
                     }
-                    Language::Hlsl => {
+                    TargetLanguage::Hlsl => {
                         let text = String::from_utf8(bytes).unwrap();
                         assert!(text.contains("[numthreads(64, 1, 1)]"), "{text}");
                     }
-                    Language::Wgsl => {
+                    TargetLanguage::Wgsl => {
                         let text = String::from_utf8(bytes).unwrap();
                         assert!(text.contains("@workgroup_size(64, 1, 1)"), "{text}");
                     }
@@ -242,7 +244,8 @@ mod tests {
              fn main() { data[0] = data[1] * 2.0lf; }",
         );
         let emissions = emit_all(program.module(), program.text()).unwrap();
-        let metal = emissions.iter().find(|emission| emission.language == Language::Msl).unwrap();
+        let metal =
+            emissions.iter().find(|emission| emission.language == TargetLanguage::Msl).unwrap();
         let message = metal.result.as_ref().unwrap_err().to_string();
         assert!(message.contains("t.wgsl:") && message.contains("MSL"), "{message}");
     }

@@ -2,7 +2,7 @@
 //!
 //! Input: what naga or lanescope finds. Output: errors with file, line and naga's diagnostic.
 
-use super::language::Language;
+use super::language::TargetLanguage;
 /// Why a shader cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ProgramError {
@@ -120,7 +120,7 @@ pub enum ProgramError {
         /// The entry point.
         entry: String,
         /// The language.
-        language: Language,
+        language: TargetLanguage,
         /// What naga says.
         message: String,
     },

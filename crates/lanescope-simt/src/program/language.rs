@@ -3,7 +3,7 @@
 //! Input: nothing. Output: their names.
 /// A language that naga writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Language {
+pub enum TargetLanguage {
     /// For Vulkan.
     SpirV,
     /// For Metal.
@@ -14,7 +14,7 @@ pub enum Language {
     Wgsl,
 }
 
-impl std::fmt::Display for Language {
+impl std::fmt::Display for TargetLanguage {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
             Self::SpirV => "SPIR-V",

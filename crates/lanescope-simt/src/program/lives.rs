@@ -21,7 +21,7 @@ use super::visit::{Write, Written, effect};
 
 /// A body inside another: the number of the node that holds it and its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Step {
+struct ScopeStep {
     node: usize,
     part: usize,
     is_loop: bool,
@@ -31,9 +31,9 @@ struct Step {
 #[derive(Clone, Debug)]
 struct Life {
     /// The bodies around all uses so far, outermost first.
-    home: Vec<Step>,
+    home: Vec<ScopeStep>,
     /// Where the first use is, and whether it is a store of the whole.
-    first: (Vec<Step>, bool),
+    first: (Vec<ScopeStep>, bool),
 }
 
 /// How many bodies are around the one in which each local variable lives; zero, the function's own,
@@ -52,7 +52,7 @@ pub(super) fn homes(function: &Function, body: &Body) -> BTreeMap<Handle<LocalVa
 /// A walk over one function's tree.
 struct LifeWalk<'a> {
     function: &'a Function,
-    path: Vec<Step>,
+    path: Vec<ScopeStep>,
     lives: BTreeMap<Handle<LocalVariable>, Life>,
 }
 
@@ -66,7 +66,7 @@ impl LifeWalk<'_> {
             // its own, and what both use lives outside.
             let is_loop = matches!(node, Node::Loop { .. });
             for (part, body) in node.bodies().enumerate() {
-                self.path.push(Step { node: index, part, is_loop });
+                self.path.push(ScopeStep { node: index, part, is_loop });
                 self.body(body);
                 self.path.pop();
             }

@@ -31,7 +31,7 @@ use naga::{
 };
 
 use super::error::ProgramError;
-use super::language::Language;
+use super::language::TargetLanguage;
 use super::source::Text;
 use super::validate::{array_length, guarded, validate};
 use super::visit::{Meeting, for_each_effect};
@@ -75,7 +75,7 @@ pub fn portable(module: &Module, text: &Text) -> Result<Portable, ProgramError> 
             file: text.file().to_owned(),
             line: text.location(text.function_start(&entry).unwrap_or(0)).line,
             entry,
-            language: Language::Wgsl,
+            language: TargetLanguage::Wgsl,
             message,
         }
     };

@@ -18,11 +18,11 @@ use super::op::{
 use super::report::ReportKind;
 use super::scalar;
 use super::strand::{Strand, Surroundings};
-use super::table::{Context, Root};
+use super::table::{LaunchContext, Root};
 
 /// The words and the size in bytes of a root.
 fn memory<'a>(
-    context: &Context<'a>,
+    context: &LaunchContext<'a>,
     workgroup: &'a [AtomicU32],
     root: u16,
 ) -> (&'a [AtomicU32], u32) {

@@ -138,8 +138,8 @@ mod table;
 pub use compiled::Compiled;
 pub use config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, Schedule};
 pub use error::{Limit, SimulateError, Trap};
-pub use memory::{Memory, Taken};
-pub use observe::{Access, AccessKind, Observer, Place, Space, Split};
+pub use memory::{DetachedBuffer, Memory};
+pub use observe::{Access, AccessKind, ForkObserver, Observer, Space, SubgroupPlace};
 pub use report::{BlockCounts, Outcome, Report, ReportKind};
 
 use self::launch::Unseen;
@@ -167,7 +167,7 @@ impl Compiled {
     /// # Errors
     ///
     /// As [`Compiled::run`]; the observer then has what was seen until then.
-    pub fn run_observed<O: Split>(
+    pub fn run_observed<O: ForkObserver>(
         &self,
         workgroups: [u32; 3],
         memory: &mut Memory,

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::mask::Mask;
-use super::observe::Place;
+use super::observe::SubgroupPlace;
 use super::op::{SITE_NONE, SiteId};
 use crate::program::Location;
 use crate::units::{BlockId, Executions, Lanes, Width};
@@ -114,7 +114,7 @@ pub(super) struct Tally {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     count: u64,
-    first: (Place, u32),
+    first: (SubgroupPlace, u32),
 }
 
 impl Tally {
@@ -136,7 +136,7 @@ impl Tally {
         &mut self,
         kind: ReportKind,
         site: SiteId,
-        place: Place,
+        place: SubgroupPlace,
         mask: Mask,
         width: usize,
     ) {

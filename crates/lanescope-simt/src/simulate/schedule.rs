@@ -17,18 +17,18 @@ use super::error::{Trap, line};
 use super::exchange::{Tags, Watch};
 use super::interpret::run;
 use super::mask::{Mask, each};
-use super::observe::{Observer, Place};
+use super::observe::{Observer, SubgroupPlace};
 use super::op::{SiteId, Slot};
 use super::report::{ReportKind, Tally, coordinates};
 use super::strand::{Event, Shared, Strand, Surroundings};
-use super::table::{Code, Context};
+use super::table::{Code, LaunchContext};
 use crate::units::Width;
 use crate::units::random::SplitMix64;
 
 /// What a launch is, for all workers.
-pub(super) struct Launch<'a> {
+pub(super) struct ScheduledLaunch<'a> {
     pub(super) code: &'a Code,
-    pub(super) context: Context<'a>,
+    pub(super) context: LaunchContext<'a>,
     pub(super) file: &'a str,
     pub(super) blocks: usize,
     pub(super) width: Width,
@@ -60,7 +60,7 @@ struct Subgroup<const N: usize> {
     launched: Mask,
     strands: Vec<Live<N>>,
     /// The loops that its strands are in, late reconvergence only.
-    loops: Vec<Reunion<N>>,
+    loops: Vec<LoopMerge<N>>,
     steps: u64,
 }
 
@@ -71,7 +71,7 @@ struct Live<const N: usize> {
 }
 
 /// Where the strands of a loop come together again.
-struct Reunion<const N: usize> {
+struct LoopMerge<const N: usize> {
     expected: Mask,
     arrived: Mask,
     /// The lanes that the strand had when it came.
@@ -110,7 +110,7 @@ const IN_FLIGHT_MAX: usize = 16;
 const SLICE: i64 = 1 << 16;
 
 impl<const N: usize> Queue<N> {
-    pub(super) fn new(launch: &Launch<'_>) -> Self {
+    pub(super) fn new(launch: &ScheduledLaunch<'_>) -> Self {
         let count = launch.workgroups.iter().map(|&count| u64::from(count)).product();
         let random = match launch.schedule {
             Schedule::InOrder => Random(SplitMix64::new(0)),
@@ -124,7 +124,7 @@ impl<const N: usize> Queue<N> {
     // Workgroups
 
     /// Chooses the workgroup that runs next. The oldest in flight always gets its turn again.
-    fn take(&mut self, launch: &Launch<'_>, pool: &mut Pool<N>) -> Option<Group<N>> {
+    fn take(&mut self, launch: &ScheduledLaunch<'_>, pool: &mut Pool<N>) -> Option<Group<N>> {
         let waiting = self.waiting.len();
         self.picks += 1;
         let start = match launch.schedule {
@@ -167,7 +167,7 @@ struct Pool<const N: usize> {
 }
 
 impl<const N: usize> Pool<N> {
-    fn group(&mut self, launch: &Launch<'_>, index: u64) -> Group<N> {
+    fn group(&mut self, launch: &ScheduledLaunch<'_>, index: u64) -> Group<N> {
         let mut shared = self.shared.pop().unwrap_or_default();
         // What is not zeroed is recognisably nothing.
         let first = if launch.zero_workgroup_memory { 0 } else { 0xdead_beef };
@@ -198,7 +198,12 @@ impl<const N: usize> Pool<N> {
     }
 
     /// A strand at the program's start.
-    fn strand(&mut self, launch: &Launch<'_>, place: Place, launched: Mask) -> Strand<N> {
+    fn strand(
+        &mut self,
+        launch: &ScheduledLaunch<'_>,
+        place: SubgroupPlace,
+        launched: Mask,
+    ) -> Strand<N> {
         let mut strand = self.strands.pop().unwrap_or_else(|| {
             let mut registers = vec![[0; N]; launch.code.registers];
             for (register, &word) in registers.iter_mut().zip(&launch.constants) {
@@ -243,7 +248,7 @@ pub(super) fn knows(builtin: BuiltIn) -> bool {
     )
 }
 
-impl Launch<'_> {
+impl ScheduledLaunch<'_> {
     // Subgroups
 
     /// Sets the registers of built-in values. Lane l of subgroup s is the invocation whose local
@@ -302,7 +307,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// Runs workgroups until none is left.
 pub(super) fn work<const N: usize>(
-    launch: &Launch<'_>,
+    launch: &ScheduledLaunch<'_>,
     queue: &Mutex<Queue<N>>,
     observer: Option<&mut dyn Observer>,
     watch: Watch,
@@ -328,7 +333,7 @@ pub(super) fn work<const N: usize>(
 }
 
 struct Worker<'a, 'o, const N: usize> {
-    launch: &'a Launch<'a>,
+    launch: &'a ScheduledLaunch<'a>,
     arch: Arch,
     tally: Tally,
     pool: Pool<N>,
@@ -389,8 +394,10 @@ impl<const N: usize> Worker<'_, '_, N> {
 
     /// Runs each strand of a subgroup; says whether one has used its slice.
     fn subgroup(&mut self, group: &mut Group<N>, number: usize) -> Result<bool, Trap> {
-        let place =
-            Place { workgroup: group.index, subgroup: u32::try_from(number).unwrap_or(u32::MAX) };
+        let place = SubgroupPlace {
+            workgroup: group.index,
+            subgroup: u32::try_from(number).unwrap_or(u32::MAX),
+        };
         let subgroup = &mut group.subgroups[number];
         if !subgroup.started {
             subgroup.started = true;
@@ -488,7 +495,7 @@ impl<const N: usize> Worker<'_, '_, N> {
                 let arrived = here.fold(0, |mask, live| mask | live.strand.exec);
                 let missing = subgroup.launched & !arrived;
                 if missing != 0 {
-                    let place = Place { workgroup: group.index, subgroup: number };
+                    let place = SubgroupPlace { workgroup: group.index, subgroup: number };
                     let kind = ReportKind::DivergentBarrier;
                     self.tally.report(kind, site, place, missing, self.launch.width.index());
                     if self.launch.context.strict {
@@ -567,7 +574,7 @@ impl<const N: usize> Subgroup<N> {
         let strand = &mut self.strands[index].strand;
         strand.loops.push(self.loops.len());
         let (expected, outer) = (strand.exec, strand.lanes);
-        self.loops.push(Reunion { expected, arrived: 0, outer, merged: None });
+        self.loops.push(LoopMerge { expected, arrived: 0, outer, merged: None });
         strand.lanes = expected;
     }
 

@@ -7,10 +7,10 @@ use std::sync::atomic::AtomicU32;
 
 use super::exchange::Watch;
 use super::mask::Mask;
-use super::observe::{Observer, Place};
+use super::observe::{Observer, SubgroupPlace};
 use super::op::{SiteId, Slot};
 use super::report::{ReportKind, Tally};
-use super::table::Context;
+use super::table::LaunchContext;
 
 /// Lanes of a subgroup that share a program counter, with all their state. Under maximal
 /// reconvergence a subgroup is one strand.
@@ -31,7 +31,7 @@ pub(super) struct Strand<const N: usize> {
     /// The loops that this strand is in, late reconvergence only.
     pub(super) loops: Vec<usize>,
     /// Linear index of the workgroup, number of the subgroup.
-    pub(super) place: Place,
+    pub(super) place: SubgroupPlace,
 }
 
 /// Why a strand stopped.
@@ -59,7 +59,7 @@ pub(super) enum Event {
 
 /// What a strand may use while it runs.
 pub(super) struct Surroundings<'a> {
-    pub(super) context: &'a Context<'a>,
+    pub(super) context: &'a LaunchContext<'a>,
     pub(super) group: &'a mut Shared,
     pub(super) tally: &'a mut Tally,
     pub(super) observer: Option<&'a mut dyn Observer>,

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use naga::{AddressSpace, BuiltIn, Expression, Function, Handle, LocalVariable, Statement};
 
 use super::Writer;
-use super::frame::{Counter, Frame, Owner};
+use super::frame::{LoopCounter, Owner, TranslatedFunction};
 use crate::program::operands::of_expression;
 use crate::program::visit::{Written, effect};
 use crate::program::walk::for_each_statement;
@@ -29,10 +29,10 @@ impl<'a> Writer<'a> {
     /// The counters of a loop, where `before` stands right before it.
     pub(super) fn counters(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         (body, continuing): (&Body, &Body),
         before: Option<&Node>,
-    ) -> Vec<Counter> {
+    ) -> Vec<LoopCounter> {
         let mut inside = BTreeSet::new();
         for part in [body, continuing] {
             for_each_statement(part, &mut |statement, _| {
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
         let own = (changes(frame.function, body), changes(frame.function, continuing));
         let mut counters = Vec::new();
         for &variable in own.1.keys().filter(|variable| !own.0.contains_key(variable)) {
-            let counter = Counter { variable, inside: inside.clone() };
+            let counter = LoopCounter { variable, inside: inside.clone() };
             let changes = own.1[&variable];
             if self.begins_alike(frame, variable, changes, before)
                 && self.stays_alike(frame, &counter, changes, continuing)
@@ -58,7 +58,7 @@ impl<'a> Writer<'a> {
     /// Whether a variable has one value in all lanes that come to a loop with so many changes of it.
     fn begins_alike(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         wanted: Handle<LocalVariable>,
         changes: usize,
         before: Option<&Node>,
@@ -79,8 +79,8 @@ impl<'a> Writer<'a> {
     /// of its lanes alike.
     fn stays_alike(
         &self,
-        frame: &Frame<'a>,
-        counter: &Counter,
+        frame: &TranslatedFunction<'a>,
+        counter: &LoopCounter,
         changes: usize,
         continuing: &Body,
     ) -> bool {
@@ -100,20 +100,20 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether a pointer leads to all of a local variable.
-    fn whole(&self, frame: &Frame<'a>, place: Handle<Expression>) -> bool {
+    fn whole(&self, frame: &TranslatedFunction<'a>, place: Handle<Expression>) -> bool {
         matches!(frame.function.expressions[place], Expression::LocalVariable(_))
     }
 
     /// Whether an expression is known to have one value in all lanes that come to it together.
-    pub(super) fn alike(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> bool {
+    pub(super) fn alike(&self, frame: &TranslatedFunction<'a>, handle: Handle<Expression>) -> bool {
         self.same(frame, None, &mut BTreeMap::new(), handle)
     }
 
     /// The same, where `more` counts too; `known` has what was asked before.
     fn same(
         &self,
-        frame: &Frame<'a>,
-        more: Option<&Counter>,
+        frame: &TranslatedFunction<'a>,
+        more: Option<&LoopCounter>,
         known: &mut BTreeMap<Handle<Expression>, bool>,
         handle: Handle<Expression>,
     ) -> bool {
@@ -164,7 +164,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether a subgroup's lanes share an argument of the entry point, or a member of one.
-    fn shared(&self, frame: &Frame<'a>, number: u32, member: Option<u32>) -> bool {
+    fn shared(&self, frame: &TranslatedFunction<'a>, number: u32, member: Option<u32>) -> bool {
         if frame.owner != Owner::EntryPoint {
             return false;
         }

@@ -23,7 +23,7 @@ use std::collections::BTreeMap;
 use naga::proc::NameKey;
 use naga::{AddressSpace, Expression, GlobalVariable, Handle, StructMember, Type, TypeInner};
 
-use super::frame::Frame;
+use super::frame::TranslatedFunction;
 use super::{Constant, Result, Writer};
 
 /// Constant memory of a module in bytes, on every NVIDIA GPU.
@@ -95,7 +95,7 @@ impl<'a> Writer<'a> {
     /// What is read of a place in constant memory: numbers at odd words from the second copy.
     pub(super) fn copy_read(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         pointer: Handle<Expression>,
         text: &str,
     ) -> Option<String> {
@@ -116,7 +116,7 @@ impl<'a> Writer<'a> {
     /// The variable whose member a pointer leads to, and where in it that stands, in bytes.
     fn member_offset(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         pointer: Handle<Expression>,
     ) -> Option<(Handle<GlobalVariable>, u32)> {
         let (base, index) = match frame.function.expressions[pointer] {

@@ -11,16 +11,16 @@
 use naga::proc::{NameKey, TypeResolution};
 use naga::{Expression, Handle, Scalar, TypeInner, VectorSize};
 
-use super::frame::Frame;
+use super::frame::TranslatedFunction;
 use super::text::{COMPONENTS, bare, member};
 use super::{Result, Writer};
-use crate::program::builtin::Kind;
+use crate::program::builtin::BuiltinKind;
 
 impl<'a> Writer<'a> {
     /// An expression as it is used: its variable, or its text.
     pub(super) fn value(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
     ) -> Result<String> {
         match frame.values.get(&handle) {
@@ -32,7 +32,7 @@ impl<'a> Writer<'a> {
     /// The type of an expression, in C++.
     pub(super) fn expression_type(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
     ) -> Result<String> {
         let span = frame.span_of(handle);
@@ -45,7 +45,7 @@ impl<'a> Writer<'a> {
     /// The scalar type of an expression's components.
     pub(super) fn scalar_of(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
     ) -> Result<Scalar> {
         let inner = frame.type_of(self.module, handle);
@@ -56,9 +56,9 @@ impl<'a> Writer<'a> {
     /// The kind of an expression's components.
     pub(super) fn kind_of(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
-    ) -> Result<Kind> {
+    ) -> Result<BuiltinKind> {
         let scalar = self.scalar_of(frame, handle)?;
         self.kind(scalar, frame.span_of(handle))
     }
@@ -66,7 +66,7 @@ impl<'a> Writer<'a> {
     /// The size of a vector, or nothing for scalars.
     pub(super) fn size_of(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
     ) -> Option<VectorSize> {
         match *frame.type_of(self.module, handle) {
@@ -78,7 +78,7 @@ impl<'a> Writer<'a> {
     /// The name of the variable that holds an expression.
     pub(super) fn variable_name(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
     ) -> String {
         match frame.function.named_expressions.get(&handle) {
@@ -87,7 +87,11 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn expression(&mut self, frame: &Frame<'a>, handle: Handle<Expression>) -> Result<String> {
+    fn expression(
+        &mut self,
+        frame: &TranslatedFunction<'a>,
+        handle: Handle<Expression>,
+    ) -> Result<String> {
         let span = frame.span_of(handle);
         let function = frame.function;
         match function.expressions[handle] {
@@ -162,7 +166,7 @@ impl<'a> Writer<'a> {
     /// The parts of a composite: vectors inside a vector are taken apart.
     fn components(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         ty: Handle<naga::Type>,
         components: &[Handle<Expression>],
     ) -> Result<Vec<String>> {
@@ -185,7 +189,7 @@ impl<'a> Writer<'a> {
     /// A part of a value at an index that is not known.
     fn access(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
         base: Handle<Expression>,
         index: Handle<Expression>,
@@ -207,7 +211,7 @@ impl<'a> Writer<'a> {
     /// A part of a value at a known index.
     fn part(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         base: Handle<Expression>,
         text: &str,
         index: u32,

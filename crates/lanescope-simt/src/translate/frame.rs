@@ -18,7 +18,7 @@ pub(super) enum Owner {
 }
 
 /// A function that is being written.
-pub(super) struct Frame<'a> {
+pub(super) struct TranslatedFunction<'a> {
     pub(super) owner: Owner,
     pub(super) function: &'a Function,
     pub(super) info: &'a FunctionInfo,
@@ -32,9 +32,9 @@ pub(super) struct Frame<'a> {
     /// Whether lanes that leave may do so by a jump: none waits for them here.
     pub(super) direct: bool,
     /// The loops and switches around, innermost last.
-    pub(super) constructs: Vec<Construct>,
+    pub(super) constructs: Vec<EnclosingConstruct>,
     /// The counters of the loops around.
-    pub(super) counters: Vec<Counter>,
+    pub(super) counters: Vec<LoopCounter>,
     /// How often the whole function changes each of its variables.
     pub(super) changes: BTreeMap<Handle<LocalVariable>, usize>,
     /// Loops seen so far, in the order of `bake`'s walk.
@@ -52,7 +52,7 @@ pub(super) struct Frame<'a> {
     pub(super) file: &'a str,
 }
 
-impl<'a> Frame<'a> {
+impl<'a> TranslatedFunction<'a> {
     /// The type of an expression.
     pub(super) fn type_of(&self, module: &'a Module, handle: Handle<Expression>) -> &'a TypeInner {
         self.info[handle].ty.inner_with(&module.types)
@@ -100,7 +100,7 @@ impl<'a> Frame<'a> {
 
 /// A loop or switch around what is being written.
 #[derive(Clone, Debug)]
-pub(super) struct Construct {
+pub(super) struct EnclosingConstruct {
     /// Whether it is a loop.
     pub(super) repeats: bool,
     /// Whether lanes that leave note so and wait.
@@ -111,7 +111,7 @@ pub(super) struct Construct {
 
 /// A counter of a loop that is being written.
 #[derive(Clone, Debug)]
-pub(super) struct Counter {
+pub(super) struct LoopCounter {
     pub(super) variable: Handle<LocalVariable>,
     /// What the loop computes: a value read before it may be another.
     pub(super) inside: BTreeSet<Handle<Expression>>,

@@ -16,7 +16,7 @@ use naga::{
 
 use super::alike::changes;
 use super::bake::bake;
-use super::frame::{Frame, Owner};
+use super::frame::{Owner, TranslatedFunction};
 use super::{Constant, Length, Parameter, Result, WIDTH, Writer};
 use crate::program::Body;
 
@@ -78,8 +78,8 @@ impl<'a> Writer<'a> {
         info: &'a FunctionInfo,
         body: &Body,
         tracked: bool,
-    ) -> Frame<'a> {
-        Frame {
+    ) -> TranslatedFunction<'a> {
+        TranslatedFunction {
             owner,
             function,
             info,
@@ -133,7 +133,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Locals, the body, and what ends it.
-    fn finish(&mut self, frame: Frame<'a>, result: &str) -> Result<String> {
+    fn finish(&mut self, frame: TranslatedFunction<'a>, result: &str) -> Result<String> {
         let mut text = String::new();
         for (handle, local) in frame.function.local_variables.iter() {
             let span = frame.function.local_variables.get_span(handle);

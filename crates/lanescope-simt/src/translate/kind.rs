@@ -5,9 +5,9 @@
 
 use naga::Literal;
 
-use crate::program::builtin::Kind;
+use crate::program::builtin::BuiltinKind;
 
-impl Kind {
+impl BuiltinKind {
     /// The type's name.
     pub(super) fn name(self) -> &'static str {
         match self {

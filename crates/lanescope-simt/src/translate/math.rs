@@ -13,17 +13,17 @@ use naga::proc::{NameKey, TypeResolution};
 use naga::{Expression, Handle, MathFunction, Span, TypeInner, VectorSize};
 
 use super::formula::{Formula, Term};
-use super::frame::Frame;
-use super::operators::{Shape, enclosed};
+use super::frame::TranslatedFunction;
+use super::operators::{OperandShape, enclosed};
 use super::text::COMPONENTS;
 use super::text::bare;
 use super::{Result, Writer};
-use crate::program::builtin::{Family, Kind, cross, family};
+use crate::program::builtin::{BuiltinKind, Family, cross, family};
 
 impl<'a> Writer<'a> {
     pub(super) fn math(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
         fun: MathFunction,
         arguments: &[Handle<Expression>],
@@ -51,7 +51,7 @@ impl<'a> Writer<'a> {
     /// A function that goes component by component.
     fn each(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
         fun: MathFunction,
         arguments: &[Handle<Expression>],
@@ -78,7 +78,7 @@ impl<'a> Writer<'a> {
     pub(super) fn scalar(
         &mut self,
         fun: MathFunction,
-        kind: Kind,
+        kind: BuiltinKind,
         texts: &[String],
         span: Span,
     ) -> Result<String> {
@@ -92,15 +92,16 @@ impl<'a> Writer<'a> {
     fn float(
         &mut self,
         fun: MathFunction,
-        kind: Kind,
+        kind: BuiltinKind,
         texts: &[String],
         span: Span,
     ) -> Result<String> {
         let a = &texts[0];
-        let fit = |text: String| if kind == Kind::F16 { format!("f16({text})") } else { text };
+        let fit =
+            |text: String| if kind == BuiltinKind::F16 { format!("f16({text})") } else { text };
         let all = texts.join(", ");
         let call = |name: &str| fit(format!("{name}{}({all})", kind.suffix()));
-        let wide = if kind == Kind::F64 { "f64" } else { "f32" };
+        let wide = if kind == BuiltinKind::F64 { "f64" } else { "f32" };
         if let Some(name) = named(fun) {
             return Ok(call(name));
         }
@@ -127,7 +128,7 @@ impl<'a> Writer<'a> {
                 let (one, zero) = (kind.number(1.0), kind.number(0.0));
                 format!("({} <= {} ? {one} : {zero})", enclosed(a), enclosed(&texts[1]))
             }
-            MathFunction::Fma if kind == Kind::F16 => {
+            MathFunction::Fma if kind == BuiltinKind::F16 => {
                 self.prelude.need("fma_half");
                 format!("fma_half({all})")
             }
@@ -152,14 +153,14 @@ impl<'a> Writer<'a> {
     fn integer(
         &mut self,
         fun: MathFunction,
-        kind: Kind,
+        kind: BuiltinKind,
         texts: &[String],
         span: Span,
     ) -> Result<String> {
         let a = &texts[0];
         let name = kind.name();
         let all = texts.join(", ");
-        let narrow = matches!(kind, Kind::I16 | Kind::U16);
+        let narrow = matches!(kind, BuiltinKind::I16 | BuiltinKind::U16);
         let wide = if kind.is_signed() { "i32" } else { "u32" };
         // C++ promotes 16-bit integers, and has no minimum of two of them.
         let fit = |text: String| if narrow { format!("{name}({text})") } else { text };
@@ -215,7 +216,7 @@ impl<'a> Writer<'a> {
     /// `modf` and `frexp`.
     fn fraction_and_rest(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
         fun: MathFunction,
         operand: Handle<Expression>,
@@ -232,12 +233,12 @@ impl<'a> Writer<'a> {
         };
         let scalar =
             |index: usize| members.get(index).and_then(|m| module.types[m.ty].inner.scalar());
-        let kinds = [scalar(0).and_then(Kind::new), scalar(1).and_then(Kind::new)];
+        let kinds = [scalar(0).and_then(BuiltinKind::new), scalar(1).and_then(BuiltinKind::new)];
         let [Some(first), Some(second)] = kinds else {
             return Err(self.unsupported(format!("{fun:?} without its structure"), span));
         };
         let modf = fun == MathFunction::Modf;
-        let wide = if shape.kind == Kind::F64 { "f64" } else { "f32" };
+        let wide = if shape.kind == BuiltinKind::F64 { "f64" } else { "f32" };
         let fraction = if modf { "modf_fract" } else { "frexp_fract" };
         let suffix = shape.kind.suffix();
         let rest = if modf { format!("trunc{suffix}") } else { "frexp_power".to_owned() };
@@ -245,8 +246,9 @@ impl<'a> Writer<'a> {
         if !modf {
             self.prelude.need("frexp_power");
         }
-        let part =
-            |name: &str, kind: Kind, text: &str| format!("{}({name}({wide}({text})))", kind.name());
+        let part = |name: &str, kind: BuiltinKind, text: &str| {
+            format!("{}({name}({wide}({text})))", kind.name())
+        };
         let values = match shape.size {
             None => [part(fraction, first, text), part(&rest, second, text)],
             Some(size) => {
@@ -269,8 +271,8 @@ impl<'a> Writer<'a> {
     // Geometry
 
     /// The sum of products from the first to the last: `dot`.
-    fn declare_dot(&mut self, size: VectorSize, kind: Kind, span: Span) -> Result<()> {
-        let vector = Shape { size: Some(size), kind }.name();
+    fn declare_dot(&mut self, size: VectorSize, kind: BuiltinKind, span: Span) -> Result<()> {
+        let vector = OperandShape { size: Some(size), kind }.name();
         let signature = format!("{} dot({vector} a, {vector} b)", kind.name());
         if self.prelude.has(&signature) {
             return Ok(());
@@ -291,9 +293,9 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn declare_length(&mut self, size: VectorSize, kind: Kind, span: Span) -> Result<()> {
+    fn declare_length(&mut self, size: VectorSize, kind: BuiltinKind, span: Span) -> Result<()> {
         self.declare_dot(size, kind, span)?;
-        let vector = Shape { size: Some(size), kind }.name();
+        let vector = OperandShape { size: Some(size), kind }.name();
         let (name, root) = (kind.name(), format!("sqrt{}", kind.suffix()));
         let body = format!("    return {name}({root}(dot(a, a)));\n");
         self.prelude.lift(format!("{name} length({vector} a)"), &body);
@@ -304,7 +306,7 @@ impl<'a> Writer<'a> {
     fn declare_operator(
         &mut self,
         op: naga::BinaryOperator,
-        shapes: [Shape; 2],
+        shapes: [OperandShape; 2],
         span: Span,
     ) -> Result<()> {
         let Some(size) = shapes[0].size.or(shapes[1].size) else { return Ok(()) };
@@ -319,13 +321,13 @@ impl<'a> Writer<'a> {
     fn geometry(
         &mut self,
         fun: MathFunction,
-        shape: Shape,
+        shape: OperandShape,
         texts: &[String],
         span: Span,
     ) -> Result<String> {
         use naga::BinaryOperator::{Divide, Multiply, Subtract};
         let kind = shape.kind;
-        let scalar = Shape { size: None, kind };
+        let scalar = OperandShape { size: None, kind };
         let all = texts.join(", ");
         let Some(size) = shape.size else {
             let f = kind.suffix();
@@ -443,16 +445,16 @@ pub(super) fn wgsl_name(fun: MathFunction) -> String {
 }
 
 /// A number in the kind that a function of halves is computed in.
-fn float(kind: Kind, value: f64) -> String {
-    if kind == Kind::F16 { Kind::F32.number(value) } else { kind.number(value) }
+fn float(kind: BuiltinKind, value: f64) -> String {
+    if kind == BuiltinKind::F16 { BuiltinKind::F32.number(value) } else { kind.number(value) }
 }
 
 /// What degrees are multiplied by to get radians, or the other way, as Rust has it.
-fn degree(kind: Kind, to_radians: bool) -> String {
+fn degree(kind: BuiltinKind, to_radians: bool) -> String {
     let value =
         if to_radians { std::f64::consts::PI / 180.0 } else { 180.0 / std::f64::consts::PI };
     let single = if to_radians { std::f32::consts::PI / 180.0 } else { 57.295_78_f32 };
-    if kind == Kind::F64 { format!("{value:?}") } else { format!("{single:?}f") }
+    if kind == BuiltinKind::F64 { format!("{value:?}") } else { format!("{single:?}f") }
 }
 
 /// CUDA's name of a function of floats without its suffix, where it has one.

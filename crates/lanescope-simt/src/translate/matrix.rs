@@ -8,11 +8,11 @@
 use naga::{BinaryOperator, Expression, Handle, MathFunction, TypeInner, VectorSize};
 
 use super::formula::{Formula, Term, products};
-use super::frame::Frame;
+use super::frame::TranslatedFunction;
 use super::text::COMPONENTS;
 use super::text::bare;
 use super::{Result, Writer};
-use crate::program::builtin::{Kind, Square};
+use crate::program::builtin::{BuiltinKind, Square};
 
 /// What stands on a side of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ enum Side {
 }
 
 impl<'a> Writer<'a> {
-    fn side(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> Side {
+    fn side(&self, frame: &TranslatedFunction<'a>, handle: Handle<Expression>) -> Side {
         match *frame.type_of(self.module, handle) {
             TypeInner::Matrix { columns, rows, .. } => {
                 Side::Matrix(columns as usize, rows as usize)
@@ -35,7 +35,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The name of a matrix type, declared.
-    fn matrix_type(&mut self, columns: usize, rows: usize, kind: Kind) -> String {
+    fn matrix_type(&mut self, columns: usize, rows: usize, kind: BuiltinKind) -> String {
         self.prelude.need("matrix");
         self.prelude.need(&format!("vec{rows}"));
         if rows == VectorSize::Tri as usize {
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
         format!("matrix<{columns}, vec{rows}<{}>>", kind.name())
     }
 
-    fn side_type(&mut self, side: Side, kind: Kind) -> String {
+    fn side_type(&mut self, side: Side, kind: BuiltinKind) -> String {
         match side {
             Side::Scalar => kind.name().to_owned(),
             Side::Vector(size) => format!("vec{size}<{}>", kind.name()),
@@ -54,7 +54,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn matrix_binary(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         op: BinaryOperator,
         left: Handle<Expression>,
         right: Handle<Expression>,
@@ -113,7 +113,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn matrix_negated(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         operand: Handle<Expression>,
         text: &str,
     ) -> Result<String> {
@@ -129,9 +129,9 @@ impl<'a> Writer<'a> {
 
     pub(super) fn matrix_cast(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         operand: Handle<Expression>,
-        (source, target): (Kind, Kind),
+        (source, target): (BuiltinKind, BuiltinKind),
         text: &str,
     ) -> Result<String> {
         let side = self.side(frame, operand);
@@ -153,7 +153,7 @@ impl<'a> Writer<'a> {
     /// The product of a column and a row.
     pub(super) fn outer(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
         arguments: &[Handle<Expression>],
         texts: &[String],
@@ -177,7 +177,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn matrix_function(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         fun: MathFunction,
         argument: Handle<Expression>,
         text: &str,

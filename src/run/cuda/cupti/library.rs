@@ -14,7 +14,7 @@ use std::ptr;
 
 use libloading::Library;
 
-use super::super::driver::Gpu;
+use super::super::driver::DriverDevice;
 use super::error::{CuptiError, SUCCESS, VARIABLE, failure};
 use super::layout as c;
 use super::layout::Parameters;
@@ -264,7 +264,7 @@ impl Cupti {
     /// Asks whether one of CUPTI's interfaces works on an open device, and says why where it does not.
     pub(in super::super) fn supports(
         &self,
-        gpu: &Gpu,
+        gpu: &DriverDevice,
         interface: Interface,
     ) -> Result<(), CuptiError> {
         let api = match interface {

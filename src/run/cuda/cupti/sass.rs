@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 
-use super::super::driver::Gpu;
+use super::super::driver::DriverDevice;
 use super::error::CuptiError;
 use super::layout as c;
 use super::layout::Parameters;
@@ -30,7 +30,7 @@ pub(in super::super) struct Record {
 /// Counting of instructions, until it is dropped.
 pub(in super::super) struct Sass<'a> {
     cupti: &'a Cupti,
-    gpu: &'a Gpu,
+    gpu: &'a DriverDevice,
     device: u32,
     ids: Vec<u64>,
     enabled: bool,
@@ -40,7 +40,7 @@ impl<'a> Sass<'a> {
     /// Begins to count the figures `names` on device `number`, and says what they are.
     pub(in super::super) fn begin(
         cupti: &'a Cupti,
-        gpu: &'a Gpu,
+        gpu: &'a DriverDevice,
         number: usize,
         chip: &CStr,
         names: &[&str],

@@ -1,7 +1,7 @@
 //! The opcodes of gfx10.3: a number, a name, and the function that executes it.
 //!
-//! Input: a format and an opcode's number. Output: its [`Row`]. A row whose function is
-//! [`Run::Refused`] is decoded and named and never executed: whoever meets it gets an error, not a
+//! Input: a format and an opcode's number. Output: its [`OpcodeRow`]. A row whose function is
+//! [`OpcodeAction::Refused`] is decoded and named and never executed: whoever meets it gets an error, not a
 //! figure.
 //!
 //! # Where the rows come from
@@ -28,18 +28,18 @@ mod vop3p;
 mod vopc;
 
 use super::instruction::Format;
-pub use row::{Control, Operands, Row, Run};
+pub use row::{Control, OpcodeAction, OpcodeRow, Operands};
 use row::{named, row_of};
 
 /// The row of an opcode.
-pub fn row(format: Format, code: u16) -> Option<&'static Row> {
+pub fn row(format: Format, code: u16) -> Option<&'static OpcodeRow> {
     let table = table(format);
     let found = table.binary_search_by_key(&code, |row| row.code).ok()?;
     table.get(found)
 }
 
 /// All rows of a format, by number.
-pub fn table(format: Format) -> &'static [Row] {
+pub fn table(format: Format) -> &'static [OpcodeRow] {
     match format {
         Format::Sop2 => sop2::SOP2,
         Format::Sopk => control::SOPK,

@@ -3,72 +3,72 @@
 //! Input: a wave, an instruction and what it reaches. Output: changed registers or memory.
 
 use super::super::math::{greater, lesser, real_of};
-use super::{Operands, Row, Run, named, row_of};
+use super::{OpcodeAction, OpcodeRow, Operands, named, row_of};
 
 /// SMEM, by number.
-pub(super) const SMEM: &[Row] = &[
+pub(super) const SMEM: &[OpcodeRow] = &[
     row_of(
         0x00,
         "s_load_dword",
         Operands::Two,
-        Run::ScalarMemory(|w, i, r| r.load_scalars(w, i, 1)),
+        OpcodeAction::ScalarMemory(|w, i, r| r.load_scalars(w, i, 1)),
     ),
     row_of(
         0x01,
         "s_load_dwordx2",
         Operands::Two,
-        Run::ScalarMemory(|w, i, r| r.load_scalars(w, i, 2)),
+        OpcodeAction::ScalarMemory(|w, i, r| r.load_scalars(w, i, 2)),
     ),
     row_of(
         0x02,
         "s_load_dwordx4",
         Operands::Two,
-        Run::ScalarMemory(|w, i, r| r.load_scalars(w, i, 4)),
+        OpcodeAction::ScalarMemory(|w, i, r| r.load_scalars(w, i, 4)),
     ),
     row_of(
         0x03,
         "s_load_dwordx8",
         Operands::Two,
-        Run::ScalarMemory(|w, i, r| r.load_scalars(w, i, 8)),
+        OpcodeAction::ScalarMemory(|w, i, r| r.load_scalars(w, i, 8)),
     ),
     row_of(
         0x04,
         "s_load_dwordx16",
         Operands::Two,
-        Run::ScalarMemory(|w, i, r| r.load_scalars(w, i, 16)),
+        OpcodeAction::ScalarMemory(|w, i, r| r.load_scalars(w, i, 16)),
     ),
     row_of(
         0x08,
         "s_buffer_load_dword",
         Operands::Two,
-        Run::ScalarMemory(|w, i, r| r.load_uniform(w, i, 1)),
+        OpcodeAction::ScalarMemory(|w, i, r| r.load_uniform(w, i, 1)),
     ),
     row_of(
         0x09,
         "s_buffer_load_dwordx2",
         Operands::Two,
-        Run::ScalarMemory(|w, i, r| r.load_uniform(w, i, 2)),
+        OpcodeAction::ScalarMemory(|w, i, r| r.load_uniform(w, i, 2)),
     ),
     row_of(
         0x0a,
         "s_buffer_load_dwordx4",
         Operands::Two,
-        Run::ScalarMemory(|w, i, r| r.load_uniform(w, i, 4)),
+        OpcodeAction::ScalarMemory(|w, i, r| r.load_uniform(w, i, 4)),
     ),
     row_of(
         0x0b,
         "s_buffer_load_dwordx8",
         Operands::Two,
-        Run::ScalarMemory(|w, i, r| r.load_uniform(w, i, 8)),
+        OpcodeAction::ScalarMemory(|w, i, r| r.load_uniform(w, i, 8)),
     ),
     row_of(
         0x0c,
         "s_buffer_load_dwordx16",
         Operands::Two,
-        Run::ScalarMemory(|w, i, r| r.load_uniform(w, i, 16)),
+        OpcodeAction::ScalarMemory(|w, i, r| r.load_uniform(w, i, 16)),
     ),
-    row_of(0x1f, "s_gl1_inv", Operands::Two, Run::ScalarMemory(|_, _, _| Ok(()))),
-    row_of(0x20, "s_dcache_inv", Operands::Two, Run::ScalarMemory(|_, _, _| Ok(()))),
+    row_of(0x1f, "s_gl1_inv", Operands::Two, OpcodeAction::ScalarMemory(|_, _, _| Ok(()))),
+    row_of(0x20, "s_dcache_inv", Operands::Two, OpcodeAction::ScalarMemory(|_, _, _| Ok(()))),
     named(0x24, "s_memtime", Operands::Two),
     named(0x25, "s_memrealtime", Operands::Two),
     named(0x26, "s_atc_probe", Operands::Two),
@@ -76,7 +76,7 @@ pub(super) const SMEM: &[Row] = &[
 ];
 
 /// MUBUF, by number.
-pub(super) const MUBUF: &[Row] = &[
+pub(super) const MUBUF: &[OpcodeRow] = &[
     named(0x00, "buffer_load_format_x", Operands::Two),
     named(0x01, "buffer_load_format_xy", Operands::Two),
     named(0x02, "buffer_load_format_xyz", Operands::Two),
@@ -89,92 +89,97 @@ pub(super) const MUBUF: &[Row] = &[
         0x08,
         "buffer_load_ubyte",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.load_part(w, i, 1, false)),
+        OpcodeAction::VectorMemory(|w, i, r| r.load_part(w, i, 1, false)),
     ),
     row_of(
         0x09,
         "buffer_load_sbyte",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.load_part(w, i, 1, true)),
+        OpcodeAction::VectorMemory(|w, i, r| r.load_part(w, i, 1, true)),
     ),
     row_of(
         0x0a,
         "buffer_load_ushort",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.load_part(w, i, 2, false)),
+        OpcodeAction::VectorMemory(|w, i, r| r.load_part(w, i, 2, false)),
     ),
     row_of(
         0x0b,
         "buffer_load_sshort",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.load_part(w, i, 2, true)),
+        OpcodeAction::VectorMemory(|w, i, r| r.load_part(w, i, 2, true)),
     ),
-    row_of(0x0c, "buffer_load_dword", Operands::Two, Run::VectorMemory(|w, i, r| r.load(w, i, 1))),
+    row_of(
+        0x0c,
+        "buffer_load_dword",
+        Operands::Two,
+        OpcodeAction::VectorMemory(|w, i, r| r.load(w, i, 1)),
+    ),
     row_of(
         0x0d,
         "buffer_load_dwordx2",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.load(w, i, 2)),
+        OpcodeAction::VectorMemory(|w, i, r| r.load(w, i, 2)),
     ),
     row_of(
         0x0e,
         "buffer_load_dwordx4",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.load(w, i, 4)),
+        OpcodeAction::VectorMemory(|w, i, r| r.load(w, i, 4)),
     ),
     row_of(
         0x0f,
         "buffer_load_dwordx3",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.load(w, i, 3)),
+        OpcodeAction::VectorMemory(|w, i, r| r.load(w, i, 3)),
     ),
     row_of(
         0x18,
         "buffer_store_byte",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.store_part(w, i, 1, 0)),
+        OpcodeAction::VectorMemory(|w, i, r| r.store_part(w, i, 1, 0)),
     ),
     row_of(
         0x19,
         "buffer_store_byte_d16_hi",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.store_part(w, i, 1, 16)),
+        OpcodeAction::VectorMemory(|w, i, r| r.store_part(w, i, 1, 16)),
     ),
     row_of(
         0x1a,
         "buffer_store_short",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.store_part(w, i, 2, 0)),
+        OpcodeAction::VectorMemory(|w, i, r| r.store_part(w, i, 2, 0)),
     ),
     row_of(
         0x1b,
         "buffer_store_short_d16_hi",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.store_part(w, i, 2, 16)),
+        OpcodeAction::VectorMemory(|w, i, r| r.store_part(w, i, 2, 16)),
     ),
     row_of(
         0x1c,
         "buffer_store_dword",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.store(w, i, 1)),
+        OpcodeAction::VectorMemory(|w, i, r| r.store(w, i, 1)),
     ),
     row_of(
         0x1d,
         "buffer_store_dwordx2",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.store(w, i, 2)),
+        OpcodeAction::VectorMemory(|w, i, r| r.store(w, i, 2)),
     ),
     row_of(
         0x1e,
         "buffer_store_dwordx4",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.store(w, i, 4)),
+        OpcodeAction::VectorMemory(|w, i, r| r.store(w, i, 4)),
     ),
     row_of(
         0x1f,
         "buffer_store_dwordx3",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.store(w, i, 3)),
+        OpcodeAction::VectorMemory(|w, i, r| r.store(w, i, 3)),
     ),
     named(0x20, "buffer_load_ubyte_d16", Operands::Two),
     named(0x21, "buffer_load_ubyte_d16_hi", Operands::Two),
@@ -184,85 +189,89 @@ pub(super) const MUBUF: &[Row] = &[
         0x24,
         "buffer_load_short_d16",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.load_half(w, i, false)),
+        OpcodeAction::VectorMemory(|w, i, r| r.load_half(w, i, false)),
     ),
     row_of(
         0x25,
         "buffer_load_short_d16_hi",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.load_half(w, i, true)),
+        OpcodeAction::VectorMemory(|w, i, r| r.load_half(w, i, true)),
     ),
     row_of(
         0x30,
         "buffer_atomic_swap",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.change(w, i, |_, new| new)),
+        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |_, new| new)),
     ),
     row_of(
         0x31,
         "buffer_atomic_cmpswap",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.exchange(w, i)),
+        OpcodeAction::VectorMemory(|w, i, r| r.exchange(w, i)),
     ),
     row_of(
         0x32,
         "buffer_atomic_add",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.change(w, i, |old, new| old.wrapping_add(new))),
+        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old.wrapping_add(new))),
     ),
     row_of(
         0x33,
         "buffer_atomic_sub",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.change(w, i, |old, new| old.wrapping_sub(new))),
+        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old.wrapping_sub(new))),
     ),
     row_of(
         0x35,
         "buffer_atomic_smin",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.change(w, i, |old, new| (old as i32).min(new as i32) as u32)),
+        OpcodeAction::VectorMemory(|w, i, r| {
+            r.change(w, i, |old, new| (old as i32).min(new as i32) as u32)
+        }),
     ),
     row_of(
         0x36,
         "buffer_atomic_umin",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.change(w, i, |old, new| old.min(new))),
+        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old.min(new))),
     ),
     row_of(
         0x37,
         "buffer_atomic_smax",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.change(w, i, |old, new| (old as i32).max(new as i32) as u32)),
+        OpcodeAction::VectorMemory(|w, i, r| {
+            r.change(w, i, |old, new| (old as i32).max(new as i32) as u32)
+        }),
     ),
     row_of(
         0x38,
         "buffer_atomic_umax",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.change(w, i, |old, new| old.max(new))),
+        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old.max(new))),
     ),
     row_of(
         0x39,
         "buffer_atomic_and",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.change(w, i, |old, new| old & new)),
+        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old & new)),
     ),
     row_of(
         0x3a,
         "buffer_atomic_or",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.change(w, i, |old, new| old | new)),
+        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old | new)),
     ),
     row_of(
         0x3b,
         "buffer_atomic_xor",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.change(w, i, |old, new| old ^ new)),
+        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| old ^ new)),
     ),
     row_of(
         0x3c,
         "buffer_atomic_inc",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| {
+        OpcodeAction::VectorMemory(|w, i, r| {
             r.change(w, i, |old, new| if old >= new { 0 } else { old + 1 })
         }),
     ),
@@ -270,7 +279,7 @@ pub(super) const MUBUF: &[Row] = &[
         0x3d,
         "buffer_atomic_dec",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| {
+        OpcodeAction::VectorMemory(|w, i, r| {
             r.change(w, i, |old, new| if old == 0 || old > new { new } else { old - 1 })
         }),
     ),
@@ -279,13 +288,13 @@ pub(super) const MUBUF: &[Row] = &[
         0x3f,
         "buffer_atomic_fmin",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.change(w, i, |old, new| real_of(lesser, old, new))),
+        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| real_of(lesser, old, new))),
     ),
     row_of(
         0x40,
         "buffer_atomic_fmax",
         Operands::Two,
-        Run::VectorMemory(|w, i, r| r.change(w, i, |old, new| real_of(greater, old, new))),
+        OpcodeAction::VectorMemory(|w, i, r| r.change(w, i, |old, new| real_of(greater, old, new))),
     ),
     named(0x50, "buffer_atomic_swap_x2", Operands::Two),
     named(0x51, "buffer_atomic_cmpswap_x2", Operands::Two),
@@ -303,8 +312,8 @@ pub(super) const MUBUF: &[Row] = &[
     named(0x5e, "buffer_atomic_fcmpswap_x2", Operands::Two),
     named(0x5f, "buffer_atomic_fmin_x2", Operands::Two),
     named(0x60, "buffer_atomic_fmax_x2", Operands::Two),
-    row_of(0x71, "buffer_gl0_inv", Operands::Two, Run::VectorMemory(|_, _, _| Ok(()))),
-    row_of(0x72, "buffer_gl1_inv", Operands::Two, Run::VectorMemory(|_, _, _| Ok(()))),
+    row_of(0x71, "buffer_gl0_inv", Operands::Two, OpcodeAction::VectorMemory(|_, _, _| Ok(()))),
+    row_of(0x72, "buffer_gl1_inv", Operands::Two, OpcodeAction::VectorMemory(|_, _, _| Ok(()))),
     named(0x80, "buffer_load_format_d16_x", Operands::Two),
     named(0x81, "buffer_load_format_d16_xy", Operands::Two),
     named(0x82, "buffer_load_format_d16_xyz", Operands::Two),

@@ -8,7 +8,7 @@ use crate::amd::reach::{Fault, Reach};
 use crate::amd::wave::Wave;
 /// One opcode.
 #[derive(Debug)]
-pub struct Row {
+pub struct OpcodeRow {
     /// Its number in its format.
     pub code: u16,
     /// Its mnemonic, without the suffix of an encoding.
@@ -16,7 +16,7 @@ pub struct Row {
     /// What its sources are.
     pub operands: Operands,
     /// What executes it.
-    pub run: Run,
+    pub run: OpcodeAction,
 }
 
 /// What the sources of an opcode are, where the encoding alone does not say it.
@@ -61,30 +61,30 @@ impl Operands {
 }
 
 /// Changes a wave's own registers.
-pub type Act = fn(&mut Wave, &Instruction);
+pub type RegisterOperation = fn(&mut Wave, &Instruction);
 
 /// Reads or writes memory that waves share.
-pub type Touch = fn(&mut Wave, &Instruction, &mut Reach<'_>) -> Result<(), Fault>;
+pub type MemoryOperation = fn(&mut Wave, &Instruction, &mut Reach<'_>) -> Result<(), Fault>;
 
 /// What executes an opcode.
 #[derive(Clone, Copy, Debug)]
-pub enum Run {
+pub enum OpcodeAction {
     /// Nothing: it is refused by its name.
     Refused,
     /// A scalar operation.
-    Scalar(Act),
+    Scalar(RegisterOperation),
     /// A vector operation, which EXEC masks.
-    Vector(Act),
+    Vector(RegisterOperation),
     /// A vector operation that writes scalar registers: no half of the wave is ever skipped.
-    VectorToScalar(Act),
+    VectorToScalar(RegisterOperation),
     /// A vector operation on one lane, issued once whatever the wave's size.
-    Lane(Act),
+    Lane(RegisterOperation),
     /// Scalar memory.
-    ScalarMemory(Touch),
+    ScalarMemory(MemoryOperation),
     /// Buffer memory.
-    VectorMemory(Touch),
+    VectorMemory(MemoryOperation),
     /// Local data share.
-    Local(Touch),
+    Local(MemoryOperation),
     /// Program control.
     Control(Control),
 }
@@ -104,7 +104,7 @@ pub enum Control {
     Branch(fn(&Wave) -> bool),
 }
 
-impl Row {
+impl OpcodeRow {
     /// Whether LLVM gives the mnemonic a suffix for its encoding.
     pub fn has_long_form(&self) -> bool {
         let alone = ["v_readfirstlane_b32", "v_swap_b32", "v_swaprel_b32", "v_pk_fmac_f16"];
@@ -114,11 +114,16 @@ impl Row {
 }
 
 /// A row that is executed.
-pub(super) const fn row_of(code: u16, name: &'static str, operands: Operands, run: Run) -> Row {
-    Row { code, name, operands, run }
+pub(super) const fn row_of(
+    code: u16,
+    name: &'static str,
+    operands: Operands,
+    run: OpcodeAction,
+) -> OpcodeRow {
+    OpcodeRow { code, name, operands, run }
 }
 
 /// A row that is decoded only.
-pub(super) const fn named(code: u16, name: &'static str, operands: Operands) -> Row {
-    Row { code, name, operands, run: Run::Refused }
+pub(super) const fn named(code: u16, name: &'static str, operands: Operands) -> OpcodeRow {
+    OpcodeRow { code, name, operands, run: OpcodeAction::Refused }
 }

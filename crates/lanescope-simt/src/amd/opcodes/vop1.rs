@@ -3,20 +3,20 @@
 //! Input: a wave and an instruction. Output: the wave's changed registers.
 
 use super::super::math::*;
-use super::super::wave::Kind;
-use super::{Operands, Row, Run, named, row_of};
+use super::super::wave::OperandKind;
+use super::{OpcodeAction, OpcodeRow, Operands, named, row_of};
 
 /// One source a lane, 32 bits.
 macro_rules! v1 {
     (|$a:ident| $e:expr) => {
-        Run::Vector(|w, i| w.lanes1(i, |$a| $e))
+        OpcodeAction::Vector(|w, i| w.lanes1(i, |$a| $e))
     };
 }
 
 /// One source a lane, f32; denormal numbers as the mode says.
 macro_rules! f1 {
     (|$a:ident| $e:expr) => {
-        Run::Vector(|w, i| {
+        OpcodeAction::Vector(|w, i| {
             let kept = w.kept32;
             w.lanes1(i, |$a| {
                 let $a = real($a, kept);
@@ -29,8 +29,8 @@ macro_rules! f1 {
 /// One source a lane, 16 bits.
 macro_rules! s1 {
     (|$a:ident| $e:expr) => {
-        Run::Vector(|w, i| {
-            shorts(w, i, 1, Kind::Bits, &|s: [u16; 3]| {
+        OpcodeAction::Vector(|w, i| {
+            shorts(w, i, 1, OperandKind::Bits, &|s: [u16; 3]| {
                 let [$a, ..] = s;
                 $e
             })
@@ -41,8 +41,8 @@ macro_rules! s1 {
 /// One source a lane, f16.
 macro_rules! h1 {
     (|$a:ident| $e:expr) => {
-        Run::Vector(|w, i| {
-            shorts(w, i, 1, Kind::Real, &|s: [u16; 3]| {
+        OpcodeAction::Vector(|w, i| {
+            shorts(w, i, 1, OperandKind::Real, &|s: [u16; 3]| {
                 let [$a, ..] = s.map(number16);
                 real16($e)
             })
@@ -50,18 +50,18 @@ macro_rules! h1 {
     };
 }
 /// VOP1, by number.
-pub(super) const VOP1: &[Row] = &[
-    row_of(0x00, "v_nop", Operands::One, Run::Vector(|_, _| {})),
+pub(super) const VOP1: &[OpcodeRow] = &[
+    row_of(0x00, "v_nop", Operands::One, OpcodeAction::Vector(|_, _| {})),
     row_of(0x01, "v_mov_b32", Operands::One, v1!(|a| a)),
-    row_of(0x02, "v_readfirstlane_b32", Operands::One, Run::Lane(read_first_lane)),
+    row_of(0x02, "v_readfirstlane_b32", Operands::One, OpcodeAction::Lane(read_first_lane)),
     named(0x03, "v_cvt_i32_f64", Operands::One),
     named(0x04, "v_cvt_f64_i32", Operands::One),
     row_of(0x05, "v_cvt_f32_i32", Operands::One, v1!(|a| (a as i32 as f32).to_bits())),
     row_of(0x06, "v_cvt_f32_u32", Operands::One, v1!(|a| (a as f32).to_bits())),
     row_of(0x07, "v_cvt_u32_f32", Operands::One, v1!(|a| f32::from_bits(a) as u32)),
     row_of(0x08, "v_cvt_i32_f32", Operands::One, v1!(|a| f32::from_bits(a) as i32 as u32)),
-    row_of(0x0a, "v_cvt_f16_f32", Operands::One, Run::Vector(narrow)),
-    row_of(0x0b, "v_cvt_f32_f16", Operands::One, Run::Vector(widen)),
+    row_of(0x0a, "v_cvt_f16_f32", Operands::One, OpcodeAction::Vector(narrow)),
+    row_of(0x0b, "v_cvt_f32_f16", Operands::One, OpcodeAction::Vector(widen)),
     row_of(
         0x0c,
         "v_cvt_rpi_i32_f32",
@@ -173,6 +173,6 @@ pub(super) const VOP1: &[Row] = &[
     named(0x62, "v_sat_pk_u8_i16", Operands::One),
     named(0x63, "v_cvt_norm_i16_f16", Operands::One),
     named(0x64, "v_cvt_norm_u16_f16", Operands::One),
-    row_of(0x65, "v_swap_b32", Operands::One, Run::Vector(swap)),
+    row_of(0x65, "v_swap_b32", Operands::One, OpcodeAction::Vector(swap)),
     named(0x68, "v_swaprel_b32", Operands::One),
 ];

@@ -9,23 +9,23 @@
 )]
 
 use super::super::math::*;
-use super::super::wave::Kind;
-use super::{Operands, Row, Run, named, row_of};
+use super::super::wave::OperandKind;
+use super::{OpcodeAction, OpcodeRow, Operands, named, row_of};
 
 /// A result that depends on no operand.
 macro_rules! mask {
     ($value:expr) => {
-        Run::VectorToScalar(|w, i| w.compare(i, |_, _| $value))
+        OpcodeAction::VectorToScalar(|w, i| w.compare(i, |_, _| $value))
     };
 }
 
 /// A comparison of two values of a type.
 macro_rules! cmp {
     (u32, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| w.compare(i, |$a, $b| $e))
+        OpcodeAction::VectorToScalar(|w, i| w.compare(i, |$a, $b| $e))
     };
     (i32, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| {
+        OpcodeAction::VectorToScalar(|w, i| {
             w.compare(i, |a, b| {
                 let ($a, $b) = (a as i32, b as i32);
                 $e
@@ -33,7 +33,7 @@ macro_rules! cmp {
         })
     };
     (f32, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| {
+        OpcodeAction::VectorToScalar(|w, i| {
             let kept = w.kept32;
             w.compare(i, |a, b| {
                 let ($a, $b) = (real(a, kept), real(b, kept));
@@ -42,38 +42,38 @@ macro_rules! cmp {
         })
     };
     (u64, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| w.compare64(i, Kind::Bits, |$a, $b| $e))
+        OpcodeAction::VectorToScalar(|w, i| w.compare64(i, OperandKind::Bits, |$a, $b| $e))
     };
     (i64, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| {
-            w.compare64(i, Kind::Bits, |a, b| {
+        OpcodeAction::VectorToScalar(|w, i| {
+            w.compare64(i, OperandKind::Bits, |a, b| {
                 let ($a, $b) = (a.cast_signed(), b.cast_signed());
                 $e
             });
         })
     };
     (f64, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| {
-            w.compare64(i, Kind::Real, |a, b| {
+        OpcodeAction::VectorToScalar(|w, i| {
+            w.compare64(i, OperandKind::Real, |a, b| {
                 let ($a, $b) = (f64::from_bits(a), f64::from_bits(b));
                 $e
             });
         })
     };
     (u16, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| compare_shorts(w, i, Kind::Bits, &|$a, $b| $e))
+        OpcodeAction::VectorToScalar(|w, i| compare_shorts(w, i, OperandKind::Bits, &|$a, $b| $e))
     };
     (i16, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| {
-            compare_shorts(w, i, Kind::Bits, &|a, b| {
+        OpcodeAction::VectorToScalar(|w, i| {
+            compare_shorts(w, i, OperandKind::Bits, &|a, b| {
                 let ($a, $b) = (a as i16, b as i16);
                 $e
             });
         })
     };
     (f16, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| {
-            compare_shorts(w, i, Kind::Real, &|a, b| {
+        OpcodeAction::VectorToScalar(|w, i| {
+            compare_shorts(w, i, OperandKind::Real, &|a, b| {
                 let ($a, $b) = (number16(a), number16(b));
                 $e
             });
@@ -84,11 +84,11 @@ macro_rules! cmp {
 /// Whether a number is of one of the classes that a mask names.
 macro_rules! class {
     ($f:ident) => {
-        Run::VectorToScalar(|w, i| w.compare(i, |a, b| $f(a, b)))
+        OpcodeAction::VectorToScalar(|w, i| w.compare(i, |a, b| $f(a, b)))
     };
 }
 /// VOPC, by number.
-pub(super) const VOPC: &[Row] = &[
+pub(super) const VOPC: &[OpcodeRow] = &[
     row_of(0x00, "v_cmp_f_f32", Operands::Compare, mask!(false)),
     row_of(0x01, "v_cmp_lt_f32", Operands::Compare, cmp!(f32, |a, b| a < b)),
     row_of(0x02, "v_cmp_eq_f32", Operands::Compare, cmp!(f32, |a, b| a == b)),

@@ -9,7 +9,7 @@ mod programs;
 
 use super::decode::decode;
 use super::instruction::{EXEC, VCC};
-use super::opcodes::Run;
+use super::opcodes::OpcodeAction;
 use super::wave::Wave;
 
 /// One instruction with registers before and after.
@@ -91,7 +91,10 @@ fn check(case: &Case, width: u32) {
     let mut wave = prepared(case, width);
     let exec = wave.exec();
     match instruction.row.run {
-        Run::Scalar(act) | Run::Vector(act) | Run::VectorToScalar(act) | Run::Lane(act) => {
+        OpcodeAction::Scalar(act)
+        | OpcodeAction::Vector(act)
+        | OpcodeAction::VectorToScalar(act)
+        | OpcodeAction::Lane(act) => {
             act(&mut wave, &instruction);
         }
         other => panic!("{}: {other:?}", case.text),

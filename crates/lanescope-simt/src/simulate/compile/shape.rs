@@ -8,13 +8,13 @@ use crate::simulate::op::Reg;
 
 /// A part of a variable.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct VariablePlace {
     pub(super) root: PlaceRoot,
     /// Bytes, or registers.
     pub(super) offset: u32,
     /// The register of what is added a lane, checked.
     pub(super) dynamic: Option<Reg>,
-    pub(super) shape: Shape,
+    pub(super) shape: PlaceShape,
 }
 
 /// Where the variable is.
@@ -28,7 +28,7 @@ pub(super) enum PlaceRoot {
 
 /// The type behind a pointer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
+pub(super) enum PlaceShape {
     Type(Handle<Type>),
     Scalar(Scalar),
     Vector(VectorSize, Scalar),
