@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let folder = root().join(FOLDER);
     let texts = texts()?;
-    let index = PtxIndex::of(&texts);
+    let index = PtxIndex::from_texts(&texts);
     // What lies in the checkout counts, not what this program was built with.
     let there = std::fs::read(folder.join(ARCHIVE)).ok();
     let mut kept = there.map(|bytes| unpack(&bytes)).transpose()?.unwrap_or_default();
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     kept.extend(compiled);
     let archive = pack(&texts, &kept)?;
     std::fs::write(folder.join(ARCHIVE), &archive)?;
-    std::fs::write(folder.join(INDEX), written(&index))?;
+    std::fs::write(folder.join(INDEX), index_text(&index))?;
     println!("{}: {} files, {} bytes", folder.join(ARCHIVE).display(), kept.len(), archive.len());
     Ok(ExitCode::SUCCESS)
 }
@@ -128,7 +128,7 @@ fn pack(
 }
 
 /// The index as a file: one line a text.
-fn written(index: &PtxIndex) -> String {
+fn index_text(index: &PtxIndex) -> String {
     let mut lines = vec![
         format!(
             "# What {ARCHIVE} holds. Made by `lab embed-ptx`, as README.md says; never edited."

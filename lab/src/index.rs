@@ -131,7 +131,7 @@ fn row(root: &Path, path: &Path, users: &[(String, String)]) -> anyhow::Result<I
             .iter()
             .map(|(variable, value)| format!("{variable}={}", last(value)))
             .collect(),
-        argv: run.argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        argv: run.argv.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),
         sha: run.tool.git_sha.clone().context("no commit")?,
         counting_rule: run.counting_rule,
         measurements: run.measurements.len(),
@@ -185,7 +185,7 @@ fn last(value: &str) -> &str {
 }
 
 /// A word of a command line, in quotes where a shell would ask for them.
-fn quoted(word: &str) -> String {
+fn quote(word: &str) -> String {
     let plain = |one: char| one.is_ascii_alphanumeric() || "-_./:=,%+".contains(one);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{word}'") }
 }

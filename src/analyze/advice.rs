@@ -96,7 +96,7 @@ pub fn advice(device: &DeviceProfile) -> Vec<Advice> {
     // What another order of workgroups may change is no ground for advice.
     let one_schedule = device.schedule_lines();
     let mut found: BTreeMap<(Rule, String, u32), Advice> = BTreeMap::new();
-    for table in AdviceTable::of(device, width) {
+    for table in AdviceTable::build_all(device, width) {
         for finding in rules::findings(&table) {
             let Some(share) = ratio(finding.gain, total) else { continue };
             if one_schedule.contains(&finding.line) && finding.rule != Rule::BarrierInDivergentFlow

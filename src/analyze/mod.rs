@@ -58,7 +58,7 @@ pub use latencies::{Latencies, LatencyRow, Load, latencies};
 pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines, lines_of_most};
 pub use merge::{MergeError, merge};
 pub use names::{FORM, SIZE, device_label, family, parameters_text, short_name};
-pub use out_of_range::{UndefinedRow, undefined};
+pub use out_of_range::{UndefinedRow, undefined_rows};
 pub use parts::SummaryPart;
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};

@@ -78,7 +78,7 @@ pub enum Crossover {
 }
 
 /// At most `most` of sorted values, the first and the last among them, evenly between.
-fn spread<T: Clone>(values: &[T], most: usize) -> Vec<T> {
+fn pick_evenly<T: Clone>(values: &[T], most: usize) -> Vec<T> {
     if values.len() <= most.max(1) {
         return values.to_vec();
     }
@@ -132,7 +132,7 @@ pub fn speed_curves(run: &Run) -> Vec<SpeedCurve> {
 /// The same with curves of one point.
 fn every_curve(run: &Run) -> Vec<SpeedCurve> {
     let pairs = pairs(run);
-    let usual = Usual::of(run);
+    let usual = Usual::from_run(run);
     let mut curves = Vec::new();
     for AxisName { name: axis, words } in axes(run) {
         let mut found: BTreeMap<[String; 4], SpeedCurve> = BTreeMap::new();

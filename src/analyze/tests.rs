@@ -80,7 +80,10 @@ fn a_mean_is_weighted_by_operations_and_an_unlabelled_block_is_expected_full() {
     (blocks[0].executions.0, blocks[0].lanes.0) = (10, 320);
     (blocks[1].executions.0, blocks[1].lanes.0) = (20, 160);
     blocks[1].active_lanes_mean_expected = Some(16.0);
-    assert_eq!(Work::of(&one), Work { subgroup_operations: 80, lane_operations: 1120 });
+    assert_eq!(
+        Work::from_measurement(&one),
+        Work { subgroup_operations: 80, lane_operations: 1120 }
+    );
     assert_eq!(counts::active_lanes_mean(&one), Some(14.0));
     // Expected executions: 320 / 32 = 10 and 160 / 16 = 10, so 2·10 + 3·10 = 50 slots.
     assert_eq!(counts::active_lanes_mean_expected(&one), Some(1120.0 / 50.0));

@@ -10,8 +10,8 @@ use super::{
     ChartError,
     bars::{HEIGHT, WIDTH},
     canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour},
-    ends::{End, NAME_STEP, ends, names},
     frame::{ChartFrame, Span},
+    line_labels::{End, NAME_STEP, ends, names},
 };
 use crate::analyze::{SizeSeries, SizeSweep, short_name};
 
@@ -108,7 +108,7 @@ fn several_plots(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<St
             kernels.push(&series.kernel);
         }
     }
-    let shared = shared(sweep);
+    let shared = shared_parameters(sweep);
     let panels_top = TOP + 6;
     let rows = count(sets.len().div_ceil(2));
     draw((WIDTH, panels_top + rows * PANEL.1 + 10), title, |canvas| {
@@ -156,11 +156,11 @@ fn heading(canvas: &Canvas<'_>, sweep: &SizeSweep, title: &str) -> Result<(), Ch
     }
     let grey = Font::plain(12).colour(GREY);
     canvas.text(&subtitle, (MARGIN, 42), Anchor::Start, grey)?;
-    canvas.text(&shared(sweep).join(", "), (MARGIN, 58), Anchor::Start, grey)
+    canvas.text(&shared_parameters(sweep).join(", "), (MARGIN, 58), Anchor::Start, grey)
 }
 
 /// The parameters that all series have, as `model=64`; none of a single kernel's without parameters.
-fn shared(sweep: &SizeSweep) -> Vec<&str> {
+fn shared_parameters(sweep: &SizeSweep) -> Vec<&str> {
     let Some(first) = sweep.series.first() else { return Vec::new() };
     let everywhere = |part: &&str| {
         !part.is_empty()

@@ -164,7 +164,7 @@ fn detail_lines(detail: &str) -> Vec<String> {
 fn plot_width(figure: &BarFigure, bar_height: i32, left: i32, x_max: f64) -> i32 {
     let room = WIDTH - MARGIN - left;
     let widths = figure.groups.iter().flat_map(|group| &group.bars).map(|bar| {
-        let number = NUMBER_GAP + number_font(bar_height).width(&numbered(figure, bar));
+        let number = NUMBER_GAP + number_font(bar_height).width(&bar_text(figure, bar));
         let portion = (bar.reach() / x_max).max(0.01);
         (f64::from(room - number) / portion) as i32
     });
@@ -177,7 +177,7 @@ fn number_font(bar_height: i32) -> Font {
 }
 
 /// Returns a bar's text, after its series' number where colours do not suffice.
-fn numbered(figure: &BarFigure, bar: &Bar) -> String {
+fn bar_text(figure: &BarFigure, bar: &Bar) -> String {
     if figure.series.len() > SERIES_UNNUMBERED_MAX {
         format!("{}: {}", bar.series + 1, bar.text)
     } else {
@@ -292,7 +292,7 @@ fn draw_group(
     }
     let mut top = middle - rows.bar * i32::try_from(group.bars.len()).unwrap_or(0) / 2;
     for bar in &group.bars {
-        draw_bar(canvas, bar, &numbered(figure, bar), rows, top)?;
+        draw_bar(canvas, bar, &bar_text(figure, bar), rows, top)?;
         top += rows.bar;
     }
     Ok(end + GROUP_GAP)

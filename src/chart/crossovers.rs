@@ -7,8 +7,8 @@
 use super::ChartError;
 use super::bars::{HEIGHT, WIDTH};
 use super::canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour};
-use super::ends::{End, ends};
 use super::frame::{ChartFrame, Span};
+use super::line_labels::{End, ends};
 use crate::analyze::{Crossover, SpeedCurve, SpeedPanel, SpeedSheet, crossover, short_name};
 use crate::record::Value;
 
@@ -247,11 +247,11 @@ fn crossing(sheet: &SpeedSheet, curve: &SpeedCurve) -> String {
             found.words(curve)
         }
     };
-    words + &lacking(&measured(sheet), curve)
+    words + &lacking(&measured_values(sheet), curve)
 }
 
 /// Every value of the axis that some curve of a sheet has, in rising order.
-fn measured(sheet: &SpeedSheet) -> Vec<f64> {
+fn measured_values(sheet: &SpeedSheet) -> Vec<f64> {
     let mut values: Vec<f64> =
         sheet.curves().flat_map(|curve| curve.points.iter().map(|(x, _)| *x)).collect();
     values.sort_by(f64::total_cmp);
@@ -277,7 +277,7 @@ fn lacking(values: &[f64], curve: &SpeedCurve) -> String {
 
 /// What a sheet's brackets mean; nothing where it has none.
 fn brackets(sheet: &SpeedSheet) -> Option<&'static str> {
-    let values = measured(sheet);
+    let values = measured_values(sheet);
     let whole = sheet.curves().all(|curve| lacking(&values, curve).is_empty());
     (!whole).then_some("in brackets: what a curve spans that lacks points")
 }
@@ -313,7 +313,7 @@ fn axes(canvas: &Canvas<'_>, frame: &ChartFrame, sheet: &SpeedSheet) -> Result<(
         y *= 2.0;
     }
     let mut last = i32::MIN / 2;
-    for x in &ticks(&measured(sheet)) {
+    for x in &ticks(&measured_values(sheet)) {
         let at = frame.x(*x);
         let (text, font) = (tick(*x), Font::plain(13));
         canvas.line(vec![(at, frame.bottom), (at, frame.bottom + 5)], INK, 1)?;

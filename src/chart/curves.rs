@@ -6,8 +6,8 @@ use super::{
     ChartError,
     bars::WIDTH,
     canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour},
-    ends::{End, names},
     frame::{ChartFrame, Span},
+    line_labels::{End, names},
 };
 use crate::analyze::{CurveSeries, CurveTable};
 
@@ -68,7 +68,7 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
         x: Span { low: least, high: most, logarithmic: table.x_logarithmic },
         y: Span::linear(0.0, highest * 1.08),
     };
-    let numbers = Numbers::of(table);
+    let numbers = Numbers::from_table(table);
     draw((WIDTH, HEIGHT + numbers.height()), &table.title, |canvas| {
         canvas.text(&table.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let grey = Font::plain(12).colour(GREY);
@@ -176,7 +176,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn of(table: &CurveTable) -> Self {
+    fn from_table(table: &CurveTable) -> Self {
         let measured = table.series.iter().enumerate().filter(|(_, one)| one.measured);
         let rows: Vec<usize> = measured.map(|(index, _)| index).collect();
         let font = Font::plain(12);

@@ -11,8 +11,8 @@ use super::{
     ChartError,
     bars::{HEIGHT, WIDTH},
     canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour},
-    ends::{End, NAME_STEP, names, spread},
     frame::{ChartFrame, Span},
+    line_labels::{End, NAME_STEP, move_apart, names},
 };
 use crate::analyze::{WidthPoint, WidthSeries, WidthSweep, short_name};
 
@@ -212,7 +212,7 @@ fn draw_numbers(
     for (width, mut column) in columns {
         column.sort();
         let wanted: Vec<i32> = column.iter().map(|(y, _)| *y).collect();
-        let places = spread(&wanted, NUMBER_STEP, TOP, frame.bottom);
+        let places = move_apart(&wanted, NUMBER_STEP, TOP, frame.bottom);
         for ((_, number), y) in column.iter().zip(places) {
             let font = Font::plain(11);
             canvas.text(number, (frame.x(f64::from(width)) + 8, y), Anchor::Start, font)?;

@@ -14,7 +14,7 @@ use clap::builder::styling::Style;
 use crate::analyze::{Advice, DeviceProfile, LineProfile, Profile};
 use crate::present::{self, NONE};
 use crate::record::{Method, Status, Trust, flag};
-use crate::units::{Ratio, Width, grouped};
+use crate::units::{Ratio, Width, grouped_text};
 use excerpt::{Piece, source_line};
 use fit::{clean, cut, fold, tabs, width_of};
 pub(crate) use look::Look;
@@ -67,9 +67,9 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     for device in profile.devices.iter().filter(|device| device.counters_from.is_some()) {
         text += &machine::counters(device, look);
     }
-    text += &advised(first, advice, look);
+    text += &advice_text(first, advice, look);
     text += &source(profile, first, look);
-    text += &answered(profile, look);
+    text += &answer_times_text(profile, look);
     text
 }
 
@@ -79,7 +79,7 @@ pub(crate) fn machine_code(profile: &Profile, look: Look) -> String {
 }
 
 /// How soon each device answered; nothing where no time was taken.
-fn answered(profile: &Profile, look: Look) -> String {
+fn answer_times_text(profile: &Profile, look: Look) -> String {
     let times: Vec<String> = profile
         .devices
         .iter()
@@ -172,7 +172,7 @@ fn accesses_unseen(devices: &[DeviceProfile], look: Look) -> String {
 fn devices(devices: &[DeviceProfile], look: Look) -> String {
     let longest = devices.iter().map(|device| width_of(&device.column.label)).max().unwrap_or(0);
     if look.columns.is_none_or(|columns| columns >= longest + TABLE) {
-        return present::profiled(devices).to_text(present::Style::Terminal);
+        return present::profile_table(devices).to_text(present::Style::Terminal);
     }
     let line = |device: &DeviceProfile| {
         let label = &device.column.label;
@@ -181,7 +181,7 @@ fn devices(devices: &[DeviceProfile], look: Look) -> String {
             (Some(mean), Some(width), Some(Ratio(efficiency))) => format!(
                 "{label}: {mean:.2} of {width} lanes active ({:.1} %), {} subgroup operations; {} counts, {}",
                 efficiency * 100.0,
-                grouped(work.subgroup_operations),
+                grouped_text(work.subgroup_operations),
                 device.column.method.map_or(NONE, Method::name),
                 device.trust.name()
             ),
@@ -224,7 +224,7 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
         format!("The lines that waste subgroup operations on {label}")
     };
     let mut text = look.heading(&title);
-    let wasted = |line: &LineProfile| grouped(rounded(line.wasted.unwrap_or(0.0)));
+    let wasted = |line: &LineProfile| grouped_text(round(line.wasted.unwrap_or(0.0)));
     let room = lines.iter().take(most).map(|line| wasted(line).chars().count()).max().unwrap_or(0);
     let [_, roomy, some] = parts(look);
     for line in lines.iter().take(most) {
@@ -244,7 +244,7 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
     text
 }
 
-fn advised(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
+fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
     let here: Vec<&Advice> =
         advice.iter().filter(|one| one.device == device.column.device).collect();
     if here.is_empty() {
@@ -257,7 +257,7 @@ fn advised(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
         let said = format!(
             "line {}: {name}, at most {} subgroup operations ({})",
             one.line,
-            grouped(one.saved_operations),
+            grouped_text(one.saved_operations),
             percent(Some(one.gain_share)).trim_start()
         );
         let said = fold(&said, "  ", look.columns);
@@ -334,7 +334,7 @@ fn parts(look: Look) -> [bool; 3] {
 /// The columns of a device's widest count of subgroup operations.
 fn slots_room(device: &DeviceProfile) -> usize {
     let widest =
-        device.lines.iter().map(|line| grouped(line.work.subgroup_operations).chars().count());
+        device.lines.iter().map(|line| grouped_text(line.work.subgroup_operations).chars().count());
     widest.max().unwrap_or(0)
 }
 
@@ -371,7 +371,7 @@ fn gutter(device: &DeviceProfile, line: Option<&LineProfile>, look: Look) -> Str
     text += &format!("{} ", lanes(line, device.column.width));
     if slots {
         let room = slots_room(device);
-        text += &format!("{:>room$} ", grouped(line.work.subgroup_operations));
+        text += &format!("{:>room$} ", grouped_text(line.work.subgroup_operations));
     }
     text + &percent(line.share)
 }
@@ -379,7 +379,7 @@ fn gutter(device: &DeviceProfile, line: Option<&LineProfile>, look: Look) -> Str
 /// The bar of an efficiency: what was active, then what was idle.
 fn bar(efficiency: Option<Ratio>, look: Look) -> String {
     let Some(Ratio(portion)) = efficiency else { return " ".repeat(BAR) };
-    let full = usize::try_from(rounded(portion.clamp(0.0, 1.0) * 12.0)).unwrap_or(0).min(BAR);
+    let full = usize::try_from(round(portion.clamp(0.0, 1.0) * 12.0)).unwrap_or(0).min(BAR);
     let active = look.paint(blue(), &"█".repeat(full));
     format!("{active}{}", look.paint(orange(), &"░".repeat(BAR - full)))
 }
@@ -408,7 +408,7 @@ fn percent(ratio: Option<Ratio>) -> String {
     clippy::cast_sign_loss,
     reason = "a figure that is known not to be negative, for people"
 )]
-fn rounded(value: f64) -> u128 {
+fn round(value: f64) -> u128 {
     value.round() as u128
 }
 

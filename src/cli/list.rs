@@ -55,7 +55,7 @@ fn beyond_defaults(kernel: &Kernel) -> Result<Vec<String>, Failure> {
     let launch =
         kernel.launch(DeviceClass::Gpu, &BTreeMap::new(), SEED).map_err(Failure::bad_input)?;
     let programs = programs(&launch).map_err(Failure::bad_input)?;
-    let needs = programs.iter().map(|program| Needs::of(program.module()));
+    let needs = programs.iter().map(|program| Needs::from_module(program.module()));
     Ok(needs.reduce(Needs::most).map_or_else(Vec::new, Needs::beyond_defaults))
 }
 
@@ -67,7 +67,7 @@ fn values(parameter: &format::Parameter) -> String {
         }
     };
     let one = if parameter.values.is_empty() { "" } else { "one of " };
-    format!("{one}{}; {default}", parameter.allowed(parameter.default.any()))
+    format!("{one}{}; {default}", parameter.allowed_text(parameter.default.any()))
 }
 
 fn describe(kernel: &Kernel) -> serde_json::Value {
@@ -80,7 +80,7 @@ fn describe(kernel: &Kernel) -> serde_json::Value {
         "parameters": description.parameters.iter().map(|(name, parameter)| (name.clone(), json!({
             "description": parameter.description,
             "values": parameter.values,
-            "allowed": parameter.allowed(parameter.default.any()),
+            "allowed": parameter.allowed_text(parameter.default.any()),
         }))).collect::<serde_json::Map<_, _>>(),
         "claims": description.claims,
     })

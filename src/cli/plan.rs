@@ -53,7 +53,7 @@ pub(super) fn plan<'a>(
     catalogue: &'a Catalogue,
     arguments: &RunArguments,
 ) -> Result<RunPlan<'a>, Failure> {
-    let kernels = chosen(catalogue, arguments)?;
+    let kernels = choose_kernels(catalogue, arguments)?;
     let points = axis::points(&arguments.axis).map_err(Failure::bad_input)?;
     let mut told = groups::lacking(&kernels, &points)?;
     told.extend(groups::refusing(&kernels, &points)?);
@@ -209,7 +209,7 @@ fn timed_alone(devices: Vec<Choice>) -> Result<Vec<Choice>, Failure> {
 }
 
 /// The kernels that the arguments name, or the default set.
-fn chosen<'a>(
+fn choose_kernels<'a>(
     catalogue: &'a Catalogue,
     arguments: &RunArguments,
 ) -> Result<Vec<&'a Kernel>, Failure> {
@@ -303,7 +303,7 @@ mod tests {
         for fails in [false, true] {
             let plan = planned(&catalogue, line).unwrap();
             assert!(plan.told.iter().any(|text| text.starts_with("no adapter is used")));
-            let mut recording = Recording::new(crate::cli::watch::begun(plan.notes()));
+            let mut recording = Recording::new(crate::cli::watch::begin_run(plan.notes()));
             let mut heard = Heard { fails, ..Heard::default() };
             plan.execute(&mut recording, &mut heard).unwrap();
             // What cannot be saved ends the run after the device at hand.

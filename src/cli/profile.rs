@@ -12,7 +12,7 @@ use super::arguments::ProfileArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::run::{complain, exit, tell_missing};
-use super::watch::{RESULT_FILE, Watch, begun};
+use super::watch::{RESULT_FILE, Watch, begin_run};
 use super::{export, render};
 use crate::analyze::{self, Condition};
 use crate::kernel::{Catalogue, Description, Launch, Workgroups};
@@ -22,15 +22,15 @@ use crate::run::back_end::OpenOptions;
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::files::FILE_BYTES_MAX;
 use crate::run::profile::pilot::prepare_affordable;
+use crate::run::profile::repeated::RepeatedRunner;
 use crate::run::profile::template::template;
-use crate::run::profile::twice::Twice;
 use crate::run::profile::{ProfileError, ProfileRequest};
 use crate::run::session::{Listener, Recording, SessionOptions};
 use crate::run::simulator::SimulatorRunner;
 use crate::run::trust;
 use crate::run::{CountRequest, RunError, RunErrorKind, Runner, caught};
 use crate::simulate::Schedule;
-use crate::units::grouped;
+use crate::units::grouped_text;
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";
@@ -63,7 +63,7 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
     let note =
         |(_, description): &(String, Description)| (launch.kernel.clone(), description.note());
     let notes = request.description.iter().map(note).collect();
-    let mut recording = Recording::new(begun(notes));
+    let mut recording = Recording::new(begin_run(notes));
     let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
     let remarks = devices::remarks(&available, &choices, asked);
     remarks.iter().for_each(|remark| watch.message(remark));
@@ -89,7 +89,7 @@ fn request(arguments: &ProfileArguments) -> Result<ProfileRequest, Failure> {
         return Err(Failure::message(Exit::BadInput, message.to_owned()));
     }
     let source = read_text(&arguments.shader)?;
-    let description = arguments.launch.as_deref().map(|path| described(path, arguments));
+    let description = arguments.launch.as_deref().map(|path| read_description(path, arguments));
     let description = description.transpose()?;
     let shader = if piped { Path::new("stdin.wgsl") } else { &arguments.shader };
     let stem = shader.file_stem().unwrap_or_default();
@@ -106,7 +106,10 @@ fn request(arguments: &ProfileArguments) -> Result<ProfileRequest, Failure> {
 }
 
 /// A launch file's path and what it says.
-fn described(path: &Path, arguments: &ProfileArguments) -> Result<(String, Description), Failure> {
+fn read_description(
+    path: &Path,
+    arguments: &ProfileArguments,
+) -> Result<(String, Description), Failure> {
     let file = path.display().to_string();
     let description = Description::parse(&file, &read_text(path)?).map_err(|error| {
         let shader = arguments.shader.display();
@@ -249,7 +252,7 @@ fn warn_of_size(launch: &Launch, choices: &[Choice]) -> Result<(), Failure> {
                 anstream::stderr(),
                 "{}: {} invocations may take a simulator minutes; --n makes it fewer",
                 dispatch.entry_point,
-                grouped(invocations.into())
+                grouped_text(invocations.into())
             )?;
         }
     }
@@ -283,7 +286,7 @@ fn count(
             return choice.open_here(&here);
         }
         let runner = Box::new(choice.worker(false, silence_max)?);
-        Ok(Box::new(Twice::new(runner, catalogue, &constructs, method)?))
+        Ok(Box::new(RepeatedRunner::new(runner, catalogue, &constructs, method)?))
     };
     let options = SessionOptions {
         count: Some(CountRequest::once(Method::Executed).with_histogram()),

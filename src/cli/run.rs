@@ -10,7 +10,7 @@ use super::arguments::RunArguments;
 use super::catalogue;
 use super::failure::{Exit, Failure, with_hint};
 use super::plan::plan;
-use super::watch::{RESULT_FILE, Watch, begun};
+use super::watch::{RESULT_FILE, Watch, begin_run};
 use super::{export, render};
 use crate::analyze;
 use crate::present::{self, Style};
@@ -21,7 +21,7 @@ use crate::run::session::{Listener as _, Recording};
 pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit, Failure> {
     let catalogue = catalogue::read(arguments.shaders.as_deref())?;
     let plan = plan(&catalogue, arguments)?;
-    let mut recording = Recording::new(begun(plan.notes()));
+    let mut recording = Recording::new(begin_run(plan.notes()));
     let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
     plan.told.iter().for_each(|text| watch.message(text));
     plan.execute(&mut recording, &mut watch)?;

@@ -11,7 +11,7 @@ use super::described::KernelLanguage;
 use super::format::{Description, DispatchDescription, IndirectDescription, WorkgroupsDescription};
 use super::formula::{self, Names};
 use super::limits::{REPETITIONS_MAX, WORKGROUPS_PER_DIMENSION_MAX, fold};
-use super::names::{interpolate, named, values};
+use super::names::{add_names, interpolate, values};
 use crate::record::Value;
 
 /// A dispatch of a launch.
@@ -61,22 +61,22 @@ pub enum Workgroups {
 /// # Errors
 ///
 /// A sentence that names the dispatch and what in it cannot be worked out.
-pub(super) fn all(
+pub(super) fn build_all(
     language: KernelLanguage,
     description: &Description,
     parameters: &BTreeMap<String, Value>,
     names: &Names,
 ) -> Result<Vec<Dispatch>, String> {
-    let named = named(&description.names, parameters)?;
+    let named = add_names(&description.names, parameters)?;
     let mut dispatches = Vec::new();
     for dispatch in &description.dispatches {
-        dispatches.extend(repeated(language, dispatch, &named, names)?);
+        dispatches.extend(repeat(language, dispatch, &named, names)?);
     }
     Ok(dispatches)
 }
 
 /// A described dispatch, as often as it stands in the list.
-fn repeated(
+fn repeat(
     language: KernelLanguage,
     dispatch: &DispatchDescription,
     parameters: &BTreeMap<String, Value>,

@@ -592,7 +592,7 @@ pub enum ByParameter<T> {
 
 impl<T> ByParameter<T> {
     /// What holds with these parameters; nothing at a value that is not listed.
-    pub fn chosen(&self, parameters: &BTreeMap<String, Value>) -> Option<&T> {
+    pub fn choose(&self, parameters: &BTreeMap<String, Value>) -> Option<&T> {
         match self {
             Self::Same(one) => Some(one),
             Self::Choice { by, of } => of.get(&parameters.get(by)?.to_string()),

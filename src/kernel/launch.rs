@@ -175,7 +175,7 @@ pub fn build(
     let names = numbers(&parameters);
     let problem = |message: String| KernelError::Description { file: file.to_owned(), message };
     let present = kernel.description.at(&parameters).map_err(problem)?;
-    let description = &multisplit::expanded(&present, &parameters).map_err(problem)?;
+    let description = &multisplit::expand(&present, &parameters).map_err(problem)?;
     if description.dispatches.is_empty() {
         return Err(problem("there are no [[dispatches]]".to_owned()));
     }
@@ -184,7 +184,7 @@ pub fn build(
     let buffers: Vec<Buffer> = description
         .buffers
         .iter()
-        .map(|buffer| builder.buffer(&typed(buffer, &parameters)?))
+        .map(|buffer| builder.buffer(&with_type(buffer, &parameters)?))
         .collect::<Result<_, _>>()
         .map_err(problem)?;
     let immediates = description
@@ -193,15 +193,15 @@ pub fn build(
         .map_or(Ok(Vec::new()), |given| builder.immediates(given, seed));
     let immediates = immediates.map_err(problem)?;
     let overrides = overrides(&description.overrides, &parameters).map_err(problem)?;
-    let source = replacements::applied(&kernel.source, &description.replacements, &parameters);
+    let source = replacements::apply(&kernel.source, &description.replacements, &parameters);
     let source = source.map_err(problem)?;
-    let bytes = description.bytes.as_ref().and_then(|bytes| bytes.chosen(&parameters));
+    let bytes = description.bytes.as_ref().and_then(|bytes| bytes.choose(&parameters));
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
-    let dispatches =
-        dispatches::all(kernel.language, description, &parameters, &names).map_err(problem)?;
+    let dispatches = dispatches::build_all(kernel.language, description, &parameters, &names)
+        .map_err(problem)?;
     let expected = expected_blocks(&description.blocks, &parameters);
-    let shown = shown(&description.buffers, &buffers).map_err(problem)?;
+    let shown = shown_names(&description.buffers, &buffers).map_err(problem)?;
     Ok(Launch {
         kernel: kernel.id.clone(),
         file: format!("{}.{}", kernel.id, kernel.language.extension()),
@@ -233,7 +233,7 @@ fn distinct(buffers: &[BufferDescription]) -> Result<(), String> {
 }
 
 /// A buffer whose type a parameter gives, with that type.
-fn typed(
+fn with_type(
     buffer: &BufferDescription,
     parameters: &BTreeMap<String, Value>,
 ) -> Result<BufferDescription, String> {
@@ -248,7 +248,7 @@ fn typed(
 }
 
 /// The names of the buffers that the record shows.
-fn shown(given: &[BufferDescription], buffers: &[Buffer]) -> Result<Vec<String>, String> {
+fn shown_names(given: &[BufferDescription], buffers: &[Buffer]) -> Result<Vec<String>, String> {
     let asked = given.iter().zip(buffers).filter(|(given, _)| given.shown);
     asked
         .map(|(_, buffer)| {
@@ -275,7 +275,7 @@ fn expected_blocks(
         .iter()
         .filter_map(|(label, block)| {
             let block = ExpectedBlock {
-                active_lanes_mean: block.active_lanes_mean.chosen(parameters)?.to_string(),
+                active_lanes_mean: block.active_lanes_mean.choose(parameters)?.to_string(),
                 issues: block.issues.as_ref().map(Formula::to_string),
                 lanes: block.lanes.as_ref().map(Formula::to_string),
             };

@@ -111,7 +111,7 @@ pub enum OccupancyResource {
 
 /// How many workgroups a resource allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct OccupancyLimit {
     /// The resource.
     pub resource: OccupancyResource,
     /// How many workgroups it has room for; nothing where the workgroup needs none of it.
@@ -124,7 +124,7 @@ pub struct Occupancy {
     /// Subgroups of a workgroup.
     pub subgroups_per_workgroup: u32,
     /// What each resource allows.
-    pub limits: Vec<Limit>,
+    pub limits: Vec<OccupancyLimit>,
     /// Workgroups that are there at once.
     pub workgroups: u32,
     /// Their subgroups.
@@ -136,7 +136,7 @@ pub struct Occupancy {
 impl Occupancy {
     /// The resources that allow no more workgroups than there are.
     pub fn limiting(&self) -> impl Iterator<Item = OccupancyResource> {
-        let least = |limit: &&Limit| limit.workgroups == Some(self.workgroups);
+        let least = |limit: &&OccupancyLimit| limit.workgroups == Some(self.workgroups);
         self.limits.iter().filter(least).map(|limit| limit.resource)
     }
 }
@@ -269,13 +269,13 @@ pub fn occupancy(architecture: &Architecture, needs: &Needs) -> Result<Occupancy
         .then(|| one.memory_bytes / memory_bytes.next_multiple_of(one.memory_unit_bytes));
     let counted = !(one.single_subgroup_free && per_workgroup == 1);
     let limits = vec![
-        Limit { resource: OccupancyResource::Registers, workgroups: registers },
-        Limit { resource: OccupancyResource::Memory, workgroups: memory },
-        Limit {
+        OccupancyLimit { resource: OccupancyResource::Registers, workgroups: registers },
+        OccupancyLimit { resource: OccupancyResource::Memory, workgroups: memory },
+        OccupancyLimit {
             resource: OccupancyResource::Workgroups,
             workgroups: counted.then_some(one.workgroups),
         },
-        Limit {
+        OccupancyLimit {
             resource: OccupancyResource::Subgroups,
             workgroups: Some(one.subgroups / per_workgroup),
         },

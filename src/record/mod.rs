@@ -338,7 +338,7 @@ impl Measurement {
 
     /// The same measurement with the counts of another schedule, of which there are no histograms.
     #[must_use]
-    pub fn under(&self, schedule: &ScheduleCounts) -> Self {
+    pub fn with_schedule(&self, schedule: &ScheduleCounts) -> Self {
         let mut other = Self {
             active_lanes_mean: schedule.active_lanes_mean,
             efficiency_ratio: schedule.efficiency_ratio,

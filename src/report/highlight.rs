@@ -66,7 +66,7 @@ const TYPES: [&str; 13] = [
 ];
 
 /// Cuts a text into lines, and those into parts.
-pub(super) fn highlighted(text: &str) -> Vec<Vec<TextPart>> {
+pub(super) fn highlight(text: &str) -> Vec<Vec<TextPart>> {
     // How many block comments are open: they nest.
     let mut open = 0;
     text.lines().map(|line| cut(line, &mut open)).collect()
@@ -165,7 +165,7 @@ mod tests {
             };
             parts.iter().map(part).collect::<String>()
         };
-        highlighted(text).iter().map(line).collect()
+        highlight(text).iter().map(line).collect()
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn nothing_is_lost() {
         for text in ["/*/ *", "@", "1.", "_", "vec", "\u{10348} /*é*/ //"] {
-            let whole: String = highlighted(text)[0].iter().map(|part| &*part.text).collect();
+            let whole: String = highlight(text)[0].iter().map(|part| &*part.text).collect();
             assert_eq!(whole, text);
         }
     }

@@ -16,7 +16,7 @@ use super::{
     ReportError,
     context::{self, RunText},
     environment, format,
-    highlight::{TextPart, highlighted},
+    highlight::{TextPart, highlight},
 };
 use crate::{
     analyze::{Advice, DeviceProfile, LineProfile, Profile, Rule},
@@ -319,7 +319,7 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
     let mut codes = machine::by_line(profile);
     let source = profile.text.as_deref().unwrap_or_default();
     (1u32..)
-        .zip(highlighted(source))
+        .zip(highlight(source))
         .map(|(number, parts)| {
             let cells: Vec<Option<CellText>> = by_line
                 .iter()

@@ -40,7 +40,7 @@ pub static BACK_ENDS: [BackEnd; 3] = [
             collect: |place, launch, part| {
                 cuda::collect::collect(number("cuda", place)?, launch, part)
             },
-            merge: cuda::collect::merged,
+            merge: cuda::collect::merge,
         }),
         open: |place, options| {
             let runner = CudaRunner::open(number("cuda", place)?, options.calibrate)?;

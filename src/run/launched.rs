@@ -54,7 +54,7 @@ pub fn programs(launch: &Launch) -> Result<Vec<Program>, RunError> {
     if launch.language() == KernelLanguage::Cuda {
         return Err(RunError::new(RunErrorKind::Unsupported, not_available(&launch.kernel)));
     }
-    caught("analysis", &launch.file, || analysed(launch))
+    caught("analysis", &launch.file, || analyse(launch))
 }
 
 /// Why a kernel in CUDA C++ does not run on a device, in a sentence.
@@ -65,7 +65,7 @@ pub fn not_available(kernel: &str) -> String {
     )
 }
 
-fn analysed(launch: &Launch) -> Result<Vec<Program>, RunError> {
+fn analyse(launch: &Launch) -> Result<Vec<Program>, RunError> {
     let bad = |error: ProgramError| {
         let kind = match error {
             ProgramError::Panicked { .. } => RunErrorKind::Panicked,

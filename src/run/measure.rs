@@ -58,7 +58,7 @@ pub fn measurement(
         collected.unwrap_or_default();
     counters.extend(hardware);
     let width = counted.as_ref().and_then(|counted| counted.width);
-    let mut dispatches = if native { uncounted(launch) } else { Vec::new() };
+    let mut dispatches = if native { uncounted_dispatches(launch) } else { Vec::new() };
     for (index, program) in programs.iter().enumerate() {
         let counts = counted.as_ref().and_then(|counted| counted.dispatches.get(index));
         let linear = device.lane_is_local_index_mod_width == Some(true);
@@ -193,7 +193,7 @@ fn mean(dispatches: &[Dispatch]) -> Option<f64> {
 }
 
 /// The dispatches of a launch in CUDA C++: there are no blocks of WGSL to count.
-fn uncounted(launch: &Launch) -> Vec<Dispatch> {
+fn uncounted_dispatches(launch: &Launch) -> Vec<Dispatch> {
     let each = launch.dispatches.iter().map(|dispatch| Dispatch {
         entry_point: dispatch.entry_point.clone(),
         workgroups: direct(&dispatch.workgroups),
@@ -243,7 +243,7 @@ fn dispatch(
             operations: info.ops,
             fma_operations: Some(info.fma_ops),
             lines: info.lines.clone(),
-            flow: Some(flow::recorded(info, flow)),
+            flow: Some(flow::to_record(info, flow)),
         };
         blocks.push(Block {
             code: Arc::new(code),

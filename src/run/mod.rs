@@ -264,7 +264,7 @@ impl RunError {
 
     /// The same, as one that a limit makes.
     #[must_use]
-    pub fn over(self, which: LimitOf, value: u64) -> Self {
+    pub fn with_limit(self, which: LimitOf, value: u64) -> Self {
         Self { limit: Some(Limit { which, value }), ..self }
     }
 }

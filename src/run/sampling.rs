@@ -105,18 +105,18 @@ pub fn sample_all(
     let mut launches: Vec<SampledLaunch> =
         repeatable.iter().map(|_| SampledLaunch::new()).collect();
     for (index, repeatable) in repeatable.iter().enumerate() {
-        if !ended(&launches) {
+        if !has_ended(&launches) {
             launches[index].calibrate(timer, index, *repeatable, &mut sample);
         }
     }
     let mut round = 0;
-    while !ended(&launches) {
+    while !has_ended(&launches) {
         let mut order: Vec<usize> = (0..launches.len()).collect();
         if round % 2 == 1 {
             order.reverse();
         }
         for index in order {
-            if launches[index].failure.is_some() || ended(&launches) {
+            if launches[index].failure.is_some() || has_ended(&launches) {
                 continue;
             }
             let launch = &mut launches[index];
@@ -126,11 +126,11 @@ pub fn sample_all(
             }
         }
         round += 1;
-        if finished(&mut launches, options, start.elapsed()) && round >= ROUNDS_MIN {
+        if are_finished(&mut launches, options, start.elapsed()) && round >= ROUNDS_MIN {
             break;
         }
     }
-    if ended(&launches) {
+    if has_ended(&launches) {
         for launch in launches.iter_mut().filter(|launch| launch.failure.is_none()) {
             let message = "another launch, timed beside it, took the device along";
             launch.failure = Some(RunError::new(RunErrorKind::Interrupted, message));
@@ -140,12 +140,12 @@ pub fn sample_all(
 }
 
 /// Whether a launch took the device along.
-fn ended(launches: &[SampledLaunch]) -> bool {
+fn has_ended(launches: &[SampledLaunch]) -> bool {
     launches.iter().any(|launch| launch.failure.as_ref().is_some_and(|f| f.kind.ends_device()))
 }
 
 /// Whether every launch has met the stop rule, or has failed, or the time is up.
-fn finished(launches: &mut [SampledLaunch], options: &TimeOptions, elapsed: Duration) -> bool {
+fn are_finished(launches: &mut [SampledLaunch], options: &TimeOptions, elapsed: Duration) -> bool {
     let rule = StopRule {
         samples_min: options.samples_min as usize,
         noise_max: Ratio(options.noise_ratio_max),

@@ -127,7 +127,7 @@ impl SimulatorRunner {
                      choose a smaller launch"
                 ),
             );
-            return Err(error.over(LimitOf::MemoryBytes, bytes_max));
+            return Err(error.with_limit(LimitOf::MemoryBytes, bytes_max));
         }
         Ok(())
     }
@@ -222,7 +222,7 @@ impl Runner for SimulatorRunner {
         // A fault of the simulator's own must not take the other devices' results along.
         let mut counted = || {
             notice();
-            caught("simulator", &launch.file, || self.counted(launch, request.histogram))
+            caught("simulator", &launch.file, || self.count_launch(launch, request.histogram))
         };
         (0..request.runs).map(|_| counted()).collect()
     }
@@ -238,7 +238,7 @@ impl Runner for SimulatorRunner {
 }
 
 /// The flags of what was reported: one for each line of a fault, one for all lines of what is none.
-fn flagged(outcome: &Outcome) -> Vec<Flag> {
+fn to_flags(outcome: &Outcome) -> Vec<Flag> {
     let (faults, edges): (Vec<&Report>, Vec<&Report>) =
         outcome.reports.iter().partition(|report| report.kind.is_fault());
     let mut flags: Vec<Flag> =
@@ -266,7 +266,7 @@ fn tag(kind: ReportKind) -> Tag {
 }
 
 impl SimulatorRunner {
-    fn counted(&self, launch: &Launch, histogram: bool) -> Result<Counted, RunError> {
+    fn count_launch(&self, launch: &Launch, histogram: bool) -> Result<Counted, RunError> {
         self.check_memory(launch)?;
         let programs = programs(launch)?;
         let mut buffers = buffers(launch);
@@ -282,7 +282,7 @@ impl SimulatorRunner {
             let start = Instant::now();
             let outcome = self.dispatch(launch, program, workgroups, &mut buffers)?;
             elapsed += start.elapsed();
-            flags.extend(flagged(&outcome));
+            flags.extend(to_flags(&outcome));
             let count = |block: crate::simulate::BlockCounts| Count {
                 issues: block.issues,
                 lanes: block.lanes,
@@ -356,7 +356,7 @@ impl SimulatorRunner {
             };
             let error = RunError::new(kind, trap.to_string());
             match kind {
-                RunErrorKind::StepLimit => error.over(LimitOf::Steps, self.config.steps_max),
+                RunErrorKind::StepLimit => error.with_limit(LimitOf::Steps, self.config.steps_max),
                 _ => error,
             }
         })

@@ -136,7 +136,7 @@ fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
     output.flush()
 }
 
-fn closed() -> RunError {
+fn closed_error() -> RunError {
     RunError::new(RunErrorKind::NoDevice, "no device is open")
 }
 
@@ -156,7 +156,7 @@ fn answer(
             Err(error) => Reply::Failed(error),
         },
         WorkerRequest::Count { launch, request } => match runner.as_mut() {
-            None => Reply::Failed(closed()),
+            None => Reply::Failed(closed_error()),
             Some(runner) => return count(&mut **runner, &launch, &request, output),
         },
         WorkerRequest::Collect { id, launch, part } => {
@@ -171,7 +171,7 @@ fn answer(
             found.map_or_else(Reply::Failed, Reply::Counters)
         }
         WorkerRequest::Time { launches, options } => match runner.as_mut() {
-            None => Reply::Failed(closed()),
+            None => Reply::Failed(closed_error()),
             Some(runner) => return time(&mut **runner, &launches, &options, output),
         },
     })
@@ -311,7 +311,7 @@ impl Worker {
         line.push(b'\n');
         let requests = self.requests.as_mut();
         let sent = requests.is_some_and(|r| r.write_all(&line).and_then(|()| r.flush()).is_ok());
-        if sent { Ok(()) } else { Err(self.died()) }
+        if sent { Ok(()) } else { Err(self.describe_death()) }
     }
 
     fn hear(&mut self, limit: Duration, doing: &str) -> Result<Reply, RunError> {
@@ -328,12 +328,12 @@ impl Worker {
                 );
                 Err(RunError::new(RunErrorKind::TimeLimit, message))
             }
-            Err(RecvTimeoutError::Disconnected) => Err(self.died()),
+            Err(RecvTimeoutError::Disconnected) => Err(self.describe_death()),
         }
     }
 
     /// What became of a child that is gone.
-    fn died(&mut self) -> RunError {
+    fn describe_death(&mut self) -> RunError {
         self.end();
         let status = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
         // The child's last words are the useful ones: they are all read once its end is closed.
@@ -377,12 +377,12 @@ pub fn list(back_end: &BackEnd) -> Result<Listing, RunError> {
     match worker.hear(OPENING_MAX, &format!("listing the devices of {}", back_end.name))? {
         Reply::Listed(listing) => Ok(listing),
         Reply::Failed(error) => Err(error),
-        other => Err(unexpected(&other)),
+        other => Err(unexpected_reply_error(&other)),
     }
 }
 
 /// Reads a part of a launch's hardware counters on a device, in a child of its own that ends with it.
-fn collected(
+fn collect_part(
     id: &str,
     launch: &Launch,
     part: CountersPart,
@@ -395,7 +395,7 @@ fn collected(
     match worker.hear(limit, &format!("reading counters of {}", launch.kernel))? {
         Reply::Collected(collected) => Ok(*collected),
         Reply::Failed(error) => Err(error),
-        other => Err(unexpected(&other)),
+        other => Err(unexpected_reply_error(&other)),
     }
 }
 
@@ -411,11 +411,11 @@ pub fn counters(id: &str) -> Result<Result<CountersFrom, String>, RunError> {
     match worker.hear(OPENING_MAX, "taking hold of hardware counters")? {
         Reply::Counters(found) => Ok(found),
         Reply::Failed(error) => Err(error),
-        other => Err(unexpected(&other)),
+        other => Err(unexpected_reply_error(&other)),
     }
 }
 
-fn unexpected(reply: &Reply) -> RunError {
+fn unexpected_reply_error(reply: &Reply) -> RunError {
     RunError::new(RunErrorKind::DeviceLost, format!("the worker answered out of turn: {reply:?}"))
 }
 
@@ -457,7 +457,7 @@ impl WorkerRunner {
                 Ok(Self { worker, device: *device, silence_max, options: options.clone() })
             }
             Reply::Failed(error) => Err(error),
-            other => Err(unexpected(&other)),
+            other => Err(unexpected_reply_error(&other)),
         }
     }
 
@@ -465,7 +465,7 @@ impl WorkerRunner {
     fn hear(&mut self, doing: &str) -> Result<Reply, RunError> {
         let limit = self.silence_max;
         self.worker.hear(limit, doing).map_err(|error| match error.kind {
-            RunErrorKind::TimeLimit => error.over(LimitOf::SilenceSeconds, limit.as_secs()),
+            RunErrorKind::TimeLimit => error.with_limit(LimitOf::SilenceSeconds, limit.as_secs()),
             _ => error,
         })
     }
@@ -501,7 +501,7 @@ impl Runner for WorkerRunner {
                 Reply::Counting => notice(),
                 Reply::Counted(counted) => return Ok(counted),
                 Reply::Failed(error) => return Err(error),
-                other => return Err(unexpected(&other)),
+                other => return Err(unexpected_reply_error(&other)),
             }
         }
     }
@@ -510,7 +510,7 @@ impl Runner for WorkerRunner {
         let id = &self.device.id;
         let (hardware, _) = hardware(id).ok()?;
         let read = |part| {
-            collected(id, launch, part, &self.options).unwrap_or_else(|error| {
+            collect_part(id, launch, part, &self.options).unwrap_or_else(|error| {
                 let missing = vec![format!("no hardware counters: {error}")];
                 Collected { missing, ..Collected::default() }
             })
@@ -558,7 +558,7 @@ impl Runner for WorkerRunner {
                 }
                 Ok(Reply::Timed(results)) => return results,
                 Ok(Reply::Failed(error)) | Err(error) => return all(&error, current),
-                Ok(other) => return all(&unexpected(&other), current),
+                Ok(other) => return all(&unexpected_reply_error(&other), current),
             }
         }
     }

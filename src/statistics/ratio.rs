@@ -3,7 +3,7 @@
 //! Input: times taken side by side (paired) or in separate runs (unpaired). Output: the median ratio
 //! with an interval. What the ratio means (cost of divergence or not) is for `analyze` to say.
 
-use super::{Interval, RESAMPLES, percentile_interval, resampled_median, sorted};
+use super::{Interval, RESAMPLES, percentile_interval, resampled_median, sort};
 use crate::units::approximate;
 use crate::units::random::SplitMix64;
 
@@ -75,7 +75,7 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<PairedRatio> {
         .filter(|(dividend, divisor)| usable(*dividend) && usable(*divisor))
         .map(|(dividend, divisor)| dividend / divisor)
         .collect();
-    let sorted = sorted(&ratios)?;
+    let sorted = sort(&ratios)?;
     let interval = order_statistic(sorted.len(), PAIRED_CONFIDENCE_RATIO)
         .map(|k| Interval { low: sorted[k], high: sorted[sorted.len() - 1 - k] });
     Some(PairedRatio { median: geometric_median(&sorted), interval, pairs: sorted.len() })
@@ -129,7 +129,7 @@ pub fn unpaired_ratio(dividend: &[f64], divisor: &[f64], seed: u64) -> Option<Un
     let usable = |samples: &[f64]| -> Option<Vec<f64>> {
         let kept: Vec<f64> =
             samples.iter().copied().filter(|time| time.is_finite() && *time > 0.0).collect();
-        sorted(&kept)
+        sort(&kept)
     };
     let (dividend, divisor) = (usable(dividend)?, usable(divisor)?);
     let mut random = SplitMix64::new(seed);

@@ -194,7 +194,7 @@ fn passes(runner: &RadvRunner) {
 fn matching(runner: &RadvRunner) {
     let wave = u64::from(runner.device().subgroup_width_run.unwrap().lanes());
     let only = |id: &str| -> (Executed, Matching) {
-        runner.matched(&launch(id, &[("n", 4096)])).unwrap().remove(0)
+        runner.match_code(&launch(id, &[("n", 4096)])).unwrap().remove(0)
     };
     let lost = |matching: &Matching| {
         matching.blocks.iter().filter(|what| **what == Match::Missing).count()

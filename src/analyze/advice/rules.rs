@@ -10,7 +10,7 @@ use super::table::{AdviceConstruct, AdviceCount, AdviceRow, AdviceTable, BlockRe
 use crate::{
     analyze::counts::ratio,
     record::{ConditionClass, ConstructPart, Leave},
-    units::{BlockId, grouped as whole},
+    units::{BlockId, grouped_text as whole},
 };
 
 /// Something that a rule found.
@@ -67,7 +67,7 @@ fn branch(table: &AdviceTable, number: u32, construct: &AdviceConstruct) -> Opti
     };
     let parent = table.rows.get(&construct.enclosure.parent?)?;
     // A way out of a loop or function is another rule's.
-    let all_return = table.returned(construct) >= parent.lanes;
+    let all_return = table.count_returning_lanes(construct) >= parent.lanes;
     let mut firsts = construct.firsts.iter().filter_map(|id| table.rows.get(id));
     let way_out = firsts.any(|row| match row.flow.leaves {
         Some(Leave::Break) => true,
@@ -77,7 +77,7 @@ fn branch(table: &AdviceTable, number: u32, construct: &AdviceConstruct) -> Opti
     if way_out || !splits(table, construct, parent) {
         return None;
     }
-    let skipped = table.skipped(number, construct);
+    let skipped = table.skipped_blocks(number, construct);
     let what_else = if skipped.is_empty() { "" } else { "; so much with what `continue` skips" };
     let sums = unsplit(table, number, construct, parent, &skipped);
     let by = match rule {
@@ -190,7 +190,7 @@ fn divergent_trip_counts(
     if !is_loop || construct.enclosure.condition == ConditionClass::Uniform {
         return None;
     }
-    let entered = table.entered(construct)?;
+    let entered = table.count_entries(construct)?;
     let leavings = table.leavings(number, construct);
     if leavings <= entered {
         return None;
@@ -236,7 +236,7 @@ fn early_return(
     let inside = || construct.inside.iter().filter_map(|id| table.rows.get(id));
     let returning = inside().find(directly)?;
     let parent = table.rows.get(&construct.enclosure.parent?)?;
-    let returned = table.returned(construct);
+    let returned = table.count_returning_lanes(construct);
     // Where all return there is nothing that goes on without them: a branch like any other.
     if returned >= parent.lanes {
         return None;
@@ -274,7 +274,7 @@ fn early_return(
          what runs after it take {}.",
         whole(parent.lanes),
         whole(returned),
-        packed(table, sums)
+        packing_text(table, sums)
     );
     Some(finding(Rule::EarlyReturn, returning, construct.enclosure.line, sums.gain, reason))
 }
@@ -366,7 +366,7 @@ fn finding(rule: Rule, row: &AdviceRow, line: u32, gain: u128, reason: String) -
 }
 
 /// What the blocks take now, and with lanes packed.
-fn packed(table: &AdviceTable, sums: Sums) -> String {
+fn packing_text(table: &AdviceTable, sums: Sums) -> String {
     format!(
         "{} subgroup operations at {} of {} lanes, {} if their lanes were packed",
         whole(sums.subgroup_operations),

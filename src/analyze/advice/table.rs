@@ -58,7 +58,7 @@ pub(super) struct AdviceTable<'a> {
 
 impl<'a> AdviceTable<'a> {
     /// Makes a table for each entry point; blocks without recorded flow are left out.
-    pub(super) fn of(device: &'a DeviceProfile, width: Width) -> Vec<Self> {
+    pub(super) fn build_all(device: &'a DeviceProfile, width: Width) -> Vec<Self> {
         let mut groups: BTreeMap<&str, Vec<&Dispatch>> = BTreeMap::new();
         for dispatch in &device.dispatches {
             groups.entry(&dispatch.entry_point).or_default().push(dispatch);
@@ -203,7 +203,7 @@ impl<'a> AdviceTable<'a> {
             None => false,
             Some(Leave::Return) => true,
             Some(leave @ (Leave::Break | Leave::Continue)) => {
-                left(row.flow, leave).is_none_or(|inner| inner < depth)
+                find_left_construct(row.flow, leave).is_none_or(|inner| inner < depth)
             }
         };
         let level = rows.iter().find(|row| row.flow.path.len() == depth);
@@ -217,7 +217,7 @@ impl<'a> AdviceTable<'a> {
     }
 
     /// The executions with which lanes come to a loop, by the block in front of it, else by its turns.
-    pub(super) fn entered(&self, construct: &AdviceConstruct) -> Option<u128> {
+    pub(super) fn count_entries(&self, construct: &AdviceConstruct) -> Option<u128> {
         let parent = construct.enclosure.parent.and_then(|id| self.rows.get(&id));
         let entered = parent.map(|row| row.executions);
         entered.or_else(|| self.turned_in(construct).map(|(executions, _)| executions))
@@ -247,7 +247,7 @@ impl<'a> AdviceTable<'a> {
             } else {
                 let skips = |row: &AdviceRow| {
                     row.flow.leaves == Some(Leave::Continue)
-                        && left(row.flow, Leave::Continue) == Some(depth)
+                        && find_left_construct(row.flow, Leave::Continue) == Some(depth)
                 };
                 let last = self.rows.get(construct.inside.last()?)?;
                 let ends = level(last) && last.flow.leaves.is_none();
@@ -274,7 +274,10 @@ impl<'a> AdviceTable<'a> {
             let around = row.flow.path.iter().find(|around| within(around.part));
             let part = match around.and_then(|around| self.constructs.get(&around.construct)) {
                 None => runs_here,
-                Some(outermost) => match self.entered(outermost).filter(|entered| *entered > 0) {
+                Some(outermost) => match self
+                    .count_entries(outermost)
+                    .filter(|entered| *entered > 0)
+                {
                     Some(entered) => (row.executions * runs_here.min(entered)).div_ceil(entered),
                     None => row.executions,
                 },
@@ -293,18 +296,24 @@ impl<'a> AdviceTable<'a> {
     }
 
     /// The lanes that return somewhere inside a construct.
-    pub(super) fn returned(&self, construct: &AdviceConstruct) -> u128 {
+    pub(super) fn count_returning_lanes(&self, construct: &AdviceConstruct) -> u128 {
         let inside = construct.inside.iter().filter_map(|id| self.rows.get(id));
         inside.filter(|row| row.flow.leaves == Some(Leave::Return)).map(|row| row.lanes).sum()
     }
 
     /// The rest of a loop's body that lanes skip by a `continue` inside a construct.
-    pub(super) fn skipped(&self, number: u32, construct: &AdviceConstruct) -> BTreeSet<BlockId> {
+    pub(super) fn skipped_blocks(
+        &self,
+        number: u32,
+        construct: &AdviceConstruct,
+    ) -> BTreeSet<BlockId> {
         let Some(last) = construct.inside.last() else { return BTreeSet::new() };
         let inside = construct.inside.iter().filter_map(|id| self.rows.get(id));
         let around = inside
             .filter(|row| row.flow.leaves == Some(Leave::Continue))
-            .filter_map(|row| left(row.flow, Leave::Continue).map(|depth| row.flow.path[depth]))
+            .filter_map(|row| {
+                find_left_construct(row.flow, Leave::Continue).map(|depth| row.flow.path[depth])
+            })
             .find(|around| around.construct < number);
         let Some(around) = around else { return BTreeSet::new() };
         let rest = |row: &&AdviceRow| {
@@ -344,7 +353,7 @@ impl<'a> AdviceTable<'a> {
         let leaves = |row: &&AdviceRow| match row.flow.leaves {
             Some(Leave::Return) => true,
             Some(Leave::Continue) | None => false,
-            Some(Leave::Break) => left(row.flow, Leave::Break)
+            Some(Leave::Break) => find_left_construct(row.flow, Leave::Break)
                 .is_some_and(|depth| row.flow.path[depth].construct == number),
         };
         let inside = construct.inside.iter().filter_map(|id| self.rows.get(id));
@@ -386,7 +395,7 @@ pub(super) enum BlockReach {
 }
 
 /// The place in a block's path of the construct that its `break` or `continue` belongs to.
-fn left(flow: &Flow, leave: Leave) -> Option<usize> {
+fn find_left_construct(flow: &Flow, leave: Leave) -> Option<usize> {
     flow.path.iter().rposition(|around| match around.part {
         ConstructPart::LoopBody | ConstructPart::LoopContinuing => true,
         ConstructPart::SwitchCase => leave == Leave::Break,

@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{SpeedCurve, spread, values_of};
+use super::{SpeedCurve, pick_evenly, values_of};
 use crate::analyze::SIZE;
 use crate::analyze::names::number_of;
 
@@ -154,7 +154,7 @@ fn series(curves: &[&SpeedCurve], axes: &[&str]) -> Option<String> {
 
 /// A panel for each kernel, of as many curves as there are colours.
 fn panels(curves: &[&SpeedCurve], series: Option<&str>) -> Vec<SpeedPanel> {
-    let values = series.map(|name| spread(&values_of(curves, name), CURVES_MAX));
+    let values = series.map(|name| pick_evenly(&values_of(curves, name), CURVES_MAX));
     let drawn: Vec<&SpeedCurve> = match (series, &values) {
         (Some(name), Some(values)) => {
             let of = |value| curves.iter().filter(move |one| one.fixed.get(name) == value);

@@ -75,7 +75,7 @@ const STACKS_MAX: usize = 24;
 /// each kernel and sizes that lie apart.
 /// Nothing where there is no such launch.
 pub fn stages(run: &Run, family: &str) -> Option<StageSheet> {
-    let usual = Usual::of(run);
+    let usual = Usual::from_run(run);
     let (mut stacks, mut unknown) = (Vec::new(), 0);
     for measurement in &run.measurements {
         if crate::analyze::family(&measurement.kernel) != family {

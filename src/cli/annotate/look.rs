@@ -43,16 +43,16 @@ impl Look {
     }
 }
 
-fn coloured(number: u8) -> Style {
+fn to_style(number: u8) -> Style {
     Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(number))))
 }
 
 /// Blue: what was active.
 pub(super) fn blue() -> Style {
-    coloured(32)
+    to_style(32)
 }
 
 /// Orange: what was idle.
 pub(super) fn orange() -> Style {
-    coloured(208)
+    to_style(208)
 }

@@ -38,7 +38,7 @@ pub(super) type Observing = fn(&Launch, &Outputs) -> Result<Expected, String>;
 pub type Outputs = BTreeMap<String, Vec<u8>>;
 
 /// An element that is only copied, or computed without rounding.
-pub(super) fn copied(value: f64) -> Element {
+pub(super) fn to_element(value: f64) -> Element {
     Element { value, magnitude: value.abs() }
 }
 

@@ -14,11 +14,11 @@ mod occupancy;
 mod reconvergence;
 mod reduce;
 mod scan;
-mod seats;
 mod shuffle;
 mod softmax;
 mod sort;
 mod sparse;
+mod subgroup_layout;
 mod vote;
 
 use rayon::prelude::*;
@@ -27,7 +27,7 @@ use super::format::Reference;
 use super::launch::Launch;
 use super::scalars;
 use crate::layout::ScalarType;
-use function::{ELEMENTS_PER_TASK, Function, Observing, choice, copied, count, floats, words};
+use function::{ELEMENTS_PER_TASK, Function, Observing, choice, count, floats, to_element, words};
 pub use function::{Element, Expected, Outputs};
 
 /// How many differing elements a mismatch lists.
@@ -106,7 +106,7 @@ const OBSERVING: &[&[(&str, Observing)]] = &[
 /// # Errors
 ///
 /// A sentence, when the reference is unknown or the launch lacks what it reads.
-pub fn expected(launch: &Launch) -> Result<Option<Expected>, String> {
+pub fn compute(launch: &Launch) -> Result<Option<Expected>, String> {
     let Some(reference) = &launch.reference else { return Ok(None) };
     let found = FAMILIES.iter().copied().flatten().find(|(name, _)| *name == reference.name);
     match found {
@@ -123,10 +123,10 @@ fn observing(name: &str) -> Option<Observing> {
 }
 
 /// The same with the help of what was written, where the reference needs that.
-fn expected_after(launch: &Launch, outputs: &Outputs) -> Result<Option<Expected>, String> {
+fn compute_after(launch: &Launch, outputs: &Outputs) -> Result<Option<Expected>, String> {
     match launch.reference.as_ref().and_then(|reference| observing(&reference.name)) {
         Some(function) => function(launch, outputs).map(Some),
-        None => expected(launch),
+        None => compute(launch),
     }
 }
 
@@ -136,9 +136,9 @@ fn expected_after(launch: &Launch, outputs: &Outputs) -> Result<Option<Expected>
 ///
 /// # Errors
 ///
-/// What [`expected`] says, and a sentence when an output is missing or too short.
+/// What [`compute`] says, and a sentence when an output is missing or too short.
 pub fn check(launch: &Launch, outputs: &Outputs) -> Result<OutputVerdict, String> {
-    let (Some(expected), Some(reference)) = (expected_after(launch, outputs)?, &launch.reference)
+    let (Some(expected), Some(reference)) = (compute_after(launch, outputs)?, &launch.reference)
     else {
         return Ok(OutputVerdict::Unchecked);
     };
@@ -215,7 +215,7 @@ mod tests {
             reason: String::new(),
         };
         let bytes = [1.0_f32, 2.1, f32::NAN].map(f32::to_le_bytes).concat();
-        let values = [1.0005, 2.0, 3.0].map(copied);
+        let values = [1.0005, 2.0, 3.0].map(to_element);
         let found = compare("output", ScalarType::F32, &bytes, &values, &reference);
         let mismatch = found.unwrap();
         assert_eq!((mismatch.count, mismatch.first[0].0, mismatch.first[1].0), (2, 1, 2));

@@ -63,7 +63,7 @@ impl CudaRunner {
             let buffers = self.buffers_apart(launch, &programs)?;
             let kernels = first.work.iter();
             let arguments =
-                kernels.map(|(kernel, _)| readdressed(&kernel.arguments, &first.buffers, &buffers));
+                kernels.map(|(kernel, _)| readdress(&kernel.arguments, &first.buffers, &buffers));
             let arguments = arguments.collect();
             others.push(Copy { buffers, arguments });
         }
@@ -87,7 +87,7 @@ impl CudaRunner {
                 self.gpu.driver.record(&sample, &doing)?
             }
         };
-        let spans = self.gpu.driver.timed(&recorded, &doing);
+        let spans = self.gpu.driver.take_sample(&recorded, &doing);
         copies.recorded = Some((calls, recorded));
         Ok(spans?.iter().sum::<f64>() / f64::from(calls))
     }
@@ -135,7 +135,7 @@ impl Copies {
 }
 
 /// The same arguments with the addresses of other buffers of the same names.
-fn readdressed(
+fn readdress(
     arguments: &[Argument],
     from: &Buffers<Rc<DriverBuffer>>,
     to: &Buffers<Rc<DriverBuffer>>,

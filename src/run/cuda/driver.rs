@@ -134,7 +134,7 @@ impl std::fmt::Debug for Recorded {
 }
 
 /// Makes a driver's failure an error with words.
-fn failed(doing: &str, error: DriverError) -> RunError {
+fn to_run_error(doing: &str, error: DriverError) -> RunError {
     let name = error.error_name().ok().and_then(|name| name.to_str().ok()).unwrap_or("no name");
     let words = error.error_string().ok().and_then(|text| text.to_str().ok()).unwrap_or("");
     let kind = match error.0 {
@@ -156,7 +156,7 @@ fn failed(doing: &str, error: DriverError) -> RunError {
 }
 
 /// The bytes that a buffer of `size` takes.
-fn allocated(size: u64) -> usize {
+fn allocation_size(size: u64) -> usize {
     usize::try_from(size.next_multiple_of(16).max(16)).unwrap_or(usize::MAX)
 }
 
@@ -184,10 +184,11 @@ pub(super) fn count() -> Result<usize, RunError> {
     result::init().map_err(|error| {
         none(format!(
             "NVIDIA's driver finds no GPU: {}",
-            failed("initialising CUDA", error).message
+            to_run_error("initialising CUDA", error).message
         ))
     })?;
-    let count = device::get_count().map_err(|error| failed("counting CUDA devices", error))?;
+    let count =
+        device::get_count().map_err(|error| to_run_error("counting CUDA devices", error))?;
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
@@ -198,7 +199,7 @@ pub(super) fn count() -> Result<usize, RunError> {
 /// What the driver says.
 pub(super) fn facts(number: usize) -> Result<Facts, RunError> {
     let ordinal = i32::try_from(number).unwrap_or(i32::MAX);
-    let asked = |error| failed(&format!("asking cuda:{number}"), error);
+    let asked = |error| to_run_error(&format!("asking cuda:{number}"), error);
     let found = device::get(ordinal).map_err(asked)?;
     // SAFETY: the device handle is the driver's own.
     let attribute = |attribute| unsafe { device::get_attribute(found, attribute) }.map_err(asked);
@@ -234,7 +235,7 @@ impl DriverDevice {
         }
         let facts = facts(number)?;
         let doing = format!("opening cuda:{number}");
-        let opening = |error| failed(&doing, error);
+        let opening = |error| to_run_error(&doing, error);
         let device = device::get(i32::try_from(number).unwrap_or(0)).map_err(opening)?;
         // SAFETY: the device handle is the driver's own; the context is released when `Opened` drops.
         let context = unsafe { result::primary_ctx::retain(device) }.map_err(opening)?;
@@ -260,7 +261,7 @@ impl DriverDevice {
     /// Makes PTX machine code for this device, with its source lines.
     pub(super) fn assemble(&self, image: &Image) -> Result<Image, RunError> {
         let doing = format!("making machine code of {}", image.architecture);
-        let wrong = |error: DriverError| failed(&doing, error);
+        let wrong = |error: DriverError| to_run_error(&doing, error);
         let mut option = sys::CUjit_option::CU_JIT_GENERATE_LINE_INFO;
         let mut value = std::ptr::without_provenance_mut::<c_void>(1);
         let mut link = Link(std::ptr::null_mut());
@@ -294,9 +295,10 @@ impl DriverDevice {
     /// Makes a buffer of `size` bytes, of which all are zero.
     pub(super) fn buffer(&self, size: u64) -> Result<DriverBuffer, RunError> {
         let doing = || format!("making a buffer of {size} bytes");
-        let bytes = allocated(size);
+        let bytes = allocation_size(size);
         // SAFETY: the memory is zeroed before anybody reads it, and freed when the buffer drops.
-        let address = unsafe { result::malloc_sync(bytes) }.map_err(|e| failed(&doing(), e))?;
+        let address =
+            unsafe { result::malloc_sync(bytes) }.map_err(|e| to_run_error(&doing(), e))?;
         let buffer = DriverBuffer { address, size, opened: Rc::clone(&self.opened) };
         self.clear(&buffer)?;
         Ok(buffer)
@@ -304,10 +306,10 @@ impl DriverDevice {
 
     /// Makes all bytes of a buffer zero.
     pub(super) fn clear(&self, buffer: &DriverBuffer) -> Result<(), RunError> {
-        let (doing, bytes) = ("clearing a buffer", allocated(buffer.size));
+        let (doing, bytes) = ("clearing a buffer", allocation_size(buffer.size));
         // SAFETY: the buffer has so many bytes.
         unsafe { result::memset_d8_async(buffer.address, 0, bytes, self.opened.stream) }
-            .map_err(|error| failed(doing, error))?;
+            .map_err(|error| to_run_error(doing, error))?;
         self.wait(doing)
     }
 
@@ -324,7 +326,7 @@ impl DriverDevice {
         }
         // SAFETY: the range lies inside the buffer; the copy is waited for before `bytes` ends.
         unsafe { result::memcpy_htod_async(buffer.address + offset, bytes, self.opened.stream) }
-            .map_err(|error| failed(doing, error))?;
+            .map_err(|error| to_run_error(doing, error))?;
         self.wait(doing)
     }
 
@@ -339,7 +341,7 @@ impl DriverDevice {
         // SAFETY: both ranges lie inside their buffers, which outlive the copy, since every reader
         // waits for the stream.
         unsafe { result::memcpy_dtod_async(to.address, from.address, bytes, self.opened.stream) }
-            .map_err(|error| failed(doing, error))
+            .map_err(|error| to_run_error(doing, error))
     }
 
     /// Reads `size` bytes of a buffer after `offset`.
@@ -357,7 +359,7 @@ impl DriverDevice {
         let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
         // SAFETY: the range lies inside the buffer, and there is room for it; the call waits.
         unsafe { result::memcpy_dtoh_sync(&mut bytes, buffer.address + offset) }
-            .map_err(|error| failed(doing, error))?;
+            .map_err(|error| to_run_error(doing, error))?;
         Ok(bytes)
     }
 
@@ -368,7 +370,7 @@ impl DriverDevice {
             .map_err(|_| RunError::new(RunErrorKind::BadInput, "a kernel's name has a zero"))?;
         // SAFETY: a cubin carries its own length, PTX ends with a zero.
         let module = unsafe { module::load_data(image.bytes.as_ptr().cast::<c_void>()) }
-            .map_err(|error| failed(&doing, error))?;
+            .map_err(|error| to_run_error(&doing, error))?;
         // SAFETY: the module was just loaded.
         match unsafe { module::get_function(module, name) } {
             Ok(function) => {
@@ -378,7 +380,7 @@ impl DriverDevice {
             Err(error) => {
                 // SAFETY: nobody has the module.
                 let _ = unsafe { module::unload(module) };
-                Err(failed(&doing, error))
+                Err(to_run_error(&doing, error))
             }
         }
     }
@@ -393,7 +395,7 @@ impl DriverDevice {
         from: &DriverBuffer,
     ) -> Result<(), RunError> {
         let doing = format!("filling `{name}` in constant memory");
-        let wrong = |error| failed(&doing, error);
+        let wrong = |error| to_run_error(&doing, error);
         let symbol = CString::new(name)
             .map_err(|_| RunError::new(RunErrorKind::BadInput, "a variable's name has a zero"))?;
         let (mut address, mut bytes) = (0, 0);
@@ -408,7 +410,7 @@ impl DriverDevice {
             other => other.map_err(wrong)?,
         }
         let (size, all) = (size as usize, size as usize * copies as usize);
-        if allocated(from.size) < size || bytes < all {
+        if allocation_size(from.size) < size || bytes < all {
             let message = format!("{doing}: {size} bytes of {}, {all} into {bytes}", from.size);
             return Err(RunError::new(RunErrorKind::BadInput, message));
         }
@@ -447,7 +449,7 @@ impl DriverDevice {
             let function = launch.kernel.function;
             submit(function, (x, y, z), (a, b, c), 0, self.opened.stream, &mut pointers)
         }
-        .map_err(|error| failed(doing, error))
+        .map_err(|error| to_run_error(doing, error))
     }
 
     /// How many workgroups of so many invocations the device holds at once.
@@ -464,7 +466,7 @@ impl DriverDevice {
             sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(asked, kernel.function, size, 0)
         }
         .result()
-        .map_err(|error| failed("asking how many workgroups fit", error))?;
+        .map_err(|error| to_run_error("asking how many workgroups fit", error))?;
         let each = count.saturating_mul(self.facts.multiprocessors);
         Ok(u32::try_from(each).unwrap_or(0))
     }
@@ -483,7 +485,7 @@ impl DriverDevice {
         sample: &DriverSample<'_>,
         doing: &str,
     ) -> Result<Recorded, RunError> {
-        let recording = |error| failed(&format!("recording: {doing}"), error);
+        let recording = |error| to_run_error(&format!("recording: {doing}"), error);
         let dispatches = sample.launches.len() * sample.repeats as usize;
         let spans = if sample.stamps == Stamps::Around { 1 } else { dispatches };
         let events = (0..=spans).map(|_| Event::new(doing)).collect::<Result<Vec<_>, _>>()?;
@@ -536,8 +538,12 @@ impl DriverDevice {
     }
 
     /// Takes a sample: the times from each of its events to the next, in nanoseconds.
-    pub(super) fn timed(&self, recorded: &Recorded, doing: &str) -> Result<Vec<f64>, RunError> {
-        let wrong = |error| failed(doing, error);
+    pub(super) fn take_sample(
+        &self,
+        recorded: &Recorded,
+        doing: &str,
+    ) -> Result<Vec<f64>, RunError> {
+        let wrong = |error| to_run_error(doing, error);
         // SAFETY: graph and stream are valid.
         unsafe { graph::launch(recorded.graph, self.opened.stream) }.map_err(wrong)?;
         self.wait(doing)?;
@@ -553,7 +559,7 @@ impl DriverDevice {
     pub(super) fn wait(&self, doing: &str) -> Result<(), RunError> {
         let end = Event::new(doing)?;
         // SAFETY: event and stream are valid.
-        unsafe { event::record(end.0, self.opened.stream) }.map_err(|e| failed(doing, e))?;
+        unsafe { event::record(end.0, self.opened.stream) }.map_err(|e| to_run_error(doing, e))?;
         self.wait_for(&end, doing)
     }
 
@@ -565,7 +571,7 @@ impl DriverDevice {
             match unsafe { event::query(end.0) } {
                 Ok(()) => return Ok(()),
                 Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_READY)) => {}
-                Err(error) => return Err(failed(doing, error)),
+                Err(error) => return Err(to_run_error(doing, error)),
             }
             let waited = start.elapsed();
             if waited > SUBMISSION_LIMIT {
@@ -637,7 +643,7 @@ struct Event(sys::CUevent);
 impl Event {
     fn new(doing: &str) -> Result<Self, RunError> {
         let flags = sys::CUevent_flags::CU_EVENT_DEFAULT;
-        event::create(flags).map(Self).map_err(|error| failed(doing, error))
+        event::create(flags).map(Self).map_err(|error| to_run_error(doing, error))
     }
 
     /// Records the event on a stream that is captured: each run of the graph then records it.
@@ -646,7 +652,7 @@ impl Event {
         // SAFETY: event and stream are valid; the graph's owner keeps the event.
         unsafe { sys::cuEventRecordWithFlags(self.0, stream, flags) }
             .result()
-            .map_err(|error| failed(doing, error))
+            .map_err(|error| to_run_error(doing, error))
     }
 }
 

@@ -116,7 +116,7 @@ impl PtxIndex {
     }
 
     /// The index of these texts, compiled by [`MADE_WITH`] for [`ARCHITECTURE`].
-    pub fn of(texts: &BTreeMap<String, EmbeddedText>) -> Self {
+    pub fn from_texts(texts: &BTreeMap<String, EmbeddedText>) -> Self {
         Self {
             nvrtc: format!("{}.{}", MADE_WITH.0, MADE_WITH.1),
             architecture: ARCHITECTURE.to_owned(),
@@ -261,7 +261,7 @@ fn launch_texts(
     let mut texts = Vec::new();
     for program in programs(launch)? {
         let row = row_of(&kernel.id, Some(&program.entry_point().name), form);
-        for (source, counted) in both(&program, launch)?.into_iter().zip([false, true]) {
+        for (source, counted) in translate_both(&program, launch)?.into_iter().zip([false, true]) {
             let row = PtxRow { class: vec![class.to_owned()], counted, ..row.clone() };
             texts.push(EmbeddedText { row, source });
         }
@@ -270,7 +270,7 @@ fn launch_texts(
 }
 
 /// A program plain and counting.
-fn both(program: &Program, launch: &Launch) -> Result<[String; 2], RunError> {
+fn translate_both(program: &Program, launch: &Launch) -> Result<[String; 2], RunError> {
     let refused = |message: String| RunError::new(RunErrorKind::Unsupported, message);
     let options = options_for(launch);
     let how = Options {

@@ -248,7 +248,7 @@ impl Gpu for CudaDevice {
     }
 
     fn play(&self, recorded: &Recorded, doing: &str) -> Result<Vec<Ticks>, RunError> {
-        let spans = self.driver.timed(recorded, doing)?;
+        let spans = self.driver.take_sample(recorded, doing)?;
         let ticks = spans.into_iter().map(|span_ns| {
             let begin = self.now_ns.get();
             let end = begin + whole_ns(span_ns);

@@ -44,7 +44,7 @@ pub(in crate::run) struct Prepared<G: Gpu> {
 }
 
 /// Why a cooperative launch is not timed.
-pub(super) fn refused() -> RunError {
+pub(super) fn cooperative_error() -> RunError {
     let message = "the driver refuses a cooperative launch of more workgroups than fit at once";
     RunError::new(RunErrorKind::Unsupported, message)
 }
@@ -136,7 +136,7 @@ impl<G: Gpu> GpuRunner<G> {
         let doing = format!("finding the grids of {}", launch.kernel);
         let mut work = Vec::new();
         for (dispatch, kernel) in launch.dispatches.iter().zip(kernels) {
-            let grid = self.settled(dispatch, buffers)?;
+            let grid = self.settle_grid(dispatch, buffers)?;
             if to_find {
                 self.gpu.run(&[(&kernel, &grid)], &doing)?;
             }
@@ -204,7 +204,7 @@ impl<G: Gpu> GpuRunner<G> {
         repeats: u32,
     ) -> Result<Ticks, RunError> {
         if prepared.refused {
-            return Err(refused());
+            return Err(cooperative_error());
         }
         let doing = format!("timing {}", launch.kernel);
         let before = if prepared.long { 0 } else { repeats };
@@ -219,13 +219,13 @@ impl<G: Gpu> GpuRunner<G> {
         };
         let ticks = self.gpu.play(&recorded, &doing);
         prepared.recorded = Some(([repeats, before], recorded));
-        let ticks = probe::one(ticks?)?;
+        let ticks = probe::single_sample(ticks?)?;
         prepared.long |= timer.duration_ns(ticks) >= LONG_NS * f64::from(repeats);
         Ok(ticks)
     }
 
     /// What sampling gave, with the outputs checked.
-    pub(super) fn timed(
+    pub(super) fn finish_time(
         &self,
         launch: &Launch,
         prepared: &Prepared<G>,

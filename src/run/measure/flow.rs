@@ -8,7 +8,7 @@ use crate::program::{BlockInfo, uniformity::Class};
 use crate::record::{ConditionClass, ConstructPart, Enclosure, Flow, Leave};
 
 /// Writes a block's flow as the record has it.
-pub(super) fn recorded(info: &BlockInfo, flow: &BlockFlow) -> Flow {
+pub(super) fn to_record(info: &BlockInfo, flow: &BlockFlow) -> Flow {
     let BlockFlow { path, after, leaves, barrier, calls } = flow;
     Flow {
         function: info.function.clone(),

@@ -19,8 +19,8 @@
 pub mod describe;
 pub mod files;
 pub mod pilot;
+pub mod repeated;
 pub mod template;
-pub mod twice;
 
 use std::collections::BTreeMap;
 
@@ -141,7 +141,7 @@ pub fn prepare(
     }
     let n_is_default = request.n.is_none() && !description.parameters.contains_key(SIZE);
     description.parameters.entry(SIZE.to_owned()).or_insert_with(|| size_parameter(ELEMENTS));
-    let mut parameters = chosen(request, &description)?;
+    let mut parameters = choose_parameters(request, &description)?;
     let entry_points = entry_points(request, &parsed, &description, &parameters)?;
     let overrides = names::overrides(&description.overrides, &parameters).map_err(unfit)?;
     let interfaces = interfaces(&parsed, &entry_points, &overrides)?;
@@ -149,7 +149,7 @@ pub fn prepare(
     if n_is_default {
         let fits = elements_that_fit(&resources);
         description.parameters.insert(SIZE.to_owned(), size_parameter(fits));
-        parameters = chosen(request, &description)?;
+        parameters = choose_parameters(request, &description)?;
     }
     fill_in(&mut description, request, &interfaces, &resources);
     types(&description, &resources, &request.file).map_err(unfit)?;
@@ -191,7 +191,7 @@ fn size_parameter(n: u64) -> Parameter {
 }
 
 /// The value of each parameter: a class's defaults, the same on every device, with `--n` over them.
-fn chosen(
+fn choose_parameters(
     request: &ProfileRequest,
     description: &Description,
 ) -> Result<BTreeMap<String, Value>, ProfileError> {

@@ -82,7 +82,7 @@ fn render(
     }
     for (name, parameter) in &description.parameters {
         writeln!(out, "\n[parameters.{name}] # --n sets n for one run")?;
-        writeln!(out, "description = {}", quoted(&parameter.description))?;
+        writeln!(out, "description = {}", quote(&parameter.description))?;
         if let Default::Same(value) = &parameter.default {
             writeln!(out, "default = {value}")?;
         }
@@ -126,7 +126,7 @@ fn render_dispatch(
     )?;
     writeln!(out, "# buffers; `indirect = {{ buffer = \"…\" }}` takes the counts from a buffer.")?;
     writeln!(out, "[[dispatches]]")?;
-    writeln!(out, "entry_point = {}", quoted(&dispatch.entry_point))?;
+    writeln!(out, "entry_point = {}", quote(&dispatch.entry_point))?;
     match &dispatch.workgroups {
         Some(WorkgroupsDescription::Count(count)) => {
             writeln!(out, "workgroups = {}", formula(count))
@@ -163,7 +163,7 @@ fn render_buffer(
         }
     }
     writeln!(out, "[[buffers]]")?;
-    writeln!(out, "name = {}", quoted(&buffer.name))?;
+    writeln!(out, "name = {}", quote(&buffer.name))?;
     if let Some(scalar) = buffer.scalar {
         writeln!(out, "type = \"{scalar}\"")?;
     }
@@ -191,7 +191,7 @@ fn render_buffer(
             formula(first),
             formula(step)
         ),
-        FillDescription::File(name) => writeln!(out, "fill = {{ file = {} }}", quoted(name)),
+        FillDescription::File(name) => writeln!(out, "fill = {{ file = {} }}", quote(name)),
         // A template is written from the shader alone, which asks for none of these.
         FillDescription::Skewed { .. } | FillDescription::Choice { .. } => Ok(()),
     }
@@ -214,11 +214,11 @@ fn formula(formula: &Formula) -> String {
     match formula {
         Formula::Integer(value) => value.to_string(),
         Formula::Real(value) => format!("{value:?}"),
-        Formula::Text(text) => quoted(text),
+        Formula::Text(text) => quote(text),
     }
 }
 
 /// A string as TOML writes it.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     toml::Value::from(text).to_string()
 }

@@ -136,7 +136,7 @@ impl RadvRunner {
         launch: &Launch,
         buffers: &mut BTreeMap<String, Vec<u8>>,
     ) -> Result<Vec<Executed>, RunError> {
-        self.executed(launch, buffers, None)
+        self.execute_all(launch, buffers, None)
     }
 
     /// As [`Self::execute`], with faults planted ([`amd::run_disturbed`]).
@@ -150,10 +150,10 @@ impl RadvRunner {
         buffers: &mut BTreeMap<String, Vec<u8>>,
         after: &mut Disturb<'_>,
     ) -> Result<Vec<Executed>, RunError> {
-        self.executed(launch, buffers, Some(after))
+        self.execute_all(launch, buffers, Some(after))
     }
 
-    fn executed(
+    fn execute_all(
         &self,
         launch: &Launch,
         buffers: &mut BTreeMap<String, Vec<u8>>,
@@ -176,7 +176,7 @@ impl RadvRunner {
     ) -> Result<Executed, RunError> {
         let unsupported = |message: String| RunError::new(RunErrorKind::Unsupported, message);
         let bindings = program.bindings().map_err(|error| unsupported(error.to_string()))?;
-        let output = self.compiled(launch, program, &bindings)?;
+        let output = self.compile_program(launch, program, &bindings)?;
         let words = facts::words(&output).map_err(unsupported)?;
         let mut groups: Vec<u32> = bindings.iter().map(|binding| binding.group).collect();
         groups.dedup();
@@ -198,7 +198,7 @@ impl RadvRunner {
         Ok(Executed { entry_point, workgroups, code, sha256, lines, outcome })
     }
 
-    fn compiled(
+    fn compile_program(
         &self,
         launch: &Launch,
         program: &Program,
@@ -219,7 +219,7 @@ impl RadvRunner {
         self.compiler.compile(&input).map_err(driver)
     }
 
-    fn counted(&self, launch: &Launch) -> Result<Counted, RunError> {
+    fn count_launch(&self, launch: &Launch) -> Result<Counted, RunError> {
         let mut buffers = contents(launch);
         let executed = self.execute(launch, &mut buffers)?;
         let names = launch.buffers.iter().filter(|buffer| buffer.output).map(|one| &one.name);
@@ -253,7 +253,7 @@ impl RadvRunner {
     /// # Errors
     ///
     /// As [`Self::execute`], and as simulating.
-    pub fn matched(&self, launch: &Launch) -> Result<Vec<(Executed, Matching)>, RunError> {
+    pub fn match_code(&self, launch: &Launch) -> Result<Vec<(Executed, Matching)>, RunError> {
         let other = Launch { seed: launch.seed.wrapping_add(1), ..launch.clone() };
         let mut simulator = SimulatorRunner::new(self.wave, STEPS_MAX);
         let request = CountRequest::once(Method::Executed);
@@ -278,13 +278,13 @@ impl RadvRunner {
         Ok(executed.into_iter().zip(matchings).collect())
     }
 
-    fn mapped(&self, launch: &Launch) -> Result<Collected, RunError> {
+    fn map_counters(&self, launch: &Launch) -> Result<Collected, RunError> {
         let programs = programs(launch)?;
         let mut collected = Collected::default();
-        for ((executed, matching), program) in self.matched(launch)?.iter().zip(&programs) {
+        for ((executed, matching), program) in self.match_code(launch)?.iter().zip(&programs) {
             let code = machine_code(executed, matching, &launch.file, program);
             collected.machine_code.push(Some(code));
-            collected.missing.extend(unmatched(matching, &executed.entry_point, program));
+            collected.missing.extend(unmatched_text(matching, &executed.entry_point, program));
         }
         Ok(collected)
     }
@@ -487,13 +487,14 @@ impl Runner for RadvRunner {
     ) -> Result<Vec<Counted>, RunError> {
         let mut count = || {
             notice();
-            caught("interpreter of machine code", &launch.file, || self.counted(launch))
+            caught("interpreter of machine code", &launch.file, || self.count_launch(launch))
         };
         (0..request.runs).map(|_| count()).collect()
     }
 
     fn collect(&mut self, launch: &Launch) -> Option<Collected> {
-        let found = caught("interpreter of machine code", &launch.file, || self.mapped(launch));
+        let found =
+            caught("interpreter of machine code", &launch.file, || self.map_counters(launch));
         Some(found.unwrap_or_else(|error| Collected {
             missing: vec![error.to_string()],
             ..Collected::default()
@@ -539,7 +540,7 @@ fn machine_code(
 }
 
 /// What is said of blocks that no instruction ran as, by the line that they begin at.
-fn unmatched(matching: &Matching, entry_point: &str, program: &Program) -> Option<String> {
+fn unmatched_text(matching: &Matching, entry_point: &str, program: &Program) -> Option<String> {
     let pairs = program.blocks().iter().zip(&matching.blocks);
     let mut lines: Vec<u32> = pairs
         .filter(|(_, what)| matches!(what, Match::Missing | Match::Ambiguous))

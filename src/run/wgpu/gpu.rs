@@ -43,7 +43,7 @@ const FEATURES: Features = Features::SUBGROUP
 const HIDING: &str = "LANESCOPE_WITHOUT_FEATURES";
 
 /// The features that [`HIDING`] names, by wgpu's names.
-fn hidden() -> Features {
+fn read_hidden_features() -> Features {
     let names = std::env::var(HIDING).unwrap_or_default();
     let known = names.split(',').filter_map(|name| Features::from_name(name.trim()));
     known.fold(Features::empty(), Features::union)
@@ -130,7 +130,7 @@ impl WgpuDevice {
     pub(super) fn open(adapter: &Adapter) -> Result<Self, RunError> {
         let descriptor = DeviceDescriptor {
             label: Some("lanescope"),
-            required_features: (adapter.features() & FEATURES) - hidden(),
+            required_features: (adapter.features() & FEATURES) - read_hidden_features(),
             required_limits: adapter.limits(),
             experimental_features: ExperimentalFeatures::disabled(),
             ..DeviceDescriptor::default()

@@ -309,7 +309,7 @@ fn grid(count: u64) -> [u32; 2] {
 }
 
 /// A buffer of zeros; wgpu zeroes what nobody has written.
-fn zeroed(device: &Device, label: &str, size: u64) -> Buffer {
+fn make_zeroed(device: &Device, label: &str, size: u64) -> Buffer {
     device.create_buffer(&BufferDescriptor {
         label: Some(label),
         size: size.max(16).next_multiple_of(16),

@@ -9,7 +9,7 @@ use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device, D
 use super::{
     AlgorithmError, BufferPart, CollectiveDispatch, CollectiveStage, ELEMENT_BYTES, Element,
     Operation, binding_bytes_max, check_device, check_items, check_length, check_workgroup,
-    element_line, padded_bytes, params, specialise, workgroup_size, zeroed,
+    element_line, make_zeroed, padded_bytes, params, specialise, workgroup_size,
 };
 
 /// The shader's text, the catalogue's.
@@ -95,8 +95,8 @@ impl Reduce {
         let words = 1 + 2 * u64::from(self.tuning.workgroups_max);
         let parts = n.div_ceil(part_elements(device)).max(1);
         ReduceScratch {
-            state: zeroed(device, "reduce state", words * 4),
-            results: zeroed(device, "reduce parts", padded_bytes(parts)),
+            state: make_zeroed(device, "reduce state", words * 4),
+            results: make_zeroed(device, "reduce parts", padded_bytes(parts)),
             n_max: n,
         }
     }

@@ -9,7 +9,7 @@ use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device};
 use super::{
     AlgorithmError, BufferPart, CollectiveDispatch, CollectiveStage, ELEMENT_BYTES, Element,
     binding_bytes_max, check_device, check_items, check_length, check_workgroup, element_line,
-    grid, padded_bytes, params, specialise, workgroup_size, zeroed,
+    grid, make_zeroed, padded_bytes, params, specialise, workgroup_size,
 };
 
 /// The shader's text, the catalogue's.
@@ -109,8 +109,8 @@ impl Scan {
     pub fn scratch(&self, device: &Device, n: u64) -> ScanScratch {
         let part = self.part_elements(device);
         let tiles = part.min(n).div_ceil(self.tile_elements());
-        let state = zeroed(device, "scan state", STATE_BYTES * tiles);
-        let totals = zeroed(device, "scan totals", (n.div_ceil(part) + 1) * ELEMENT_BYTES);
+        let state = make_zeroed(device, "scan state", STATE_BYTES * tiles);
+        let totals = make_zeroed(device, "scan totals", (n.div_ceil(part) + 1) * ELEMENT_BYTES);
         ScanScratch { state, totals, n_max: n }
     }
 

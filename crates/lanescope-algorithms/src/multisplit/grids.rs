@@ -7,7 +7,7 @@
 use wgpu::{Buffer, BufferUsages, CommandEncoder, ComputePass, Device};
 
 use super::error::check_buffer;
-use super::ready::{PreparedDispatch, module, step, words};
+use super::prepared::{PreparedDispatch, module, step, words};
 use super::{CLASSES_MAX, MultisplitError};
 use crate::partition::{Memory, SPLIT_WORDS};
 use crate::shaders;

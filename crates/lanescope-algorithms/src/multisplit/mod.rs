@@ -48,7 +48,7 @@
 
 mod error;
 mod grids;
-mod ready;
+mod prepared;
 
 use wgpu::{Buffer, CommandEncoder, ComputePass, Device, Features};
 
@@ -57,7 +57,7 @@ pub use error::{MultisplitError, STORAGE_BUFFERS, check};
 pub use grids::ClassGrids;
 
 use crate::partition::{self, Memory, Plan, Writes};
-use ready::{DispatchMaker, PreparedDispatch};
+use prepared::{DispatchMaker, PreparedDispatch};
 
 /// Buffers of the caller's; all need the usage `STORAGE`. Where a length is given as
 /// [`words_of`]\(n\), it is n rounded up to a multiple of 4, as elements are read and written in
@@ -143,7 +143,7 @@ impl Multisplit {
         let limits = Limits::from(&device.limits());
         tuning.check(limits, n, classes)?;
         let plan = Plan::new(&limits, n, classes, buffers.writes(), tuning);
-        let given = buffers.given();
+        let given = buffers.given_buffers();
         error::check_buffers(&given, |memory| plan.lengths.get(&memory).map_or(0, |w| w * 4))?;
         let (offsets, status) = (buffers.offsets.clone(), buffers.status.clone());
         let steps =
@@ -194,7 +194,7 @@ impl<'a> Buffers<'a> {
     }
 
     /// Every buffer that is given.
-    fn given(&self) -> Vec<(Memory, &'a Buffer)> {
+    fn given_buffers(&self) -> Vec<(Memory, &'a Buffer)> {
         let Self { keys, offsets, status, order, pairs } = *self;
         let mut given =
             vec![(Memory::Keys, keys), (Memory::Offsets, offsets), (Memory::Status, status)];

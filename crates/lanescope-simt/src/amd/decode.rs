@@ -290,13 +290,13 @@ fn vector_short(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, Decod
         code @ (233 | 234) => permute_eights(reader, &mut instruction, code == 234)?,
         code => instruction.sources[0] = reader.source(code)?,
     }
-    implied(reader, &mut instruction)?;
+    add_implied(reader, &mut instruction)?;
     instruction.length = reader.length;
     Ok(instruction)
 }
 
 /// Puts in what the opcode reads and writes without a field for it.
-fn implied(reader: &mut Reader<'_>, instruction: &mut Instruction) -> Result<(), DecodeError> {
+fn add_implied(reader: &mut Reader<'_>, instruction: &mut Instruction) -> Result<(), DecodeError> {
     let vcc = OperandSource::Scalar(VCC);
     let destination = OperandSource::Vector(instruction.destination);
     let long = instruction.form == EncodingForm::Long;
@@ -462,7 +462,7 @@ fn vector_long(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, Decode
             instruction.select_high = (word >> 11 & 15) as u8;
         }
     }
-    implied(reader, &mut instruction)?;
+    add_implied(reader, &mut instruction)?;
     instruction.length = reader.length;
     Ok(instruction)
 }

@@ -51,7 +51,7 @@ pub enum IssueKind {
 
 impl IssueKind {
     /// What an instruction is.
-    pub fn of(instruction: &Instruction) -> Self {
+    pub fn from_instruction(instruction: &Instruction) -> Self {
         match instruction.row.run {
             OpcodeAction::Control(Control::Hint | Control::Wait | Control::Barrier) => Self::Wait,
             OpcodeAction::Control(_) => Self::Branch,
@@ -98,7 +98,7 @@ impl Outcome {
     pub fn total(&self, code: &Code, kind: IssueKind) -> Counts {
         let mut total = Counts::default();
         for (instruction, counts) in code.instructions().iter().zip(&self.counts) {
-            if IssueKind::of(instruction) == kind {
+            if IssueKind::from_instruction(instruction) == kind {
                 total.executions += counts.executions;
                 total.lanes += counts.lanes;
                 total.passes_min += counts.passes_min;

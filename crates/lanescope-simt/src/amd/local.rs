@@ -5,7 +5,7 @@
 //! conflicts.
 
 use super::instruction::{Instruction, OperandSource};
-use super::reach::{Fault, Reach, extended, for_active, halves_joined};
+use super::reach::{Fault, Reach, extend, for_active, join_halves};
 use super::wave::{Half, Wave};
 
 /// Banks of the local data share, each 4 bytes wide.
@@ -150,7 +150,7 @@ impl Reach<'_> {
             self.count_conflicts(wave, half, &addresses);
             let mut values = [0; 32];
             for_active(wave, half, |lane| {
-                values[lane] = extended(self.local_get(addresses[lane], bytes), bytes, signed);
+                values[lane] = extend(self.local_get(addresses[lane], bytes), bytes, signed);
             });
             wave.write_half(i.destination, half, &values);
         }
@@ -175,7 +175,7 @@ impl Reach<'_> {
             let mut values = *wave.vector(i.destination, half);
             for_active(wave, half, |lane| {
                 let value = self.local_get(addresses[lane], 2);
-                values[lane] = halves_joined(values[lane], value, high);
+                values[lane] = join_halves(values[lane], value, high);
             });
             wave.write_half(i.destination, half, &values);
         }

@@ -12,17 +12,17 @@ pub const LARGEST_BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
 /// The bits of an f32 as a number: of a denormal one, only what `kept` keeps.
 #[inline]
 pub fn real(value: u32, kept: u32) -> f32 {
-    f32::from_bits(flushed(value, kept))
+    f32::from_bits(flush(value, kept))
 }
 
 /// A result's bits: of a denormal one, only what `kept` keeps.
 #[inline]
 pub fn bits(value: f32, kept: u32) -> u32 {
-    flushed(value.to_bits(), kept)
+    flush(value.to_bits(), kept)
 }
 
 #[inline]
-fn flushed(value: u32, kept: u32) -> u32 {
+fn flush(value: u32, kept: u32) -> u32 {
     if value & 0x7f80_0000 == 0 { value & kept } else { value }
 }
 
@@ -41,7 +41,7 @@ pub fn real16(value: f32) -> u16 {
 /// The product is exact in f64. The sum is rounded to odd there, which makes the second rounding
 /// harmless (Boldo and Melquiond, "When double rounding is odd", 2005).
 #[inline]
-pub fn fused(a: f32, b: f32, c: f32) -> f32 {
+pub fn fuse(a: f32, b: f32, c: f32) -> f32 {
     let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
     let sum = product + c;
     // Knuth's TwoSum: what the sum lost.
@@ -56,7 +56,7 @@ pub fn fused(a: f32, b: f32, c: f32) -> f32 {
 }
 
 /// A multiply-add of f16 that rounds once.
-pub fn fused16(a: u16, b: u16, c: u16) -> u16 {
+pub fn fuse16(a: u16, b: u16, c: u16) -> u16 {
     // The product has 22 bits, the sum at most 53: exact.
     let [a, b, c] = [a, b, c].map(|value| half::f16::from_bits(value).to_f64());
     half::f16::from_f64(a * b + c).to_bits()
@@ -149,7 +149,7 @@ pub fn bytes_chosen(a: u32, b: u32, choice: u32) -> u32 {
 }
 
 /// A number as a byte, put into byte `place` of `rest`.
-pub fn byte_placed(value: u32, place: u32, rest: u32) -> u32 {
+pub fn place_byte(value: u32, place: u32, rest: u32) -> u32 {
     let byte = f32::from_bits(value).round_ties_even().clamp(0.0, 255.0) as u32;
     let shift = 8 * (place & 3);
     rest & !(0xff << shift) | byte << shift
@@ -203,7 +203,7 @@ pub fn bits_twice(value: u32) -> u64 {
 }
 
 /// A signed result and its overflow.
-pub fn signed((result, overflow): (i32, bool)) -> (u32, bool) {
+pub fn to_signed((result, overflow): (i32, bool)) -> (u32, bool) {
     (result as u32, overflow)
 }
 
@@ -238,7 +238,7 @@ fn by_lane(wave: &mut Wave, i: &Instruction, f: impl Fn(usize, [u32; 3]) -> u32)
 }
 
 /// An addition with a carry: each lane's carry in, and a mask of those out.
-fn carried(wave: &mut Wave, i: &Instruction, into: u64, f: impl Fn(u64, u64, u64) -> u64) {
+fn carry(wave: &mut Wave, i: &Instruction, into: u64, f: impl Fn(u64, u64, u64) -> u64) {
     let mut out = 0;
     for half in 0..wave.halves() {
         let [a, b, _] = wave.shaped_sources(i, half, 2);
@@ -265,34 +265,34 @@ fn carry_in(wave: &Wave, i: &Instruction) -> u64 {
 /// a + b + carry.
 pub fn add_carry(wave: &mut Wave, i: &Instruction) {
     let into = carry_in(wave, i);
-    carried(wave, i, into, |a, b, c| a + b + c);
+    carry(wave, i, into, |a, b, c| a + b + c);
 }
 
 /// a - b - carry.
 pub fn subtract_carry(wave: &mut Wave, i: &Instruction) {
     let into = carry_in(wave, i);
-    carried(wave, i, into, |a, b, c| a.wrapping_sub(b + c));
+    carry(wave, i, into, |a, b, c| a.wrapping_sub(b + c));
 }
 
 /// b - a - carry.
 pub fn subtract_reversed_carry(wave: &mut Wave, i: &Instruction) {
     let into = carry_in(wave, i);
-    carried(wave, i, into, |a, b, c| b.wrapping_sub(a + c));
+    carry(wave, i, into, |a, b, c| b.wrapping_sub(a + c));
 }
 
 /// a + b.
 pub fn add_out(wave: &mut Wave, i: &Instruction) {
-    carried(wave, i, 0, |a, b, _| a + b);
+    carry(wave, i, 0, |a, b, _| a + b);
 }
 
 /// a - b.
 pub fn subtract_out(wave: &mut Wave, i: &Instruction) {
-    carried(wave, i, 0, |a, b, _| a.wrapping_sub(b));
+    carry(wave, i, 0, |a, b, _| a.wrapping_sub(b));
 }
 
 /// b - a.
 pub fn subtract_reversed_out(wave: &mut Wave, i: &Instruction) {
-    carried(wave, i, 0, |a, b, _| b.wrapping_sub(a));
+    carry(wave, i, 0, |a, b, _| b.wrapping_sub(a));
 }
 
 /// a · b + c, with c and the result of 64 bits.
@@ -502,7 +502,7 @@ pub fn pairs(wave: &mut Wave, i: &Instruction, kind: OperandKind, f: &dyn Fn([u1
 }
 
 /// a · b + c in f32, each source an f32 or a half of one as f16.
-pub fn mixed(wave: &mut Wave, i: &Instruction) {
+pub fn multiply_add_mixed(wave: &mut Wave, i: &Instruction) {
     let kept = wave.kept32;
     for half in 0..wave.halves() {
         if !wave.half_is_on(half) {
@@ -521,7 +521,7 @@ pub fn mixed(wave: &mut Wave, i: &Instruction) {
                 let number = if i.negate_high >> n & 1 != 0 { number.abs() } else { number };
                 if i.negate >> n & 1 != 0 { -number } else { number }
             });
-            bits(fused(a, b, c), kept)
+            bits(fuse(a, b, c), kept)
         });
         wave.write_half(i.destination, half, &result);
     }

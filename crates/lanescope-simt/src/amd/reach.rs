@@ -238,7 +238,7 @@ impl Reach<'_> {
     ///
     /// [`Fault`] where the descriptor or a field is not known.
     pub fn load(&mut self, wave: &mut Wave, i: &Instruction, words: u8) -> Result<(), Fault> {
-        self.loaded(wave, i, words, |reach, range, offset| reach.get(range, offset, 4))
+        self.load_words(wave, i, words, |reach, range, offset| reach.get(range, offset, 4))
     }
 
     /// A buffer load of a byte or of two, extended to a word.
@@ -253,8 +253,8 @@ impl Reach<'_> {
         bytes: usize,
         signed: bool,
     ) -> Result<(), Fault> {
-        self.loaded(wave, i, 1, |reach, range, offset| {
-            extended(reach.get(range, offset, bytes), bytes, signed)
+        self.load_words(wave, i, 1, |reach, range, offset| {
+            extend(reach.get(range, offset, bytes), bytes, signed)
         })
     }
 
@@ -269,14 +269,14 @@ impl Reach<'_> {
             let mut values = *wave.vector(i.destination, half);
             for_active(wave, half, |lane| {
                 let value = self.get(range, offsets[lane], 2);
-                values[lane] = halves_joined(values[lane], value, high);
+                values[lane] = join_halves(values[lane], value, high);
             });
             wave.write_half(i.destination, half, &values);
         }
         Ok(())
     }
 
-    fn loaded(
+    fn load_words(
         &mut self,
         wave: &mut Wave,
         i: &Instruction,
@@ -347,7 +347,7 @@ impl Reach<'_> {
         i: &Instruction,
         f: impl Fn(u32, u32) -> u32,
     ) -> Result<(), Fault> {
-        self.changed(wave, i, |old, given, _| f(old, given))
+        self.change_words(wave, i, |old, given, _| f(old, given))
     }
 
     /// A buffer atomic that stores the first register where the word equals the second.
@@ -356,10 +356,10 @@ impl Reach<'_> {
     ///
     /// As [`Self::load`].
     pub fn exchange(&mut self, wave: &mut Wave, i: &Instruction) -> Result<(), Fault> {
-        self.changed(wave, i, |old, given, expected| if old == expected { given } else { old })
+        self.change_words(wave, i, |old, given, expected| if old == expected { given } else { old })
     }
 
-    fn changed(
+    fn change_words(
         &mut self,
         wave: &mut Wave,
         i: &Instruction,
@@ -399,7 +399,7 @@ pub(super) fn for_active(wave: &Wave, half: usize, mut f: impl FnMut(usize)) {
 }
 
 /// A byte or two, extended to a word.
-pub(super) fn extended(value: u32, bytes: usize, signed: bool) -> u32 {
+pub(super) fn extend(value: u32, bytes: usize, signed: bool) -> u32 {
     match (bytes, signed) {
         (1, true) => value as u8 as i8 as u32,
         (2, true) => value as u16 as i16 as u32,
@@ -408,6 +408,6 @@ pub(super) fn extended(value: u32, bytes: usize, signed: bool) -> u32 {
 }
 
 /// A word with one of its halves replaced.
-pub(super) fn halves_joined(word: u32, half: u32, high: bool) -> u32 {
+pub(super) fn join_halves(word: u32, half: u32, high: bool) -> u32 {
     if high { word & 0xffff | half << 16 } else { word & 0xffff_0000 | half & 0xffff }
 }

@@ -291,7 +291,7 @@ impl Wave {
     #[inline]
     pub fn lanes1(&mut self, i: &Instruction, f: impl Fn(u32) -> u32) {
         if !i.is_plain() {
-            return self.shaped(i, 1, &|s| f(s[0]));
+            return self.run_shaped(i, 1, &|s| f(s[0]));
         }
         for half in 0..self.halves {
             if self.half_is_on(half) {
@@ -309,7 +309,7 @@ impl Wave {
     #[inline]
     pub fn lanes2(&mut self, i: &Instruction, f: impl Fn(u32, u32) -> u32) {
         if !i.is_plain() {
-            return self.shaped(i, 2, &|s| f(s[0], s[1]));
+            return self.run_shaped(i, 2, &|s| f(s[0], s[1]));
         }
         for half in 0..self.halves {
             if self.half_is_on(half) {
@@ -327,7 +327,7 @@ impl Wave {
     #[inline]
     pub fn lanes3(&mut self, i: &Instruction, f: impl Fn(u32, u32, u32) -> u32) {
         if !i.is_plain() {
-            return self.shaped(i, 3, &|s| f(s[0], s[1], s[2]));
+            return self.run_shaped(i, 3, &|s| f(s[0], s[1], s[2]));
         }
         for half in 0..self.halves {
             if self.half_is_on(half) {
@@ -413,7 +413,7 @@ impl Wave {
         for (place, value) in values.iter_mut().enumerate().take(count) {
             *value = self.half(i.sources[place], half);
             if let (0, Some(permute)) = (place, &i.permute) {
-                *value = self.permuted(value, half, permute).0;
+                *value = self.permute(value, half, permute).0;
             }
             if let (Some(parts), 0..2) = (&i.parts, place) {
                 let part = parts.sources[place];
@@ -430,7 +430,7 @@ impl Wave {
     }
 
     /// The lanes of a row moved as DPP says, and the lanes that are written.
-    fn permuted(&self, values: &Half, half: usize, permute: &Permute) -> (Half, u32) {
+    fn permute(&self, values: &Half, half: usize, permute: &Permute) -> (Half, u32) {
         let exec = (self.exec() >> (32 * half)) as u32;
         let mut written = 0;
         let moved = std::array::from_fn(|lane| {
@@ -449,7 +449,7 @@ impl Wave {
     }
 
     /// An operation whose sources or result are shaped.
-    pub fn shaped(&mut self, i: &Instruction, count: usize, f: &dyn Fn([u32; 3]) -> u32) {
+    pub fn run_shaped(&mut self, i: &Instruction, count: usize, f: &dyn Fn([u32; 3]) -> u32) {
         for half in 0..self.halves {
             if !self.half_is_on(half) {
                 continue;
@@ -468,11 +468,11 @@ impl Wave {
         let before = *self.vector(i.destination, half);
         if let Some(parts) = &i.parts {
             for (value, old) in result.iter_mut().zip(before) {
-                *value = placed(*value, old, parts.destination, parts.unused);
+                *value = place(*value, old, parts.destination, parts.unused);
             }
         }
         if let Some(permute) = &i.permute {
-            let (_, written) = self.permuted(&before, half, permute);
+            let (_, written) = self.permute(&before, half, permute);
             for (lane, value) in result.iter_mut().enumerate() {
                 if written >> lane & 1 == 0 {
                     *value = before[lane];
@@ -496,7 +496,7 @@ fn part_of(value: u32, part: DwordPart) -> u32 {
 }
 
 /// A result put into a part of the destination.
-fn placed(value: u32, old: u32, part: u8, unused: u8) -> u32 {
+fn place(value: u32, old: u32, part: u8, unused: u8) -> u32 {
     let (shift, bits) = match part {
         code @ 0..=3 => (8 * u32::from(code), 8),
         4 => (0, 16),

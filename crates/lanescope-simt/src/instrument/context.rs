@@ -173,7 +173,7 @@ impl BodyBuilder<'_> {
     }
 
     /// Doubles a private variable; gives what it holds then.
-    pub(super) fn doubled(&mut self, variable: Handle<GlobalVariable>) -> Handle<Expression> {
+    pub(super) fn double(&mut self, variable: Handle<GlobalVariable>) -> Handle<Expression> {
         let old = self.load(variable);
         let one = self.literal(1);
         let new = self.binary(BinaryOperator::ShiftLeft, old, one);

@@ -108,11 +108,11 @@ impl Instrumented {
             Method::Estimated => estimate::plan(program),
             Method::Derived => {
                 let registers_max = 2 * REGISTER_BLOCKS_MAX;
-                let light = derive::derived(program, registers_max, true);
+                let light = derive::plan_derived(program, registers_max, true);
                 if let Some(layout) = Layout::of_few(program, &light, options) {
                     return Ok((light, layout));
                 }
-                derive::derived(program, registers_max, false)
+                derive::plan_derived(program, registers_max, false)
             }
         };
         let layout = Layout::new(program, &plan, options)?;

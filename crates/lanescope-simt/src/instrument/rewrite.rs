@@ -172,7 +172,7 @@ impl Rewriter<'_> {
             let pointer = builder.plain(Expression::LocalVariable(done));
             builder.push(Statement::Store { pointer, value });
         }
-        let next = builder.doubled(bit);
+        let next = builder.double(bit);
         let zero = builder.literal(0);
         let mut over = builder.binary(BinaryOperator::Equal, next, zero);
         if let Some(left) = break_if {
@@ -215,7 +215,7 @@ impl Rewriter<'_> {
             if let (Some(bit), Some(left)) = (around.bit, around.left) {
                 let now = builder.load(globals.vars[bit.0]);
                 builder.store(globals.vars[left.0], now);
-                builder.doubled(globals.vars[bit.0]);
+                builder.double(globals.vars[bit.0]);
             }
             let pointer = builder.plain(Expression::LocalVariable(done));
             let yes = builder.plain(Expression::Literal(naga::Literal::Bool(true)));
@@ -231,7 +231,7 @@ impl Rewriter<'_> {
     }
 
     /// The function's note of who returned.
-    fn returned(&mut self) -> Returned {
+    fn note_returned(&mut self) -> Returned {
         if let Some(returned) = self.returned {
             return returned;
         }
@@ -311,7 +311,7 @@ impl Rewriter<'_> {
                 block = self.leave();
             }
             Statement::Return { value } if self.in_stretches() => {
-                let returned = self.returned();
+                let returned = self.note_returned();
                 let mut builder = self.builder();
                 let pointer = builder.plain(Expression::LocalVariable(returned.yes));
                 let yes = builder.plain(Expression::Literal(naga::Literal::Bool(true)));

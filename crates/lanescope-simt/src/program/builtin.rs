@@ -82,7 +82,7 @@ impl BuiltinKind {
 
     /// The unsigned integer of the same width; a boolean stays one.
     #[must_use]
-    pub fn unsigned(self) -> Self {
+    pub fn to_unsigned(self) -> Self {
         match self {
             Self::F16 | Self::I16 | Self::U16 => Self::U16,
             Self::F32 | Self::I32 | Self::U32 => Self::U32,

@@ -92,7 +92,7 @@ impl Construct {
 }
 
 /// The constructs that a program uses.
-fn of(program: &Program) -> BTreeSet<Construct> {
+fn find_constructs(program: &Program) -> BTreeSet<Construct> {
     let structure = program.structure();
     let mut found = ConstructSearch {
         constructs: BTreeSet::new(),
@@ -217,7 +217,7 @@ fn only_leaves(accept: &Body, reject: &Body) -> bool {
 impl Program {
     /// The forms of control flow that the entry point and the functions that it reaches use.
     pub fn constructs(&self) -> BTreeSet<Construct> {
-        of(self)
+        find_constructs(self)
     }
 }
 

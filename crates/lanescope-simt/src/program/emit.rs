@@ -16,7 +16,7 @@ use super::error::ProgramError;
 use super::language::TargetLanguage;
 use super::portable::portable;
 use super::source::Text;
-use super::validate::{guarded, validate, validated};
+use super::validate::{guarded, run_validator, validate};
 
 /// What one back-end gave.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ fn emit(
     // Back-ends give no spans: the entry point's line is the nearest that is known.
     let near = text.function_start(&entry).unwrap_or(0);
     // What a language lacks altogether is found with its place before its back-end would panic.
-    validated(module, text, takes)?.map_err(|error| {
+    run_validator(module, text, takes)?.map_err(|error| {
         let place = error.spans().filter_map(|(span, _)| span.to_range()).find(|r| r.end > 0);
         let diagnostic = error.emit_to_string_with_path(text.original(), text.file());
         problem(

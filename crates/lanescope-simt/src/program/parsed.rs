@@ -75,7 +75,7 @@ impl Parsed {
             let file = file.to_owned();
             return Err(ProgramError::Expression { file, line, max: OPERATORS_MAX });
         }
-        let parsed = guarded(file, "parsed", || naga::front::wgsl::parse_str(text.cleaned()))?;
+        let parsed = guarded(file, "parsed", || naga::front::wgsl::parse_str(text.cleaned_text()))?;
         let mut module = parsed.map_err(|error| {
             let file = file.to_owned();
             let diagnostic = error.emit_to_string_with_path(text.original(), &file);
@@ -148,8 +148,8 @@ impl Program {
     }
 
     /// Which values read from memory decide something.
-    pub(crate) fn followed(&self) -> followed::Followed {
-        followed::of(&self.module, &self.structure, &self.text)
+    pub(crate) fn follow_values(&self) -> followed::Followed {
+        followed::find_followed(&self.module, &self.structure, &self.text)
     }
 
     /// The entry point.

@@ -29,15 +29,15 @@ pub fn array_length(module: &Module, size: naga::ArraySize) -> Option<u32> {
 ///
 /// [`ProgramError::Validate`] with naga's diagnostic against the original text.
 pub fn validate(module: &Module, text: &Text) -> Result<ModuleInfo, ProgramError> {
-    validated(module, text, Capabilities::all())?.map_err(|error| ProgramError::Validate {
+    run_validator(module, text, Capabilities::all())?.map_err(|error| ProgramError::Validate {
         file: text.file().to_owned(),
-        diagnostic: placed(*error, module, text)
+        diagnostic: with_place(*error, module, text)
             .emit_to_string_with_path(text.original(), text.file()),
     })
 }
 
 /// Gives an error for which naga names no place the nearest that is known: the entry point, the type.
-fn placed(error: InvalidModule, module: &Module, text: &Text) -> InvalidModule {
+fn with_place(error: InvalidModule, module: &Module, text: &Text) -> InvalidModule {
     if error.spans().next().is_some() {
         return error;
     }
@@ -74,7 +74,7 @@ fn first_of_type(module: &Module, ty: Handle<naga::Type>) -> Option<naga::Span> 
 }
 
 /// naga's verdict on a module where only `capabilities` are allowed.
-pub(super) fn validated(
+pub(super) fn run_validator(
     module: &Module,
     text: &Text,
     capabilities: Capabilities,

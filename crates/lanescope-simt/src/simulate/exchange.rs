@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::mask::{Mask, each};
+use super::mask::{Mask, for_each_lane};
 use super::op::{At, FOLLOW_NONE, FollowId, JOINT_MAX, Touch};
 
 /// What watches the accesses of one worker.
@@ -93,7 +93,7 @@ impl Tags {
         let mut met = false;
         for part in 0..u32::from(at.count) {
             let shift = part * at.form.bytes();
-            each(active, |lane| {
+            for_each_lane(active, |lane| {
                 let tag = &mut tags[(offsets[lane] + shift) as usize / 4];
                 if *tag == 0 {
                     *tag = mine;
@@ -109,7 +109,7 @@ impl Tags {
     }
 
     /// Whether the workgroups of all workers stayed apart.
-    pub(super) fn apart(workers: &[&Self]) -> bool {
+    pub(super) fn stayed_apart(workers: &[&Self]) -> bool {
         if workers.iter().any(|tags| tags.met) {
             return false;
         }
@@ -161,7 +161,7 @@ impl Exchange {
     }
 
     /// The accesses whose values workgroups exchanged.
-    pub(super) fn found(&self) -> &BTreeSet<FollowId> {
+    pub(super) fn exchanged_accesses(&self) -> &BTreeSet<FollowId> {
         &self.found
     }
 
@@ -181,7 +181,7 @@ impl Exchange {
         let reading = if at.follow == FOLLOW_NONE { 0 } else { reading };
         for part in 0..u32::from(at.count) {
             let shift = part * at.form.bytes();
-            each(reading | writing, |lane| {
+            for_each_lane(reading | writing, |lane| {
                 let word = &mut words[(offsets[lane] + shift) as usize / 4];
                 let [writer, reader, accesses] = word;
                 if (reading >> lane) & 1 == 1 {

@@ -9,7 +9,7 @@
 #![expect(clippy::inline_always, reason = "code must be inlined to get the dispatched features")]
 
 use super::access;
-use super::mask::{Mask, bits, each};
+use super::mask::{Mask, bits, for_each_lane};
 use super::op::{Op, Reg, with_pure};
 use super::scalar;
 use super::strand::{Event, Strand, Surroundings};
@@ -372,28 +372,28 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
             Op::Map1(f, d, a) => {
                 let (low, d) = split(&mut strand.registers, d);
                 let a = &low[usize::from(a)];
-                each(exec, |lane| d[lane] = f(a[lane]));
+                for_each_lane(exec, |lane| d[lane] = f(a[lane]));
             }
             Op::Map2(f, d, [a, c]) => {
                 let (low, d) = split(&mut strand.registers, d);
                 let [a, c] = [a, c].map(|register| &low[usize::from(register)]);
-                each(exec, |lane| d[lane] = f(a[lane], c[lane]));
+                for_each_lane(exec, |lane| d[lane] = f(a[lane], c[lane]));
             }
             Op::Map3(f, d, [a, c, e]) => {
                 let (low, d) = split(&mut strand.registers, d);
                 let [a, c, e] = [a, c, e].map(|register| &low[usize::from(register)]);
-                each(exec, |lane| d[lane] = f(a[lane], c[lane], e[lane]));
+                for_each_lane(exec, |lane| d[lane] = f(a[lane], c[lane], e[lane]));
             }
             Op::Map4(f, d, [a, c, e, g]) => {
                 let (low, d) = split(&mut strand.registers, d);
                 let [a, c, e, g] = [a, c, e, g].map(|register| &low[usize::from(register)]);
-                each(exec, |lane| d[lane] = f(a[lane], c[lane], e[lane], g[lane]));
+                for_each_lane(exec, |lane| d[lane] = f(a[lane], c[lane], e[lane], g[lane]));
             }
             Op::FmaHalf(d, operands) => {
                 let fma = if context.fused { scalar::fma_half } else { scalar::mul_add_half };
                 let (low, d) = split(&mut strand.registers, d);
                 let [a, c, e] = operands.map(|register| &low[usize::from(register)]);
-                each(exec, |lane| d[lane] = fma(a[lane], c[lane], e[lane]));
+                for_each_lane(exec, |lane| d[lane] = fma(a[lane], c[lane], e[lane]));
             }
             Op::FmaDouble(d, operands) => {
                 subgroup::fma_double(&mut strand.registers, exec, d, operands, context.fused);

@@ -58,7 +58,7 @@ pub(super) fn launch<O: ForkObserver>(
             let mut outcome = tally.outcome(&compiled.code.sites, workgroups);
             for watch in &watches {
                 if let Watch::Exchange(exchange) = watch {
-                    for &follow in exchange.found() {
+                    for &follow in exchange.exchanged_accesses() {
                         let follow = &compiled.code.follows[usize::from(follow)];
                         outcome.depends_on_schedule.insert(follow.line);
                         outcome.depends_on_schedule.extend(&follow.conditions);
@@ -115,7 +115,7 @@ impl<O: ForkObserver> Dispatch<'_, O> {
             let before = self.copies();
             let tags = || Watch::Apart(Tags::new(words.iter().copied()));
             let ran = self.run((0..workers).map(|_| tags()).collect())?;
-            if !ran.met && apart(&ran.watches) {
+            if !ran.met && stayed_apart(&ran.watches) {
                 return Ok(ran);
             }
             self.put_back(&before);
@@ -199,11 +199,11 @@ impl<O: ForkObserver> Dispatch<'_, O> {
         }
         // Narrow subgroups use the first lanes of eight.
         let (tally, watches) = match config.width.lanes() {
-            0..=8 => spread::<8>(&launch, config, watches, &mut hooks)?,
-            16 => spread::<16>(&launch, config, watches, &mut hooks)?,
-            32 => spread::<32>(&launch, config, watches, &mut hooks)?,
-            64 => spread::<64>(&launch, config, watches, &mut hooks)?,
-            _ => spread::<128>(&launch, config, watches, &mut hooks)?,
+            0..=8 => run_workers::<8>(&launch, config, watches, &mut hooks)?,
+            16 => run_workers::<16>(&launch, config, watches, &mut hooks)?,
+            32 => run_workers::<32>(&launch, config, watches, &mut hooks)?,
+            64 => run_workers::<64>(&launch, config, watches, &mut hooks)?,
+            _ => run_workers::<128>(&launch, config, watches, &mut hooks)?,
         };
         let met = launch.met.load(Ordering::Relaxed);
         let trap = launch.trap.into_inner().ok().flatten().map(|(_, trap)| trap);
@@ -212,7 +212,7 @@ impl<O: ForkObserver> Dispatch<'_, O> {
 }
 
 /// Whether the workgroups of all workers stayed apart.
-fn apart(watches: &[Watch]) -> bool {
+fn stayed_apart(watches: &[Watch]) -> bool {
     let tags: Vec<&Tags> = watches
         .iter()
         .filter_map(|watch| match watch {
@@ -220,7 +220,7 @@ fn apart(watches: &[Watch]) -> bool {
             Watch::Nothing | Watch::Exchange(_) => None,
         })
         .collect();
-    Tags::apart(&tags)
+    Tags::stayed_apart(&tags)
 }
 
 /// Binds the buffers.
@@ -300,7 +300,7 @@ fn by_policy(op: Op, fma: Fma) -> Op {
 }
 
 /// Runs the launch on a worker for each of `watches`, and adds their tallies up.
-fn spread<const N: usize>(
+fn run_workers<const N: usize>(
     launch: &schedule::ScheduledLaunch<'_>,
     config: &Config,
     mut watches: Vec<Watch>,

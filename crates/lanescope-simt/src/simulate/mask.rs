@@ -23,7 +23,7 @@ pub(super) fn bits<const N: usize>(values: &[u32; N]) -> Mask {
 
 /// Runs a scalar function for the active lanes only; the others keep what they had.
 #[inline(always)]
-pub(super) fn each(mut exec: Mask, mut f: impl FnMut(usize)) {
+pub(super) fn for_each_lane(mut exec: Mask, mut f: impl FnMut(usize)) {
     while exec != 0 {
         f(exec.trailing_zeros() as usize);
         exec &= exec - 1;

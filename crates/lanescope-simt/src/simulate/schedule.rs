@@ -16,7 +16,7 @@ use super::config::Schedule;
 use super::error::{Trap, line};
 use super::exchange::{Tags, Watch};
 use super::interpret::run;
-use super::mask::{Mask, each};
+use super::mask::{Mask, for_each_lane};
 use super::observe::{Observer, SubgroupPlace};
 use super::op::{SiteId, Slot};
 use super::report::{ReportKind, Tally, coordinates};
@@ -291,8 +291,8 @@ impl ScheduledLaunch<'_> {
 
     /// Stops the workgroups after this one. Earlier ones go on: the earliest trap is the one that is
     /// told, whoever comes to his first.
-    fn trapped(&self, index: u64, trap: Trap) {
-        let mut first = locked(&self.trap);
+    fn note_trap(&self, index: u64, trap: Trap) {
+        let mut first = lock(&self.trap);
         if first.as_ref().is_none_or(|&(other, _)| index < other) {
             *first = Some((index, trap));
         }
@@ -301,7 +301,7 @@ impl ScheduledLaunch<'_> {
 }
 
 /// Takes a lock; nothing that holds one panics halfway through a change.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -316,14 +316,14 @@ pub(super) fn work<const N: usize>(
     let pool = Pool { strands: Vec::new(), shared: Vec::new() };
     let mut worker = Worker { launch, arch: Arch::new(), tally, pool, observer, watch };
     while !launch.met.load(Ordering::Relaxed) {
-        let Some(mut group) = locked(queue).take(launch, &mut worker.pool) else { break };
+        let Some(mut group) = lock(queue).take(launch, &mut worker.pool) else { break };
         if group.index > launch.stop.load(Ordering::Relaxed) {
             continue;
         }
         match worker.group(&mut group) {
             Ok(true) => worker.pool.shared.push(group.shared),
-            Ok(false) => locked(queue).waiting.push(group),
-            Err(trap) => launch.trapped(group.index, trap),
+            Ok(false) => lock(queue).waiting.push(group),
+            Err(trap) => launch.note_trap(group.index, trap),
         }
         if let Watch::Apart(Tags { met: true, .. }) = worker.watch {
             launch.met.store(true, Ordering::Relaxed);
@@ -613,7 +613,7 @@ impl<const N: usize> Strand<N> {
     /// Takes over the lanes of another strand that waits at the same place.
     fn join(&mut self, other: &Self) {
         for (own, others) in self.registers.iter_mut().zip(&other.registers) {
-            each(other.lanes, |lane| own[lane] = others[lane]);
+            for_each_lane(other.lanes, |lane| own[lane] = others[lane]);
         }
         for (own, others) in self.slots.iter_mut().zip(&other.slots) {
             *own |= others;

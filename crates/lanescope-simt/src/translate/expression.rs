@@ -200,7 +200,7 @@ impl<'a> Writer<'a> {
             self.prelude.need(&format!("component{}", size as u32));
             return Ok(format!("component({}, {number})", bare(&text)));
         }
-        if self.checked() && !self.within(frame, base, index) {
+        if self.is_checked() && !self.is_within_bounds(frame, base, index) {
             let count = self.count(frame, base)?;
             let zero = self.expression_type(frame, handle)?;
             return Ok(format!("({number} < {count} ? {text}[{number}] : {zero}{{}})"));

@@ -13,7 +13,7 @@ use naga::{Expression, Handle, Statement, SwitchValue};
 use self::reach::{Ending, ending, subgroups_in_node, waits};
 pub(super) use self::reach::{subgroups_in, tracked};
 use super::frame::{EnclosingConstruct, TranslatedFunction};
-use super::text::{bare, negated};
+use super::text::{bare, negate};
 use super::{Result, Writer};
 use crate::program::walk::Exits;
 use crate::program::{Body, Case, Node, Straight};
@@ -32,7 +32,7 @@ impl<'a> Writer<'a> {
     ///
     /// With `tail`, nothing follows the construct in its function: a lane that returns leaves nobody
     /// waiting.
-    fn construct_tracked(&self, frame: &TranslatedFunction<'a>, node: &Node, tail: bool) -> bool {
+    fn tracks_construct(&self, frame: &TranslatedFunction<'a>, node: &Node, tail: bool) -> bool {
         if !frame.tracked {
             return false;
         }
@@ -51,7 +51,7 @@ impl<'a> Writer<'a> {
         nodes.iter().any(|node| match node {
             Node::Straight(_) => subgroups_in_node(&self.tracked, node),
             Node::If { .. } | Node::Switch { .. } | Node::Loop { .. } => {
-                self.construct_tracked(frame, node, false)
+                self.tracks_construct(frame, node, false)
             }
         })
     }
@@ -158,9 +158,9 @@ impl<'a> Writer<'a> {
         if accept.nodes.is_empty() && reject.nodes.is_empty() {
             return Ok(false);
         }
-        if !self.construct_tracked(frame, node, tail) {
+        if !self.tracks_construct(frame, node, tail) {
             if accept.nodes.is_empty() {
-                frame.open(line, &format!("if ({}) {{", bare(&negated(&text))));
+                frame.open(line, &format!("if ({}) {{", bare(&negate(&text))));
                 self.arm(frame, reject, None, tail)?;
             } else {
                 frame.open(line, &format!("if ({}) {{", bare(&text)));
@@ -176,7 +176,7 @@ impl<'a> Writer<'a> {
         }
         let text = self.named_condition(frame, line, &text);
         // Where all lanes have the same condition they stay together: no vote.
-        let alike = self.alike(frame, condition);
+        let alike = self.is_uniform(frame, condition);
         if self.leave_at_once(frame, (&text, alike), accept, reject, outermost)? {
             return Ok(false);
         }
@@ -188,7 +188,7 @@ impl<'a> Writer<'a> {
         } else if wanted != [false, false] {
             let name = self.namer.call("mask");
             // One vote gives both masks: the other arm's lanes are the rest.
-            let (asked, arm) = if wanted[0] { (text.clone(), 0) } else { (negated(&text), 1) };
+            let (asked, arm) = if wanted[0] { (text.clone(), 0) } else { (negate(&text), 1) };
             let ballot = format!("__ballot_sync({parent}, {})", bare(&asked));
             frame.put(line, &format!("const u32 {name} = {ballot};"));
             masks[arm] = Some(name.clone());
@@ -200,7 +200,7 @@ impl<'a> Writer<'a> {
         }
         let [first, second] = masks;
         if accept.nodes.is_empty() {
-            frame.open(line, &format!("if ({}) {{", bare(&negated(&text))));
+            frame.open(line, &format!("if ({}) {{", bare(&negate(&text))));
             self.arm(frame, reject, second, tail)?;
         } else {
             frame.open(line, &format!("if ({}) {{", bare(&text)));
@@ -237,7 +237,7 @@ impl<'a> Writer<'a> {
         let (gone, asked, others) = if possible(accept) && !Exits::of_body(reject).any() {
             (accept, condition.to_owned(), reject)
         } else if possible(reject) && !Exits::of_body(accept).any() {
-            (reject, negated(condition), accept)
+            (reject, negate(condition), accept)
         } else {
             return Ok(false);
         };
@@ -252,7 +252,7 @@ impl<'a> Writer<'a> {
         };
         let stay = match &leavers {
             Some(leavers) => format!("{mask} & ~{leavers}"),
-            None => format!("__ballot_sync({mask}, {})", bare(&negated(&asked))),
+            None => format!("__ballot_sync({mask}, {})", bare(&negate(&asked))),
         };
         if alike {
             // All of them leave, or none.
@@ -315,7 +315,7 @@ impl<'a> Writer<'a> {
     ) -> Result<bool> {
         let line = self.line(frame.span);
         let text = self.value(frame, selector)?;
-        let tracked = self.construct_tracked(frame, node, tail);
+        let tracked = self.tracks_construct(frame, node, tail);
         if cases.iter().any(|case| case.fall_through && !case.body.nodes.is_empty()) {
             return Err(self.unsupported("case that falls through into another", frame.span));
         }
@@ -417,7 +417,7 @@ impl<'a> Writer<'a> {
     ) -> Result<bool> {
         let span = frame.span;
         let number = frame.loops;
-        // `bake` numbers a loop before those inside it.
+        // `materialise` numbers a loop before those inside it.
         frame.loops += 1;
         for handle in frame.bake.hoisted.get(&number).cloned().unwrap_or_default() {
             let ty = self.expression_type(frame, handle)?;
@@ -425,10 +425,10 @@ impl<'a> Writer<'a> {
             frame.put(None, &format!("{ty} {name};"));
             frame.values.insert(handle, name);
         }
-        if self.construct_tracked(frame, node, false) {
+        if self.tracks_construct(frame, node, false) {
             let around = frame.counters.len();
             frame.counters.extend(self.counters(frame, (body, continuing), before));
-            let waits = self.repeat_tracked(frame, node, body, continuing, break_if);
+            let waits = self.write_tracked_loop(frame, node, body, continuing, break_if);
             frame.counters.truncate(around);
             return waits;
         }
@@ -458,7 +458,7 @@ impl<'a> Writer<'a> {
         Ok(false)
     }
 
-    fn repeat_tracked(
+    fn write_tracked_loop(
         &mut self,
         frame: &mut TranslatedFunction<'a>,
         node: &Node,
@@ -496,8 +496,8 @@ impl<'a> Writer<'a> {
         if let Some(condition) = break_if {
             let text = self.value(frame, condition)?;
             let text = self.named_condition(frame, self.line(span), &text);
-            if !self.alike(frame, condition) {
-                frame.put(None, &format!("{mask} = __ballot_sync({mask}, {});", negated(&text)));
+            if !self.is_uniform(frame, condition) {
+                frame.put(None, &format!("{mask} = __ballot_sync({mask}, {});", negate(&text)));
             }
             frame.put(None, &format!("if ({text}) {{ break; }}"));
         }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use naga::valid::FunctionInfo;
 use naga::{Expression, Function, Handle, LocalVariable, Module, Span, TypeInner};
 
-use super::bake::Bake;
+use super::materialise::Materialised;
 
 /// Whose body is being written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(super) struct TranslatedFunction<'a> {
     pub(super) owner: Owner,
     pub(super) function: &'a Function,
     pub(super) info: &'a FunctionInfo,
-    pub(super) bake: Bake,
+    pub(super) bake: Materialised,
     /// The variables that hold expressions.
     pub(super) values: BTreeMap<Handle<Expression>, String>,
     /// Whether a subgroup operation is reachable.
@@ -37,7 +37,7 @@ pub(super) struct TranslatedFunction<'a> {
     pub(super) counters: Vec<LoopCounter>,
     /// How often the whole function changes each of its variables.
     pub(super) changes: BTreeMap<Handle<LocalVariable>, usize>,
-    /// Loops seen so far, in the order of `bake`'s walk.
+    /// Loops seen so far, in the order of `materialise`'s walk.
     pub(super) loops: usize,
     /// Whether `leaving` is used.
     pub(super) leaving: bool,

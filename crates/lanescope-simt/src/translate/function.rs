@@ -14,9 +14,9 @@ use naga::{
     Span, StorageAccess, Type, TypeInner,
 };
 
-use super::alike::changes;
-use super::bake::bake;
 use super::frame::{Owner, TranslatedFunction};
+use super::materialise::materialise;
+use super::uniform::changes;
 use super::{Constant, Length, Parameter, Result, WIDTH, Writer};
 use crate::program::Body;
 
@@ -83,7 +83,7 @@ impl<'a> Writer<'a> {
             owner,
             function,
             info,
-            bake: bake(self.module, function, info, self.text, body, self.checked()),
+            bake: materialise(self.module, function, info, self.text, body, self.is_checked()),
             values: BTreeMap::new(),
             tracked,
             mask: "mask".to_owned(),
@@ -122,7 +122,7 @@ impl<'a> Writer<'a> {
             let name = self.argument_name(Owner::Function(handle), number);
             parameters.push(self.parameter(argument, &name, place)?);
         }
-        parameters.extend(self.passed(info, true)?);
+        parameters.extend(self.pass_globals(info, true)?);
         if tracked {
             parameters.push("const u32 mask".to_owned());
         }
@@ -187,7 +187,11 @@ impl<'a> Writer<'a> {
     }
 
     /// The globals that a function is handed, as parameters or as arguments.
-    pub(super) fn passed(&mut self, info: &FunctionInfo, declared: bool) -> Result<Vec<String>> {
+    pub(super) fn pass_globals(
+        &mut self,
+        info: &FunctionInfo,
+        declared: bool,
+    ) -> Result<Vec<String>> {
         let mut passed = Vec::new();
         let (mut private, mut lengths) = (false, false);
         let module = self.module;

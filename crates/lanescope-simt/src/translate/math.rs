@@ -14,7 +14,7 @@ use naga::{Expression, Handle, MathFunction, Span, TypeInner, VectorSize};
 
 use super::formula::{Formula, Term};
 use super::frame::TranslatedFunction;
-use super::operators::{OperandShape, enclosed};
+use super::operators::{OperandShape, enclose};
 use super::text::COMPONENTS;
 use super::text::bare;
 use super::{Result, Writer};
@@ -43,13 +43,13 @@ impl<'a> Writer<'a> {
             }
             Family::Parts => self.fraction_and_rest(frame, handle, fun, arguments[0], &texts[0]),
             Family::Components | Family::Bits | Family::Ldexp => {
-                self.each(frame, handle, fun, arguments, &texts)
+                self.write_components(frame, handle, fun, arguments, &texts)
             }
         }
     }
 
     /// A function that goes component by component.
-    fn each(
+    fn write_components(
         &mut self,
         frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
@@ -102,7 +102,7 @@ impl<'a> Writer<'a> {
         let all = texts.join(", ");
         let call = |name: &str| fit(format!("{name}{}({all})", kind.suffix()));
         let wide = if kind == BuiltinKind::F64 { "f64" } else { "f32" };
-        if let Some(name) = named(fun) {
+        if let Some(name) = cuda_name(fun) {
             return Ok(call(name));
         }
         Ok(match fun {
@@ -114,8 +114,8 @@ impl<'a> Writer<'a> {
                 let (zero, one, f) = (float(kind, 0.0), float(kind, 1.0), kind.suffix());
                 fit(format!("fmin{f}(fmax{f}({a}, {zero}), {one})"))
             }
-            MathFunction::Radians => fit(format!("({} * {})", enclosed(a), degree(kind, true))),
-            MathFunction::Degrees => fit(format!("({} * {})", enclosed(a), degree(kind, false))),
+            MathFunction::Radians => fit(format!("({} * {})", enclose(a), degree(kind, true))),
+            MathFunction::Degrees => fit(format!("({} * {})", enclose(a), degree(kind, false))),
             MathFunction::Fract => {
                 self.prelude.need("fract_of");
                 fit(format!("fract_of({wide}({a}))"))
@@ -126,7 +126,7 @@ impl<'a> Writer<'a> {
             }
             MathFunction::Step => {
                 let (one, zero) = (kind.number(1.0), kind.number(0.0));
-                format!("({} <= {} ? {one} : {zero})", enclosed(a), enclosed(&texts[1]))
+                format!("({} <= {} ? {one} : {zero})", enclose(a), enclose(&texts[1]))
             }
             MathFunction::Fma if kind == BuiltinKind::F16 => {
                 self.prelude.need("fma_half");
@@ -165,7 +165,7 @@ impl<'a> Writer<'a> {
         // C++ promotes 16-bit integers, and has no minimum of two of them.
         let fit = |text: String| if narrow { format!("{name}({text})") } else { text };
         let operand = |text: &String| if narrow { format!("{wide}({text})") } else { text.clone() };
-        let unsigned = format!("{}({a})", kind.unsigned().name());
+        let unsigned = format!("{}({a})", kind.to_unsigned().name());
         let of_bits = |writer: &mut Self, piece: &str, operand: &str| {
             writer.prelude.need(piece);
             format!("{name}({piece}({operand}))")
@@ -181,7 +181,7 @@ impl<'a> Writer<'a> {
                 self.prelude.need("abs_of");
                 fit(format!("abs_of({})", operand(a)))
             }
-            MathFunction::Abs => enclosed(a),
+            MathFunction::Abs => enclose(a),
             MathFunction::Sign => {
                 self.prelude.need("sign_of");
                 format!("sign_of({a})")
@@ -193,9 +193,9 @@ impl<'a> Writer<'a> {
             MathFunction::FirstTrailingBit => of_bits(self, "first_trailing_bit", &unsigned),
             MathFunction::FirstLeadingBit if kind.is_signed() => {
                 // The highest bit that differs from the sign.
-                let bits = kind.unsigned().name();
+                let bits = kind.to_unsigned().name();
                 let shift = kind.bits() - 1;
-                let a = enclosed(a);
+                let a = enclose(a);
                 of_bits(self, "first_leading_bit", &format!("{bits}({a} ^ ({a} >> {shift}))"))
             }
             MathFunction::FirstLeadingBit => of_bits(self, "first_leading_bit", &unsigned),
@@ -334,7 +334,7 @@ impl<'a> Writer<'a> {
             return match fun {
                 MathFunction::Length => Ok(format!("{}(fabs{f}({all}))", kind.name())),
                 MathFunction::Distance => {
-                    let (a, b) = (enclosed(&texts[0]), enclosed(&texts[1]));
+                    let (a, b) = (enclose(&texts[0]), enclose(&texts[1]));
                     Ok(format!("{}(fabs{f}({a} - {b}))", kind.name()))
                 }
                 _ => Err(self.unsupported(format!("{fun:?} of a scalar"), span)),
@@ -458,7 +458,7 @@ fn degree(kind: BuiltinKind, to_radians: bool) -> String {
 }
 
 /// CUDA's name of a function of floats without its suffix, where it has one.
-fn named(fun: MathFunction) -> Option<&'static str> {
+fn cuda_name(fun: MathFunction) -> Option<&'static str> {
     Some(match fun {
         MathFunction::Abs => "fabs",
         MathFunction::Min => "fmin",

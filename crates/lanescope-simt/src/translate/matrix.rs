@@ -107,11 +107,11 @@ impl<'a> Writer<'a> {
         let name = self.side_type(result, kind);
         let signature =
             format!("{name} operator{symbol}(const {}& a, const {}& b)", types.0, types.1);
-        self.prelude.lift(signature, &returned(result, &name, &parts));
+        self.prelude.lift(signature, &return_body(result, &name, &parts));
         Ok(format!("({a} {symbol} {b})"))
     }
 
-    pub(super) fn matrix_negated(
+    pub(super) fn negate_matrix(
         &mut self,
         frame: &TranslatedFunction<'a>,
         operand: Handle<Expression>,
@@ -122,7 +122,7 @@ impl<'a> Writer<'a> {
         let Side::Matrix(columns, rows) = side else { return Ok(text.to_owned()) };
         let name = self.matrix_type(columns, rows, kind);
         let parts = all(columns, rows, &|column, row| format!("-{}", at("a", column, row)));
-        let body = returned(side, &name, &parts);
+        let body = return_body(side, &name, &parts);
         self.prelude.lift(format!("{name} operator-(const {name}& a)"), &body);
         Ok(format!("(-{text})"))
     }
@@ -145,7 +145,7 @@ impl<'a> Writer<'a> {
             }
         }
         let name = format!("convert_to_{}", target.name());
-        let body = returned(side, &to, &parts);
+        let body = return_body(side, &to, &parts);
         self.prelude.lift(format!("{to} {name}(const {from}& a)"), &body);
         Ok(format!("{name}({})", bare(text)))
     }
@@ -171,7 +171,7 @@ impl<'a> Writer<'a> {
         });
         let number = kind.name();
         let signature = format!("{name} outer(vec{rows}<{number}> a, vec{columns}<{number}> b)");
-        self.prelude.lift(signature, &returned(Side::Matrix(columns, rows), &name, &parts));
+        self.prelude.lift(signature, &return_body(Side::Matrix(columns, rows), &name, &parts));
         Ok(format!("outer({})", texts.join(", ")))
     }
 
@@ -196,7 +196,7 @@ impl<'a> Writer<'a> {
                 let parts = all(rows, columns, &|column, row| at("a", row, column));
                 let signature = format!("{result} transpose(const {name}& a)");
                 let side = Side::Matrix(rows, columns);
-                self.prelude.lift(signature, &returned(side, &result, &parts));
+                self.prelude.lift(signature, &return_body(side, &result, &parts));
                 Ok(format!("transpose({text})"))
             }
             MathFunction::Determinant if columns == rows => {
@@ -212,7 +212,7 @@ impl<'a> Writer<'a> {
                 let Ok(elements) = square.inverse(&mut Formula, &determinant);
                 let parts: Vec<String> = elements.into_iter().map(|term| term.text).collect();
                 let first = format!("    const {} determinant = ({});\n", kind.name(), value.text);
-                let body = first + &returned(Side::Matrix(columns, rows), &name, &parts);
+                let body = first + &return_body(Side::Matrix(columns, rows), &name, &parts);
                 self.prelude.lift(format!("{name} inverse(const {name}& a)"), &body);
                 Ok(format!("inverse({text})"))
             }
@@ -238,7 +238,7 @@ fn all(columns: usize, rows: usize, element: &dyn Fn(usize, usize) -> String) ->
 
 /// The body of a function that returns these elements. Columns are set one by one: padding inside
 /// arrays of vectors of three leaves no room for nested braces.
-fn returned(result: Side, name: &str, parts: &[String]) -> String {
+fn return_body(result: Side, name: &str, parts: &[String]) -> String {
     let Side::Matrix(_, rows) = result else {
         return format!("    return {{{}}};\n", parts.join(", "));
     };

@@ -18,7 +18,7 @@
 //! that functions take by reference. Pointers are references. (`function`)
 //!
 //! **Expressions** are written where they are used, as naga's back ends do; what is loaded, named,
-//! used twice or stands on another line than its use gets a variable. (`expression`, `bake`)
+//! used twice or stands on another line than its use gets a variable. (`expression`, `materialise`)
 //!
 //! **Integers** are those of `simulate`: they wrap, shifts take the amount modulo the width,
 //! `x / 0` is x. (`operators`, `math`)
@@ -41,8 +41,6 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-mod alike;
-mod bake;
 mod constant;
 mod error;
 mod expression;
@@ -52,6 +50,7 @@ mod frame;
 mod function;
 mod keywords;
 mod kind;
+mod materialise;
 mod math;
 mod matrix;
 mod operators;
@@ -62,6 +61,7 @@ mod subgroup;
 mod text;
 mod translated;
 mod types;
+mod uniform;
 mod writer;
 
 use naga::Module;

@@ -11,7 +11,7 @@ use naga::{
 use super::frame::TranslatedFunction;
 use super::text::COMPONENTS;
 use super::text::bare;
-use super::text::negated;
+use super::text::negate;
 use super::{Result, Writer};
 use crate::program::builtin::BuiltinKind;
 
@@ -91,7 +91,7 @@ impl<'a> Writer<'a> {
         let span = frame.span_of(operand);
         let text = self.value(frame, operand)?;
         if let TypeInner::Matrix { .. } = *frame.type_of(self.module, operand) {
-            return self.matrix_negated(frame, operand, &text);
+            return self.negate_matrix(frame, operand, &text);
         }
         let shape = self.shape(frame, operand)?;
         let Some(size) = shape.size else {
@@ -175,7 +175,7 @@ impl<'a> Writer<'a> {
             }
             BinaryOperator::Divide | BinaryOperator::Modulo if kind.is_int() => {
                 let divides = op == BinaryOperator::Divide;
-                Some(self.divided(divides, kind, bare(a), bare(b)))
+                Some(self.divide(divides, kind, bare(a), bare(b)))
             }
             BinaryOperator::And | BinaryOperator::ExclusiveOr | BinaryOperator::InclusiveOr => {
                 match kind {
@@ -189,7 +189,7 @@ impl<'a> Writer<'a> {
                 }
             }
             BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight if kind.is_int() => {
-                Some(shifted(op, kind, a, b))
+                Some(shift(op, kind, a, b))
             }
             BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr if kind == BuiltinKind::Bool => {
                 Some(plain)
@@ -218,7 +218,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A quotient or remainder of integers.
-    fn divided(&mut self, divides: bool, kind: BuiltinKind, a: &str, b: &str) -> String {
+    fn divide(&mut self, divides: bool, kind: BuiltinKind, a: &str, b: &str) -> String {
         let name = if divides { "divide" } else { "remainder_of" };
         let symbol = if divides { "/" } else { "%" };
         // Unsigned by a literal that is not zero: nothing can go wrong.
@@ -228,7 +228,7 @@ impl<'a> Writer<'a> {
             && digits.parse() != Ok(0_u32)
             && !digits.is_empty()
         {
-            return format!("({} {symbol} {b})", enclosed(a));
+            return format!("({} {symbol} {b})", enclose(a));
         }
         self.prelude.need(name);
         match kind {
@@ -368,7 +368,7 @@ impl<'a> Writer<'a> {
             return format!("{name}_of({text})");
         }
         if target == BuiltinKind::Bool {
-            return format!("({} != {})", enclosed(text), source.zero());
+            return format!("({} != {})", enclose(text), source.zero());
         }
         if target == BuiltinKind::F16 && source != BuiltinKind::F32 {
             // To f32 first; a 64-bit float rounds twice, as most hardware does.
@@ -379,7 +379,7 @@ impl<'a> Writer<'a> {
 }
 
 /// An operand that another operator may stand beside.
-pub(super) fn enclosed(text: &str) -> String {
+pub(super) fn enclose(text: &str) -> String {
     let simple = text.chars().all(|c| c.is_ascii_alphanumeric() || "_.".contains(c));
     if simple || bare(text) != text { text.to_owned() } else { format!("({text})") }
 }
@@ -387,21 +387,21 @@ pub(super) fn enclosed(text: &str) -> String {
 fn unary(op: UnaryOperator, kind: BuiltinKind, text: &str) -> Option<String> {
     Some(match (op, kind) {
         (UnaryOperator::Negate, BuiltinKind::F16 | BuiltinKind::F32 | BuiltinKind::F64) => {
-            format!("(-{})", enclosed(text))
+            format!("(-{})", enclose(text))
         }
         (UnaryOperator::Negate, BuiltinKind::I16 | BuiltinKind::I32 | BuiltinKind::I64) => {
             let wide = kind.wide();
             format!("{}({} - {}({}))", kind.name(), wide.zero(), wide.name(), bare(text))
         }
-        (UnaryOperator::LogicalNot, BuiltinKind::Bool) => negated(text),
+        (UnaryOperator::LogicalNot, BuiltinKind::Bool) => negate(text),
         (UnaryOperator::BitwiseNot, BuiltinKind::I16 | BuiltinKind::U16) => {
-            format!("{}(~{})", kind.name(), enclosed(text))
+            format!("{}(~{})", kind.name(), enclose(text))
         }
         (
             UnaryOperator::BitwiseNot,
             BuiltinKind::I32 | BuiltinKind::U32 | BuiltinKind::I64 | BuiltinKind::U64,
         ) => {
-            format!("(~{})", enclosed(text))
+            format!("(~{})", enclose(text))
         }
         (UnaryOperator::Negate | UnaryOperator::LogicalNot | UnaryOperator::BitwiseNot, _) => {
             return None;
@@ -410,7 +410,7 @@ fn unary(op: UnaryOperator, kind: BuiltinKind, text: &str) -> Option<String> {
 }
 
 /// A shift: by the amount modulo the width.
-fn shifted(op: BinaryOperator, kind: BuiltinKind, a: &str, b: &str) -> String {
+fn shift(op: BinaryOperator, kind: BuiltinKind, a: &str, b: &str) -> String {
     let most = kind.bits() - 1;
     let digits = b.strip_suffix('u').and_then(|digits| digits.parse::<u32>().ok());
     let amount = match digits {
@@ -472,7 +472,7 @@ fn bitcast(source: BuiltinKind, target: BuiltinKind, text: &str) -> Option<Strin
             format!("__longlong_as_double(i64({text}))")
         }
         (BuiltinKind::F16, BuiltinKind::I16 | BuiltinKind::U16) => {
-            format!("{}({}.bits)", target.name(), enclosed(text))
+            format!("{}({}.bits)", target.name(), enclose(text))
         }
         (BuiltinKind::I16 | BuiltinKind::U16, BuiltinKind::F16) => {
             format!("f16_of_bits(u16({text}))")

@@ -63,7 +63,7 @@ impl<'a> Writer<'a> {
                 let mut place = self.place(frame, base)?;
                 let count = self.count(frame, base)?;
                 let text = self.index(frame, index)?;
-                if self.checked() && !self.within(frame, base, index) {
+                if self.is_checked() && !self.is_within_bounds(frame, base, index) {
                     place.guards.push(format!("{text} < {count}"));
                 }
                 place.text = format!("{}[{text}]", place.text);
@@ -82,7 +82,7 @@ impl<'a> Writer<'a> {
     ) -> Result<PlaceText> {
         let mut place = self.place(frame, base)?;
         let dynamic = self.dynamic(frame, base);
-        if dynamic && self.checked() {
+        if dynamic && self.is_checked() {
             let count = self.count(frame, base)?;
             place.guards.push(format!("{index}u < {count}"));
         }
@@ -209,7 +209,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether an index is known to lie within bounds.
-    pub(super) fn within(
+    pub(super) fn is_within_bounds(
         &self,
         frame: &TranslatedFunction<'a>,
         base: Handle<Expression>,
@@ -275,7 +275,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A place to hand to a function: its indices are clamped where they are checked.
-    pub(super) fn place_clamped(
+    pub(super) fn clamp_place(
         &mut self,
         frame: &TranslatedFunction<'a>,
         pointer: Handle<Expression>,

@@ -169,13 +169,13 @@ impl<'a> Writer<'a> {
             let pointer =
                 matches!(inner, TypeInner::Pointer { .. } | TypeInner::ValuePointer { .. });
             let text = if pointer {
-                self.place_clamped(frame, argument)?
+                self.clamp_place(frame, argument)?
             } else {
                 self.value(frame, argument)?
             };
             texts.push(bare(&text).to_owned());
         }
-        texts.extend(self.passed(&self.info[function], false)?);
+        texts.extend(self.pass_globals(&self.info[function], false)?);
         if self.tracked[function.index()] {
             texts.push(frame.mask.clone());
         }

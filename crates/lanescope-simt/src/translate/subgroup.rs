@@ -10,7 +10,7 @@ use naga::{
 };
 
 use super::frame::TranslatedFunction;
-use super::operators::{OperandShape, enclosed};
+use super::operators::{OperandShape, enclose};
 use super::text::bare;
 use super::{Result, Writer};
 use crate::program::builtin::BuiltinKind;
@@ -56,10 +56,10 @@ impl<'a> Writer<'a> {
                 format!("{lane} - min({}, 64u)", self.operand(frame, delta)?)
             }
             GatherMode::ShuffleXor(other) => {
-                format!("{lane} ^ {}", enclosed(&self.operand(frame, other)?))
+                format!("{lane} ^ {}", enclose(&self.operand(frame, other)?))
             }
             GatherMode::QuadBroadcast(index) => {
-                format!("({lane} & 28u) | {}", enclosed(&self.operand(frame, index)?))
+                format!("({lane} & 28u) | {}", enclose(&self.operand(frame, index)?))
             }
             GatherMode::QuadSwap(direction) => {
                 let other = match direction {
@@ -73,7 +73,7 @@ impl<'a> Writer<'a> {
         let source = bare(&source);
         if mode == GatherMode::BroadcastFirst {
             self.need_lane_value(shape.kind);
-            return self.over(shape, "broadcast_first", value, mask, &mut |parts| {
+            return self.call_with_mask(shape, "broadcast_first", value, mask, &mut |parts| {
                 format!("lane_value({}, {}, u32(__ffs({}) - 1))", parts[0], parts[1], parts[0])
             });
         }
@@ -110,7 +110,7 @@ impl<'a> Writer<'a> {
     }
 
     /// A function of the mask and a value: in place for scalars, declared for vectors.
-    fn over(
+    fn call_with_mask(
         &mut self,
         shape: OperandShape,
         name: &str,
@@ -156,7 +156,7 @@ impl<'a> Writer<'a> {
                 let name = format!("subgroup{kind}{operation:?}");
                 self.declare_collective(&name, operation, scan, shape.kind, span)?;
                 let called = name.clone();
-                self.over(shape, &name, value, mask, &mut |parts| {
+                self.call_with_mask(shape, &name, value, mask, &mut |parts| {
                     format!("{called}({}, {})", parts[0], parts[1])
                 })
             }
@@ -168,7 +168,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Two values combined.
-    fn combined(
+    fn combine(
         &mut self,
         operation: SubgroupOperation,
         kind: BuiltinKind,
@@ -222,8 +222,8 @@ impl<'a> Writer<'a> {
         let lane = bare(&lane);
         let body = match scan {
             CollectiveOperation::Reduce => {
-                let both = self.combined(operation, kind, ["value", "other"], span)?;
-                let next = self.combined(operation, kind, ["total", "other"], span)?;
+                let both = self.combine(operation, kind, ["value", "other"], span)?;
+                let next = self.combine(operation, kind, ["total", "other"], span)?;
                 let hardware = hardware(operation, kind).map_or_else(String::new, |call| {
                     format!("#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800\n    return {call};\n#endif\n")
                 });
@@ -259,8 +259,8 @@ impl<'a> Writer<'a> {
                     }
                 };
                 let inclusive = scan == CollectiveOperation::InclusiveScan;
-                let both = self.combined(operation, kind, ["other", "value"], span)?;
-                let next = self.combined(operation, kind, ["total", "other"], span)?;
+                let both = self.combine(operation, kind, ["other", "value"], span)?;
+                let next = self.combine(operation, kind, ["total", "other"], span)?;
                 let done = if inclusive {
                     "        return value;\n".to_owned()
                 } else {

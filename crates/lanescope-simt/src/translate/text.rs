@@ -20,7 +20,7 @@ pub(super) fn bare(text: &str) -> &str {
 }
 
 /// A condition's opposite.
-pub(super) fn negated(text: &str) -> String {
+pub(super) fn negate(text: &str) -> String {
     let simple = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     match text.strip_prefix('!') {
         Some(rest) if simple(rest) || bare(rest) != rest => rest.to_owned(),
@@ -49,8 +49,8 @@ mod tests {
         assert_eq!(bare("(a + b)"), "a + b");
         assert_eq!(bare("(a) + (b)"), "(a) + (b)");
         assert_eq!(bare("f(a)"), "f(a)");
-        assert_eq!(negated("(a < b)"), "!(a < b)");
-        assert_eq!(negated("!(a < b)"), "(a < b)");
-        assert_eq!(negated("f(a)"), "!(f(a))");
+        assert_eq!(negate("(a < b)"), "!(a < b)");
+        assert_eq!(negate("!(a < b)"), "(a < b)");
+        assert_eq!(negate("f(a)"), "!(f(a))");
     }
 }

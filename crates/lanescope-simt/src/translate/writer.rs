@@ -86,7 +86,7 @@ impl<'a> Writer<'a> {
         self.names.get(key).cloned().unwrap_or_else(|| "unnamed".to_owned())
     }
 
-    pub(super) fn checked(&self) -> bool {
+    pub(super) fn is_checked(&self) -> bool {
         self.checks == Checks::Checked
     }
 }

@@ -5,7 +5,7 @@
 
 use super::super::instruction::{Instruction, VCC};
 use super::super::wave::{OperandKind, Wave};
-use super::{Control, OpcodeAction, OpcodeRow, Operands, named, row_of};
+use super::{Control, OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// SCC says whether it holds, of 32 bits.
 macro_rules! compare {
@@ -122,15 +122,15 @@ pub(super) const SOPK: &[OpcodeRow] = &[
             w.set_scalar(i.destination, a.wrapping_mul(i.immediate as u32));
         }),
     ),
-    named(0x12, "s_getreg_b32", Operands::One),
-    named(0x13, "s_setreg_b32", Operands::One),
-    named(0x16, "s_call_b64", Operands::One),
+    refused_row(0x12, "s_getreg_b32", Operands::One),
+    refused_row(0x13, "s_setreg_b32", Operands::One),
+    refused_row(0x16, "s_call_b64", Operands::One),
     row_of(0x17, "s_waitcnt_vscnt", Operands::One, OpcodeAction::Control(Control::Wait)),
     row_of(0x18, "s_waitcnt_vmcnt", Operands::One, OpcodeAction::Control(Control::Wait)),
     row_of(0x19, "s_waitcnt_expcnt", Operands::One, OpcodeAction::Control(Control::Wait)),
     row_of(0x1a, "s_waitcnt_lgkmcnt", Operands::One, OpcodeAction::Control(Control::Wait)),
-    named(0x1b, "s_subvector_loop_begin", Operands::One),
-    named(0x1c, "s_subvector_loop_end", Operands::One),
+    refused_row(0x1b, "s_subvector_loop_begin", Operands::One),
+    refused_row(0x1c, "s_subvector_loop_end", Operands::One),
 ];
 
 /// SOPP, by number.
@@ -175,26 +175,26 @@ pub(super) const SOPP: &[OpcodeRow] = &[
         OpcodeAction::Control(Control::Branch(|w| w.exec() != 0)),
     ),
     row_of(0x0a, "s_barrier", Operands::One, OpcodeAction::Control(Control::Barrier)),
-    named(0x0b, "s_setkill", Operands::One),
+    refused_row(0x0b, "s_setkill", Operands::One),
     row_of(0x0c, "s_waitcnt", Operands::One, OpcodeAction::Control(Control::Wait)),
-    named(0x0d, "s_sethalt", Operands::One),
+    refused_row(0x0d, "s_sethalt", Operands::One),
     row_of(0x0e, "s_sleep", Operands::One, OpcodeAction::Control(Control::Hint)),
     row_of(0x0f, "s_setprio", Operands::One, OpcodeAction::Control(Control::Hint)),
-    named(0x10, "s_sendmsg", Operands::One),
-    named(0x11, "s_sendmsghalt", Operands::One),
-    named(0x12, "s_trap", Operands::One),
+    refused_row(0x10, "s_sendmsg", Operands::One),
+    refused_row(0x11, "s_sendmsghalt", Operands::One),
+    refused_row(0x12, "s_trap", Operands::One),
     row_of(0x13, "s_icache_inv", Operands::One, OpcodeAction::Control(Control::Hint)),
     row_of(0x14, "s_incperflevel", Operands::One, OpcodeAction::Control(Control::Hint)),
     row_of(0x15, "s_decperflevel", Operands::One, OpcodeAction::Control(Control::Hint)),
     row_of(0x16, "s_ttracedata", Operands::One, OpcodeAction::Control(Control::Hint)),
-    named(0x17, "s_cbranch_cdbgsys", Operands::One),
-    named(0x18, "s_cbranch_cdbguser", Operands::One),
-    named(0x19, "s_cbranch_cdbgsys_or_user", Operands::One),
-    named(0x1a, "s_cbranch_cdbgsys_and_user", Operands::One),
+    refused_row(0x17, "s_cbranch_cdbgsys", Operands::One),
+    refused_row(0x18, "s_cbranch_cdbguser", Operands::One),
+    refused_row(0x19, "s_cbranch_cdbgsys_or_user", Operands::One),
+    refused_row(0x1a, "s_cbranch_cdbgsys_and_user", Operands::One),
     row_of(0x20, "s_inst_prefetch", Operands::One, OpcodeAction::Control(Control::Hint)),
     row_of(0x21, "s_clause", Operands::One, OpcodeAction::Control(Control::Hint)),
     row_of(0x23, "s_waitcnt_depctr", Operands::One, OpcodeAction::Control(Control::Wait)),
-    named(0x24, "s_round_mode", Operands::One),
-    named(0x25, "s_denorm_mode", Operands::One),
+    refused_row(0x24, "s_round_mode", Operands::One),
+    refused_row(0x25, "s_denorm_mode", Operands::One),
     row_of(0x28, "s_ttracedata_imm", Operands::One, OpcodeAction::Control(Control::Hint)),
 ];

@@ -29,7 +29,7 @@ mod vopc;
 
 use super::instruction::Format;
 pub use row::{Control, OpcodeAction, OpcodeRow, Operands};
-use row::{named, row_of};
+use row::{refused_row, row_of};
 
 /// The row of an opcode.
 pub fn row(format: Format, code: u16) -> Option<&'static OpcodeRow> {

@@ -124,6 +124,6 @@ pub(super) const fn row_of(
 }
 
 /// A row that is decoded only.
-pub(super) const fn named(code: u16, name: &'static str, operands: Operands) -> OpcodeRow {
+pub(super) const fn refused_row(code: u16, name: &'static str, operands: Operands) -> OpcodeRow {
     OpcodeRow { code, name, operands, run: OpcodeAction::Refused }
 }

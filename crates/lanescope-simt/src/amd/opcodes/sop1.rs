@@ -5,7 +5,7 @@
 use super::super::instruction::{EXEC, Instruction};
 use super::super::math::*;
 use super::super::wave::{OperandKind, Wave};
-use super::{OpcodeAction, OpcodeRow, Operands, named, row_of};
+use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// 32 bits; SCC stays as it was.
 macro_rules! u32 {
@@ -163,7 +163,7 @@ pub(super) const SOP1: &[OpcodeRow] = &[
         u64to32!(|a| if a == 0 { u32::MAX } else { a.leading_zeros() }),
     ),
     row_of(0x17, "s_flbit_i32", Operands::One, u32!(|a| first_unlike_sign(a))),
-    named(0x18, "s_flbit_i32_i64", Operands::One),
+    refused_row(0x18, "s_flbit_i32_i64", Operands::One),
     row_of(0x19, "s_sext_i32_i8", Operands::One, u32!(|a| a as i8 as u32)),
     row_of(0x1a, "s_sext_i32_i16", Operands::One, u32!(|a| a as i16 as u32)),
     row_of(
@@ -202,9 +202,9 @@ pub(super) const SOP1: &[OpcodeRow] = &[
             w.set_scalar64(i.destination, w.scalar64(i.destination) | 1 << bit);
         }),
     ),
-    named(0x1f, "s_getpc_b64", Operands::One),
-    named(0x20, "s_setpc_b64", Operands::One),
-    named(0x21, "s_swappc_b64", Operands::One),
+    refused_row(0x1f, "s_getpc_b64", Operands::One),
+    refused_row(0x20, "s_setpc_b64", Operands::One),
+    refused_row(0x21, "s_swappc_b64", Operands::One),
     row_of(0x24, "s_and_saveexec_b64", Operands::One, saveexec!(|a, e| a & e)),
     row_of(0x25, "s_or_saveexec_b64", Operands::One, saveexec!(|a, e| a | e)),
     row_of(0x26, "s_xor_saveexec_b64", Operands::One, saveexec!(|a, e| a ^ e)),
@@ -213,12 +213,12 @@ pub(super) const SOP1: &[OpcodeRow] = &[
     row_of(0x29, "s_nand_saveexec_b64", Operands::One, saveexec!(|a, e| !(a & e))),
     row_of(0x2a, "s_nor_saveexec_b64", Operands::One, saveexec!(|a, e| !(a | e))),
     row_of(0x2b, "s_xnor_saveexec_b64", Operands::One, saveexec!(|a, e| !(a ^ e))),
-    named(0x2c, "s_quadmask_b32", Operands::One),
-    named(0x2d, "s_quadmask_b64", Operands::One),
-    named(0x2e, "s_movrels_b32", Operands::One),
-    named(0x2f, "s_movrels_b64", Operands::One),
-    named(0x30, "s_movreld_b32", Operands::One),
-    named(0x31, "s_movreld_b64", Operands::One),
+    refused_row(0x2c, "s_quadmask_b32", Operands::One),
+    refused_row(0x2d, "s_quadmask_b64", Operands::One),
+    refused_row(0x2e, "s_movrels_b32", Operands::One),
+    refused_row(0x2f, "s_movrels_b64", Operands::One),
+    refused_row(0x30, "s_movreld_b32", Operands::One),
+    refused_row(0x31, "s_movreld_b64", Operands::One),
     row_of(0x34, "s_abs_i32", Operands::One, u32nz!(|a| (a as i32).wrapping_abs() as u32)),
     row_of(0x37, "s_andn1_saveexec_b64", Operands::One, saveexec!(|a, e| !a & e)),
     row_of(0x38, "s_orn1_saveexec_b64", Operands::One, saveexec!(|a, e| !a | e)),
@@ -245,5 +245,5 @@ pub(super) const SOP1: &[OpcodeRow] = &[
     row_of(0x45, "s_orn1_saveexec_b32", Operands::One, saveexec!(|a, e| !a | e)),
     row_of(0x46, "s_andn1_wrexec_b32", Operands::One, wrexec!(|a, e| !a & e)),
     row_of(0x47, "s_andn2_wrexec_b32", Operands::One, wrexec!(|a, e| a & !e)),
-    named(0x49, "s_movrelsd_2_b32", Operands::One),
+    refused_row(0x49, "s_movrelsd_2_b32", Operands::One),
 ];

@@ -4,7 +4,7 @@
 
 use super::super::math::*;
 use super::super::wave::OperandKind;
-use super::{OpcodeAction, OpcodeRow, Operands, named, row_of};
+use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// 32 bits; SCC stays as it was.
 macro_rules! s32 {
@@ -71,13 +71,13 @@ pub(super) const SOP2: &[OpcodeRow] = &[
         0x02,
         "s_add_i32",
         Operands::Two,
-        s32scc!(|a, b, _c| signed((a as i32).overflowing_add(b as i32))),
+        s32scc!(|a, b, _c| to_signed((a as i32).overflowing_add(b as i32))),
     ),
     row_of(
         0x03,
         "s_sub_i32",
         Operands::Two,
-        s32scc!(|a, b, _c| signed((a as i32).overflowing_sub(b as i32))),
+        s32scc!(|a, b, _c| to_signed((a as i32).overflowing_sub(b as i32))),
     ),
     row_of(
         0x04,
@@ -184,7 +184,7 @@ pub(super) const SOP2: &[OpcodeRow] = &[
         s32nz!(|a, b| field_signed(a, b & 31, b >> 16 & 0x7f)),
     ),
     row_of(0x29, "s_bfe_u64", Operands::Two, shift64nz!(|a, b| field(a, b & 63, b >> 16 & 0x7f))),
-    named(0x2a, "s_bfe_i64", Operands::Two),
+    refused_row(0x2a, "s_bfe_i64", Operands::Two),
     row_of(
         0x2c,
         "s_absdiff_i32",

@@ -10,7 +10,7 @@
 
 use super::super::math::*;
 use super::super::wave::OperandKind;
-use super::{OpcodeAction, OpcodeRow, Operands, named, row_of};
+use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// A result that depends on no operand.
 macro_rules! mask {
@@ -178,7 +178,7 @@ pub(super) const VOPC: &[OpcodeRow] = &[
     row_of(0x8c, "v_cmp_gt_i16", Operands::Compare, cmp!(i16, |a, b| a > b)),
     row_of(0x8d, "v_cmp_ne_i16", Operands::Compare, cmp!(i16, |a, b| a != b)),
     row_of(0x8e, "v_cmp_ge_i16", Operands::Compare, cmp!(i16, |a, b| a >= b)),
-    named(0x8f, "v_cmp_class_f16", Operands::Compare),
+    refused_row(0x8f, "v_cmp_class_f16", Operands::Compare),
     row_of(0x90, "v_cmpx_f_i32", Operands::CompareExec, mask!(false)),
     row_of(0x91, "v_cmpx_lt_i32", Operands::CompareExec, cmp!(i32, |a, b| a < b)),
     row_of(0x92, "v_cmpx_eq_i32", Operands::CompareExec, cmp!(i32, |a, b| a == b)),
@@ -194,7 +194,7 @@ pub(super) const VOPC: &[OpcodeRow] = &[
     row_of(0x9c, "v_cmpx_gt_i16", Operands::CompareExec, cmp!(i16, |a, b| a > b)),
     row_of(0x9d, "v_cmpx_ne_i16", Operands::CompareExec, cmp!(i16, |a, b| a != b)),
     row_of(0x9e, "v_cmpx_ge_i16", Operands::CompareExec, cmp!(i16, |a, b| a >= b)),
-    named(0x9f, "v_cmpx_class_f16", Operands::CompareExec),
+    refused_row(0x9f, "v_cmpx_class_f16", Operands::CompareExec),
     row_of(0xa0, "v_cmp_f_i64", Operands::Compare, mask!(false)),
     row_of(0xa1, "v_cmp_lt_i64", Operands::Compare, cmp!(i64, |a, b| a < b)),
     row_of(0xa2, "v_cmp_eq_i64", Operands::Compare, cmp!(i64, |a, b| a == b)),
@@ -203,7 +203,7 @@ pub(super) const VOPC: &[OpcodeRow] = &[
     row_of(0xa5, "v_cmp_ne_i64", Operands::Compare, cmp!(i64, |a, b| a != b)),
     row_of(0xa6, "v_cmp_ge_i64", Operands::Compare, cmp!(i64, |a, b| a >= b)),
     row_of(0xa7, "v_cmp_t_i64", Operands::Compare, mask!(true)),
-    named(0xa8, "v_cmp_class_f64", Operands::Compare),
+    refused_row(0xa8, "v_cmp_class_f64", Operands::Compare),
     row_of(0xa9, "v_cmp_lt_u16", Operands::Compare, cmp!(u16, |a, b| a < b)),
     row_of(0xaa, "v_cmp_eq_u16", Operands::Compare, cmp!(u16, |a, b| a == b)),
     row_of(0xab, "v_cmp_le_u16", Operands::Compare, cmp!(u16, |a, b| a <= b)),
@@ -218,7 +218,7 @@ pub(super) const VOPC: &[OpcodeRow] = &[
     row_of(0xb5, "v_cmpx_ne_i64", Operands::CompareExec, cmp!(i64, |a, b| a != b)),
     row_of(0xb6, "v_cmpx_ge_i64", Operands::CompareExec, cmp!(i64, |a, b| a >= b)),
     row_of(0xb7, "v_cmpx_t_i64", Operands::CompareExec, mask!(true)),
-    named(0xb8, "v_cmpx_class_f64", Operands::CompareExec),
+    refused_row(0xb8, "v_cmpx_class_f64", Operands::CompareExec),
     row_of(0xb9, "v_cmpx_lt_u16", Operands::CompareExec, cmp!(u16, |a, b| a < b)),
     row_of(0xba, "v_cmpx_eq_u16", Operands::CompareExec, cmp!(u16, |a, b| a == b)),
     row_of(0xbb, "v_cmpx_le_u16", Operands::CompareExec, cmp!(u16, |a, b| a <= b)),

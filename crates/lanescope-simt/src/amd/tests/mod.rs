@@ -208,7 +208,7 @@ fn a_multiply_add_rounds_once() {
         let far = next();
         let near = f32::from_bits((a * b).to_bits() ^ (far.to_bits() >> 12)) * 0.5;
         for c in [far, near, -(a * b)] {
-            let (got, wanted) = (super::math::fused(a, b, c), a.mul_add(b, c));
+            let (got, wanted) = (super::math::fuse(a, b, c), a.mul_add(b, c));
             let alike = got.to_bits() == wanted.to_bits() || got.is_nan() && wanted.is_nan();
             assert!(alike, "{a:e} * {b:e} + {c:e}: {got:e}, not {wanted:e}");
         }

@@ -23,7 +23,7 @@
 //!   shows ([`uniformity`](crate::program::uniformity)). A lane counts its own visits, and any lane's
 //!   count is the issues. A constant number of turns ([`trips`](crate::program::trips)) is not even
 //!   counted.
-//! - [`ClassFlow::Led`]: none of these. The lanes ask who leads them, which is executed counting: branches
+//! - [`ClassFlow::Elected`]: none of these. The lanes ask who leads them, which is executed counting: branches
 //!   of loops with barriers (stretches would move the barrier into flow that a compiler takes for
 //!   divergent), and functions that are called from several places in loops.
 //!
@@ -52,7 +52,7 @@ use shape::{Shape, call_sites, constructs};
 
 /// Makes the plan; at most `registers_max` private variables, the rest counts in memory. `light`
 /// says that what is added at the end needs no carry.
-pub(super) fn derived(program: &Program, registers_max: usize, light: bool) -> CounterPlan {
+pub(super) fn plan_derived(program: &Program, registers_max: usize, light: bool) -> CounterPlan {
     // What runs at most once is cheap to count in memory, so that comes first.
     for once_in_memory in [false, true] {
         let plan = Planner::new(program, usize::MAX, once_in_memory, light).run();
@@ -78,7 +78,7 @@ enum ClassFlow {
     /// that is entered at most once.
     Uniform(Option<LoopId>),
     /// Anything.
-    Led,
+    Elected,
 }
 
 /// Where counts come from.
@@ -188,7 +188,7 @@ impl<'a> Planner<'a> {
                 (classes, _) => {
                     let counts: Vec<_> = classes.iter().map(|class| (*class, 1)).collect();
                     let class = self.linear(counts);
-                    self.function_body(body, class, ClassFlow::Led)
+                    self.function_body(body, class, ClassFlow::Elected)
                 }
             };
             self.plan.functions.push(planned);
@@ -225,7 +225,7 @@ impl<'a> Planner<'a> {
         match source.clone() {
             CountSource::Bits => {
                 let Some((bits, level)) = known.bits.clone() else { return };
-                let (of_issues, of_lanes) = self.counted(bits, level);
+                let (of_issues, of_lanes) = self.count_bits(bits, level);
                 *form.entry(if issues { of_issues } else { of_lanes }).or_default() += factor;
             }
             CountSource::Counter(item) => *form.entry(item).or_default() += factor,
@@ -238,7 +238,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The counters of issues and lanes of bits.
-    fn counted(&mut self, bits: Bits, level: Option<LoopId>) -> (Item, Item) {
+    fn count_bits(&mut self, bits: Bits, level: Option<LoopId>) -> (Item, Item) {
         if let Some(counters) = self.counters.get(&(bits.clone(), level)) {
             return *counters;
         }
@@ -294,11 +294,11 @@ impl<'a> Planner<'a> {
     }
 
     /// A class that is counted where it is executed.
-    fn measured(&mut self, flow: ClassFlow, acts: &mut Vec<CounterAction>) -> Class {
+    fn count_class(&mut self, flow: ClassFlow, acts: &mut Vec<CounterAction>) -> Class {
         let takes = match flow {
             ClassFlow::Once => 1,
             ClassFlow::Turn(_) | ClassFlow::Uniform(_) => 3,
-            ClassFlow::Led => 2,
+            ClassFlow::Elected => 2,
         };
         if self.full(takes) || (self.once_in_memory && flow == ClassFlow::Once) {
             let first = self.plan.counters(2);
@@ -327,9 +327,9 @@ impl<'a> Planner<'a> {
             }
             ClassFlow::Uniform(Some(id)) => {
                 acts.push(CounterAction::Step(var));
-                self.counted(Bits::Var(var), Some(id))
+                self.count_bits(Bits::Var(var), Some(id))
             }
-            ClassFlow::Led => {
+            ClassFlow::Elected => {
                 let lanes = self.plan.var();
                 acts.push(CounterAction::Executed { issues: var, lanes });
                 (
@@ -362,7 +362,7 @@ impl<'a> Planner<'a> {
                 counts.extend(others.iter().map(|other| (*other, -1)));
                 Some(self.linear(counts))
             }
-            ClassFlow::Led => None,
+            ClassFlow::Elected => None,
         }
     }
 
@@ -391,11 +391,11 @@ impl<'a> Planner<'a> {
                     if Exits::of_node(node).any() {
                         // Some may have returned.
                         flow = if matches!(flow, ClassFlow::Uniform(_)) {
-                            ClassFlow::Led
+                            ClassFlow::Elected
                         } else {
                             flow
                         };
-                        class = self.measured(flow, &mut planned.before[index + 1]);
+                        class = self.count_class(flow, &mut planned.before[index + 1]);
                     }
                 }
             }
@@ -431,7 +431,7 @@ impl<'a> Planner<'a> {
         let uniform = self.shape.is_uniform(self.function, construct);
         // Where lanes part, an arm no longer has the same lanes each time.
         let inside = match flow {
-            ClassFlow::Uniform(_) if !uniform => ClassFlow::Led,
+            ClassFlow::Uniform(_) if !uniform => ClassFlow::Elected,
             other => other,
         };
         let nested = &mut planned.nested[index];
@@ -457,13 +457,13 @@ impl<'a> Planner<'a> {
             return (class, flow);
         }
         let behind = match flow {
-            ClassFlow::Uniform(_) if parts => ClassFlow::Led,
+            ClassFlow::Uniform(_) if parts => ClassFlow::Elected,
             other => other,
         };
         let next = self.behind_exits(node, &arms, &classes, class, behind);
         let next = next.unwrap_or_else(|| {
             let acts = &mut planned.before[index + 1];
-            self.measured(behind, acts)
+            self.count_class(behind, acts)
         });
         (next, behind)
     }
@@ -510,7 +510,7 @@ impl<'a> Planner<'a> {
             } else {
                 self.way_out(body, flow)
             };
-            let class = derived.unwrap_or_else(|| self.measured(flow, &mut acts));
+            let class = derived.unwrap_or_else(|| self.count_class(flow, &mut acts));
             classes[index] = Some(class);
             nested[index].before[0].append(&mut acts);
             self.construct = starts[index];
@@ -539,7 +539,7 @@ impl<'a> Planner<'a> {
             }
             // The loop keeps a bit for the turn in which a lane left, and there is no other way out.
             ClassFlow::Turn(_) => bits.map(|(bits, level)| self.of_bits(bits, level)),
-            ClassFlow::Once | ClassFlow::Uniform(_) | ClassFlow::Led => None,
+            ClassFlow::Once | ClassFlow::Uniform(_) | ClassFlow::Elected => None,
         }
     }
 
@@ -600,14 +600,14 @@ impl<'a> Planner<'a> {
                 ClassFlow::Once => ClassFlow::Uniform(None),
                 ClassFlow::Uniform(base) => ClassFlow::Uniform(base),
                 // It may be entered again with other lanes: what they counted is folded at its end.
-                ClassFlow::Turn(_) | ClassFlow::Led => {
+                ClassFlow::Turn(_) | ClassFlow::Elected => {
                     let id = self.new_loop(Loop::default());
                     planned.before[index + 1].push(CounterAction::Fold(id));
                     ClassFlow::Uniform(Some(id))
                 }
             }
         } else if survey.barrier {
-            ClassFlow::Led
+            ClassFlow::Elected
         } else {
             let left = leaves(body, true) > 0;
             let (bit, left) = (self.plan.var(), left.then(|| self.plan.var()));
@@ -663,16 +663,16 @@ impl<'a> Planner<'a> {
             (head, if end == bits { head } else { self.of_bits(end, level) })
         } else if !left.any() {
             // Nobody leaves from inside the body: whoever begins a turn ends it.
-            let head = self.measured(flow, &mut in_body.before[0]);
+            let head = self.count_class(flow, &mut in_body.before[0]);
             (head, head)
         } else {
-            let turn = self.measured(flow, &mut acts);
+            let turn = self.count_class(flow, &mut acts);
             // The head is what entered and what came round, where all that comes to the end goes
             // round.
             let head = if break_if.is_none() {
                 self.linear(vec![(entered, 1), (turn, 1)])
             } else {
-                self.measured(flow, &mut in_body.before[0])
+                self.count_class(flow, &mut in_body.before[0])
             };
             (head, turn)
         };

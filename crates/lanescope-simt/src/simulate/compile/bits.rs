@@ -38,18 +38,20 @@ impl CodeBuilder<'_> {
             });
         let values: Vec<Vec<Reg>> = values.into_iter().map(|(operand, _)| operand).collect();
         let fields: Vec<Reg> = fields.iter().map(|(operand, _)| operand[0]).collect();
-        self.each(kind, &values, |builder, kind, parts| match (fun, parts, fields.as_slice()) {
-            (MathFunction::ExtractBits, &[a], &[offset, count]) => {
-                builder.extract(kind, a, [offset, count])
+        self.map_components(kind, &values, |builder, kind, parts| {
+            match (fun, parts, fields.as_slice()) {
+                (MathFunction::ExtractBits, &[a], &[offset, count]) => {
+                    builder.extract(kind, a, [offset, count])
+                }
+                (MathFunction::InsertBits, &[a, new], &[offset, count]) => {
+                    builder.insert(kind, [a, new], [offset, count])
+                }
+                (_, &[a], _) => match find_unary(fun, kind.is_signed()) {
+                    Some(f) => builder.bits1(kind, f, a),
+                    None => Err(builder.unsupported(format!("{fun:?}"), span)),
+                },
+                _ => Err(builder.unsupported(format!("{fun:?}"), span)),
             }
-            (MathFunction::InsertBits, &[a, new], &[offset, count]) => {
-                builder.insert(kind, [a, new], [offset, count])
-            }
-            (_, &[a], _) => match one(fun, kind.is_signed()) {
-                Some(f) => builder.bits1(kind, f, a),
-                None => Err(builder.unsupported(format!("{fun:?}"), span)),
-            },
-            _ => Err(builder.unsupported(format!("{fun:?}"), span)),
         })
     }
 
@@ -103,7 +105,7 @@ fn is_short(kind: BuiltinKind) -> bool {
 }
 
 /// Functions of one integer.
-fn one(fun: MathFunction, signed: bool) -> Option<Bits1> {
+fn find_unary(fun: MathFunction, signed: bool) -> Option<Bits1> {
     macro_rules! of {
         ($name:ident) => {
             Some((short::$name, word::$name, long::$name))

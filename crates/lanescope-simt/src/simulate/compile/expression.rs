@@ -35,7 +35,7 @@ impl<'a> CodeBuilder<'a> {
         handle: Handle<Expression>,
     ) -> Result<Vec<Reg>> {
         let value = self.value(frame, handle)?;
-        self.used(frame, handle);
+        self.note_use(frame, handle);
         match value {
             Value::Slots(slots) => Ok(slots),
             Value::Place(_) => {
@@ -45,7 +45,7 @@ impl<'a> CodeBuilder<'a> {
     }
 
     #[expect(clippy::unused_self, reason = "reads as its fellows do")]
-    pub(super) fn used(&self, frame: &mut CompiledFunction<'a>, handle: Handle<Expression>) {
+    pub(super) fn note_use(&self, frame: &mut CompiledFunction<'a>, handle: Handle<Expression>) {
         let uses = &mut frame.uses[handle.index()];
         *uses = uses.saturating_sub(1);
     }
@@ -179,7 +179,7 @@ impl<'a> CodeBuilder<'a> {
             Expression::Unary { op, expr } => {
                 let kind = self.kind_of(frame, expr)?;
                 let operand = self.slots(frame, expr)?;
-                self.each(kind, &[operand], |builder, kind, parts| {
+                self.map_components(kind, &[operand], |builder, kind, parts| {
                     builder.unary(op, kind, parts[0], span)
                 })?
             }
@@ -246,11 +246,11 @@ impl<'a> CodeBuilder<'a> {
         }
         match self.value(frame, base)? {
             Value::Place(place) => {
-                self.used(frame, base);
-                Ok(Value::Place(self.indexed(&place, index, span)?))
+                self.note_use(frame, base);
+                Ok(Value::Place(self.index_place(&place, index, span)?))
             }
             Value::Slots(slots) => {
-                self.used(frame, base);
+                self.note_use(frame, base);
                 let first = self.in_a_row(&slots)?;
                 let whole = VariablePlace {
                     root: PlaceRoot::Registers(first),
@@ -258,7 +258,7 @@ impl<'a> CodeBuilder<'a> {
                     dynamic: None,
                     shape: self.shape_of(frame, base)?,
                 };
-                let part = self.indexed(&whole, index, span)?;
+                let part = self.index_place(&whole, index, span)?;
                 Ok(Value::Slots(self.load(&part, span)?))
             }
         }
@@ -273,11 +273,11 @@ impl<'a> CodeBuilder<'a> {
     ) -> Result<Value> {
         match self.value(frame, base)? {
             Value::Place(place) => {
-                self.used(frame, base);
+                self.note_use(frame, base);
                 Ok(Value::Place(self.element(&place, number, span)?))
             }
             Value::Slots(slots) => {
-                self.used(frame, base);
+                self.note_use(frame, base);
                 let whole = VariablePlace {
                     root: PlaceRoot::Registers(0),
                     offset: 0,
@@ -299,7 +299,7 @@ impl<'a> CodeBuilder<'a> {
         match (place.root, size) {
             (_, naga::ArraySize::Constant(count)) => self.word(count.get()),
             (PlaceRoot::Memory(root), _) => {
-                self.fixed(Fixed::Length { root, offset: place.offset, stride })
+                self.fixed_register(Fixed::Length { root, offset: place.offset, stride })
             }
             (PlaceRoot::Registers(_), _) => {
                 Err(self.unsupported("a run-time array in registers".to_owned(), span))
@@ -310,7 +310,7 @@ impl<'a> CodeBuilder<'a> {
     // Operators
 
     /// Applies a scalar operation to each component; scalars among vectors go with every one.
-    pub(super) fn each(
+    pub(super) fn map_components(
         &mut self,
         kind: BuiltinKind,
         operands: &[Vec<Reg>],
@@ -357,11 +357,11 @@ impl<'a> CodeBuilder<'a> {
                 self.push(Op::Widen(scalar::long_from_u, dst, amount))?;
                 amounts.extend([dst, dst + 1]);
             }
-            return self.each(kind, &[left, amounts], |builder, kind, parts| {
+            return self.map_components(kind, &[left, amounts], |builder, kind, parts| {
                 builder.binary_scalar(op, kind, parts[0], parts[1], span)
             });
         }
-        self.each(kind, &operands, |builder, kind, parts| {
+        self.map_components(kind, &operands, |builder, kind, parts| {
             builder.binary_scalar(op, kind, parts[0], parts[1], span)
         })
     }
@@ -429,12 +429,16 @@ impl<'a> CodeBuilder<'a> {
         match fun {
             RelationalFunction::All => fold(self, Op::AndI),
             RelationalFunction::Any => fold(self, Op::OrI),
-            RelationalFunction::IsNan => self.each(kind, &[operand], |builder, kind, parts| {
-                builder.test(kind, scalar::is_nan, scalar::double_is_nan, parts[0])
-            }),
-            RelationalFunction::IsInf => self.each(kind, &[operand], |builder, kind, parts| {
-                builder.test(kind, scalar::is_inf, scalar::double_is_inf, parts[0])
-            }),
+            RelationalFunction::IsNan => {
+                self.map_components(kind, &[operand], |builder, kind, parts| {
+                    builder.test(kind, scalar::is_nan, scalar::double_is_nan, parts[0])
+                })
+            }
+            RelationalFunction::IsInf => {
+                self.map_components(kind, &[operand], |builder, kind, parts| {
+                    builder.test(kind, scalar::is_inf, scalar::double_is_inf, parts[0])
+                })
+            }
         }
     }
 

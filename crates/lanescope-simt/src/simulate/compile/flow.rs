@@ -55,7 +55,7 @@ impl<'a> CodeBuilder<'a> {
                     let what = format!("the built-in value {builtin:?}");
                     return Err(self.unsupported(what, Span::UNDEFINED));
                 }
-                registers.push(self.fixed(Fixed::Builtin(builtin, component))?);
+                registers.push(self.fixed_register(Fixed::Builtin(builtin, component))?);
             }
         }
         Ok(registers)
@@ -373,10 +373,10 @@ impl<'a> CodeBuilder<'a> {
             let value = self.value(frame, argument)?;
             // The callee may change the variable whose value this is.
             let value = match value {
-                Value::Slots(slots) => Value::Slots(self.own(slots)?),
+                Value::Slots(slots) => Value::Slots(self.copy_variables(slots)?),
                 Value::Place(place) => Value::Place(place),
             };
-            self.used(frame, argument);
+            self.note_use(frame, argument);
             values.push(value);
         }
         self.settle(frame)?;
@@ -451,7 +451,7 @@ impl<'a> CodeBuilder<'a> {
             }
             let Some(Value::Slots(slots)) = frame.values[handle.index()].clone() else { continue };
             if slots.iter().any(|&slot| self.variable[usize::from(slot)] && touched(slot)) {
-                let owned = self.own(slots)?;
+                let owned = self.copy_variables(slots)?;
                 frame.values[handle.index()] = Some(Value::Slots(owned));
             } else {
                 kept.push(handle);
@@ -462,7 +462,7 @@ impl<'a> CodeBuilder<'a> {
     }
 
     /// Copies those of the registers that belong to variables.
-    pub(super) fn own(&mut self, mut slots: Vec<Reg>) -> Result<Vec<Reg>> {
+    pub(super) fn copy_variables(&mut self, mut slots: Vec<Reg>) -> Result<Vec<Reg>> {
         if slots.iter().any(|&slot| self.variable[usize::from(slot)]) {
             // All of them, so that the halves of 64-bit scalars stay together.
             let first = self.fresh(slots.len())?;

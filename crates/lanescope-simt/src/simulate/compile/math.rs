@@ -41,17 +41,18 @@ impl<'a> CodeBuilder<'a> {
         if let Some(op) =
             lanes1(fun).filter(|_| matches!(kind, BuiltinKind::F16 | BuiltinKind::F32))
         {
-            return self.each(kind, &operands, |builder, kind, parts| {
+            return self.map_components(kind, &operands, |builder, kind, parts| {
                 let value = builder.op1(op, parts[0])?;
                 builder.fit(kind, value)
             });
         }
         if let Some(f) = float1(fun).filter(|_| kind.is_float()) {
-            return self
-                .each(kind, &operands, |builder, kind, parts| builder.float1(kind, f, parts[0]));
+            return self.map_components(kind, &operands, |builder, kind, parts| {
+                builder.float1(kind, f, parts[0])
+            });
         }
         if let Some(f) = float2(fun) {
-            return self.each(kind, &operands, |builder, kind, parts| {
+            return self.map_components(kind, &operands, |builder, kind, parts| {
                 builder.float2(kind, f, parts[0], parts[1])
             });
         }
@@ -76,7 +77,7 @@ impl<'a> CodeBuilder<'a> {
             Family::Geometry => self.geometry(fun, kind, &operands, span),
             Family::Parts => self.parts(fun, kind, &operands[0]),
             Family::Bits => self.bits(fun, kind, &operands, span),
-            Family::Components => self.each(kind, &operands, |builder, kind, parts| {
+            Family::Components => self.map_components(kind, &operands, |builder, kind, parts| {
                 builder.common(fun, kind, parts, span)
             }),
         }
@@ -244,10 +245,10 @@ impl<'a> CodeBuilder<'a> {
         } else {
             (scalar::frexp_fract, scalar::double_frexp_fract)
         };
-        let mut result = self.each(kind, &operand, |builder, kind, parts| {
+        let mut result = self.map_components(kind, &operand, |builder, kind, parts| {
             builder.float1(kind, fraction, parts[0])
         })?;
-        result.extend(self.each(kind, &operand, |builder, kind, parts| {
+        result.extend(self.map_components(kind, &operand, |builder, kind, parts| {
             if modf {
                 return builder.float1(kind, (single::trunc, double::trunc), parts[0]);
             }
@@ -271,9 +272,11 @@ impl<'a> CodeBuilder<'a> {
     ) -> Result<Vec<Reg>> {
         let a = &operands[0];
         let components = |builder: &mut Self, op, left: &[Reg], right: &[Reg]| {
-            builder.each(kind, &[left.to_vec(), right.to_vec()], |builder, kind, parts| {
-                builder.binary_scalar(op, kind, parts[0], parts[1], span)
-            })
+            builder.map_components(
+                kind,
+                &[left.to_vec(), right.to_vec()],
+                |builder, kind, parts| builder.binary_scalar(op, kind, parts[0], parts[1], span),
+            )
         };
         match fun {
             MathFunction::Dot => self.dot(kind, a, &operands[1], span),
@@ -293,14 +296,14 @@ impl<'a> CodeBuilder<'a> {
                 let zero = self.number(kind, 0.0)?;
                 let towards = self.binary_scalar(BinaryOperator::Less, kind, dot, zero, span)?[0];
                 let negative =
-                    self.each(kind, std::slice::from_ref(a), |builder, kind, parts| {
+                    self.map_components(kind, std::slice::from_ref(a), |builder, kind, parts| {
                         builder.unary(naga::UnaryOperator::Negate, kind, parts[0], span)
                     })?;
                 let mut result = Vec::new();
                 for (&yes, &no) in a.iter().zip(&negative) {
                     result.push(self.op3(Op::Select, [no, yes, towards])?);
                 }
-                self.paired(result)
+                self.pair_registers(result)
             }
             MathFunction::Reflect => {
                 // e1 − 2 · dot(e2, e1) · e2
@@ -337,14 +340,14 @@ impl<'a> CodeBuilder<'a> {
                     let none = nothing[number % nothing.len()];
                     result.push(self.op3(Op::Select, [part, none, total])?);
                 }
-                self.paired(result)
+                self.pair_registers(result)
             }
             _ => Err(self.unsupported(format!("{fun:?}"), span)),
         }
     }
 
     /// Registers in a row, as the halves of 64-bit scalars must be.
-    fn paired(&mut self, registers: Vec<Reg>) -> Result<Vec<Reg>> {
+    fn pair_registers(&mut self, registers: Vec<Reg>) -> Result<Vec<Reg>> {
         let first = self.in_a_row(&registers)?;
         Ok((first..).take(registers.len()).collect())
     }

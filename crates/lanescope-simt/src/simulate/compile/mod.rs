@@ -53,7 +53,7 @@ pub(super) fn compile(program: &Program) -> Result<Code> {
     // Constants take the first registers, but how many there are is known at the end only: the
     // second pass starts with all of them.
     let mut fixed = IndexMap::new();
-    let followed = program.followed();
+    let followed = program.follow_values();
     loop {
         let before = fixed.len();
         let mut builder = CodeBuilder::new(program, &followed, fixed)?;
@@ -211,7 +211,7 @@ impl<'a> CodeBuilder<'a> {
                 }
             }
         }
-        let written = self.written();
+        let written = self.find_written();
         Ok(Code {
             ops: self.ops,
             accesses: self.accesses,
@@ -231,7 +231,7 @@ impl<'a> CodeBuilder<'a> {
     }
 
     /// For each memory whether the program writes it and workgroups share it.
-    fn written(&self) -> Vec<bool> {
+    fn find_written(&self) -> Vec<bool> {
         let mut written = vec![false; self.roots.len()];
         for op in &self.ops {
             if let Op::MemoryStore { at, .. } = *op {
@@ -371,7 +371,7 @@ impl<'a> CodeBuilder<'a> {
     }
 
     /// The register that holds something from the launch on.
-    fn fixed(&mut self, fixed: Fixed) -> Result<Reg> {
+    fn fixed_register(&mut self, fixed: Fixed) -> Result<Reg> {
         if let Some(&register) = self.fixed.get(&fixed) {
             return Ok(register);
         }
@@ -383,11 +383,11 @@ impl<'a> CodeBuilder<'a> {
     }
 
     fn word(&mut self, word: u32) -> Result<Reg> {
-        self.fixed(Fixed::Word(word))
+        self.fixed_register(Fixed::Word(word))
     }
 
     fn wide(&mut self, wide: u64) -> Result<Vec<Reg>> {
-        let first = self.fixed(Fixed::Wide(wide))?;
+        let first = self.fixed_register(Fixed::Wide(wide))?;
         Ok(vec![first, first + 1])
     }
 

@@ -101,7 +101,7 @@ impl CodeBuilder<'_> {
         let step = self.step(&inner, span)?;
         if step.count.is_none_or(|count| number >= count) {
             let number = self.word(number)?;
-            return self.indexed(place, number, span);
+            return self.index_place(place, number, span);
         }
         let each = if registers { step.slots } else { step.bytes };
         Ok(VariablePlace {
@@ -114,7 +114,7 @@ impl CodeBuilder<'_> {
     // Bounds
 
     /// The element at an index that a register holds.
-    pub(super) fn indexed(
+    pub(super) fn index_place(
         &mut self,
         place: &VariablePlace,
         number: Reg,
@@ -126,7 +126,7 @@ impl CodeBuilder<'_> {
             (Some(count), _) => self.word(count)?,
             (None, PlaceRoot::Memory(root)) => {
                 let (offset, stride) = (place.offset, step.bytes);
-                self.fixed(Fixed::Length { root, offset, stride })?
+                self.fixed_register(Fixed::Length { root, offset, stride })?
             }
             (None, PlaceRoot::Registers(_)) => {
                 return Err(self.unsupported("a run-time array in registers".to_owned(), span));

@@ -112,7 +112,7 @@ impl<'a> CodeBuilder<'a> {
                 self.settle_those(frame, touched)?;
                 if value.iter().any(|slot| targets.contains(slot)) {
                     // `v = v.yx`: read everything before writing anything.
-                    value = self.own(value)?;
+                    value = self.copy_variables(value)?;
                 }
                 for (register, source) in targets.into_iter().zip(value) {
                     self.push(Op::Store(register, source))?;
@@ -317,7 +317,7 @@ impl<'a> CodeBuilder<'a> {
         handle: Handle<Expression>,
     ) -> Result<VariablePlace> {
         let value = self.value(frame, handle)?;
-        self.used(frame, handle);
+        self.note_use(frame, handle);
         match value {
             Value::Place(place) => Ok(place),
             Value::Slots(_) => {

@@ -34,7 +34,7 @@ pub(super) fn ends(
 ) -> Result<(), ChartError> {
     ends.sort_by_key(|end| end.place.1);
     let wanted: Vec<i32> = ends.iter().map(|end| end.place.1).collect();
-    for (end, y) in ends.iter().zip(spread(&wanted, STEP, top, bottom)) {
+    for (end, y) in ends.iter().zip(move_apart(&wanted, STEP, top, bottom)) {
         let (from, at) = end.place;
         if from < right {
             // Level within the plot: a slope would look like a further point.
@@ -59,7 +59,7 @@ pub(super) fn names(
 ) -> Result<(), ChartError> {
     ends.sort_by_key(|end| (end.place.1, end.place.0));
     let wanted: Vec<i32> = ends.iter().map(|end| end.place.1).collect();
-    for (end, y) in ends.iter().zip(spread(&wanted, NAME_STEP, frame.top, frame.bottom)) {
+    for (end, y) in ends.iter().zip(move_apart(&wanted, NAME_STEP, frame.top, frame.bottom)) {
         let key = frame.right + 8;
         canvas.line(vec![end.place, (key, y)], end.colour, 1)?;
         canvas.fill((key, y - 5), (key + 4, y + 5), end.colour)?;
@@ -89,7 +89,7 @@ fn dashes(
 ///
 /// Neighbours that are too near form a cluster that is centred on where its members want to be;
 /// clusters that then meet become one. Where the room is too small, `high` gives way.
-pub(super) fn spread(wanted: &[i32], step: i32, low: i32, high: i32) -> Vec<i32> {
+pub(super) fn move_apart(wanted: &[i32], step: i32, low: i32, high: i32) -> Vec<i32> {
     // A cluster: first place, members, sum of (wanted − offset within the cluster).
     let mut clusters: Vec<(i32, i32, i32)> = Vec::new();
     for &want in wanted {
@@ -120,17 +120,17 @@ pub(super) fn spread(wanted: &[i32], step: i32, low: i32, high: i32) -> Vec<i32>
 
 #[cfg(test)]
 mod tests {
-    use super::spread;
+    use super::move_apart;
 
     #[test]
     fn places_are_moved_apart_and_no_more_than_needed() {
-        assert_eq!(spread(&[], 10, 0, 100), Vec::<i32>::new());
-        assert_eq!(spread(&[20, 60], 10, 0, 100), [20, 60]);
-        assert_eq!(spread(&[50, 50], 10, 0, 100), [45, 55]);
-        assert_eq!(spread(&[50, 50, 50, 75], 10, 0, 100), [40, 50, 60, 75]);
-        assert_eq!(spread(&[0, 0], 10, 0, 100), [0, 10]);
-        assert_eq!(spread(&[100, 100], 10, 0, 100), [90, 100]);
-        let crowded = spread(&[5; 30], 10, 0, 100);
+        assert_eq!(move_apart(&[], 10, 0, 100), Vec::<i32>::new());
+        assert_eq!(move_apart(&[20, 60], 10, 0, 100), [20, 60]);
+        assert_eq!(move_apart(&[50, 50], 10, 0, 100), [45, 55]);
+        assert_eq!(move_apart(&[50, 50, 50, 75], 10, 0, 100), [40, 50, 60, 75]);
+        assert_eq!(move_apart(&[0, 0], 10, 0, 100), [0, 10]);
+        assert_eq!(move_apart(&[100, 100], 10, 0, 100), [90, 100]);
+        let crowded = move_apart(&[5; 30], 10, 0, 100);
         assert!(crowded.windows(2).all(|pair| pair[1] - pair[0] >= 10));
     }
 }

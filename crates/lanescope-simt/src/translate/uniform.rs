@@ -68,7 +68,7 @@ impl<'a> Writer<'a> {
             if let Some((place, value)) =
                 set.rfind(|(place, _)| variable(frame.function, *place) == Some(wanted))
             {
-                return self.whole(frame, place) && self.alike(frame, value);
+                return self.whole(frame, place) && self.is_uniform(frame, value);
             }
         }
         // What it begins with is a constant, which it still is if this loop alone changes it, once.
@@ -105,7 +105,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether an expression is known to have one value in all lanes that come to it together.
-    pub(super) fn alike(&self, frame: &TranslatedFunction<'a>, handle: Handle<Expression>) -> bool {
+    pub(super) fn is_uniform(
+        &self,
+        frame: &TranslatedFunction<'a>,
+        handle: Handle<Expression>,
+    ) -> bool {
         self.same(frame, None, &mut BTreeMap::new(), handle)
     }
 
@@ -125,13 +129,13 @@ impl<'a> Writer<'a> {
             | Expression::Constant(_)
             | Expression::ZeroValue(_)
             | Expression::ArrayLength(_) => true,
-            Expression::FunctionArgument(number) => self.shared(frame, number, None),
+            Expression::FunctionArgument(number) => self.is_shared(frame, number, None),
             Expression::GlobalVariable(variable) => matches!(
                 self.module.global_variables[variable].space,
                 AddressSpace::Uniform | AddressSpace::Immediate
             ),
             Expression::AccessIndex { base, index } => match frame.function.expressions[base] {
-                Expression::FunctionArgument(number) => self.shared(frame, number, Some(index)),
+                Expression::FunctionArgument(number) => self.is_shared(frame, number, Some(index)),
                 _ => self.same(frame, more, known, base),
             },
             Expression::Load { pointer } => match frame.function.expressions[pointer] {
@@ -164,7 +168,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether a subgroup's lanes share an argument of the entry point, or a member of one.
-    fn shared(&self, frame: &TranslatedFunction<'a>, number: u32, member: Option<u32>) -> bool {
+    fn is_shared(&self, frame: &TranslatedFunction<'a>, number: u32, member: Option<u32>) -> bool {
         if frame.owner != Owner::EntryPoint {
             return false;
         }
