@@ -184,7 +184,7 @@ pub enum OccupancyError {
 ///
 /// # Errors
 ///
-/// [`OccupancyError::OccupancyTable`] where it is damaged; a test shows that it is not.
+/// [`OccupancyError::Table`] where it is damaged; a test shows that it is not.
 pub fn architectures() -> Result<Vec<Architecture>, OccupancyError> {
     let table: OccupancyTable =
         toml::from_str(LIMITS).map_err(|error| OccupancyError::Table(error.to_string()))?;
@@ -210,7 +210,7 @@ pub fn architecture(name: &str) -> Result<Architecture, OccupancyError> {
 ///
 /// # Errors
 ///
-/// [`OccupancyError::OccupancyTable`] where the table is damaged.
+/// [`OccupancyError::Table`] where the table is damaged.
 pub fn of_device(device: &str) -> Result<Option<Architecture>, OccupancyError> {
     let mut best: Option<(usize, Architecture)> = None;
     for one in architectures()? {
@@ -291,7 +291,7 @@ impl Architecture {
     ///
     /// # Errors
     ///
-    /// [`OccupancyError::OccupancyTable`] where the table holds none that can be.
+    /// [`OccupancyError::Table`] where the table holds none that can be.
     pub fn subgroup_width(&self) -> Result<Width, OccupancyError> {
         Width::new(self.width).map_err(|error| OccupancyError::Table(error.to_string()))
     }

@@ -1,4 +1,4 @@
-//! A CUDA device behind [`DriverDevice`]: kernels are translated, compiled and launched.
+//! A CUDA device behind [`Gpu`]: kernels are translated, compiled and launched.
 //!
 //! Input: shaders, buffers, samples. Output: what the trait asks for. Each dispatch is translated and
 //! compiled by NVRTC for the device's own architecture (or found among the embedded PTX where there is
