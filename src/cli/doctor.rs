@@ -15,7 +15,7 @@ use crate::run::backends;
 use crate::run::cuda::disassembly::HOW_TO_GET;
 use crate::run::self_test::{self, CaseResult};
 use crate::run::worker::{self, SILENCE_MAX};
-use crate::run::{RunError, Runner};
+use crate::run::{RunError, RunErrorKind, Runner};
 
 /// What was found of one device.
 struct Examined {
@@ -31,7 +31,9 @@ impl Examined {
     fn trust(&self) -> Option<Trust> {
         let device = self.device.as_ref()?;
         let passed = |cases: &Vec<CaseResult>| cases.iter().all(|case| case.differences.is_empty());
-        Some(if device.is_simulator() {
+        Some(if let (false, Some(trust)) = (device.gives().counts, device.trust) {
+            trust
+        } else if device.is_simulator() {
             Trust::Guaranteed
         } else if self.self_test.as_ref().is_ok_and(passed) {
             Trust::Observed
@@ -49,11 +51,15 @@ impl Examined {
         let counts = match &self.self_test {
             Ok(cases) => cases.iter().all(|case| case.differences.is_empty()),
             // What cannot be tested has not failed: no subgroups, for one.
-            Err(error) => error.kind == crate::run::RunErrorKind::Unsupported,
+            Err(error) => error.kind == RunErrorKind::Unsupported,
         };
         honest && counts
     }
 }
+
+/// Why there is no self-test of a device that gives no counts of a shader's blocks.
+const NO_COUNTERS: &str =
+    "the shader has no counters here: its machine code is executed and counted";
 
 /// Examines devices.
 pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Result<Exit, Failure> {
@@ -95,7 +101,10 @@ fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
     };
     match opened {
         Ok(mut runner) => {
-            let self_test = self_test::run(&mut *runner, catalogue);
+            let self_test = match choice.back_end.gives.counts {
+                true => self_test::run(&mut *runner, catalogue),
+                false => Err(RunError::new(RunErrorKind::Unsupported, NO_COUNTERS)),
+            };
             let read = || worker::counters(&id).unwrap_or_else(|error| Err(error.to_string()));
             let counters = choice.back_end.gives.counters.then(read);
             Examined { id, device: Some(runner.device().clone()), self_test, counters }

@@ -179,10 +179,10 @@ impl RunPlan<'_> {
                 return device.open_here(&self.here);
             }
             let mut runner = device.worker(calibrate, self.silence_max)?;
-            if calibrate {
+            if calibrate && device.back_end.gives.counts {
                 runner.test_counting(self.catalogue)?;
-                calibrate = false;
             }
+            calibrate = false;
             Ok(Box::new(runner))
         };
         recording.run_device(&device.id(), &mut open, groups, &self.options, listener);

@@ -55,7 +55,8 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
     let available = Available::ask(&arguments.device);
     let choices = devices::choose_for_profile(&arguments.device, &available)?;
     if arguments.sass && !choices.iter().any(|choice| choice.back_end.gives.code) {
-        let message = "--sass shows the machine code of a device cuda:N; add --device cuda:0";
+        let message = "--sass shows the machine code of a device cuda:N or radv:F/W; add --device cuda:0, \
+                       or radv:navi21/64, which needs no GPU";
         return Err(Failure::message(Exit::BadInput, message.to_owned()));
     }
     warn_of_size(&launch, &choices)?;
@@ -286,6 +287,9 @@ fn count(
             return choice.open_here(&here);
         }
         let runner = Box::new(choice.worker(false, silence_max)?);
+        if !choice.back_end.gives.counts {
+            return Ok(runner);
+        }
         Ok(Box::new(RepeatedRunner::new(runner, catalogue, &constructs, method)?))
     };
     let options = SessionOptions {

@@ -153,7 +153,7 @@ impl Device {
         let nothing = Gives { counts: true, times: false, counters: false, code: false };
         self.gives.unwrap_or(match self.kind {
             DeviceKind::Simulator => nothing,
-            DeviceKind::Radv => Gives { code: true, ..nothing },
+            DeviceKind::Radv => Gives { counts: false, code: true, ..nothing },
             DeviceKind::Wgpu => Gives { times: self.timestamp_quantum_ns.is_some(), ..nothing },
             DeviceKind::Cuda => Gives {
                 times: self.timestamp_quantum_ns.is_some(),

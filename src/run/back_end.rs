@@ -25,11 +25,17 @@ pub struct BackEnd {
     pub places: Places,
     /// Whether a device is opened in a child process, which alone is lost with it, rather than here.
     pub in_child: bool,
+    /// What the child that opens a place has in its environment, beside its parent's; a driver reads
+    /// it before anything can be said to it. Else why the place cannot be opened.
+    pub environment: Environment,
     /// How hardware counters are read, where devices have any.
     pub hardware: Option<HardwareCounters>,
     /// Opens the device at a place in this process.
     pub open: Open,
 }
+
+/// The variables for the child that opens a place, by their names; else a sentence.
+pub type Environment = fn(&str) -> Result<Vec<(String, String)>, String>;
 
 /// Opens the device at a place.
 pub type Open = fn(&str, &OpenOptions) -> Result<Box<dyn Runner>, RunError>;

@@ -6,6 +6,7 @@
 
 use super::back_end::{BackEnd, HardwareCounters, Places};
 use super::cuda::{self, CudaRunner};
+use super::radv;
 use super::simulator::{self, SimulatorRunner};
 use super::wgpu::{GIVES as WGPU_GIVES, WgpuRunner, list as list_adapters};
 use super::{RunError, RunErrorKind};
@@ -13,7 +14,7 @@ use crate::kernel::KernelLanguage;
 use crate::units::Width;
 
 /// Every back end, in the order in which their devices are used.
-pub static BACK_ENDS: [BackEnd; 3] = [
+pub static BACK_ENDS: [BackEnd; 4] = [
     BackEnd {
         prefix: "wgpu",
         name: "wgpu",
@@ -21,6 +22,7 @@ pub static BACK_ENDS: [BackEnd; 3] = [
         languages: &[KernelLanguage::Wgsl],
         places: Places::Listed { list: list_adapters, by_default: true },
         in_child: true,
+        environment: |_| Ok(Vec::new()),
         hardware: None,
         open: |place, options| {
             let runner = WgpuRunner::open(number("wgpu", place)?, options.calibrate)?;
@@ -34,6 +36,7 @@ pub static BACK_ENDS: [BackEnd; 3] = [
         languages: &[KernelLanguage::Wgsl, KernelLanguage::Cuda],
         places: Places::Listed { list: cuda::list, by_default: false },
         in_child: true,
+        environment: |_| Ok(Vec::new()),
         hardware: Some(HardwareCounters {
             available: |place| cuda::collect::available(number("cuda", place)?),
             parts: cuda::collect::parts,
@@ -58,6 +61,7 @@ pub static BACK_ENDS: [BackEnd; 3] = [
             check: |place| width(place).map(drop),
         },
         in_child: false,
+        environment: |_| Ok(Vec::new()),
         hardware: None,
         open: |place, options| {
             let wrong = |why: Option<String>| no_device("sim", place, &why.unwrap_or_default());
@@ -65,6 +69,24 @@ pub static BACK_ENDS: [BackEnd; 3] = [
             let runner = runner.strict(options.strict);
             Ok(Box::new(runner.memory_bytes_max(options.memory_bytes_max)))
         },
+    },
+    BackEnd {
+        prefix: "radv",
+        name: "Mesa's RADV",
+        gives: radv::GIVES,
+        languages: &[KernelLanguage::Wgsl],
+        places: Places::Form {
+            usual: &[],
+            meaning: [
+                "radv:F/W",
+                "AMD's machine code by Mesa's compiler, executed without a GPU: F = navi21, W = 32, 64",
+            ],
+            check: |place| radv::Place::parse(place).map(drop),
+        },
+        in_child: true,
+        environment: radv::environment_of,
+        hardware: None,
+        open: radv::open,
     },
 ];
 
@@ -105,7 +127,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::record::Gives;
     use crate::run::back_end::{Listing, OpenOptions};
 
     #[test]
@@ -134,24 +155,15 @@ mod tests {
     }
 
     #[test]
-    fn a_back_end_without_times_fits_the_table() {
-        // A compiler alone: no driver lists its devices, and nobody waits for a time.
-        let compiler = BackEnd {
-            prefix: "radv",
-            name: "Mesa's compiler",
-            gives: Gives { counts: true, times: false, counters: false, code: true },
-            languages: &[KernelLanguage::Wgsl],
-            places: Places::Form {
-                usual: &[],
-                meaning: ["radv:F/W", "a family of AMD's and its width"],
-                check: |place| place.split_once('/').map(drop).ok_or(None),
-            },
-            in_child: true,
-            hardware: None,
-            open: |place, _| Err(no_device("radv", place, "")),
-        };
-        let Places::Form { check, .. } = compiler.places else { panic!("a form") };
-        assert!(check("navi21/64").is_ok() && check("navi21").is_err());
+    fn a_place_of_amds_is_a_family_and_a_wave_size() {
+        let radv = by_prefix("radv").unwrap();
+        assert!(!radv.gives.times && radv.gives.code);
+        let Places::Form { usual, check, .. } = &radv.places else { panic!("a form") };
+        assert!(usual.is_empty() && check("navi21/64").is_ok());
+        let why = |place: &str| check(place).unwrap_err().unwrap_or_default();
+        assert!(why("navi33/32").contains("navi21"), "{}", why("navi33/32"));
+        assert!(why("navi21/16").contains("32 and 64"), "{}", why("navi21/16"));
+        assert_eq!(why("navi21"), "");
     }
 
     #[test]
@@ -177,7 +189,7 @@ mod tests {
         "record/",
         "run/wgpu/runner.rs",
         "run/cuda/runner.rs",
-        "run/radv/mod.rs",
+        "run/radv/runner.rs",
         "run/simulator.rs",
     ];
 

@@ -33,7 +33,6 @@ pub mod launched;
 pub mod measure;
 mod probes;
 pub mod profile;
-#[cfg(target_os = "linux")]
 pub mod radv;
 pub mod sampling;
 pub mod self_test;

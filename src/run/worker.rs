@@ -78,6 +78,12 @@ pub enum WorkerRequest {
         /// The device's id.
         id: String,
     },
+    /// Say what machine code the opened device runs for a launch: answered with [`Reply::Collected`] or
+    /// [`Reply::Failed`].
+    Code {
+        /// What to compile and run.
+        launch: Box<Launch>,
+    },
     /// Time: answered with any number of [`Reply::Sampling`], then [`Reply::Timed`].
     Time {
         /// What to run, side by side.
@@ -166,6 +172,14 @@ fn answer(
             });
             collected.map_or_else(Reply::Failed, |collected| Reply::Collected(Box::new(collected)))
         }
+        WorkerRequest::Code { launch } => match runner.as_mut() {
+            None => Reply::Failed(closed_error()),
+            Some(runner) => {
+                let none = || RunError::new(RunErrorKind::Unsupported, "there is no machine code");
+                let found = runner.collect(&launch).ok_or_else(none);
+                found.map_or_else(Reply::Failed, |code| Reply::Collected(Box::new(code)))
+            }
+        },
         WorkerRequest::Counters { id } => {
             let found = hardware(&id).and_then(|(hardware, place)| (hardware.available)(place));
             found.map_or_else(Reply::Failed, Reply::Counters)
@@ -450,12 +464,14 @@ impl WorkerRunner {
         options: &WorkerOptions,
     ) -> Result<Self, RunError> {
         let silence_max = options.silence_max;
-        let mut worker = Worker::start(options)?;
+        let (back_end, place) = backends::of_id(id)?;
+        let missing = |why| RunError::new(RunErrorKind::NoDevice, why);
+        let mut options = options.clone();
+        options.environment.extend((back_end.environment)(place).map_err(missing)?);
+        let mut worker = Worker::start(&options)?;
         worker.ask(&WorkerRequest::Open { id: id.to_owned(), options: *open })?;
         match worker.hear(OPENING_MAX, &format!("opening {id}"))? {
-            Reply::Opened(device) => {
-                Ok(Self { worker, device: *device, silence_max, options: options.clone() })
-            }
+            Reply::Opened(device) => Ok(Self { worker, device: *device, silence_max, options }),
             Reply::Failed(error) => Err(error),
             other => Err(unexpected_reply_error(&other)),
         }
@@ -468,6 +484,18 @@ impl WorkerRunner {
             RunErrorKind::TimeLimit => error.with_limit(LimitOf::SilenceSeconds, limit.as_secs()),
             _ => error,
         })
+    }
+
+    /// The machine code of a launch, from the child that has the device.
+    fn collect_code(&mut self, launch: &Launch) -> Collected {
+        let doing = format!("matching the machine code of {}", launch.kernel);
+        let asked = self.worker.ask(&WorkerRequest::Code { launch: Box::new(launch.clone()) });
+        let why = match asked.and_then(|()| self.hear(&doing)) {
+            Ok(Reply::Collected(collected)) => return *collected,
+            Ok(Reply::Failed(error)) | Err(error) => error,
+            Ok(other) => unexpected_reply_error(&other),
+        };
+        Collected { missing: vec![format!("no machine code: {why}")], ..Collected::default() }
     }
 
     /// Runs the whole self-test and notes what it found of the device.
@@ -508,7 +536,9 @@ impl Runner for WorkerRunner {
 
     fn collect(&mut self, launch: &Launch) -> Option<Collected> {
         let id = &self.device.id;
-        let (hardware, _) = hardware(id).ok()?;
+        let Ok((hardware, _)) = hardware(id) else {
+            return self.device.gives().code.then(|| self.collect_code(launch));
+        };
         let read = |part| {
             collect_part(id, launch, part, &self.options).unwrap_or_else(|error| {
                 let missing = vec![format!("no hardware counters: {error}")];

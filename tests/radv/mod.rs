@@ -12,7 +12,7 @@ use lanescope::amd::IssueKind;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::record::{Method, Output, Value};
 use lanescope::run::radv::matching::{Match, Matching};
-use lanescope::run::radv::{Executed, RadvRunner, environment};
+use lanescope::run::radv::{Executed, Place, RadvRunner, environment};
 use lanescope::run::simulator::SimulatorRunner;
 use lanescope::run::{CountRequest, Counted, RunErrorKind, Runner};
 use lanescope::units::Width;
@@ -90,7 +90,7 @@ fn start(check: &str, wave: &str) {
 pub(crate) fn child(asked: &str) {
     let (check, wave) = asked.split_once(' ').unwrap();
     let wave = Width::new(wave.parse().unwrap()).unwrap();
-    let mut runner = RadvRunner::open(FAMILY, wave).unwrap();
+    let mut runner = RadvRunner::open(Place::parse(&format!("{FAMILY}/{wave}")).unwrap()).unwrap();
     match check {
         "catalogue" => catalogue(&mut runner, wave),
         "passes" => passes(&runner),
