@@ -414,7 +414,7 @@ fn device(family: &str, wave: Width, driver: &str) -> Device {
         loop_limit: None,
         uniform_buffers_as_storage: false,
         packing: Some(Packing::Linear),
-        trust: Some(Trust::Guaranteed),
+        trust: None,
         self_test: Vec::new(),
         flags: Vec::new(),
     }

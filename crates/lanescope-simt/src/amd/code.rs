@@ -250,8 +250,8 @@ fn refusal(i: &Instruction) -> Option<&'static str> {
     let wide = ends(&["64"]) || name.starts_with("v_mad_u64") || name.starts_with("v_mad_i64");
     match i.row.run {
         OpcodeAction::Refused => Some(": it is not known"),
-        _ if i.clamp && (!name.ends_with("_f32") || packed) => Some(" with clamp"),
-        _ if i.output_multiplier != 0 && !name.ends_with("_f32") => Some(" with omod"),
+        _ if i.clamp && (!gives_f32(name) || packed) => Some(" with clamp"),
+        _ if i.output_multiplier != 0 && !gives_f32(name) => Some(" with omod"),
         _ if (i.absolute | i.negate) != 0 && !real && !packed && !takes_signs(name) => {
             Some(" with a sign modifier")
         }
@@ -260,6 +260,11 @@ fn refusal(i: &Instruction) -> Option<&'static str> {
         _ if i.parts.is_some() && i.row.name == "v_swap_b32" => Some(" with SDWA"),
         _ => None,
     }
+}
+
+/// Whether an opcode's result is an f32, which alone is multiplied and clamped here.
+fn gives_f32(name: &str) -> bool {
+    if name.starts_with("v_cvt_") { name.starts_with("v_cvt_f32_") } else { name.ends_with("_f32") }
 }
 
 /// Whether an opcode on bits takes sign modifiers, as of an f32.
