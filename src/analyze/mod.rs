@@ -29,6 +29,7 @@ mod merge;
 mod names;
 mod order;
 mod out_of_range;
+mod overview;
 mod parts;
 mod plausibility;
 mod predictions;
@@ -59,6 +60,7 @@ pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines
 pub use merge::{MergeError, merge};
 pub use names::{FORM, SIZE, device_label, family, parameters_text, short_name};
 pub use out_of_range::{UndefinedRow, undefined};
+pub use overview::{Miss, misses, overview};
 pub use parts::SummaryPart;
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};

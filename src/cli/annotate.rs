@@ -112,11 +112,8 @@ fn head(profile: &Profile, look: Look) -> String {
     let dispatches =
         profile.devices.iter().map(|device| &device.dispatches).find(|d| !d.is_empty());
     for dispatch in dispatches.into_iter().flatten() {
-        let size = dispatch.workgroup_size.map(|n| n.to_string()).join("×");
-        let groups = dispatch
-            .workgroups
-            .map_or("an indirect number of".to_owned(), |w| w.map(|n| n.to_string()).join("×"));
-        details.push(format!("{}: {groups} workgroups of {size}", dispatch.entry_point));
+        let groups = present::workgroups(dispatch.workgroups, dispatch.workgroup_size);
+        details.push(format!("{}: {groups}", dispatch.entry_point));
     }
     let name = look.paint(Style::new().bold(), &clean(&profile.kernel));
     let details = fold(&format!("({})", details.join("; ")), "  ", look.columns);

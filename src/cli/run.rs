@@ -14,7 +14,7 @@ use super::watch::{RESULT_FILE, Watch, begun};
 use super::{export, render};
 use crate::analyze;
 use crate::present::fit::fold;
-use crate::present::{self, terminal_columns};
+use crate::present::{self, counted, terminal_columns};
 use crate::record::{Measurement, Output, Run, Status, Tag, flag};
 use crate::run::session::{Listener as _, Recording};
 
@@ -127,8 +127,8 @@ pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failur
         let differing: usize =
             agreements.iter().filter(|row| !row.agreement.differences.is_empty()).count();
         let blocks: usize = agreements.iter().map(|row| row.agreement.blocks_compared).sum();
-        let launches = counted(agreements.len(), "launch", "launches");
-        let blocks = counted(blocks, "block", "blocks");
+        let launches = counted(agreements.len() as u128, "launch", "launches");
+        let blocks = counted(blocks as u128, "block", "blocks");
         let verdict = if differing == 0 {
             "executions and lanes equal the simulator's in every block".to_owned()
         } else {
@@ -146,11 +146,6 @@ pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failur
         writeln!(out, "{}", fold(&sentence, "", columns))?;
     }
     Ok(())
-}
-
-/// A count with its noun.
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
 }
 
 #[cfg(test)]

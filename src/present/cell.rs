@@ -220,6 +220,20 @@ fn parameters(all: &[(String, String)]) -> String {
     pairs.join(", ")
 }
 
+/// A count with its noun: `1 launch`, `2 launches`.
+pub fn counted(count: u128, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(count), if count == 1 { one } else { many })
+}
+
+/// How many workgroups of which size, as `8×1×1 workgroups of 64×1×1`; nothing for a number that a buffer
+/// holds.
+pub fn workgroups(count: Option<[u32; 3]>, size: [u32; 3]) -> String {
+    let shape = |shape: [u32; 3]| shape.map(|n| n.to_string()).join("×");
+    let noun = if count == Some([1; 3]) { "workgroup" } else { "workgroups" };
+    let count = count.map_or("an indirect number of".to_owned(), shape);
+    format!("{count} {noun} of {}", shape(size))
+}
+
 /// A share as a percentage.
 pub fn percent(share: Ratio) -> String {
     format!("{:.1} %", share.0 * 100.0)

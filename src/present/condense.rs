@@ -84,11 +84,13 @@ impl Table {
     /// The same with what rows share said once.
     #[must_use]
     pub fn condensed(mut self) -> Self {
+        let repeats = self.leave_out_repeats();
         if self.all_rows().count() > 1 {
-            let repeats = self.leave_out_repeats();
             self.share_keys();
             self.facts.extend(repeats);
             self.share_flags();
+        } else {
+            self.facts.extend(repeats);
         }
         for place in (1..self.columns.len()).rev() {
             if self.is_empty_column(place) {

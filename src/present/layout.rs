@@ -8,7 +8,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, presets::NOTHING};
 
 use super::fit::{fold, fold_parts, width_of};
-use super::{Align, Cell, Column, Table};
+use super::{Align, Cell, Column, Table, counted};
 
 /// Spaces between two columns.
 const GAP: usize = 2;
@@ -49,10 +49,10 @@ impl Table {
         }
         text += &format!("{}\n", table.to_text(columns));
         if !table.rows_folded.is_empty() {
-            let line = match table.rows_folded.len() {
-                1 => "1 row of less usual parameters stands on the page.".to_owned(),
-                count => format!("{count} rows of less usual parameters stand on the page."),
-            };
+            let count = table.rows_folded.len();
+            let rows = counted(count as u128, "row", "rows");
+            let stand = if count == 1 { "stands" } else { "stand" };
+            let line = format!("{rows} of less usual parameters {stand} on the page.");
             text += &format!("{}\n", fold(&line, "", columns));
         }
         for note in &table.notes {

@@ -15,7 +15,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub use cell::{Cell, NONE, percent};
+pub use cell::{Cell, NONE, counted, percent, workgroups};
 pub use figures::{Drawing, Figure, figures};
 pub use table::{Align, Column, Table, terminal_columns, to_csv};
 pub use tables::{

@@ -420,7 +420,8 @@ pub fn profiled(devices: &[DeviceProfile]) -> Table {
             } else {
                 Cell::of(method, |it| Cell::text(it.name()))
             },
-            Cell::text(device.trust.name()),
+            // What failed has no counts that could be relied on.
+            if failed { Cell::none() } else { Cell::text(device.trust.name()) },
             Cell::of(worst, |line| Cell::text(format!("line {}", line.line))),
         ]);
     }

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     analyze::{Advice, DeviceProfile, LineProfile, Profile, Rule},
-    present,
+    present::{self, counted},
     record::{Device, Flag, Method, Output, Run, Status},
     units::{Ratio, Width},
 };
@@ -214,10 +214,8 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
 fn card(device: &DeviceProfile) -> DeviceCard {
     let column = &device.column;
     let launch = |dispatch: &crate::record::Dispatch| {
-        let shape = |shape: [u32; 3]| shape.map(|n| n.to_string()).join("×");
-        let groups = dispatch.workgroups.map_or("an indirect number of".to_owned(), shape);
-        let size = shape(dispatch.workgroup_size);
-        format!("{}: {groups} workgroups of {size}", dispatch.entry_point)
+        let groups = present::workgroups(dispatch.workgroups, dispatch.workgroup_size);
+        format!("{}: {groups}", dispatch.entry_point)
     };
     DeviceCard {
         id: column.device.clone(),
@@ -229,7 +227,11 @@ fn card(device: &DeviceProfile) -> DeviceCard {
         bar: device.efficiency().map(bar),
         slots: format::count(column.work.subgroup_operations),
         method: column.method.map_or(format::NONE, Method::name).to_owned(),
-        trust: device.trust.name().to_owned(),
+        // What failed has no counts that could be relied on.
+        trust: match device.status {
+            Status::Failed => format::NONE.to_owned(),
+            Status::Ok => device.trust.name().to_owned(),
+        },
         trust_meaning: device.trust.meaning().to_owned(),
         checks: if device.checked { "on" } else { "off" }.to_owned(),
         output: match device.output {
@@ -354,11 +356,11 @@ fn cell(line: &LineProfile, device: &DeviceProfile) -> CellText {
         share: format::percent(line.share),
         tint: tint(line, device),
         detail: format!(
-            "{} operations, {} subgroup operations ({} of all), {} lane-operations",
-            line.operations,
-            format::count(line.work.subgroup_operations),
+            "{}, {} ({} of all), {}",
+            counted(line.operations.into(), "operation", "operations"),
+            counted(line.work.subgroup_operations, "subgroup operation", "subgroup operations"),
             format::percent(line.share),
-            format::count(line.work.lane_operations)
+            counted(line.work.lane_operations, "lane operation", "lane operations")
         ),
         histogram: line
             .histogram

@@ -41,6 +41,8 @@ struct CellText {
     /// What stands beneath it; empty where nothing does.
     note: String,
     right: bool,
+    /// Whether there is nothing in it to say.
+    none: bool,
 }
 
 impl From<Table> for TableText {
@@ -74,5 +76,7 @@ impl From<Table> for TableText {
 }
 
 fn cell((cell, column): (&Cell, &Column)) -> CellText {
-    CellText { text: cell.to_text(), note: cell.to_note(), right: column.align == Align::Right }
+    let (text, note) = (cell.to_text(), cell.to_note());
+    let none = cell.is_missing() && note.is_empty();
+    CellText { text, note, right: column.align == Align::Right, none }
 }
