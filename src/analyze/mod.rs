@@ -42,6 +42,7 @@ mod speedups;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod traces;
 mod usual;
 mod widths;
 
@@ -77,6 +78,7 @@ pub use sorting::{
 };
 pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, summary};
+pub use traces::{TRACE_OPERATIONS, TracePanel, TraceRow, TraceSheet, trace_of, traces};
 pub use widths::{WidthPoint, WidthSeries, WidthSweep, width_sweep};
 
 pub use crate::statistics::{PairedRatio, Verdict};

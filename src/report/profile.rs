@@ -19,8 +19,9 @@ use super::{
     highlight::{Part, highlighted},
 };
 use crate::{
-    analyze::{Advice, DeviceProfile, LineProfile, Profile, Rule},
-    present::{self, counted},
+    analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule},
+    chart,
+    present::{self, Drawing, counted},
     record::{Device, Flag, Method, Output, Run, Status},
     units::{Ratio, Width},
 };
@@ -50,6 +51,8 @@ struct Page {
     advice: Vec<AdviceText>,
     /// The devices that the advice's columns belong to.
     advised: Vec<String>,
+    /// Lanes along time, as SVG; empty where no simulator counted.
+    trace: String,
     worst: Vec<WorstText>,
     worst_of: String,
     lines: Vec<LineText>,
@@ -203,6 +206,9 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         columns: counted.iter().map(|device| device.column.label.clone()).collect(),
         advice: advices(profile, advice, &advised),
         advised: advised.iter().map(|device| device.column.label.clone()).collect(),
+        trace: analyze::trace_of(run, &profile.kernel)
+            .and_then(|sheet| chart::draw(&Drawing::Trace(sheet)).ok())
+            .unwrap_or_default(),
         worst: first.map(|device| worst(profile, device)).unwrap_or_default(),
         worst_of: first.map(|device| device.column.label.clone()).unwrap_or_default(),
         lines: lines(profile, &counted),

@@ -235,6 +235,7 @@ impl RadvRunner {
             .map(|one| CountedDispatch { workgroups: Some(one.workgroups), counts: Vec::new() });
         Ok(Counted {
             answer_ns: None,
+            trace: None,
             width: Some(self.wave),
             method: Method::Executed,
             dispatches: dispatches.collect(),
