@@ -194,7 +194,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         .collect();
     let shown = |id: &str| profile.devices.iter().any(|device| device.column.device == id);
     Page {
-        title: crate::analyze::short_name(&profile.kernel).to_owned(),
+        title: analyze::short_name(&profile.kernel).to_owned(),
         faults: profile.faults().into_keys().collect(),
         file: profile.kernel.clone(),
         parameters: profile.parameters.clone(),
