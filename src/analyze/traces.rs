@@ -170,8 +170,10 @@ mod tests {
             assert_eq!(panel.operations(), TRACE_OPERATIONS);
             let mean = panel.active_lanes_mean().expect("it ran");
             assert!(mean >= 1.0 && mean < f64::from(panel.width.lanes()), "{mean}");
-            // All lanes begin together, and no mask is wider than the subgroup.
-            assert_eq!(panel.steps[0].1.count_ones(), panel.width.lanes());
+            // All lanes that there are begin together, and no mask is wider than the subgroup: the last
+            // subgroup of a workgroup may be a partial one.
+            let all = panel.steps[0].1;
+            assert!(panel.steps.iter().all(|(_, mask)| mask & !all == 0));
             assert!(panel.steps.iter().all(|(_, mask)| *mask >> panel.width.lanes() == 0));
             // Steps of equal lanes are one.
             assert!(panel.steps.windows(2).all(|pair| pair[0].1 != pair[1].1));

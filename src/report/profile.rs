@@ -208,6 +208,8 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         advised: advised.iter().map(|device| device.column.label.clone()).collect(),
         trace: analyze::trace_of(run, &profile.kernel)
             .and_then(|sheet| chart::draw(&Drawing::Trace(sheet)).ok())
+            // Within a page an SVG needs no name space, and the page names no address.
+            .map(|svg| svg.replace(" xmlns=\"http://www.w3.org/2000/svg\"", ""))
             .unwrap_or_default(),
         worst: first.map(|device| worst(profile, device)).unwrap_or_default(),
         worst_of: first.map(|device| device.column.label.clone()).unwrap_or_default(),
