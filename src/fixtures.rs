@@ -206,6 +206,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         method: Some(Method::Executed),
         trust: None,
         answer_ns: None,
+        trace: None,
         active_lanes_mean: active,
         efficiency_ratio: active.map(|lanes| Ratio(lanes / f64::from(width.lanes()))),
         dispatches: vec![dispatch],

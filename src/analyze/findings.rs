@@ -4,7 +4,7 @@
 //! places where it was found. The explanations are [`crate::record::Flag`]'s; no figure is made here.
 
 use super::names::{device_label, parameters_text};
-use super::summary::summary;
+use super::summary::{DeviceSummary, SummaryRow, summary};
 use crate::record::{Flag, Run};
 
 /// A flag with where it was found and what it means.
@@ -30,13 +30,45 @@ pub fn findings(run: &Run) -> Vec<Finding> {
         }
     }
     for device in summary(run).devices {
+        let everywhere = everywhere(&device);
+        for (flag, place) in &everywhere {
+            add(flag, place.clone());
+        }
         for row in device.rows {
             let parameters = parameters_text(&row.parameters, &[]);
-            for flag in &row.flags {
+            let own = |flag: &&Flag| everywhere.iter().all(|(known, _)| known != *flag);
+            for flag in row.flags.iter().filter(own) {
                 let kernel = &row.kernel;
                 let parameters =
                     if parameters.is_empty() { String::new() } else { format!(" ({parameters})") };
                 add(flag, format!("{kernel}{parameters} on {}", device.label));
+            }
+        }
+    }
+    found
+}
+
+/// The flags that stand on every launch of a device, or on every timed one, with words for these.
+fn everywhere(device: &DeviceSummary) -> Vec<(Flag, String)> {
+    let label = &device.label;
+    let all: Vec<&SummaryRow> = device.rows.iter().collect();
+    let timed: Vec<&SummaryRow> = device.rows.iter().filter(|row| row.time.is_some()).collect();
+    let groups = [
+        (all, format!("every launch on {label}")),
+        (timed, format!("every timed launch on {label}")),
+    ];
+    let mut found: Vec<(Flag, String)> = Vec::new();
+    for (rows, words) in groups {
+        let [first, others @ ..] = rows.as_slice() else { continue };
+        if others.is_empty() {
+            continue;
+        }
+        for flag in &first.flags {
+            let shared = others.iter().all(|row| row.flags.contains(flag));
+            // A flag of launches that were not timed as well is told launch by launch.
+            let here = device.rows.iter().filter(|row| row.flags.contains(flag)).count();
+            if shared && here == rows.len() && found.iter().all(|(known, _)| known != flag) {
+                found.push((flag.clone(), words.clone()));
             }
         }
     }

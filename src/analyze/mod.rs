@@ -29,6 +29,7 @@ mod merge;
 mod names;
 mod order;
 mod out_of_range;
+mod overview;
 mod parts;
 mod plausibility;
 mod predictions;
@@ -41,6 +42,7 @@ mod speedups;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod traces;
 mod usual;
 mod widths;
 
@@ -59,6 +61,7 @@ pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines
 pub use merge::{MergeError, merge};
 pub use names::{FORM, SIZE, device_label, family, parameters_text, short_name};
 pub use out_of_range::{UndefinedRow, undefined_rows};
+pub use overview::{Miss, misses, overview};
 pub use parts::SummaryPart;
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
@@ -76,6 +79,7 @@ pub use sorting::{
 };
 pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, summary};
+pub use traces::{TRACE_OPERATIONS, TracePanel, TraceRow, TraceSheet, trace_of, traces};
 pub use widths::{WidthPoint, WidthSeries, WidthSweep, width_sweep};
 
 pub use crate::statistics::{PairedRatio, RatioVerdict};

@@ -1,6 +1,6 @@
 //! The figure of mean active lanes: a bar for each kernel and device, against what is expected.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
@@ -21,14 +21,11 @@ use crate::{
 pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
     let figure = BarFigure {
         title: title("Mean active lanes", part),
-        subtitle: subtitle(
-            "measured / width (efficiency), expected, published; a bar a device, top to bottom",
-            part,
-        ),
-        x_label: "mean active lanes per execution (lanes)".to_owned(),
+        subtitle: subtitle("active lanes / width (efficiency), a bar for each device", part),
+        x_label: "mean active lanes of a subgroup's width (%)".to_owned(),
         series: series(part, |_| true),
-        tick_label: any(part, |row| row.active_lanes_mean_expected.is_some())
-            .then(|| "expected".to_owned()),
+        tick_label: any(part, |row| unexpected(row).is_some())
+            .then(|| "expected, where it differs by over 1 %".to_owned()),
         diamond_label: publishers_text(part),
         whisker_label: None,
         reference: None,
@@ -40,7 +37,17 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
     bars(&figure)
 }
 
-/// Makes the bar of one row.
+/// How far a figure may lie from the expected one and still be the same.
+const EXPECTED_WITHIN: f64 = 0.01;
+
+/// What was expected in place of what was counted; nothing where that is the same.
+fn unexpected(row: &SummaryRow) -> Option<f64> {
+    let expected = row.active_lanes_mean_expected?;
+    let same = |mean: f64| (expected / mean - 1.0).abs() <= EXPECTED_WITHIN;
+    (!row.active_lanes_mean.is_some_and(same)).then_some(expected)
+}
+
+/// Makes the bar of one row: as long as its efficiency, so that equal ones are equal at every width.
 fn bar(series: usize, row: &SummaryRow) -> Bar {
     let mut text = match (row.active_lanes_mean, row.width, row.efficiency) {
         (Some(mean), Some(width), Some(efficiency)) => {
@@ -50,7 +57,9 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
         (None, _, _) if row.status == Status::Failed => "failed".to_owned(),
         (None, _, _) => "not counted".to_owned(),
     };
-    if let Some(expected) = row.active_lanes_mean_expected {
+    let share =
+        |lanes: f64| row.width.map_or(lanes, |width| lanes / f64::from(width.lanes()) * 100.0);
+    if let Some(expected) = unexpected(row) {
         text += &format!(", exp. {expected:.1}");
     }
     if let Some(published) = &row.published {
@@ -58,10 +67,10 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
     }
     Bar {
         series,
-        value: row.active_lanes_mean,
+        value: row.active_lanes_mean.map(share),
         whisker: None,
-        tick: row.active_lanes_mean_expected,
-        diamond: row.published.as_ref().map(|published| published.active_lanes_mean),
+        tick: unexpected(row).map(share),
+        diamond: row.published.as_ref().map(|published| share(published.active_lanes_mean)),
         text,
     }
 }
@@ -98,6 +107,9 @@ pub(super) fn title(quantity: &str, part: &SummaryPart) -> String {
 /// Returns a figure's second line, which says when rows are left out.
 pub(super) fn subtitle(text: &str, part: &SummaryPart) -> String {
     let mut text = text.to_owned();
+    for (name, value) in shared(part) {
+        text += &format!("; {name}={value}");
+    }
     if part.rows_at_smaller_sizes > 0 {
         let count = part.rows_at_smaller_sizes;
         text += &format!("; largest {SIZE} of each, {count} smaller not shown");
@@ -122,18 +134,39 @@ pub(super) fn series(part: &SummaryPart, shown: impl Fn(&SummaryRow) -> bool) ->
         .collect()
 }
 
-/// Groups the rows that `shown` accepts by kernel; series are numbered as [`series`] lists them.
+/// The parameters that have one value on the whole sheet; size and form are said elsewhere where they vary.
+fn shared(part: &SummaryPart) -> BTreeMap<String, String> {
+    let mut values: BTreeMap<&String, BTreeSet<String>> = BTreeMap::new();
+    let mut count = 0;
+    let mut holders: BTreeMap<&String, usize> = BTreeMap::new();
+    for row in rows(part) {
+        count += 1;
+        for (name, value) in row.parameters.iter().filter(|(name, _)| *name != FORM) {
+            values.entry(name).or_default().insert(value.to_string());
+            *holders.entry(name).or_default() += 1;
+        }
+    }
+    let one = |(name, values): (&String, BTreeSet<String>)| {
+        let value = values.into_iter().next().filter(|_| holders.get(name) == Some(&count))?;
+        Some((name.clone(), value))
+    };
+    values.into_iter().filter(|(_, values)| values.len() == 1).filter_map(one).collect()
+}
+
+/// Groups the rows that `shown` accepts by kernel, the longest first bar first; series are numbered as [`series`] lists them.
 pub(super) fn groups(
     part: &SummaryPart,
     shown: impl Fn(&SummaryRow) -> bool,
     bar: impl Fn(usize, &SummaryRow) -> Bar,
 ) -> Vec<BarGroup> {
     let mut groups: IndexMap<(String, String), BarGroup> = IndexMap::new();
+    let shared = shared(part);
+    let said: Vec<&str> = shared.keys().map(String::as_str).chain([SIZE, FORM]).collect();
     let devices = part.devices.iter().filter(|device| device.rows.iter().any(&shown));
     for (series, device) in devices.enumerate() {
         for row in device.rows.iter().filter(|row| shown(row)) {
             let label = short_name(&row.kernel).to_owned();
-            let detail = parameters_text(&row.parameters, &[SIZE, FORM]);
+            let detail = parameters_text(&row.parameters, &said);
             let group = groups.entry((label.clone(), detail.clone())).or_insert_with(|| BarGroup {
                 label,
                 detail,
@@ -142,5 +175,11 @@ pub(super) fn groups(
             group.bars.push(bar(series, row));
         }
     }
-    groups.into_values().collect()
+    let mut groups: Vec<BarGroup> = groups.into_values().collect();
+    let length = |group: &BarGroup| {
+        let values = group.bars.iter().filter_map(|bar| bar.value);
+        values.fold(f64::NEG_INFINITY, f64::max)
+    };
+    groups.sort_by(|a, b| length(b).total_cmp(&length(a)));
+    groups
 }

@@ -24,6 +24,7 @@ mod speedups;
 mod stages;
 #[cfg(test)]
 mod tests;
+mod trace;
 mod undefined;
 mod widths;
 
@@ -38,6 +39,7 @@ use ratios::ratios;
 use side_by_side::side_by_side;
 use speedups::speedups;
 use stages::stages;
+use trace::trace;
 use undefined::undefined;
 use widths::widths;
 
@@ -82,5 +84,6 @@ pub fn draw(drawing: &Drawing) -> Result<String, ChartError> {
         Drawing::Latencies(tables, load) => latencies(tables, *load),
         Drawing::Undefined(rows) => undefined(rows),
         Drawing::Curves(table) => curves(table),
+        Drawing::Trace(sheet) => trace(sheet),
     }
 }

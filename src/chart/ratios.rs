@@ -27,7 +27,10 @@ pub(super) fn ratios(part: &SummaryPart) -> Result<String, ChartError> {
     let predicted = any(part, |row| timed(row) && row.time_ratio_predicted.is_some());
     bars(&BarFigure {
         title: title(&format!("Time over that of {}", baseline(part)), part),
-        subtitle: subtitle("measured (predicted from counted executions); a bar a device", part),
+        subtitle: subtitle(
+            "measured (predicted from counted executions), a bar for each device",
+            part,
+        ),
         x_label: format!("time / time of {} (1 = as long)", baseline(part)),
         series: series(part, timed),
         tick_label: predicted.then(|| "predicted: ratio of Σ operations × executions".to_owned()),
@@ -52,11 +55,27 @@ fn baseline(part: &SummaryPart) -> &str {
     }
 }
 
+/// Which difference from what was measured is remarked.
+const REMARKED: f64 = 0.1;
+
+/// By how much a prediction is off, where that is over a tenth.
+fn remark(measured: Option<f64>, predicted: f64) -> String {
+    match measured.map(|measured| predicted / measured - 1.0) {
+        Some(off) if off > REMARKED => format!(", {:.0} % more", off * 100.0),
+        Some(off) if off < -REMARKED => format!(", {:.0} % less", -off * 100.0),
+        _ => String::new(),
+    }
+}
+
 /// Makes the bar of one row.
 fn bar(series: usize, row: &SummaryRow) -> Bar {
-    let predicted = row
-        .time_ratio_predicted
-        .map_or(String::new(), |predicted| format!(" (predicted {predicted:.2})"));
+    let measured = match &row.time_ratio {
+        TimeRatio::Measured(ratio) => Some(ratio.median),
+        TimeRatio::Withheld(_) | TimeRatio::None | TimeRatio::Baseline => None,
+    };
+    let predicted = row.time_ratio_predicted.map_or(String::new(), |predicted| {
+        format!(" (predicted {predicted:.2}{})", remark(measured, predicted))
+    });
     let (value, whisker, text) = match &row.time_ratio {
         TimeRatio::Measured(ratio) => {
             let doubt = match ratio.verdict() {

@@ -5,26 +5,22 @@
 //! it, in blue and orange, which people tell apart whatever their colour vision.
 
 mod excerpt;
-mod fit;
 mod look;
 mod machine;
 
 use clap::builder::styling::Style;
 
 use crate::analyze::{Advice, DeviceProfile, LineProfile, Profile};
+use crate::present::fit::{clean, cut, fold, tabs, width_of};
 use crate::present::{self, NONE};
 use crate::record::{Method, Status, Trust, flag};
 use crate::units::{Ratio, Width, grouped_text};
 use excerpt::{Piece, source_line};
-use fit::{clean, cut, fold, tabs, width_of};
 pub(crate) use look::Look;
 use look::{blue, orange};
 
 /// Lines of the summary of worst lines: of the first device, and of each further one.
 const WORST_MAX: [usize; 2] = [8, 3];
-
-/// The columns that the table of devices takes beside the longest name.
-const TABLE: usize = 91;
 
 /// Characters of a bar.
 const BAR: usize = 12;
@@ -116,11 +112,8 @@ fn head(profile: &Profile, look: Look) -> String {
     let dispatches =
         profile.devices.iter().map(|device| &device.dispatches).find(|d| !d.is_empty());
     for dispatch in dispatches.into_iter().flatten() {
-        let size = dispatch.workgroup_size.map(|n| n.to_string()).join("×");
-        let groups = dispatch
-            .workgroups
-            .map_or("an indirect number of".to_owned(), |w| w.map(|n| n.to_string()).join("×"));
-        details.push(format!("{}: {groups} workgroups of {size}", dispatch.entry_point));
+        let groups = present::workgroups(dispatch.workgroups, dispatch.workgroup_size);
+        details.push(format!("{}: {groups}", dispatch.entry_point));
     }
     let name = look.paint(Style::new().bold(), &clean(&profile.kernel));
     let details = fold(&format!("({})", details.join("; ")), "  ", look.columns);
@@ -170,9 +163,9 @@ fn accesses_unseen(devices: &[DeviceProfile], look: Look) -> String {
 
 /// The devices as a table, or in words where the terminal has no room for one.
 fn devices(devices: &[DeviceProfile], look: Look) -> String {
-    let longest = devices.iter().map(|device| width_of(&device.column.label)).max().unwrap_or(0);
-    if look.columns.is_none_or(|columns| columns >= longest + TABLE) {
-        return present::profile_table(devices).to_text(present::Style::Terminal);
+    let table = present::profile_table(devices);
+    if table.fits(look.columns) {
+        return table.to_text(look.columns);
     }
     let line = |device: &DeviceProfile| {
         let label = &device.column.label;

@@ -7,15 +7,29 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use super::count;
+
+/// The help, which begins with what people come for.
+const JOBS: &str = "\
+{about-with-newline}
+A shader of your own: which of its lines waste lanes, and what to try
+    lanescope profile my.wgsl
+The catalogue: count, time and check its kernels on every device here
+    lanescope --quick
+
+{usage-heading} {usage}
+
+{all-args}{after-help}";
+
 /// Shows which lanes a GPU wastes.
 #[derive(Debug, Parser)]
 #[command(
     name = "lanescope",
     version,
     about,
+    help_template = JOBS,
     long_about = "Shows which lanes a GPU wastes: counts active lanes per source line and times \
-                  kernels on any GPU (Vulkan, Metal, DX12) and on a built-in SIMT simulator. \
-                  Without a command it runs the catalogue's default set.",
+                  kernels on any GPU (Vulkan, Metal, DX12) and on a built-in SIMT simulator.",
     after_help = "Exit codes: 0 done; 1 a check failed; 2 usage or bad input; 3 no such device, or \
                   none that works; 4 the driver lies or fails its self-test; 5 part of the run \
                   failed, the rest is on disk."
@@ -51,8 +65,7 @@ pub(crate) enum Command {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Print the manual page (troff)
-    #[command(hide = true)]
+    /// Print the manual page: `lanescope man | man -l -` shows it
     Man,
     /// Own a device for a parent process; speaks JSON lines on standard input and output
     #[command(hide = true)]
@@ -91,7 +104,7 @@ pub(crate) struct RunArguments {
     /// Device: `sim:32`, `wgpu:0`, `wgpu:<part of the name>`, `all`; may be repeated
     #[arg(short, long, value_name = "ID")]
     pub(crate) device: Vec<String>,
-    /// Values of a parameter: `n=4096`, `form=[sealed,published]`, `n[pow2]=[16:24:4]`
+    /// Values of a parameter: `n=4096`, `n=1M`, `form=[sealed,published]`, `n[pow2]=[16:24:4]`
     #[arg(short, long, value_name = "AXIS=VALUES")]
     pub(crate) axis: Vec<String>,
     /// A small n, the same on every device, and a fifth of the time
@@ -101,7 +114,12 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "SECONDS")]
     pub(crate) budget: Option<f64>,
     /// Operations that a simulated subgroup may execute before it is stopped
-    #[arg(long, default_value_t = crate::run::simulator::STEPS_MAX, value_name = "N")]
+    #[arg(
+        long,
+        default_value_t = crate::run::simulator::STEPS_MAX,
+        value_name = "N",
+        value_parser = count::parse
+    )]
     pub(crate) steps: u64,
     /// Mebibytes that a kernel's buffers may take on simulators before it is refused
     #[arg(
@@ -167,8 +185,8 @@ pub(crate) struct ProfileArguments {
     /// Workgroups along x, y and z, in place of as many as cover n
     #[arg(long, value_name = "X,Y,Z", value_parser = workgroups)]
     pub(crate) workgroups: Option<[u32; 3]>,
-    /// Elements of run-time arrays, an invocation each; 65536, or fewer where that takes too long
-    #[arg(long, value_name = "N")]
+    /// Elements of run-time arrays, an invocation each: 65536, 1e6, 2^20, 1M. Left out, 65536, or fewer where that takes too long
+    #[arg(long, value_name = "N", value_parser = count::parse, allow_negative_numbers = true)]
     pub(crate) n: Option<u64>,
     /// Device: `sim:32`, `wgpu:0`, `wgpu:<part of the name>`, `all`; may be repeated. The first GPU,
     /// `sim:32` and `sim:64` where left out
@@ -201,7 +219,7 @@ pub(crate) struct ProfileArguments {
     #[arg(long, default_value_t = crate::kernel::SEED)]
     pub(crate) seed: u64,
     /// Operations that a simulated subgroup may execute before it is stopped
-    #[arg(long, default_value_t = 1 << 26, value_name = "N")]
+    #[arg(long, default_value_t = 1 << 26, value_name = "N", value_parser = count::parse)]
     pub(crate) steps: u64,
     /// Seconds without a word from a device after which its process is ended
     #[arg(long, default_value_t = crate::run::worker::SILENCE_MAX.as_secs(), value_name = "SECONDS")]

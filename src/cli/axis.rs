@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::count;
 use crate::record::Value;
 
 /// The most points of one sweep.
@@ -76,6 +77,8 @@ fn parse(argument: &str) -> Result<(&str, Vec<Value>), String> {
 fn value(text: &str) -> Value {
     if let Ok(number) = text.parse::<i64>() {
         Value::Integer(number)
+    } else if let Some(number) = count::whole(text).and_then(|count| i64::try_from(count).ok()) {
+        Value::Integer(number)
     } else if let Ok(number) = text.parse::<f64>() {
         Value::Real(number)
     } else {
@@ -139,6 +142,7 @@ mod tests {
             shown(&["form=[sealed,published]", "n=[1:2]"]).unwrap(),
             ["form=sealed n=1", "form=sealed n=2", "form=published n=1", "form=published n=2"]
         );
+        assert_eq!(shown(&["n=[1e3,2^10,1M]"]).unwrap(), ["n=1000", "n=1024", "n=1000000"]);
         assert_eq!(shown(&["p=[0.5,1]"]).unwrap(), ["p=0.5", "p=1"]);
     }
 

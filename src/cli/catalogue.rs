@@ -5,8 +5,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use super::failure::Failure;
-use crate::kernel::{Catalogue, Kernel};
+use clap::CommandFactory as _;
+
+use super::arguments::Arguments;
+use super::failure::{Exit, Failure};
+use crate::kernel::{Catalogue, Kernel, near_matches};
 
 /// The catalogue, with the families of a folder where one is named.
 pub(crate) fn read(folder: Option<&Path>) -> Result<Catalogue, Failure> {
@@ -22,10 +25,40 @@ pub(crate) fn choose<'a>(
     if words.is_empty() {
         return Ok(catalogue.all().collect());
     }
+    if let Some(shader) = words.iter().find(|word| is_shader(word)) {
+        let message = format!(
+            "{shader} is a shader's file and no kernel of the catalogue; to see which of its lines waste \
+             lanes: lanescope profile {shader}"
+        );
+        return Err(Failure::message(Exit::BadInput, message));
+    }
     let mut ids = BTreeSet::new();
     for word in words {
-        let kernels = catalogue.select(word).map_err(Failure::bad_input)?;
+        let kernels = catalogue.select(word).map_err(|error| {
+            let hint = command_meant(word);
+            Failure::message(Exit::BadInput, format!("{error}{hint}"))
+        })?;
         ids.extend(kernels.into_iter().map(|kernel| kernel.id.clone()));
     }
     Ok(catalogue.all().filter(|kernel| ids.contains(&kernel.id)).collect())
+}
+
+/// The commands that a word may have been meant for, as a line of its own; empty where there are none.
+fn command_meant(word: &str) -> String {
+    let commands: Vec<String> = Arguments::command()
+        .get_subcommands()
+        .filter(|command| !command.is_hide_set())
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    let hint = near_matches(word, commands.iter().map(String::as_str));
+    hint.replace("; did you mean", "\nif it was to be a command, did you mean")
+}
+
+/// Whether a word is the name of a shader's file, in whatever language.
+fn is_shader(word: &str) -> bool {
+    let ending = Path::new(word).extension().and_then(|ending| ending.to_str());
+    let ending = ending.map(str::to_lowercase);
+    ending.is_some_and(|ending| {
+        ["wgsl", "spv", "glsl", "comp", "hlsl", "slang", "metal"].contains(&ending.as_str())
+    })
 }

@@ -6,7 +6,8 @@ use super::arguments::CompareArguments;
 use super::failure::{Exit, Failure};
 use crate::analyze::{self, parameters_text};
 use crate::kernel::Catalogue;
-use crate::present::{self, Style};
+use crate::present::fit::fold;
+use crate::present::{self, terminal_columns};
 use crate::record::{Run, Tag};
 use crate::store;
 
@@ -21,20 +22,24 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
     };
     let (a, b) = (load(&arguments.a)?, load(&arguments.b)?);
     let comparison = analyze::compare(&a, &b);
-    writeln!(out, "A is {}, B is {}", arguments.a.display(), arguments.b.display())?;
+    let columns = terminal_columns();
+    let line = format!("A is {}, B is {}", arguments.a.display(), arguments.b.display());
+    writeln!(out, "{}", fold(&line, "", columns))?;
     if comparison.rows.is_empty() {
         writeln!(out, "The two have no launch in common.")?;
     } else {
-        writeln!(out, "{}", present::comparison(&comparison).to_text(Style::Terminal))?;
+        write!(out, "{}", present::comparison(&comparison).to_screen(columns))?;
     }
     if a.counting_rule != b.counting_rule {
-        writeln!(out, "{}", Tag::CountingRuleDiffers.explanation())?;
+        let explanation = Tag::CountingRuleDiffers.explanation();
+        writeln!(out, "{}", fold(explanation, "", columns))?;
     }
     for missing in &comparison.not_compared {
         let side = if missing.side == 0 { "A" } else { "B" };
         let parameters = parameters_text(&missing.parameters, &[]);
         let (label, kernel, reason) = (&missing.label, &missing.kernel, &missing.reason);
-        writeln!(out, "only in {side}: {kernel} {parameters} on {label}: {reason}")?;
+        let line = format!("only in {side}: {kernel} {parameters} on {label}: {reason}");
+        writeln!(out, "{}", fold(&line, "", columns))?;
     }
     Ok(Exit::Done)
 }

@@ -190,13 +190,28 @@ impl Available {
 pub(crate) fn remarks(available: &Available, chosen: &[Choice], asked: bool) -> Vec<String> {
     let mut remarks = available.complaints();
     if !chosen.iter().any(Choice::is_device) {
-        let message = "no adapter is used: counts come from the simulator, and there are no times";
-        remarks.push(message.to_owned());
+        remarks.push(unused(available, asked));
         if !available.has_adapters() && !asked {
             remarks.push(INSTALL.to_owned());
         }
     }
     remarks
+}
+
+/// Why no adapter is used, and how to use the CPU's driver where there is one.
+fn unused(available: &Available, asked: bool) -> String {
+    let on_processor = available.working().into_iter().find(|choice| choice.on_processor);
+    let why = match (asked, on_processor) {
+        (true, _) => "only simulators were named".to_owned(),
+        (false, Some(choice)) => format!(
+            "there is no GPU; {} is a driver for the processor, and --device {} uses it",
+            choice.name,
+            choice.id()
+        ),
+        (false, None) if available.has_adapters() => "none of those that are here works".to_owned(),
+        (false, None) => "there is none".to_owned(),
+    };
+    format!("no adapter is used: {why}. Counts come from the simulator, and there are no times")
 }
 
 fn unlisted_text(trouble: &str) -> String {
@@ -407,6 +422,23 @@ mod tests {
         let message = ids(&["wgpu0"]).unwrap_err().error.to_string();
         assert!(message.contains("did you mean wgpu:0"), "{message}");
         assert!(message.contains("left out  Null hardware"), "{message}");
+    }
+
+    #[test]
+    fn why_no_adapter_is_used_is_said_with_the_way_to_use_one() {
+        let mut available = available();
+        let said = |available: &Available, asked| remarks(available, &[], asked).join(" ");
+        assert!(said(&available, true).contains("only simulators were named"));
+        // The first GPU of the list goes; what is left runs on the processor.
+        available.listings[0].1.devices.remove(1);
+        let words =
+            "there is no GPU; llvmpipe is a driver for the processor, and --device wgpu:1 uses it";
+        assert!(said(&available, false).contains(words), "{}", said(&available, false));
+        available.listings[0].1.devices.pop();
+        assert!(said(&available, false).contains("none of those that are here works"));
+        available.listings.clear();
+        let nothing = said(&available, false);
+        assert!(nothing.contains("there is none.") && nothing.contains("To get a Vulkan driver"));
     }
 
     #[test]

@@ -8,7 +8,8 @@ use super::arguments::DoctorArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use crate::kernel::Catalogue;
-use crate::present::{self, Style};
+use crate::present::fit::{fold, fold_after};
+use crate::present::{self, terminal_columns};
 use crate::record::{CountersFrom, Device, Packing, Tag, Trust, flag};
 use crate::run::back_end::OpenOptions;
 use crate::run::backends;
@@ -114,49 +115,62 @@ fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
 }
 
 fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> Result<(), Failure> {
-    writeln!(out, "Adapters:\n{}", devices::list(available))?;
+    let columns = terminal_columns();
+    let adapters = devices::list(available);
+    writeln!(out, "Adapters:")?;
+    for line in adapters.lines() {
+        let start = line.len() - line.trim_start().len();
+        writeln!(out, "{}", fold_after(&line[..start], line, &" ".repeat(start + 4), columns))?;
+    }
+    writeln!(out)?;
     for (back_end, listing) in available.listings().filter(|(_, listing)| listing.path.is_some()) {
-        writeln!(out, "{}:\n  {}\n", back_end.name, listing.summary(back_end))?;
+        writeln!(out, "{}:\n{}\n", back_end.name, fold(&listing.summary(back_end), "  ", columns))?;
     }
     let devices: Vec<Device> = examined.iter().filter_map(|e| e.device.clone()).collect();
-    writeln!(out, "{}", present::devices(&devices).to_text(Style::Terminal))?;
+    write!(out, "{}", present::devices(&devices).to_screen(columns))?;
     for one in examined {
-        let Examined { id, device, self_test, counters: _ } = one;
-        writeln!(out, "\n{id}")?;
-        if let Some(trust) = one.trust() {
-            let [meaning, consequence] = [trust.meaning(), trust.consequence()];
-            writeln!(out, "  counts: {}: {meaning}; {consequence}", trust.name())?;
+        writeln!(out, "\n{}", one.id)?;
+        for line in said(one) {
+            writeln!(out, "{}", fold_after("  ", &line, "    ", columns))?;
         }
-        if let Some(device) = device {
-            let mapping = match device.lane_is_local_index_mod_width {
-                Some(true) => "lane = local_invocation_index mod W",
-                Some(false) => "lanes are numbered otherwise than local_invocation_index mod W",
-                None => "how lanes are numbered is not known",
-            };
-            writeln!(out, "  {mapping}")?;
-            writeln!(out, "  {}", packing(device.packing))?;
-            for flag in &device.flags {
-                writeln!(out, "  {flag}: {}", flag.explanation())?;
-            }
-        }
-        if let Some(counters) = &one.counters {
-            writeln!(out, "  {}", counters_words(counters))?;
-        }
-        match self_test {
-            Err(error) if device.is_none() => writeln!(out, "  cannot be opened: {error}")?,
-            Err(error) => writeln!(out, "  self-test of counting not possible: {error}")?,
-            Ok(cases) => {
-                for case in cases {
-                    let verdict = if case.differences.is_empty() { "ok  " } else { "FAIL" };
-                    writeln!(out, "  {verdict} {:16} {}", case.name, case.question)?;
-                    for difference in &case.differences {
-                        writeln!(out, "         {difference}")?;
-                    }
-                }
+        for case in one.self_test.iter().flatten() {
+            let verdict = if case.differences.is_empty() { "ok  " } else { "FAIL" };
+            let head = format!("  {verdict} {:16} ", case.name);
+            let hang = " ".repeat(head.len());
+            writeln!(out, "{}", fold_after(&head, &case.question, &hang, columns))?;
+            for difference in &case.differences {
+                writeln!(out, "{}", fold(difference, "         ", columns))?;
             }
         }
     }
     Ok(())
+}
+
+/// What is said of a device beside its self-test, a line each.
+fn said(one: &Examined) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(trust) = one.trust() {
+        let [meaning, consequence] = [trust.meaning(), trust.consequence()];
+        lines.push(format!("counts: {}: {meaning}; {consequence}", trust.name()));
+    }
+    if let Some(device) = &one.device {
+        let mapping = match device.lane_is_local_index_mod_width {
+            Some(true) => "lane = local_invocation_index mod W",
+            Some(false) => "lanes are numbered otherwise than local_invocation_index mod W",
+            None => "how lanes are numbered is not known",
+        };
+        lines.push(mapping.to_owned());
+        lines.push(packing(device.packing).to_owned());
+        lines.extend(device.flags.iter().map(|flag| format!("{flag}: {}", flag.explanation())));
+    }
+    lines.extend(one.counters.as_ref().map(counters_words));
+    if let Err(error) = &one.self_test {
+        lines.push(match one.device {
+            None => format!("cannot be opened: {error}"),
+            Some(_) => format!("self-test of counting not possible: {error}"),
+        });
+    }
+    lines
 }
 
 fn describe(examined: &Examined) -> serde_json::Value {

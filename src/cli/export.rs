@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::failure::Failure;
 use crate::analyze::Summary;
-use crate::present::{self, Style};
+use crate::present;
 use crate::record::Run;
 use crate::store;
 
@@ -58,7 +58,7 @@ pub(crate) fn markdown(summary: &Summary, path: &Path, out: &mut dyn Write) -> R
         for device in &summary.devices {
             let table = present::summary(device, usize::MAX);
             writeln!(out, "### {}\n", table.title)?;
-            writeln!(out, "{}\n", table.to_text(Style::Markdown))?;
+            writeln!(out, "{}\n", table.to_markdown())?;
         }
         Ok(())
     })

@@ -9,6 +9,8 @@ use super::arguments::ListArguments;
 use super::catalogue;
 use super::failure::{Exit, Failure};
 use crate::kernel::{DeviceClass, Kernel, KernelLanguage, SEED, format};
+use crate::present::fit::fold;
+use crate::present::terminal_columns;
 use crate::program::Needs;
 use crate::run::launched::programs;
 
@@ -22,6 +24,8 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
         writeln!(out)?;
         return Ok(Exit::Done);
     }
+    let columns = terminal_columns();
+    let mut family = "";
     for kernel in kernels {
         let description = &kernel.description;
         let beside = if description.in_default_set { "" } else { " (not in the default set)" };
@@ -29,18 +33,31 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
             KernelLanguage::Wgsl => "",
             KernelLanguage::Cuda => " (CUDA C++, on cuda:N alone)",
         };
-        writeln!(out, "{}{beside}{alone}\n    {}", kernel.id, description.question)?;
+        // On a terminal a family is named once; what is searched line by line has whole names.
+        let (own, short) = kernel.id.rsplit_once('/').unwrap_or(("", &kernel.id));
+        if columns.is_some() && own != family {
+            writeln!(out, "{}{own}", if family.is_empty() { "" } else { "\n" })?;
+            family = own;
+        }
+        let name = if columns.is_some() && !own.is_empty() {
+            format!("  {short}")
+        } else {
+            kernel.id.clone()
+        };
+        writeln!(out, "{name}{beside}{alone}")?;
+        let mut tell = |line: &str| writeln!(out, "{}", fold(line, "    ", columns));
+        tell(&description.question)?;
         if arguments.long {
             for (name, parameter) in &description.parameters {
-                writeln!(out, "    {name}: {}; {}", parameter.description, values(parameter))?;
+                tell(&format!("{name}: {}; {}", parameter.description, values(parameter)))?;
             }
             if !description.claims.is_empty() {
-                writeln!(out, "    tests the claims {}", description.claims.join(", "))?;
+                tell(&format!("tests the claims {}", description.claims.join(", ")))?;
             }
             let beyond = beyond_defaults(kernel)?;
             if !beyond.is_empty() {
                 let beyond = beyond.join(", ");
-                writeln!(out, "    needs more than WebGPU promises everywhere: {beyond}")?;
+                tell(&format!("needs more than WebGPU promises everywhere: {beyond}"))?;
             }
         }
     }

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::arguments::OccupancyArguments;
 use super::failure::{Exit, Failure};
 use crate::occupancy::{self, Architecture, Needs, Occupancy};
-use crate::present::{Cell, Column, Style, Table};
+use crate::present::{Cell, Column, Table, terminal_columns};
 
 /// Prints an occupancy, or the architectures.
 pub(crate) fn occupancy(
@@ -19,7 +19,7 @@ pub(crate) fn occupancy(
 ) -> Result<Exit, Failure> {
     let Some(name) = &arguments.arch else {
         let all = occupancy::architectures().map_err(Failure::bad_input)?;
-        writeln!(out, "{}", architectures(&all).to_text(Style::Terminal))?;
+        writeln!(out, "{}", architectures(&all).to_text(terminal_columns()))?;
         return Ok(Exit::Done);
     };
     let architecture = occupancy::architecture(name).map_err(Failure::bad_input)?;
@@ -36,7 +36,7 @@ pub(crate) fn occupancy(
         return Ok(Exit::Done);
     }
     writeln!(out, "{}: {}", architecture.name, architecture.description)?;
-    writeln!(out, "{}", limits(&found).to_text(Style::Terminal))?;
+    writeln!(out, "{}", limits(&found).to_text(terminal_columns()))?;
     let limiting: Vec<String> = found.limiting().map(|resource| resource.to_string()).collect();
     writeln!(
         out,

@@ -13,7 +13,7 @@ use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::run::{complain, exit, tell_missing};
 use super::watch::{RESULT_FILE, Watch, begin_run};
-use super::{export, render};
+use super::{export, foreign, render};
 use crate::analyze::{self, Condition};
 use crate::kernel::{Catalogue, Description, Launch, Workgroups};
 use crate::program::ProgramError;
@@ -161,8 +161,22 @@ fn launch(request: &ProfileRequest, arguments: &ProfileArguments) -> Result<Laun
             );
             Err(Failure::message(Exit::BadInput, message))
         }
-        Ok(Err(error)) => Err(Failure::bad_input(error)),
+        Ok(Err(error)) => Err(refused(request, error)),
         Err(panic) => Err(Failure::message(Exit::PartFailed, panic.to_string())),
+    }
+}
+
+/// What is wrong with a shader; where it is written in another language, that.
+fn refused(request: &ProfileRequest, error: ProfileError) -> Failure {
+    let known = match &error {
+        ProfileError::Program(ProgramError::Parse { .. }) => {
+            foreign::text(&request.file, &request.source)
+        }
+        _ => None,
+    };
+    match known {
+        Some(known) => Failure::message(Exit::BadInput, known),
+        None => Failure::bad_input(error),
     }
 }
 
@@ -189,8 +203,11 @@ fn read_text(path: &Path) -> Result<String, Failure> {
             return Err(Failure::message(Exit::BadInput, message));
         }
         let text = String::from_utf8(bytes);
-        let message = "standard input is not UTF-8 text";
-        return text.map_err(|_| Failure::message(Exit::BadInput, message.to_owned()));
+        return text.map_err(|error| {
+            let known = foreign::bytes("standard input", error.as_bytes());
+            let message = known.unwrap_or("standard input is not UTF-8 text".to_owned());
+            Failure::message(Exit::BadInput, message)
+        });
     }
     let problem = |what: String| {
         Failure::message(Exit::BadInput, format!("{} cannot be read: {what}", path.display()))
@@ -203,13 +220,18 @@ fn read_text(path: &Path) -> Result<String, Failure> {
     if bytes.len() as u64 > TEXT_BYTES_MAX {
         return Err(problem(format!("it has over {TEXT_BYTES_MAX} bytes, the limit")));
     }
-    String::from_utf8(bytes).map_err(|_| problem("it is not UTF-8 text".to_owned()))
+    String::from_utf8(bytes).map_err(|error| {
+        match foreign::bytes(&path.display().to_string(), error.as_bytes()) {
+            Some(known) => Failure::message(Exit::BadInput, known),
+            None => problem("it is not UTF-8 text".to_owned()),
+        }
+    })
 }
 
 /// Writes the launch file beside the shader.
 fn init(request: &ProfileRequest, shader: &Path) -> Result<Exit, Failure> {
     let path: PathBuf = shader.with_extension("toml");
-    let text = template(request).map_err(Failure::bad_input)?;
+    let text = template(request).map_err(|error| refused(request, error))?;
     let made = std::fs::File::options().write(true).create_new(true).open(&path);
     let mut file = made.map_err(|error| {
         let message = if error.kind() == std::io::ErrorKind::AlreadyExists {

@@ -13,7 +13,8 @@ use super::plan::plan;
 use super::watch::{RESULT_FILE, Watch, begin_run};
 use super::{export, render};
 use crate::analyze;
-use crate::present::{self, Style};
+use crate::present::fit::fold;
+use crate::present::{self, counted, terminal_columns};
 use crate::record::{Measurement, Output, Run, Status, Tag, flag};
 use crate::run::session::{Listener as _, Recording};
 
@@ -117,38 +118,32 @@ fn wrong(measurement: &Measurement) -> bool {
 
 /// Every table of a run, how its devices agree with the simulator, and where kernels pay.
 pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failure> {
+    let columns = terminal_columns();
     for (_, table) in present::tables(run) {
-        if !table.title.is_empty() {
-            writeln!(out, "\n{}", table.title)?;
-        }
-        writeln!(out, "{}", table.to_text(Style::Terminal))?;
-        if !table.rows_folded.is_empty() {
-            let count = table.rows_folded.len();
-            writeln!(out, "{count} rows of less usual parameters stand on the page.")?;
-        }
-        for note in &table.notes {
-            writeln!(out, "– {note}")?;
-        }
+        writeln!(out, "{}", table.to_screen(columns))?;
     }
     let agreements = analyze::agreements(run);
     if !agreements.is_empty() {
         let differing: usize =
             agreements.iter().filter(|row| !row.agreement.differences.is_empty()).count();
         let blocks: usize = agreements.iter().map(|row| row.agreement.blocks_compared).sum();
-        let count = agreements.len();
+        let launches = counted(agreements.len() as u128, "launch", "launches");
+        let blocks = counted(blocks as u128, "block", "blocks");
         let verdict = if differing == 0 {
             "executions and lanes equal the simulator's in every block".to_owned()
         } else {
-            format!("{differing} of them differ from the simulator")
+            let differ = if differing == 1 { "differs" } else { "differ" };
+            format!("{differing} of them {differ} from the simulator")
         };
-        writeln!(out, "\nAgreement: {count} launches, {blocks} blocks compared: {verdict}.")?;
+        let line = format!("Agreement: {launches}, {blocks} compared: {verdict}.");
+        writeln!(out, "{}", fold(&line, "", columns))?;
     }
     let sentences = analyze::crossover_sentences(run);
     if !sentences.is_empty() {
         writeln!(out)?;
     }
     for sentence in sentences {
-        writeln!(out, "{sentence}")?;
+        writeln!(out, "{}", fold(&sentence, "", columns))?;
     }
     Ok(())
 }

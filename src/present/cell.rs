@@ -3,9 +3,10 @@
 //! Input: figures, typed, or the reason why one is missing. Output: text for people, and plain numbers
 //! for machines. What was not measured is a dash for people and empty for machines, never a zero.
 
+use std::collections::BTreeMap;
+
 use crate::analyze::{PairedRatio, RatioVerdict};
-use crate::record::Flag;
-use crate::record::flag;
+use crate::record::{Flag, Value, flag};
 use crate::units::{Bytes, Nanoseconds, Ratio, Width, grouped_text};
 
 /// What stands where there is no figure.
@@ -16,6 +17,10 @@ pub const NONE: &str = "–";
 pub enum Cell {
     /// Words.
     Text(String),
+    /// A kernel's full name, or a part of it where a heading says the rest.
+    Kernel(String),
+    /// Parameters with their values, those that a heading does not say.
+    Parameters(Vec<(String, String)>),
     /// Words with more words beneath them, where a page has room.
     Noted(String, String),
     /// A mean of lanes.
@@ -66,6 +71,13 @@ impl Cell {
         value.map_or_else(Self::none, cell)
     }
 
+    /// Parameters with their values.
+    pub fn parameters(all: &BTreeMap<String, Value>) -> Self {
+        Self::Parameters(
+            all.iter().map(|(name, value)| (name.clone(), value.to_string())).collect(),
+        )
+    }
+
     /// A ratio that was measured pair by pair, with its interval; or what keeps it from being more.
     pub fn from_paired(ratio: &PairedRatio) -> Self {
         let figure = match ratio.interval {
@@ -90,6 +102,9 @@ impl Cell {
         match self {
             Self::Missing(_) => true,
             Self::With(inner, _) => inner.is_missing(),
+            Self::Text(words) => words.is_empty(),
+            Self::Parameters(all) => all.is_empty(),
+            Self::Flags(flags) => flags.is_empty(),
             _ => false,
         }
     }
@@ -97,7 +112,8 @@ impl Cell {
     /// The cell for people, on one line.
     pub fn to_text(&self) -> String {
         match self {
-            Self::Text(words) | Self::Noted(words, _) => words.clone(),
+            Self::Text(words) | Self::Kernel(words) | Self::Noted(words, _) => words.clone(),
+            Self::Parameters(all) => parameters(all),
             Self::Lanes(lanes) => format!("{lanes:.2}"),
             Self::Width(width) => width.to_string(),
             Self::Widths(least, most) if least == most => least.to_string(),
@@ -129,6 +145,8 @@ impl Cell {
                 note => format!("{note}, {words}"),
             },
             Self::Text(_)
+            | Self::Kernel(_)
+            | Self::Parameters(_)
             | Self::Lanes(_)
             | Self::Width(_)
             | Self::Widths(..)
@@ -143,10 +161,43 @@ impl Cell {
         }
     }
 
+    /// Of what stands beneath it the interval; empty where there is none.
+    pub fn to_interval(&self) -> String {
+        match self {
+            Self::With(inner, _) => inner.to_interval(),
+            Self::Between(..) | Self::Measured(..) => self.to_note(),
+            _ => String::new(),
+        }
+    }
+
+    /// Of what stands beneath it all but the interval; empty where nothing does.
+    pub fn to_remark(&self) -> String {
+        match self {
+            Self::With(inner, words) => match inner.to_remark() {
+                remark if remark.is_empty() => words.clone(),
+                remark => format!("{remark}, {words}"),
+            },
+            Self::Noted(..) | Self::Missing(_) => self.to_note(),
+            _ => String::new(),
+        }
+    }
+
+    /// The figure as a plain number, in the unit of its kind; nothing where it is none, or several.
+    pub fn value(&self) -> Option<f64> {
+        match self {
+            Self::Lanes(value) | Self::Factor(value) | Self::Between(value, _) => Some(*value),
+            Self::Percent(share) => Some(share.0),
+            Self::Time(time) | Self::Measured(time, ..) => Some(time.0),
+            Self::With(inner, _) => inner.value(),
+            _ => None,
+        }
+    }
+
     /// The cell for machines: a plain number in the unit that its column's key says.
     pub fn to_plain(&self) -> String {
         match self {
-            Self::Text(words) | Self::Noted(words, _) => words.clone(),
+            Self::Text(words) | Self::Kernel(words) | Self::Noted(words, _) => words.clone(),
+            Self::Parameters(all) => parameters(all),
             Self::Lanes(value) | Self::Factor(value) | Self::Between(value, _) => value.to_string(),
             Self::Rate(value, _) => value.to_string(),
             Self::Width(width) => width.to_string(),
@@ -161,6 +212,26 @@ impl Cell {
             Self::Missing(_) => String::new(),
         }
     }
+}
+
+/// Parameters as they are typed: `form=sealed, n=65536`.
+fn parameters(all: &[(String, String)]) -> String {
+    let pairs: Vec<String> = all.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    pairs.join(", ")
+}
+
+/// A count with its noun: `1 launch`, `2 launches`.
+pub fn counted(count: u128, one: &str, many: &str) -> String {
+    format!("{} {}", grouped_text(count), if count == 1 { one } else { many })
+}
+
+/// How many workgroups of which size, as `8×1×1 workgroups of 64×1×1`; nothing for a number that a buffer
+/// holds.
+pub fn workgroups(count: Option<[u32; 3]>, size: [u32; 3]) -> String {
+    let shape = |shape: [u32; 3]| shape.map(|n| n.to_string()).join("×");
+    let noun = if count == Some([1; 3]) { "workgroup" } else { "workgroups" };
+    let count = count.map_or("an indirect number of".to_owned(), shape);
+    format!("{count} {noun} of {}", shape(size))
 }
 
 /// A share as a percentage.

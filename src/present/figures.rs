@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::analyze::{
     self, BeforeAfter, CurveTable, Latencies, LatencyRow, Load, SideBySide, SizeSweep, SpeedSheet,
-    Speedups, StageSheet, SummaryPart, SummaryRow, TimeRatio, UndefinedRow, WidthSeries,
-    WidthSweep,
+    Speedups, StageSheet, SummaryPart, SummaryRow, TimeRatio, TraceSheet, UndefinedRow,
+    WidthSeries, WidthSweep,
 };
 use crate::record::Run;
 
@@ -48,12 +48,18 @@ pub enum Drawing {
     Undefined(Vec<UndefinedRow>),
     /// Curves of times.
     Curves(CurveTable),
+    /// Lanes along time.
+    Trace(TraceSheet),
 }
 
 /// Every figure of a run that has something in it, in the order in which they are shown.
 pub fn figures(run: &Run) -> Vec<Figure> {
     let mut found = Vec::new();
     bars(run, &mut found);
+    for sheet in analyze::traces(run) {
+        let words = [Some("trace"), Some(sheet.family.as_str()), sheet.form.as_deref()];
+        found.push(name_figure(words, Drawing::Trace(sheet.clone())));
+    }
     for table in analyze::side_by_side(run) {
         let words = [Some("side-by-side"), Some(table.family.as_str()), table.form.as_deref()];
         found.push(name_figure(words, Drawing::SideBySide(table.clone())));

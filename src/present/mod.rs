@@ -6,13 +6,18 @@
 //! figure is worked out here, and nothing is printed or written to disk.
 
 mod cell;
+mod condense;
 mod figures;
+pub mod fit;
+mod layout;
 mod table;
 mod tables;
+#[cfg(test)]
+mod tests;
 
-pub use cell::{Cell, NONE, percent};
+pub use cell::{Cell, NONE, counted, percent, workgroups};
 pub use figures::{Drawing, Figure, figures};
-pub use table::{Align, Column, Style, Table, terminal_columns, to_csv};
+pub use table::{Align, Column, Table, terminal_columns, to_csv};
 pub use tables::{
     Section, comparison, crossovers, devices, model, peers, profile_table, side_by_side, summary,
     summary_plain, tables, width_reported,

@@ -1,9 +1,9 @@
-//! A table of cells, and its forms for terminals, Markdown and CSV.
+//! A table of cells, and its forms for Markdown and CSV; `layout` writes it for terminals.
 //!
-//! Input: columns and rows. Output: text. A terminal's table fits the terminal that it is printed on.
+//! Input: columns and rows. Output: text.
 
-use comfy_table::presets::{ASCII_MARKDOWN, UTF8_HORIZONTAL_ONLY};
-use comfy_table::{CellAlignment, ContentArrangement};
+use comfy_table::CellAlignment;
+use comfy_table::presets::ASCII_MARKDOWN;
 
 use super::Cell;
 
@@ -12,10 +12,14 @@ use super::Cell;
 pub struct Table {
     /// What it is of; may be empty.
     pub title: String,
+    /// What holds for every row, said once: filled by [`Table::condensed`].
+    pub facts: Vec<String>,
     /// The columns.
     pub columns: Vec<Column>,
     /// The rows, a cell for each column.
     pub rows: Vec<Vec<Cell>>,
+    /// Where a group of rows begins, and what its rows share: filled by [`Table::condensed`].
+    pub groups: Vec<(usize, String)>,
     /// Rows of less usual parameters, which a page folds and a terminal counts.
     pub rows_folded: Vec<Vec<Cell>>,
     /// Sentences below it.
@@ -31,6 +35,12 @@ pub struct Column {
     pub align: Align,
     /// Whether terminals and Markdown show what stands beneath a cell, in brackets behind it.
     pub notes_inline: bool,
+    /// Whether it is said once, in the heading, where every row has the same.
+    pub once: bool,
+    /// Whether it goes to a line beneath its row where a terminal is narrow.
+    pub below: bool,
+    /// Columns that it may only repeat; it is then left out, and the heading says so.
+    pub repeats: &'static [&'static str],
 }
 
 /// Where cells stand.
@@ -47,30 +57,46 @@ pub fn terminal_columns() -> Option<usize> {
     comfy_table::Table::new().width().map(usize::from)
 }
 
-/// How a table is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
-    /// For a terminal of the current width.
-    Terminal,
-    /// For a Markdown page.
-    Markdown,
-}
-
 impl Column {
     /// A column of words.
     pub fn words(name: impl Into<String>) -> Self {
-        Self { name: name.into(), align: Align::Left, notes_inline: false }
+        Self {
+            name: name.into(),
+            align: Align::Left,
+            notes_inline: false,
+            once: false,
+            below: false,
+            repeats: &[],
+        }
     }
 
     /// A column of figures.
     pub fn figures(name: impl Into<String>) -> Self {
-        Self { name: name.into(), align: Align::Right, notes_inline: false }
+        Self { align: Align::Right, ..Self::words(name) }
     }
 
     /// The same, whose notes are shown everywhere.
     #[must_use]
     pub fn with_notes(self) -> Self {
         Self { notes_inline: true, ..self }
+    }
+
+    /// The same, said once where every row has the same.
+    #[must_use]
+    pub fn once(self) -> Self {
+        Self { once: true, ..self }
+    }
+
+    /// The same, beneath its row where a terminal is narrow.
+    #[must_use]
+    pub fn below(self) -> Self {
+        Self { below: true, ..self }
+    }
+
+    /// The same, left out where it says no more than one of these columns does.
+    #[must_use]
+    pub fn repeats(self, columns: &'static [&'static str]) -> Self {
+        Self { repeats: columns, ..self }
     }
 }
 
@@ -79,44 +105,58 @@ impl Table {
     pub fn new(title: impl Into<String>, columns: impl IntoIterator<Item = Column>) -> Self {
         Self {
             title: title.into(),
+            facts: Vec::new(),
             columns: columns.into_iter().collect(),
             rows: Vec::new(),
+            groups: Vec::new(),
             rows_folded: Vec::new(),
             notes: Vec::new(),
         }
+    }
+
+    /// The place of the column of this name.
+    pub(super) fn place(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|column| column.name == name)
+    }
+
+    /// Every row, the folded ones last.
+    pub(super) fn all_rows(&self) -> impl Iterator<Item = &Vec<Cell>> {
+        self.rows.iter().chain(&self.rows_folded)
+    }
+
+    /// Every row, to change it.
+    pub(super) fn all_rows_mut(&mut self) -> impl Iterator<Item = &mut Vec<Cell>> {
+        self.rows.iter_mut().chain(&mut self.rows_folded)
+    }
+
+    /// Takes a column away.
+    pub(super) fn remove_column(&mut self, place: usize) {
+        self.columns.remove(place);
+        for row in self.all_rows_mut() {
+            row.remove(place);
+        }
+    }
+
+    /// Whether no row has anything in a column.
+    pub(super) fn is_empty_column(&self, place: usize) -> bool {
+        self.all_rows().all(|row| row.get(place).is_none_or(Cell::is_missing))
     }
 
     /// Leaves out the columns, among those named, in which no row has anything.
     #[must_use]
     pub fn without_empty(mut self, names: &[&str]) -> Self {
         for name in names {
-            let Some(place) = self.columns.iter().position(|column| column.name == *name) else {
-                continue;
-            };
-            let mut rows = self.rows.iter().chain(&self.rows_folded);
-            if rows.all(|row| row.get(place).is_none_or(Cell::is_missing)) {
-                self.columns.remove(place);
-                for row in self.rows.iter_mut().chain(&mut self.rows_folded) {
-                    row.remove(place);
-                }
+            if let Some(place) = self.place(name).filter(|place| self.is_empty_column(*place)) {
+                self.remove_column(place);
             }
         }
         self
     }
 
-    /// The table as text, without title and notes.
-    pub fn to_text(&self, style: Style) -> String {
+    /// The table as Markdown, without title and notes.
+    pub fn to_markdown(&self) -> String {
         let mut table = comfy_table::Table::new();
-        match style {
-            Style::Terminal => {
-                table
-                    .load_style(UTF8_HORIZONTAL_ONLY)
-                    .set_content_arrangement(ContentArrangement::Dynamic);
-            }
-            Style::Markdown => {
-                table.load_style(ASCII_MARKDOWN);
-            }
-        }
+        table.load_style(ASCII_MARKDOWN);
         table.set_header(self.columns.iter().map(|column| &column.name));
         for row in &self.rows {
             let cells = row.iter().zip(&self.columns);

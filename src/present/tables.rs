@@ -59,7 +59,7 @@ pub fn devices(devices: &[Device]) -> Table {
         Column::words("name"),
         Column::words("driver"),
         Column::words("backend"),
-        Column::figures("W reported"),
+        Column::figures("W reported").repeats(&["W run"]),
         Column::figures("W run"),
         Column::figures("timer tick"),
         Column::figures("timer quantum"),
@@ -67,7 +67,7 @@ pub fn devices(devices: &[Device]) -> Table {
         Column::figures("copy"),
         Column::words("fma() rounds once"),
         Column::figures("loop limit"),
-        Column::words("flags"),
+        Column::words("flags").below(),
     ];
     let mut table = Table::new("", columns);
     table.rows = devices.iter().map(device_cells).collect();
@@ -113,10 +113,10 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
     let columns = [
         Column::words("kernel"),
         Column::words("parameters"),
-        Column::figures("W"),
+        Column::figures("W").once(),
         Column::figures("active lanes"),
-        Column::figures("expected"),
-        Column::figures("simulated"),
+        Column::figures("expected").repeats(&["active lanes", "simulated"]),
+        Column::figures("simulated").repeats(&["active lanes"]),
         Column::figures("published"),
         Column::figures("efficiency"),
         Column::figures("time"),
@@ -124,10 +124,14 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
         Column::figures("predicted"),
         Column::figures("rate"),
         Column::figures("of copy"),
-        Column::words("flags"),
+        Column::words("flags").below(),
     ];
-    let width = device.width.map_or(String::new(), |w| format!(", subgroups of {w} lanes"));
-    let mut table = Table::new(format!("{} ({}{width})", device.label, device.device), columns);
+    let title = if device.label == device.device {
+        device.label.clone()
+    } else {
+        format!("{}, {}", device.label, device.device)
+    };
+    let mut table = Table::new(title, columns);
     let (shown, _) = device.usual(rows_max);
     let mut rest = shown.rows.iter().peekable();
     for row in &device.rows {
@@ -152,8 +156,8 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
     let mut flags = row.flags.clone();
     flags.sort();
     vec![
-        Cell::text(&row.kernel),
-        Cell::text(parameters_text(&row.parameters, &[])),
+        Cell::Kernel(row.kernel.clone()),
+        Cell::parameters(&row.parameters),
         Cell::from_option(row.width, Cell::Width),
         Cell::from_option(row.active_lanes_mean, Cell::Lanes),
         Cell::from_option(row.active_lanes_mean_expected, Cell::Lanes),
@@ -264,7 +268,7 @@ pub fn side_by_side(found: &SideBySide) -> Table {
         Column::figures("time, Vulkan"),
         Column::figures("time, CUDA"),
         Column::figures("CUDA / Vulkan"),
-        Column::words("where the machine differs from the source"),
+        Column::words("where the machine differs from the source").below(),
     ];
     let form = found.form.as_ref().map_or(String::new(), |form| format!(", {form}"));
     let other = found.other_label.as_ref();
@@ -416,7 +420,8 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
             } else {
                 Cell::from_option(method, |it| Cell::text(it.name()))
             },
-            Cell::text(device.trust.name()),
+            // What failed has no counts that could be relied on.
+            if failed { Cell::none() } else { Cell::text(device.trust.name()) },
             Cell::from_option(worst, |line| Cell::text(format!("line {}", line.line))),
         ]);
     }
@@ -428,17 +433,17 @@ pub fn comparison(comparison: &Comparison) -> Table {
     let columns = [
         Column::words("kernel"),
         Column::words("parameters"),
-        Column::words("device A"),
-        Column::words("device B"),
-        Column::figures("W A"),
-        Column::figures("W B"),
+        Column::words("device A").once(),
+        Column::words("device B").once().repeats(&["device A"]),
+        Column::figures("W A").once(),
+        Column::figures("W B").once().repeats(&["W A"]),
         Column::figures("lanes A"),
-        Column::figures("lanes B"),
+        Column::figures("lanes B").repeats(&["lanes A"]),
         Column::figures("time A"),
         Column::figures("time B"),
         Column::figures("time B / A").with_notes(),
         Column::figures("subgroup operations B / A"),
-        Column::words("flags"),
+        Column::words("flags").below(),
     ];
     let mut table = Table::new("", columns);
     for row in &comparison.rows {
@@ -446,8 +451,8 @@ pub fn comparison(comparison: &Comparison) -> Table {
         let lanes = |lanes: Option<f64>| Cell::from_option(lanes, Cell::Lanes);
         let time = |time: Option<Nanoseconds>| Cell::from_option(time, Cell::Time);
         table.rows.push(vec![
-            Cell::text(&row.kernel),
-            Cell::text(parameters_text(&row.parameters, &[])),
+            Cell::Kernel(row.kernel.clone()),
+            Cell::parameters(&row.parameters),
             Cell::text(&row.labels[0]),
             Cell::text(&row.labels[1]),
             width(row.widths[0]),

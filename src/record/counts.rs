@@ -11,6 +11,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::{BlockId, Executions, Lanes};
 
+/// What the lanes of one subgroup did in its first operations, as the simulator saw it: a step for each block
+/// that it executed, until there were 256 operations.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trace {
+    /// The dispatch, by its place in [`Measurement::dispatches`](super::Measurement::dispatches).
+    pub dispatch: usize,
+    /// The workgroup's number in dispatch order: x runs fastest.
+    pub workgroup: u64,
+    /// The subgroup's number in its workgroup.
+    pub subgroup: u32,
+    /// The block of each step.
+    pub blocks: Vec<BlockId>,
+    /// The active lanes of each step in hexadecimal: bit i is lane i.
+    pub active: Vec<String>,
+}
+
 /// A basic block of a dispatch: what the program says of it, and its counts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Block {

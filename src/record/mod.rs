@@ -34,7 +34,9 @@ mod peers;
 mod value;
 
 use counts::lines_of;
-pub use counts::{Block, BlockCode, ConditionClass, ConstructPart, Enclosure, Flow, Leave, Line};
+pub use counts::{
+    Block, BlockCode, ConditionClass, ConstructPart, Enclosure, Flow, Leave, Line, Trace,
+};
 pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};
 pub use machine::{Counter, CountersFrom, Instruction, MachineCode};
@@ -232,6 +234,10 @@ pub struct Measurement<D = Dispatch> {
     pub efficiency_ratio: Option<Ratio>,
     /// The dispatches, in the order of execution.
     pub dispatches: Vec<D>,
+    /// What the lanes of one subgroup did, of the dispatch with most operations; absent where no simulator
+    /// counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trace: Option<Trace>,
     /// Counts under seeded schedules of the simulator, where the figures depend on the schedule and
     /// others were asked for; else absent. All else is of the default schedule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -294,6 +300,7 @@ impl<D> Measurement<D> {
             answer_ns: self.answer_ns,
             active_lanes_mean: self.active_lanes_mean,
             efficiency_ratio: self.efficiency_ratio,
+            trace: self.trace,
             schedules: self.schedules,
             time: self.time,
             bytes_moved_min: self.bytes_moved_min,

@@ -12,15 +12,20 @@ use super::{
     table::TableText,
 };
 use crate::{
-    analyze::{self, AgreementRow, Quantity, Summary, parameters_text},
+    analyze::{self, AgreementRow, Miss, Quantity, Summary, parameters_text},
     chart,
-    present::{self, Section},
+    present::{self, Cell, Section},
     record::{Output, PeerRow, Run, Status},
+    units::Ratio,
 };
 
 /// Everything on the page.
 #[derive(Debug, Serialize)]
 pub(super) struct Context {
+    /// What was found, a sentence each.
+    found: Vec<String>,
+    /// Where counting predicts another time than was measured.
+    misses: Vec<MissText>,
     runs: Vec<RunText>,
     /// Nothing where no device was opened.
     devices: Option<TableText>,
@@ -52,6 +57,20 @@ pub(super) struct RunText {
     host: String,
     environment: Vec<String>,
     measurements: usize,
+}
+
+/// A ratio that counting misses.
+#[derive(Debug, Serialize)]
+struct MissText {
+    kernel: String,
+    /// Parameters and device.
+    #[serde(rename = "where")]
+    place: String,
+    measured: String,
+    predicted: String,
+    /// How far off that is.
+    off: String,
+    reasons: Vec<String>,
 }
 
 /// A device held against the simulator.
@@ -100,6 +119,8 @@ pub(super) fn context(
         tables.extract_if(.., |(one, _)| *one == section).map(|(_, table)| table.into()).collect()
     };
     Ok(Context {
+        found: analyze::overview(joined, &summary),
+        misses: analyze::misses(joined, &summary).iter().map(miss).collect(),
         runs: runs.iter().map(run).collect(),
         devices: of(Section::Devices).pop().filter(|_| !joined.devices.is_empty()),
         summaries: of(Section::Summary),
@@ -116,6 +137,20 @@ pub(super) fn context(
         failures: failures(&summary),
         peers: (!peers.is_empty()).then(|| present::peers(peers).into()),
     })
+}
+
+/// Describes a miss.
+fn miss(miss: &Miss) -> MissText {
+    let measured = Cell::from_paired(&miss.measured);
+    let more = if miss.share() > 0.0 { "more" } else { "less" };
+    MissText {
+        kernel: miss.kernel.clone(),
+        place: format!("{}, {}", miss.parameters, miss.label),
+        measured: format!("{} ({})", measured.to_text(), measured.to_note()),
+        predicted: Cell::Factor(miss.predicted).to_text(),
+        off: format!("{} {more}", present::percent(Ratio(miss.share().abs()))),
+        reasons: miss.reasons.clone(),
+    }
 }
 
 /// Describes one invocation.

@@ -35,7 +35,9 @@ pub(super) struct MeasuredText {
 
 /// Every measurement for which counters were asked for or found.
 pub(super) fn list_measurements(run: &Run) -> Vec<MeasuredText> {
-    let asked = |one: &&Measurement| !one.counters.is_empty() || !one.counters_missing.is_empty();
+    // What a simulator counts of itself is no hardware counter.
+    let asked =
+        |one: &&Measurement| one.counters_from.is_some() || !one.counters_missing.is_empty();
     let text = |one: &Measurement| {
         let [threads, on] = match machine::threads_means(&one.counters) {
             Some(means) => means.map(Some),

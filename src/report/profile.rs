@@ -19,8 +19,9 @@ use super::{
     highlight::{TextPart, highlight},
 };
 use crate::{
-    analyze::{Advice, DeviceProfile, LineProfile, Profile, Rule},
-    present,
+    analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule},
+    chart,
+    present::{self, Drawing, counted},
     record::{Device, Flag, Method, Output, Run, Status},
     units::{Ratio, Width},
 };
@@ -50,6 +51,8 @@ struct Page {
     advice: Vec<AdviceText>,
     /// The devices that the advice's columns belong to.
     advised: Vec<String>,
+    /// Lanes along time, as SVG; empty where no simulator counted.
+    trace: String,
     worst: Vec<WorstText>,
     worst_of: String,
     lines: Vec<LineText>,
@@ -191,7 +194,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         .collect();
     let shown = |id: &str| profile.devices.iter().any(|device| device.column.device == id);
     Page {
-        title: crate::analyze::short_name(&profile.kernel).to_owned(),
+        title: analyze::short_name(&profile.kernel).to_owned(),
         faults: profile.faults().into_keys().collect(),
         file: profile.kernel.clone(),
         parameters: profile.parameters.clone(),
@@ -203,6 +206,11 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         columns: counted.iter().map(|device| device.column.label.clone()).collect(),
         advice: advices(profile, advice, &advised),
         advised: advised.iter().map(|device| device.column.label.clone()).collect(),
+        trace: analyze::trace_of(run, &profile.kernel)
+            .and_then(|sheet| chart::draw(&Drawing::Trace(sheet)).ok())
+            // Within a page an SVG needs no name space, and the page names no address.
+            .map(|svg| svg.replace(" xmlns=\"http://www.w3.org/2000/svg\"", ""))
+            .unwrap_or_default(),
         worst: first.map(|device| worst(profile, device)).unwrap_or_default(),
         worst_of: first.map(|device| device.column.label.clone()).unwrap_or_default(),
         lines: lines(profile, &counted),
@@ -214,10 +222,8 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
 fn card(device: &DeviceProfile) -> DeviceCard {
     let column = &device.column;
     let launch = |dispatch: &crate::record::Dispatch| {
-        let shape = |shape: [u32; 3]| shape.map(|n| n.to_string()).join("×");
-        let groups = dispatch.workgroups.map_or("an indirect number of".to_owned(), shape);
-        let size = shape(dispatch.workgroup_size);
-        format!("{}: {groups} workgroups of {size}", dispatch.entry_point)
+        let groups = present::workgroups(dispatch.workgroups, dispatch.workgroup_size);
+        format!("{}: {groups}", dispatch.entry_point)
     };
     DeviceCard {
         id: column.device.clone(),
@@ -229,7 +235,11 @@ fn card(device: &DeviceProfile) -> DeviceCard {
         bar: device.efficiency().map(bar),
         slots: format::count(column.work.subgroup_operations),
         method: column.method.map_or(format::NONE, Method::name).to_owned(),
-        trust: device.trust.name().to_owned(),
+        // What failed has no counts that could be relied on.
+        trust: match device.status {
+            Status::Failed => format::NONE.to_owned(),
+            Status::Ok => device.trust.name().to_owned(),
+        },
         trust_meaning: device.trust.meaning().to_owned(),
         checks: if device.checked { "on" } else { "off" }.to_owned(),
         output: match device.output {
@@ -354,11 +364,11 @@ fn cell(line: &LineProfile, device: &DeviceProfile) -> CellText {
         share: format::percent(line.share),
         tint: tint(line, device),
         detail: format!(
-            "{} operations, {} subgroup operations ({} of all), {} lane-operations",
-            line.operations,
-            format::count(line.work.subgroup_operations),
+            "{}, {} ({} of all), {}",
+            counted(line.operations.into(), "operation", "operations"),
+            counted(line.work.subgroup_operations, "subgroup operation", "subgroup operations"),
             format::percent(line.share),
-            format::count(line.work.lane_operations)
+            counted(line.work.lane_operations, "lane operation", "lane operations")
         ),
         histogram: line
             .histogram

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::format;
 use crate::{
     analyze::{self, BlockCell, LineCell, SourceColumn, SourceView},
+    present::counted,
     record::{Method, Run},
 };
 
@@ -134,10 +135,10 @@ fn cell_text(cell: &LineCell, column: &SourceColumn) -> CellText {
         bar: format!("{:.1}", portion * 100.0),
         share: format!("{} of subgroup operations", format::percent(cell.share)),
         detail: format!(
-            "{} operations on the line, {} subgroup operations, {} lane-operations",
-            cell.operations,
-            format::count(cell.work.subgroup_operations),
-            format::count(cell.work.lane_operations)
+            "{} on the line, {}, {}",
+            counted(cell.operations.into(), "operation", "operations"),
+            counted(cell.work.subgroup_operations, "subgroup operation", "subgroup operations"),
+            counted(cell.work.lane_operations, "lane operation", "lane operations")
         ),
         blocks: cell.blocks.iter().map(block).collect(),
     }

@@ -10,9 +10,11 @@ use crate::present::{Align, Cell, Column, Table};
 #[derive(Debug, Serialize)]
 pub(super) struct TableText {
     title: String,
+    /// What holds for all rows.
+    facts: String,
     columns: Vec<ColumnText>,
-    rows: Vec<Vec<CellText>>,
-    rows_folded: Vec<Vec<CellText>>,
+    rows: Vec<RowText>,
+    rows_folded: Vec<RowText>,
     notes: Vec<String>,
 }
 
@@ -24,6 +26,14 @@ struct ColumnText {
     right: bool,
 }
 
+/// A row.
+#[derive(Debug, Serialize)]
+struct RowText {
+    /// What this row and those after it share; empty where no group begins.
+    heading: String,
+    cells: Vec<CellText>,
+}
+
 /// A cell.
 #[derive(Debug, Serialize)]
 struct CellText {
@@ -31,18 +41,28 @@ struct CellText {
     /// What stands beneath it; empty where nothing does.
     note: String,
     right: bool,
+    /// Whether there is nothing in it to say.
+    none: bool,
 }
 
 impl From<Table> for TableText {
     fn from(table: Table) -> Self {
-        let Table { title, columns, rows, rows_folded, notes } = table;
-        let texts = |rows: Vec<Vec<Cell>>| {
-            rows.iter().map(|row| row.iter().zip(&columns).map(cell).collect()).collect()
+        let Table { title, facts, columns, rows, groups, rows_folded, notes } = table.condensed();
+        let texts = |rows: Vec<Vec<Cell>>, groups: &[(usize, String)]| {
+            let row = |(index, row): (usize, &Vec<Cell>)| RowText {
+                heading: groups
+                    .iter()
+                    .find(|(first, _)| *first == index)
+                    .map_or(String::new(), |(_, words)| words.clone()),
+                cells: row.iter().zip(&columns).map(cell).collect(),
+            };
+            rows.iter().enumerate().map(row).collect()
         };
         Self {
             title,
-            rows: texts(rows),
-            rows_folded: texts(rows_folded),
+            facts: facts.join("; "),
+            rows: texts(rows, &groups),
+            rows_folded: texts(rows_folded, &[]),
             columns: columns
                 .iter()
                 .map(|column| ColumnText {
@@ -56,5 +76,7 @@ impl From<Table> for TableText {
 }
 
 fn cell((cell, column): (&Cell, &Column)) -> CellText {
-    CellText { text: cell.to_text(), note: cell.to_note(), right: column.align == Align::Right }
+    let (text, note) = (cell.to_text(), cell.to_note());
+    let none = cell.is_missing() && note.is_empty();
+    CellText { text, note, right: column.align == Align::Right, none }
 }

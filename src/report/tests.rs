@@ -137,7 +137,7 @@ fn what_sorting_gains_is_on_the_page_and_the_page_stays_readable() {
         assert!(page.contains(&text(line)), "{line}");
     }
     let table = &crate::analyze::model_tables(&run)[0];
-    let shown = page.matches("<tr><td>sorted over divergent").count();
+    let shown = page.matches("<tr><td data-name=\"kernel\">sorted over divergent").count();
     assert_eq!(shown, 11 * 30, "every row, the unusual ones folded");
     let rows = table.others.len();
     assert!(page.contains(&format!("<summary>{rows} rows of less usual parameters</summary>")));

@@ -104,6 +104,7 @@ pub fn measurement(
         active_lanes_mean,
         efficiency_ratio,
         dispatches,
+        trace: counted.as_ref().and_then(|counted| counted.trace.clone()),
         schedules: Vec::new(),
         time: timed.and_then(|timed| timed.time),
         bytes_moved_min: launch.bytes,

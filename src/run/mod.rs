@@ -53,7 +53,7 @@ use crate::kernel::Launch;
 use crate::kernel::reference::OutputVerdict;
 pub use crate::record::RunErrorKind;
 use crate::record::{
-    Counter, CountersFrom, Device, Flag, Limit, LimitOf, MachineCode, Method, Output, Time,
+    Counter, CountersFrom, Device, Flag, Limit, LimitOf, MachineCode, Method, Output, Time, Trace,
 };
 use crate::units::{Nanoseconds, Width};
 
@@ -179,6 +179,9 @@ pub struct Counted {
     /// Time from the device being open to the counts being there; nothing where it was not taken.
     #[serde(default)]
     pub answer_ns: Option<Nanoseconds>,
+    /// What the lanes of one subgroup did; nothing where nobody watched.
+    #[serde(default)]
+    pub trace: Option<Trace>,
 }
 
 /// Counts of one dispatch.

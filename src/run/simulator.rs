@@ -3,6 +3,8 @@
 //! Input: launches. Output: counts, histograms and verdicts. It takes no time: a simulator's speed
 //! says nothing of a GPU's.
 
+mod trace;
+
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -15,13 +17,14 @@ use crate::instrument::Count;
 use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
 use crate::record::{
-    Backend, Counter, Device, DeviceKind, Flag, Gives, LimitOf, Method, Packing, Tag, Trust,
+    Backend, Counter, Device, DeviceKind, Flag, Gives, LimitOf, Method, Packing, Tag, Trace, Trust,
 };
 use crate::simulate::{
     BUFFER_BYTES_MAX, Compiled, Config, DetachedBuffer, Fma, Memory, Outcome, Reconvergence,
     Report, ReportKind, Schedule, SimulateError, Trap,
 };
 use crate::units::Width;
+use trace::Tracer;
 
 /// Operations that one subgroup may execute where nothing else is asked for.
 pub const STEPS_MAX: u64 = 1 << 32;
@@ -155,7 +158,8 @@ impl SimulatorRunner {
                 left /= taken.max(1);
                 u32::try_from(taken).unwrap_or(u32::MAX)
             });
-            let outcome = self.dispatch(launch, program, part, &mut buffers)?;
+            let mut tracer = Tracer::new(program);
+            let outcome = self.dispatch(launch, program, part, &mut buffers, &mut tracer)?;
             let times = count(workgroups).div_ceil(count(part).max(1));
             steps = steps.saturating_add(outcome.steps.saturating_mul(times));
         }
@@ -273,15 +277,23 @@ impl SimulatorRunner {
         let mut dispatches = Vec::new();
         let mut elapsed = Duration::ZERO;
         let mut flags = Vec::new();
-        for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
+        let mut trace: Option<(u64, Trace)> = None;
+        let listed = launch.dispatches.iter().zip(&programs).enumerate();
+        for (index, (dispatch, program)) in listed {
             let workgroups = match &dispatch.workgroups {
                 Workgroups::Direct(workgroups) => *workgroups,
                 Workgroups::Indirect { buffer, offset } => indirect(&buffers, buffer, *offset)?,
             };
             #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
             let start = Instant::now();
-            let outcome = self.dispatch(launch, program, workgroups, &mut buffers)?;
+            let mut tracer = Tracer::new(program);
+            let outcome = self.dispatch(launch, program, workgroups, &mut buffers, &mut tracer)?;
             elapsed += start.elapsed();
+            // The dispatch that has most to do is the one that is looked at.
+            if !dispatch.setup && trace.as_ref().is_none_or(|(steps, _)| outcome.steps > *steps) {
+                let found = tracer.finish(index, self.config.width);
+                trace = found.map(|found| (outcome.steps, found)).or(trace);
+            }
             flags.extend(to_flags(&outcome));
             let count = |block: crate::simulate::BlockCounts| Count {
                 issues: block.issues,
@@ -314,6 +326,7 @@ impl SimulatorRunner {
             runtime_checks: true,
             counters,
             flags,
+            trace: trace.map(|(_, trace)| trace),
         })
     }
 
@@ -324,6 +337,7 @@ impl SimulatorRunner {
         program: &Program,
         workgroups: [u32; 3],
         buffers: &mut Buffers,
+        tracer: &mut Tracer,
     ) -> Result<Outcome, RunError> {
         let unsupported =
             |error: SimulateError| RunError::new(RunErrorKind::Unsupported, error.to_string());
@@ -342,7 +356,7 @@ impl SimulatorRunner {
         }
         let zero_workgroup_memory = launch.workgroup_memory_zeroed;
         let config = Config { zero_workgroup_memory, ..self.config };
-        let outcome = compiled.run(workgroups, &mut memory, &config);
+        let outcome = compiled.run_observed(workgroups, &mut memory, &config, tracer);
         for binding in bindings {
             if let Some(taken) = memory.take(binding.group, binding.binding) {
                 buffers.insert(binding.name, taken);

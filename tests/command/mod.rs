@@ -15,10 +15,12 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 34] = [
+    let checks: [(&str, fn()); 36] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
+        ("a_shader_or_a_misspelt_command_is_told_what_to_type", first_minutes),
+        ("the_help_begins_with_the_two_jobs", help),
         ("unknown_devices_exit_with_three", unknown_devices),
         ("kernels_in_cuda_are_left_out_elsewhere", kernels_in_cuda),
         ("kernels_without_a_parameter_run_at_their_own_points", partly_lacking),
@@ -334,6 +336,42 @@ fn list_limits() {
     assert_eq!(said("moe/sorted"), needs("9 storage buffers (8)"));
     assert_eq!(said("reduce/device"), needs("1024 invocations a workgroup (256)"));
     assert_eq!(said("five_patterns/uniform"), None);
+}
+
+/// What a newcomer types first, and what is said to it.
+fn first_minutes() {
+    let folder = TempDir::new().unwrap();
+    let told = |arguments: &[&str], words: &str| {
+        let (code, _, stderr) = program::parts(&program::run(&folder, &[], arguments));
+        assert_eq!(code, 2, "{arguments:?}: {stderr}");
+        assert!(stderr.contains(words), "{arguments:?}: {stderr}");
+    };
+    told(&["x.wgsl"], "lanescope profile x.wgsl");
+    told(&["profiel", "x.wgsl"], "lanescope profile x.wgsl");
+    told(&["profiel"], "if it was to be a command, did you mean profile?");
+    told(&["profile", "x.wgsl", "--n", "-5"], "it is no whole number; 65536, 1e6, 2^20");
+    let write = |name: &str, bytes: &[u8]| std::fs::write(folder.path().join(name), bytes).unwrap();
+    write("x.comp", b"#version 450\nlayout(local_size_x = 64) in;\nvoid main() {}\n");
+    told(&["profile", "x.comp"], "x.comp is GLSL");
+    write("x.spv", &[0x03, 0x02, 0x23, 0x07, 0xff, 0xfe]);
+    told(&["profile", "x.spv"], "x.spv is SPIR-V");
+    write("bevy.wgsl", b"#import bevy_pbr::view\n@compute @workgroup_size(1) fn main() {}\n");
+    told(&["profile", "bevy.wgsl"], "bevy.wgsl:1: `#import` is a preprocessor's");
+    told(&["profile", "--init", "bevy.wgsl"], "bevy.wgsl:1: `#import`");
+}
+
+/// Both jobs stand before anything else, each with an example, and every command is listed.
+fn help() {
+    let folder = TempDir::new().unwrap();
+    for option in ["-h", "--help"] {
+        let (code, stdout, _) = program::parts(&program::run(&folder, &[], &[option]));
+        assert_eq!(code, 0);
+        let usage = stdout.find("Usage:").unwrap();
+        for example in ["\n    lanescope profile my.wgsl\n", "\n    lanescope --quick\n"] {
+            assert!(stdout.find(example).is_some_and(|place| place < usage), "{stdout}");
+        }
+        assert!(stdout.contains("\n  man "), "{stdout}");
+    }
 }
 
 fn completions() {

@@ -6,8 +6,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::fit::tabs;
 use crate::analyze::{DeviceProfile, Profile};
+use crate::present::fit::tabs;
 use crate::units::Ratio;
 
 /// The longest source that is shown whole, in lines.

@@ -4,8 +4,8 @@
 
 use clap::builder::styling::{Ansi256Color, Color, Style};
 
-use super::fit::fold;
 use crate::present;
+use crate::present::fit::fold;
 /// How a profile is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Look {

@@ -86,7 +86,7 @@ fn hardware_counters_and_machine_code_are_on_the_page() {
         assert!(page.contains(&counter.name), "{}", counter.name);
     }
     let code = measurement.dispatches[0].machine_code.as_ref().expect("machine code");
-    let lines = crate::analyze::machine::lines(code);
+    let lines = analyze::machine::lines(code);
     assert_eq!(page.matches("<details class=\"sass\">").count(), lines.len());
     for outside in ["<script", "<link", "<img", "src=", "url(", "@import", "http"] {
         assert!(!page.contains(outside), "{outside}");

@@ -101,6 +101,7 @@ impl<G: Gpu> GpuRunner<G> {
         }
         Ok(Counted {
             answer_ns: None,
+            trace: None,
             counters: Vec::new(),
             width: Some(counting.width),
             method: method_recorded(counting.method),
@@ -151,6 +152,7 @@ impl<G: Gpu> GpuRunner<G> {
         let checked: Checked = verify(launch, &outputs)?;
         Ok(Counted {
             answer_ns: None,
+            trace: None,
             counters,
             width: self.device.subgroup_width_run,
             method: record::Method::Executed,

@@ -12,6 +12,7 @@
 //!
 //! - `n` is 65,536, or as many elements as fit into [`BUFFER_BYTES`] where they are large.
 //! - Run-time arrays have n elements; contents are as [`crate::kernel::shape`] says.
+//! - A dispatch that says no workgroups has as many as follow from n.
 //! - There is an invocation for each of n elements: along x for 1D workgroups; as a square for 2D and
 //!   a cube for 3D. More than 65,535 workgroups along x are folded into y.
 //! - Every buffer that the shader may write is an output.
@@ -96,7 +97,7 @@ pub enum ProfileError {
     /// It is not clear which to dispatch.
     #[error(
         "{file} has several compute entry points: {names}; choose one with --entry NAME, or dispatch \
-         several in a launch file (--launch)"
+         several in a launch file (`lanescope profile --init {file}` writes one, --launch reads it)"
     )]
     EntryPoints {
         /// The shader.
@@ -293,6 +294,13 @@ fn fill_in(
     }
     if let (true, Some(interface)) = (description.dispatches.is_empty(), interfaces.first()) {
         description.dispatches.push(describe::dispatch(interface, request.workgroups));
+    }
+    for dispatch in &mut description.dispatches {
+        let interface = interfaces.iter().find(|it| it.entry_point == dispatch.entry_point);
+        if let (None, None, Some(interface)) = (&dispatch.workgroups, &dispatch.indirect, interface)
+        {
+            dispatch.workgroups = describe::dispatch(interface, None).workgroups;
+        }
     }
 }
 

@@ -140,6 +140,7 @@ mod tests {
             assert_eq!(request.runs, 2);
             let counted = |digest: &str| Counted {
                 answer_ns: None,
+                trace: None,
                 counters: Vec::new(),
                 outputs_shown: BTreeMap::new(),
                 method: Method::Executed,

@@ -26,7 +26,7 @@ const INTEGER: i64 = 8;
 pub fn template(request: &ProfileRequest) -> Result<String, ProfileError> {
     let parsed = Parsed::new(&request.file, &request.source)?;
     let overrides = parsed.overrides();
-    let mut description = Description::parse(&request.file, "")?;
+    let mut description = Description::parse(&request.file, &dispatches(request, &parsed))?;
     for found in overrides.iter().filter(|found| !found.has_default) {
         let value = match found.kind {
             OverrideKind::Bool => Formula::Integer(1),
@@ -52,6 +52,17 @@ pub fn template(request: &ProfileRequest) -> Result<String, ProfileError> {
     // Writing to a string cannot fail.
     let _ = render(&mut text, &request, &prepared, &overrides);
     Ok(text)
+}
+
+/// A launch file that dispatches every entry point, in the order of the text, where there are several and
+/// none is asked for; else an empty one.
+fn dispatches(request: &ProfileRequest, parsed: &Parsed) -> String {
+    let names = parsed.entry_points();
+    if request.entry_point.is_some() || names.len() < 2 {
+        return String::new();
+    }
+    let dispatch = |name: &&str| format!("[[dispatches]]\nentry_point = {}\n", quote(name));
+    names.iter().map(dispatch).collect()
 }
 
 fn render(
@@ -106,6 +117,16 @@ fn render(
     for buffer in &description.buffers {
         let resource = resources.iter().find(|resource| resource.name == buffer.name);
         render_buffer(out, buffer, resource)?;
+    }
+    if description.dispatches.len() > 1 {
+        writeln!(
+            out,
+            "\n# Every entry point once, in the order of the shader's text: leave out what you do"
+        )?;
+        writeln!(
+            out,
+            "# not want, and put the others into the order in which your program runs them."
+        )?;
     }
     description.dispatches.iter().try_for_each(|dispatch| {
         let interfaces = &prepared.interfaces;

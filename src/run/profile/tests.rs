@@ -312,6 +312,31 @@ fn the_file_that_init_writes_gives_the_same_launch() {
 }
 
 #[test]
+fn init_takes_every_entry_point_in_the_order_of_the_text() {
+    let source = "
+        @group(0) @binding(0) var<storage, read_write> a: array<u32>;
+        @compute @workgroup_size(64) fn up(@builtin(global_invocation_id) g: vec3u) { a[g.x] += 1; }
+        @compute @workgroup_size(8, 8) fn down(@builtin(local_invocation_index) l: u32) { a[l] = 2; }";
+    let derived = ProfileRequest { description: None, ..request(source, "") };
+    let text = template(&derived).unwrap();
+    let launch = launch_of(&request(source, &text));
+    let found = launch
+        .dispatches
+        .iter()
+        .map(|dispatch| (dispatch.entry_point.as_str(), dispatch.workgroups.clone()));
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [("up", Workgroups::Direct([1024, 1, 1])), ("down", Workgroups::Direct([32, 32, 1]))],
+        "{text}"
+    );
+    assert!(text.contains("in the order of the shader's text"), "{text}");
+    // One that is asked for stays alone.
+    let one = ProfileRequest { entry_point: Some("down".to_owned()), ..derived };
+    let text = template(&one).unwrap();
+    assert_eq!(launch_of(&request(source, &text)).dispatches.len(), 1, "{text}");
+}
+
+#[test]
 fn a_launch_travels_to_another_process_unchanged() {
     for source in SHADERS {
         let mut launch = launch_of(&request(source, ""));

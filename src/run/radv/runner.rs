@@ -9,7 +9,7 @@ use sha2::{Digest as _, Sha256};
 use crate::amd::{self, AmdMemory, Code, Counts, IssueKind, Outcome};
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
 use crate::program::{Binding, Program};
-use crate::record::{Backend, Counter, Device, DeviceKind, MachineCode, Method, Packing, Trust};
+use crate::record::{Backend, Counter, Device, DeviceKind, MachineCode, Method, Packing};
 use crate::run::launched::{outputs_sha256, outputs_shown, programs};
 use crate::run::simulator::SimulatorRunner;
 use crate::run::{
@@ -181,6 +181,7 @@ impl RadvRunner {
             .map(|one| CountedDispatch { workgroups: Some(one.workgroups), counts: Vec::new() });
         Ok(Counted {
             answer_ns: None,
+            trace: None,
             width: Some(self.wave),
             method: Method::Executed,
             dispatches: dispatches.collect(),

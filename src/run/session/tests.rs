@@ -39,6 +39,7 @@ impl Runner for Scripted {
             Some(kind) => Err(RunError::new(*kind, format!("{} failed", launch.kernel))),
             None => Ok(vec![Counted {
                 answer_ns: None,
+                trace: None,
                 counters: Vec::new(),
                 outputs_shown: BTreeMap::new(),
                 width: Width::new(8).ok(),

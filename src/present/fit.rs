@@ -1,6 +1,7 @@
 //! Text made to fit a terminal: tabs, wide characters, control characters, cutting and folding.
 //!
-//! Input: a text, and the terminal's columns where it is one. Output: a text. It knows no profile.
+//! Input: a text, and the terminal's columns where it is one. Output: a text. It knows no table and no
+//! profile.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -14,12 +15,12 @@ const TEXT_MIN: usize = 16;
 const TAB: usize = 4;
 
 /// The columns that a text takes.
-pub(super) fn width_of(text: &str) -> usize {
+pub fn width_of(text: &str) -> usize {
     UnicodeWidthStr::width(text)
 }
 
 /// A source line as a terminal can show it.
-pub(super) fn tabs(code: &str) -> String {
+pub fn tabs(code: &str) -> String {
     let mut text = String::new();
     for part in code.split_inclusive('\t') {
         let (part, ends) = part.strip_suffix('\t').map_or((part, false), |part| (part, true));
@@ -32,7 +33,7 @@ pub(super) fn tabs(code: &str) -> String {
 }
 
 /// Without what would steer the terminal.
-pub(super) fn clean(text: &str) -> String {
+pub fn clean(text: &str) -> String {
     let steers = |c: char| {
         // Marks of writing direction turn what follows around; so can a source show what it is not.
         c.is_control() && c != '\n'
@@ -42,7 +43,7 @@ pub(super) fn clean(text: &str) -> String {
 }
 
 /// Cuts what does not fit after `used` columns, on a terminal only.
-pub(super) fn cut(code: &str, used: usize, columns: Option<usize>) -> String {
+pub fn cut(code: &str, used: usize, columns: Option<usize>) -> String {
     let Some(columns) = columns else { return code.to_owned() };
     let room = columns.saturating_sub(used).max(SOURCE_MIN);
     if width_of(code) <= room {
@@ -58,26 +59,60 @@ pub(super) fn cut(code: &str, used: usize, columns: Option<usize>) -> String {
 }
 
 /// Breaks a text into lines at spaces, each after `indent`; on a terminal only.
-pub(super) fn fold(text: &str, indent: &str, columns: Option<usize>) -> String {
+pub fn fold(text: &str, indent: &str, columns: Option<usize>) -> String {
+    fold_after(indent, text, indent, columns)
+}
+
+/// Breaks a text into lines at spaces, the first after `head`, the others after `indent`; on a terminal
+/// only.
+pub fn fold_after(head: &str, text: &str, indent: &str, columns: Option<usize>) -> String {
     let room = columns.map_or(usize::MAX, |columns| columns.max(TEXT_MIN + indent.len()));
-    let mut lines = vec![indent.to_owned()];
-    let mut used = indent.len();
+    let mut lines = vec![head.to_owned()];
+    let mut used = width_of(head);
+    let mut begun = false;
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
         let long = width_of(word);
-        if used > indent.len() && used + 1 + long > room {
+        if begun && used + 1 + long > room {
             lines.push(indent.to_owned());
-            used = indent.len();
+            used = width_of(indent);
+            begun = false;
         }
         if let Some(line) = lines.last_mut() {
-            if used > indent.len() {
+            if begun {
                 line.push(' ');
                 used += 1;
             }
             line.push_str(word);
             used += long;
+            begun = true;
         }
     }
     lines.join("\n")
+}
+
+/// Joins parts by `between` and breaks the line between parts, each line after `indent`; a part that is
+/// longer than a line is broken at spaces. On a terminal only.
+pub fn fold_parts(parts: &[String], between: &str, indent: &str, columns: Option<usize>) -> String {
+    let room = columns.map_or(usize::MAX, |columns| columns.max(TEXT_MIN + indent.len()));
+    let mut lines: Vec<String> = Vec::new();
+    for (index, part) in parts.iter().enumerate() {
+        let end = if index + 1 < parts.len() { between } else { "" };
+        let part = format!("{part}{end}");
+        match lines.last_mut() {
+            Some(line) if width_of(line) + width_of(part.trim_end()) <= room => {
+                line.push_str(&part)
+            }
+            _ => {
+                let folded = fold(&part, indent, columns);
+                let space = if part.ends_with(' ') { " " } else { "" };
+                lines.extend(folded.lines().map(str::to_owned));
+                if let Some(line) = lines.last_mut() {
+                    line.push_str(space);
+                }
+            }
+        }
+    }
+    lines.iter().map(|line| line.trim_end()).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -99,6 +134,23 @@ mod tests {
         for columns in 17..40 {
             assert!(width_of(&cut(&"a漢".repeat(40), 0, Some(columns))) <= columns);
         }
+    }
+
+    #[test]
+    fn parts_are_kept_whole_where_a_line_can_hold_them() {
+        let parts = ["time 55.9 ms", "ratio 2.00×", "a part of many words"].map(str::to_owned);
+        assert_eq!(
+            fold_parts(&parts, "; ", "  ", Some(28)),
+            "  time 55.9 ms; ratio 2.00×;\n  a part of many words"
+        );
+        assert_eq!(
+            fold_parts(&parts, "; ", "", None),
+            "time 55.9 ms; ratio 2.00×; a part of many words"
+        );
+        assert_eq!(
+            fold_parts(&parts, "; ", "", Some(16)),
+            "time 55.9 ms;\nratio 2.00×;\na part of many\nwords"
+        );
     }
 
     #[test]

@@ -1,0 +1,380 @@
+//! What a run found, in sentences; and where counting predicts another time than was measured.
+//!
+//! Input: a run. Output: three to six sentences, and a list of misses with what the record knows of why.
+//! Every figure in them comes from the main table; no kernel is known by name.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::agreement::agreements;
+use super::machine;
+use super::names::{FORM, device, device_label, family, parameters_text, short_name};
+use super::summary::{DeviceSummary, Summary, SummaryRow, TimeRatio};
+use crate::record::{Measurement, Output, Run, Status, Tag, flag};
+use crate::statistics::{PairedRatio, RatioVerdict};
+use crate::units::Ratio;
+
+/// The most sentences of an overview.
+const SENTENCES_MAX: usize = 6;
+
+/// How far means of lanes in the source and in machine code may lie apart and still be the same.
+const LANES_APART: f64 = 0.05;
+
+/// From which part of the copy rate on memory decides a time.
+const MEMORY_BOUND: f64 = 0.6;
+
+/// A ratio of times that counting misses by more than its interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Miss {
+    /// The device's name for people.
+    pub label: String,
+    /// The kernel's full name.
+    pub kernel: String,
+    /// Its parameters.
+    pub parameters: String,
+    /// The ratio that was measured.
+    pub measured: PairedRatio,
+    /// The ratio of subgroup operations.
+    pub predicted: f64,
+    /// What the record knows of why, a sentence each; never empty.
+    pub reasons: Vec<String>,
+}
+
+impl Miss {
+    /// How far the prediction is off, over what was measured: 0.1 is a tenth more.
+    pub fn share(&self) -> f64 {
+        self.predicted / self.measured.median - 1.0
+    }
+}
+
+/// What a run found, in three to six sentences where there is that much, what matters most first.
+pub fn overview(run: &Run, summary: &Summary) -> Vec<String> {
+    let mut sentences = Vec::new();
+    sentences.extend(what_ran(summary));
+    for device in &summary.devices {
+        sentences.extend(largest(run, device));
+        sentences.extend(removed(device));
+    }
+    sentences.extend(by_width(summary));
+    sentences.extend(agreed(run));
+    sentences.truncate(SENTENCES_MAX);
+    sentences
+}
+
+/// `one`, `one and another`, `one, another and a third`.
+fn listed(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [all @ .., last] => format!("{} and {last}", all.join(", ")),
+    }
+}
+
+/// A count with its noun.
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+fn rows(summary: &Summary) -> impl Iterator<Item = &SummaryRow> {
+    summary.devices.iter().flat_map(|device| &device.rows)
+}
+
+/// What ran where, and how it ended.
+fn what_ran(summary: &Summary) -> Option<String> {
+    let kernels: BTreeSet<&str> = rows(summary).map(|row| row.kernel.as_str()).collect();
+    if kernels.is_empty() {
+        return None;
+    }
+    let families: BTreeSet<String> =
+        kernels.iter().map(|kernel| family(kernel).to_owned()).filter(|f| !f.is_empty()).collect();
+    let of = match families.len() {
+        0 => String::new(),
+        1..=3 => format!(" of {}", listed(&families.into_iter().collect::<Vec<_>>())),
+        many => format!(" of {many} families"),
+    };
+    let used = summary.devices.iter().filter(|device| !device.rows.is_empty());
+    let labels: Vec<String> = used.map(|device| device.label.clone()).collect();
+    let failed = rows(summary).filter(|row| row.status == Status::Failed).count();
+    let wrong = rows(summary).filter(|row| row.output == Output::Mismatch).count();
+    let ended = match (failed, wrong) {
+        (0, 0) => "every launch finished, and no output was wrong".to_owned(),
+        (0, wrong) => format!("{} wrong outputs", counted(wrong, "launch has", "launches have")),
+        (failed, 0) => format!("{} not finish", counted(failed, "launch did", "launches did")),
+        (failed, wrong) => format!(
+            "{} not finish, and {} wrong outputs",
+            counted(failed, "launch did", "launches did"),
+            counted(wrong, "launch has", "launches have")
+        ),
+    };
+    let kernels = counted(kernels.len(), "kernel", "kernels");
+    Some(format!("{kernels}{of} ran on {}: {ended}.", listed(&labels)))
+}
+
+/// A kernel's short name, with the parameters that tell its launches on this device apart.
+fn name(device: &DeviceSummary, row: &SummaryRow) -> String {
+    let mut values: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    for (name, value) in device.rows.iter().flat_map(|other| &other.parameters) {
+        values.entry(name).or_default().insert(value.to_string());
+    }
+    let same: Vec<&str> =
+        values.iter().filter(|(_, values)| values.len() == 1).map(|(name, _)| *name).collect();
+    // The values of a form are words that need no name before them.
+    let form = row.parameters.get(FORM).filter(|_| !same.contains(&FORM));
+    let without: Vec<&str> = same.iter().copied().chain([FORM]).collect();
+    let parts: Vec<String> = form
+        .map(ToString::to_string)
+        .into_iter()
+        .chain([parameters_text(&row.parameters, &without)])
+        .filter(|part| !part.is_empty())
+        .collect();
+    let kernel = short_name(&row.kernel);
+    if parts.is_empty() { kernel.to_owned() } else { format!("{kernel} ({})", parts.join(", ")) }
+}
+
+/// The ratios of a device that differ from 1 for certain.
+fn measured(device: &DeviceSummary) -> impl Iterator<Item = (&SummaryRow, &PairedRatio)> {
+    device.rows.iter().filter_map(|row| match &row.time_ratio {
+        TimeRatio::Measured(ratio) if ratio.verdict() == RatioVerdict::Different => {
+            Some((row, ratio))
+        }
+        _ => None,
+    })
+}
+
+/// The largest ratio of times on a device, beside what counting predicts.
+fn largest(run: &Run, device: &DeviceSummary) -> Option<String> {
+    let size = |ratio: &PairedRatio| ratio.median.ln().abs();
+    let (row, ratio) = measured(device).max_by(|a, b| size(a.1).total_cmp(&size(b.1)))?;
+    let interval = ratio.interval.map_or(String::new(), |interval| {
+        format!(" (99 % interval {:.2} to {:.2})", interval.low, interval.high)
+    });
+    let counting = row.time_ratio_predicted.map_or(String::new(), |one| {
+        let all = predicted(device).unwrap_or_default();
+        format!("; counting predicts {one:.2}{all}")
+    });
+    let baseline = row.baseline.as_deref().map_or("its baseline", short_name);
+    Some(format!(
+        "On {} {} takes {:.2} times as long as {baseline}{interval}{counting}.",
+        device_label(run, &device.device),
+        name(device, row),
+        ratio.median
+    ))
+}
+
+/// Whose work the compiler removed.
+fn removed(device: &DeviceSummary) -> Option<String> {
+    let gone: BTreeSet<String> = device
+        .rows
+        .iter()
+        .filter(|row| row.plausibility.is_removed())
+        .map(|row| name(device, row))
+        .collect();
+    if gone.is_empty() {
+        return None;
+    }
+    let count = counted(gone.len(), "launch", "launches");
+    let ratios = if gone.len() == 1 { "its ratio is" } else { "their ratios are" };
+    let names: Vec<String> = gone.into_iter().collect();
+    Some(format!(
+        "On {} the compiler removed work from {count}, {}: {ratios} withheld.",
+        device.label,
+        listed(&names)
+    ))
+}
+
+/// How many ratios counting predicts, as the end of a sentence; nothing for a single one.
+fn predicted(device: &DeviceSummary) -> Option<String> {
+    let pairs: Vec<(&SummaryRow, &PairedRatio, f64)> = measured(device)
+        .filter_map(|(row, ratio)| Some((row, ratio, row.time_ratio_predicted?)))
+        .collect();
+    let off = |(_, ratio, predicted): &(&SummaryRow, &PairedRatio, f64)| {
+        (predicted / ratio.median - 1.0).abs()
+    };
+    let worst = pairs.iter().max_by(|a, b| off(a).total_cmp(&off(b)))?;
+    let all = pairs.len();
+    if all < 2 {
+        return None;
+    }
+    if off(worst) <= 0.1 {
+        let most = (off(worst) * 100.0).ceil().max(1.0);
+        return Some(format!(", and is within {most:.0} % of all {all} ratios"));
+    }
+    let near = pairs.iter().filter(|pair| off(pair) <= 0.1).count();
+    let (row, ratio, predicted) = worst;
+    let furthest = if let TimeRatio::Measured(largest) = &row.time_ratio
+        && measured(device).all(|(_, other)| other.median <= largest.median)
+    {
+        String::new()
+    } else {
+        format!(
+            ", furthest off for {} with {predicted:.2} for {:.2}",
+            name(device, row),
+            ratio.median
+        )
+    };
+    Some(format!("; it is within a tenth for {near} of {all} ratios{furthest}"))
+}
+
+/// What twice the width does to efficiency, at the two widest simulators that ran the same launches.
+fn by_width(summary: &Summary) -> Option<String> {
+    let mut simulated: Vec<&DeviceSummary> =
+        summary.devices.iter().filter(|d| d.simulated && d.width.is_some()).collect();
+    simulated.sort_by_key(|device| device.width);
+    let [.., narrow, wide] = simulated.as_slice() else { return None };
+    let pairs = wide.rows.iter().filter_map(|row| {
+        let same =
+            |other: &&SummaryRow| other.kernel == row.kernel && other.parameters == row.parameters;
+        let twin = narrow.rows.iter().find(same)?;
+        Some((row, twin.efficiency?.0, row.efficiency?.0))
+    });
+    let (row, before, after) =
+        pairs.max_by(|a, b| (a.1 - a.2).abs().total_cmp(&(b.1 - b.2).abs()))?;
+    let (from, to) = (narrow.width?, wide.width?);
+    Some(if (before - after).abs() < 0.01 {
+        format!(
+            "At {to} lanes every kernel keeps the same part of its lanes active as at {from}, to within a \
+             hundredth."
+        )
+    } else {
+        format!(
+            "From {from} to {to} lanes the efficiency of {} goes from {:.1} % to {:.1} %, further than any \
+             other's.",
+            name(wide, row),
+            before * 100.0,
+            after * 100.0
+        )
+    })
+}
+
+/// Whether devices count what the simulator counts.
+fn agreed(run: &Run) -> Option<String> {
+    let all = agreements(run);
+    if all.is_empty() {
+        return None;
+    }
+    let blocks: usize = all.iter().map(|row| row.agreement.blocks_compared).sum();
+    let differing = all.iter().filter(|row| !row.agreement.differences.is_empty()).count();
+    let launches = counted(all.len(), "launch", "launches");
+    Some(if differing == 0 {
+        format!("Counts equal the simulator's in all {blocks} blocks of {launches}.")
+    } else {
+        format!("Counts of {differing} of {launches} differ from the simulator's.")
+    })
+}
+
+/// Every ratio that counting misses by more than its interval, the furthest first.
+pub fn misses(run: &Run, summary: &Summary) -> Vec<Miss> {
+    let mut found = Vec::new();
+    for device in &summary.devices {
+        for (row, ratio) in measured(device) {
+            let (Some(interval), Some(predicted)) = (ratio.interval, row.time_ratio_predicted)
+            else {
+                continue;
+            };
+            if (interval.low..=interval.high).contains(&predicted) {
+                continue;
+            }
+            found.push(Miss {
+                label: device.label.clone(),
+                kernel: row.kernel.clone(),
+                parameters: parameters_text(&row.parameters, &[]),
+                measured: *ratio,
+                predicted,
+                reasons: reasons(run, device, row),
+            });
+        }
+    }
+    found.sort_by(|a, b| b.share().abs().total_cmp(&a.share().abs()));
+    found
+}
+
+/// What the record knows of why a time is not what its operations predict.
+fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow) -> Vec<String> {
+    let mut reasons = Vec::new();
+    let is_row = |one: &&Measurement| {
+        one.device == summary.device && one.kernel == row.kernel && one.parameters == row.parameters
+    };
+    let measurement = run.measurements.iter().find(is_row);
+    let means = measurement.and_then(|one| machine::threads_means(&one.counters));
+    if let (Some([threads, _]), Some(lanes)) = (means, row.active_lanes_mean)
+        && (threads / lanes - 1.0).abs() > LANES_APART
+    {
+        reasons.push(format!(
+            "In machine code {threads:.2} lanes are active, in the source {lanes:.2}: the compiler changed \
+             the flow."
+        ));
+    }
+    if let Some(Ratio(share)) = row.bandwidth.and_then(|found| found.copy_rate)
+        && share > MEMORY_BOUND
+    {
+        reasons.push(format!(
+            "Memory is used at {:.0} % of the rate of a copy: it decides the time, and not the operations.",
+            share * 100.0
+        ));
+    }
+    let flagged = [
+        (Tag::DiffersFromSimulator, "The device ran other executions than the simulator."),
+        (Tag::WidthNotKnownWhenTimed, "The timed module may have run at another width."),
+        (Tag::LoopCutOff, "The device left a loop early."),
+        (Tag::StopRuleNotMet, "The time ran out before the samples were quiet."),
+    ];
+    for (tag, sentence) in flagged {
+        if flag::has(&row.flags, &tag) {
+            reasons.push(sentence.to_owned());
+        }
+    }
+    if device(run, &summary.device).is_some_and(|device| device.cpu_driver) {
+        reasons.push(
+            "The device is a processor, which runs other programs too, and whose driver takes other \
+             instructions for full subgroups than for partial ones."
+                .to_owned(),
+        );
+    }
+    if reasons.is_empty() {
+        reasons.push(
+            "The record does not say why. Counting gives every operation the same weight: latencies, \
+             memory, and what the compiler makes of the source, are not in it."
+                .to_owned(),
+        );
+    }
+    reasons
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyze::summary;
+    use crate::fixtures;
+
+    #[test]
+    fn a_run_is_told_in_three_to_six_sentences() {
+        let run = fixtures::compared_run();
+        let told = overview(&run, &summary(&run));
+        assert!((3..=SENTENCES_MAX).contains(&told.len()), "{told:#?}");
+        insta::assert_snapshot!(told.join("\n"));
+        let mut nothing = run;
+        nothing.measurements.clear();
+        assert!(overview(&nothing, &summary(&nothing)).is_empty());
+    }
+
+    #[test]
+    fn what_counting_misses_is_told_with_what_is_known() {
+        let run = fixtures::compared_run();
+        let table = summary(&run);
+        let found = misses(&run, &table);
+        for miss in &found {
+            let interval = miss.measured.interval.expect("an interval");
+            assert!(!(interval.low..=interval.high).contains(&miss.predicted));
+            assert!(!miss.reasons.is_empty());
+        }
+        assert!(found.windows(2).all(|pair| pair[0].share().abs() >= pair[1].share().abs()));
+        let shown = found.iter().map(|miss| {
+            let Miss { label, kernel, predicted, .. } = miss;
+            format!(
+                "{label}, {kernel}: {:.2}, predicted {predicted:.2}: {}",
+                miss.measured.median,
+                miss.reasons.join(" ")
+            )
+        });
+        insta::assert_snapshot!(shown.collect::<Vec<_>>().join("\n"));
+    }
+}

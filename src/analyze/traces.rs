@@ -1,0 +1,190 @@
+//! Lanes along time: what each lane of one subgroup does in its first operations.
+//!
+//! Input: a run whose simulators kept traces. Output: a sheet for each family and form, a panel for each
+//! kernel and width. Masks are as recorded; which operations a step has follows from its block.
+
+use indexmap::IndexMap;
+
+use super::names::{FORM, device_label, family, is_simulated, parameters_text, short_name};
+use super::usual::Usual;
+use crate::record::{Measurement, Run, Status, Trace};
+use crate::units::Width;
+
+/// The most kernels on a sheet.
+const KERNELS_MAX: usize = 8;
+
+/// The widths that stand beside each other.
+const WIDTHS: [u32; 2] = [32, 64];
+
+/// Operations along which lanes are shown.
+pub const TRACE_OPERATIONS: u64 = 256;
+
+/// Panels that belong in one figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceSheet {
+    /// The family, or the shader.
+    pub family: String,
+    /// The form; nothing where there is none.
+    pub form: Option<String>,
+    /// A row for each kernel, with a panel for each width.
+    pub rows: Vec<TraceRow>,
+    /// Kernels beyond what a sheet holds.
+    pub kernels_left_out: usize,
+}
+
+/// One kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TraceRow {
+    /// The kernel's short name.
+    pub kernel: String,
+    /// Its other parameters.
+    pub parameters: String,
+    /// One for each width.
+    pub panels: Vec<TracePanel>,
+}
+
+/// The first operations of one subgroup.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TracePanel {
+    /// The device's name for people.
+    pub label: String,
+    /// Its width.
+    pub width: Width,
+    /// The entry point, workgroup and subgroup.
+    pub place: (String, u64, u32),
+    /// Steps with as many operations, and the lanes that are active in them: bit i is lane i.
+    pub steps: Vec<(u64, u128)>,
+}
+
+impl TracePanel {
+    /// Operations in all.
+    pub fn operations(&self) -> u64 {
+        self.steps.iter().map(|(operations, _)| operations).sum()
+    }
+
+    /// Mean active lanes over these operations.
+    pub fn active_lanes_mean(&self) -> Option<f64> {
+        let lanes = self
+            .steps
+            .iter()
+            .map(|(operations, mask)| u128::from(*operations) * u128::from(mask.count_ones()));
+        super::counts::ratio(lanes.sum(), self.operations().into())
+    }
+}
+
+/// Every sheet of a run's catalogue kernels at widths of 32 and 64, at their most usual parameters.
+pub fn traces(run: &Run) -> Vec<TraceSheet> {
+    let usual = Usual::from_run(run);
+    let mut sheets: IndexMap<(String, Option<String>), Vec<TraceRow>> = IndexMap::new();
+    for measurement in &run.measurements {
+        let shown = measurement.subgroup_width.is_some_and(|w| WIDTHS.contains(&w.lanes()));
+        if !shown || usual.count(&without_form(measurement)) > 0 {
+            continue;
+        }
+        let Some(panel) = panel(run, measurement) else { continue };
+        let form = measurement.parameters.get(FORM).map(ToString::to_string);
+        let rows = sheets.entry((family(&measurement.kernel).to_owned(), form)).or_default();
+        let kernel = short_name(&measurement.kernel).to_owned();
+        let parameters = parameters_text(&measurement.parameters, &[FORM]);
+        let known = rows.iter().position(|row| row.kernel == kernel);
+        match known {
+            // The first set of parameters stands for its kernel.
+            Some(place) if rows[place].parameters == parameters => rows[place].panels.push(panel),
+            Some(_) => {}
+            None => rows.push(TraceRow { kernel, parameters, panels: vec![panel] }),
+        }
+    }
+    let sheet = |((family, form), mut rows): ((String, Option<String>), Vec<TraceRow>)| {
+        for row in &mut rows {
+            row.panels.sort_by_key(|panel| panel.width);
+            row.panels.dedup_by_key(|panel| panel.width);
+        }
+        let kernels_left_out = rows.len().saturating_sub(KERNELS_MAX);
+        rows.truncate(KERNELS_MAX);
+        TraceSheet { family, form, rows, kernels_left_out }
+    };
+    sheets.into_iter().map(sheet).collect()
+}
+
+/// The sheet of one kernel, at every width that a simulator ran; nothing where none kept a trace.
+pub fn trace_of(run: &Run, kernel: &str) -> Option<TraceSheet> {
+    let own = run.measurements.iter().filter(|measurement| measurement.kernel == kernel);
+    let panels: Vec<TracePanel> = own.filter_map(|one| panel(run, one)).collect();
+    if panels.is_empty() {
+        return None;
+    }
+    let kernel = short_name(kernel).to_owned();
+    let row = TraceRow { kernel: kernel.clone(), parameters: String::new(), panels };
+    Some(TraceSheet { family: kernel, form: None, rows: vec![row], kernels_left_out: 0 })
+}
+
+/// A measurement's parameters but for the form, of which each has its sheet.
+fn without_form(
+    measurement: &Measurement,
+) -> std::collections::BTreeMap<String, crate::record::Value> {
+    let parameters = measurement.parameters.iter().filter(|(name, _)| *name != FORM);
+    parameters.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// The panel of a measurement of the simulator.
+fn panel(run: &Run, measurement: &Measurement) -> Option<TracePanel> {
+    if measurement.status != Status::Ok || !is_simulated(run, measurement) {
+        return None;
+    }
+    let Trace { dispatch, workgroup, subgroup, blocks, active } = measurement.trace.as_ref()?;
+    let dispatch = measurement.dispatches.get(*dispatch)?;
+    let mut steps: Vec<(u64, u128)> = Vec::new();
+    let mut left = TRACE_OPERATIONS;
+    for (id, active) in blocks.iter().zip(active) {
+        let block = dispatch.blocks.iter().find(|block| block.id == *id)?;
+        let operations = block.operations.min(left);
+        left -= operations;
+        let mask = u128::from_str_radix(active, 16).ok()?;
+        match steps.last_mut() {
+            Some((count, same)) if *same == mask => *count += operations,
+            _ if operations > 0 => steps.push((operations, mask)),
+            _ => {}
+        }
+    }
+    Some(TracePanel {
+        label: device_label(run, &measurement.device),
+        width: measurement.subgroup_width?,
+        place: (dispatch.entry_point.clone(), *workgroup, *subgroup),
+        steps,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::{DEMO, random_words, simulated};
+
+    #[test]
+    fn a_panel_holds_the_first_operations_of_one_subgroup() {
+        let run = simulated(DEMO, random_words(), 32, &[32, 64]);
+        let kernel = run.measurements[0].kernel.clone();
+        let sheet = trace_of(&run, &kernel).expect("the simulator keeps a trace");
+        let panels = &sheet.rows[0].panels;
+        assert_eq!(panels.iter().map(|panel| panel.width.lanes()).collect::<Vec<_>>(), [32, 64]);
+        for panel in panels {
+            assert_eq!(panel.operations(), TRACE_OPERATIONS);
+            let mean = panel.active_lanes_mean().expect("it ran");
+            assert!(mean >= 1.0 && mean < f64::from(panel.width.lanes()), "{mean}");
+            // All lanes that there are begin together, and no mask is wider than the subgroup: the last
+            // subgroup of a workgroup may be a partial one.
+            let all = panel.steps[0].1;
+            assert!(panel.steps.iter().all(|(_, mask)| mask & !all == 0));
+            assert!(panel.steps.iter().all(|(_, mask)| *mask >> panel.width.lanes() == 0));
+            // Steps of equal lanes are one.
+            assert!(panel.steps.windows(2).all(|pair| pair[0].1 != pair[1].1));
+        }
+    }
+
+    #[test]
+    fn a_record_without_traces_has_no_sheet() {
+        let mut run = simulated(DEMO, random_words(), 32, &[32]);
+        run.measurements[0].trace = None;
+        assert_eq!(trace_of(&run, &run.measurements[0].kernel.clone()), None);
+        assert!(traces(&run).is_empty());
+    }
+}

@@ -1,0 +1,146 @@
+//! The figure of lanes along time: a row a lane, operations from left to right, masked lanes grey.
+//!
+//! Input: a sheet of `analyze`. Output: SVG; each panel says in words whose subgroup it is and how many of
+//! its lanes are active in the mean.
+
+use super::bars::WIDTH;
+use super::canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour};
+use super::error::ChartError;
+use crate::analyze::{TRACE_OPERATIONS, TracePanel, TraceSheet};
+
+const MARGIN: i32 = 16;
+/// Where the first row begins.
+const TOP: i32 = 84;
+/// The height of the lanes of a panel, whatever its width: 64 lanes of 2 pixels.
+const LANES: i32 = 128;
+/// The height of a row: its words, its lanes, its axis.
+const ROW: i32 = LANES + 58;
+/// Between two panels of a row.
+const GAP: i32 = 28;
+
+/// Draws a panel for each kernel and width.
+///
+/// # Errors
+///
+/// [`ChartError::Empty`] where there is no panel, [`ChartError::Draw`] where drawing fails.
+pub(super) fn trace(sheet: &TraceSheet) -> Result<String, ChartError> {
+    let across = sheet.rows.iter().map(|row| row.panels.len()).max().unwrap_or(0);
+    if across == 0 {
+        return Err(ChartError::Empty("traces"));
+    }
+    let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX / 4096);
+    let form = sheet.form.as_ref().map_or(String::new(), |form| format!(" ({form})"));
+    let title = format!("Lanes along time, {}{form}", sheet.family);
+    let wide = (WIDTH - 2 * MARGIN - GAP * (count(across) - 1)) / count(across);
+    let height = TOP + count(sheet.rows.len()) * ROW;
+    draw((WIDTH, height), &title, |canvas| {
+        canvas.text(&title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
+        let grey = Font::plain(12).colour(GREY);
+        canvas.text(&subtitle(sheet), (MARGIN, 42), Anchor::Start, grey)?;
+        legend(canvas)?;
+        for (index, row) in sheet.rows.iter().enumerate() {
+            let top = TOP + count(index) * ROW;
+            for (place, one) in row.panels.iter().enumerate() {
+                let left = MARGIN + count(place) * (wide + GAP);
+                panel(canvas, &row.kernel, one, (left, top), wide)?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// What the figure shows, and what it leaves out.
+fn subtitle(sheet: &TraceSheet) -> String {
+    let words = format!(
+        "the first {TRACE_OPERATIONS} operations of one subgroup: of the first workgroups', the one with most idle \
+         lanes"
+    );
+    match sheet.kernels_left_out {
+        0 => words,
+        1 => format!("{words}; 1 more kernel is not drawn"),
+        more => format!("{words}; {more} more kernels are not drawn"),
+    }
+}
+
+fn legend(canvas: &Canvas<'_>) -> Result<(), ChartError> {
+    let mut x = MARGIN;
+    for (words, colour) in [("active", series_colour(0)), ("masked", PALE)] {
+        canvas.fill((x, 56), (x + 14, 68), colour)?;
+        canvas.text(words, (x + 20, 62), Anchor::Start, Font::plain(12))?;
+        x += 44 + Font::plain(12).width(words);
+    }
+    Ok(())
+}
+
+/// Draws one subgroup, `wide` pixels wide.
+fn panel(
+    canvas: &Canvas<'_>,
+    kernel: &str,
+    panel: &TracePanel,
+    (left, top): (i32, i32),
+    wide: i32,
+) -> Result<(), ChartError> {
+    let width = i32::try_from(panel.width.lanes()).unwrap_or(i32::MAX);
+    let mean = panel.active_lanes_mean().unwrap_or(0.0);
+    let (_, workgroup, subgroup) = &panel.place;
+    let words = format!("{kernel}, {}", panel.label);
+    canvas.text(&words, (left, top + 6), Anchor::Start, Font::plain(13).bold())?;
+    let detail =
+        format!("{mean:.1} of {width} lanes active; workgroup {workgroup}, subgroup {subgroup}");
+    let grey = Font::plain(11).colour(GREY);
+    canvas.text(&detail, (left, top + 22), Anchor::Start, grey)?;
+    let from = top + 32;
+    let x = |operations: u64| {
+        left + i32::try_from(operations * u64::from(wide.unsigned_abs()) / TRACE_OPERATIONS)
+            .unwrap_or(wide)
+    };
+    let y = |lane: i32| from + lane * LANES / width;
+    canvas.fill((left, from), (x(panel.operations()), from + LANES), PALE)?;
+    for (start, end, lane, last) in boxes(panel) {
+        let (lane, last) = (i32::try_from(lane).unwrap_or(0), i32::try_from(last).unwrap_or(0));
+        // The box of plotters holds its last pixel.
+        let corner = ((x(end) - 1).max(x(start)), (y(last) - 1).max(y(lane)));
+        canvas.fill((x(start), y(lane)), corner, series_colour(0))?;
+    }
+    let bottom = from + LANES + 10;
+    canvas.text("0", (left, bottom), Anchor::Start, grey)?;
+    let last = format!("{} operations", panel.operations());
+    canvas.text(&last, (x(panel.operations()), bottom), Anchor::End, grey)
+}
+
+/// Boxes of active lanes: from and to which operation, from and to which lane.
+fn boxes(panel: &TracePanel) -> Vec<(u64, u64, u32, u32)> {
+    let mut boxes = Vec::new();
+    let mut start = 0;
+    for (operations, mask) in &panel.steps {
+        let mut lane = 0;
+        while lane < panel.width.lanes() {
+            let run = (mask >> lane).trailing_ones().min(panel.width.lanes() - lane);
+            if run > 0 {
+                boxes.push((start, start + operations, lane, lane + run));
+            }
+            lane += run.max(1);
+        }
+        start += operations;
+    }
+    boxes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Width;
+
+    #[test]
+    fn runs_of_active_lanes_are_one_box() {
+        let panel = TracePanel {
+            label: "sim:8".to_owned(),
+            width: Width::new(8).expect("a width"),
+            place: ("main".to_owned(), 0, 0),
+            steps: vec![(3, 0xff), (2, 0b0101_1000)],
+        };
+        assert_eq!(boxes(&panel), [(0, 3, 0, 8), (3, 5, 3, 5), (3, 5, 6, 7)]);
+        assert_eq!(panel.operations(), 5);
+        assert_eq!(panel.active_lanes_mean(), Some(30.0 / 5.0));
+    }
+}

@@ -1,0 +1,241 @@
+//! A table in which nothing is said twice.
+//!
+//! Input: a table. Output: the same with what all rows share in [`Table::facts`]; what runs of rows share
+//! as the headings of [`Table::groups`]; and without columns that are empty or only repeat another. What
+//! is left out of a row stands in a heading above it, so that nothing is lost.
+
+use std::collections::BTreeSet;
+
+use super::{Cell, Table};
+use crate::record::Flag;
+
+/// How many rows a group has on average at least; with fewer, headings take more room than they save.
+const GROUP_MIN: usize = 3;
+
+/// How far a figure may differ from the one that it repeats.
+const REPEATS_MAX: f64 = 0.005;
+
+/// What rows may share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Key {
+    /// The family of the kernel in this column.
+    Family(usize),
+    /// A parameter, of those in this column.
+    Parameter(usize, String),
+    /// A whole column.
+    Column(usize),
+}
+
+impl Key {
+    /// What a row has; nothing where it lacks it.
+    fn value(&self, row: &[Cell]) -> Option<String> {
+        match self {
+            Self::Family(place) => match row.get(*place)? {
+                Cell::Kernel(name) => Some(name.rsplit_once('/')?.0.to_owned()),
+                _ => None,
+            },
+            Self::Parameter(place, name) => match row.get(*place)? {
+                Cell::Parameters(all) => {
+                    all.iter().find(|(known, _)| known == name).map(|(_, value)| value.clone())
+                }
+                _ => None,
+            },
+            Self::Column(place) => {
+                let cell = row.get(*place).filter(|cell| !cell.is_missing())?;
+                Some(cell.to_text())
+            }
+        }
+    }
+
+    /// What a heading says of it.
+    fn words(&self, table: &Table, value: &str) -> String {
+        match self {
+            Self::Family(_) => value.to_owned(),
+            Self::Parameter(_, name) => format!("{name}={value}"),
+            Self::Column(place) => format!("{} = {value}", table.columns[*place].name),
+        }
+    }
+
+    /// Takes it out of a row.
+    fn take(&self, row: &mut [Cell]) {
+        match self {
+            Self::Family(place) => {
+                if let Some(Cell::Kernel(name)) = row.get_mut(*place)
+                    && let Some((_, short)) = name.rsplit_once('/')
+                {
+                    *name = short.to_owned();
+                }
+            }
+            Self::Parameter(place, name) => {
+                if let Some(Cell::Parameters(all)) = row.get_mut(*place) {
+                    all.retain(|(known, _)| known != name);
+                }
+            }
+            Self::Column(place) => {
+                if let Some(cell) = row.get_mut(*place) {
+                    *cell = Cell::none();
+                }
+            }
+        }
+    }
+}
+
+impl Table {
+    /// The same with what rows share said once.
+    #[must_use]
+    pub fn condensed(mut self) -> Self {
+        let repeats = self.leave_out_repeats();
+        if self.all_rows().count() > 1 {
+            self.share_keys();
+            self.facts.extend(repeats);
+            self.share_flags();
+        } else {
+            self.facts.extend(repeats);
+        }
+        for place in (1..self.columns.len()).rev() {
+            if self.is_empty_column(place) {
+                self.remove_column(place);
+            }
+        }
+        self
+    }
+
+    /// Leaves out columns that only repeat another, and says which.
+    fn leave_out_repeats(&mut self) -> Vec<String> {
+        let mut facts = Vec::new();
+        for place in (0..self.columns.len()).rev() {
+            let targets = self.columns[place].repeats;
+            let name = self.columns[place].name.clone();
+            let found = targets.iter().find_map(|target| {
+                let other = self.place(target)?;
+                Some((*target, self.difference(place, other)?))
+            });
+            let Some((target, difference)) = found else { continue };
+            facts.insert(
+                0,
+                if difference > 0.0 {
+                    let most = (difference * 1000.0).ceil() / 10.0;
+                    format!("{name} differs from {target} by {most:.1} % at most")
+                } else {
+                    format!("{name} equals {target}")
+                },
+            );
+            self.remove_column(place);
+        }
+        facts
+    }
+
+    /// The largest relative difference of two columns; nothing where one is no repetition of the other.
+    fn difference(&self, place: usize, other: usize) -> Option<f64> {
+        let mut most = 0.0_f64;
+        let mut any = false;
+        for row in self.all_rows() {
+            let (cell, target) = (row.get(place)?, row.get(other)?);
+            if cell.is_missing() {
+                continue;
+            }
+            any = true;
+            if cell.to_text() != target.to_text() {
+                let (value, target) = (cell.value()?, target.value()?);
+                most = most.max((value / target - 1.0).abs());
+            }
+        }
+        (any && most <= REPEATS_MAX).then_some(most)
+    }
+
+    /// Moves what all rows share to the facts, and what runs of rows share to headings.
+    fn share_keys(&mut self) {
+        let mut grouping: Vec<Key> = Vec::new();
+        for key in self.keys() {
+            let values: BTreeSet<Option<String>> =
+                self.all_rows().map(|row| key.value(row)).collect();
+            match values.iter().collect::<Vec<_>>().as_slice() {
+                [Some(value)] => {
+                    let words = key.words(self, value);
+                    self.facts.push(words);
+                    self.all_rows_mut().for_each(|row| key.take(row));
+                }
+                _ if self.rows_folded.is_empty() && !values.contains(&None) => {
+                    grouping.push(key);
+                    if self.runs(&grouping).len() * GROUP_MIN > self.rows.len() {
+                        grouping.pop();
+                    }
+                }
+                _ => {}
+            }
+        }
+        if grouping.is_empty() {
+            return;
+        }
+        self.groups = self.runs(&grouping);
+        for row in &mut self.rows {
+            grouping.iter().for_each(|key| key.take(row));
+        }
+    }
+
+    /// What rows may share, what matters most first.
+    fn keys(&self) -> Vec<Key> {
+        let mut keys = Vec::new();
+        for (place, column) in self.columns.iter().enumerate() {
+            let cells = || self.all_rows().filter_map(|row| row.get(place));
+            if cells().any(|cell| matches!(cell, Cell::Kernel(_))) {
+                keys.push(Key::Family(place));
+            }
+            let mut names: Vec<&String> = Vec::new();
+            for cell in cells() {
+                if let Cell::Parameters(all) = cell {
+                    names.extend(all.iter().map(|(name, _)| name));
+                }
+            }
+            names.sort_unstable();
+            names.dedup();
+            keys.extend(names.into_iter().map(|name| Key::Parameter(place, name.clone())));
+            if column.once {
+                keys.push(Key::Column(place));
+            }
+        }
+        keys
+    }
+
+    /// Where the values of these keys change, and what they are from there on.
+    fn runs(&self, keys: &[Key]) -> Vec<(usize, String)> {
+        let mut found: Vec<(usize, String)> = Vec::new();
+        for (index, row) in self.rows.iter().enumerate() {
+            let words: Vec<String> =
+                keys.iter().filter_map(|key| Some(key.words(self, &key.value(row)?))).collect();
+            let words = words.join("; ");
+            if found.last().is_none_or(|(_, known)| *known != words) {
+                found.push((index, words));
+            }
+        }
+        found
+    }
+
+    /// Moves flags that stand on every row to the facts.
+    fn share_flags(&mut self) {
+        for place in 0..self.columns.len() {
+            let mut rows = self.all_rows().map(|row| flags(&row[place]));
+            let Some(first) = rows.next() else { continue };
+            let mut shared: Vec<Flag> = first.to_vec();
+            rows.for_each(|flags| shared.retain(|flag| flags.contains(flag)));
+            if shared.is_empty() {
+                continue;
+            }
+            let words = Cell::Flags(shared.clone()).to_text();
+            self.facts.push(format!("on every row: {words}"));
+            for row in self.all_rows_mut() {
+                if let Some(Cell::Flags(flags)) = row.get_mut(place) {
+                    flags.retain(|flag| !shared.contains(flag));
+                }
+            }
+        }
+    }
+}
+
+/// A cell's flags.
+fn flags(cell: &Cell) -> &[Flag] {
+    match cell {
+        Cell::Flags(flags) => flags,
+        _ => &[],
+    }
+}

@@ -1,0 +1,139 @@
+//! Tests of what terminals of every width show.
+
+use super::fit::width_of;
+use super::{Cell, Column, Table, comparison, tables};
+use crate::analyze;
+use crate::fixtures;
+use crate::record::{Flag, Tag};
+
+/// The terminals, and what is none.
+const TERMINALS: [Option<usize>; 6] = [Some(60), Some(80), Some(100), Some(120), Some(200), None];
+
+/// Every table of a run, one below the other.
+fn screen(columns: Option<usize>) -> String {
+    let run = fixtures::run();
+    let all = tables(&run).into_iter().map(|(_, table)| table.to_screen(columns));
+    all.collect::<Vec<_>>().join("\n")
+}
+
+/// What `compare` shows of a run and the same run.
+fn compared(columns: Option<usize>) -> String {
+    let run = fixtures::run();
+    comparison(&analyze::compare(&run, &run)).to_screen(columns)
+}
+
+#[test]
+fn a_run_on_every_terminal() {
+    for columns in TERMINALS {
+        let name = columns.map_or("run_not_a_terminal".to_owned(), |room| format!("run_{room}"));
+        insta::assert_snapshot!(name, screen(columns));
+    }
+}
+
+#[test]
+fn a_comparison_on_every_terminal() {
+    for columns in TERMINALS {
+        let name =
+            columns.map_or("compare_not_a_terminal".to_owned(), |room| format!("compare_{room}"));
+        insta::assert_snapshot!(name, compared(columns));
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_its_terminal() {
+    let run = fixtures::run();
+    let mut all: Vec<Table> = tables(&run).into_iter().map(|(_, table)| table).collect();
+    all.push(comparison(&analyze::compare(&run, &run)));
+    for columns in (40..=200).step_by(7) {
+        for table in &all {
+            for line in table.clone().to_screen(Some(columns)).lines() {
+                assert!(width_of(line) <= columns, "{columns}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_terminal_has_no_spaces_at_the_end_of_all_lines() {
+    let longest = |text: &str| text.lines().map(width_of).max().unwrap_or(0);
+    for (_, table) in tables(&fixtures::run()) {
+        let table = Table { title: String::new(), notes: Vec::new(), ..table.condensed() };
+        let text = table.to_text(None);
+        assert!(text.lines().all(|line| line == line.trim_end()));
+        // As a terminal of just that width shows it.
+        assert_eq!(table.to_text(Some(longest(&text))), text);
+    }
+}
+
+/// A table of kernels with a parameter, a width and flags.
+fn small(rows: &[(&str, &str, &str, &[Tag])]) -> Table {
+    let columns = [
+        Column::words("kernel"),
+        Column::words("parameters"),
+        Column::figures("W").once(),
+        Column::figures("lanes"),
+        Column::figures("again").repeats(&["lanes"]),
+        Column::words("flags").below(),
+    ];
+    let mut table = Table::new("", columns);
+    for (index, (kernel, form, width, tags)) in rows.iter().enumerate() {
+        let lanes = 4.0 * f64::from(u32::try_from(index).expect("a small number") + 1);
+        table.rows.push(vec![
+            Cell::Kernel((*kernel).to_owned()),
+            Cell::Parameters(vec![
+                ("form".to_owned(), (*form).to_owned()),
+                ("n".to_owned(), "64".to_owned()),
+            ]),
+            Cell::text(*width),
+            Cell::Lanes(lanes),
+            Cell::Lanes(lanes * 1.001),
+            Cell::Flags(tags.iter().map(|tag| Flag::from(tag.clone())).collect()),
+        ]);
+    }
+    table
+}
+
+#[test]
+fn what_rows_share_is_said_once() {
+    let stop = || [Tag::StopRuleNotMet, Tag::NoTimestamps];
+    let (both, one) = (stop(), [Tag::StopRuleNotMet]);
+    let rows: [(&str, &str, &str, &[Tag]); 6] = [
+        ("f/a", "x", "8", &both),
+        ("f/b", "x", "8", &one),
+        ("f/c", "x", "8", &one),
+        ("f/a", "y", "8", &one),
+        ("f/b", "y", "8", &one),
+        ("f/c", "y", "8", &one),
+    ];
+    let found = small(&rows).condensed();
+    let names: Vec<&str> = found.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names, ["kernel", "lanes", "flags"]);
+    assert_eq!(
+        found.facts,
+        [
+            "f",
+            "n=64",
+            "W = 8",
+            "again differs from lanes by 0.1 % at most",
+            "on every row: stop_rule_not_met"
+        ]
+    );
+    assert_eq!(found.groups, [(0, "form=x".to_owned()), (3, "form=y".to_owned())]);
+    assert_eq!(found.rows[0][2].to_text(), "no_timestamps");
+    assert!(found.rows[1][2].is_missing());
+}
+
+#[test]
+fn what_differs_stays_with_its_row() {
+    let rows: [(&str, &str, &str, &[Tag]); 3] =
+        [("f/a", "x", "8", &[]), ("g/a", "y", "16", &[]), ("f/a", "y", "8", &[])];
+    let found = small(&rows).condensed();
+    assert_eq!(found.groups, []);
+    let cells = |row: usize| found.rows[row][..3].iter().map(Cell::to_text).collect::<Vec<_>>();
+    assert_eq!(cells(0), ["f/a", "form=x", "8"]);
+    assert_eq!(cells(1), ["g/a", "form=y", "16"]);
+    // One row shares nothing with others.
+    let alone = small(&rows[..1]).condensed();
+    assert_eq!(alone.facts, ["again equals lanes"]);
+    assert_eq!(alone.rows[0][1].to_text(), "form=x, n=64");
+}
