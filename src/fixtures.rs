@@ -114,6 +114,7 @@ fn block(id: u32, line: u32, operations: u64, executions: f64, mean: f64, width:
         executions: Executions(executions),
         lanes: Lanes(lanes),
         histogram: Some(histogram),
+        parts: None,
         active_lanes_mean_expected: None,
     }
 }
@@ -210,6 +211,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         efficiency_ratio: active.map(|lanes| Ratio(lanes / f64::from(width.lanes()))),
         dispatches: vec![dispatch],
         schedules: Vec::new(),
+        seeds: None,
         time: (device.kind != DeviceKind::Simulator).then(|| time(median, pattern as u64 * 50_000)),
         bytes_moved_min: None,
         outputs_shown: BTreeMap::new(),

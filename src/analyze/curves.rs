@@ -69,7 +69,9 @@ pub fn curves(run: &Run) -> Vec<CurveTable> {
 fn tables(run: &Run, figure: &FigureNote, kernels: &[&str]) -> Vec<CurveTable> {
     let drawable = |one: &&Measurement| {
         let shown = match figure.y {
-            FigureY::Efficiency => one.status == Status::Ok && active_lanes_mean(one).is_some(),
+            FigureY::Efficiency | FigureY::SlotsPerLaneOperation => {
+                one.status == Status::Ok && active_lanes_mean(one).is_some()
+            }
             FigureY::Speedup(_) | FigureY::Slowdown(_) | FigureY::OfBest | FigureY::WorkOfFirst => {
                 one.time.is_some()
             }
@@ -144,6 +146,12 @@ fn series_of(run: &Run, figure: &FigureNote, found: &[&Measurement]) -> Vec<Curv
             for one in &drawn {
                 let share = efficiency(active_lanes_mean(one), one.subgroup_width);
                 add(one, share.map(|share| share.0 * 100.0));
+            }
+        }
+        FigureY::SlotsPerLaneOperation => {
+            for one in &drawn {
+                let share = efficiency(active_lanes_mean(one), one.subgroup_width);
+                add(one, share.map(|share| 1.0 / share.0));
             }
         }
         FigureY::Speedup(over) => {
@@ -222,7 +230,8 @@ fn has_value(one: &Measurement, name: &str, value: &Value) -> bool {
 fn curve_name(figure: &FigureNote, one: &Measurement) -> String {
     let kernel = short_name(&one.kernel);
     let kernel = kernel.strip_prefix(figure.prefix.as_str()).unwrap_or(kernel);
-    let mut name = figure.series.replace("{kernel}", kernel);
+    let width = one.subgroup_width.map_or("?".to_owned(), |width| width.to_string());
+    let mut name = figure.series.replace("{kernel}", kernel).replace("{W}", &width);
     for (parameter, value) in &one.parameters {
         let place = format!("{{{parameter}}}");
         let value = value.to_string();

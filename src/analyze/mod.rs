@@ -42,6 +42,7 @@ mod summary;
 #[cfg(test)]
 mod tests;
 mod usual;
+mod width_costs;
 mod widths;
 
 pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of};
@@ -75,6 +76,9 @@ pub use sorting::{
 };
 pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, summary};
+pub use width_costs::{
+    CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost, WidthWork, width_costs, width_sentences,
+};
 pub use widths::{WidthPoint, WidthSeries, WidthSweep, width_sweep};
 
 pub use crate::statistics::{PairedRatio, Verdict};

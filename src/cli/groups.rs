@@ -18,15 +18,17 @@ pub(super) struct Sizes {
     pub(super) class: DeviceClass,
     /// The class that it has by itself: a simulator beside a GPU takes the GPU's sizes.
     pub(super) alone: DeviceClass,
+    /// Whether it is a simulator, which takes sweeps of its own.
+    pub(super) simulated: bool,
 }
 
 impl Sizes {
     pub(super) fn of_gpu(class: DeviceClass) -> Self {
-        Self { class, alone: DeviceClass::Gpu }
+        Self { class, alone: DeviceClass::Gpu, simulated: true }
     }
 
     /// The class whose defaults a kernel takes.
-    fn of(self, kernel: &Kernel) -> DeviceClass {
+    pub(super) fn of(self, kernel: &Kernel) -> DeviceClass {
         let small = kernel.description.small_on_simulator && self.class == DeviceClass::Gpu;
         if small { self.alone } else { self.class }
     }
@@ -62,7 +64,7 @@ pub(super) fn groups(
                 let key = format!("{} {}", kernel.family(), names.join(" "));
                 (*kernel, own.clone(), key, chosen)
             }));
-            let points = sweeps(kernel, &own, sizes.alone == DeviceClass::Gpu, &shared);
+            let points = sweeps(kernel, &own, sizes, &shared);
             swept.extend(
                 points.into_iter().map(|(key, chosen)| (*kernel, own.clone(), key, chosen)),
             );
@@ -221,10 +223,12 @@ fn nobody_has(name: &str, kernels: &[&Kernel]) -> String {
 fn sweeps(
     kernel: &Kernel,
     point: &BTreeMap<String, Value>,
-    gpu: bool,
+    sizes: Sizes,
     shared: &dyn Fn(&str) -> bool,
 ) -> Vec<(String, BTreeMap<String, Value>)> {
-    let wanted = |sweep: &&Sweep| gpu || !sweep.gpu_only;
+    let gpu = sizes.alone == DeviceClass::Gpu;
+    let wanted =
+        |sweep: &&Sweep| (gpu || !sweep.gpu_only) && (sizes.simulated || !sweep.simulator_only);
     let mut all = Vec::new();
     for (index, sweep) in kernel.description.sweeps.iter().filter(wanted).enumerate() {
         let mut points = vec![point.clone()];
@@ -270,7 +274,8 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
         let kernel = Kernel::parse("f/k", "", text).unwrap();
         let sizes = |groups: Vec<Vec<Launch>>| groups.iter().map(Vec::len).collect::<Vec<_>>();
         let made = |point: BTreeMap<String, Value>, alone: DeviceClass| {
-            let given = Sizes { class: DeviceClass::Quick, alone };
+            let simulated = alone == DeviceClass::Cpu;
+            let given = Sizes { class: DeviceClass::Quick, alone, simulated };
             sizes(groups(&[&kernel], &[point], given, 1).unwrap_or_default())
         };
         // Two by two, the defaults among them; on GPUs one more.

@@ -12,11 +12,12 @@ use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::groups::{self, Sizes};
 use super::list;
+use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{KernelNote, Method, Value};
 use crate::run::back_end::OpenOptions;
 use crate::run::launched::not_available;
-use crate::run::session::{Listener, Recording, SessionOptions};
+use crate::run::session::{Listener, Recording, RunOptions, SessionOptions};
 use crate::run::{CountRequest, RunError, Runner};
 use crate::statistics::StopRule;
 
@@ -40,6 +41,8 @@ pub(super) struct Plan<'a> {
     /// How what needs no child process is opened.
     here: OpenOptions,
     silence_max: Duration,
+    /// With how many seeds the two simulators that are compared count, the run's own among them.
+    seeds: u32,
     /// What is left out and why, a sentence each.
     pub(super) told: Vec<String>,
 }
@@ -88,6 +91,7 @@ pub(super) fn plan<'a>(
             ..OpenOptions::usual(false)
         },
         silence_max: Duration::from_secs(arguments.time_limit),
+        seeds: arguments.seeds,
         told: all_told,
     })
 }
@@ -162,7 +166,7 @@ impl Plan<'_> {
             (false, true) if !device.is_device() => DeviceClass::Gpu,
             (quick, _) => device.class(quick),
         };
-        Sizes { class, alone: device.class(false) }
+        Sizes { class, alone: device.class(false), simulated: device.is_simulator() }
     }
 
     /// Runs groups of launches on one device.
@@ -185,8 +189,46 @@ impl Plan<'_> {
             }
             Ok(Box::new(runner))
         };
-        recording.run_device(&device.id(), &mut open, groups, &self.options, listener);
+        let gpu = self.devices.iter().any(|d| d.class(false) == DeviceClass::Gpu);
+        let sizes = self.sizes(device, gpu);
+        let options = RunOptions {
+            session: self.options,
+            seeded: &|launch| self.seeded(device, sizes, launch),
+        };
+        recording.run_device_seeded(&device.id(), &mut open, groups, &options, listener);
     }
+
+    /// The launches whose counts say what other seeds make of one: on the two simulators that are
+    /// compared, and at the sizes of CPU drivers at most.
+    fn seeded(&self, device: &Choice, sizes: Sizes, launch: &Launch) -> Vec<Launch> {
+        let compared = analyze::WIDTHS_COMPARED.map(Choice::simulator);
+        if !compared.contains(&Some(device.clone())) || !launch.depends_on_seed() {
+            return Vec::new();
+        }
+        let Some(kernel) = self.catalogue.kernel(&launch.kernel) else { return Vec::new() };
+        let small = small_of(kernel, sizes.of(kernel), launch);
+        let first = u64::from(small.parameters == launch.parameters);
+        let seeds = first..u64::from(self.seeds);
+        let seed = |number| Launch { seed: self.seed.wrapping_add(number), ..small.clone() };
+        seeds.map(seed).collect()
+    }
+}
+
+/// A launch at no more than a CPU driver's default size, with the same parameters otherwise; itself where
+/// it is no larger, or has no smaller one.
+fn small_of(kernel: &Kernel, class: DeviceClass, launch: &Launch) -> Launch {
+    if class != DeviceClass::Gpu {
+        return launch.clone();
+    }
+    let (usual, least) = (kernel.defaults(class), kernel.defaults(DeviceClass::Cpu));
+    let keep = |(name, value): &(&String, &Value)| {
+        let sized = usual.get(*name) != least.get(*name);
+        !sized || least.get(*name).is_some_and(|least| *value < least)
+    };
+    let chosen = launch.parameters.iter().filter(keep);
+    let chosen = chosen.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let small = kernel.launch(DeviceClass::Cpu, &chosen, launch.seed);
+    small.unwrap_or_else(|_| launch.clone())
 }
 
 /// The simulator at the width of a device that was opened.

@@ -16,7 +16,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::condition::Condition;
 use crate::layout::ScalarType;
-use crate::record::{Axis, Divergence, FigureNote, Reading, StageNote, Value};
+use crate::record::{Axis, Divergence, FigureNote, GrainNote, Reading, StageNote, Value};
 
 /// A kernel's description.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -123,6 +123,9 @@ pub struct Description {
     /// What its launches are read as beside, where they need a table of their own.
     #[serde(default, deserialize_with = "strict")]
     pub reading: Option<Reading>,
+    /// The parameter that says how far neighbours go the same way, where it has one.
+    #[serde(default, deserialize_with = "strict")]
+    pub grain: Option<GrainNote>,
 }
 
 /// Reads what the record has a type for, and refuses a key that the type does not have: records are read
@@ -323,6 +326,9 @@ pub struct Sweep {
     /// Whether it is left out on CPU drivers and on the simulator, which have no such thing to show.
     #[serde(default)]
     pub gpu_only: bool,
+    /// Whether simulators alone take it: counts at many points, where times at a few say enough.
+    #[serde(default)]
+    pub simulator_only: bool,
 }
 
 /// A parameter's default.

@@ -149,6 +149,15 @@ impl Launch {
         generate::contents(&buffer.fill, self.seed, &buffer.name, buffer.size)
     }
 
+    /// Whether another seed gives other contents.
+    pub fn depends_on_seed(&self) -> bool {
+        self.buffers.iter().any(|buffer| match &buffer.fill {
+            Fill::Uniform { low, high, .. } => low < high,
+            Fill::Skewed { .. } | Fill::Default { .. } => true,
+            Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
+        })
+    }
+
     /// The expected mean active lanes of the blocks labelled `label` at a width, where the kernel
     /// says what it expects.
     ///

@@ -9,6 +9,7 @@ mod cell;
 mod figures;
 mod table;
 mod tables;
+mod width_costs;
 
 pub use cell::{Cell, NONE, percent};
 pub use figures::{Drawing, Figure, figures};
@@ -17,3 +18,4 @@ pub use tables::{
     Section, comparison, crossovers, devices, model, peers, profiled, side_by_side, summary,
     summary_plain, tables, width_reported,
 };
+pub use width_costs::{kernel_costs, machine_models, width_costs};

@@ -2,7 +2,7 @@
 //!
 //! Input: a run, or a table of `analyze`. Output: [`Table`]s, each with the section it belongs to.
 
-use super::{Cell, Column, Table};
+use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
     self, Comparison, CrossoverTable, DeviceProfile, DeviceSummary, Missing, ModelRow, ModelTable,
     SideBySide, SideRow, Summary, SummaryRow, TimeRatio, parameters_text, short_name,
@@ -18,6 +18,8 @@ const ROWS_MAX: usize = 200;
 pub enum Section {
     /// The devices.
     Devices,
+    /// What launches cost at each width.
+    Widths,
     /// Every measurement of a device.
     Summary,
     /// The same launches by every instrument.
@@ -31,6 +33,9 @@ pub enum Section {
 /// Every table of a run, in the order in which they are shown.
 pub fn tables(run: &Run) -> Vec<(Section, Table)> {
     let mut found = vec![(Section::Devices, devices(&run.devices))];
+    let costs = analyze::width_costs(run);
+    let of_widths = [kernel_costs(&costs), width_costs(&costs), machine_models(&costs)];
+    found.extend(of_widths.into_iter().flatten().map(|table| (Section::Widths, table)));
     for device in analyze::summary(run).devices.iter().filter(|device| !device.rows.is_empty()) {
         found.push((Section::Summary, summary(device, ROWS_MAX)));
     }
@@ -394,6 +399,7 @@ pub fn profiled(devices: &[DeviceProfile]) -> Table {
         Column::figures("active lanes"),
         Column::figures("efficiency"),
         Column::figures("subgroup operations"),
+        Column::figures("lane slots"),
         Column::words("counts"),
         Column::words("trust"),
         Column::words("worst"),
@@ -411,6 +417,9 @@ pub fn profiled(devices: &[DeviceProfile]) -> Table {
             Cell::of(mean, Cell::Lanes),
             Cell::of(device.efficiency(), Cell::Percent),
             Cell::of(mean, |_| Cell::Count(work.subgroup_operations)),
+            Cell::of(device.column.width.filter(|_| mean.is_some()), |width| {
+                Cell::Count(work.lane_slots(width))
+            }),
             if failed {
                 Cell::text("failed")
             } else {

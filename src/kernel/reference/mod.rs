@@ -6,6 +6,7 @@
 //! with its table of names; this file has what they share.
 
 mod five_patterns;
+mod grain;
 mod grid_sync;
 mod match_lanes;
 mod moe;
@@ -105,6 +106,7 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     occupancy::FUNCTIONS,
     vote::FUNCTIONS,
     match_lanes::FUNCTIONS,
+    grain::FUNCTIONS,
     grid_sync::FUNCTIONS,
     reconvergence::FUNCTIONS,
 ];

@@ -77,6 +77,7 @@ impl Decoding {
                     Some(histogram) => Some(bins(histogram)?),
                     None => None,
                 },
+                parts: None,
             })
         };
         self.blocks.iter().map(count).collect()

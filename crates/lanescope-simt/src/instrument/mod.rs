@@ -60,7 +60,7 @@ use naga::Module;
 use naga::valid::ModuleInfo;
 
 use crate::program::{Program, ProgramError, validate};
-use crate::units::{Executions, Lanes};
+use crate::units::{Executions, Lanes, Parts};
 use plan::Plan;
 
 pub use decode::{BlockDecoding, Decoding, Term};
@@ -135,6 +135,9 @@ pub struct Count {
     pub lanes: Lanes,
     /// Element k: executions with k + 1 active lanes; `None` where not asked for.
     pub histogram: Option<Vec<u64>>,
+    /// The parts of subgroups that had an active lane; `None` but on simulators of 64 lanes and more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Parts>,
 }
 
 /// Why a program cannot be instrumented.
