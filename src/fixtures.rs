@@ -192,6 +192,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
             ("n".to_owned(), Value::Integer(i64::from(n))),
         ]),
         seed: 1,
+        for_widths: false,
         status: Status::Ok,
         error: None,
         error_kind: None,
@@ -378,6 +379,7 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         expected: BTreeMap::new(),
         shown: Vec::new(),
         exempt_from_agreement: None,
+        for_widths: false,
     };
     simulated_launch(&launch, widths)
 }

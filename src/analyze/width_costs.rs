@@ -32,6 +32,8 @@ pub struct WidthCost {
     pub parameters: BTreeMap<String, Value>,
     /// In how many of them it differs from the usual launch.
     pub unusual: usize,
+    /// Whether it was counted to compare widths alone.
+    pub for_widths: bool,
     /// What it does at each width, by ascending width: the simulator's counts where there are some.
     pub widths: Vec<WidthWork>,
     /// Its lane slots at 64 lanes over those at 32, where it was counted at both.
@@ -170,6 +172,7 @@ fn cost(run: &Run, counted: &[&Measurement]) -> Option<WidthCost> {
         kernel: first.kernel.clone(),
         parameters: first.parameters.clone(),
         unusual: Usual::of(run).count(&first.parameters),
+        for_widths: counted.iter().all(|measurement| measurement.for_widths),
         widths: by_width.iter().map(work).collect(),
         ratio: narrow.zip(wide).and_then(|(narrow, wide)| cost_ratio(narrow, wide)),
         models: wide.and_then(MachineModels::of),

@@ -22,6 +22,9 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
     let (a, b) = (load(&arguments.a)?, load(&arguments.b)?);
     let comparison = analyze::compare(&a, &b);
     writeln!(out, "A is {}, B is {}", arguments.a.display(), arguments.b.display())?;
+    for sentence in &comparison.differing {
+        writeln!(out, "{sentence}")?;
+    }
     if comparison.rows.is_empty() {
         writeln!(out, "The two have no launch in common.")?;
     } else {

@@ -62,19 +62,22 @@ pub(super) fn groups(
                     .map(|(name, value)| format!("{name}={value}"))
                     .collect();
                 let key = format!("{} {}", kernel.family(), names.join(" "));
-                (*kernel, own.clone(), key, chosen)
+                (*kernel, own.clone(), key, chosen, false)
             }));
             let points = sweeps(kernel, &own, sizes, &shared);
-            swept.extend(
-                points.into_iter().map(|(key, chosen)| (*kernel, own.clone(), key, chosen)),
-            );
+            let with_kernel =
+                |(key, chosen, for_widths)| (*kernel, own.clone(), key, chosen, for_widths);
+            swept.extend(points.into_iter().map(with_kernel));
         }
     }
     // A sweep may pass through the defaults, and a chosen value may collapse it: a point is taken
     // once, in the sweep that it is compared in.
-    for (kernel, own, key, chosen) in swept.into_iter().chain(alone) {
+    let (others, for_widths): (Vec<_>, Vec<_>) =
+        swept.into_iter().chain(alone).partition(|(.., for_widths)| !for_widths);
+    for (kernel, own, key, chosen, for_widths) in others.into_iter().chain(for_widths) {
         let launch = kernel.launch(sizes.of(kernel), &chosen, seed);
         let launch = launch.map_err(|error| impossible(&own, error))?;
+        let launch = Launch { for_widths, ..launch };
         let identity = (kernel.id.as_str(), launch.parameters.clone());
         if !known.contains(&identity) {
             known.push(identity);
@@ -82,6 +85,15 @@ pub(super) fn groups(
         }
     }
     Ok(groups.into_values().collect())
+}
+
+/// The launches by which kernels are compared across widths: their defaults at small sizes.
+pub(super) fn for_widths(kernels: &[&Kernel], seed: u64) -> Vec<Vec<Launch>> {
+    let launch = |kernel: &&Kernel| {
+        let launch = kernel.launch(DeviceClass::Quick, &BTreeMap::new(), seed).ok()?;
+        Some(vec![Launch { for_widths: true, ..launch }])
+    };
+    kernels.iter().filter_map(launch).collect()
 }
 
 /// The kernel that another is compared with, where it runs too.
@@ -218,14 +230,15 @@ fn nobody_has(name: &str, kernels: &[&Kernel]) -> String {
     format!("-a {name}: {who}{hint}\n{has}: {}", known.join(", "))
 }
 
-/// The points of a kernel's sweeps, each with its group's key; what `point` chose stays. What is not
+/// The points of a kernel's sweeps, each with its group's key and whether it is for comparing widths
+/// alone; what `point` chose stays. What is not
 /// `shared` with the kernel's baseline keeps a point from no group of the family's.
 fn sweeps(
     kernel: &Kernel,
     point: &BTreeMap<String, Value>,
     sizes: Sizes,
     shared: &dyn Fn(&str) -> bool,
-) -> Vec<(String, BTreeMap<String, Value>)> {
+) -> Vec<(String, BTreeMap<String, Value>, bool)> {
     let gpu = sizes.alone == DeviceClass::Gpu;
     let wanted =
         |sweep: &&Sweep| (gpu || !sweep.gpu_only) && (sizes.simulated || !sweep.simulator_only);
@@ -251,7 +264,8 @@ fn sweeps(
                 point.retain(|name, _| shared(name));
                 format!("{} sweep {point:?}", kernel.family())
             };
-            (if sweep.beside_family { beside() } else { own.clone() }, point)
+            let key = if sweep.beside_family { beside() } else { own.clone() };
+            (key, point, sweep.simulator_only)
         }));
     }
     all

@@ -41,6 +41,8 @@ pub(super) struct Plan<'a> {
     /// How what needs no child process is opened.
     here: OpenOptions,
     silence_max: Duration,
+    /// Whether the catalogue's other kernels are compared across widths too.
+    surveys: bool,
     /// With how many seeds the two simulators that are compared count, the run's own among them.
     seeds: u32,
     /// What is left out and why, a sentence each.
@@ -92,6 +94,9 @@ pub(super) fn plan<'a>(
         },
         silence_max: Duration::from_secs(arguments.time_limit),
         seeds: arguments.seeds,
+        surveys: arguments.kernels.is_empty()
+            && arguments.axis.is_empty()
+            && !arguments.no_counting,
         told: all_told,
     })
 }
@@ -118,8 +123,8 @@ fn session_options(
 impl Plan<'_> {
     /// What a record says of the kernels.
     pub(super) fn notes(&self) -> BTreeMap<String, KernelNote> {
-        let note = |kernel: &&Kernel| (kernel.id.clone(), kernel.description.note());
-        self.kernels.iter().map(note).collect()
+        let note = |kernel: &Kernel| (kernel.id.clone(), kernel.description.note());
+        self.kernels.iter().map(|kernel| note(kernel)).collect()
     }
 
     /// Runs everything, device by device.
@@ -144,7 +149,8 @@ impl Plan<'_> {
                 continue;
             }
             let sizes = self.sizes(&device, gpu);
-            let groups = groups::groups(&able, &self.points, sizes, self.seed)?;
+            let mut groups = groups::groups(&able, &self.points, sizes, self.seed)?;
+            groups.extend(self.surveyed(&device));
             self.run_device(&device, &groups, recording, listener);
             if listener.has_failed() {
                 break;
@@ -157,6 +163,19 @@ impl Plan<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Where the default set is run, the launches by which the catalogue's other kernels are compared
+    /// across widths: on the two simulators that are compared.
+    fn surveyed(&self, device: &Choice) -> Vec<Vec<Launch>> {
+        if !self.surveys || !is_compared(device) {
+            return Vec::new();
+        }
+        let known: Vec<&str> = self.kernels.iter().map(|kernel| kernel.id.as_str()).collect();
+        let others = self.catalogue.kernels().filter(|kernel| {
+            !known.contains(&kernel.id.as_str()) && kernel.description.compared_across_widths
+        });
+        groups::for_widths(&others.collect::<Vec<_>>(), self.seed)
     }
 
     /// The sizes of a device's launches.
@@ -201,8 +220,7 @@ impl Plan<'_> {
     /// The launches whose counts say what other seeds make of one: on the two simulators that are
     /// compared, and at the sizes of CPU drivers at most.
     fn seeded(&self, device: &Choice, sizes: Sizes, launch: &Launch) -> Vec<Launch> {
-        let compared = analyze::WIDTHS_COMPARED.map(Choice::simulator);
-        if !compared.contains(&Some(device.clone())) || !launch.depends_on_seed() {
+        if !is_compared(device) || !launch.depends_on_seed() {
             return Vec::new();
         }
         let Some(kernel) = self.catalogue.kernel(&launch.kernel) else { return Vec::new() };
@@ -212,6 +230,11 @@ impl Plan<'_> {
         let seed = |number| Launch { seed: self.seed.wrapping_add(number), ..small.clone() };
         seeds.map(seed).collect()
     }
+}
+
+/// Whether a device is one of the simulators whose widths are compared.
+fn is_compared(device: &Choice) -> bool {
+    analyze::WIDTHS_COMPARED.map(Choice::simulator).contains(&Some(device.clone()))
 }
 
 /// A launch at no more than a CPU driver's default size, with the same parameters otherwise; itself where

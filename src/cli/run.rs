@@ -124,6 +124,9 @@ fn wrong(measurement: &Measurement) -> bool {
 
 /// Every table of a run, how its devices agree with the simulator, and where kernels pay.
 pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failure> {
+    for sentence in analyze::width_sentences(run) {
+        writeln!(out, "{sentence}")?;
+    }
     for (_, table) in present::tables(run) {
         if !table.title.is_empty() {
             writeln!(out, "\n{}", table.title)?;
@@ -131,7 +134,7 @@ pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failur
         writeln!(out, "{}", table.to_text(Style::Terminal))?;
         if !table.rows_folded.is_empty() {
             let count = table.rows_folded.len();
-            writeln!(out, "{count} rows of less usual parameters stand on the page.")?;
+            writeln!(out, "{count} more rows stand on the page.")?;
         }
         for note in &table.notes {
             writeln!(out, "– {note}")?;

@@ -41,6 +41,10 @@ pub struct Description {
     /// Whether `lanescope run` without names runs it; doctor's self-test kernels are not.
     #[serde(default = "yes")]
     pub in_default_set: bool,
+    /// Whether the default run counts it on simulators to compare widths, where it does not run it
+    /// otherwise.
+    #[serde(default = "yes")]
+    pub compared_across_widths: bool,
     /// Whether it can be dispatched again and again without a reset.
     #[serde(default)]
     pub repeatable: bool,
@@ -326,7 +330,8 @@ pub struct Sweep {
     /// Whether it is left out on CPU drivers and on the simulator, which have no such thing to show.
     #[serde(default)]
     pub gpu_only: bool,
-    /// Whether simulators alone take it: counts at many points, where times at a few say enough.
+    /// Whether simulators alone take it, to compare widths: counts at many points, where times at a few
+    /// say enough. It is left out of the tables of single devices.
     #[serde(default)]
     pub simulator_only: bool,
 }

@@ -63,6 +63,9 @@ pub struct Launch {
     pub expected: BTreeMap<String, ExpectedBlock>,
     /// Why counts need not agree between devices; `None` where they must.
     pub exempt_from_agreement: Option<String>,
+    /// Whether it is counted to compare widths alone, and shown nowhere else.
+    #[serde(default)]
+    pub for_widths: bool,
 }
 
 /// A buffer of a launch.
@@ -269,6 +272,7 @@ pub fn build(
         shown,
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
+        for_widths: false,
     })
 }
 

@@ -4,8 +4,9 @@
 
 use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
-    self, Comparison, CrossoverTable, DeviceProfile, DeviceSummary, Missing, ModelRow, ModelTable,
-    SideBySide, SideRow, Summary, SummaryRow, TimeRatio, parameters_text, short_name,
+    self, Comparison, ComparisonRow, CrossoverTable, DeviceProfile, DeviceSummary, Missing,
+    ModelRow, ModelTable, SideBySide, SideRow, Summary, SummaryRow, TimeRatio, parameters_text,
+    short_name,
 };
 use crate::record::{Device, PeerRow, Run, Status};
 use crate::units::{Nanoseconds, Ratio, Width};
@@ -447,9 +448,13 @@ pub fn comparison(comparison: &Comparison) -> Table {
         Column::figures("time B"),
         Column::figures("time B / A").with_notes(),
         Column::figures("subgroup operations B / A"),
+        Column::figures("lane slots A"),
+        Column::figures("lane slots B"),
+        Column::figures("lane slots B / A"),
         Column::words("flags"),
     ];
     let mut table = Table::new("", columns);
+    let one_width = |row: &ComparisonRow| row.widths[0] == row.widths[1];
     for row in &comparison.rows {
         let width = |width: Option<Width>| Cell::of(width, Cell::Width);
         let lanes = |lanes: Option<f64>| Cell::of(lanes, Cell::Lanes);
@@ -468,11 +473,22 @@ pub fn comparison(comparison: &Comparison) -> Table {
             Cell::of(row.time_ratio.as_ref(), |ratio| {
                 Cell::Between(ratio.ratio, [ratio.interval.low, ratio.interval.high])
             }),
-            Cell::of(row.subgroup_operations_ratio, Cell::Factor),
+            Cell::of(row.subgroup_operations_ratio.filter(|_| one_width(row)), Cell::Factor),
+            Cell::of(row.lane_slots[0].filter(|_| !one_width(row)), Cell::Count),
+            Cell::of(row.lane_slots[1].filter(|_| !one_width(row)), Cell::Count),
+            Cell::of(row.lane_slots_ratio.filter(|_| !one_width(row)), Cell::Factor),
             Cell::Flags(row.flags.clone()),
         ]);
     }
-    table
+    table.without_empty(&[
+        "time A",
+        "time B",
+        "time B / A",
+        "subgroup operations B / A",
+        "lane slots A",
+        "lane slots B",
+        "lane slots B / A",
+    ])
 }
 
 /// The library's functions beside what a CUDA user would pick.

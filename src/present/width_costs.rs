@@ -12,6 +12,12 @@ use crate::units::Width;
 /// The most launches that the table of costs shows at once.
 const ROWS_MAX: usize = 60;
 
+/// The most kernels that are all shown, however little the width makes of them.
+const KERNELS_MAX: usize = 12;
+
+/// The least cost over the narrow width's with which a kernel is shown where there are many.
+const DEARER_MIN: f64 = 1.02;
+
 /// How far work may differ between two widths before a row says so.
 const WORK_DIFFERS: f64 = 0.005;
 
@@ -41,11 +47,14 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
     ];
     let title = format!("Cost in lane slots: subgroups of {wide} lanes over {narrow}");
     let mut table = Table::new(title, columns);
+    let rows_max_fits = rows.len() <= KERNELS_MAX;
     for (kernel, ratios) in &rows {
         let least = ratios.iter().map(|ratio| ratio.range[0]).fold(f64::INFINITY, f64::min);
         let greatest = ratios.iter().map(|ratio| ratio.range[1]).fold(0.0, f64::max);
         let seeds = ratios.iter().map(|ratio| ratio.seeds).max().unwrap_or(1);
-        table.rows.push(vec![
+        let dear = greatest >= DEARER_MIN || rows_max_fits;
+        let place = if dear { &mut table.rows } else { &mut table.rows_folded };
+        place.push(vec![
             Cell::text(*kernel),
             Cell::Factor(middle(ratios)),
             Cell::Factor(least),
@@ -59,6 +68,13 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
          launches; least and most are over all its launches and seeds."
             .to_owned(),
     ];
+    let alike = table.rows_folded.len();
+    if alike > 0 {
+        table.notes.push(format!(
+            "{alike} more kernels cost at {wide} lanes at most {:.0} % more than at {narrow}.",
+            (DEARER_MIN - 1.0) * 100.0
+        ));
+    }
     Some(table)
 }
 
@@ -91,8 +107,8 @@ pub fn width_costs(costs: &[WidthCost]) -> Option<Table> {
                 .map(|width| Cell::of(cost.at(*width), |work| Cell::Count(work.lane_slots))),
         );
         row.push(Cell::of(cost.ratio.as_ref(), ratio_cell));
-        let folded = cost.unusual > 0 || table.rows.len() >= ROWS_MAX;
-        if folded { table.rows_folded.push(row) } else { table.rows.push(row) }
+        let rows = if is_folded(costs, cost) { &mut table.rows_folded } else { &mut table.rows };
+        rows.push(row);
     }
     table.notes = vec![format!(
         "Lane slots are subgroup operations × width: they compare across widths, as efficiency does not. \
@@ -101,6 +117,11 @@ pub fn width_costs(costs: &[WidthCost]) -> Option<Table> {
          (1 − 2 · 2⁻⁶)."
     )];
     Some(table.without_empty(&[&ratio_name]))
+}
+
+/// Whether a launch is folded: where there are many, those that were not asked for by themselves.
+fn is_folded(costs: &[WidthCost], cost: &WidthCost) -> bool {
+    costs.len() > ROWS_MAX && (cost.for_widths || cost.unusual > 0)
 }
 
 /// A ratio with its interval over seeds, or that there is none.
@@ -143,8 +164,8 @@ pub fn machine_models(costs: &[WidthCost]) -> Option<Table> {
             }),
             factor(wave64),
         ];
-        let folded = cost.unusual > 0 || table.rows.len() >= ROWS_MAX;
-        if folded { table.rows_folded.push(row) } else { table.rows.push(row) }
+        let rows = if is_folded(costs, cost) { &mut table.rows_folded } else { &mut table.rows };
+        rows.push(row);
     }
     if table.rows.is_empty() && table.rows_folded.is_empty() {
         return None;

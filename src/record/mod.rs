@@ -217,6 +217,9 @@ pub struct Measurement<D = Dispatch> {
     pub parameters: BTreeMap<String, Value>,
     /// The seed of the generated inputs.
     pub seed: u64,
+    /// Whether it was counted to compare widths alone: tables of single devices leave it out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub for_widths: bool,
     /// How it ended.
     pub status: Status,
     /// Why it failed, or which outputs differ; `null` where nothing went wrong.
@@ -304,6 +307,7 @@ impl<D> Measurement<D> {
             kernel: self.kernel,
             parameters: self.parameters,
             seed: self.seed,
+            for_widths: self.for_widths,
             status: self.status,
             error: self.error,
             error_kind: self.error_kind,

@@ -88,6 +88,7 @@ pub fn measurement(
         kernel: launch.kernel.clone(),
         parameters: launch.parameters.clone(),
         seed: launch.seed,
+        for_widths: launch.for_widths,
         status: if error.is_some() { Status::Failed } else { Status::Ok },
         error_kind: error.as_ref().map(|error| error.kind),
         limit: error.as_ref().and_then(|error| error.limit),

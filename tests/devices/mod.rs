@@ -19,9 +19,10 @@ use crate::support::drivers::{Check, Driver};
 use crate::support::{model, program};
 
 /// Every check.
-pub(crate) const CHECKS: [Check; 28] = [
+pub(crate) const CHECKS: [Check; 29] = [
     Check::new("counts_equal_the_model_and_the_simulator", counts),
     Check::new("loops_with_branches_count_what_the_simulator_counts", hot_loops),
+    Check::new("formulas_of_grain_hold", crate::grain::on_driver),
     Check::new("derived_counts_of_the_catalogue_equal_the_simulator", derived),
     Check::new("times_are_taken_and_outputs_verified", times),
     Check::new("self_test_of_counting", self_test_of_counting),
