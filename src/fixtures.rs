@@ -213,6 +213,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         dispatches: vec![dispatch],
         schedules: Vec::new(),
         seeds: None,
+        shapes: None,
         time: (device.kind != DeviceKind::Simulator).then(|| time(median, pattern as u64 * 50_000)),
         bytes_moved_min: None,
         outputs_shown: BTreeMap::new(),

@@ -43,6 +43,7 @@ mod summary;
 mod tests;
 mod usual;
 mod width_costs;
+mod width_profile;
 mod widths;
 
 pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of};
@@ -79,6 +80,7 @@ pub use summary::{DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, su
 pub use width_costs::{
     CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost, WidthWork, width_costs, width_sentences,
 };
+pub use width_profile::{BlamedLine, ShapeCost, WidthProfile};
 pub use widths::{WidthPoint, WidthSeries, WidthSweep, width_sweep};
 
 pub use crate::statistics::{PairedRatio, Verdict};

@@ -212,8 +212,8 @@ fn seed_ratios(narrow: &Seeds, wide: &Seeds) -> Vec<f64> {
     wide.counts.iter().filter_map(pair).collect()
 }
 
-/// When 64 lanes cost more than 32, on these data: a sentence or two; none where nothing was counted at
-/// both widths.
+/// When 64 lanes cost more than 32, on these data: the answer, then one for each kernel with an axis of
+/// grain; none where nothing was counted at both widths.
 pub fn width_sentences(run: &Run) -> Vec<String> {
     let costs = width_costs(run);
     let mut kernels: IndexMap<&str, Vec<(&WidthCost, CostRatio)>> = IndexMap::new();

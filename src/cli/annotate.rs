@@ -7,6 +7,7 @@
 mod excerpt;
 mod fit;
 mod machine;
+mod widths;
 
 use clap::builder::styling::{Ansi256Color, Color, Style};
 
@@ -115,6 +116,7 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     for device in profile.devices.iter().filter(|device| device.counters_from.is_some()) {
         text += &machine::counters(device, look);
     }
+    text += &widths::widths(profile, look);
     text += &advised(first, advice, look);
     text += &source(profile, first, look);
     text += &answered(profile, look);

@@ -122,9 +122,12 @@ fn wrong(measurement: &Measurement) -> bool {
     measurement.output == Output::Mismatch || barrier
 }
 
+/// How many sentences about widths stand above the tables; the page has all.
+const SENTENCES_AT_TOP: usize = 3;
+
 /// Every table of a run, how its devices agree with the simulator, and where kernels pay.
 pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failure> {
-    for sentence in analyze::width_sentences(run) {
+    for sentence in analyze::width_sentences(run).iter().take(SENTENCES_AT_TOP) {
         writeln!(out, "{sentence}")?;
     }
     for (_, table) in present::tables(run) {

@@ -617,6 +617,10 @@ pub struct BlockDescription {
     /// Mean active lanes, a formula in `W` and the parameters, or one for each value of a parameter;
     /// nothing is expected at values that have none.
     pub active_lanes_mean: ByParameter<Formula>,
+    /// Names for parts of the formulas, `["name", "formula"]` each: a formula may use those before it,
+    /// `W` and the parameters.
+    #[serde(default)]
+    pub terms: Vec<[String; 2]>,
     /// Exact issues of each block of the label, a formula in `W` and the parameters; given where
     /// they follow from the shader alone.
     pub issues: Option<Formula>,

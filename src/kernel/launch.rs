@@ -86,6 +86,9 @@ pub struct Buffer {
 /// What is expected of a block: formulas in `W` and the parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpectedBlock {
+    /// Names that the formulas use beside `W` and the parameters, each with its formula, in order.
+    #[serde(default)]
+    pub terms: Vec<[String; 2]>,
     /// Mean active lanes, in lanes.
     pub active_lanes_mean: String,
     /// Exact issues, where the shader alone gives them.
@@ -173,7 +176,7 @@ impl Launch {
         width: Width,
     ) -> Result<Option<f64>, String> {
         let Some(block) = self.expected.get(label) else { return Ok(None) };
-        self.at_width(&block.active_lanes_mean, width).map(Some)
+        self.at_width(block, &block.active_lanes_mean, width).map(Some)
     }
 
     /// The exact issues and lanes of each block labelled `label` at a width, where the kernel's
@@ -183,17 +186,18 @@ impl Launch {
     ///
     /// A sentence that quotes the formula, when it cannot be worked out.
     pub fn counts_expected(&self, label: &str, width: Width) -> Result<Option<(f64, f64)>, String> {
-        let Some(ExpectedBlock { issues: Some(issues), lanes: Some(lanes), .. }) =
-            self.expected.get(label)
-        else {
-            return Ok(None);
-        };
-        Ok(Some((self.at_width(issues, width)?, self.at_width(lanes, width)?)))
+        let Some(block) = self.expected.get(label) else { return Ok(None) };
+        let (Some(issues), Some(lanes)) = (&block.issues, &block.lanes) else { return Ok(None) };
+        Ok(Some((self.at_width(block, issues, width)?, self.at_width(block, lanes, width)?)))
     }
 
-    fn at_width(&self, formula: &str, width: Width) -> Result<f64, String> {
+    fn at_width(&self, block: &ExpectedBlock, formula: &str, width: Width) -> Result<f64, String> {
         let mut names = numbers(&self.parameters);
         names.insert("W".to_owned(), f64::from(width.lanes()));
+        for [name, term] in &block.terms {
+            let value = formula::evaluate_text(term, &names)?;
+            names.insert(name.clone(), value);
+        }
         formula::evaluate_text(formula, &names)
     }
 }
@@ -328,6 +332,7 @@ fn expected_blocks(
         .iter()
         .filter_map(|(label, block)| {
             let block = ExpectedBlock {
+                terms: block.terms.clone(),
                 active_lanes_mean: block.active_lanes_mean.chosen(parameters)?.to_string(),
                 issues: block.issues.as_ref().map(Formula::to_string),
                 lanes: block.lanes.as_ref().map(Formula::to_string),

@@ -24,13 +24,17 @@ const WORK_DIFFERS: f64 = 0.005;
 /// What each kernel costs at 64 lanes over 32, a row a kernel, the dearest first: over all its launches
 /// and seeds.
 pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
-    let mut kernels: BTreeMap<&str, Vec<CostRatio>> = BTreeMap::new();
+    let mut kernels: BTreeMap<&str, Vec<(usize, CostRatio)>> = BTreeMap::new();
     for cost in costs {
         if let Some(ratio) = cost.ratio {
-            kernels.entry(&cost.kernel).or_default().push(ratio);
+            kernels.entry(&cost.kernel).or_default().push((cost.unusual, ratio));
         }
     }
-    let mut rows: Vec<(&str, Vec<CostRatio>)> = kernels.into_iter().collect();
+    // The most usual launch first; the sort is stable.
+    kernels.values_mut().for_each(|ratios| ratios.sort_by_key(|(unusual, _)| *unusual));
+    let ratios = |ratios: Vec<(usize, CostRatio)>| ratios.into_iter().map(|(_, ratio)| ratio);
+    let mut rows: Vec<(&str, Vec<CostRatio>)> =
+        kernels.into_iter().map(|(kernel, all)| (kernel, ratios(all).collect())).collect();
     if rows.is_empty() {
         return None;
     }
@@ -56,7 +60,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         let place = if dear { &mut table.rows } else { &mut table.rows_folded };
         place.push(vec![
             Cell::text(*kernel),
-            Cell::Factor(middle(ratios)),
+            Cell::of(ratios.first(), |usual| Cell::Factor(usual.ratio)),
             Cell::Factor(least),
             Cell::Factor(greatest),
             Cell::Count(ratios.len() as u128),
@@ -64,8 +68,8 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         ]);
     }
     table.notes = vec![
-        "Lane slots are subgroup operations × width. The figure is the middle one of the kernel's \
-         launches; least and most are over all its launches and seeds."
+        "Lane slots are subgroup operations × width. The first figure is that of the kernel's usual \
+         launch; least and most are over all its launches and seeds."
             .to_owned(),
     ];
     let alike = table.rows_folded.len();
@@ -76,13 +80,6 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         ));
     }
     Some(table)
-}
-
-/// The middle ratio of several launches, the lower of two.
-fn middle(ratios: &[CostRatio]) -> f64 {
-    let mut values: Vec<f64> = ratios.iter().map(|ratio| ratio.ratio).collect();
-    values.sort_by(f64::total_cmp);
-    values.get((values.len().max(1) - 1) / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// The lane slots of each launch at each width; of more than some, those of the most usual parameters.

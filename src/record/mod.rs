@@ -262,6 +262,10 @@ pub struct Measurement<D = Dispatch> {
     /// for; absent where its counts do not depend on the seed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds: Option<Seeds>,
+    /// What the same invocations cost in workgroups of other shapes, on simulators, where that was
+    /// tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shapes: Option<Shapes>,
     /// Times, where the device was timed.
     pub time: Option<Time>,
     /// Bytes that one launch must read and write however it is done, as the kernel says: its time
@@ -323,6 +327,7 @@ impl<D> Measurement<D> {
             efficiency_ratio: self.efficiency_ratio,
             schedules: self.schedules,
             seeds: self.seeds,
+            shapes: self.shapes,
             time: self.time,
             bytes_moved_min: self.bytes_moved_min,
             outputs_shown: self.outputs_shown,
@@ -349,6 +354,28 @@ pub struct Seeds {
 pub struct SeedCounts {
     /// The seed.
     pub seed: u64,
+    /// Σ operations × executions.
+    pub subgroup_operations: u64,
+    /// Σ operations × active lanes.
+    pub lane_operations: u64,
+}
+
+/// A launch in workgroups of other shapes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shapes {
+    /// Why none was tried, a clause; absent where they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// What each shape counted.
+    #[serde(default)]
+    pub tried: Vec<ShapeCounts>,
+}
+
+/// The work of a launch in workgroups of one shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShapeCounts {
+    /// Invocations a workgroup along x, y and z.
+    pub workgroup_size: [u32; 3],
     /// Σ operations × executions.
     pub subgroup_operations: u64,
     /// Σ operations × active lanes.

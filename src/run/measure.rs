@@ -109,6 +109,7 @@ pub fn measurement(
         dispatches,
         schedules: Vec::new(),
         seeds,
+        shapes: None,
         time: timed.and_then(|timed| timed.time),
         bytes_moved_min: launch.bytes,
         outputs_shown: counted.map(|counted| counted.outputs_shown).unwrap_or_default(),
@@ -182,7 +183,7 @@ fn cut_loops(
 }
 
 /// The subgroup operations and the lane operations of the dispatches that do not only set up.
-fn work(dispatches: &[Dispatch]) -> (u128, u128) {
+pub(super) fn work(dispatches: &[Dispatch]) -> (u128, u128) {
     let worked = dispatches.iter().filter(|dispatch| !dispatch.setup);
     worked.flat_map(|dispatch| &dispatch.blocks).fold((0, 0), |(subgroups, lanes), block| {
         let operations = u128::from(block.operations);

@@ -23,6 +23,7 @@ mod pointers;
 mod portable;
 pub mod reflect;
 mod returns;
+mod shape;
 pub mod source;
 pub mod structure;
 pub mod trips;
