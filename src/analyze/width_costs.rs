@@ -20,6 +20,9 @@ pub const WIDTHS_COMPARED: [Width; 2] = [Width::W32, Width::W64];
 /// The fewest values of an axis of grain that a sentence speaks of.
 const GRAINS_MIN: usize = 3;
 
+/// How far lane operations may differ between two widths of the same work.
+const WORK_DIFFERS: f64 = 0.005;
+
 /// The least cost over the first width's that a sentence calls dearer.
 const DEARER_MIN: f64 = 1.05;
 
@@ -126,6 +129,13 @@ impl WidthCost {
     }
 }
 
+impl CostRatio {
+    /// Whether the kernel does the same work at both widths.
+    pub fn same_work(&self) -> bool {
+        (self.work_ratio - 1.0).abs() <= WORK_DIFFERS
+    }
+}
+
 /// The lane slots of a measurement; `None` where nothing was counted.
 pub(super) fn lane_slots(measurement: &Measurement) -> Option<u128> {
     let width = measurement.subgroup_width?;
@@ -223,6 +233,13 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     if kernels.is_empty() {
         return Vec::new();
     }
+    let all = kernels.len();
+    // What does other work at another width is no answer to what width costs.
+    kernels.retain(|_, points| points.iter().all(|(_, ratio)| ratio.same_work()));
+    let left_out = match all - kernels.len() {
+        0 => String::new(),
+        others => format!(" {others} more do other work at another width."),
+    };
     let dearer = |points: &Vec<(&WidthCost, CostRatio)>| {
         points.iter().any(|(_, ratio)| ratio.ratio >= DEARER_MIN)
     };
@@ -238,18 +255,26 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     sentences.push(match most {
         None => format!(
             "64 lanes cost as many lane slots as 32, to within {percent:.0} %, for all {total} kernels \
-             on these data."
+             on these data.{left_out}"
         ),
         Some((cost, ratio)) => format!(
             "64 lanes cost at least {percent:.0} % more lane slots than 32 for {count} of {total} kernels \
-             on these data; {:.2} times as many at most, for {} ({}).",
+             on these data; {:.2} times as many at most, for {}.{left_out}",
             ratio.ratio,
-            short_name(&cost.kernel),
-            parameters_text(&cost.parameters, &[super::names::SIZE]),
+            launch_words(cost),
         ),
     });
     sentences.extend(kernels.values().flat_map(|points| grain_sentences(run, points)));
     sentences
+}
+
+/// A launch in words: its kernel's short name, with the parameters other than its size.
+fn launch_words(cost: &WidthCost) -> String {
+    let name = short_name(&cost.kernel);
+    match parameters_text(&cost.parameters, &[super::names::SIZE]) {
+        none if none.is_empty() => name.to_owned(),
+        parameters => format!("{name} ({parameters})"),
+    }
 }
 
 /// Where along its axis of grain a kernel costs more at 64 lanes, a sentence for each choice of what else
@@ -261,8 +286,11 @@ fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<String>
     for (cost, ratio) in points {
         let at = cost.parameters.get(&grain.parameter).and_then(super::names::number_of);
         let Some(at) = at else { continue };
-        let beside = |name: &String| cost.parameters.get(name).map(ToString::to_string);
-        let beside: Vec<String> = grain.beside.iter().filter_map(beside).collect();
+        let beside = grain.beside.iter().filter_map(|(name, words)| {
+            let value = cost.parameters.get(name)?.to_string();
+            Some(words.get(&value).cloned().unwrap_or(value))
+        });
+        let beside: Vec<String> = beside.collect();
         groups.entry(beside.join(", ")).or_default().push((at, ratio.ratio));
     }
     groups.retain(|_, along| along.len() >= GRAINS_MIN);
@@ -272,21 +300,23 @@ fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<String>
 /// Where a kernel costs more at 64 lanes: `along` has values of its axis, each with the ratio.
 fn grain_sentence(grain: &GrainNote, beside: &str, mut along: Vec<(f64, f64)>) -> String {
     along.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let list = |values: Vec<f64>| values.iter().map(f64::to_string).collect::<Vec<_>>().join(", ");
-    let dearer: Vec<(f64, f64)> =
-        along.iter().copied().filter(|(_, ratio)| *ratio >= DEARER_MIN).collect();
-    let beside = if beside.is_empty() { String::new() } else { format!(" ({beside})") };
-    let begins = format!("{}{beside}", grain.words);
-    let most = dearer.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let list = |dear: bool| {
+        let values = along.iter().filter(|(_, ratio)| (*ratio >= DEARER_MIN) == dear);
+        values.map(|(at, _)| at.to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let GrainNote { words, of, .. } = grain;
+    let begins = if beside.is_empty() { words.clone() } else { format!("{words} {beside}") };
+    let (dearer, others) = (list(true), list(false));
+    let most = along.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let most = most.filter(|(_, ratio)| *ratio >= DEARER_MIN);
     match most {
-        None => format!(
-            "{begins}: 64 lanes cost as much as 32 at every value tried ({}).",
-            list(along.iter().map(|(at, _)| *at).collect())
+        None => format!("{begins}: 64 lanes cost as much as 32 at {of} {others}."),
+        Some((at, ratio)) if others.is_empty() => format!(
+            "{begins}: 64 lanes cost more than 32 at {of} {dearer}; {ratio:.2} times as much at {at}."
         ),
         Some((at, ratio)) => format!(
-            "{begins}: 64 lanes cost more at {} of {}; {ratio:.2} times as much at {at}.",
-            list(dearer.iter().map(|(at, _)| *at).collect()),
-            list(along.iter().map(|(at, _)| *at).collect()),
+            "{begins}: 64 lanes cost more than 32 at {of} {dearer}; {ratio:.2} times as much at {at}. \
+             They cost as much at {others}."
         ),
     }
 }

@@ -237,19 +237,26 @@ fn is_compared(device: &Choice) -> bool {
     analyze::WIDTHS_COMPARED.map(Choice::simulator).contains(&Some(device.clone()))
 }
 
-/// A launch at no more than a CPU driver's default size, with the same parameters otherwise; itself where
-/// it is no larger, or has no smaller one.
+/// The most elements of a launch that is counted with several seeds: 15 · 512, a multiple of every
+/// width, and of the runs and workgroups that whole grids of the catalogue are made of.
+const SEEDED_SIZE_MAX: i64 = 7680;
+
+/// A launch at no more than a CPU driver's default sizes, and of few elements, with the same parameters
+/// otherwise; itself where it is no larger, or has no smaller one.
 fn small_of(kernel: &Kernel, class: DeviceClass, launch: &Launch) -> Launch {
-    if class != DeviceClass::Gpu {
-        return launch.clone();
-    }
     let (usual, least) = (kernel.defaults(class), kernel.defaults(DeviceClass::Cpu));
-    let keep = |(name, value): &(&String, &Value)| {
-        let sized = usual.get(*name) != least.get(*name);
-        !sized || least.get(*name).is_some_and(|least| *value < least)
-    };
-    let chosen = launch.parameters.iter().filter(keep);
-    let chosen = chosen.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let mut chosen = launch.parameters.clone();
+    if class == DeviceClass::Gpu {
+        chosen.retain(|name, value| {
+            let sized = usual.get(name) != least.get(name);
+            !sized || least.get(name).is_some_and(|least| *value < *least)
+        });
+    }
+    let elements = chosen.get(analyze::SIZE).or_else(|| least.get(analyze::SIZE));
+    if let Some(Value::Integer(elements)) = elements {
+        let elements = (*elements).min(SEEDED_SIZE_MAX);
+        chosen.insert(analyze::SIZE.to_owned(), Value::Integer(elements));
+    }
     let small = kernel.launch(DeviceClass::Cpu, &chosen, launch.seed);
     small.unwrap_or_else(|_| launch.clone())
 }

@@ -18,9 +18,6 @@ const KERNELS_MAX: usize = 12;
 /// The least cost over the narrow width's with which a kernel is shown where there are many.
 const DEARER_MIN: f64 = 1.02;
 
-/// How far work may differ between two widths before a row says so.
-const WORK_DIFFERS: f64 = 0.005;
-
 /// What each kernel costs at 64 lanes over 32, a row a kernel, the dearest first: over all its launches
 /// and seeds.
 pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
@@ -43,7 +40,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
     let [narrow, wide] = WIDTHS_COMPARED;
     let columns = [
         Column::words("kernel"),
-        Column::figures(format!("{wide} lanes over {narrow}")),
+        Column::figures(format!("{wide} lanes over {narrow}")).with_notes(),
         Column::figures("least"),
         Column::figures("most"),
         Column::figures("launches"),
@@ -60,7 +57,10 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         let place = if dear { &mut table.rows } else { &mut table.rows_folded };
         place.push(vec![
             Cell::text(*kernel),
-            Cell::of(ratios.first(), |usual| Cell::Factor(usual.ratio)),
+            Cell::of(ratios.first(), |usual| {
+                let other = if usual.same_work() { "" } else { "other work" };
+                Cell::Factor(usual.ratio).with(other.to_owned())
+            }),
             Cell::Factor(least),
             Cell::Factor(greatest),
             Cell::Count(ratios.len() as u128),
@@ -69,7 +69,8 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
     }
     table.notes = vec![
         "Lane slots are subgroup operations × width. The first figure is that of the kernel's usual \
-         launch; least and most are over all its launches and seeds."
+         launch; least and most are over all its launches and seeds. Other work: a kernel that asks \
+         for its width and does something else at another."
             .to_owned(),
     ];
     let alike = table.rows_folded.len();
@@ -127,10 +128,10 @@ fn ratio_cell(ratio: &CostRatio) -> Cell {
         1 => Cell::Factor(ratio.ratio),
         _ => Cell::Between(ratio.ratio, ratio.range),
     };
-    if (ratio.work_ratio - 1.0).abs() > WORK_DIFFERS {
-        cell.with(format!("{:.2}× the lane operations", ratio.work_ratio))
-    } else {
+    if ratio.same_work() {
         cell
+    } else {
+        cell.with(format!("{:.2}× the lane operations", ratio.work_ratio))
     }
 }
 

@@ -66,11 +66,13 @@ pub struct KernelNote {
 pub struct GrainNote {
     /// The parameter, a number.
     pub parameter: String,
-    /// What sentences about it begin with, such as `Runs of neighbours`.
+    /// What sentences about it begin with, such as `Two arms in runs of neighbours`.
     pub words: String,
-    /// The parameters whose values have sentences of their own.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub beside: Vec<String>,
+    /// What stands before its values, such as `runs of`.
+    pub of: String,
+    /// The parameters whose values have sentences of their own, with words for each value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub beside: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// A parameter of a kernel along which it is asked where it pays.

@@ -116,7 +116,9 @@ fn counts(driver: &Driver) {
 /// The default forms are timed; samples are usable, ratios are there, outputs right.
 fn times(driver: &Driver) {
     let folder = TempDir::new().unwrap();
-    let arguments = ["--quick", "--budget", "3", "--device", &driver.device(), "-a", "n=16384"];
+    let device = driver.device();
+    let arguments =
+        ["five_patterns", "--quick", "--budget", "3", "--device", &device, "-a", "n=16384"];
     let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(run.measurements.len(), 10);

@@ -95,10 +95,18 @@ fn sentences_say_where_64_lanes_cost_more() {
     assert!(said.len() == 1 && said[0].starts_with("64 lanes cost as many"), "{said:?}");
     let said = width_sentences(&run_at_two_widths(150));
     assert!(said[0].contains("1.50 times as many at most"), "{said:?}");
-    let grain = GrainNote { parameter: "run".into(), words: "Runs".into(), beside: Vec::new() };
-    let sentence = grain_sentence(&grain, "zero", vec![(64.0, 1.0), (32.0, 1.98), (48.0, 1.49)]);
+    let grain = GrainNote {
+        parameter: "run".into(),
+        words: "Arms".into(),
+        of: "runs of".into(),
+        beside: BTreeMap::new(),
+    };
+    let sentence = grain_sentence(&grain, "from 0", vec![(64.0, 1.0), (32.0, 1.98), (48.0, 1.49)]);
     assert_eq!(
         sentence,
-        "Runs (zero): 64 lanes cost more at 32, 48 of 32, 48, 64; 1.98 times as much at 32."
+        "Arms from 0: 64 lanes cost more than 32 at runs of 32, 48; 1.98 times as much at 32. They \
+         cost as much at 64."
     );
+    let alike = grain_sentence(&grain, "", vec![(1.0, 1.0), (2.0, 1.01)]);
+    assert_eq!(alike, "Arms: 64 lanes cost as much as 32 at runs of 1, 2.");
 }
