@@ -177,7 +177,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
     let executions: u64 =
         dispatch.blocks.iter().map(|block| block.operations * block.executions.0).sum();
     let lanes: u64 = dispatch.blocks.iter().map(|block| block.operations * block.lanes.0).sum();
-    let active = Ratio::of(lanes, executions).map(|ratio| ratio.0);
+    let active = Ratio::divide(lanes, executions).map(|ratio| ratio.0);
     // About 22.7 µs for the uniform kernel of the GPU; the published form is folded away.
     #[expect(clippy::cast_precision_loss, reason = "made-up figures")]
     let cost = executions as f64 * f64::from(width.lanes()) / f64::from(1u32 << 20) / 2057.0;

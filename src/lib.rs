@@ -66,7 +66,7 @@
 //! | [`cli`] | the command line; what prints | all above | clap, anyhow |
 //! | `main` | starts the command line | cli | – |
 //!
-//! `tests/architecture.rs` reads this table, every `use` and every path of the sources, and fails on
+//! `tests/architecture` reads this table, every `use` and every path of the sources, and fails on
 //! any edge that the table does not allow. `units` to `translate` without the four between, and
 //! `layout`, are the package `lanescope-simt`; `partition`, `shaders` and `algorithms` are
 //! `lanescope-algorithms`; the rest is this package, which shows all of them under their names.
@@ -117,7 +117,7 @@
 //! |---|---|
 //! | `src/**/tests.rs`, `src/simulate/tests/`, `mod tests` | each module against values worked out by hand, snapshots, properties, random programs |
 //! | `src/fixtures.rs` | the synthetic runs that table, chart and page tests share |
-//! | `tests/architecture.rs` | who may use whom |
+//! | `tests/architecture` | who may use whom |
 //! | `tests/main.rs` | the program and the drivers from outside; the guide to all tests |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!

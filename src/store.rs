@@ -138,7 +138,7 @@ impl Store {
             fs::create_dir_all(folder)
                 .map_err(|source| StoreError::Write { path: path.to_owned(), source })?;
         }
-        let store = Self { path: path.to_owned(), parts: Parts::of(run, path)? };
+        let store = Self { path: path.to_owned(), parts: Parts::encode(run, path)? };
         store.save()?;
         Ok(store)
     }
@@ -199,7 +199,7 @@ impl Store {
 
     /// Writes the whole record beside the file, flushes it and renames it over the file.
     fn save(&self) -> Result<(), StoreError> {
-        let hidden = self.hidden();
+        let hidden = self.hidden_path();
         let written = write_flushed(&hidden, &self.parts)
             .and_then(|()| fs::rename(&hidden, &self.path))
             .and_then(|()| flush_folder(&self.path));
@@ -211,7 +211,7 @@ impl Store {
     }
 
     /// Names the hidden file: in the same folder, so that the rename cannot cross file systems.
-    fn hidden(&self) -> PathBuf {
+    fn hidden_path(&self) -> PathBuf {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();
         self.path.with_file_name(format!(".{name}.{}.tmp", std::process::id()))
     }
@@ -233,7 +233,7 @@ struct Parts {
 
 impl Parts {
     /// Encodes each part of `run`; `path` is only named in errors.
-    fn of(run: &Run, path: &Path) -> Result<Self, StoreError> {
+    fn encode(run: &Run, path: &Path) -> Result<Self, StoreError> {
         // In full, so that a new key of the record cannot be forgotten here.
         let Run {
             schema,
@@ -289,16 +289,16 @@ impl Parts {
         write!(writer, "],\n\"measurements\":[")?;
         write_joined(writer, &self.measurements)?;
         write!(writer, "],\n\"block_tables\":{{")?;
-        write_joined(writer, &keyed(&self.block_tables))?;
+        write_joined(writer, &with_keys(&self.block_tables))?;
         write!(writer, "}},\n\"sources\":{{")?;
-        write_joined(writer, &keyed(&self.sources))?;
+        write_joined(writer, &with_keys(&self.sources))?;
         writeln!(writer, "}}}}")
     }
 }
 
 /// Puts the keys before the values.
-fn keyed(parts: &BTreeMap<String, String>) -> Vec<String> {
-    parts.iter().map(|(key, part)| format!("{}:{part}", quoted(key))).collect()
+fn with_keys(parts: &BTreeMap<String, String>) -> Vec<String> {
+    parts.iter().map(|(key, part)| format!("{}:{part}", quote_key(key))).collect()
 }
 
 /// Writes the parts with commas between them, each on a line of its own.
@@ -313,7 +313,7 @@ fn write_joined<'a>(
 }
 
 /// Quotes a key as JSON does.
-fn quoted(key: &str) -> String {
+fn quote_key(key: &str) -> String {
     serde_json::Value::from(key).to_string()
 }
 
@@ -356,7 +356,7 @@ pub fn load(path: &Path) -> Result<Run, StoreError> {
 }
 
 /// Unpacks what gzip packed; nothing for what it did not.
-fn unpacked(text: &[u8], path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
+fn unpack(text: &[u8], path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
     if !text.starts_with(&GZIP) {
         return Ok(None);
     }
@@ -393,7 +393,7 @@ pub fn load_peers(path: &Path) -> Result<Peers, StoreError> {
 ///
 /// As [`load`]; of reading, where what is packed does not unpack.
 pub fn decode(text: &[u8], path: &Path) -> Result<Run, StoreError> {
-    let plain = unpacked(text, path)?;
+    let plain = unpack(text, path)?;
     let text = plain.as_deref().unwrap_or(text);
     // The schema first: a file of another version is refused as that, not for a key it lacks.
     match schema(text, path)? {
@@ -442,7 +442,7 @@ pub fn document(run: &Run, path: &Path) -> Result<impl Serialize, StoreError> {
 /// [`StoreError::Encode`] and [`StoreError::NotReadable`].
 pub fn encode(run: &Run, path: &Path) -> Result<Vec<u8>, StoreError> {
     let mut text = Vec::new();
-    Parts::of(run, path)?
+    Parts::encode(run, path)?
         .write(&mut text)
         .map_err(|source| StoreError::Write { path: path.to_owned(), source })?;
     Ok(text)

@@ -3,7 +3,7 @@
 //! | where | what it shows |
 //! |---|---|
 //! | `src/**` | units: each module against hand-made values, snapshots, properties |
-//! | `tests/architecture.rs` | who may use whom |
+//! | `tests/architecture` | who may use whom |
 //! | `tests/main.rs`, here | the program and the devices from outside, driver by driver |
 //! | `tests/collectives/` | reductions, scans, softmax: every width, odd sizes, unfair schedules; the library's functions |
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
@@ -35,18 +35,23 @@ mod random;
 mod sorting;
 mod support;
 
+use std::process::ExitCode;
+
 use libtest_mimic::{Arguments, Trial};
 use support::drivers::Driver;
 
-fn main() {
+fn main() -> ExitCode {
     if let Some(runs) = std::env::var(collectives::CHILD).ok().and_then(|runs| runs.parse().ok()) {
         collectives::child(runs);
-        return;
+        return ExitCode::SUCCESS;
+    }
+    if let Ok(arguments) = std::env::var(sorting::CHILD) {
+        return sorting::child(&arguments);
     }
     #[cfg(target_os = "linux")]
     if let Ok(asked) = std::env::var(radv::CHILD) {
         radv::child(&asked);
-        return;
+        return ExitCode::SUCCESS;
     }
     let arguments = Arguments::from_args();
     let mut trials = command::trials();
@@ -74,5 +79,5 @@ fn main() {
             });
         }
     }
-    libtest_mimic::run(&arguments, trials).exit();
+    libtest_mimic::run(&arguments, trials).exit_code()
 }

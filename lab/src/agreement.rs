@@ -95,7 +95,7 @@ fn start(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         ..Options::ALL
     };
     if arguments.print {
-        write!(io::stdout(), "{}", numbered(&program(arguments.seed, options)))?;
+        write!(io::stdout(), "{}", number_lines(&program(arguments.seed, options)))?;
         return Ok(ExitCode::SUCCESS);
     }
     compare_all(arguments, options)
@@ -195,7 +195,7 @@ fn work(
                 let (smallest, differences) =
                     smallest(&program, seed, &mut device, &mut simulator)?;
                 let differences = differences.join("\n  ");
-                writeln!(io::stdout(), "shrunk: {differences}\n{}", numbered(&smallest))?;
+                writeln!(io::stdout(), "shrunk: {differences}\n{}", number_lines(&smallest))?;
             }
         }
     }
@@ -239,7 +239,7 @@ impl Totals {
 }
 
 /// A program's text with line numbers, as differences name them.
-fn numbered(program: &Program) -> String {
+fn number_lines(program: &Program) -> String {
     let mut text = String::new();
     for (number, line) in (1..).zip(program.to_string().lines()) {
         // Writing to a string cannot fail.

@@ -17,7 +17,7 @@ use std::time::Duration;
 use anyhow::Context;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::record::{Device, Method, Tool};
-use lanescope::run::profile::twice::Twice;
+use lanescope::run::profile::repeated::RepeatedRunner;
 use lanescope::run::worker::WorkerRunner;
 use lanescope::run::{CountRequest, Counted, Runner, now_utc, trust};
 use serde_json::{Value as Json, json};
@@ -74,7 +74,7 @@ fn answer(
 ) -> anyhow::Result<(Counted, Device)> {
     let constructs = trust::constructs(launch)?;
     let runner = Box::new(WorkerRunner::open(device, false, Duration::from_secs(120))?);
-    let mut twice = Twice::new(runner, catalogue, &constructs, None)?;
+    let mut twice = RepeatedRunner::new(runner, catalogue, &constructs, None)?;
     let counted =
         twice.count_once(launch, &CountRequest::once(Method::Executed).with_histogram())?;
     Ok((counted, twice.device().clone()))

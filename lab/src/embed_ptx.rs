@@ -18,7 +18,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use lanescope::run::cuda::embedded::{
-    ARCHITECTURE, ARCHIVE, ENDING, FOLDER, INDEX, Index, MADE_WITH, Row, Text, texts, unpack,
+    ARCHITECTURE, ARCHIVE, ENDING, EmbeddedText, FOLDER, INDEX, MADE_WITH, PtxIndex, PtxRow, texts,
+    unpack,
 };
 use lanescope::run::cuda::nvrtc::Nvrtc;
 use lzma_rust2::{XzOptions, XzWriter};
@@ -47,7 +48,7 @@ pub(crate) struct Arguments {
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let folder = root().join(FOLDER);
     let texts = texts()?;
-    let index = Index::of(&texts);
+    let index = PtxIndex::from_texts(&texts);
     // What lies in the checkout counts, not what this program was built with.
     let there = std::fs::read(folder.join(ARCHIVE)).ok();
     let mut kept = there.map(|bytes| unpack(&bytes)).transpose()?.unwrap_or_default();
@@ -56,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     }
     let before = kept.len();
     kept.retain(|key, _| texts.contains_key(key));
-    let stale: BTreeMap<&String, &Text> =
+    let stale: BTreeMap<&String, &EmbeddedText> =
         texts.iter().filter(|(key, _)| !kept.contains_key(*key)).collect();
     println!(
         "{} of {} texts to compile, {} left over",
@@ -74,13 +75,13 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     kept.extend(compiled);
     let archive = pack(&texts, &kept)?;
     std::fs::write(folder.join(ARCHIVE), &archive)?;
-    std::fs::write(folder.join(INDEX), written(&index))?;
+    std::fs::write(folder.join(INDEX), index_text(&index))?;
     println!("{}: {} files, {} bytes", folder.join(ARCHIVE).display(), kept.len(), archive.len());
     Ok(ExitCode::SUCCESS)
 }
 
 /// The PTX of texts, by key.
-fn compile(texts: &BTreeMap<&String, &Text>) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
+fn compile(texts: &BTreeMap<&String, &EmbeddedText>) -> anyhow::Result<BTreeMap<String, Vec<u8>>> {
     if texts.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -104,10 +105,10 @@ fn compile(texts: &BTreeMap<&String, &Text>) -> anyhow::Result<BTreeMap<String, 
 
 /// The archive: the same bytes from the same files. Texts of one kernel stand together.
 fn pack(
-    texts: &BTreeMap<String, Text>,
+    texts: &BTreeMap<String, EmbeddedText>,
     files: &BTreeMap<String, Vec<u8>>,
 ) -> anyhow::Result<Vec<u8>> {
-    let mut order: Vec<(&String, &Text)> = texts.iter().collect();
+    let mut order: Vec<(&String, &EmbeddedText)> = texts.iter().collect();
     order.sort_by_key(|(key, text)| {
         (&text.row.kernel, &text.row.entry_point, text.row.counted, &text.row.form, *key)
     });
@@ -127,7 +128,7 @@ fn pack(
 }
 
 /// The index as a file: one line a text.
-fn written(index: &Index) -> String {
+fn index_text(index: &PtxIndex) -> String {
     let mut lines = vec![
         format!(
             "# What {ARCHIVE} holds. Made by `lab embed-ptx`, as README.md says; never edited."
@@ -146,7 +147,7 @@ fn written(index: &Index) -> String {
 }
 
 /// A row on one line, its kernel first.
-fn inline(row: &Row) -> String {
+fn inline(row: &PtxRow) -> String {
     let quoted = |text: &str| toml::Value::from(text).to_string();
     let mut fields = vec![format!("kernel = {}", quoted(&row.kernel))];
     fields.extend(row.entry_point.iter().map(|name| format!("entry_point = {}", quoted(name))));

@@ -43,7 +43,7 @@ const USERS: [&str; 6] = ["README.md", "docs", "results/README.md", "lab/src", "
 
 /// A record.
 #[derive(Debug, Serialize)]
-struct Row {
+struct IndexRow {
     file: String,
     devices: Vec<String>,
     drivers: Vec<String>,
@@ -63,7 +63,7 @@ struct Row {
 /// All of them.
 #[derive(Debug, Serialize)]
 struct Index {
-    record: Vec<Row>,
+    record: Vec<IndexRow>,
 }
 
 #[expect(clippy::disallowed_methods, reason = "writes a file of the checkout")]
@@ -90,7 +90,7 @@ fn text(root: &Path) -> anyhow::Result<String> {
 }
 
 /// The rows of a checkout's records, by file.
-fn rows(root: &Path) -> anyhow::Result<Vec<Row>> {
+fn rows(root: &Path) -> anyhow::Result<Vec<IndexRow>> {
     let mut users = Vec::new();
     for place in USERS {
         for path in files(&root.join(place))? {
@@ -105,7 +105,7 @@ fn rows(root: &Path) -> anyhow::Result<Vec<Row>> {
 }
 
 /// The row of a record.
-fn row(root: &Path, path: &Path, users: &[(String, String)]) -> anyhow::Result<Row> {
+fn row(root: &Path, path: &Path, users: &[(String, String)]) -> anyhow::Result<IndexRow> {
     let run = lanescope::store::load(path)?;
     let file = relative(&root.join(RECORDS), path)?;
     let name = name(&file)?;
@@ -117,7 +117,7 @@ fn row(root: &Path, path: &Path, users: &[(String, String)]) -> anyhow::Result<R
         .filter_map(|one| one.time.as_ref().map(|time| time.stop_rule_met))
         .collect();
     let used_by = users.iter().filter(|(_, text)| names(text, &name));
-    Ok(Row {
+    Ok(IndexRow {
         devices: devices(&run),
         drivers: drivers(&run),
         families: run
@@ -131,7 +131,7 @@ fn row(root: &Path, path: &Path, users: &[(String, String)]) -> anyhow::Result<R
             .iter()
             .map(|(variable, value)| format!("{variable}={}", last(value)))
             .collect(),
-        argv: run.argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" "),
+        argv: run.argv.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" "),
         sha: run.tool.git_sha.clone().context("no commit")?,
         counting_rule: run.counting_rule,
         measurements: run.measurements.len(),
@@ -185,7 +185,7 @@ fn last(value: &str) -> &str {
 }
 
 /// A word of a command line, in quotes where a shell would ask for them.
-fn quoted(word: &str) -> String {
+fn quote(word: &str) -> String {
     let plain = |one: char| one.is_ascii_alphanumeric() || "-_./:=,%+".contains(one);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{word}'") }
 }

@@ -68,7 +68,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
     let gpu = open(BINDING_BYTES)?;
     let limits = gpu.device.limits();
     let most = u32::try_from(limits.max_storage_buffer_binding_size / 4)?;
-    let named = [(0, 8), (1000, 1), (most, 3)].map(|shape| Case::named(shape, &limits));
+    let named =
+        [(0, 8), (1000, 1), (most, 3)].map(|shape| Case::with_cycled_classes(shape, &limits));
     let random = (seed..seed + count).map(|seed| Case::random(seed, n_max.min(most), &limits));
     let (mut done, mut wrong) = (0_u64, 0_u64);
     for case in named.into_iter().chain(random) {
@@ -81,7 +82,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     for (what, told) in [
-        ("one more than a binding holds", refused(&gpu, most)),
+        ("one more than a binding holds", check_refusal(&gpu, most)),
         ("buffers that will not do", refused_buffers(&gpu)),
     ] {
         if let Err(error) = told {
@@ -95,7 +96,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 
 impl Case {
     /// n elements whose classes go round.
-    fn named((n, classes): (u32, u32), limits: &wgpu::Limits) -> Self {
+    fn with_cycled_classes((n, classes): (u32, u32), limits: &wgpu::Limits) -> Self {
         let tuning = Tuning::choose(limits, n, classes, true);
         let keys = (0..n).map(|i| i % classes).collect();
         Self { keys, classes, tuning, offender: None, seed: None }
@@ -308,7 +309,7 @@ fn verify_grids(gpu: &Gpu, grids: &Buffer, begins: &[u32], elements: u32) -> any
 }
 
 /// One element more than a binding holds is refused.
-fn refused(gpu: &Gpu, most: u32) -> anyhow::Result<()> {
+fn check_refusal(gpu: &Gpu, most: u32) -> anyhow::Result<()> {
     let n = most + 1;
     let [keys, permutation] = [(); 2].map(|()| gpu.buffer(words_of(n), &[]));
     let (offsets, status) = (gpu.buffer(3, &[]), gpu.buffer(1, &[]));

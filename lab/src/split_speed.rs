@@ -120,7 +120,7 @@ impl Gpu {
         })
     }
 
-    fn filled(&self, words: &[u32]) -> anyhow::Result<Buffer> {
+    fn fill_buffer(&self, words: &[u32]) -> anyhow::Result<Buffer> {
         let buffer = self.buffer(words_of(u32::try_from(words.len())?));
         self.queue.write_buffer(&buffer, 0, bytemuck::cast_slice(words));
         self.queue.submit([]);
@@ -216,7 +216,7 @@ impl Input {
         };
         let keys: Vec<u32> = (0..u64::from(n)).map(key).collect();
         let payload: Vec<u32> = (0..n).map(|i| i.wrapping_mul(0x9e37_79b9)).collect();
-        let (keys_buffer, payload_buffer) = (gpu.filled(&keys)?, gpu.filled(&payload)?);
+        let (keys_buffer, payload_buffer) = (gpu.fill_buffer(&keys)?, gpu.fill_buffer(&payload)?);
         let written = [gpu.buffer(words_of(n)), gpu.buffer(words_of(n))];
         Ok(Self { n, classes, keys, payload, keys_buffer, payload_buffer, written })
     }

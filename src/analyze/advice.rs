@@ -50,6 +50,7 @@
 //! The first three take it that lanes come together again where the source does; a device that
 //! fails at that is found by the self-test.
 
+mod rule;
 mod rules;
 mod table;
 #[cfg(test)]
@@ -60,75 +61,11 @@ use std::collections::BTreeMap;
 use super::counts::ratio;
 use super::profile::{DeviceProfile, Profile};
 use crate::units::{Ratio, Width};
-use table::Table;
+pub use rule::Rule;
+use table::AdviceTable;
 
 /// The least gain, as part of all subgroup operations, that is worth advice; correctness is always.
 pub const GAIN_SHARE_MIN: Ratio = Ratio(0.01);
-
-/// A rule that gives advice.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Rule {
-    /// A barrier that not every invocation of a workgroup reaches.
-    BarrierInDivergentFlow,
-    /// Neighbouring lanes take different ways by their number modulo a small constant or its low bits.
-    LaneParityBranch,
-    /// Lanes of one subgroup take different ways by their number otherwise, such as a bound.
-    BranchByInvocation,
-    /// Lanes take different ways by what they loaded: sorting would bring like to like.
-    DataDependentSwitch,
-    /// Lanes of one subgroup leave a loop at different times.
-    DivergentTripCounts,
-    /// Lanes return and leave the rest of their subgroup half empty.
-    EarlyReturn,
-    /// The size of the workgroup is no multiple of the width.
-    PartialLastSubgroup,
-}
-
-impl Rule {
-    /// The rule's name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::BarrierInDivergentFlow => "barrier_in_divergent_flow",
-            Self::LaneParityBranch => "lane_parity_branch",
-            Self::BranchByInvocation => "branch_by_invocation",
-            Self::DataDependentSwitch => "data_dependent_switch",
-            Self::DivergentTripCounts => "divergent_trip_counts",
-            Self::EarlyReturn => "early_return",
-            Self::PartialLastSubgroup => "partial_last_subgroup",
-        }
-    }
-
-    /// What to try.
-    pub fn remedy(self) -> &'static str {
-        match self {
-            Self::BarrierInDivergentFlow => {
-                "Move the barrier to where every invocation passes it, or let the condition be \
-                 the same for the whole workgroup."
-            }
-            Self::LaneParityBranch => {
-                "Give each way to whole subgroups: branch on the number divided by the width \
-                 instead of on its remainder or low bits, and permute what is loaded accordingly."
-            }
-            Self::BranchByInvocation => {
-                "Move the bound to a multiple of the width, give the work to all lanes of fewer \
-                 subgroups, or do it in a dispatch of its own."
-            }
-            Self::DataDependentSwitch => {
-                "Sort or bin the elements by the value that decides, so that a subgroup's lanes \
-                 agree; with two ways a partition is enough."
-            }
-            Self::DivergentTripCounts => {
-                "Order the elements by their number of iterations, or let a lane that is done \
-                 fetch its next element inside the loop."
-            }
-            Self::EarlyReturn => {
-                "Compact the elements that go on before this kernel, or launch no more \
-                 invocations than there is work."
-            }
-            Self::PartialLastSubgroup => "Make the workgroup's size a multiple of the width.",
-        }
-    }
-}
 
 /// A piece of advice for one device.
 #[derive(Clone, Debug, PartialEq)]
@@ -159,7 +96,7 @@ pub fn advice(device: &DeviceProfile) -> Vec<Advice> {
     // What another order of workgroups may change is no ground for advice.
     let one_schedule = device.schedule_lines();
     let mut found: BTreeMap<(Rule, String, u32), Advice> = BTreeMap::new();
-    for table in Table::of(device, width) {
+    for table in AdviceTable::build_all(device, width) {
         for finding in rules::findings(&table) {
             let Some(share) = ratio(finding.gain, total) else { continue };
             if one_schedule.contains(&finding.line) && finding.rule != Rule::BarrierInDivergentFlow

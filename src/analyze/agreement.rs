@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use super::names::{device_label, is_simulated, simulated};
+use super::names::{device_label, find_simulated, is_simulated};
 use crate::{
     record::{Block, Measurement, Method, Run, Value},
     units::{BlockId, Width},
@@ -91,7 +91,7 @@ pub fn agreements(run: &Run) -> Vec<AgreementRow> {
         .iter()
         .filter(|measurement| !is_simulated(run, measurement))
         .filter_map(|measurement| {
-            let twin = simulated(run, measurement)?;
+            let twin = find_simulated(run, measurement)?;
             Some(AgreementRow {
                 label: device_label(run, &measurement.device),
                 simulator: twin.device.clone(),

@@ -191,7 +191,7 @@ fn same_device<'a>(from: &Run, to: &'a Run, id: &str) -> Option<&'a Device> {
 /// Makes the row of two measurements of one launch.
 fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonRow {
     let removed = plausibility(a, left).is_removed() || plausibility(b, right).is_removed();
-    let (before, after) = (Work::of(left), Work::of(right));
+    let (before, after) = (Work::from_measurement(left), Work::from_measurement(right));
     let mut flags: Vec<Flag> = Vec::new();
     for flag in left.flags.iter().chain(&right.flags) {
         if !flags.contains(flag) {

@@ -16,7 +16,7 @@ pub struct Work {
 
 impl Work {
     /// Sums over the blocks of `measurement`, without those of dispatches that only set up.
-    pub fn of(measurement: &Measurement) -> Self {
+    pub fn from_measurement(measurement: &Measurement) -> Self {
         let worked = measurement.dispatches.iter().filter(|dispatch| !dispatch.setup);
         worked.flat_map(|dispatch| &dispatch.blocks).fold(Self::default(), |sum, block| Self {
             subgroup_operations: sum.subgroup_operations
@@ -50,7 +50,7 @@ pub(super) fn blocks(measurement: &Measurement) -> impl Iterator<Item = &Block> 
 
 /// Returns the mean active lanes from the blocks, else the figure that the record gives.
 pub(super) fn active_lanes_mean(measurement: &Measurement) -> Option<f64> {
-    Work::of(measurement).active_lanes_mean().or(measurement.active_lanes_mean)
+    Work::from_measurement(measurement).active_lanes_mean().or(measurement.active_lanes_mean)
 }
 
 /// Divides mean active lanes by the width.

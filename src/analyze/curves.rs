@@ -82,7 +82,7 @@ fn tables(run: &Run, figure: &FigureNote, kernels: &[&str]) -> Vec<CurveTable> {
         shown && kernels.contains(&one.kernel.as_str()) && number(one, &figure.x).is_some()
     };
     let mut all: Vec<&Measurement> = run.measurements.iter().filter(drawable).collect();
-    let usual = Usual::of(run);
+    let usual = Usual::from_run(run);
     let usual = figure.usual.as_deref().and_then(|name| Some((name, usual.value(name)?)));
     let is_usual =
         |one: &&Measurement| usual.is_some_and(|(name, value)| has_value(one, name, value));

@@ -174,7 +174,7 @@ impl Condition {
             other.measurements = run
                 .measurements
                 .iter()
-                .filter_map(|one| Some(one.under(one.schedules.get(schedule)?)))
+                .filter_map(|one| Some(one.with_schedule(one.schedules.get(schedule)?)))
                 .collect();
             for violation in self.under_one_schedule(&other) {
                 match found.iter_mut().find(|known| known.same_place(&violation)) {

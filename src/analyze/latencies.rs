@@ -63,7 +63,7 @@ pub struct LatencyRow {
 }
 
 /// A chain's place in the table: operation, workgroups, invocations a workgroup.
-type Key = (String, i64, i64);
+type LatencyKey = (String, i64, i64);
 
 /// Time of one link by round, in nanoseconds.
 type Slopes = BTreeMap<u32, f64>;
@@ -83,7 +83,7 @@ pub fn latencies(run: &Run) -> Vec<Latencies> {
 
 fn of_device(run: &Run, device: &Device, kernel: &str, unit: &str) -> Option<Latencies> {
     let period = device.timestamp_period_ns?;
-    let mut chains: indexmap::IndexMap<Key, BTreeMap<i64, &Measurement>> =
+    let mut chains: indexmap::IndexMap<LatencyKey, BTreeMap<i64, &Measurement>> =
         indexmap::IndexMap::new();
     let timed = run.measurements.iter().filter(|one| one.time.is_some());
     for one in timed.filter(|one| one.kernel == kernel && one.device == device.id) {
@@ -95,7 +95,7 @@ fn of_device(run: &Run, device: &Device, kernel: &str, unit: &str) -> Option<Lat
         let key = (operation, number("workgroups")?, number("workgroup_size")?);
         chains.entry(key).or_default().insert(number("links")?, one);
     }
-    let slopes: indexmap::IndexMap<Key, Slopes> = chains
+    let slopes: indexmap::IndexMap<LatencyKey, Slopes> = chains
         .into_iter()
         .filter_map(|(key, lengths)| Some((key, slope(&lengths, period)?)))
         .collect();

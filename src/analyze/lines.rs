@@ -102,18 +102,18 @@ pub(super) type Cells = BTreeMap<(String, u32), LineCell>;
 
 /// Makes the source views of `run`, in the order of measurement.
 pub fn lines(run: &Run) -> Vec<SourceView> {
-    views(run, counted(run))
+    views(run, find_counted(run))
 }
 
 /// The same of, where all measurements have more than `most` lines together, those of each kernel that
 /// have its most usual parameters, and of them the largest of each device; and how many measurements
 /// that leaves out.
 pub fn lines_of_most(run: &Run, most: usize) -> (Vec<SourceView>, usize) {
-    let mut found = counted(run);
+    let mut found = find_counted(run);
     let all = found.len();
     let dispatches = found.iter().flat_map(|one| &one.dispatches);
     if dispatches.map(|dispatch| dispatch.lines().len()).sum::<usize>() > most {
-        let usual = Usual::of(run);
+        let usual = Usual::from_run(run);
         keep_usual_of_each(&mut found, |one| (&one.kernel, usual.count(&one.parameters)));
         let size = |one: &Measurement| match one.parameters.get(SIZE) {
             Some(Value::Integer(size)) => *size,
@@ -131,7 +131,7 @@ pub fn lines_of_most(run: &Run, most: usize) -> (Vec<SourceView>, usize) {
 }
 
 /// The measurements that have counts by line and were not counted to compare widths alone.
-fn counted(run: &Run) -> Vec<&Measurement> {
+fn find_counted(run: &Run) -> Vec<&Measurement> {
     let has_lines = |one: &&Measurement| {
         !one.for_widths && one.dispatches.iter().any(|dispatch| dispatch.has_lines())
     };

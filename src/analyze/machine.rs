@@ -39,16 +39,16 @@ impl MachineLine {
 }
 
 /// Whether a line is none, its file, its number: none comes last.
-type Place<'a> = (bool, Option<&'a str>, Option<u32>);
+type CodePlace<'a> = (bool, Option<&'a str>, Option<u32>);
 
 /// Sums a dispatch's instructions by source line.
 pub fn lines(code: &MachineCode) -> Vec<MachineLine> {
-    let mut by_line: BTreeMap<Place<'_>, Vec<&Instruction>> = BTreeMap::new();
+    let mut by_line: BTreeMap<CodePlace<'_>, Vec<&Instruction>> = BTreeMap::new();
     for one in &code.instructions {
         let key = (one.line.is_none(), one.file.as_deref(), one.line);
         by_line.entry(key).or_default().push(one);
     }
-    let line = |((_, file, line), ones): (Place<'_>, Vec<&Instruction>)| {
+    let line = |((_, file, line), ones): (CodePlace<'_>, Vec<&Instruction>)| {
         let sum = |of: fn(&Instruction) -> u64| ones.iter().map(|one| u128::from(of(one))).sum();
         MachineLine {
             file: file.map(str::to_owned),
@@ -101,20 +101,20 @@ pub fn operation(text: Option<&str>) -> Option<String> {
 
 /// Returns the value of a counter by NVIDIA's name; nothing where it was not read.
 pub fn counter(measurement: &Measurement, name: &str) -> Option<f64> {
-    named(&measurement.counters, name)
+    find_value(&measurement.counters, name)
 }
 
 /// Returns the value of a counter among `counters` by its name.
-fn named(counters: &[Counter], name: &str) -> Option<f64> {
+fn find_value(counters: &[Counter], name: &str) -> Option<f64> {
     counters.iter().find(|counter| counter.name == name).map(|counter| counter.value)
 }
 
 /// Returns the mean active lanes of a whole launch, all and those that no predicate turned off, from
 /// counts of its instructions; nothing where those were not read.
 pub fn threads_means(counters: &[Counter]) -> Option<[f64; 2]> {
-    let executed = named(counters, "smsp__sass_inst_executed").filter(|count| *count > 0.0)?;
-    let threads = named(counters, "smsp__sass_thread_inst_executed")?;
-    let on = named(counters, "smsp__sass_thread_inst_executed_pred_on")?;
+    let executed = find_value(counters, "smsp__sass_inst_executed").filter(|count| *count > 0.0)?;
+    let threads = find_value(counters, "smsp__sass_thread_inst_executed")?;
+    let on = find_value(counters, "smsp__sass_thread_inst_executed_pred_on")?;
     Some([threads / executed, on / executed])
 }
 

@@ -60,7 +60,7 @@ pub use latencies::{Latencies, LatencyRow, Load, latencies};
 pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines, lines_of_most};
 pub use merge::{MergeError, merge};
 pub use names::{FORM, SIZE, device_label, family, parameters_text, short_name};
-pub use out_of_range::{UndefinedRow, undefined};
+pub use out_of_range::{UndefinedRow, undefined_rows};
 pub use parts::SummaryPart;
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
@@ -72,8 +72,9 @@ pub use sizes::{SizeSeries, SizeSweep, size_sweeps};
 pub use sorting::{
     BeforeAfter, BeforeAfterRow, Crossover, CrossoverRow, CrossoverTable, MODEL_LEGEND, ModelRow,
     ModelTable, ORDER_BYTES_PER_ELEMENT, SORT_BYTES_PER_ELEMENT, SpeedCurve, SpeedPanel,
-    SpeedSheet, Stage, StageSheet, StageStack, arms_run, arms_run_unequal, before_after, crossover,
-    crossover_sentences, crossover_tables, model, model_tables, speed_curves, speed_sheets, stages,
+    SpeedSheet, StageSheet, StageStack, StageTime, arms_run, arms_run_unequal, before_after,
+    crossover, crossover_sentences, crossover_tables, model, model_tables, speed_curves,
+    speed_sheets, stages,
 };
 pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, summary};
@@ -83,4 +84,4 @@ pub use width_costs::{
 pub use width_profile::{BlamedLine, ShapeCost, WidthProfile};
 pub use widths::{WidthPoint, WidthSeries, WidthSweep, width_sweep};
 
-pub use crate::statistics::{PairedRatio, Verdict};
+pub use crate::statistics::{PairedRatio, RatioVerdict};

@@ -60,7 +60,7 @@ pub(super) fn baseline<'a>(run: &'a Run, kernel: &str) -> Option<&'a str> {
 }
 
 /// Returns the figure published for `kernel` where it is comparable at `width`.
-pub(super) fn published<'a>(
+pub(super) fn find_published<'a>(
     run: &'a Run,
     kernel: &str,
     width: Option<Width>,
@@ -90,7 +90,10 @@ pub(super) fn number_of(value: &Value) -> Option<f64> {
 }
 
 /// Finds the simulator's measurement of the same kernel, parameters, seed and width.
-pub(super) fn simulated<'a>(run: &'a Run, measurement: &Measurement) -> Option<&'a Measurement> {
+pub(super) fn find_simulated<'a>(
+    run: &'a Run,
+    measurement: &Measurement,
+) -> Option<&'a Measurement> {
     measurement.subgroup_width?;
     run.measurements.iter().find(|other| {
         is_simulated(run, other)

@@ -13,7 +13,7 @@ use crate::record::Value;
 ///
 /// Rows that differ in that parameter alone are a sweep of it. A sweep that only rises or only falls
 /// stays as it was measured.
-pub(super) fn ordered<T>(
+pub(super) fn order_rows<T>(
     rows: Vec<T>,
     of: impl Fn(&T) -> (&str, &BTreeMap<String, Value>),
 ) -> Vec<T> {
@@ -60,7 +60,7 @@ mod tests {
     }
 
     fn sizes(rows: Vec<Row>) -> Vec<(&'static str, String)> {
-        let rows = ordered(rows, |(kernel, parameters)| (kernel, parameters));
+        let rows = order_rows(rows, |(kernel, parameters)| (kernel, parameters));
         rows.into_iter()
             .map(|(kernel, p)| (kernel, format!("{} {}", p["input"], p[SIZE])))
             .collect()

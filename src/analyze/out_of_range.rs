@@ -33,7 +33,7 @@ pub struct UndefinedRow {
 }
 
 /// Makes a row for each device that was asked.
-pub fn undefined(run: &Run) -> Vec<UndefinedRow> {
+pub fn undefined_rows(run: &Run) -> Vec<UndefinedRow> {
     let of = |device: &str, reading: &Reading| {
         let mut all = run.measurements.iter();
         all.find(|one| {
@@ -170,7 +170,7 @@ mod tests {
         let sums = vec![0.0, 1.0, 3.0, 6.0, 11.0, 0.0, 0.0, 0.0];
         tails.outputs_shown = [("snippet".to_owned(), sums)].into();
         run.measurements = vec![one, tails];
-        undefined(&fixtures::noted(run))
+        undefined_rows(&fixtures::noted(run))
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! by block, is for `agreement`.
 
 use super::counts::{Work, active_lanes_mean};
-use super::names::{device_label, is_simulated, simulated};
+use super::names::{device_label, find_simulated, is_simulated};
 use crate::{
     record::{Measurement, Run},
     units::Width,
@@ -40,13 +40,14 @@ pub struct PredictionRow {
 /// Makes the table of measured beside simulated figures, in the order of measurement.
 pub fn predictions(run: &Run) -> Vec<PredictionRow> {
     let operations = |measurement: &Measurement| {
-        Some(Work::of(measurement).subgroup_operations).filter(|operations| *operations > 0)
+        Some(Work::from_measurement(measurement).subgroup_operations)
+            .filter(|operations| *operations > 0)
     };
     run.measurements
         .iter()
         .filter(|measurement| !is_simulated(run, measurement))
         .map(|measurement| {
-            let twin = simulated(run, measurement);
+            let twin = find_simulated(run, measurement);
             PredictionRow {
                 device: measurement.device.clone(),
                 label: device_label(run, &measurement.device),

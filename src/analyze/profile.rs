@@ -225,7 +225,7 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         .map(|((file, number), cell)| {
             let (histogram, blocks) = on_line(measurement, &file, number);
             LineProfile {
-                wasted: wasted(cell.work, column.width),
+                wasted: count_wasted(cell.work, column.width),
                 file,
                 line: number,
                 operations: cell.operations,
@@ -288,7 +288,7 @@ fn schedules(measurement: &Measurement) -> Vec<Ratio> {
 
 /// Works out the subgroup operations that full subgroups would not need.
 #[expect(clippy::cast_precision_loss, reason = "a count is shown to a few digits")]
-fn wasted(work: Work, width: Option<Width>) -> Option<f64> {
+fn count_wasted(work: Work, width: Option<Width>) -> Option<f64> {
     let width = u128::from(width?.lanes());
     Some(
         (work.subgroup_operations * width).saturating_sub(work.lane_operations) as f64

@@ -106,7 +106,7 @@ const PLOTS_MAX: usize = 6;
 
 /// Collects every rate by device, family, result, kernel and size.
 pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
-    let usual = Usual::of(run);
+    let usual = Usual::from_run(run);
     let mut sweeps: IndexMap<[String; 3], (SizeSweep, IndexMap<String, usize>)> = IndexMap::new();
     let shown = |one: &&Measurement| one.status == Status::Ok && !one.for_widths;
     for measurement in run.measurements.iter().filter(shown) {

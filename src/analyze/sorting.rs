@@ -24,7 +24,7 @@ pub use model::{
 };
 pub use sentences::{CrossoverRow, CrossoverTable, crossover_sentences, crossover_tables};
 pub use sheets::{SpeedPanel, SpeedSheet, speed_sheets};
-pub use stages::{Stage, StageSheet, StageStack, stages};
+pub use stages::{StageSheet, StageStack, StageTime, stages};
 
 use super::names::{baseline, device_label, number_of, parameters_text};
 use super::rounds::median_time;
@@ -78,7 +78,7 @@ pub enum Crossover {
 }
 
 /// At most `most` of sorted values, the first and the last among them, evenly between.
-fn spread<T: Clone>(values: &[T], most: usize) -> Vec<T> {
+fn pick_evenly<T: Clone>(values: &[T], most: usize) -> Vec<T> {
     if values.len() <= most.max(1) {
         return values.to_vec();
     }
@@ -132,7 +132,7 @@ pub fn speed_curves(run: &Run) -> Vec<SpeedCurve> {
 /// The same with curves of one point.
 fn every_curve(run: &Run) -> Vec<SpeedCurve> {
     let pairs = pairs(run);
-    let usual = Usual::of(run);
+    let usual = Usual::from_run(run);
     let mut curves = Vec::new();
     for AxisName { name: axis, words } in axes(run) {
         let mut found: BTreeMap<[String; 4], SpeedCurve> = BTreeMap::new();

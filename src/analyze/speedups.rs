@@ -85,12 +85,14 @@ fn only_timed(table: Speedups) -> Speedups {
     let keep: Vec<bool> = (0..table.devices.len())
         .map(|device| table.rows.iter().any(|row| row.measured[device].is_some()))
         .collect();
-    fn kept<T>(values: Vec<T>, keep: &[bool]) -> Vec<T> {
+    fn keep_where<T>(values: Vec<T>, keep: &[bool]) -> Vec<T> {
         values.into_iter().zip(keep).filter(|(_, keep)| **keep).map(|(value, _)| value).collect()
     }
-    let rows =
-        table.rows.into_iter().map(|row| SpeedupRow { measured: kept(row.measured, &keep), ..row });
-    Speedups { rows: rows.collect(), devices: kept(table.devices, &keep), ..table }
+    let rows = table
+        .rows
+        .into_iter()
+        .map(|row| SpeedupRow { measured: keep_where(row.measured, &keep), ..row });
+    Speedups { rows: rows.collect(), devices: keep_where(table.devices, &keep), ..table }
 }
 
 #[cfg(test)]

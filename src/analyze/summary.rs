@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use super::agreement::agreement;
 use super::bandwidth::{Bandwidth, bandwidth};
 use super::counts::{Work, active_lanes_mean, active_lanes_mean_expected, efficiency, ratio};
-use super::names::{device_label, is_simulated, published, simulated};
-use super::order::ordered;
+use super::names::{device_label, find_published, find_simulated, is_simulated};
+use super::order::order_rows;
 use super::plausibility::{Plausibility, plausibility};
 use super::rounds::{overlap, ticks_by_round};
 use super::usual::Usual;
@@ -129,7 +129,7 @@ pub fn summary(run: &Run) -> Summary {
             label: device_label(run, &device.id),
             simulated: device.is_simulator(),
             width: device.subgroup_width_run,
-            rows: ordered(rows(&device.id), |row| (&row.kernel, &row.parameters)),
+            rows: order_rows(rows(&device.id), |row| (&row.kernel, &row.parameters)),
         })
         .collect();
     Summary { devices }
@@ -139,13 +139,13 @@ pub fn summary(run: &Run) -> Summary {
 fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
     let active = active_lanes_mean(measurement);
     let width = measurement.subgroup_width;
-    let simulated = simulated(run, measurement).filter(|_| !is_simulated(run, measurement));
+    let simulated = find_simulated(run, measurement).filter(|_| !is_simulated(run, measurement));
     let base = baseline(run, measurement);
     let judged = plausibility(run, measurement);
     let mut row = SummaryRow {
         kernel: measurement.kernel.clone(),
         parameters: measurement.parameters.clone(),
-        unusual: Usual::of(run).count(&measurement.parameters),
+        unusual: Usual::from_run(run).count(&measurement.parameters),
         status: measurement.status,
         error: measurement.error.clone(),
         output: measurement.output,
@@ -153,7 +153,7 @@ fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
         active_lanes_mean: active,
         active_lanes_mean_expected: active_lanes_mean_expected(measurement),
         active_lanes_mean_simulated: simulated.and_then(active_lanes_mean),
-        published: published(run, &measurement.kernel, width).cloned(),
+        published: find_published(run, &measurement.kernel, width).cloned(),
         efficiency: efficiency(active, width),
         time: measurement.time.as_ref().map(|time| TimeSummary {
             median: time.median_ns,
@@ -166,9 +166,12 @@ fn row(run: &Run, measurement: &Measurement) -> SummaryRow {
         time_ratio: base.map_or(TimeRatio::None, |base| time_ratio(run, measurement, base)),
         time_ratio_predicted: base
             .filter(|base| base.subgroup_width == width)
-            .filter(|_| Work::of(measurement).subgroup_operations > 0)
+            .filter(|_| Work::from_measurement(measurement).subgroup_operations > 0)
             .and_then(|base| {
-                ratio(Work::of(measurement).subgroup_operations, Work::of(base).subgroup_operations)
+                ratio(
+                    Work::from_measurement(measurement).subgroup_operations,
+                    Work::from_measurement(base).subgroup_operations,
+                )
             }),
         plausibility: judged,
         flags: Vec::new(),

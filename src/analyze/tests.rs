@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     fixtures,
     record::{Flag, Published, Run, Status, Tag, Value, flag},
-    statistics::Verdict,
+    statistics::RatioVerdict,
     units::{BlockId, Width},
 };
 
@@ -80,7 +80,10 @@ fn a_mean_is_weighted_by_operations_and_an_unlabelled_block_is_expected_full() {
     (blocks[0].executions.0, blocks[0].lanes.0) = (10, 320);
     (blocks[1].executions.0, blocks[1].lanes.0) = (20, 160);
     blocks[1].active_lanes_mean_expected = Some(16.0);
-    assert_eq!(Work::of(&one), Work { subgroup_operations: 80, lane_operations: 1120 });
+    assert_eq!(
+        Work::from_measurement(&one),
+        Work { subgroup_operations: 80, lane_operations: 1120 }
+    );
     assert_eq!(counts::active_lanes_mean(&one), Some(14.0));
     // Expected executions: 320 / 32 = 10 and 160 / 16 = 10, so 2·10 + 3·10 = 50 slots.
     assert_eq!(counts::active_lanes_mean_expected(&one), Some(1120.0 / 50.0));
@@ -100,7 +103,7 @@ fn a_time_below_what_the_multiply_adds_need_withholds_the_ratio() {
     let Plausibility::Possible { peak_ratio } = sealed.plausibility else { panic!("{sealed:?}") };
     assert!((0.5..1.0).contains(&peak_ratio), "{peak_ratio}");
     let TimeRatio::Measured(ratio) = sealed.time_ratio else { panic!("{sealed:?}") };
-    assert_eq!((ratio.verdict(), ratio.pairs), (Verdict::Different, 40));
+    assert_eq!((ratio.verdict(), ratio.pairs), (RatioVerdict::Different, 40));
     let predicted = sealed.time_ratio_predicted.expect("both counted");
     assert!((ratio.median / predicted - 1.0).abs() < 0.01, "{} {predicted}", ratio.median);
 }

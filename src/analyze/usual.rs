@@ -14,7 +14,7 @@ pub(super) struct Usual<'a>(BTreeMap<&'a str, &'a Value>);
 
 impl<'a> Usual<'a> {
     /// Collects what the notes of all kernels say; of different values, the first one's.
-    pub(super) fn of(run: &'a Run) -> Self {
+    pub(super) fn from_run(run: &'a Run) -> Self {
         let mut values: BTreeMap<&str, &Value> = BTreeMap::new();
         for (name, value) in run.kernels.values().flat_map(|note| &note.usual) {
             values.entry(name).or_insert(value);

@@ -10,8 +10,8 @@ use super::{
     ChartError,
     bars::{HEIGHT, WIDTH},
     canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour},
-    ends::{End, NAME_STEP, ends, names},
-    frame::{Frame, Span},
+    frame::{ChartFrame, Span},
+    line_labels::{End, NAME_STEP, ends, names},
 };
 use crate::analyze::{SizeSeries, SizeSweep, short_name};
 
@@ -26,7 +26,7 @@ const LOGARITHMIC_BELOW: [f64; 2] = [0.2, 0.4];
 
 /// A plot of the whole sheet that holds every rate and the copy rate; an error where there are not two
 /// sizes.
-fn whole_frame(sweep: &SizeSweep) -> Result<Frame, ChartError> {
+fn whole_frame(sweep: &SizeSweep) -> Result<ChartFrame, ChartError> {
     let sizes = || sweep.series.iter().flat_map(|series| series.points.keys().copied());
     let (Some(smallest), Some(largest)) = (sizes().min(), sizes().max()) else {
         return Err(ChartError::Empty("rates"));
@@ -45,7 +45,7 @@ fn whole_frame(sweep: &SizeSweep) -> Result<Frame, ChartError> {
     } else {
         Span::linear(0.0, most * 1.06)
     };
-    Ok(Frame {
+    Ok(ChartFrame {
         left: LEFT,
         right: WIDTH - MARGIN,
         top: TOP,
@@ -79,12 +79,15 @@ pub(super) fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
 }
 
 /// All series in one plot, with a name at each line's end.
-fn one_plot(sweep: &SizeSweep, whole: Frame, title: &str) -> Result<String, ChartError> {
+fn one_plot(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<String, ChartError> {
     let own = series_names(sweep);
     let room = own.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
     let height = HEIGHT.max(TOP + 70 + count(own.len()) * NAME_STEP);
-    let frame =
-        Frame { right: WIDTH - MARGIN - room.clamp(60, 300) - 14, bottom: height - 60, ..whole };
+    let frame = ChartFrame {
+        right: WIDTH - MARGIN - room.clamp(60, 300) - 14,
+        bottom: height - 60,
+        ..whole
+    };
     draw((WIDTH, height), title, |canvas| {
         heading(canvas, sweep, title)?;
         draw_axes(canvas, &frame)?;
@@ -97,7 +100,7 @@ fn one_plot(sweep: &SizeSweep, whole: Frame, title: &str) -> Result<String, Char
 }
 
 /// A plot for each set of parameters, two side by side; a number and a colour for each kernel.
-fn several_plots(sweep: &SizeSweep, whole: Frame, title: &str) -> Result<String, ChartError> {
+fn several_plots(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<String, ChartError> {
     let sets = sweep.sets();
     let mut kernels: Vec<&str> = Vec::new();
     for series in &sweep.series {
@@ -105,7 +108,7 @@ fn several_plots(sweep: &SizeSweep, whole: Frame, title: &str) -> Result<String,
             kernels.push(&series.kernel);
         }
     }
-    let shared = shared(sweep);
+    let shared = shared_parameters(sweep);
     let panels_top = TOP + 6;
     let rows = count(sets.len().div_ceil(2));
     draw((WIDTH, panels_top + rows * PANEL.1 + 10), title, |canvas| {
@@ -114,7 +117,7 @@ fn several_plots(sweep: &SizeSweep, whole: Frame, title: &str) -> Result<String,
         for ((index, set), row) in sets.iter().enumerate().zip((0..).flat_map(|r| [r, r])) {
             let left = if index % 2 == 0 { 0 } else { PANEL.0 };
             let top = panels_top + row * PANEL.1;
-            let frame = Frame {
+            let frame = ChartFrame {
                 left: left + LEFT,
                 right: left + PANEL.0 - 30,
                 top: top + 36,
@@ -153,11 +156,11 @@ fn heading(canvas: &Canvas<'_>, sweep: &SizeSweep, title: &str) -> Result<(), Ch
     }
     let grey = Font::plain(12).colour(GREY);
     canvas.text(&subtitle, (MARGIN, 42), Anchor::Start, grey)?;
-    canvas.text(&shared(sweep).join(", "), (MARGIN, 58), Anchor::Start, grey)
+    canvas.text(&shared_parameters(sweep).join(", "), (MARGIN, 58), Anchor::Start, grey)
 }
 
 /// The parameters that all series have, as `model=64`; none of a single kernel's without parameters.
-fn shared(sweep: &SizeSweep) -> Vec<&str> {
+fn shared_parameters(sweep: &SizeSweep) -> Vec<&str> {
     let Some(first) = sweep.series.first() else { return Vec::new() };
     let everywhere = |part: &&str| {
         !part.is_empty()
@@ -216,7 +219,7 @@ fn series_names(sweep: &SizeSweep) -> Vec<String> {
 }
 
 /// Draws both axes with grid lines, numbers and labels.
-fn draw_axes(canvas: &Canvas<'_>, frame: &Frame) -> Result<(), ChartError> {
+fn draw_axes(canvas: &Canvas<'_>, frame: &ChartFrame) -> Result<(), ChartError> {
     let font = Font::plain(12).colour(GREY);
     let (rates, label) = rate_ticks(frame);
     for (rate, text) in rates {
@@ -243,7 +246,7 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &Frame) -> Result<(), ChartError> {
 }
 
 /// The rates that have lines and numbers, and the axis' label.
-fn rate_ticks(frame: &Frame) -> (Vec<(f64, String)>, &'static str) {
+fn rate_ticks(frame: &ChartFrame) -> (Vec<(f64, String)>, &'static str) {
     let mut ticks = Vec::new();
     if frame.y.logarithmic {
         let mut rate = frame.y.low;
@@ -283,7 +286,11 @@ fn scale(most: f64) -> (f64, f64, &'static str) {
 }
 
 /// Draws the copy rate, where it was measured.
-fn draw_ceiling(canvas: &Canvas<'_>, sweep: &SizeSweep, frame: &Frame) -> Result<(), ChartError> {
+fn draw_ceiling(
+    canvas: &Canvas<'_>,
+    sweep: &SizeSweep,
+    frame: &ChartFrame,
+) -> Result<(), ChartError> {
     let Some(copy) = sweep.copy_bytes_per_s else { return Ok(()) };
     let y = frame.y(copy);
     let mut x = frame.left;
@@ -299,7 +306,7 @@ fn draw_ceiling(canvas: &Canvas<'_>, sweep: &SizeSweep, frame: &Frame) -> Result
 fn draw_series(
     canvas: &Canvas<'_>,
     series: &SizeSeries,
-    frame: &Frame,
+    frame: &ChartFrame,
     index: usize,
 ) -> Result<(), ChartError> {
     let colour = series_colour(index);
@@ -316,7 +323,7 @@ fn draw_names(
     canvas: &Canvas<'_>,
     sweep: &SizeSweep,
     own: &[String],
-    frame: &Frame,
+    frame: &ChartFrame,
 ) -> Result<(), ChartError> {
     let end = |((index, series), name): ((usize, &SizeSeries), &String)| {
         let (n, rate) = series.points.last_key_value()?;

@@ -6,7 +6,7 @@
 use super::{
     ChartError,
     canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour},
-    frame::{Frame, Span},
+    frame::{ChartFrame, Span},
 };
 
 /// The sheet's width in pixels.
@@ -92,7 +92,7 @@ impl Bar {
 
 /// A mark of the legend.
 #[derive(Clone, Copy)]
-enum Key {
+enum LegendKey {
     Series(usize),
     Tick,
     Diamond,
@@ -101,7 +101,7 @@ enum Key {
 
 /// The plot, and how high its bars are.
 struct Rows {
-    plot: Frame,
+    plot: ChartFrame,
     bar: i32,
 }
 
@@ -125,7 +125,7 @@ pub(super) fn bars(figure: &BarFigure) -> Result<String, ChartError> {
     let x_max = reach.fold(figure.reference.unwrap_or(0.0), f64::max).max(f64::MIN_POSITIVE);
     let right = left + plot_width(figure, bar, left, x_max);
     let (x, y) = (Span::linear(0.0, x_max), Span::linear(0.0, 1.0));
-    let rows = Rows { plot: Frame { left, right, top, bottom, pad: 0, x, y }, bar };
+    let rows = Rows { plot: ChartFrame { left, right, top, bottom, pad: 0, x, y }, bar };
     draw((WIDTH, (bottom + 52).max(HEIGHT_MIN)), &figure.title, |canvas| {
         canvas.text(&figure.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let subtitle = Font::plain(12).colour(GREY);
@@ -164,7 +164,7 @@ fn detail_lines(detail: &str) -> Vec<String> {
 fn plot_width(figure: &BarFigure, bar_height: i32, left: i32, x_max: f64) -> i32 {
     let room = WIDTH - MARGIN - left;
     let widths = figure.groups.iter().flat_map(|group| &group.bars).map(|bar| {
-        let number = NUMBER_GAP + number_font(bar_height).width(&numbered(figure, bar));
+        let number = NUMBER_GAP + number_font(bar_height).width(&bar_text(figure, bar));
         let portion = (bar.reach() / x_max).max(0.01);
         (f64::from(room - number) / portion) as i32
     });
@@ -177,7 +177,7 @@ fn number_font(bar_height: i32) -> Font {
 }
 
 /// Returns a bar's text, after its series' number where colours do not suffice.
-fn numbered(figure: &BarFigure, bar: &Bar) -> String {
+fn bar_text(figure: &BarFigure, bar: &Bar) -> String {
     if figure.series.len() > SERIES_UNNUMBERED_MAX {
         format!("{}: {}", bar.series + 1, bar.text)
     } else {
@@ -186,7 +186,7 @@ fn numbered(figure: &BarFigure, bar: &Bar) -> String {
 }
 
 /// Places the legend's entries in rows, and returns them with the height that they take.
-fn legend(figure: &BarFigure) -> (Vec<(Key, String, i32, i32)>, i32) {
+fn legend(figure: &BarFigure) -> (Vec<(LegendKey, String, i32, i32)>, i32) {
     let numbered_name = |index: usize, name: &String| {
         if figure.series.len() > SERIES_UNNUMBERED_MAX {
             format!("{}: {name}", index + 1)
@@ -195,12 +195,13 @@ fn legend(figure: &BarFigure) -> (Vec<(Key, String, i32, i32)>, i32) {
         }
     };
     let series = figure.series.iter().enumerate();
-    let mut entries: Vec<(Key, String)> =
-        series.map(|(index, name)| (Key::Series(index), numbered_name(index, name))).collect();
+    let mut entries: Vec<(LegendKey, String)> = series
+        .map(|(index, name)| (LegendKey::Series(index), numbered_name(index, name)))
+        .collect();
     let marks = [
-        (Key::Tick, &figure.tick_label),
-        (Key::Diamond, &figure.diamond_label),
-        (Key::Whisker, &figure.whisker_label),
+        (LegendKey::Tick, &figure.tick_label),
+        (LegendKey::Diamond, &figure.diamond_label),
+        (LegendKey::Whisker, &figure.whisker_label),
     ];
     entries
         .extend(marks.into_iter().filter_map(|(key, label)| Some((key, label.as_ref()?.clone()))));
@@ -221,18 +222,18 @@ fn legend(figure: &BarFigure) -> (Vec<(Key, String, i32, i32)>, i32) {
 fn draw_legend(
     canvas: &Canvas<'_>,
     figure: &BarFigure,
-    entries: &[(Key, String, i32, i32)],
+    entries: &[(LegendKey, String, i32, i32)],
 ) -> Result<(), ChartError> {
     debug_assert!(entries.len() >= figure.series.len(), "every series has an entry");
     for (key, name, x, y) in entries {
         let (x, y) = (*x, *y);
         match key {
-            Key::Series(index) => {
+            LegendKey::Series(index) => {
                 canvas.fill((x, y - 6), (x + 14, y + 6), series_colour(*index))?;
             }
-            Key::Tick => canvas.line(vec![(x + 7, y - 7), (x + 7, y + 7)], INK, 3)?,
-            Key::Diamond => canvas.diamond((x + 7, y), 5, INK)?,
-            Key::Whisker => draw_whisker(canvas, (x, x + 14), y)?,
+            LegendKey::Tick => canvas.line(vec![(x + 7, y - 7), (x + 7, y + 7)], INK, 3)?,
+            LegendKey::Diamond => canvas.diamond((x + 7, y), 5, INK)?,
+            LegendKey::Whisker => draw_whisker(canvas, (x, x + 14), y)?,
         }
         canvas.text(name, (x + 20, y), Anchor::Start, Font::plain(12))?;
     }
@@ -291,7 +292,7 @@ fn draw_group(
     }
     let mut top = middle - rows.bar * i32::try_from(group.bars.len()).unwrap_or(0) / 2;
     for bar in &group.bars {
-        draw_bar(canvas, bar, &numbered(figure, bar), rows, top)?;
+        draw_bar(canvas, bar, &bar_text(figure, bar), rows, top)?;
         top += rows.bar;
     }
     Ok(end + GROUP_GAP)

@@ -101,10 +101,10 @@ pub(super) fn draw(
     {
         let size = (width.unsigned_abs(), height.unsigned_abs());
         let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        area.fill(&rgb(WHITE)).map_err(failed)?;
+        area.fill(&rgb(WHITE)).map_err(to_chart_error)?;
         let canvas = Canvas { area };
         paint(&canvas)?;
-        canvas.area.present().map_err(failed)?;
+        canvas.area.present().map_err(to_chart_error)?;
     }
     let label: String = title
         .chars()
@@ -127,7 +127,7 @@ impl Canvas<'_> {
         thick: u32,
     ) -> Result<(), ChartError> {
         let style = ShapeStyle::from(rgb(colour)).stroke_width(thick);
-        self.area.draw(&PathElement::new(points, style)).map_err(failed)
+        self.area.draw(&PathElement::new(points, style)).map_err(to_chart_error)
     }
 
     /// Fills the box between two corners.
@@ -137,7 +137,7 @@ impl Canvas<'_> {
         to: (i32, i32),
         colour: Colour,
     ) -> Result<(), ChartError> {
-        self.area.draw(&Rectangle::new([from, to], rgb(colour).filled())).map_err(failed)
+        self.area.draw(&Rectangle::new([from, to], rgb(colour).filled())).map_err(to_chart_error)
     }
 
     /// Draws a diamond with a white rim about `centre`.
@@ -149,7 +149,7 @@ impl Canvas<'_> {
     ) -> Result<(), ChartError> {
         for (r, colour) in [(radius + 2, WHITE), (radius, colour)] {
             let points = vec![(x, y - r), (x + r, y), (x, y + r), (x - r, y)];
-            self.area.draw(&Polygon::new(points, rgb(colour).filled())).map_err(failed)?;
+            self.area.draw(&Polygon::new(points, rgb(colour).filled())).map_err(to_chart_error)?;
         }
         Ok(())
     }
@@ -161,7 +161,7 @@ impl Canvas<'_> {
         radius: i32,
         colour: Colour,
     ) -> Result<(), ChartError> {
-        self.area.draw(&Circle::new(centre, radius, rgb(colour).filled())).map_err(failed)
+        self.area.draw(&Circle::new(centre, radius, rgb(colour).filled())).map_err(to_chart_error)
     }
 
     /// Draws a square's outline about `centre`.
@@ -196,7 +196,7 @@ impl Canvas<'_> {
         let style = TextStyle::from(("sans-serif", size, weight).into_font())
             .color(&colour)
             .pos(Pos::new(horizontal, VPos::Center));
-        self.area.draw(&Text::new(text.to_owned(), (x, y), style)).map_err(failed)
+        self.area.draw(&Text::new(text.to_owned(), (x, y), style)).map_err(to_chart_error)
     }
 }
 
@@ -206,6 +206,6 @@ fn rgb((red, green, blue): Colour) -> RGBColor {
 }
 
 /// Keeps the words of a drawing error, whose type names the backend.
-fn failed(error: impl std::fmt::Display) -> ChartError {
+fn to_chart_error(error: impl std::fmt::Display) -> ChartError {
     ChartError::Draw(error.to_string())
 }

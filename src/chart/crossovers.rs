@@ -7,8 +7,8 @@
 use super::ChartError;
 use super::bars::{HEIGHT, WIDTH};
 use super::canvas::{Anchor, Canvas, Font, GREY, INK, PALE, draw, series_colour};
-use super::ends::{End, ends};
-use super::frame::{Frame, Span};
+use super::frame::{ChartFrame, Span};
+use super::line_labels::{End, ends};
 use crate::analyze::{Crossover, SpeedCurve, SpeedPanel, SpeedSheet, crossover, short_name};
 use crate::record::Value;
 
@@ -26,7 +26,7 @@ const TICKS_MAX: usize = 12;
 const PANELS_TOP: i32 = 96;
 
 /// A plot of the whole sheet that holds every point.
-fn whole_frame(sheet: &SpeedSheet) -> Option<Frame> {
+fn whole_frame(sheet: &SpeedSheet) -> Option<ChartFrame> {
     let points = || sheet.curves().flat_map(|curve| curve.points.iter().copied());
     points().next()?;
     let span = |values: &mut dyn Iterator<Item = f64>| {
@@ -34,7 +34,7 @@ fn whole_frame(sheet: &SpeedSheet) -> Option<Frame> {
     };
     let x = span(&mut points().map(|(x, _)| x));
     let y = span(&mut points().map(|(_, y)| y).chain([0.5, 2.0]));
-    Some(Frame {
+    Some(ChartFrame {
         left: LEFT,
         right: WIDTH - RIGHT,
         top: TOP,
@@ -63,7 +63,7 @@ pub(super) fn crossovers(sheet: &SpeedSheet) -> Result<String, ChartError> {
 fn one_plot(
     sheet: &SpeedSheet,
     panel: &SpeedPanel,
-    frame: &Frame,
+    frame: &ChartFrame,
     title: &str,
 ) -> Result<String, ChartError> {
     let legend = LEGEND_LINE.saturating_mul(count(panel.curves.len()));
@@ -91,7 +91,7 @@ fn one_plot(
 fn several_plots(
     sheet: &SpeedSheet,
     panels: &[SpeedPanel],
-    whole: &Frame,
+    whole: &ChartFrame,
     title: &str,
 ) -> Result<String, ChartError> {
     let rows = count(panels.len().div_ceil(2));
@@ -104,7 +104,7 @@ fn several_plots(
         for ((index, panel), row) in panels.iter().enumerate().zip((0..).flat_map(|r| [r, r])) {
             let left = if index % 2 == 0 { 0 } else { PANEL.0 };
             let top = PANELS_TOP + row * PANEL.1;
-            let frame = Frame {
+            let frame = ChartFrame {
                 left: left + 60,
                 right: left + PANEL.0 - 30,
                 top: top + 26,
@@ -247,11 +247,11 @@ fn crossing(sheet: &SpeedSheet, curve: &SpeedCurve) -> String {
             found.words(curve)
         }
     };
-    words + &lacking(&measured(sheet), curve)
+    words + &lacking(&measured_values(sheet), curve)
 }
 
 /// Every value of the axis that some curve of a sheet has, in rising order.
-fn measured(sheet: &SpeedSheet) -> Vec<f64> {
+fn measured_values(sheet: &SpeedSheet) -> Vec<f64> {
     let mut values: Vec<f64> =
         sheet.curves().flat_map(|curve| curve.points.iter().map(|(x, _)| *x)).collect();
     values.sort_by(f64::total_cmp);
@@ -277,7 +277,7 @@ fn lacking(values: &[f64], curve: &SpeedCurve) -> String {
 
 /// What a sheet's brackets mean; nothing where it has none.
 fn brackets(sheet: &SpeedSheet) -> Option<&'static str> {
-    let values = measured(sheet);
+    let values = measured_values(sheet);
     let whole = sheet.curves().all(|curve| lacking(&values, curve).is_empty());
     (!whole).then_some("in brackets: what a curve spans that lacks points")
 }
@@ -285,7 +285,7 @@ fn brackets(sheet: &SpeedSheet) -> Option<&'static str> {
 /// Writes each curve's mark beside the plot.
 fn marks(
     canvas: &Canvas<'_>,
-    frame: &Frame,
+    frame: &ChartFrame,
     curves: &[SpeedCurve],
     marks: impl Iterator<Item = (usize, String)>,
 ) -> Result<(), ChartError> {
@@ -297,7 +297,7 @@ fn marks(
     ends(canvas, frame.right, (frame.top, frame.bottom), all)
 }
 
-fn axes(canvas: &Canvas<'_>, frame: &Frame, sheet: &SpeedSheet) -> Result<(), ChartError> {
+fn axes(canvas: &Canvas<'_>, frame: &ChartFrame, sheet: &SpeedSheet) -> Result<(), ChartError> {
     let mut y = frame.y.low;
     #[expect(clippy::cast_possible_truncation, reason = "a few powers of two")]
     let power = |y: f64| y.log2().round() as i32;
@@ -313,7 +313,7 @@ fn axes(canvas: &Canvas<'_>, frame: &Frame, sheet: &SpeedSheet) -> Result<(), Ch
         y *= 2.0;
     }
     let mut last = i32::MIN / 2;
-    for x in &ticks(&measured(sheet)) {
+    for x in &ticks(&measured_values(sheet)) {
         let at = frame.x(*x);
         let (text, font) = (tick(*x), Font::plain(13));
         canvas.line(vec![(at, frame.bottom), (at, frame.bottom + 5)], INK, 1)?;
@@ -354,7 +354,7 @@ fn tick(x: f64) -> String {
 
 fn line(
     canvas: &Canvas<'_>,
-    frame: &Frame,
+    frame: &ChartFrame,
     index: usize,
     curve: &SpeedCurve,
 ) -> Result<(), ChartError> {
@@ -370,7 +370,7 @@ fn line(
 /// A curve's line of words below the plot.
 fn words(
     canvas: &Canvas<'_>,
-    frame: &Frame,
+    frame: &ChartFrame,
     index: usize,
     (sheet, curve): (&SpeedSheet, &SpeedCurve),
 ) -> Result<(), ChartError> {

@@ -6,8 +6,8 @@ use super::{
     ChartError,
     bars::WIDTH,
     canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour},
-    ends::{End, names},
-    frame::{Frame, Span},
+    frame::{ChartFrame, Span},
+    line_labels::{End, names},
 };
 use crate::analyze::{CurveSeries, CurveTable};
 
@@ -23,7 +23,7 @@ const COLUMN: i32 = 50;
 
 /// The places of a line's points up to where it first leaves the sheet at the top.
 #[expect(clippy::cast_possible_truncation, reason = "a place on a sheet of 900 pixels")]
-fn inside(frame: &Frame, points: &[(f64, f64)]) -> Vec<(i32, i32)> {
+fn inside(frame: &ChartFrame, points: &[(f64, f64)]) -> Vec<(i32, i32)> {
     let mut places = Vec::new();
     let mut last: Option<(f64, f64)> = None;
     for &(x, y) in points {
@@ -59,7 +59,7 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
     // Lines that were worked out may leave the sheet: what was measured decides.
     let measured = table.series.iter().filter(|one| one.measured).flat_map(|one| &one.points);
     let highest = measured.map(|(_, y)| *y).chain(table.reference).fold(0.0, f64::max);
-    let frame = Frame {
+    let frame = ChartFrame {
         left: LEFT,
         right: WIDTH - MARGIN - room.clamp(60, 330) - 14,
         top: TOP,
@@ -68,7 +68,7 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
         x: Span { low: least, high: most, logarithmic: table.x_logarithmic },
         y: Span::linear(0.0, highest * 1.08),
     };
-    let numbers = Numbers::of(table);
+    let numbers = Numbers::from_table(table);
     draw((WIDTH, HEIGHT + numbers.height()), &table.title, |canvas| {
         canvas.text(&table.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let grey = Font::plain(12).colour(GREY);
@@ -83,7 +83,11 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
 }
 
 /// Draws both axes with grid lines, numbers and labels.
-fn draw_axes(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<(), ChartError> {
+fn draw_axes(
+    canvas: &Canvas<'_>,
+    table: &CurveTable,
+    frame: &ChartFrame,
+) -> Result<(), ChartError> {
     let font = Font::plain(12).colour(GREY);
     let step = step(frame.y.high / 5.0);
     for index in 0..12 {
@@ -150,7 +154,7 @@ fn short(value: f64) -> String {
 fn draw_series(
     canvas: &Canvas<'_>,
     one: &CurveSeries,
-    frame: &Frame,
+    frame: &ChartFrame,
     index: usize,
 ) -> Result<(), ChartError> {
     let (colour, thick) = if one.measured { (series_colour(index), 2) } else { (GREY, 1) };
@@ -172,7 +176,7 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn of(table: &CurveTable) -> Self {
+    fn from_table(table: &CurveTable) -> Self {
         let measured = table.series.iter().enumerate().filter(|(_, one)| one.measured);
         let rows: Vec<usize> = measured.map(|(index, _)| index).collect();
         let font = Font::plain(12);
@@ -222,7 +226,11 @@ impl Numbers {
 }
 
 /// Writes each curve's name at its right end.
-fn draw_names(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<(), ChartError> {
+fn draw_names(
+    canvas: &Canvas<'_>,
+    table: &CurveTable,
+    frame: &ChartFrame,
+) -> Result<(), ChartError> {
     let end = |(index, one): (usize, &CurveSeries)| {
         let (x, y) = *inside(frame, &one.points).last()?;
         // From beside the last mark; a line that leaves the sheet ends before.
@@ -234,12 +242,12 @@ fn draw_names(canvas: &Canvas<'_>, table: &CurveTable, frame: &Frame) -> Result<
 
 #[cfg(test)]
 mod tests {
-    use super::{Frame, LEFT, Span, TOP, inside, short, step};
+    use super::{ChartFrame, LEFT, Span, TOP, inside, short, step};
 
     #[test]
     fn lines_end_where_they_leave_the_sheet() {
         let (x, y) = (Span::linear(0.0, 10.0), Span::linear(0.0, 5.0));
-        let frame = Frame { left: LEFT, right: 500, top: TOP, bottom: 400, pad: 24, x, y };
+        let frame = ChartFrame { left: LEFT, right: 500, top: TOP, bottom: 400, pad: 24, x, y };
         let places = inside(&frame, &[(0.0, 0.0), (10.0, 10.0)]);
         assert_eq!(places, [(frame.x(0.0), 400), (frame.x(5.0), TOP)]);
         assert_eq!(inside(&frame, &[(0.0, 1.0), (10.0, 5.0)]).len(), 2);

@@ -16,7 +16,7 @@ pub(super) struct Span {
 
 /// Where a plot lies on the sheet, and what it spans.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frame {
+pub(super) struct ChartFrame {
     pub(super) left: i32,
     pub(super) right: i32,
     pub(super) top: i32,
@@ -46,7 +46,7 @@ impl Span {
     }
 }
 
-impl Frame {
+impl ChartFrame {
     /// Returns the place of a value on the x axis.
     pub(super) fn x(&self, value: f64) -> i32 {
         along(self.x.share(value), self.left + self.pad, self.right - self.pad)
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn values_lie_where_their_axis_says() {
-        let frame = Frame {
+        let frame = ChartFrame {
             left: 100,
             right: 320,
             top: 50,
@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(frame.place(4.0, 1.0), (210, 150));
         assert_eq!(frame.place(16.0, 2.0), (310, 50));
         assert_eq!(frame.place(64.0, 3.0), (310, 50), "outside lies at the end");
-        let single = Frame { x: Span::linear(3.0, 3.0), ..frame };
+        let single = ChartFrame { x: Span::linear(3.0, 3.0), ..frame };
         assert_eq!(single.x(3.0), 210);
     }
 }

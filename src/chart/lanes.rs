@@ -29,7 +29,7 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
         series: series(part, |_| true),
         tick_label: any(part, |row| row.active_lanes_mean_expected.is_some())
             .then(|| "expected".to_owned()),
-        diamond_label: published(part),
+        diamond_label: publishers_text(part),
         whisker_label: None,
         reference: None,
         groups: groups(part, |_| true, bar),
@@ -67,7 +67,7 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
 }
 
 /// Says whose published figures the diamonds are.
-fn published(part: &SummaryPart) -> Option<String> {
+fn publishers_text(part: &SummaryPart) -> Option<String> {
     let hardware: BTreeSet<&str> = rows(part)
         .filter_map(|row| row.published.as_ref())
         .map(|published| &*published.hardware)

@@ -13,10 +13,11 @@ mod before_after;
 mod canvas;
 mod crossovers;
 mod curves;
-mod ends;
+mod error;
 mod frame;
 mod lanes;
 mod latencies;
+mod line_labels;
 mod ratios;
 mod side_by_side;
 mod speedups;
@@ -30,6 +31,7 @@ use bandwidth::bandwidth;
 use before_after::before_after;
 use crossovers::crossovers;
 use curves::curves;
+pub use error::ChartError;
 use lanes::lanes;
 use latencies::latencies;
 use ratios::ratios;
@@ -81,15 +83,4 @@ pub fn draw(drawing: &Drawing) -> Result<String, ChartError> {
         Drawing::Undefined(rows) => undefined(rows),
         Drawing::Curves(table) => curves(table),
     }
-}
-
-/// Why there is no figure.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ChartError {
-    /// The table holds nothing that the figure shows.
-    #[error("no {0} to draw")]
-    Empty(&'static str),
-    /// The SVG backend failed.
-    #[error("cannot draw: {0}")]
-    Draw(String),
 }

@@ -7,7 +7,7 @@ use super::{
     bars::{Bar, BarFigure, bars},
     lanes::{any, groups, series, subtitle, title},
 };
-use crate::analyze::{SummaryPart, SummaryRow, TimeRatio, Verdict, short_name};
+use crate::analyze::{RatioVerdict, SummaryPart, SummaryRow, TimeRatio, short_name};
 
 /// Draws the time ratios of every device that was timed, with their intervals.
 ///
@@ -60,9 +60,9 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
     let (value, whisker, text) = match &row.time_ratio {
         TimeRatio::Measured(ratio) => {
             let doubt = match ratio.verdict() {
-                Verdict::Different => "",
-                Verdict::NotDistinguished => " ≈ 1",
-                Verdict::TooFewPairs => " few pairs",
+                RatioVerdict::Different => "",
+                RatioVerdict::NotDistinguished => " ≈ 1",
+                RatioVerdict::TooFewPairs => " few pairs",
             };
             let whisker = ratio.interval.map(|interval| (interval.low, interval.high));
             (Some(ratio.median), whisker, format!("{:.2}{predicted}{doubt}", ratio.median))

@@ -39,7 +39,7 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
     let shared = longest <= SCALE_RATIO_MAX * totals().fold(f64::INFINITY, f64::min);
     let rows = i32::try_from(sheet.stacks.len()).unwrap_or(i32::MAX);
     let title = format!("Time by stage, {family}");
-    let lines = [wrapped(&scale_words(shared)), wrapped(&left_out(sheet))].concat();
+    let lines = [wrap(&scale_words(shared)), wrap(&left_out(sheet))].concat();
     let top = TOP + LINE * i32::try_from(lines.len()).unwrap_or(i32::MAX / LINE / 2);
     draw((WIDTH, rows.saturating_mul(ROW).saturating_add(top + 20)), &title, |canvas| {
         canvas.text(&title, (LEFT, 20), Anchor::Start, Font::plain(18).bold())?;
@@ -106,7 +106,7 @@ fn scale_words(shared: bool) -> Vec<String> {
 }
 
 /// Parts with semicolons between them, in lines that the sheet is wide enough for.
-fn wrapped(parts: &[String]) -> Vec<String> {
+fn wrap(parts: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
         match lines.last_mut() {
@@ -129,7 +129,7 @@ fn left_out(sheet: &StageSheet) -> Vec<String> {
     if *between > 0 {
         words.push(match sizes_between.as_slice() {
             [] => format!("{between} without a size"),
-            sizes => format!("{between} at {SIZE} = {}", listed(sizes)),
+            sizes => format!("{between} at {SIZE} = {}", list_text(sizes)),
         });
     }
     if *unusual > 0 {
@@ -147,7 +147,7 @@ fn left_out(sheet: &StageSheet) -> Vec<String> {
 }
 
 /// Numbers with commas; of many the first and the last, and how many there are.
-fn listed(sizes: &[i64]) -> String {
+fn list_text(sizes: &[i64]) -> String {
     let text =
         |sizes: &[i64]| sizes.iter().map(ToString::to_string).collect::<Vec<String>>().join(", ");
     match sizes {

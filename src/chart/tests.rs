@@ -4,7 +4,7 @@ use super::*;
 use crate::{
     analyze::{
         BeforeAfter, BeforeAfterRow, SizeSeries, SizeSweep, SpeedCurve, SpeedPanel, SpeedSheet,
-        Stage, StageSheet, StageStack, SummaryPart, speed_curves, speed_sheets, summary,
+        StageSheet, StageStack, StageTime, SummaryPart, speed_curves, speed_sheets, summary,
         width_sweep,
     },
     fixtures,
@@ -243,7 +243,7 @@ fn stack(kernel: &str, n: i64, stages: &[(&str, f64)], launch: f64) -> StageStac
         parameters: [("n".to_owned(), Value::Integer(n))].into(),
         stages: stages
             .iter()
-            .map(|(name, us)| Stage { name: (*name).to_owned(), time: Nanoseconds(us * 1e3) })
+            .map(|(name, us)| StageTime { name: (*name).to_owned(), time: Nanoseconds(us * 1e3) })
             .collect(),
         launch: Nanoseconds(launch * 1e3),
         unusual: 0,

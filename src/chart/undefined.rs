@@ -46,7 +46,7 @@ pub(super) fn undefined(rows: &[UndefinedRow]) -> Result<String, ChartError> {
             let y = TOP + ROW * index;
             canvas.line(vec![(MARGIN, y - 15), (WIDTH - MARGIN, y - 15)], PALE, 1)?;
             let font = Font::plain(12);
-            canvas.text(&clipped(&row.label, 250, font), (MARGIN, y), Anchor::Start, font)?;
+            canvas.text(&clip(&row.label, 250, font), (MARGIN, y), Anchor::Start, font)?;
             let width = row.width.to_string();
             let cells = [&width, &row.up, &row.down, &row.index, &row.inactive, &row.partial_sums];
             for (text, (_, x)) in cells.into_iter().zip(COLUMNS) {
@@ -58,7 +58,7 @@ pub(super) fn undefined(rows: &[UndefinedRow]) -> Result<String, ChartError> {
 }
 
 /// The text, or as much of its beginning as fits.
-fn clipped(text: &str, room: i32, font: Font) -> String {
+fn clip(text: &str, room: i32, font: Font) -> String {
     let mut shown = text.to_owned();
     while font.width(&shown) > room && shown.pop().is_some() {}
     if shown.len() < text.len() {

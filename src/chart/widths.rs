@@ -11,8 +11,8 @@ use super::{
     ChartError,
     bars::{HEIGHT, WIDTH},
     canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour},
-    ends::{End, NAME_STEP, names},
-    frame::{Frame, Span},
+    frame::{ChartFrame, Span},
+    line_labels::{End, NAME_STEP, move_apart, names},
 };
 use crate::analyze::{WidthPoint, WidthSeries, WidthSweep, short_name};
 
@@ -48,7 +48,7 @@ pub(super) fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
     // Many kernels need a taller sheet for their names.
     let count = i32::try_from(own.len()).unwrap_or(i32::MAX / 64);
     let height = HEIGHT.max(TOP + 70 + count * NAME_STEP);
-    let frame = Frame {
+    let frame = ChartFrame {
         left: LEFT,
         right: WIDTH - MARGIN - room.clamp(60, 300) - 14,
         top: TOP,
@@ -145,7 +145,7 @@ fn draw_legend(canvas: &Canvas<'_>, sweep: &WidthSweep) -> Result<(), ChartError
 /// Draws both axes with grid lines, numbers and labels.
 fn draw_axes(
     canvas: &Canvas<'_>,
-    frame: &Frame,
+    frame: &ChartFrame,
     logs: RangeInclusive<u32>,
 ) -> Result<(), ChartError> {
     let font = Font::plain(12).colour(GREY);
@@ -175,7 +175,7 @@ fn draw_axes(
 fn draw_series(
     canvas: &Canvas<'_>,
     series: &WidthSeries,
-    frame: &Frame,
+    frame: &ChartFrame,
     index: usize,
 ) -> Result<(), ChartError> {
     let colour = series_colour(index);
@@ -194,7 +194,11 @@ fn draw_series(
 }
 
 /// Writes the mean active lanes beside the marks, each once a width, moved apart.
-fn draw_numbers(canvas: &Canvas<'_>, sweep: &WidthSweep, frame: &Frame) -> Result<(), ChartError> {
+fn draw_numbers(
+    canvas: &Canvas<'_>,
+    sweep: &WidthSweep,
+    frame: &ChartFrame,
+) -> Result<(), ChartError> {
     let mut columns: BTreeMap<u32, Vec<(i32, String)>> = BTreeMap::new();
     for series in &sweep.series {
         for (width, point) in line_points(series) {
@@ -208,7 +212,7 @@ fn draw_numbers(canvas: &Canvas<'_>, sweep: &WidthSweep, frame: &Frame) -> Resul
     for (width, mut column) in columns {
         column.sort();
         let wanted: Vec<i32> = column.iter().map(|(y, _)| *y).collect();
-        let places = spread(&wanted, NUMBER_STEP, TOP, frame.bottom);
+        let places = move_apart(&wanted, NUMBER_STEP, TOP, frame.bottom);
         for ((_, number), y) in column.iter().zip(places) {
             let font = Font::plain(11);
             canvas.text(number, (frame.x(f64::from(width)) + 8, y), Anchor::Start, font)?;
@@ -222,7 +226,7 @@ fn draw_names(
     canvas: &Canvas<'_>,
     sweep: &WidthSweep,
     own: &[String],
-    frame: &Frame,
+    frame: &ChartFrame,
 ) -> Result<(), ChartError> {
     let end = |((index, series), name): ((usize, &WidthSeries), &String)| {
         let (width, point) = line_points(series).pop_last()?;
@@ -232,54 +236,4 @@ fn draw_names(
     };
     let ends = sweep.series.iter().enumerate().zip(own).filter_map(end);
     names(canvas, frame, ends.collect())
-}
-
-/// Moves ascending places apart to at least `step`, as little as may be, within `low` to `high`.
-///
-/// Neighbours that are too near form a cluster that is centred on where its members want to be;
-/// clusters that then meet become one. Where the room is too small, `high` gives way.
-pub(super) fn spread(wanted: &[i32], step: i32, low: i32, high: i32) -> Vec<i32> {
-    // A cluster: first place, members, sum of (wanted − offset within the cluster).
-    let mut clusters: Vec<(i32, i32, i32)> = Vec::new();
-    for &want in wanted {
-        let mut cluster = (want, 1, want);
-        while let Some(&(first, members, sum)) = clusters.last() {
-            if first + members * step <= cluster.0 {
-                break;
-            }
-            let together = members + cluster.1;
-            let total = sum + cluster.2 - cluster.1 * members * step;
-            cluster = (total / together, together, total);
-            clusters.pop();
-        }
-        let last = high - (cluster.1 - 1) * step;
-        cluster.0 = cluster.0.min(last).max(low);
-        clusters.push(cluster);
-    }
-    let mut places: Vec<i32> = clusters
-        .iter()
-        .flat_map(|(first, members, _)| (0..*members).map(move |member| first + member * step))
-        .collect();
-    // Clusters at an edge may still meet: push down.
-    for index in 1..places.len() {
-        places[index] = places[index].max(places[index - 1] + step);
-    }
-    places
-}
-
-#[cfg(test)]
-mod tests {
-    use super::spread;
-
-    #[test]
-    fn places_are_moved_apart_and_no_more_than_needed() {
-        assert_eq!(spread(&[], 10, 0, 100), Vec::<i32>::new());
-        assert_eq!(spread(&[20, 60], 10, 0, 100), [20, 60]);
-        assert_eq!(spread(&[50, 50], 10, 0, 100), [45, 55]);
-        assert_eq!(spread(&[50, 50, 50, 75], 10, 0, 100), [40, 50, 60, 75]);
-        assert_eq!(spread(&[0, 0], 10, 0, 100), [0, 10]);
-        assert_eq!(spread(&[100, 100], 10, 0, 100), [90, 100]);
-        let crowded = spread(&[5; 30], 10, 0, 100);
-        assert!(crowded.windows(2).all(|pair| pair[1] - pair[0] >= 10));
-    }
 }

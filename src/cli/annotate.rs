@@ -6,17 +6,20 @@
 
 mod excerpt;
 mod fit;
+mod look;
 mod machine;
 mod widths;
 
-use clap::builder::styling::{Ansi256Color, Color, Style};
+use clap::builder::styling::Style;
 
 use crate::analyze::{Advice, DeviceProfile, LineProfile, Profile};
 use crate::present::{self, NONE};
 use crate::record::{Method, Status, Trust, flag};
-use crate::units::{Ratio, Width, grouped};
-use excerpt::Piece;
+use crate::units::{Ratio, Width, grouped_text};
+use excerpt::{Piece, source_line};
 use fit::{clean, cut, fold, tabs, width_of};
+pub(crate) use look::Look;
+use look::{blue, orange};
 
 /// Lines of the summary of worst lines: of the first device, and of each further one.
 const WORST_MAX: [usize; 2] = [8, 3];
@@ -34,57 +37,6 @@ const ROOM: [usize; 3] = [100, 76, 56];
 /// What is said where something follows from executions that were estimated.
 pub(crate) const RESTS_ON_ESTIMATES: &str =
     "estimates: executions may be more than shown, and efficiency less";
-
-/// How a profile is shown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
-    /// The terminal's columns; nothing where it is no terminal, and nothing is cut.
-    pub(crate) columns: Option<usize>,
-    /// Whether colours are shown.
-    pub(crate) colour: bool,
-}
-
-impl Look {
-    /// What suits standard output: its width where it is a terminal, colours where it wants any
-    /// (`NO_COLOR`, `CLICOLOR` and their like are respected).
-    pub(crate) fn of_stdout() -> Self {
-        let choice = anstream::AutoStream::choice(&std::io::stdout());
-        Self {
-            columns: present::terminal_columns(),
-            colour: choice != anstream::ColorChoice::Never,
-        }
-    }
-
-    fn paint(self, style: Style, text: &str) -> String {
-        if self.colour && !text.is_empty() {
-            format!("{style}{text}{style:#}")
-        } else {
-            text.to_owned()
-        }
-    }
-
-    fn heading(self, text: &str) -> String {
-        format!("\n{}\n", self.paint(Style::new().bold(), &fold(text, "", self.columns)))
-    }
-
-    fn faint(self, text: &str) -> String {
-        self.paint(Style::new().dimmed(), text)
-    }
-}
-
-fn coloured(number: u8) -> Style {
-    Style::new().fg_color(Some(Color::Ansi256(Ansi256Color(number))))
-}
-
-/// Blue: what was active.
-fn blue() -> Style {
-    coloured(32)
-}
-
-/// Orange: what was idle.
-fn orange() -> Style {
-    coloured(208)
-}
 
 /// Writes the whole view. `advice` may hold other devices' too; the first device's is shown.
 pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
@@ -117,9 +69,9 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
         text += &machine::counters(device, look);
     }
     text += &widths::widths(profile, look);
-    text += &advised(first, advice, look);
+    text += &advice_text(first, advice, look);
     text += &source(profile, first, look);
-    text += &answered(profile, look);
+    text += &answer_times_text(profile, look);
     text
 }
 
@@ -129,7 +81,7 @@ pub(crate) fn machine_code(profile: &Profile, look: Look) -> String {
 }
 
 /// How soon each device answered; nothing where no time was taken.
-fn answered(profile: &Profile, look: Look) -> String {
+fn answer_times_text(profile: &Profile, look: Look) -> String {
     let times: Vec<String> = profile
         .devices
         .iter()
@@ -222,7 +174,7 @@ fn accesses_unseen(devices: &[DeviceProfile], look: Look) -> String {
 fn devices(devices: &[DeviceProfile], look: Look) -> String {
     let longest = devices.iter().map(|device| width_of(&device.column.label)).max().unwrap_or(0);
     if look.columns.is_none_or(|columns| columns >= longest + TABLE) {
-        return present::profiled(devices).to_text(present::Style::Terminal);
+        return present::profile_table(devices).to_text(present::Style::Terminal);
     }
     let line = |device: &DeviceProfile| {
         let label = &device.column.label;
@@ -231,7 +183,7 @@ fn devices(devices: &[DeviceProfile], look: Look) -> String {
             (Some(mean), Some(width), Some(Ratio(efficiency))) => format!(
                 "{label}: {mean:.2} of {width} lanes active ({:.1} %), {} subgroup operations; {} counts, {}",
                 efficiency * 100.0,
-                grouped(work.subgroup_operations),
+                grouped_text(work.subgroup_operations),
                 device.column.method.map_or(NONE, Method::name),
                 device.trust.name()
             ),
@@ -274,7 +226,7 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
         format!("The lines that waste subgroup operations on {label}")
     };
     let mut text = look.heading(&title);
-    let wasted = |line: &LineProfile| grouped(rounded(line.wasted.unwrap_or(0.0)));
+    let wasted = |line: &LineProfile| grouped_text(round(line.wasted.unwrap_or(0.0)));
     let room = lines.iter().take(most).map(|line| wasted(line).chars().count()).max().unwrap_or(0);
     let [_, roomy, some] = parts(look);
     for line in lines.iter().take(most) {
@@ -294,7 +246,7 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
     text
 }
 
-fn advised(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
+fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
     let here: Vec<&Advice> =
         advice.iter().filter(|one| one.device == device.column.device).collect();
     if here.is_empty() {
@@ -307,7 +259,7 @@ fn advised(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
         let said = format!(
             "line {}: {name}, at most {} subgroup operations ({})",
             one.line,
-            grouped(one.saved_operations),
+            grouped_text(one.saved_operations),
             percent(Some(one.gain_share)).trim_start()
         );
         let said = fold(&said, "  ", look.columns);
@@ -384,7 +336,7 @@ fn parts(look: Look) -> [bool; 3] {
 /// The columns of a device's widest count of subgroup operations.
 fn slots_room(device: &DeviceProfile) -> usize {
     let widest =
-        device.lines.iter().map(|line| grouped(line.work.subgroup_operations).chars().count());
+        device.lines.iter().map(|line| grouped_text(line.work.subgroup_operations).chars().count());
     widest.max().unwrap_or(0)
 }
 
@@ -421,7 +373,7 @@ fn gutter(device: &DeviceProfile, line: Option<&LineProfile>, look: Look) -> Str
     text += &format!("{} ", lanes(line, device.column.width));
     if slots {
         let room = slots_room(device);
-        text += &format!("{:>room$} ", grouped(line.work.subgroup_operations));
+        text += &format!("{:>room$} ", grouped_text(line.work.subgroup_operations));
     }
     text + &percent(line.share)
 }
@@ -429,7 +381,7 @@ fn gutter(device: &DeviceProfile, line: Option<&LineProfile>, look: Look) -> Str
 /// The bar of an efficiency: what was active, then what was idle.
 fn bar(efficiency: Option<Ratio>, look: Look) -> String {
     let Some(Ratio(portion)) = efficiency else { return " ".repeat(BAR) };
-    let full = usize::try_from(rounded(portion.clamp(0.0, 1.0) * 12.0)).unwrap_or(0).min(BAR);
+    let full = usize::try_from(round(portion.clamp(0.0, 1.0) * 12.0)).unwrap_or(0).min(BAR);
     let active = look.paint(blue(), &"█".repeat(full));
     format!("{active}{}", look.paint(orange(), &"░".repeat(BAR - full)))
 }
@@ -458,13 +410,8 @@ fn percent(ratio: Option<Ratio>) -> String {
     clippy::cast_sign_loss,
     reason = "a figure that is known not to be negative, for people"
 )]
-fn rounded(value: f64) -> u128 {
+fn round(value: f64) -> u128 {
     value.round() as u128
-}
-
-fn source_line(profile: &Profile, number: u32) -> String {
-    let index = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
-    tabs(profile.text.as_deref().and_then(|text| text.lines().nth(index)).unwrap_or_default())
 }
 
 #[cfg(test)]

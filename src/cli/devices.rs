@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::kernel::{DeviceClass, Language, near_matches};
+use crate::kernel::{DeviceClass, KernelLanguage, near_matches};
 use crate::run::back_end::{BackEnd, Listed, Listing, OpenOptions, Places};
 use crate::run::backends::{self, BACK_ENDS};
 use crate::run::worker::{self, WorkerRunner};
@@ -44,7 +44,7 @@ impl Choice {
     }
 
     /// A device that a back end lists and does not leave out.
-    fn listed(back_end: &'static BackEnd, listed: &Listed) -> Option<Self> {
+    fn from_listed(back_end: &'static BackEnd, listed: &Listed) -> Option<Self> {
         let (_, place) = listed.id.as_deref()?.split_once(':')?;
         let (place, name) = (place.to_owned(), listed.name.clone());
         Some(Self { back_end, place, name, on_processor: listed.cpu_driver })
@@ -71,7 +71,7 @@ impl Choice {
     }
 
     /// Whether it runs kernels of this language.
-    pub(crate) fn speaks(&self, language: Language) -> bool {
+    pub(crate) fn speaks(&self, language: KernelLanguage) -> bool {
         self.back_end.languages.contains(&language)
     }
 
@@ -166,7 +166,7 @@ impl Available {
                     complaints.push(format!("{name} ({backend}) is left out: {why}"));
                 }
             }
-            complaints.extend(listing.trouble.iter().map(|trouble| unlisted(trouble)));
+            complaints.extend(listing.trouble.iter().map(|trouble| unlisted_text(trouble)));
         }
         complaints
     }
@@ -178,14 +178,18 @@ impl Available {
     }
 
     /// The devices of a back end that work.
-    fn of(&self, back_end: &'static BackEnd) -> Vec<Choice> {
+    fn find_choices(&self, back_end: &'static BackEnd) -> Vec<Choice> {
         let listed = self.listing(back_end).into_iter().flat_map(|listing| &listing.devices);
-        listed.filter_map(|listed| Choice::listed(back_end, listed)).collect()
+        listed.filter_map(|listed| Choice::from_listed(back_end, listed)).collect()
     }
 
     /// The devices that work of those back ends that are used where none is named.
     fn working(&self) -> Vec<Choice> {
-        BACK_ENDS.iter().filter(|row| is_default(row)).flat_map(|row| self.of(row)).collect()
+        BACK_ENDS
+            .iter()
+            .filter(|row| is_default(row))
+            .flat_map(|row| self.find_choices(row))
+            .collect()
     }
 }
 
@@ -203,7 +207,7 @@ pub(crate) fn remarks(available: &Available, chosen: &[Choice], asked: bool) -> 
     remarks
 }
 
-fn unlisted(trouble: &str) -> String {
+fn unlisted_text(trouble: &str) -> String {
     format!("the adapters could not be listed: {trouble}")
 }
 
@@ -276,7 +280,7 @@ fn choose_by_id(
     available: &Available,
 ) -> Result<Vec<Choice>, Failure> {
     if id == "all" {
-        let listed = BACK_ENDS.iter().flat_map(|back_end| available.of(back_end));
+        let listed = BACK_ENDS.iter().flat_map(|back_end| available.find_choices(back_end));
         return Ok(listed.chain(usual()).collect());
     }
     let Some((prefix, place)) = id.split_once(':') else {
@@ -294,7 +298,7 @@ fn choose_by_id(
             }
         },
         Places::Listed { by_default, .. } => {
-            let found = named(available.of(back_end), place);
+            let found = select_by_name(available.find_choices(back_end), place);
             match (found.is_empty(), by_default) {
                 (false, _) => Ok(found),
                 (true, true) => Err(unknown(id, working, available)),
@@ -305,7 +309,7 @@ fn choose_by_id(
 }
 
 /// The devices with a number, or with a part of a name.
-fn named(devices: Vec<Choice>, wanted: &str) -> Vec<Choice> {
+fn select_by_name(devices: Vec<Choice>, wanted: &str) -> Vec<Choice> {
     let part = wanted.to_lowercase();
     let is_name = wanted.parse::<usize>().is_err() && !wanted.is_empty();
     let matches = |choice: &Choice| {
@@ -347,7 +351,7 @@ pub(crate) fn list(available: &Available) -> String {
     let mut text = String::new();
     for (back_end, listing) in available.listings() {
         if let Some(trouble) = listing.trouble.as_ref().filter(|_| is_default(back_end)) {
-            text += &format!("  {}\n", unlisted(trouble));
+            text += &format!("  {}\n", unlisted_text(trouble));
         }
         for listed in &listing.devices {
             let id = listed.id.as_deref().unwrap_or("left out");

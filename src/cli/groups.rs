@@ -28,7 +28,7 @@ impl Sizes {
     }
 
     /// The class whose defaults a kernel takes.
-    pub(super) fn of(self, kernel: &Kernel) -> DeviceClass {
+    pub(super) fn class_for(self, kernel: &Kernel) -> DeviceClass {
         let small = kernel.description.small_on_simulator && self.class == DeviceClass::Gpu;
         if small { self.alone } else { self.class }
     }
@@ -49,7 +49,7 @@ pub(super) fn groups(
     let mut swept = Vec::new();
     for point in points {
         for kernel in kernels.iter().filter(|kernel| !refuses(kernel, point)) {
-            let own = own(kernel, point);
+            let own = select_parameters(kernel, point);
             let baseline = baseline(kernel, kernels);
             // What a baseline has no parameter for keeps no kernel from its group.
             let shared = |name: &str| {
@@ -75,7 +75,7 @@ pub(super) fn groups(
     let (others, for_widths): (Vec<_>, Vec<_>) =
         swept.into_iter().chain(alone).partition(|(.., for_widths)| !for_widths);
     for (kernel, own, key, chosen, for_widths) in others.into_iter().chain(for_widths) {
-        let launch = kernel.launch(sizes.of(kernel), &chosen, seed);
+        let launch = kernel.launch(sizes.class_for(kernel), &chosen, seed);
         let launch = launch.map_err(|error| impossible(&own, error))?;
         let launch = Launch { for_widths, ..launch };
         let identity = (kernel.id.as_str(), launch.parameters.clone());
@@ -103,7 +103,7 @@ fn baseline<'a>(kernel: &Kernel, kernels: &[&'a Kernel]) -> Option<&'a Kernel> {
 }
 
 /// What of a point a kernel has parameters for.
-fn own(kernel: &Kernel, point: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
+fn select_parameters(kernel: &Kernel, point: &BTreeMap<String, Value>) -> BTreeMap<String, Value> {
     let known = point.iter().filter(|(name, _)| kernel.description.parameters.contains_key(*name));
     known.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
@@ -172,7 +172,7 @@ pub(super) fn refusing(
     for point in points {
         if kernels.iter().all(|kernel| refuses(kernel, point)) {
             let message =
-                format!("-a {}: no chosen kernel takes these values together", worded(point));
+                format!("-a {}: no chosen kernel takes these values together", point_text(point));
             return Err(Failure::message(Exit::BadInput, message));
         }
     }
@@ -202,7 +202,7 @@ fn impossible(own: &BTreeMap<String, Value>, error: KernelError) -> Failure {
     match error {
         KernelError::Description { file, message } if !own.is_empty() => {
             let kernel = file.strip_suffix(".toml").unwrap_or(&file);
-            let message = format!("-a {}: {kernel}: {message}", worded(own));
+            let message = format!("-a {}: {kernel}: {message}", point_text(own));
             Failure::message(Exit::BadInput, message)
         }
         other => Failure::bad_input(other),
@@ -210,7 +210,7 @@ fn impossible(own: &BTreeMap<String, Value>, error: KernelError) -> Failure {
 }
 
 /// A point as it is asked for.
-fn worded(point: &BTreeMap<String, Value>) -> String {
+fn point_text(point: &BTreeMap<String, Value>) -> String {
     let one = |(name, value): (&String, &Value)| format!("{name}={value}");
     point.iter().map(one).collect::<Vec<_>>().join(" -a ")
 }

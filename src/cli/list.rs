@@ -6,16 +6,16 @@ use std::io::Write;
 use serde_json::json;
 
 use super::arguments::ListArguments;
+use super::catalogue;
 use super::failure::{Exit, Failure};
-use super::run::catalogue;
-use crate::kernel::{Catalogue, DeviceClass, Kernel, Language, SEED, format};
+use crate::kernel::{DeviceClass, Kernel, KernelLanguage, SEED, format};
 use crate::program::Needs;
 use crate::run::launched::programs;
 
 /// Prints the kernels that the arguments choose.
 pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Exit, Failure> {
-    let catalogue = catalogue(arguments.shaders.as_deref())?;
-    let kernels = chosen(&catalogue, &arguments.kernels)?;
+    let catalogue = catalogue::read(arguments.shaders.as_deref())?;
+    let kernels = catalogue::choose(&catalogue, &arguments.kernels)?;
     if arguments.json {
         let kernels: Vec<_> = kernels.iter().map(|kernel| describe(kernel)).collect();
         serde_json::to_writer_pretty(&mut *out, &kernels).map_err(Failure::bad_input)?;
@@ -26,8 +26,8 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
         let description = &kernel.description;
         let beside = if description.in_default_set { "" } else { " (not in the default set)" };
         let alone = match kernel.language {
-            Language::Wgsl => "",
-            Language::Cuda => " (CUDA C++, on cuda:N alone)",
+            KernelLanguage::Wgsl => "",
+            KernelLanguage::Cuda => " (CUDA C++, on cuda:N alone)",
         };
         writeln!(out, "{}{beside}{alone}\n    {}", kernel.id, description.question)?;
         if arguments.long {
@@ -49,30 +49,14 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
 
 /// What a kernel takes beyond WebGPU's defaults at its default point on a GPU, in words.
 fn beyond_defaults(kernel: &Kernel) -> Result<Vec<String>, Failure> {
-    if kernel.language == Language::Cuda {
+    if kernel.language == KernelLanguage::Cuda {
         return Ok(Vec::new());
     }
     let launch =
         kernel.launch(DeviceClass::Gpu, &BTreeMap::new(), SEED).map_err(Failure::bad_input)?;
     let programs = programs(&launch).map_err(Failure::bad_input)?;
-    let needs = programs.iter().map(|program| Needs::of(program.module()));
+    let needs = programs.iter().map(|program| Needs::from_module(program.module()));
     Ok(needs.reduce(Needs::most).map_or_else(Vec::new, Needs::beyond_defaults))
-}
-
-/// The kernels that words choose, each once, in the catalogue's order; all where there are none.
-pub(crate) fn chosen<'a>(
-    catalogue: &'a Catalogue,
-    words: &[String],
-) -> Result<Vec<&'a Kernel>, Failure> {
-    if words.is_empty() {
-        return Ok(catalogue.all().collect());
-    }
-    let mut ids = std::collections::BTreeSet::new();
-    for word in words {
-        let kernels = catalogue.select(word).map_err(Failure::bad_input)?;
-        ids.extend(kernels.into_iter().map(|kernel| kernel.id.clone()));
-    }
-    Ok(catalogue.all().filter(|kernel| ids.contains(&kernel.id)).collect())
 }
 
 fn values(parameter: &format::Parameter) -> String {
@@ -83,7 +67,7 @@ fn values(parameter: &format::Parameter) -> String {
         }
     };
     let one = if parameter.values.is_empty() { "" } else { "one of " };
-    format!("{one}{}; {default}", parameter.allowed(parameter.default.any()))
+    format!("{one}{}; {default}", parameter.allowed_text(parameter.default.any()))
 }
 
 fn describe(kernel: &Kernel) -> serde_json::Value {
@@ -96,7 +80,7 @@ fn describe(kernel: &Kernel) -> serde_json::Value {
         "parameters": description.parameters.iter().map(|(name, parameter)| (name.clone(), json!({
             "description": parameter.description,
             "values": parameter.values,
-            "allowed": parameter.allowed(parameter.default.any()),
+            "allowed": parameter.allowed_text(parameter.default.any()),
         }))).collect::<serde_json::Map<_, _>>(),
         "claims": description.claims,
     })

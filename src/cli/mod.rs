@@ -7,6 +7,7 @@
 mod annotate;
 mod arguments;
 mod axis;
+mod catalogue;
 mod compare;
 mod devices;
 mod doctor;

@@ -62,7 +62,9 @@ fn limits(found: &Occupancy) -> Table {
     let mut table = Table::new("", columns);
     for limit in &found.limits {
         let times = |times: u32| {
-            Cell::of(limit.workgroups, |workgroups| Cell::Count((workgroups * times).into()))
+            Cell::from_option(limit.workgroups, |workgroups| {
+                Cell::Count((workgroups * times).into())
+            })
         };
         let name = Cell::text(limit.resource.to_string());
         table.rows.push(vec![name, times(1), times(found.subgroups_per_workgroup)]);

@@ -1,6 +1,6 @@
 //! What `lanescope run` runs: arguments, resolved.
 //!
-//! Input: the arguments as typed. Output: a [`Plan`]: kernels, devices, and how each is counted and
+//! Input: the arguments as typed. Output: a [`RunPlan`]: kernels, devices, and how each is counted and
 //! timed; executing it drives the sessions, device by device. Nothing is printed or saved here.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::arguments::RunArguments;
 use super::axis;
+use super::catalogue;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::groups::{self, Sizes};
-use super::list;
 use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{KernelNote, Method, Value};
@@ -28,7 +28,7 @@ const BUDGET_S: [f64; 2] = [30.0, 6.0];
 const SAMPLES_MIN: u32 = 12;
 
 /// What is run where, and how.
-pub(super) struct Plan<'a> {
+pub(super) struct RunPlan<'a> {
     catalogue: &'a Catalogue,
     kernels: Vec<&'a Kernel>,
     points: Vec<BTreeMap<String, Value>>,
@@ -57,8 +57,8 @@ pub(super) struct Plan<'a> {
 pub(super) fn plan<'a>(
     catalogue: &'a Catalogue,
     arguments: &RunArguments,
-) -> Result<Plan<'a>, Failure> {
-    let kernels = chosen(catalogue, arguments)?;
+) -> Result<RunPlan<'a>, Failure> {
+    let kernels = choose_kernels(catalogue, arguments)?;
     let points = axis::points(&arguments.axis).map_err(Failure::bad_input)?;
     let mut told = groups::lacking(&kernels, &points)?;
     told.extend(groups::refusing(&kernels, &points)?);
@@ -77,7 +77,7 @@ pub(super) fn plan<'a>(
     let asked = !arguments.device.is_empty();
     let mut all_told = devices::remarks(&available, &devices, asked);
     all_told.append(&mut told);
-    Ok(Plan {
+    Ok(RunPlan {
         catalogue,
         kernels,
         points,
@@ -120,7 +120,7 @@ fn session_options(
     }
 }
 
-impl Plan<'_> {
+impl RunPlan<'_> {
     /// What a record says of the kernels.
     pub(super) fn notes(&self) -> BTreeMap<String, KernelNote> {
         let note = |kernel: &Kernel| (kernel.id.clone(), kernel.description.note());
@@ -224,7 +224,7 @@ impl Plan<'_> {
             return Vec::new();
         }
         let Some(kernel) = self.catalogue.kernel(&launch.kernel) else { return Vec::new() };
-        let small = small_of(kernel, sizes.of(kernel), launch);
+        let small = small_of(kernel, sizes.class_for(kernel), launch);
         let first = u64::from(small.parameters == launch.parameters);
         let seeds = first..u64::from(self.seeds);
         let seed = |number| Launch { seed: self.seed.wrapping_add(number), ..small.clone() };
@@ -281,11 +281,11 @@ fn timed_alone(devices: Vec<Choice>) -> Result<Vec<Choice>, Failure> {
 }
 
 /// The kernels that the arguments name, or the default set.
-fn chosen<'a>(
+fn choose_kernels<'a>(
     catalogue: &'a Catalogue,
     arguments: &RunArguments,
 ) -> Result<Vec<&'a Kernel>, Failure> {
-    let kernels = list::chosen(catalogue, &arguments.kernels)?;
+    let kernels = catalogue::choose(catalogue, &arguments.kernels)?;
     if !arguments.kernels.is_empty() {
         return Ok(kernels);
     }
@@ -336,7 +336,7 @@ mod tests {
     }
 
     /// The plan of a command line.
-    fn planned<'a>(catalogue: &'a Catalogue, line: &str) -> Result<Plan<'a>, Failure> {
+    fn planned<'a>(catalogue: &'a Catalogue, line: &str) -> Result<RunPlan<'a>, Failure> {
         let words = ["lanescope", "run"].into_iter().chain(line.split(' '));
         let Ok(Arguments { command: Some(Command::Run(arguments)), .. }) =
             Arguments::try_parse_from(words)
@@ -375,7 +375,7 @@ mod tests {
         for fails in [false, true] {
             let plan = planned(&catalogue, line).unwrap();
             assert!(plan.told.iter().any(|text| text.starts_with("no adapter is used")));
-            let mut recording = Recording::new(crate::cli::watch::begun(plan.notes()));
+            let mut recording = Recording::new(crate::cli::watch::begin_run(plan.notes()));
             let mut heard = Heard { fails, ..Heard::default() };
             plan.execute(&mut recording, &mut heard).unwrap();
             // What cannot be saved ends the run after the device at hand.

@@ -12,7 +12,7 @@ use super::arguments::ProfileArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::run::{complain, exit, tell_missing};
-use super::watch::{RESULT_FILE, Watch, begun};
+use super::watch::{RESULT_FILE, Watch, begin_run};
 use super::{export, render};
 use crate::analyze::{self, Condition};
 use crate::kernel::{Catalogue, Description, Launch, Workgroups};
@@ -22,16 +22,16 @@ use crate::run::back_end::OpenOptions;
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::files::FILE_BYTES_MAX;
 use crate::run::profile::pilot::prepare_affordable;
+use crate::run::profile::repeated::RepeatedRunner;
 use crate::run::profile::template::template;
-use crate::run::profile::twice::Twice;
-use crate::run::profile::{ProfileError, Request};
+use crate::run::profile::{ProfileError, ProfileRequest};
 use crate::run::session::{Listener, Recording, SessionOptions};
 use crate::run::shapes;
 use crate::run::simulator::SimulatorRunner;
 use crate::run::trust;
 use crate::run::{CountRequest, RunError, RunErrorKind, Runner, caught};
 use crate::simulate::Schedule;
-use crate::units::grouped;
+use crate::units::grouped_text;
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";
@@ -64,7 +64,7 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
     let note =
         |(_, description): &(String, Description)| (launch.kernel.clone(), description.note());
     let notes = request.description.iter().map(note).collect();
-    let mut recording = Recording::new(begun(notes));
+    let mut recording = Recording::new(begin_run(notes));
     let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
     let remarks = devices::remarks(&available, &choices, asked);
     remarks.iter().for_each(|remark| watch.message(remark));
@@ -84,18 +84,18 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
 }
 
 /// What the arguments ask for, with the files that they name.
-fn request(arguments: &ProfileArguments) -> Result<Request, Failure> {
+fn request(arguments: &ProfileArguments) -> Result<ProfileRequest, Failure> {
     let piped = arguments.shader == Path::new(STDIN);
     if piped && arguments.init {
         let message = "--init writes beside the shader: give it a file in place of -";
         return Err(Failure::message(Exit::BadInput, message.to_owned()));
     }
     let source = read_text(&arguments.shader)?;
-    let description = arguments.launch.as_deref().map(|path| described(path, arguments));
+    let description = arguments.launch.as_deref().map(|path| read_description(path, arguments));
     let description = description.transpose()?;
     let shader = if piped { Path::new("stdin.wgsl") } else { &arguments.shader };
     let stem = shader.file_stem().unwrap_or_default();
-    Ok(Request {
+    Ok(ProfileRequest {
         file: shader.display().to_string(),
         name: stem.to_string_lossy().into_owned(),
         source,
@@ -108,7 +108,10 @@ fn request(arguments: &ProfileArguments) -> Result<Request, Failure> {
 }
 
 /// A launch file's path and what it says.
-fn described(path: &Path, arguments: &ProfileArguments) -> Result<(String, Description), Failure> {
+fn read_description(
+    path: &Path,
+    arguments: &ProfileArguments,
+) -> Result<(String, Description), Failure> {
     let file = path.display().to_string();
     let description = Description::parse(&file, &read_text(path)?).map_err(|error| {
         let shader = arguments.shader.display();
@@ -132,7 +135,7 @@ fn described(path: &Path, arguments: &ProfileArguments) -> Result<(String, Descr
 }
 
 /// The launch; files that the launch file names lie beside it.
-fn launch(request: &Request, arguments: &ProfileArguments) -> Result<Launch, Failure> {
+fn launch(request: &ProfileRequest, arguments: &ProfileArguments) -> Result<Launch, Failure> {
     let folder = arguments.launch.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
     let mut read = |name: &str| {
         let path = folder.join(name);
@@ -205,7 +208,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 }
 
 /// Writes the launch file beside the shader.
-fn init(request: &Request, shader: &Path) -> Result<Exit, Failure> {
+fn init(request: &ProfileRequest, shader: &Path) -> Result<Exit, Failure> {
     let path: PathBuf = shader.with_extension("toml");
     let text = template(request).map_err(Failure::bad_input)?;
     let made = std::fs::File::options().write(true).create_new(true).open(&path);
@@ -251,7 +254,7 @@ fn warn_of_size(launch: &Launch, choices: &[Choice]) -> Result<(), Failure> {
                 anstream::stderr(),
                 "{}: {} invocations may take a simulator minutes; --n makes it fewer",
                 dispatch.entry_point,
-                grouped(invocations.into())
+                grouped_text(invocations.into())
             )?;
         }
     }
@@ -285,7 +288,7 @@ fn count(
             return choice.open_here(&here);
         }
         let runner = Box::new(choice.worker(false, silence_max)?);
-        Ok(Box::new(Twice::new(runner, catalogue, &constructs, method)?))
+        Ok(Box::new(RepeatedRunner::new(runner, catalogue, &constructs, method)?))
     };
     let options = SessionOptions {
         count: Some(CountRequest::once(Method::Executed).with_histogram()),

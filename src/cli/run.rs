@@ -5,30 +5,23 @@
 //! seen and saved meanwhile `watch`'s.
 
 use std::io::Write;
-use std::path::Path;
 
 use super::arguments::RunArguments;
+use super::catalogue;
 use super::failure::{Exit, Failure, with_hint};
 use super::plan::plan;
-use super::watch::{RESULT_FILE, Watch, begun};
+use super::watch::{RESULT_FILE, Watch, begin_run};
 use super::{export, render};
 use crate::analyze;
-use crate::kernel::Catalogue;
 use crate::present::{self, Style};
 use crate::record::{Measurement, Output, Run, Status, Tag, flag};
 use crate::run::session::{Listener as _, Recording};
 
-/// The catalogue, with the families of a folder where one is named.
-pub(crate) fn catalogue(folder: Option<&Path>) -> Result<Catalogue, Failure> {
-    let read = folder.map_or_else(Catalogue::embedded, Catalogue::with_folder);
-    read.map_err(Failure::bad_input)
-}
-
 /// Runs the main job.
 pub(crate) fn run(arguments: &RunArguments, out: &mut impl Write) -> Result<Exit, Failure> {
-    let catalogue = catalogue(arguments.shaders.as_deref())?;
+    let catalogue = catalogue::read(arguments.shaders.as_deref())?;
     let plan = plan(&catalogue, arguments)?;
-    let mut recording = Recording::new(begun(plan.notes()));
+    let mut recording = Recording::new(begin_run(plan.notes()));
     let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
     plan.told.iter().for_each(|text| watch.message(text));
     plan.execute(&mut recording, &mut watch)?;

@@ -47,7 +47,7 @@ pub(super) struct Watch {
 }
 
 /// A run of `kernels` that begins now, of which nothing is measured yet.
-pub(super) fn begun(kernels: BTreeMap<String, KernelNote>) -> Run {
+pub(super) fn begin_run(kernels: BTreeMap<String, KernelNote>) -> Run {
     Run {
         schema: SCHEMA,
         counting_rule: COUNTING_RULE,

@@ -12,7 +12,7 @@ use crate::record::Value;
 impl Parameter {
     /// What it takes, in words, where that does not include `value`; `default` is its default.
     pub(super) fn refuses(&self, value: &Value, default: &Value) -> Option<String> {
-        (!self.takes(value, default)).then(|| self.allowed(default))
+        (!self.takes(value, default)).then(|| self.allowed_text(default))
     }
 
     /// Whether a value is allowed.
@@ -38,9 +38,9 @@ impl Parameter {
     }
 
     /// What it takes, in words: its values, or the limits of its numbers.
-    pub fn allowed(&self, default: &Value) -> String {
+    pub fn allowed_text(&self, default: &Value) -> String {
         if !self.values.is_empty() {
-            return listed(&self.values);
+            return list_text(&self.values);
         }
         let mut words = match default {
             Value::Integer(_) if self.power_of_two => "powers of two".to_owned(),
@@ -90,7 +90,7 @@ impl Combination {
             let alone: Vec<String> = self
                 .only
                 .iter()
-                .map(|(name, values)| format!("{name} = {}", listed(values)))
+                .map(|(name, values)| format!("{name} = {}", list_text(values)))
                 .collect();
             return Err(format!(
                 "{} goes with these alone: {}; here {}, and {reason}",
@@ -112,7 +112,7 @@ impl Combination {
     }
 }
 
-fn listed(values: &[Value]) -> String {
+fn list_text(values: &[Value]) -> String {
     values.iter().map(Value::to_string).collect::<Vec<_>>().join(", ")
 }
 

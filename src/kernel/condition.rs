@@ -7,12 +7,11 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::format::Description;
 use crate::record::Value;
 
 /// Whether something holds.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(try_from = "Text")]
+#[serde(try_from = "ConditionText")]
 pub enum Condition {
     /// The same whatever the parameters are.
     Same(bool),
@@ -30,18 +29,18 @@ pub enum Condition {
 /// A condition as a description writes it.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Text {
+enum ConditionText {
     Same(bool),
     Compared(String),
 }
 
-impl TryFrom<Text> for Condition {
+impl TryFrom<ConditionText> for Condition {
     type Error = String;
 
-    fn try_from(text: Text) -> Result<Self, String> {
+    fn try_from(text: ConditionText) -> Result<Self, String> {
         let text = match text {
-            Text::Same(same) => return Ok(Self::Same(same)),
-            Text::Compared(text) => text,
+            ConditionText::Same(same) => return Ok(Self::Same(same)),
+            ConditionText::Compared(text) => text,
         };
         let words: Vec<&str> = text.split_whitespace().collect();
         let equal = match words[..] {
@@ -84,28 +83,6 @@ impl Condition {
     pub fn never() -> Self {
         Self::Same(false)
     }
-}
-
-/// The description with the buffers and dispatches that are there with these parameters.
-///
-/// # Errors
-///
-/// As [`Condition::holds`].
-pub(super) fn present(
-    given: &Description,
-    parameters: &BTreeMap<String, Value>,
-) -> Result<Description, String> {
-    let mut description = given.clone();
-    let mut problem = None;
-    let mut holds = |when: &Condition| {
-        when.holds(parameters).unwrap_or_else(|message| {
-            problem = Some(message);
-            false
-        })
-    };
-    description.buffers.retain(|buffer| holds(&buffer.when));
-    description.dispatches.retain(|dispatch| holds(&dispatch.when));
-    problem.map_or(Ok(description), Err)
 }
 
 #[cfg(test)]

@@ -5,36 +5,79 @@
 
 use std::collections::BTreeMap;
 
-use super::Language;
+use serde::{Deserialize, Serialize};
+
+use super::described::KernelLanguage;
 use super::format::{Description, DispatchDescription, IndirectDescription, WorkgroupsDescription};
 use super::formula::{self, Names};
-use super::launch::{Dispatch, Native, Workgroups};
 use super::limits::{REPETITIONS_MAX, WORKGROUPS_PER_DIMENSION_MAX, fold};
-use super::names::{interpolate, named, values};
+use super::names::{add_names, interpolate, values};
 use crate::record::Value;
+
+/// A dispatch of a launch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Dispatch {
+    /// The entry point.
+    pub entry_point: String,
+    /// The number of workgroups.
+    pub workgroups: Workgroups,
+    /// Values of overrides for it alone, over those of the launch.
+    #[serde(default)]
+    pub overrides: BTreeMap<String, f64>,
+    /// Whether it only makes ready what the others work on: not timed, not in the launch's mean.
+    #[serde(default)]
+    pub setup: bool,
+    /// What a kernel in CUDA C++ is launched with beside; nothing in WGSL, which says it itself.
+    #[serde(default)]
+    pub native: Option<Native>,
+}
+
+/// How a kernel in CUDA C++ is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Native {
+    /// Invocations a workgroup along x, y and z.
+    pub workgroup_size: [u32; 3],
+    /// Whether all workgroups must be on the device at once.
+    pub cooperative: bool,
+}
+
+/// The number of workgroups of a dispatch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Workgroups {
+    /// Along x, y and z.
+    Direct([u32; 3]),
+    /// Read from a buffer when the dispatch runs: three u32.
+    Indirect {
+        /// The buffer's name.
+        buffer: String,
+        /// The offset in it, in bytes.
+        offset: u64,
+    },
+}
 
 /// Works out every dispatch, in order.
 ///
 /// # Errors
 ///
 /// A sentence that names the dispatch and what in it cannot be worked out.
-pub(super) fn all(
-    language: Language,
+pub(super) fn build_all(
+    language: KernelLanguage,
     description: &Description,
     parameters: &BTreeMap<String, Value>,
     names: &Names,
 ) -> Result<Vec<Dispatch>, String> {
-    let named = named(&description.names, parameters)?;
+    let named = add_names(&description.names, parameters)?;
     let mut dispatches = Vec::new();
     for dispatch in &description.dispatches {
-        dispatches.extend(repeated(language, dispatch, &named, names)?);
+        dispatches.extend(repeat(language, dispatch, &named, names)?);
     }
     Ok(dispatches)
 }
 
 /// A described dispatch, as often as it stands in the list.
-fn repeated(
-    language: Language,
+fn repeat(
+    language: KernelLanguage,
     dispatch: &DispatchDescription,
     parameters: &BTreeMap<String, Value>,
     names: &Names,
@@ -77,17 +120,17 @@ fn repeated(
 
 /// What a dispatch of a kernel in CUDA C++ needs beside, and one in WGSL must not have.
 fn native(
-    language: Language,
+    language: KernelLanguage,
     dispatch: &DispatchDescription,
     names: &Names,
 ) -> Result<Option<Native>, String> {
     match (language, dispatch.workgroup_size) {
-        (Language::Wgsl, None) if dispatch.cooperative.is_none() => Ok(None),
-        (Language::Wgsl, _) => {
+        (KernelLanguage::Wgsl, None) if dispatch.cooperative.is_none() => Ok(None),
+        (KernelLanguage::Wgsl, _) => {
             Err("it has `workgroup_size` or `cooperative`, which only CUDA C++ takes".to_owned())
         }
-        (Language::Cuda, None) => Err("it needs a `workgroup_size`".to_owned()),
-        (Language::Cuda, Some(workgroup_size)) => {
+        (KernelLanguage::Cuda, None) => Err("it needs a `workgroup_size`".to_owned()),
+        (KernelLanguage::Cuda, Some(workgroup_size)) => {
             let cooperative = dispatch.cooperative.as_ref();
             let cooperative =
                 cooperative.map_or(Ok(0), |asked| formula::evaluate_count(asked, names))?;

@@ -85,11 +85,11 @@ impl Family {
     ///
     /// [`KernelError::Toml`] with file, line and key.
     pub fn parse(file: &str, text: &str) -> Result<Self, KernelError> {
-        let mut family: Self = toml::from_str(text).map_err(|error| told(file, &error))?;
+        let mut family: Self = toml::from_str(text).map_err(|error| toml_error(file, &error))?;
         for renamed in family.renamed.iter_mut().filter(|renamed| renamed.to.is_empty()) {
             renamed.to.clone_from(&renamed.from);
         }
-        let mut table = text.parse::<Table>().map_err(|error| told(file, &error))?;
+        let mut table = text.parse::<Table>().map_err(|error| toml_error(file, &error))?;
         table.retain(|key, _| ["kernels", "sets"].contains(&key));
         family.texts = table;
         Ok(family)
@@ -116,9 +116,10 @@ impl Family {
             add(all, inherited.clone());
         }
         let inherited_sweeps = all.get("sweeps").and_then(Toml::as_array).map_or(0, Vec::len);
-        add(all, text.parse::<Table>().map_err(|error| told(file, &error))?);
+        add(all, text.parse::<Table>().map_err(|error| toml_error(file, &error))?);
         let all = Toml::Table(std::mem::take(all));
-        let mut description: Description = all.try_into().map_err(|error| told(file, &error))?;
+        let mut description: Description =
+            all.try_into().map_err(|error| toml_error(file, &error))?;
         let Description { sweeps, parameters, .. } = &mut description;
         for sweep in sweeps.iter_mut().take(inherited_sweeps) {
             sweep.axes.retain(|name, _| parameters.contains_key(name));
@@ -128,7 +129,7 @@ impl Family {
     }
 }
 
-fn told(file: &str, error: &toml::de::Error) -> KernelError {
+fn toml_error(file: &str, error: &toml::de::Error) -> KernelError {
     KernelError::Toml { file: file.to_owned(), message: error.to_string() }
 }
 

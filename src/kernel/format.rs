@@ -15,6 +15,7 @@ use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::condition::Condition;
+use super::error::KernelError;
 use crate::layout::ScalarType;
 use crate::record::{Axis, Divergence, FigureNote, GrainNote, Reading, StageNote, Value};
 
@@ -602,7 +603,7 @@ pub enum ByParameter<T> {
 
 impl<T> ByParameter<T> {
     /// What holds with these parameters; nothing at a value that is not listed.
-    pub fn chosen(&self, parameters: &BTreeMap<String, Value>) -> Option<&T> {
+    pub fn choose(&self, parameters: &BTreeMap<String, Value>) -> Option<&T> {
         match self {
             Self::Same(one) => Some(one),
             Self::Choice { by, of } => of.get(&parameters.get(by)?.to_string()),
@@ -626,4 +627,45 @@ pub struct BlockDescription {
     pub issues: Option<Formula>,
     /// Exact active lanes, summed over the issues.
     pub lanes: Option<Formula>,
+}
+
+impl Description {
+    /// Reads a description from its text; `file` is what messages call it.
+    ///
+    /// # Errors
+    ///
+    /// [`KernelError::Toml`] with file, line and key, or with which dispatch has no entry point.
+    pub fn parse(file: &str, text: &str) -> Result<Self, KernelError> {
+        let description: Self = toml::from_str(text).map_err(|error| KernelError::Toml {
+            file: file.to_owned(),
+            message: error.to_string(),
+        })?;
+        let empty = |dispatch: &DispatchDescription| {
+            !dispatch.multisplit && dispatch.entry_point.is_empty()
+        };
+        if let Some(index) = description.dispatches.iter().position(empty) {
+            let message = format!("[[dispatches]] number {} has no `entry_point`", index + 1);
+            return Err(KernelError::Toml { file: file.to_owned(), message });
+        }
+        Ok(description)
+    }
+
+    /// The description with the buffers and dispatches that are there with these parameters.
+    ///
+    /// # Errors
+    ///
+    /// As [`Condition::holds`].
+    pub(super) fn at(&self, parameters: &BTreeMap<String, Value>) -> Result<Self, String> {
+        let mut description = self.clone();
+        let mut problem = None;
+        let mut holds = |when: &Condition| {
+            when.holds(parameters).unwrap_or_else(|message| {
+                problem = Some(message);
+                false
+            })
+        };
+        description.buffers.retain(|buffer| holds(&buffer.when));
+        description.dispatches.retain(|dispatch| holds(&dispatch.when));
+        problem.map_or(Ok(description), Err)
+    }
 }

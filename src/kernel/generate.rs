@@ -118,26 +118,28 @@ pub fn contents(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
             bytes[..given.len()].copy_from_slice(given);
         }
         Fill::Uniform { scalar, low, high } => {
-            each(&mut bytes, *scalar, |index| {
+            write_elements(&mut bytes, *scalar, |index| {
                 uniform(*scalar, *low, *high, mix(base.wrapping_add(index)))
             });
         }
         Fill::Skewed { scalar, low, high, exponent, length } => {
-            each(&mut bytes, *scalar, |index| {
+            write_elements(&mut bytes, *scalar, |index| {
                 let random = mix(base.wrapping_add(index / length));
-                skewed(*scalar, *low, *high, *exponent, random)
+                skew(*scalar, *low, *high, *exponent, random)
             });
         }
         Fill::Series { scalar, first, step } => {
             #[expect(clippy::cast_precision_loss, reason = "indices lie far below 2^53")]
-            each(&mut bytes, *scalar, |index| encode(*scalar, first + step * index as f64));
+            write_elements(&mut bytes, *scalar, |index| {
+                encode(*scalar, first + step * index as f64)
+            });
         }
     }
     bytes
 }
 
 /// Writes the bits of each element, which `bits` gives by index; on all processors.
-fn each(bytes: &mut [u8], scalar: ScalarType, bits: impl Fn(u64) -> u64 + Sync) {
+fn write_elements(bytes: &mut [u8], scalar: ScalarType, bits: impl Fn(u64) -> u64 + Sync) {
     let length = usize::try_from(scalar.bytes()).unwrap_or(8);
     bytes.par_chunks_mut(length * ELEMENTS_PER_TASK).enumerate().for_each(|(task, bytes)| {
         let first = (task * ELEMENTS_PER_TASK) as u64;
@@ -149,7 +151,7 @@ fn each(bytes: &mut [u8], scalar: ScalarType, bits: impl Fn(u64) -> u64 + Sync) 
 
 /// The bits of low + (high − low) · u^exponent from 64 random bits; integers are rounded down and
 /// stay below `high`.
-fn skewed(scalar: ScalarType, low: f64, high: f64, exponent: f64, random: u64) -> u64 {
+fn skew(scalar: ScalarType, low: f64, high: f64, exponent: f64, random: u64) -> u64 {
     #[expect(clippy::cast_precision_loss, reason = "53 bits fit")]
     let u = (random >> 11) as f64 / (1_u64 << 53) as f64;
     let value = low + (high - low) * u.powf(exponent);

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::dispatches;
+use super::described::{Kernel, KernelLanguage};
+use super::dispatches::{self, Dispatch};
+use super::error::KernelError;
 use super::format::{
     BlockDescription, BufferDescription, FillDescription, Formula, ImmediatesDescription,
     Reference, ScalarDescription,
@@ -19,7 +21,7 @@ use super::limits::{BUFFER_BYTES_MAX, EMPTY_BYTES, SHOWN_ELEMENTS_MAX};
 use super::names::{numbers, overrides};
 use super::scalars;
 use super::shape::Extent;
-use super::{Kernel, KernelError, Language, condition, multisplit, replacements};
+use super::{multisplit, replacements};
 use crate::layout::{ScalarType, Shape};
 use crate::record::Value;
 use crate::units::Width;
@@ -97,52 +99,10 @@ pub struct ExpectedBlock {
     pub lanes: Option<String>,
 }
 
-/// A dispatch of a launch.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Dispatch {
-    /// The entry point.
-    pub entry_point: String,
-    /// The number of workgroups.
-    pub workgroups: Workgroups,
-    /// Values of overrides for it alone, over those of the launch.
-    #[serde(default)]
-    pub overrides: BTreeMap<String, f64>,
-    /// Whether it only makes ready what the others work on: not timed, not in the launch's mean.
-    #[serde(default)]
-    pub setup: bool,
-    /// What a kernel in CUDA C++ is launched with beside; nothing in WGSL, which says it itself.
-    #[serde(default)]
-    pub native: Option<Native>,
-}
-
-/// How a kernel in CUDA C++ is launched.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Native {
-    /// Invocations a workgroup along x, y and z.
-    pub workgroup_size: [u32; 3],
-    /// Whether all workgroups must be on the device at once.
-    pub cooperative: bool,
-}
-
-/// The number of workgroups of a dispatch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Workgroups {
-    /// Along x, y and z.
-    Direct([u32; 3]),
-    /// Read from a buffer when the dispatch runs: three u32.
-    Indirect {
-        /// The buffer's name.
-        buffer: String,
-        /// The offset in it, in bytes.
-        offset: u64,
-    },
-}
-
 impl Launch {
     /// What it is written in, by its file's name.
-    pub fn language(&self) -> Language {
-        Language::of_file(&self.file)
+    pub fn language(&self) -> KernelLanguage {
+        KernelLanguage::of_file(&self.file)
     }
 
     /// The buffer `name`.
@@ -230,17 +190,17 @@ pub fn build(
 ) -> Result<Launch, KernelError> {
     let names = numbers(&parameters);
     let problem = |message: String| KernelError::Description { file: file.to_owned(), message };
-    let present = condition::present(&kernel.description, &parameters).map_err(problem)?;
-    let description = &multisplit::expanded(&present, &parameters).map_err(problem)?;
+    let present = kernel.description.at(&parameters).map_err(problem)?;
+    let description = &multisplit::expand(&present, &parameters).map_err(problem)?;
     if description.dispatches.is_empty() {
         return Err(problem("there are no [[dispatches]]".to_owned()));
     }
     distinct(&description.buffers).map_err(problem)?;
-    let builder = Builder { names: &names, parameters: &parameters, surroundings };
+    let builder = BufferBuilder { names: &names, parameters: &parameters, surroundings };
     let buffers: Vec<Buffer> = description
         .buffers
         .iter()
-        .map(|buffer| builder.buffer(&typed(buffer, &parameters)?))
+        .map(|buffer| builder.buffer(&with_type(buffer, &parameters)?))
         .collect::<Result<_, _>>()
         .map_err(problem)?;
     let immediates = description
@@ -249,15 +209,15 @@ pub fn build(
         .map_or(Ok(Vec::new()), |given| builder.immediates(given, seed));
     let immediates = immediates.map_err(problem)?;
     let overrides = overrides(&description.overrides, &parameters).map_err(problem)?;
-    let source = replacements::applied(&kernel.source, &description.replacements, &parameters);
+    let source = replacements::apply(&kernel.source, &description.replacements, &parameters);
     let source = source.map_err(problem)?;
-    let bytes = description.bytes.as_ref().and_then(|bytes| bytes.chosen(&parameters));
+    let bytes = description.bytes.as_ref().and_then(|bytes| bytes.choose(&parameters));
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
-    let dispatches =
-        dispatches::all(kernel.language, description, &parameters, &names).map_err(problem)?;
+    let dispatches = dispatches::build_all(kernel.language, description, &parameters, &names)
+        .map_err(problem)?;
     let expected = expected_blocks(&description.blocks, &parameters);
-    let shown = shown(&description.buffers, &buffers).map_err(problem)?;
+    let shown = shown_names(&description.buffers, &buffers).map_err(problem)?;
     Ok(Launch {
         kernel: kernel.id.clone(),
         file: format!("{}.{}", kernel.id, kernel.language.extension()),
@@ -290,7 +250,7 @@ fn distinct(buffers: &[BufferDescription]) -> Result<(), String> {
 }
 
 /// A buffer whose type a parameter gives, with that type.
-fn typed(
+fn with_type(
     buffer: &BufferDescription,
     parameters: &BTreeMap<String, Value>,
 ) -> Result<BufferDescription, String> {
@@ -305,7 +265,7 @@ fn typed(
 }
 
 /// The names of the buffers that the record shows.
-fn shown(given: &[BufferDescription], buffers: &[Buffer]) -> Result<Vec<String>, String> {
+fn shown_names(given: &[BufferDescription], buffers: &[Buffer]) -> Result<Vec<String>, String> {
     let asked = given.iter().zip(buffers).filter(|(given, _)| given.shown);
     asked
         .map(|(_, buffer)| {
@@ -333,7 +293,7 @@ fn expected_blocks(
         .filter_map(|(label, block)| {
             let block = ExpectedBlock {
                 terms: block.terms.clone(),
-                active_lanes_mean: block.active_lanes_mean.chosen(parameters)?.to_string(),
+                active_lanes_mean: block.active_lanes_mean.choose(parameters)?.to_string(),
                 issues: block.issues.as_ref().map(Formula::to_string),
                 lanes: block.lanes.as_ref().map(Formula::to_string),
             };
@@ -343,13 +303,13 @@ fn expected_blocks(
 }
 
 /// What buffers are worked out from.
-struct Builder<'a> {
+struct BufferBuilder<'a> {
     names: &'a Names,
     parameters: &'a BTreeMap<String, Value>,
     surroundings: &'a Surroundings,
 }
 
-impl Builder<'_> {
+impl BufferBuilder<'_> {
     fn buffer(&self, buffer: &BufferDescription) -> Result<Buffer, String> {
         let name = &buffer.name;
         let output = buffer.output;

@@ -27,7 +27,7 @@ const LIMITS: Limits = Limits { storage_bytes_max: BUFFER_BYTES_MAX, ..Limits::W
 /// # Errors
 ///
 /// A sentence that says what cannot be worked out, or what is given twice.
-pub(super) fn expanded(
+pub(super) fn expand(
     given: &Description,
     parameters: &BTreeMap<String, Value>,
 ) -> Result<Description, String> {
@@ -53,11 +53,11 @@ pub(super) fn expanded(
     for (memory, words) in &plan.lengths {
         let name = memory.variable(plan.tuning.path);
         match description.buffers.iter_mut().find(|buffer| buffer.name == name) {
-            Some(buffer) => measured(buffer, *words)?,
+            Some(buffer) => set_type_and_length(buffer, *words)?,
             None if *memory == Memory::Split => description.buffers.push(split(&plan)),
             None if staged => {
                 let mut buffer = empty(name);
-                measured(&mut buffer, *words)?;
+                set_type_and_length(&mut buffer, *words)?;
                 description.buffers.push(buffer);
             }
             None => {}
@@ -79,7 +79,7 @@ fn plan(
     if !(1..=CLASSES_MAX).contains(&classes) {
         return Err(format!("there are {classes} classes; a partition has 1 to {CLASSES_MAX}"));
     }
-    let writes = writes.chosen(parameters).ok_or("`writes` says nothing for these parameters")?;
+    let writes = writes.choose(parameters).ok_or("`writes` says nothing for these parameters")?;
     let writes = match writes {
         WritesDescription::Permutation => Writes { order: Some(Order::Permutation), pairs: false },
         WritesDescription::PermutationAndInverse => {
@@ -129,7 +129,7 @@ fn count(key: &str, formula: &Formula, names: &Names) -> Result<u32, String> {
 }
 
 /// Gives a buffer of the partition its type and its length.
-fn measured(buffer: &mut BufferDescription, words: u64) -> Result<(), String> {
+fn set_type_and_length(buffer: &mut BufferDescription, words: u64) -> Result<(), String> {
     let BufferDescription { name, scalar, type_parameter, elements, scalars, .. } = &*buffer;
     if scalar.is_some() || type_parameter.is_some() || elements.is_some() || !scalars.is_empty() {
         return Err(format!("the type and length of buffer `{name}` follow from [multisplit]"));
@@ -180,7 +180,7 @@ fn dispatches(
                 let message = "a dispatch with `multisplit = true` takes `setup` and `when` alone";
                 return Err(message.to_owned());
             }
-            all.extend(plan.stages.iter().map(|stage| described(stage, &setup)));
+            all.extend(plan.stages.iter().map(|stage| describe(stage, &setup)));
         } else {
             all.push(dispatch.clone());
         }
@@ -188,7 +188,7 @@ fn dispatches(
     Ok(all)
 }
 
-fn described(stage: &Stage, setup: &Condition) -> DispatchDescription {
+fn describe(stage: &Stage, setup: &Condition) -> DispatchDescription {
     let workgroups = stage.workgroups.map(|count| whole(u64::from(count)));
     DispatchDescription {
         entry_point: stage.entry_point.to_owned(),

@@ -53,7 +53,7 @@ pub(super) fn values(
 /// # Errors
 ///
 /// A sentence that names what does not follow from its parameter's value.
-pub(super) fn named(
+pub(super) fn add_names(
     names: &BTreeMap<String, NameChoice>,
     parameters: &BTreeMap<String, Value>,
 ) -> Result<BTreeMap<String, Value>, String> {

@@ -18,7 +18,7 @@ const OTHERS: &str = "others";
 ///
 /// A sentence that quotes the text, where the shader does not have it, or what takes its place has
 /// more lines or is not there for a parameter's value.
-pub(super) fn applied(
+pub(super) fn apply(
     source: &str,
     replacements: &[Replacement],
     parameters: &BTreeMap<String, Value>,
@@ -86,7 +86,7 @@ mod tests {
         let source = "fn sealed() {\nlet a = p.a;\nlet b = p.b;\nreturn; }";
         let of = |value: &str| {
             let parameters = [("form".to_owned(), Value::Name(value.to_owned()))];
-            applied(source, &all, &BTreeMap::from(parameters)).unwrap()
+            apply(source, &all, &BTreeMap::from(parameters)).unwrap()
         };
         assert_eq!(of("published"), "fn published() {\n\n\nreturn; }");
         assert_eq!(of("sealed"), source);
@@ -97,6 +97,6 @@ mod tests {
             ..replacement("return", "", Condition::always())
         };
         let parameters = BTreeMap::from([("form".to_owned(), Value::Name("sealed".to_owned()))]);
-        assert!(applied(source, &[by_value], &parameters).unwrap().ends_with("\nx; }"));
+        assert!(apply(source, &[by_value], &parameters).unwrap().ends_with("\nx; }"));
     }
 }

@@ -2,9 +2,13 @@
 
 mod names;
 
+use std::collections::BTreeMap;
+
+use super::catalogue::embedded_files;
 use super::format::ByParameter;
 use super::*;
 use crate::program::Parsed;
+use crate::record::Value;
 use crate::units::Width;
 
 fn catalogue() -> Catalogue {
@@ -51,7 +55,7 @@ fn every_kernel_names_known_claims_labels_references_and_baselines() {
         if let Some(baseline) = &description.baseline {
             assert!(catalogue.kernel(baseline).is_some(), "{id}: {baseline}");
         }
-        if kernel.language == Language::Cuda {
+        if kernel.language == KernelLanguage::Cuda {
             assert!(!description.in_default_set && description.blocks.is_empty(), "{id}");
             continue;
         }
@@ -167,7 +171,7 @@ fn every_parameter_says_what_it_takes_and_its_own_values_are_among_them() {
     for kernel in catalogue().all() {
         let id = &kernel.id;
         for (name, parameter) in &kernel.description.parameters {
-            let words = parameter.allowed(parameter.default.any());
+            let words = parameter.allowed_text(parameter.default.any());
             let ranged = ["low", "high"].contains(&name.as_str());
             assert!(ranged || !["anything", "numbers"].contains(&words.as_str()), "{id}: {name}");
             assert!(
@@ -252,7 +256,7 @@ fn every_launch_fits_its_shader() {
                     }
                 }
             }
-            let expected = reference::expected(&launch).unwrap();
+            let expected = reference::compute(&launch).unwrap();
             let found = expected.is_some_and(|outputs| outputs.values().all(|v| !v.is_empty()));
             assert!(found || !kernel.description.in_default_set, "{} has no reference", kernel.id);
         }
@@ -262,10 +266,13 @@ fn every_launch_fits_its_shader() {
 #[test]
 fn every_launch_in_cuda_takes_the_parameters_that_its_text_has() {
     let mut claims = std::collections::BTreeSet::new();
-    for kernel in catalogue().all().filter(|kernel| kernel.language == Language::Cuda) {
+    for kernel in catalogue().all().filter(|kernel| kernel.language == KernelLanguage::Cuda) {
         claims.extend(kernel.description.claims.clone());
         for launch in launches(kernel) {
-            assert_eq!((launch.language(), launch.file.ends_with(".cu")), (Language::Cuda, true));
+            assert_eq!(
+                (launch.language(), launch.file.ends_with(".cu")),
+                (KernelLanguage::Cuda, true)
+            );
             let name = &launch.dispatches[0].entry_point;
             assert!(launch.dispatches[0].native.is_some() && launch.reference.is_some(), "{name}");
             let head = kernel.source.split(&format!("\n{name}(")).nth(1).unwrap();
@@ -333,19 +340,19 @@ fn every_claim_on_collectives_is_tested_or_answered() {
 #[test]
 fn only_kernels_in_cuda_have_a_workgroup_size_in_their_description() {
     let text = "question = \"?\"\n[[dispatches]]\nentry_point = \"main\"\nworkgroups = 1\n";
-    let launch = |language: Language, more: &str| {
+    let launch = |language: KernelLanguage, more: &str| {
         let kernel = Kernel::parse("f/k", "", &format!("{text}{more}")).unwrap();
         Kernel { language, ..kernel }.launch(DeviceClass::Quick, &BTreeMap::new(), SEED)
     };
     let size = "workgroup_size = [64, 1, 1]\n";
-    assert_eq!(launch(Language::Wgsl, "").unwrap().dispatches[0].native, None);
-    let native = launch(Language::Cuda, &format!("{size}cooperative = 1\n")).unwrap();
+    assert_eq!(launch(KernelLanguage::Wgsl, "").unwrap().dispatches[0].native, None);
+    let native = launch(KernelLanguage::Cuda, &format!("{size}cooperative = 1\n")).unwrap();
     let wanted = Native { workgroup_size: [64, 1, 1], cooperative: true };
     assert_eq!(native.dispatches[0].native, Some(wanted));
-    assert!(!launch(Language::Cuda, size).unwrap().dispatches[0].native.unwrap().cooperative);
-    let message = launch(Language::Wgsl, size).unwrap_err().to_string();
+    assert!(!launch(KernelLanguage::Cuda, size).unwrap().dispatches[0].native.unwrap().cooperative);
+    let message = launch(KernelLanguage::Wgsl, size).unwrap_err().to_string();
     assert!(message.contains("which only CUDA C++ takes"), "{message}");
-    let message = launch(Language::Cuda, "").unwrap_err().to_string();
+    let message = launch(KernelLanguage::Cuda, "").unwrap_err().to_string();
     assert!(message.contains("`main`: it needs a `workgroup_size`"), "{message}");
 }
 
@@ -397,7 +404,7 @@ fn a_kernel_without_its_pair_is_refused() {
     let cuda = ("f/k.cu".to_owned(), String::new());
     let files = BTreeMap::from([toml.clone(), cuda.clone()]);
     let catalogue = Catalogue::from_files(&files).unwrap();
-    assert_eq!(catalogue.kernel("f/k").unwrap().language, Language::Cuda);
+    assert_eq!(catalogue.kernel("f/k").unwrap().language, KernelLanguage::Cuda);
     assert_eq!((catalogue.all().count(), catalogue.kernels().count()), (1, 0));
     let files = BTreeMap::from([toml, cuda, ("f/k.wgsl".to_owned(), String::new())]);
     let message = Catalogue::from_files(&files).unwrap_err().to_string();

@@ -81,7 +81,7 @@ pub enum Vendor {
 /// The file's whole content.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Table {
+struct OccupancyTable {
     architectures: Vec<Architecture>,
 }
 
@@ -98,7 +98,7 @@ pub struct Needs {
 
 /// Something that a core has only so much of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Resource {
+pub enum OccupancyResource {
     /// Registers.
     Registers,
     /// Workgroup memory.
@@ -111,9 +111,9 @@ pub enum Resource {
 
 /// How many workgroups a resource allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limit {
+pub struct OccupancyLimit {
     /// The resource.
-    pub resource: Resource,
+    pub resource: OccupancyResource,
     /// How many workgroups it has room for; nothing where the workgroup needs none of it.
     pub workgroups: Option<u32>,
 }
@@ -124,7 +124,7 @@ pub struct Occupancy {
     /// Subgroups of a workgroup.
     pub subgroups_per_workgroup: u32,
     /// What each resource allows.
-    pub limits: Vec<Limit>,
+    pub limits: Vec<OccupancyLimit>,
     /// Workgroups that are there at once.
     pub workgroups: u32,
     /// Their subgroups.
@@ -135,13 +135,13 @@ pub struct Occupancy {
 
 impl Occupancy {
     /// The resources that allow no more workgroups than there are.
-    pub fn limiting(&self) -> impl Iterator<Item = Resource> {
-        let least = |limit: &&Limit| limit.workgroups == Some(self.workgroups);
+    pub fn limiting(&self) -> impl Iterator<Item = OccupancyResource> {
+        let least = |limit: &&OccupancyLimit| limit.workgroups == Some(self.workgroups);
         self.limits.iter().filter(least).map(|limit| limit.resource)
     }
 }
 
-impl std::fmt::Display for Resource {
+impl std::fmt::Display for OccupancyResource {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.write_str(match self {
             Self::Registers => "registers",
@@ -184,9 +184,9 @@ pub enum OccupancyError {
 ///
 /// # Errors
 ///
-/// [`OccupancyError::Table`] where it is damaged; a test shows that it is not.
+/// [`OccupancyError::OccupancyTable`] where it is damaged; a test shows that it is not.
 pub fn architectures() -> Result<Vec<Architecture>, OccupancyError> {
-    let table: Table =
+    let table: OccupancyTable =
         toml::from_str(LIMITS).map_err(|error| OccupancyError::Table(error.to_string()))?;
     Ok(table.architectures)
 }
@@ -210,7 +210,7 @@ pub fn architecture(name: &str) -> Result<Architecture, OccupancyError> {
 ///
 /// # Errors
 ///
-/// [`OccupancyError::Table`] where the table is damaged.
+/// [`OccupancyError::OccupancyTable`] where the table is damaged.
 pub fn of_device(device: &str) -> Result<Option<Architecture>, OccupancyError> {
     let mut best: Option<(usize, Architecture)> = None;
     for one in architectures()? {
@@ -269,10 +269,16 @@ pub fn occupancy(architecture: &Architecture, needs: &Needs) -> Result<Occupancy
         .then(|| one.memory_bytes / memory_bytes.next_multiple_of(one.memory_unit_bytes));
     let counted = !(one.single_subgroup_free && per_workgroup == 1);
     let limits = vec![
-        Limit { resource: Resource::Registers, workgroups: registers },
-        Limit { resource: Resource::Memory, workgroups: memory },
-        Limit { resource: Resource::Workgroups, workgroups: counted.then_some(one.workgroups) },
-        Limit { resource: Resource::Subgroups, workgroups: Some(one.subgroups / per_workgroup) },
+        OccupancyLimit { resource: OccupancyResource::Registers, workgroups: registers },
+        OccupancyLimit { resource: OccupancyResource::Memory, workgroups: memory },
+        OccupancyLimit {
+            resource: OccupancyResource::Workgroups,
+            workgroups: counted.then_some(one.workgroups),
+        },
+        OccupancyLimit {
+            resource: OccupancyResource::Subgroups,
+            workgroups: Some(one.subgroups / per_workgroup),
+        },
     ];
     let workgroups = limits.iter().filter_map(|limit| limit.workgroups).min().unwrap_or(0);
     let subgroups = workgroups * per_workgroup;
@@ -285,7 +291,7 @@ impl Architecture {
     ///
     /// # Errors
     ///
-    /// [`OccupancyError::Table`] where the table holds none that can be.
+    /// [`OccupancyError::OccupancyTable`] where the table holds none that can be.
     pub fn subgroup_width(&self) -> Result<Width, OccupancyError> {
         Width::new(self.width).map_err(|error| OccupancyError::Table(error.to_string()))
     }

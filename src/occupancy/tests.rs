@@ -8,7 +8,7 @@ fn of(name: &str, registers: u32, memory_bytes: u32, invocations: u32) -> Occupa
     occupancy(&architecture(name).unwrap(), &needs).unwrap()
 }
 
-fn limit(found: &Occupancy, resource: Resource) -> Option<u32> {
+fn limit(found: &Occupancy, resource: OccupancyResource) -> Option<u32> {
     found.limits.iter().find(|limit| limit.resource == resource).unwrap().workgroups
 }
 
@@ -19,13 +19,13 @@ fn limit(found: &Occupancy, resource: Resource) -> Option<u32> {
 fn the_articles_worked_example_is_75_per_cent() {
     let found = of("sm_80", 40, 8192, 256);
     assert_eq!(found.subgroups_per_workgroup, 8);
-    assert_eq!(limit(&found, Resource::Registers), Some(6));
-    assert_eq!(limit(&found, Resource::Memory), Some(18));
-    assert_eq!(limit(&found, Resource::Workgroups), Some(32));
-    assert_eq!(limit(&found, Resource::Subgroups), Some(8));
+    assert_eq!(limit(&found, OccupancyResource::Registers), Some(6));
+    assert_eq!(limit(&found, OccupancyResource::Memory), Some(18));
+    assert_eq!(limit(&found, OccupancyResource::Workgroups), Some(32));
+    assert_eq!(limit(&found, OccupancyResource::Subgroups), Some(8));
     assert_eq!((found.workgroups, found.subgroups), (6, 48));
     assert!((found.ratio.0 - 0.75).abs() < 1e-12);
-    assert_eq!(found.limiting().collect::<Vec<_>>(), [Resource::Registers]);
+    assert_eq!(found.limiting().collect::<Vec<_>>(), [OccupancyResource::Registers]);
 }
 
 /// Claims `mastery-version-ab` and `mastery-launch-bounds`: 64 registers leave half the subgroups, 32
@@ -74,11 +74,11 @@ fn amd_gives_registers_by_simd_and_counts_no_single_waves() {
     assert_eq!(of("gfx1100", 120, 0, 64).subgroups, 48);
     // 128 on Vega: 256 / 128 is two waves a SIMD.
     assert_eq!(of("gfx900", 128, 0, 256).subgroups, 8);
-    assert_eq!(limit(&of("gfx900", 16, 0, 64), Resource::Workgroups), None);
+    assert_eq!(limit(&of("gfx900", 16, 0, 64), OccupancyResource::Workgroups), None);
     assert_eq!(of("gfx900", 16, 0, 64).workgroups, 40);
-    assert_eq!(limit(&of("gfx900", 16, 0, 128), Resource::Workgroups), Some(16));
+    assert_eq!(limit(&of("gfx900", 16, 0, 128), OccupancyResource::Workgroups), Some(16));
     // 64 KiB a compute unit: 20 KiB three times.
-    assert_eq!(limit(&of("gfx942", 16, 20 * 1024, 256), Resource::Memory), Some(3));
+    assert_eq!(limit(&of("gfx942", 16, 20 * 1024, 256), OccupancyResource::Memory), Some(3));
 }
 
 #[test]

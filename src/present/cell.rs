@@ -3,10 +3,10 @@
 //! Input: figures, typed, or the reason why one is missing. Output: text for people, and plain numbers
 //! for machines. What was not measured is a dash for people and empty for machines, never a zero.
 
-use crate::analyze::{PairedRatio, Verdict};
+use crate::analyze::{PairedRatio, RatioVerdict};
 use crate::record::Flag;
 use crate::record::flag;
-use crate::units::{Bytes, Nanoseconds, Ratio, Width, grouped};
+use crate::units::{Bytes, Nanoseconds, Ratio, Width, grouped_text};
 
 /// What stands where there is no figure.
 pub const NONE: &str = "–";
@@ -62,20 +62,20 @@ impl Cell {
     }
 
     /// A figure where there is one.
-    pub fn of<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
+    pub fn from_option<T>(value: Option<T>, cell: impl FnOnce(T) -> Self) -> Self {
         value.map_or_else(Self::none, cell)
     }
 
     /// A ratio that was measured pair by pair, with its interval; or what keeps it from being more.
-    pub fn paired(ratio: &PairedRatio) -> Self {
+    pub fn from_paired(ratio: &PairedRatio) -> Self {
         let figure = match ratio.interval {
             Some(interval) => Self::Between(ratio.median, [interval.low, interval.high]),
             None => Self::Factor(ratio.median),
         };
         match ratio.verdict() {
-            Verdict::Different => figure,
-            Verdict::NotDistinguished => figure.with("not distinguished from 1".to_owned()),
-            Verdict::TooFewPairs => figure.with(format!("only {} pairs", ratio.pairs)),
+            RatioVerdict::Different => figure,
+            RatioVerdict::NotDistinguished => figure.with("not distinguished from 1".to_owned()),
+            RatioVerdict::TooFewPairs => figure.with(format!("only {} pairs", ratio.pairs)),
         }
     }
 
@@ -105,7 +105,7 @@ impl Cell {
             Self::Percent(share) => percent(*share),
             Self::Time(time) | Self::Measured(time, ..) => time.to_string(),
             Self::Factor(factor) | Self::Between(factor, _) => format!("{}×", digits(*factor)),
-            Self::Count(count) => grouped(*count),
+            Self::Count(count) => grouped_text(*count),
             Self::Bytes(bytes) => bytes.to_string(),
             Self::Rate(value, unit) => rate(*value, unit),
             Self::YesNo(true) => "yes".to_owned(),

@@ -56,45 +56,45 @@ pub fn figures(run: &Run) -> Vec<Figure> {
     bars(run, &mut found);
     for table in analyze::side_by_side(run) {
         let words = [Some("side-by-side"), Some(table.family.as_str()), table.form.as_deref()];
-        found.push(named(words, Drawing::SideBySide(table.clone())));
+        found.push(name_figure(words, Drawing::SideBySide(table.clone())));
     }
     widths(run, &mut found);
     sorting(run, &mut found);
     for table in analyze::speedups(run, &analyze::summary(run)) {
-        found.push(named(
+        found.push(name_figure(
             [Some("speedup"), Some(table.family.as_str())],
             Drawing::Speedups(table.clone()),
         ));
     }
     for sweep in analyze::size_sweeps(run).into_iter().filter(SizeSweep::has_lines) {
         let word = sweep.name().replace('/', "-");
-        found.push(named([Some("rate"), Some(word.as_str())], Drawing::Bandwidth(sweep)));
+        found.push(name_figure([Some("rate"), Some(word.as_str())], Drawing::Bandwidth(sweep)));
     }
     let latencies = analyze::latencies(run);
     for (name, load) in [("latency", Load::Alone), ("latency-saturated", Load::Saturated)] {
         let drawn = |row: &LatencyRow| row.load == load && row.ratio.is_some();
         if latencies.iter().flat_map(|one| &one.rows).any(drawn) {
-            found.push(named([Some(name)], Drawing::Latencies(latencies.clone(), load)));
+            found.push(name_figure([Some(name)], Drawing::Latencies(latencies.clone(), load)));
         }
     }
-    let undefined = analyze::undefined(run);
+    let undefined = analyze::undefined_rows(run);
     if !undefined.is_empty() {
-        found.push(named([Some("shuffle-out-of-range")], Drawing::Undefined(undefined)));
+        found.push(name_figure([Some("shuffle-out-of-range")], Drawing::Undefined(undefined)));
     }
     for table in analyze::curves(run) {
-        found.push(named([Some(table.name.as_str())], Drawing::Curves(table.clone())));
+        found.push(name_figure([Some(table.name.as_str())], Drawing::Curves(table.clone())));
     }
-    numbered(found)
+    number_equal_names(found)
 }
 
 /// A figure whose name has these words.
-fn named<'a>(words: impl IntoIterator<Item = Option<&'a str>>, drawing: Drawing) -> Figure {
+fn name_figure<'a>(words: impl IntoIterator<Item = Option<&'a str>>, drawing: Drawing) -> Figure {
     let words: Vec<&str> = words.into_iter().flatten().collect();
     Figure { name: words.join("-"), drawing }
 }
 
 /// Gives equal names a number, from 2 on.
-fn numbered(mut figures: Vec<Figure>) -> Vec<Figure> {
+fn number_equal_names(mut figures: Vec<Figure>) -> Vec<Figure> {
     let mut known: BTreeMap<String, usize> = BTreeMap::new();
     for figure in &mut figures {
         let alike = known.entry(figure.name.clone()).or_insert(0);
@@ -115,13 +115,19 @@ fn bars(run: &Run, found: &mut Vec<Figure>) {
             words.chain(part.words.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
         let rows = || part.devices.iter().flat_map(|device| &device.rows);
         if rows().any(|row| row.active_lanes_mean.is_some()) {
-            found.push(named([Some("lanes"), Some(words.as_str())], Drawing::Lanes(part.clone())));
+            found.push(name_figure(
+                [Some("lanes"), Some(words.as_str())],
+                Drawing::Lanes(part.clone()),
+            ));
         }
         let compared = |row: &SummaryRow| {
             matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_))
         };
         if rows().any(compared) {
-            found.push(named([Some("time"), Some(words.as_str())], Drawing::Ratios(part.clone())));
+            found.push(name_figure(
+                [Some("time"), Some(words.as_str())],
+                Drawing::Ratios(part.clone()),
+            ));
         }
     }
 }
@@ -140,7 +146,7 @@ fn widths(run: &Run, found: &mut Vec<Figure>) {
         let alone = parts.iter().filter(|other| other.series[0].form == first.form).count() == 1;
         let family = (parts.len() > 1 && !alone).then_some(family);
         let words = [Some("widths"), family, first.form.as_deref()];
-        found.push(named(words, Drawing::Widths(part.clone())));
+        found.push(name_figure(words, Drawing::Widths(part.clone())));
     }
 }
 
@@ -148,18 +154,18 @@ fn widths(run: &Run, found: &mut Vec<Figure>) {
 fn sorting(run: &Run, found: &mut Vec<Figure>) {
     for sheet in analyze::speed_sheets(&analyze::speed_curves(run)) {
         let name = sheet.name();
-        found.push(named([Some("speedup"), Some(name.as_str())], Drawing::Crossovers(sheet)));
+        found.push(name_figure([Some("speedup"), Some(name.as_str())], Drawing::Crossovers(sheet)));
     }
     for table in analyze::before_after(run) {
         let words = [Some("lanes-before-after"), Some(table.family.as_str())];
-        found.push(named(words, Drawing::BeforeAfter(table.clone())));
+        found.push(name_figure(words, Drawing::BeforeAfter(table.clone())));
     }
     let families: BTreeSet<&str> =
         run.measurements.iter().map(|one| analyze::family(&one.kernel)).collect();
     for family in families {
         if let Some(sheet) = analyze::stages(run, family) {
             let drawing = Drawing::Stages(family.to_owned(), sheet);
-            found.push(named([Some("stages"), Some(family)], drawing));
+            found.push(name_figure([Some("stages"), Some(family)], drawing));
         }
     }
 }

@@ -15,7 +15,7 @@ pub use cell::{Cell, NONE, percent};
 pub use figures::{Drawing, Figure, figures};
 pub use table::{Align, Column, Style, Table, terminal_columns, to_csv};
 pub use tables::{
-    Section, comparison, crossovers, devices, model, peers, profiled, side_by_side, summary,
+    Section, comparison, crossovers, devices, model, peers, profile_table, side_by_side, summary,
     summary_plain, tables, width_reported,
 };
 pub use width_costs::{kernel_costs, machine_models, width_costs};

@@ -102,13 +102,13 @@ fn device_cells(device: &Device) -> Vec<Cell> {
         Cell::text(&device.driver),
         Cell::text(device.backend.name()),
         width_reported(device),
-        Cell::of(device.subgroup_width_run, Cell::Width).with(lanes.to_owned()),
-        Cell::of(device.timestamp_period_ns, |period| Cell::Time(Nanoseconds(period))),
-        Cell::of(device.timestamp_quantum_ns, Cell::Time),
-        Cell::of(device.peak_fma_per_s, |rate| Cell::Rate(rate, "FMA/s")),
-        Cell::of(device.copy_bytes_per_s, |rate| Cell::Rate(rate, "B/s")),
-        Cell::of(device.fma_fused, Cell::YesNo),
-        Cell::of(device.loop_limit, |limit| Cell::Count(limit.into())),
+        Cell::from_option(device.subgroup_width_run, Cell::Width).with(lanes.to_owned()),
+        Cell::from_option(device.timestamp_period_ns, |period| Cell::Time(Nanoseconds(period))),
+        Cell::from_option(device.timestamp_quantum_ns, Cell::Time),
+        Cell::from_option(device.peak_fma_per_s, |rate| Cell::Rate(rate, "FMA/s")),
+        Cell::from_option(device.copy_bytes_per_s, |rate| Cell::Rate(rate, "B/s")),
+        Cell::from_option(device.fma_fused, Cell::YesNo),
+        Cell::from_option(device.loop_limit, |limit| Cell::Count(limit.into())),
         Cell::Flags(device.flags.clone()),
     ]
 }
@@ -160,19 +160,19 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
     vec![
         Cell::text(&row.kernel),
         Cell::text(parameters_text(&row.parameters, &[])),
-        Cell::of(row.width, Cell::Width),
-        Cell::of(row.active_lanes_mean, Cell::Lanes),
-        Cell::of(row.active_lanes_mean_expected, Cell::Lanes),
-        Cell::of(row.active_lanes_mean_simulated, Cell::Lanes),
-        Cell::of(published, |figure| {
+        Cell::from_option(row.width, Cell::Width),
+        Cell::from_option(row.active_lanes_mean, Cell::Lanes),
+        Cell::from_option(row.active_lanes_mean_expected, Cell::Lanes),
+        Cell::from_option(row.active_lanes_mean_simulated, Cell::Lanes),
+        Cell::from_option(published, |figure| {
             Cell::Lanes(figure.active_lanes_mean).with(figure.hardware.clone())
         }),
-        Cell::of(row.efficiency, Cell::Percent),
-        Cell::of(row.time, |time| Cell::Measured(time.median, time.interval, time.noise)),
+        Cell::from_option(row.efficiency, Cell::Percent),
+        Cell::from_option(row.time, |time| Cell::Measured(time.median, time.interval, time.noise)),
         time_ratio(&row.time_ratio),
-        Cell::of(row.time_ratio_predicted, Cell::Factor),
-        Cell::of(row.bandwidth, |found| Cell::Rate(found.bytes_per_s, "B/s")),
-        Cell::of(row.bandwidth.and_then(|found| found.copy_rate), Cell::Percent),
+        Cell::from_option(row.time_ratio_predicted, Cell::Factor),
+        Cell::from_option(row.bandwidth, |found| Cell::Rate(found.bytes_per_s, "B/s")),
+        Cell::from_option(row.bandwidth.and_then(|found| found.copy_rate), Cell::Percent),
         Cell::Flags(flags),
     ]
 }
@@ -182,7 +182,7 @@ fn time_ratio(ratio: &TimeRatio) -> Cell {
     match ratio {
         TimeRatio::None => Cell::none(),
         TimeRatio::Baseline => Cell::text("baseline"),
-        TimeRatio::Measured(ratio) => Cell::paired(ratio),
+        TimeRatio::Measured(ratio) => Cell::from_paired(ratio),
         TimeRatio::Withheld(reason) => Cell::Noted("withheld".to_owned(), reason.phrase()),
     }
 }
@@ -234,22 +234,22 @@ fn plain_cells(device: &DeviceSummary, row: &SummaryRow) -> Vec<Cell> {
         Cell::text(&row.kernel),
         Cell::text(parameters_text(&row.parameters, &[])),
         Cell::text(if row.status == Status::Ok { "ok" } else { "failed" }),
-        Cell::of(row.width, Cell::Width),
-        Cell::of(row.active_lanes_mean, Cell::Lanes),
-        Cell::of(row.active_lanes_mean_expected, Cell::Lanes),
-        Cell::of(row.active_lanes_mean_simulated, Cell::Lanes),
-        Cell::of(published, Cell::Lanes),
-        Cell::of(row.efficiency, Cell::Percent),
-        Cell::of(row.time, |time| Cell::Time(time.median)),
-        Cell::of(row.time, |time| Cell::Time(time.interval[0])),
-        Cell::of(row.time, |time| Cell::Time(time.interval[1])),
-        Cell::of(row.time, |time| Cell::Percent(time.noise)),
-        Cell::of(ratio, |ratio| Cell::Factor(ratio.median)),
-        Cell::of(interval, |interval| Cell::Factor(interval.low)),
-        Cell::of(interval, |interval| Cell::Factor(interval.high)),
-        Cell::of(row.time_ratio_predicted, Cell::Factor),
-        Cell::of(row.bandwidth, |found| Cell::Rate(found.bytes_per_s, "B/s")),
-        Cell::of(row.bandwidth.and_then(|found| found.copy_rate), Cell::Percent),
+        Cell::from_option(row.width, Cell::Width),
+        Cell::from_option(row.active_lanes_mean, Cell::Lanes),
+        Cell::from_option(row.active_lanes_mean_expected, Cell::Lanes),
+        Cell::from_option(row.active_lanes_mean_simulated, Cell::Lanes),
+        Cell::from_option(published, Cell::Lanes),
+        Cell::from_option(row.efficiency, Cell::Percent),
+        Cell::from_option(row.time, |time| Cell::Time(time.median)),
+        Cell::from_option(row.time, |time| Cell::Time(time.interval[0])),
+        Cell::from_option(row.time, |time| Cell::Time(time.interval[1])),
+        Cell::from_option(row.time, |time| Cell::Percent(time.noise)),
+        Cell::from_option(ratio, |ratio| Cell::Factor(ratio.median)),
+        Cell::from_option(interval, |interval| Cell::Factor(interval.low)),
+        Cell::from_option(interval, |interval| Cell::Factor(interval.high)),
+        Cell::from_option(row.time_ratio_predicted, Cell::Factor),
+        Cell::from_option(row.bandwidth, |found| Cell::Rate(found.bytes_per_s, "B/s")),
+        Cell::from_option(row.bandwidth.and_then(|found| found.copy_rate), Cell::Percent),
         Cell::Flags(row.flags.clone()),
         Cell::text(row.error.clone().unwrap_or_default()),
     ]
@@ -283,8 +283,8 @@ pub fn side_by_side(found: &SideBySide) -> Table {
 }
 
 fn side_by_side_cells(row: &SideRow) -> Vec<Cell> {
-    let lanes = |figure: &Result<f64, Missing>| found(figure, |lanes| Cell::Lanes(*lanes));
-    let time = |figure: &Result<Nanoseconds, Missing>| found(figure, |time| Cell::Time(*time));
+    let lanes = |figure: &Result<f64, Missing>| to_cell(figure, |lanes| Cell::Lanes(*lanes));
+    let time = |figure: &Result<Nanoseconds, Missing>| to_cell(figure, |time| Cell::Time(*time));
     let published = row.published.as_ref();
     let differences = match (row.differences.is_empty(), row.machine_code) {
         (true, true) => Cell::text("nowhere"),
@@ -294,22 +294,22 @@ fn side_by_side_cells(row: &SideRow) -> Vec<Cell> {
     vec![
         Cell::text(short_name(&row.kernel)),
         Cell::text(&row.parameters),
-        Cell::of(row.expected, Cell::Lanes),
+        Cell::from_option(row.expected, Cell::Lanes),
         lanes(&row.simulated),
         lanes(&row.counted_other),
         lanes(&row.counted_cuda),
         lanes(&row.threads),
         lanes(&row.threads_on),
-        Cell::of(published, |figure| Cell::Lanes(figure.active_lanes_mean)),
+        Cell::from_option(published, |figure| Cell::Lanes(figure.active_lanes_mean)),
         time(&row.time_other),
         time(&row.time_cuda),
-        Cell::of(row.times_ratio(), Cell::Factor),
+        Cell::from_option(row.times_ratio(), Cell::Factor),
         differences,
     ]
 }
 
 /// A figure, or nothing: the reasons stand once below the table.
-fn found<T>(figure: &Result<T, Missing>, cell: impl Fn(&T) -> Cell) -> Cell {
+fn to_cell<T>(figure: &Result<T, Missing>, cell: impl Fn(&T) -> Cell) -> Cell {
     figure.as_ref().map_or_else(|_| Cell::none(), cell)
 }
 
@@ -333,7 +333,7 @@ pub fn model(found: &ModelTable) -> Table {
         "{}, {}{}: speed-up counted, with traffic and measured",
         found.label,
         found.family,
-        shared(&found.shared)
+        shared_text(&found.shared)
     );
     let mut table = Table::new(title, columns);
     table.rows = found.rows.iter().map(|row| model_cells(found, row)).collect();
@@ -348,19 +348,19 @@ fn model_cells(table: &ModelTable, row: &ModelRow) -> Vec<Cell> {
         .copy_rate
         .map_or(String::new(), |rate| format!("{} of the copy rate", super::percent(rate)));
     let sorting = row.sorting.map_or(String::new(), |time| format!("sorting {time}"));
-    let [before, after] = row.efficiencies.map(|share| Cell::of(share, Cell::Percent));
+    let [before, after] = row.efficiencies.map(|share| Cell::from_option(share, Cell::Percent));
     vec![
         Cell::text(format!("{} over {}", short_name(&row.kernel), short_name(&row.baseline))),
         Cell::text(table.parameters(row)),
-        Cell::of(row.width, Cell::Width),
+        Cell::from_option(row.width, Cell::Width),
         before,
         after,
-        Cell::of(row.arms_run, Cell::Lanes),
-        Cell::of(row.speedup_counted, Cell::Factor),
-        Cell::of(row.speedup_with_traffic, Cell::Factor),
-        Cell::of(row.speedup_measured, Cell::Factor),
-        Cell::of(row.remainder, Cell::Time).with(share),
-        Cell::of(row.bytes, Cell::Bytes).with(rate),
+        Cell::from_option(row.arms_run, Cell::Lanes),
+        Cell::from_option(row.speedup_counted, Cell::Factor),
+        Cell::from_option(row.speedup_with_traffic, Cell::Factor),
+        Cell::from_option(row.speedup_measured, Cell::Factor),
+        Cell::from_option(row.remainder, Cell::Time).with(share),
+        Cell::from_option(row.bytes, Cell::Bytes).with(rate),
         Cell::Count(row.dispatches as u128).with(sorting),
     ]
 }
@@ -372,7 +372,7 @@ pub fn crossovers(found: &CrossoverTable) -> Table {
     let title = format!(
         "{}{}: where each kernel is as fast as {} along {}, and its speed-up at the end",
         found.label,
-        shared(&found.shared),
+        shared_text(&found.shared),
         found.baseline,
         found.axis
     );
@@ -380,7 +380,7 @@ pub fn crossovers(found: &CrossoverTable) -> Table {
     for row in &found.rows {
         let cells = row.crossovers.iter().zip(&row.last).map(|(crossover, last)| {
             let last = last.map_or(String::new(), |last| Cell::Factor(last).to_text());
-            Cell::of(crossover.as_ref(), |words| Cell::Noted(words.clone(), last))
+            Cell::from_option(crossover.as_ref(), |words| Cell::Noted(words.clone(), last))
         });
         table.rows.push(row.parameters.iter().map(Cell::text).chain(cells).collect());
     }
@@ -388,12 +388,12 @@ pub fn crossovers(found: &CrossoverTable) -> Table {
 }
 
 /// What all rows share, in brackets; empty where nothing is.
-fn shared(words: &[String]) -> String {
+fn shared_text(words: &[String]) -> String {
     if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
 }
 
 /// A profile's devices, a row each.
-pub fn profiled(devices: &[DeviceProfile]) -> Table {
+pub fn profile_table(devices: &[DeviceProfile]) -> Table {
     let columns = [
         Column::words("device"),
         Column::figures("W"),
@@ -414,20 +414,20 @@ pub fn profiled(devices: &[DeviceProfile]) -> Table {
         let method = device.column.method;
         table.rows.push(vec![
             Cell::text(&device.column.label),
-            Cell::of(device.column.width, Cell::Width),
-            Cell::of(mean, Cell::Lanes),
-            Cell::of(device.efficiency(), Cell::Percent),
-            Cell::of(mean, |_| Cell::Count(work.subgroup_operations)),
-            Cell::of(device.column.width.filter(|_| mean.is_some()), |width| {
+            Cell::from_option(device.column.width, Cell::Width),
+            Cell::from_option(mean, Cell::Lanes),
+            Cell::from_option(device.efficiency(), Cell::Percent),
+            Cell::from_option(mean, |_| Cell::Count(work.subgroup_operations)),
+            Cell::from_option(device.column.width.filter(|_| mean.is_some()), |width| {
                 Cell::Count(work.lane_slots(width))
             }),
             if failed {
                 Cell::text("failed")
             } else {
-                Cell::of(method, |it| Cell::text(it.name()))
+                Cell::from_option(method, |it| Cell::text(it.name()))
             },
             Cell::text(device.trust.name()),
-            Cell::of(worst, |line| Cell::text(format!("line {}", line.line))),
+            Cell::from_option(worst, |line| Cell::text(format!("line {}", line.line))),
         ]);
     }
     table
@@ -456,9 +456,9 @@ pub fn comparison(comparison: &Comparison) -> Table {
     let mut table = Table::new("", columns);
     let one_width = |row: &ComparisonRow| row.widths[0] == row.widths[1];
     for row in &comparison.rows {
-        let width = |width: Option<Width>| Cell::of(width, Cell::Width);
-        let lanes = |lanes: Option<f64>| Cell::of(lanes, Cell::Lanes);
-        let time = |time: Option<Nanoseconds>| Cell::of(time, Cell::Time);
+        let width = |width: Option<Width>| Cell::from_option(width, Cell::Width);
+        let lanes = |lanes: Option<f64>| Cell::from_option(lanes, Cell::Lanes);
+        let time = |time: Option<Nanoseconds>| Cell::from_option(time, Cell::Time);
         table.rows.push(vec![
             Cell::text(&row.kernel),
             Cell::text(parameters_text(&row.parameters, &[])),
@@ -470,13 +470,13 @@ pub fn comparison(comparison: &Comparison) -> Table {
             lanes(row.active_lanes_means[1]),
             time(row.medians[0]),
             time(row.medians[1]),
-            Cell::of(row.time_ratio.as_ref(), |ratio| {
+            Cell::from_option(row.time_ratio.as_ref(), |ratio| {
                 Cell::Between(ratio.ratio, [ratio.interval.low, ratio.interval.high])
             }),
-            Cell::of(row.subgroup_operations_ratio.filter(|_| one_width(row)), Cell::Factor),
-            Cell::of(row.lane_slots[0].filter(|_| !one_width(row)), Cell::Count),
-            Cell::of(row.lane_slots[1].filter(|_| !one_width(row)), Cell::Count),
-            Cell::of(row.lane_slots_ratio.filter(|_| !one_width(row)), Cell::Factor),
+            Cell::from_option(row.subgroup_operations_ratio.filter(|_| one_width(row)), Cell::Factor),
+            Cell::from_option(row.lane_slots[0].filter(|_| !one_width(row)), Cell::Count),
+            Cell::from_option(row.lane_slots[1].filter(|_| !one_width(row)), Cell::Count),
+            Cell::from_option(row.lane_slots_ratio.filter(|_| !one_width(row)), Cell::Factor),
             Cell::Flags(row.flags.clone()),
         ]);
     }

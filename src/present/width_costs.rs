@@ -57,7 +57,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
         let place = if dear { &mut table.rows } else { &mut table.rows_folded };
         place.push(vec![
             Cell::text(*kernel),
-            Cell::of(ratios.first(), |usual| {
+            Cell::from_option(ratios.first(), |usual| {
                 let other = if usual.same_work() { "" } else { "other work" };
                 Cell::Factor(usual.ratio).with(other.to_owned())
             }),
@@ -102,9 +102,9 @@ pub fn width_costs(costs: &[WidthCost]) -> Option<Table> {
         row.extend(
             widths
                 .iter()
-                .map(|width| Cell::of(cost.at(*width), |work| Cell::Count(work.lane_slots))),
+                .map(|width| Cell::from_option(cost.at(*width), |work| Cell::Count(work.lane_slots))),
         );
-        row.push(Cell::of(cost.ratio.as_ref(), ratio_cell));
+        row.push(Cell::from_option(cost.ratio.as_ref(), ratio_cell));
         let rows = if is_folded(costs, cost) { &mut table.rows_folded } else { &mut table.rows };
         rows.push(row);
     }
@@ -150,7 +150,7 @@ pub fn machine_models(costs: &[WidthCost]) -> Option<Table> {
     for cost in costs {
         let Some(models) = &cost.models else { continue };
         let MachineModels { simd16, wave32, wave64, wave64_skipping } = *models;
-        let factor = |slots: u128| Cell::of(models.over_wave32(slots), Cell::Factor);
+        let factor = |slots: u128| Cell::from_option(models.over_wave32(slots), Cell::Factor);
         let row = vec![
             Cell::text(&cost.kernel),
             Cell::text(parameters_text(&cost.parameters, &[])),

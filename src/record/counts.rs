@@ -96,7 +96,7 @@ pub struct Enclosure {
     /// The construct's number in the program, from 0, in the order of the source within a function.
     pub construct: u32,
     /// The part.
-    pub part: Part,
+    pub part: ConstructPart,
     /// The part's number: the switch's case, from 0; 0 for every other part.
     #[serde(default)]
     pub case: u32,
@@ -113,7 +113,7 @@ pub struct Enclosure {
 /// A part of a construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Part {
+pub enum ConstructPart {
     /// What lanes run for which an `if`'s condition is true.
     IfAccept,
     /// What the others run.

@@ -290,7 +290,7 @@ pub struct TestedPart {
 
 impl TestedPart {
     /// Whether all counts were right.
-    pub fn passed(&self) -> bool {
+    pub fn has_passed(&self) -> bool {
         self.executions_right && self.lanes_right
     }
 }

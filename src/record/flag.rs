@@ -187,7 +187,7 @@ tags! {
 
 impl Tag {
     /// The tag of a word, [`Tag::Other`] where this version does not know it.
-    pub fn of(word: &str) -> Self {
+    pub fn from_word(word: &str) -> Self {
         let known = Self::ALL.iter().find(|tag| tag.word() == word);
         known.cloned().unwrap_or_else(|| Self::Other(word.to_owned()))
     }
@@ -206,7 +206,7 @@ impl Serialize for Tag {
 
 impl<'de> Deserialize<'de> for Tag {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        String::deserialize(deserializer).map(|word| Self::of(&word))
+        String::deserialize(deserializer).map(|word| Self::from_word(&word))
     }
 }
 
@@ -239,9 +239,9 @@ impl Flag {
     fn of_word(word: &str) -> Self {
         let glued = word.rsplit_once("_line_").and_then(|(tag, lines)| {
             let lines: Option<Vec<u32>> = lines.split('_').map(|line| line.parse().ok()).collect();
-            Some(Self::at(Tag::of(tag), lines?))
+            Some(Self::at(Tag::from_word(tag), lines?))
         });
-        glued.unwrap_or_else(|| Tag::of(word).into())
+        glued.unwrap_or_else(|| Tag::from_word(word).into())
     }
 }
 
@@ -317,8 +317,8 @@ mod tests {
         let words: BTreeSet<&str> = Tag::ALL.iter().map(Tag::word).collect();
         assert_eq!(words.len(), Tag::ALL.len());
         for tag in Tag::ALL {
-            assert_eq!(Tag::of(tag.word()), *tag);
-            assert_ne!(tag.explanation(), Tag::of("no such word").explanation());
+            assert_eq!(Tag::from_word(tag.word()), *tag);
+            assert_ne!(tag.explanation(), Tag::from_word("no such word").explanation());
             assert!(tag.explanation().ends_with(['.', ')']), "{tag:?}");
         }
     }

@@ -31,9 +31,10 @@ mod machine;
 mod note;
 mod outcome;
 mod peers;
+mod value;
 
 use counts::lines_of;
-pub use counts::{Block, BlockCode, ConditionClass, Enclosure, Flow, Leave, Line, Part};
+pub use counts::{Block, BlockCode, ConditionClass, ConstructPart, Enclosure, Flow, Leave, Line};
 pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};
 pub use machine::{Counter, CountersFrom, Instruction, MachineCode};
@@ -43,6 +44,8 @@ pub use note::{
 };
 pub use outcome::{Limit, LimitOf, Output, RunErrorKind, Status};
 pub use peers::{PEERS_SCHEMA, PeerRow, Peers};
+pub use value::Value;
+pub(crate) use value::is_false;
 
 /// The number of the format that this version writes and reads.
 pub const SCHEMA: u32 = 2;
@@ -180,28 +183,6 @@ impl Method {
             Self::Executed => "executed",
             Self::Derived => "derived",
             Self::Estimated => "estimated",
-        }
-    }
-}
-
-/// The value of a kernel's parameter at one point of a sweep.
-#[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// A whole number, such as an element count.
-    Integer(i64),
-    /// A real number, such as a probability.
-    Real(f64),
-    /// A name, such as a form.
-    Name(String),
-}
-
-impl std::fmt::Display for Value {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Integer(value) => write!(formatter, "{value}"),
-            Self::Real(value) => write!(formatter, "{value}"),
-            Self::Name(value) => formatter.write_str(value),
         }
     }
 }
@@ -414,7 +395,7 @@ impl Measurement {
 
     /// The same measurement with the counts of another schedule, of which there are no histograms.
     #[must_use]
-    pub fn under(&self, schedule: &ScheduleCounts) -> Self {
+    pub fn with_schedule(&self, schedule: &ScheduleCounts) -> Self {
         let mut other = Self {
             active_lanes_mean: schedule.active_lanes_mean,
             efficiency_ratio: schedule.efficiency_ratio,
@@ -481,11 +462,6 @@ impl Dispatch {
     pub fn has_lines(&self) -> bool {
         !self.line_counts.is_empty() || self.blocks.iter().any(|block| !block.lines.is_empty())
     }
-}
-
-/// Whether a key may be left out; serde gives a reference.
-pub(crate) fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// Times of one launch.

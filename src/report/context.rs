@@ -113,7 +113,7 @@ pub(super) fn context(
         crossovers: of(Section::Crossovers),
         models: of(Section::Model),
         figures: chart::draw_all(joined)?.into_iter().map(|(_, svg)| svg).collect(),
-        counters: counters::measured(joined),
+        counters: counters::list_measurements(joined),
         agreements: analyze::agreements(joined).iter().map(agreement).collect(),
         sources,
         sources_left_out,

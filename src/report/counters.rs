@@ -34,7 +34,7 @@ pub(super) struct MeasuredText {
 }
 
 /// Every measurement for which counters were asked for or found.
-pub(super) fn measured(run: &Run) -> Vec<MeasuredText> {
+pub(super) fn list_measurements(run: &Run) -> Vec<MeasuredText> {
     let asked = |one: &&Measurement| !one.counters.is_empty() || !one.counters_missing.is_empty();
     let text = |one: &Measurement| {
         let [threads, on] = match machine::threads_means(&one.counters) {

@@ -5,7 +5,7 @@
 /// Writes a figure of whatever unit.
 pub(super) use crate::units::figure;
 /// Writes a count with its thousands set apart by narrow spaces.
-pub(super) use crate::units::grouped as count;
+pub(super) use crate::units::grouped_text as count;
 use crate::units::{Ratio, Width};
 
 use crate::present::Cell;
@@ -13,15 +13,15 @@ pub(super) use crate::present::NONE;
 
 /// Writes a mean number of lanes.
 pub(super) fn lanes(value: Option<f64>) -> String {
-    Cell::of(value, Cell::Lanes).to_text()
+    Cell::from_option(value, Cell::Lanes).to_text()
 }
 
 /// Writes a ratio as a percentage.
 pub(super) fn percent(value: Option<Ratio>) -> String {
-    Cell::of(value, Cell::Percent).to_text()
+    Cell::from_option(value, Cell::Percent).to_text()
 }
 
 /// Writes a width.
 pub(super) fn width(value: Option<Width>) -> String {
-    Cell::of(value, Cell::Width).to_text()
+    Cell::from_option(value, Cell::Width).to_text()
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// A run of characters of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(super) struct Part {
+pub(super) struct TextPart {
     /// The style sheet's class: `com`, `num`, `att`, `key`, `typ`, `fun`, or nothing.
     pub(super) class: &'static str,
     /// The characters.
@@ -66,21 +66,21 @@ const TYPES: [&str; 13] = [
 ];
 
 /// Cuts a text into lines, and those into parts.
-pub(super) fn highlighted(text: &str) -> Vec<Vec<Part>> {
+pub(super) fn highlight(text: &str) -> Vec<Vec<TextPart>> {
     // How many block comments are open: they nest.
     let mut open = 0;
     text.lines().map(|line| cut(line, &mut open)).collect()
 }
 
-fn cut(line: &str, open: &mut usize) -> Vec<Part> {
-    let mut parts: Vec<Part> = Vec::new();
+fn cut(line: &str, open: &mut usize) -> Vec<TextPart> {
+    let mut parts: Vec<TextPart> = Vec::new();
     let mut rest = line;
     while !rest.is_empty() {
         let (class, length) = next(rest, open);
         let (text, after) = rest.split_at(length);
         match parts.last_mut() {
             Some(last) if last.class == class => last.text.push_str(text),
-            _ => parts.push(Part { class, text: text.to_owned() }),
+            _ => parts.push(TextPart { class, text: text.to_owned() }),
         }
         rest = after;
     }
@@ -158,14 +158,14 @@ mod tests {
     use super::*;
 
     fn shown(text: &str) -> Vec<String> {
-        let line = |parts: &Vec<Part>| {
-            let part = |part: &Part| match part.class {
+        let line = |parts: &Vec<TextPart>| {
+            let part = |part: &TextPart| match part.class {
                 "" => part.text.clone(),
                 class => format!("[{class} {}]", part.text),
             };
             parts.iter().map(part).collect::<String>()
         };
-        highlighted(text).iter().map(line).collect()
+        highlight(text).iter().map(line).collect()
     }
 
     #[test]
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn nothing_is_lost() {
         for text in ["/*/ *", "@", "1.", "_", "vec", "\u{10348} /*é*/ //"] {
-            let whole: String = highlighted(text)[0].iter().map(|part| &*part.text).collect();
+            let whole: String = highlight(text)[0].iter().map(|part| &*part.text).collect();
             assert_eq!(whole, text);
         }
     }

@@ -7,6 +7,7 @@
 
 mod context;
 mod counters;
+mod error;
 mod format;
 mod highlight;
 mod profile;
@@ -15,32 +16,18 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use error::ReportError;
 pub use profile::profile_html;
 
 use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
 
 use crate::{
-    analyze::{MergeError, merge},
-    chart::ChartError,
+    analyze::merge,
     record::{PeerRow, Run},
 };
 
 /// The template's name; its ending turns HTML escaping on.
 const TEMPLATE: &str = "report.html";
-
-/// Why there is no report.
-#[derive(Debug, thiserror::Error)]
-pub enum ReportError {
-    /// The runs cannot stand on one page, or there is none.
-    #[error("there is nothing to report on")]
-    Runs(#[from] MergeError),
-    /// A figure could not be drawn, for another reason than that there is nothing in it.
-    #[error("cannot draw a figure of the report")]
-    Chart(#[from] ChartError),
-    /// The embedded template failed: a fault of lanescope's.
-    #[error("cannot fill the report's template")]
-    Template(#[from] minijinja::Error),
-}
 
 /// Makes the page for one or more runs; several are shown side by side, as [`merge`] joins them. Rows
 /// of peers get a table of their own.

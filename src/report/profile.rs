@@ -17,7 +17,7 @@ use super::{
     ReportError,
     context::{self, RunText},
     environment, format,
-    highlight::{Part, highlighted},
+    highlight::{TextPart, highlight},
 };
 use crate::{
     analyze::{Advice, DeviceProfile, LineProfile, Profile, Rule},
@@ -139,7 +139,7 @@ const TINT_MAX: f64 = 34.0;
 #[derive(Debug, Serialize)]
 struct LineText {
     number: u32,
-    parts: Vec<Part>,
+    parts: Vec<TextPart>,
     /// Whether some device has figures for it.
     counted: bool,
     cells: Vec<Option<CellText>>,
@@ -324,7 +324,7 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
     let mut codes = machine::by_line(profile);
     let source = profile.text.as_deref().unwrap_or_default();
     (1u32..)
-        .zip(highlighted(source))
+        .zip(highlight(source))
         .map(|(number, parts)| {
             let cells: Vec<Option<CellText>> = by_line
                 .iter()

@@ -146,7 +146,7 @@ fn cell_text(cell: &LineCell, column: &SourceColumn) -> CellText {
 /// Makes a block's histogram.
 fn block(block: &BlockCell) -> BlockText {
     let label = block.label.as_ref().map_or(String::new(), |label| format!(" “{label}”"));
-    let mean = crate::units::Ratio::of(block.lanes, block.executions).map(|ratio| ratio.0);
+    let mean = crate::units::Ratio::divide(block.lanes, block.executions).map(|ratio| ratio.0);
     let expected = block
         .active_lanes_mean_expected
         .map_or(String::new(), |expected| format!(", expected {expected:.2}"));
@@ -159,7 +159,7 @@ fn block(block: &BlockCell) -> BlockText {
     let bins = block.histogram.as_deref().unwrap_or(&[]);
     let most = bins.iter().copied().max().unwrap_or(0);
     let portion = |part: u64, whole: u64| {
-        crate::units::Ratio::of(part, whole).map_or(0.0, |ratio| ratio.0 * 100.0)
+        crate::units::Ratio::divide(part, whole).map_or(0.0, |ratio| ratio.0 * 100.0)
     };
     let says = |lanes: usize, count: u64| {
         format!(

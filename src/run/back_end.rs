@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::simulator;
 use super::{Collected, RunError, Runner};
-use crate::kernel::{Language, Launch};
+use crate::kernel::{KernelLanguage, Launch};
 use crate::record::{Backend, CountersFrom, Gives};
 
 /// A way to reach devices.
@@ -20,7 +20,7 @@ pub struct BackEnd {
     /// What its devices can give.
     pub gives: Gives,
     /// The languages of kernels that they run.
-    pub languages: &'static [Language],
+    pub languages: &'static [KernelLanguage],
     /// Which devices there are.
     pub places: Places,
     /// Whether a device is opened in a child process, which alone is lost with it, rather than here.

@@ -9,7 +9,7 @@ use super::cuda::{self, CudaRunner};
 use super::simulator::{self, SimulatorRunner};
 use super::wgpu::{GIVES as WGPU_GIVES, WgpuRunner, list as list_adapters};
 use super::{RunError, RunErrorKind};
-use crate::kernel::Language;
+use crate::kernel::KernelLanguage;
 use crate::units::Width;
 
 /// Every back end, in the order in which their devices are used.
@@ -18,7 +18,7 @@ pub static BACK_ENDS: [BackEnd; 3] = [
         prefix: "wgpu",
         name: "wgpu",
         gives: WGPU_GIVES,
-        languages: &[Language::Wgsl],
+        languages: &[KernelLanguage::Wgsl],
         places: Places::Listed { list: list_adapters, by_default: true },
         in_child: true,
         hardware: None,
@@ -31,7 +31,7 @@ pub static BACK_ENDS: [BackEnd; 3] = [
         prefix: "cuda",
         name: "CUDA",
         gives: cuda::GIVES,
-        languages: &[Language::Wgsl, Language::Cuda],
+        languages: &[KernelLanguage::Wgsl, KernelLanguage::Cuda],
         places: Places::Listed { list: cuda::list, by_default: false },
         in_child: true,
         hardware: Some(HardwareCounters {
@@ -40,7 +40,7 @@ pub static BACK_ENDS: [BackEnd; 3] = [
             collect: |place, launch, part| {
                 cuda::collect::collect(number("cuda", place)?, launch, part)
             },
-            merge: cuda::collect::merged,
+            merge: cuda::collect::merge,
         }),
         open: |place, options| {
             let runner = CudaRunner::open(number("cuda", place)?, options.calibrate)?;
@@ -51,7 +51,7 @@ pub static BACK_ENDS: [BackEnd; 3] = [
         prefix: "sim",
         name: "the simulator",
         gives: simulator::GIVES,
-        languages: &[Language::Wgsl],
+        languages: &[KernelLanguage::Wgsl],
         places: Places::Form {
             usual: &["32", "64"],
             meaning: ["sim:W", "the simulator, W = 1, 2, 4 … 128"],
@@ -140,7 +140,7 @@ mod tests {
             prefix: "radv",
             name: "Mesa's compiler",
             gives: Gives { counts: true, times: false, counters: false, code: true },
-            languages: &[Language::Wgsl],
+            languages: &[KernelLanguage::Wgsl],
             places: Places::Form {
                 usual: &[],
                 meaning: ["radv:F/W", "a family of AMD's and its width"],

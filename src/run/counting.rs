@@ -75,7 +75,7 @@ pub(super) fn instrumented(program: &Program, options: &Options) -> Result<Instr
 }
 
 /// The workgroups of a dispatch, where they are known beforehand.
-pub(super) fn known(workgroups: &Workgroups) -> Option<[u32; 3]> {
+pub(super) fn known_workgroups(workgroups: &Workgroups) -> Option<[u32; 3]> {
     match workgroups {
         Workgroups::Direct(workgroups) => Some(*workgroups),
         Workgroups::Indirect { .. } => None,
@@ -83,7 +83,7 @@ pub(super) fn known(workgroups: &Workgroups) -> Option<[u32; 3]> {
 }
 
 /// The names of the buffers that some of the programs may write.
-pub(super) fn written(programs: &[Program]) -> Result<BTreeSet<String>, RunError> {
+pub(super) fn find_written(programs: &[Program]) -> Result<BTreeSet<String>, RunError> {
     let mut names = BTreeSet::new();
     for program in programs {
         let bindings = program
@@ -95,6 +95,6 @@ pub(super) fn written(programs: &[Program]) -> Result<BTreeSet<String>, RunError
 }
 
 /// What launches beside one that took the device along are told.
-pub(super) fn interrupted() -> RunError {
+pub(super) fn interrupted_error() -> RunError {
     RunError::new(RunErrorKind::Interrupted, "another launch took the device along")
 }

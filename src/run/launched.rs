@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::{RunError, RunErrorKind, caught};
-use crate::kernel::{Language, Launch, scalars};
+use crate::kernel::{KernelLanguage, Launch, scalars};
 use crate::program::{Parsed, Program, ProgramError};
 
 /// SHA-256 of a text, in hexadecimal.
@@ -51,10 +51,10 @@ pub fn programs(launch: &Launch) -> Result<Vec<Program>, RunError> {
     if launch.dispatches.is_empty() {
         return Ok(Vec::new());
     }
-    if launch.language() == Language::Cuda {
+    if launch.language() == KernelLanguage::Cuda {
         return Err(RunError::new(RunErrorKind::Unsupported, not_available(&launch.kernel)));
     }
-    caught("analysis", &launch.file, || analysed(launch))
+    caught("analysis", &launch.file, || analyse(launch))
 }
 
 /// Why a kernel in CUDA C++ does not run on a device, in a sentence.
@@ -65,7 +65,7 @@ pub fn not_available(kernel: &str) -> String {
     )
 }
 
-fn analysed(launch: &Launch) -> Result<Vec<Program>, RunError> {
+fn analyse(launch: &Launch) -> Result<Vec<Program>, RunError> {
     let bad = |error: ProgramError| {
         let kind = match error {
             ProgramError::Panicked { .. } => RunErrorKind::Panicked,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::launched::{programs, sha256};
 use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, trust};
-use crate::kernel::{Language, Launch, Workgroups};
+use crate::kernel::{KernelLanguage, Launch, Workgroups};
 use crate::program::Program;
 use crate::program::loops::{self, CutLoops, LoopCounts};
 use crate::record::{
@@ -53,14 +53,14 @@ pub fn measurement(
     results: Results,
 ) -> Result<Measurement, RunError> {
     let Results { counted, timed, collected, seeds, error } = results;
-    let native = launch.language() == Language::Cuda;
+    let native = launch.language() == KernelLanguage::Cuda;
     let programs = if native { Vec::new() } else { programs(launch)? };
     let mut counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
     let Collected { counters: hardware, missing, from, machine_code } =
         collected.unwrap_or_default();
     counters.extend(hardware);
     let width = counted.as_ref().and_then(|counted| counted.width);
-    let mut dispatches = if native { uncounted(launch) } else { Vec::new() };
+    let mut dispatches = if native { uncounted_dispatches(launch) } else { Vec::new() };
     for (index, program) in programs.iter().enumerate() {
         let counts = counted.as_ref().and_then(|counted| counted.dispatches.get(index));
         let linear = device.lane_is_local_index_mod_width == Some(true);
@@ -223,7 +223,7 @@ fn mean(dispatches: &[Dispatch]) -> Option<f64> {
 }
 
 /// The dispatches of a launch in CUDA C++: there are no blocks of WGSL to count.
-fn uncounted(launch: &Launch) -> Vec<Dispatch> {
+fn uncounted_dispatches(launch: &Launch) -> Vec<Dispatch> {
     let each = launch.dispatches.iter().map(|dispatch| Dispatch {
         entry_point: dispatch.entry_point.clone(),
         workgroups: direct(&dispatch.workgroups),
@@ -273,7 +273,7 @@ fn dispatch(
             operations: info.ops,
             fma_operations: Some(info.fma_ops),
             lines: info.lines.clone(),
-            flow: Some(flow::recorded(info, flow)),
+            flow: Some(flow::to_record(info, flow)),
         };
         blocks.push(Block {
             code: Arc::new(code),

@@ -53,7 +53,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::instrument::{self, Count};
 use crate::kernel::Launch;
-use crate::kernel::reference::Verdict;
+use crate::kernel::reference::OutputVerdict;
 pub use crate::record::RunErrorKind;
 use crate::record::{
     Counter, CountersFrom, Device, Flag, Limit, LimitOf, MachineCode, Method, Output, Time,
@@ -233,12 +233,12 @@ pub struct Checked {
     pub mismatch: Option<String>,
 }
 
-impl From<Verdict> for Checked {
-    fn from(verdict: Verdict) -> Self {
+impl From<OutputVerdict> for Checked {
+    fn from(verdict: OutputVerdict) -> Self {
         match verdict {
-            Verdict::Verified => Self { output: Output::Verified, mismatch: None },
-            Verdict::Unchecked => Self { output: Output::Unchecked, mismatch: None },
-            Verdict::Mismatch(mismatch) => {
+            OutputVerdict::Verified => Self { output: Output::Verified, mismatch: None },
+            OutputVerdict::Unchecked => Self { output: Output::Unchecked, mismatch: None },
+            OutputVerdict::Mismatch(mismatch) => {
                 Self { output: Output::Mismatch, mismatch: Some(mismatch.to_string()) }
             }
         }
@@ -266,7 +266,7 @@ impl RunError {
 
     /// The same, as one that a limit makes.
     #[must_use]
-    pub fn over(self, which: LimitOf, value: u64) -> Self {
+    pub fn with_limit(self, which: LimitOf, value: u64) -> Self {
         Self { limit: Some(Limit { which, value }), ..self }
     }
 }

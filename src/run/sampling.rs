@@ -79,7 +79,7 @@ impl Timer {
 }
 
 /// One launch's state while it is sampled.
-struct Launch {
+struct SampledLaunch {
     repeats: u32,
     samples: Vec<Sample>,
     usable_ns: Vec<f64>,
@@ -102,20 +102,21 @@ pub fn sample_all(
 ) -> Vec<Result<Option<Time>, RunError>> {
     #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
     let start = Instant::now();
-    let mut launches: Vec<Launch> = repeatable.iter().map(|_| Launch::new()).collect();
+    let mut launches: Vec<SampledLaunch> =
+        repeatable.iter().map(|_| SampledLaunch::new()).collect();
     for (index, repeatable) in repeatable.iter().enumerate() {
-        if !ended(&launches) {
+        if !has_ended(&launches) {
             launches[index].calibrate(timer, index, *repeatable, &mut sample);
         }
     }
     let mut round = 0;
-    while !ended(&launches) {
+    while !has_ended(&launches) {
         let mut order: Vec<usize> = (0..launches.len()).collect();
         if round % 2 == 1 {
             order.reverse();
         }
         for index in order {
-            if launches[index].failure.is_some() || ended(&launches) {
+            if launches[index].failure.is_some() || has_ended(&launches) {
                 continue;
             }
             let launch = &mut launches[index];
@@ -125,26 +126,26 @@ pub fn sample_all(
             }
         }
         round += 1;
-        if finished(&mut launches, options, start.elapsed()) && round >= ROUNDS_MIN {
+        if are_finished(&mut launches, options, start.elapsed()) && round >= ROUNDS_MIN {
             break;
         }
     }
-    if ended(&launches) {
+    if has_ended(&launches) {
         for launch in launches.iter_mut().filter(|launch| launch.failure.is_none()) {
             let message = "another launch, timed beside it, took the device along";
             launch.failure = Some(RunError::new(RunErrorKind::Interrupted, message));
         }
     }
-    launches.into_iter().map(Launch::finish).collect()
+    launches.into_iter().map(SampledLaunch::finish).collect()
 }
 
 /// Whether a launch took the device along.
-fn ended(launches: &[Launch]) -> bool {
+fn has_ended(launches: &[SampledLaunch]) -> bool {
     launches.iter().any(|launch| launch.failure.as_ref().is_some_and(|f| f.kind.ends_device()))
 }
 
 /// Whether every launch has met the stop rule, or has failed, or the time is up.
-fn finished(launches: &mut [Launch], options: &TimeOptions, elapsed: Duration) -> bool {
+fn are_finished(launches: &mut [SampledLaunch], options: &TimeOptions, elapsed: Duration) -> bool {
     let rule = StopRule {
         samples_min: options.samples_min as usize,
         noise_max: Ratio(options.noise_ratio_max),
@@ -161,7 +162,7 @@ fn finished(launches: &mut [Launch], options: &TimeOptions, elapsed: Duration) -
     all
 }
 
-impl Launch {
+impl SampledLaunch {
     fn new() -> Self {
         Self { repeats: 1, samples: Vec::new(), usable_ns: Vec::new(), failure: None, met: false }
     }
@@ -227,7 +228,7 @@ impl Launch {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::statistics::{Verdict, paired_ratio};
+    use crate::statistics::{RatioVerdict, paired_ratio};
 
     const TIMER: Timer = Timer { period_ns: 1.0, quantum_ns: 32.0 };
 
@@ -355,7 +356,7 @@ mod tests {
             };
             let pairs: Vec<(f64, f64)> = ns(0).into_iter().zip(ns(1)).collect();
             let ratio = paired_ratio(&pairs).unwrap();
-            different += u64::from(ratio.verdict() == Verdict::Different);
+            different += u64::from(ratio.verdict() == RatioVerdict::Different);
         }
         assert!(different * 20 <= trials, "{different} of {trials}");
     }

@@ -87,7 +87,7 @@ pub fn examine(
     device.trust = Some(match run_some(runner, catalogue, constructs) {
         Ok(cases) => {
             device.self_test = cases.iter().map(CaseResult::recorded).collect();
-            if device.self_test.iter().all(TestedPart::passed) {
+            if device.self_test.iter().all(TestedPart::has_passed) {
                 Trust::Observed
             } else {
                 device.flags.push(Tag::SelfTestFailed.into());

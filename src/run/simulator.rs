@@ -18,8 +18,8 @@ use crate::record::{
     Backend, Counter, Device, DeviceKind, Flag, Gives, LimitOf, Method, Packing, Tag, Trust,
 };
 use crate::simulate::{
-    BUFFER_BYTES_MAX, Compiled, Config, Fma, Memory, Outcome, Reconvergence, Report, ReportKind,
-    Schedule, SimulateError, Taken, Trap,
+    BUFFER_BYTES_MAX, Compiled, Config, DetachedBuffer, Fma, Memory, Outcome, Reconvergence,
+    Report, ReportKind, Schedule, SimulateError, Trap,
 };
 use crate::units::Width;
 
@@ -83,7 +83,7 @@ impl SimulatorRunner {
         Self { device, config, memory_bytes_max: MEMORY_BYTES_MAX }
     }
 
-    /// Makes what a shader must not do (see [`ReportKind`](crate::simulate::ReportKind)) fail its
+    /// Makes what a shader must not do (see [`ReportKind`]) fail its
     /// launch, with the line, where it would only be flagged.
     #[must_use]
     pub fn strict(mut self, strict: bool) -> Self {
@@ -127,7 +127,7 @@ impl SimulatorRunner {
                      choose a smaller launch"
                 ),
             );
-            return Err(error.over(LimitOf::MemoryBytes, bytes_max));
+            return Err(error.with_limit(LimitOf::MemoryBytes, bytes_max));
         }
         Ok(())
     }
@@ -195,13 +195,13 @@ fn speed(programs: &[Program], dispatches: &[CountedDispatch], seconds: f64) -> 
 /// A launch's buffers with their first contents.
 fn buffers(launch: &Launch) -> Buffers {
     let made = |buffer: &crate::kernel::Buffer| {
-        (buffer.name.clone(), Taken::new(&launch.contents(buffer)))
+        (buffer.name.clone(), DetachedBuffer::new(&launch.contents(buffer)))
     };
     launch.buffers.iter().map(made).collect()
 }
 
 /// A launch's buffers by name, on their way from dispatch to dispatch.
-type Buffers = BTreeMap<String, Taken>;
+type Buffers = BTreeMap<String, DetachedBuffer>;
 
 impl Runner for SimulatorRunner {
     fn device(&self) -> &Device {
@@ -222,7 +222,7 @@ impl Runner for SimulatorRunner {
         // A fault of the simulator's own must not take the other devices' results along.
         let mut counted = || {
             notice();
-            caught("simulator", &launch.file, || self.counted(launch, request.histogram))
+            caught("simulator", &launch.file, || self.count_launch(launch, request.histogram))
         };
         (0..request.runs).map(|_| counted()).collect()
     }
@@ -238,7 +238,7 @@ impl Runner for SimulatorRunner {
 }
 
 /// The flags of what was reported: one for each line of a fault, one for all lines of what is none.
-fn flagged(outcome: &Outcome) -> Vec<Flag> {
+fn to_flags(outcome: &Outcome) -> Vec<Flag> {
     let (faults, edges): (Vec<&Report>, Vec<&Report>) =
         outcome.reports.iter().partition(|report| report.kind.is_fault());
     let mut flags: Vec<Flag> =
@@ -266,7 +266,7 @@ fn tag(kind: ReportKind) -> Tag {
 }
 
 impl SimulatorRunner {
-    fn counted(&self, launch: &Launch, histogram: bool) -> Result<Counted, RunError> {
+    fn count_launch(&self, launch: &Launch, histogram: bool) -> Result<Counted, RunError> {
         self.check_memory(launch)?;
         let programs = programs(launch)?;
         let mut buffers = buffers(launch);
@@ -282,7 +282,7 @@ impl SimulatorRunner {
             let start = Instant::now();
             let outcome = self.dispatch(launch, program, workgroups, &mut buffers)?;
             elapsed += start.elapsed();
-            flags.extend(flagged(&outcome));
+            flags.extend(to_flags(&outcome));
             let count = |block: crate::simulate::BlockCounts| Count {
                 issues: block.issues,
                 lanes: block.lanes,
@@ -357,7 +357,7 @@ impl SimulatorRunner {
             };
             let error = RunError::new(kind, trap.to_string());
             match kind {
-                RunErrorKind::StepLimit => error.over(LimitOf::Steps, self.config.steps_max),
+                RunErrorKind::StepLimit => error.with_limit(LimitOf::Steps, self.config.steps_max),
                 _ => error,
             }
         })
@@ -366,7 +366,7 @@ impl SimulatorRunner {
 
 /// The three counts of an indirect dispatch.
 fn indirect(buffers: &Buffers, name: &str, offset: u64) -> Result<[u32; 3], RunError> {
-    let bytes = buffers.get(name).map(Taken::to_bytes).unwrap_or_default();
+    let bytes = buffers.get(name).map(DetachedBuffer::to_bytes).unwrap_or_default();
     let start = usize::try_from(offset).unwrap_or(usize::MAX);
     let words = bytes.get(start..start.saturating_add(12)).unwrap_or_default().as_chunks::<4>().0;
     match words {

@@ -42,11 +42,11 @@ fn of_programs(programs: &[Program]) -> BTreeSet<Construct> {
 /// The trust in the counts of a launch's programs on a device; nothing where the device was not
 /// tested.
 pub fn of_shader(device: &Device, programs: &[Program]) -> Option<ShaderTrust> {
-    judged(device, &of_programs(programs))
+    assess(device, &of_programs(programs))
 }
 
 /// The trust in the counts of a shader that uses `constructs`.
-pub fn judged(device: &Device, constructs: &BTreeSet<Construct>) -> Option<ShaderTrust> {
+pub fn assess(device: &Device, constructs: &BTreeSet<Construct>) -> Option<ShaderTrust> {
     let names: Vec<String> =
         constructs.iter().map(|construct| construct.name().to_owned()).collect();
     if device.is_simulator() {
@@ -55,7 +55,7 @@ pub fn judged(device: &Device, constructs: &BTreeSet<Construct>) -> Option<Shade
     }
     let of_device = device.trust?;
     let fails = |name: &&String| {
-        device.self_test.iter().any(|part| part.construct == **name && !part.passed())
+        device.self_test.iter().any(|part| part.construct == **name && !part.has_passed())
     };
     let failed: Vec<String> = names.iter().filter(fails).cloned().collect();
     // A test that could not be run has no parts, and leaves the device unknown.
@@ -76,9 +76,9 @@ pub fn method(device: &Device, constructs: &BTreeSet<Construct>) -> Method {
     }
     let suspect = device.self_test.iter().any(|part| {
         let used = constructs.iter().find(|construct| construct.name() == part.construct);
-        used.is_some_and(|construct| !part.lanes_right || (plain(*construct) && !part.passed()))
+        used.is_some_and(|construct| !part.lanes_right || (plain(*construct) && !part.has_passed()))
     });
-    let trust = judged(device, constructs).map(|judged| judged.trust);
+    let trust = assess(device, constructs).map(|judged| judged.trust);
     match trust {
         _ if suspect => Method::Estimated,
         // A CPU's driver is asked what it does: lavapipe, for one, leaves long loops by itself.
@@ -143,7 +143,7 @@ mod tests {
         use Construct::{Branch, Loop, Switch, SwitchSharedCase};
         let device = gpu(&[SwitchSharedCase], &[]);
         let judge = |used: &[Construct]| {
-            let trust = judged(&device, &set(used)).unwrap();
+            let trust = assess(&device, &set(used)).unwrap();
             (trust.trust, trust.failed, method(&device, &set(used)))
         };
         assert_eq!(judge(&[]), (Trust::Observed, vec![], Method::Derived));
@@ -174,10 +174,10 @@ mod tests {
     fn what_was_not_tested_is_unknown() {
         use Construct::Loop;
         let untested = Device { trust: None, self_test: Vec::new(), ..gpu(&[], &[]) };
-        assert_eq!(judged(&untested, &set(&[Loop])), None);
+        assert_eq!(assess(&untested, &set(&[Loop])), None);
         let impossible = Device { trust: Some(Trust::Unknown), ..untested.clone() };
         for used in [&[][..], &[Loop]] {
-            let judged = judged(&impossible, &set(used)).unwrap();
+            let judged = assess(&impossible, &set(used)).unwrap();
             assert_eq!((judged.trust, judged.failed), (Trust::Unknown, vec![]));
             assert_eq!(method(&impossible, &set(used)), Method::Executed);
         }
@@ -185,6 +185,6 @@ mod tests {
         assert_eq!(method(&cpu, &set(&[Loop])), Method::Executed);
         let part = gpu(&[], &[]).self_test.remove(0);
         let partly = Device { self_test: vec![part], ..gpu(&[], &[]) };
-        assert_eq!(judged(&partly, &set(&[Loop])).unwrap().trust, Trust::Unknown);
+        assert_eq!(assess(&partly, &set(&[Loop])).unwrap().trust, Trust::Unknown);
     }
 }

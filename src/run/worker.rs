@@ -1,6 +1,6 @@
 //! The child process that owns a device, and the parent's end of the conversation.
 //!
-//! Input, of the child: [`Request`]s as JSON lines on standard input. Output: [`Reply`]s as JSON
+//! Input, of the child: [`WorkerRequest`]s as JSON lines on standard input. Output: [`Reply`]s as JSON
 //! lines on standard output. The child ends when its input does. [`WorkerRunner`] is the parent's
 //! end, a [`Runner`]: it waits for each line up to a limit, and where the child hangs or dies it
 //! ends it and says so. Nothing that a driver does can reach the process that holds the results.
@@ -41,7 +41,7 @@ const STDERR_LINES: usize = 6;
 /// What the parent asks for.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Request {
+pub enum WorkerRequest {
     /// List what a back end has: answered with [`Reply::Listed`].
     List {
         /// The back end's prefix.
@@ -73,7 +73,7 @@ pub enum Request {
         part: CountersPart,
     },
     /// Say whether hardware counters can be read: answered with [`Reply::Counters`] or
-    /// [`Reply::Failed`]. As [`Request::Collect`], in a child of its own.
+    /// [`Reply::Failed`]. As [`WorkerRequest::Collect`], in a child of its own.
     Counters {
         /// The device's id.
         id: String,
@@ -124,7 +124,7 @@ pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()
         if input.read_line(&mut line)? == 0 {
             return Ok(());
         }
-        let request: Request = serde_json::from_str(&line)?;
+        let request: WorkerRequest = serde_json::from_str(&line)?;
         let reply = answer(request, &mut runner, output)?;
         send(output, &reply)?;
     }
@@ -136,18 +136,18 @@ fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
     output.flush()
 }
 
-fn closed() -> RunError {
+fn closed_error() -> RunError {
     RunError::new(RunErrorKind::NoDevice, "no device is open")
 }
 
 fn answer(
-    request: Request,
+    request: WorkerRequest,
     runner: &mut Option<Box<dyn Runner>>,
     output: &mut impl Write,
 ) -> io::Result<Reply> {
     Ok(match request {
-        Request::List { back_end } => list_here(&back_end),
-        Request::Open { id, options } => match open_here(&id, &options) {
+        WorkerRequest::List { back_end } => list_here(&back_end),
+        WorkerRequest::Open { id, options } => match open_here(&id, &options) {
             Ok(opened) => {
                 let device = Box::new(opened.device().clone());
                 *runner = Some(opened);
@@ -155,23 +155,23 @@ fn answer(
             }
             Err(error) => Reply::Failed(error),
         },
-        Request::Count { launch, request } => match runner.as_mut() {
-            None => Reply::Failed(closed()),
+        WorkerRequest::Count { launch, request } => match runner.as_mut() {
+            None => Reply::Failed(closed_error()),
             Some(runner) => return count(&mut **runner, &launch, &request, output),
         },
-        Request::Collect { id, launch, part } => {
+        WorkerRequest::Collect { id, launch, part } => {
             let collected = caught("reading of counters", &launch.file, || {
                 let (hardware, place) = hardware(&id)?;
                 (hardware.collect)(place, &launch, part)
             });
             collected.map_or_else(Reply::Failed, |collected| Reply::Collected(Box::new(collected)))
         }
-        Request::Counters { id } => {
+        WorkerRequest::Counters { id } => {
             let found = hardware(&id).and_then(|(hardware, place)| (hardware.available)(place));
             found.map_or_else(Reply::Failed, Reply::Counters)
         }
-        Request::Time { launches, options } => match runner.as_mut() {
-            None => Reply::Failed(closed()),
+        WorkerRequest::Time { launches, options } => match runner.as_mut() {
+            None => Reply::Failed(closed_error()),
             Some(runner) => return time(&mut **runner, &launches, &options, output),
         },
     })
@@ -305,13 +305,13 @@ impl Worker {
         Ok(Self { child, requests, replies, complaints, listening })
     }
 
-    fn ask(&mut self, request: &Request) -> Result<(), RunError> {
+    fn ask(&mut self, request: &WorkerRequest) -> Result<(), RunError> {
         let mut line = serde_json::to_vec(request)
             .map_err(|error| RunError::new(RunErrorKind::BadInput, error.to_string()))?;
         line.push(b'\n');
         let requests = self.requests.as_mut();
         let sent = requests.is_some_and(|r| r.write_all(&line).and_then(|()| r.flush()).is_ok());
-        if sent { Ok(()) } else { Err(self.died()) }
+        if sent { Ok(()) } else { Err(self.describe_death()) }
     }
 
     fn hear(&mut self, limit: Duration, doing: &str) -> Result<Reply, RunError> {
@@ -328,12 +328,12 @@ impl Worker {
                 );
                 Err(RunError::new(RunErrorKind::TimeLimit, message))
             }
-            Err(RecvTimeoutError::Disconnected) => Err(self.died()),
+            Err(RecvTimeoutError::Disconnected) => Err(self.describe_death()),
         }
     }
 
     /// What became of a child that is gone.
-    fn died(&mut self) -> RunError {
+    fn describe_death(&mut self) -> RunError {
         self.end();
         let status = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
         // The child's last words are the useful ones: they are all read once its end is closed.
@@ -373,16 +373,16 @@ pub fn list(back_end: &BackEnd) -> Result<Listing, RunError> {
         return Ok(Listing::default());
     }
     let mut worker = Worker::start(&WorkerOptions::new(OPENING_MAX))?;
-    worker.ask(&Request::List { back_end: back_end.prefix.to_owned() })?;
+    worker.ask(&WorkerRequest::List { back_end: back_end.prefix.to_owned() })?;
     match worker.hear(OPENING_MAX, &format!("listing the devices of {}", back_end.name))? {
         Reply::Listed(listing) => Ok(listing),
         Reply::Failed(error) => Err(error),
-        other => Err(unexpected(&other)),
+        other => Err(unexpected_reply_error(&other)),
     }
 }
 
 /// Reads a part of a launch's hardware counters on a device, in a child of its own that ends with it.
-fn collected(
+fn collect_part(
     id: &str,
     launch: &Launch,
     part: CountersPart,
@@ -390,12 +390,12 @@ fn collected(
 ) -> Result<Collected, RunError> {
     let mut worker = Worker::start(options)?;
     let of = Box::new(launch.clone());
-    worker.ask(&Request::Collect { id: id.to_owned(), launch: of, part })?;
+    worker.ask(&WorkerRequest::Collect { id: id.to_owned(), launch: of, part })?;
     let limit = COLLECTING_MAX.max(options.silence_max);
     match worker.hear(limit, &format!("reading counters of {}", launch.kernel))? {
         Reply::Collected(collected) => Ok(*collected),
         Reply::Failed(error) => Err(error),
-        other => Err(unexpected(&other)),
+        other => Err(unexpected_reply_error(&other)),
     }
 }
 
@@ -407,15 +407,15 @@ fn collected(
 /// What opening the device gives, and what ends the child.
 pub fn counters(id: &str) -> Result<Result<CountersFrom, String>, RunError> {
     let mut worker = Worker::start(&WorkerOptions::new(OPENING_MAX))?;
-    worker.ask(&Request::Counters { id: id.to_owned() })?;
+    worker.ask(&WorkerRequest::Counters { id: id.to_owned() })?;
     match worker.hear(OPENING_MAX, "taking hold of hardware counters")? {
         Reply::Counters(found) => Ok(found),
         Reply::Failed(error) => Err(error),
-        other => Err(unexpected(&other)),
+        other => Err(unexpected_reply_error(&other)),
     }
 }
 
-fn unexpected(reply: &Reply) -> RunError {
+fn unexpected_reply_error(reply: &Reply) -> RunError {
     RunError::new(RunErrorKind::DeviceLost, format!("the worker answered out of turn: {reply:?}"))
 }
 
@@ -451,13 +451,13 @@ impl WorkerRunner {
     ) -> Result<Self, RunError> {
         let silence_max = options.silence_max;
         let mut worker = Worker::start(options)?;
-        worker.ask(&Request::Open { id: id.to_owned(), options: *open })?;
+        worker.ask(&WorkerRequest::Open { id: id.to_owned(), options: *open })?;
         match worker.hear(OPENING_MAX, &format!("opening {id}"))? {
             Reply::Opened(device) => {
                 Ok(Self { worker, device: *device, silence_max, options: options.clone() })
             }
             Reply::Failed(error) => Err(error),
-            other => Err(unexpected(&other)),
+            other => Err(unexpected_reply_error(&other)),
         }
     }
 
@@ -465,7 +465,7 @@ impl WorkerRunner {
     fn hear(&mut self, doing: &str) -> Result<Reply, RunError> {
         let limit = self.silence_max;
         self.worker.hear(limit, doing).map_err(|error| match error.kind {
-            RunErrorKind::TimeLimit => error.over(LimitOf::SilenceSeconds, limit.as_secs()),
+            RunErrorKind::TimeLimit => error.with_limit(LimitOf::SilenceSeconds, limit.as_secs()),
             _ => error,
         })
     }
@@ -495,13 +495,13 @@ impl Runner for WorkerRunner {
         notice: &mut dyn FnMut(),
     ) -> Result<Vec<Counted>, RunError> {
         let (of, doing) = (Box::new(launch.clone()), format!("counting {}", launch.kernel));
-        self.worker.ask(&Request::Count { launch: of, request: *request })?;
+        self.worker.ask(&WorkerRequest::Count { launch: of, request: *request })?;
         loop {
             match self.hear(&doing)? {
                 Reply::Counting => notice(),
                 Reply::Counted(counted) => return Ok(counted),
                 Reply::Failed(error) => return Err(error),
-                other => return Err(unexpected(&other)),
+                other => return Err(unexpected_reply_error(&other)),
             }
         }
     }
@@ -510,7 +510,7 @@ impl Runner for WorkerRunner {
         let id = &self.device.id;
         let (hardware, _) = hardware(id).ok()?;
         let read = |part| {
-            collected(id, launch, part, &self.options).unwrap_or_else(|error| {
+            collect_part(id, launch, part, &self.options).unwrap_or_else(|error| {
                 let missing = vec![format!("no hardware counters: {error}")];
                 Collected { missing, ..Collected::default() }
             })
@@ -545,7 +545,7 @@ impl Runner for WorkerRunner {
                 .collect()
         };
         let mut current = 0;
-        let request = Request::Time { launches: launches.to_vec(), options: *options };
+        let request = WorkerRequest::Time { launches: launches.to_vec(), options: *options };
         if let Err(error) = self.worker.ask(&request) {
             return all(&error, current);
         }
@@ -558,7 +558,7 @@ impl Runner for WorkerRunner {
                 }
                 Ok(Reply::Timed(results)) => return results,
                 Ok(Reply::Failed(error)) | Err(error) => return all(&error, current),
-                Ok(other) => return all(&unexpected(&other), current),
+                Ok(other) => return all(&unexpected_reply_error(&other), current),
             }
         }
     }

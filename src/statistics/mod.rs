@@ -22,7 +22,7 @@ mod stop;
 mod tests;
 
 pub use ratio::{
-    PAIRED_CONFIDENCE_RATIO, PAIRS_MIN, PairedRatio, UnpairedRatio, Verdict, paired_ratio,
+    PAIRED_CONFIDENCE_RATIO, PAIRS_MIN, PairedRatio, RatioVerdict, UnpairedRatio, paired_ratio,
     unpaired_ratio,
 };
 pub use stop::{Decision, StopRule};
@@ -54,7 +54,7 @@ impl Interval {
 
 /// Returns the median of `samples` in their unit; nothing where there are none or one is NaN.
 pub fn median(samples: &[f64]) -> Option<f64> {
-    Some(quantile_of_sorted(&sorted(samples)?, 0.5))
+    Some(quantile_of_sorted(&sort(samples)?, 0.5))
 }
 
 /// Returns half the interquartile range of `samples` over their median.
@@ -62,7 +62,7 @@ pub fn median(samples: &[f64]) -> Option<f64> {
 /// Nothing where there are no samples, one is NaN, or the median is not above zero: noise relative
 /// to nothing says nothing.
 pub fn noise(samples: &[f64]) -> Option<Ratio> {
-    let sorted = sorted(samples)?;
+    let sorted = sort(samples)?;
     let middle = quantile_of_sorted(&sorted, 0.5);
     let range = quantile_of_sorted(&sorted, 0.75) - quantile_of_sorted(&sorted, 0.25);
     (middle > 0.0).then(|| Ratio(range / 2.0 / middle))
@@ -74,7 +74,7 @@ pub fn noise(samples: &[f64]) -> Option<Ratio> {
 /// there are no samples or one is NaN. With one sample the interval is that sample: the number of
 /// samples has to be shown beside it.
 pub fn median_interval(samples: &[f64], seed: u64) -> Option<Interval> {
-    let sorted = sorted(samples)?;
+    let sorted = sort(samples)?;
     let mut random = SplitMix64::new(seed);
     let mut scratch = sorted.clone();
     let mut medians: Vec<f64> =
@@ -89,11 +89,11 @@ pub fn quantile(samples: &[f64], portion: f64) -> Option<f64> {
     if !(0.0..=1.0).contains(&portion) {
         return None;
     }
-    Some(quantile_of_sorted(&sorted(samples)?, portion))
+    Some(quantile_of_sorted(&sort(samples)?, portion))
 }
 
 /// Sorts a copy of `samples`; nothing where there are none or one is NaN.
-fn sorted(samples: &[f64]) -> Option<Vec<f64>> {
+fn sort(samples: &[f64]) -> Option<Vec<f64>> {
     if samples.is_empty() || samples.iter().any(|sample| sample.is_nan()) {
         return None;
     }

@@ -3,7 +3,7 @@
 //! Input: times taken side by side (paired) or in separate runs (unpaired). Output: the median ratio
 //! with an interval. What the ratio means (cost of divergence or not) is for `analyze` to say.
 
-use super::{Interval, RESAMPLES, percentile_interval, resampled_median, sorted};
+use super::{Interval, RESAMPLES, percentile_interval, resampled_median, sort};
 use crate::units::approximate;
 use crate::units::random::SplitMix64;
 
@@ -23,7 +23,7 @@ pub const PAIRS_MIN: usize = 8;
 
 /// What can be said about two kernels' times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum RatioVerdict {
     /// The interval excludes 1.
     Different,
     /// The interval holds 1: no difference was seen, which is no proof that there is none.
@@ -55,11 +55,11 @@ pub struct PairedRatio {
 
 impl PairedRatio {
     /// Says whether the two differ: only where the interval excludes 1.
-    pub fn verdict(&self) -> Verdict {
+    pub fn verdict(&self) -> RatioVerdict {
         match self.interval {
-            None => Verdict::TooFewPairs,
-            Some(interval) if interval.contains(1.0) => Verdict::NotDistinguished,
-            Some(_) => Verdict::Different,
+            None => RatioVerdict::TooFewPairs,
+            Some(interval) if interval.contains(1.0) => RatioVerdict::NotDistinguished,
+            Some(_) => RatioVerdict::Different,
         }
     }
 }
@@ -75,7 +75,7 @@ pub fn paired_ratio(pairs: &[(f64, f64)]) -> Option<PairedRatio> {
         .filter(|(dividend, divisor)| usable(*dividend) && usable(*divisor))
         .map(|(dividend, divisor)| dividend / divisor)
         .collect();
-    let sorted = sorted(&ratios)?;
+    let sorted = sort(&ratios)?;
     let interval = order_statistic(sorted.len(), PAIRED_CONFIDENCE_RATIO)
         .map(|k| Interval { low: sorted[k], high: sorted[sorted.len() - 1 - k] });
     Some(PairedRatio { median: geometric_median(&sorted), interval, pairs: sorted.len() })
@@ -129,7 +129,7 @@ pub fn unpaired_ratio(dividend: &[f64], divisor: &[f64], seed: u64) -> Option<Un
     let usable = |samples: &[f64]| -> Option<Vec<f64>> {
         let kept: Vec<f64> =
             samples.iter().copied().filter(|time| time.is_finite() && *time > 0.0).collect();
-        sorted(&kept)
+        sort(&kept)
     };
     let (dividend, divisor) = (usable(dividend)?, usable(divisor)?);
     let mut random = SplitMix64::new(seed);

@@ -66,7 +66,7 @@ fn a_kernel_compared_with_itself_is_called_different_in_at_most_one_trial_in_twe
                     let mut random = SplitMix64::new(trial * 7919 + rounds as u64);
                     let ratio = paired_ratio(&pairs(noise, rounds, 1.0, &mut random))
                         .expect("every sample is above zero");
-                    ratio.verdict() == Verdict::Different
+                    ratio.verdict() == RatioVerdict::Different
                 })
                 .count();
             assert!(
@@ -92,7 +92,7 @@ fn a_drift_that_always_favours_the_first_of_a_round_stays_within_the_promise() {
                     )
                 })
                 .collect();
-            paired_ratio(&pairs).expect("usable").verdict() == Verdict::Different
+            paired_ratio(&pairs).expect("usable").verdict() == RatioVerdict::Different
         })
         .count();
     assert!(different * 20 <= usize::try_from(TRIALS).expect("small"), "{different}");
@@ -105,7 +105,7 @@ fn a_difference_well_above_the_noise_is_found() {
             .filter(|trial| {
                 let mut random = SplitMix64::new(trial + 1);
                 let ratio = paired_ratio(&pairs(*noise, 100, 1.02, &mut random)).expect("usable");
-                ratio.verdict() == Verdict::Different
+                ratio.verdict() == RatioVerdict::Different
             })
             .count();
         assert!(found * 10 >= 9 * usize::try_from(TRIALS).expect("small"), "{name}: {found}");
@@ -128,9 +128,12 @@ fn the_bootstrap_interval_of_a_median_holds_the_true_median_about_as_often_as_it
 #[test]
 fn too_few_pairs_are_said_to_be_too_few() {
     let ratio = paired_ratio(&[(2.0, 1.0); PAIRS_MIN - 1]).expect("usable");
-    assert_eq!((ratio.median, ratio.interval, ratio.verdict()), (2.0, None, Verdict::TooFewPairs));
+    assert_eq!(
+        (ratio.median, ratio.interval, ratio.verdict()),
+        (2.0, None, RatioVerdict::TooFewPairs)
+    );
     let ratio = paired_ratio(&[(2.0, 1.0); PAIRS_MIN]).expect("usable");
-    assert_eq!(ratio.verdict(), Verdict::Different);
+    assert_eq!(ratio.verdict(), RatioVerdict::Different);
     assert_eq!(paired_ratio(&[(0.0, 1.0), (1.0, f64::NAN)]), None);
 }
 

@@ -181,7 +181,7 @@ fn every_committed_record_loads_with_its_own_figures() {
     assert!(!files.is_empty(), "the records were not found");
     for file in files {
         let text = fs::read(&file).expect("readable");
-        let plain = unpacked(&text, &file).expect("unpacks").unwrap_or(text);
+        let plain = unpack(&text, &file).expect("unpacks").unwrap_or(text);
         let run = decode(&plain, &file).expect("loads");
         assert_eq!(run.schema, SCHEMA, "{}", file.display());
         // Large records would take minutes as untyped JSON.

@@ -275,8 +275,8 @@ fn descriptions_that_contradict_their_plan_are_refused() {
         ("\"n\"\nclasses", "\"n * 2^30\"\nclasses", "`elements` is 107374182400"),
         ("classes = 8", "classes = 8\nwrites = { by = \"m\", of = {} }", "`writes` says nothing"),
         ("classes = 8", "classes = 8\nwrites = \"order\"", "writes"),
-        ("setup = true", "workgroups = 4", "takes `setup` alone"),
-        ("setup = true", "entry_point = \"main\"", "takes `setup` alone"),
+        ("setup = true", "workgroups = 4", "takes `setup` and `when` alone"),
+        ("setup = true", "entry_point = \"main\"", "takes `setup` and `when` alone"),
         ("multisplit = true", "workgroups = 4", "number 1 has no `entry_point`"),
         ("[multisplit]\nelements = \"n\"\nclasses = 8\n", "", "there is no [multisplit]"),
     ] {

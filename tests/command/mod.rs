@@ -224,15 +224,16 @@ fn step_limit() {
     let failed = status("branch_by_quad");
     assert_eq!(failed.status, Status::Failed);
     let why = failed.error.clone().unwrap();
-    assert!(why.contains("branch_by_quad.wgsl:") && why.contains("--steps"), "{why}");
+    assert!(why.contains("branch_by_quad.wgsl:") && why.contains("higher step limit"), "{why}");
     assert!(failed.active_lanes_mean.is_none() && failed.dispatches[0].blocks.is_empty());
     assert!(stderr.contains("failed: five_patterns/branch_by_quad"), "{stderr}");
+    assert!(stderr.contains("(--steps raises it)"), "{stderr}");
 }
 
 /// Nothing of these sizes may be allocated: the last would not fit into any machine.
 fn too_large() {
     let sizes = [
-        (&["-a", "n=67108864", "--memory-max", "100"][..], 5, "at most 104857600 (--memory-max"),
+        (&["-a", "n=67108864", "--memory-max", "100"][..], 5, "(--memory-max raises it)"),
         (&["-a", "n=1073741824"], 5, "4294967296 bytes; the simulator's offsets hold at most"),
         (&["-a", "n=8589934592"], 2, "34359738368 bytes; at most 17179869184"),
         (&["-a", "n=1000000000000000"], 2, "at most 17179869184"),

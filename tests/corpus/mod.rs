@@ -17,10 +17,10 @@ use std::path::{Path, PathBuf};
 use lanescope::instrument::{Instrumented, Method, Options};
 use lanescope::kernel::{Launch, SEED};
 use lanescope::layout::Shape;
-use lanescope::program::{Emission, Language, Overrides, Parsed, Program, emit_all};
+use lanescope::program::{Emission, Overrides, Parsed, Program, TargetLanguage, emit_all};
 use lanescope::record::{self, Flag, Tag};
 use lanescope::run::measure::{Results, measurement};
-use lanescope::run::profile::{self, Prepared, Request};
+use lanescope::run::profile::{self, Prepared, ProfileRequest};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::{CountRequest, Counted, RunErrorKind, Runner};
 use lanescope::units::Width;
@@ -42,8 +42,8 @@ const LACKING: [(&str, &str, &str); 2] =
     [("swiftshader", "half_precision", "(f16)"), ("swiftshader", "half_storage", "(f16)")];
 
 /// What a back-end of naga's does not write: shader, language, and what the refusal must name.
-const UNWRITTEN: [(&str, Language, &str); 1] =
-    [("subgroup_barrier", Language::Hlsl, "SUBGROUP_BARRIER")];
+const UNWRITTEN: [(&str, TargetLanguage, &str); 1] =
+    [("subgroup_barrier", TargetLanguage::Hlsl, "SUBGROUP_BARRIER")];
 
 /// A pointer to a part of what a pointer leads to, as an argument: naga 30 validates it, and panics
 /// when it writes SPIR-V.
@@ -136,7 +136,7 @@ impl Shader {
 
     /// What `lanescope profile` runs without being told more than n.
     fn launch(&self, program: &Program) -> Launch {
-        let request = Request {
+        let request = ProfileRequest {
             file: self.file(),
             name: self.name.clone(),
             source: self.text.clone(),
@@ -259,13 +259,14 @@ fn has_floats(shape: &Shape) -> bool {
 fn panics_are_errors() {
     let shader = Shader { name: "panics".to_owned(), text: PANICS.to_owned() };
     let emissions = emit_all(shader.program().module(), shader.program().text()).unwrap();
-    let [spir_v, msl, hlsl] = &emissions[..] else { panic!("{emissions:?}") };
+    let [spir_v, msl, hlsl, wgsl] = &emissions[..] else { panic!("{emissions:?}") };
     let message = spir_v.result.as_ref().unwrap_err().to_string();
     assert!(
         message.starts_with("naga panicked while it emitted SPIR-V for panics.wgsl"),
         "{message}"
     );
-    assert!(msl.result.is_ok() && hlsl.result.is_ok(), "{emissions:?}");
+    let others = [msl, hlsl, wgsl];
+    assert!(others.iter().all(|emission| emission.result.is_ok()), "{emissions:?}");
 }
 
 /// Nothing that a compute shader over buffers can say is left out of the corpus.

@@ -24,7 +24,7 @@ use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
 use lanescope::program::{Overrides, Parsed, Program};
 use lanescope::record::{self, Value};
 use lanescope::run::CountRequest;
-use lanescope::run::cuda::embedded::{self, Index, Stale};
+use lanescope::run::cuda::embedded::{self, PtxIndex, Stale};
 use lanescope::run::cuda::nvrtc::{Image, Nvrtc, VARIABLE};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::translate::{Checks, Options, Translated, WIDTH, cuda};
@@ -422,7 +422,7 @@ fn snapshots() {
 
 /// The archive holds what its index lists, and nothing else.
 fn embedded_ptx() {
-    let index = Index::embedded().unwrap();
+    let index = PtxIndex::embedded().unwrap();
     let files = embedded::embedded();
     assert_eq!((index.nvrtc.as_str(), index.architecture.as_str()), ("12.4", "compute_75"));
     assert_eq!(index.texts.keys().collect::<Vec<_>>(), files.keys().collect::<Vec<_>>());
@@ -440,7 +440,7 @@ fn embedded_ptx() {
 /// change a kernel; `LANESCOPE_REQUIRE=ptx` makes it a failure.
 fn stale_ptx() -> Result<Completion, Failed> {
     let texts = embedded::texts().unwrap();
-    let stale = Index::embedded().unwrap().stale(&texts);
+    let stale = PtxIndex::embedded().unwrap().stale(&texts);
     if stale == Stale::default() {
         return Ok(Completion::Completed);
     }

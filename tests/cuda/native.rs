@@ -7,8 +7,8 @@
 
 use std::collections::BTreeMap;
 
-use lanescope::kernel::reference::{Verdict, check};
-use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Language, Launch, SEED};
+use lanescope::kernel::reference::{OutputVerdict, check};
+use lanescope::kernel::{Catalogue, DeviceClass, Kernel, KernelLanguage, Launch, SEED};
 use lanescope::record::{Method, Output, Value};
 use lanescope::run::cuda::embedded::native_text;
 use lanescope::run::cuda::nvrtc::Nvrtc;
@@ -47,7 +47,7 @@ fn launch(kernel: &Kernel, chosen: &[(&str, Value)]) -> Launch {
 pub(super) fn compile(compiler: &Nvrtc, architecture: u32) {
     let catalogue = Catalogue::embedded().unwrap();
     let native: Vec<&Kernel> =
-        catalogue.all().filter(|kernel| kernel.language == Language::Cuda).collect();
+        catalogue.all().filter(|kernel| kernel.language == KernelLanguage::Cuda).collect();
     assert!(native.len() >= 7, "{}", native.len());
     for kernel in native {
         let target = format!("compute_{architecture}");
@@ -66,7 +66,7 @@ pub(super) fn compile(compiler: &Nvrtc, architecture: u32) {
 pub(super) fn runs() {
     let catalogue = Catalogue::embedded().unwrap();
     let mut launches = Vec::new();
-    for kernel in catalogue.all().filter(|kernel| kernel.language == Language::Cuda) {
+    for kernel in catalogue.all().filter(|kernel| kernel.language == KernelLanguage::Cuda) {
         let mut points = kernel.points(&BTreeMap::new());
         if kernel.family() == "coalesced_group" {
             // Other numbers of lanes than those near half.
@@ -87,7 +87,7 @@ pub(super) fn runs() {
         let outputs =
             native(launch).unwrap_or_else(|error| panic!("{kernel} {parameters:?}: {error}"));
         match check(launch, &outputs).unwrap() {
-            Verdict::Verified => {}
+            OutputVerdict::Verified => {}
             other => panic!("{kernel} {parameters:?}: {other:?}"),
         }
     });
@@ -107,7 +107,7 @@ fn too_many(catalogue: &Catalogue) {
     let outputs = native(&launch).unwrap();
     assert_eq!(words(&outputs, "outcome"), [2, 2, 1]);
     // For workgroups that fit, which three do on any GPU, that is wrong.
-    assert!(matches!(check(&launch, &outputs).unwrap(), Verdict::Mismatch(_)));
+    assert!(matches!(check(&launch, &outputs).unwrap(), OutputVerdict::Mismatch(_)));
 }
 
 /// The article's reduction is not the sum, and the references can tell.
@@ -118,8 +118,8 @@ fn mistakes(catalogue: &Catalogue) {
         launch(kernel, &[("form", form), ("n", Value::Integer(1000))])
     };
     let published = native(&form("published")).unwrap();
-    assert!(matches!(check(&form("published"), &published).unwrap(), Verdict::Verified));
-    assert!(matches!(check(&form("corrected"), &published).unwrap(), Verdict::Mismatch(_)));
+    assert!(matches!(check(&form("published"), &published).unwrap(), OutputVerdict::Verified));
+    assert!(matches!(check(&form("corrected"), &published).unwrap(), OutputVerdict::Mismatch(_)));
     let covered = words(&published, "covered_by_size");
     assert!(covered.iter().zip(0_u32..).any(|(covered, size)| *covered != 0 && *covered < size));
 }

@@ -217,7 +217,7 @@ fn collectives(driver: &Driver) {
     for one in run.measurements.iter().filter(|one| one.kernel == "shuffle/out_of_range") {
         assert_eq!(one.outputs_shown["returned"].len(), 34 * 128);
     }
-    assert_eq!(lanescope::analyze::undefined(&run).len(), 2);
+    assert_eq!(lanescope::analyze::undefined_rows(&run).len(), 2);
 }
 
 /// Opens a driver's only adapter in a child.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::record::{Method, Run, RunErrorKind, Status, Tag, Value};
 use lanescope::run::launched::outputs_sha256;
-use lanescope::run::profile::{Request, prepare};
+use lanescope::run::profile::{ProfileRequest, prepare};
 use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
 use lanescope::run::{CountRequest, Counted, Runner};
 use lanescope::units::Width;
@@ -168,7 +168,7 @@ const SCANNED: u64 = 4096;
 /// what is counted outside the spinning is the same everywhere.
 pub(super) fn look_back(driver: &Driver) {
     let text = include_str!("scan_look_back.wgsl");
-    let request = Request {
+    let request = ProfileRequest {
         file: "scan_look_back.wgsl".to_owned(),
         name: "scan_look_back".to_owned(),
         source: text.to_owned(),

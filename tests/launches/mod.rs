@@ -21,7 +21,7 @@ use std::sync::Mutex;
 
 use lanescope::analyze::compare;
 use lanescope::kernel::format::Combination;
-use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Language, Launch, SEED};
+use lanescope::kernel::{Catalogue, DeviceClass, Kernel, KernelLanguage, Launch, SEED};
 use lanescope::program::{Overrides, Parsed, Program};
 use lanescope::record::{Measurement, Method, Run, Value};
 use lanescope::run::simulator::SimulatorRunner;
@@ -86,7 +86,7 @@ fn programs(launch: &Launch) -> Vec<Program> {
 fn plain(launch: &Launch, contents: bool) -> String {
     let mut buffers: Vec<String> = launch.buffers.iter().map(|b| format!("{b:?}")).collect();
     // Only kernels in CUDA C++ take buffers in order.
-    if launch.language() == Language::Wgsl {
+    if launch.language() == KernelLanguage::Wgsl {
         buffers.sort();
     }
     let mut shown = launch.shown.clone();
@@ -163,7 +163,7 @@ fn line(kernel: &Kernel, point: &Point) -> String {
     let quick = launch(DeviceClass::Quick, point);
     let gpu = launch(DeviceClass::Gpu, point);
     let mut line = format!("{} {}", digest(&plain(&quick, true)), digest(&plain(&gpu, false)));
-    if kernel.language == Language::Wgsl {
+    if kernel.language == KernelLanguage::Wgsl {
         let small = small(kernel, point);
         let programs = programs(&small);
         write!(line, " {}", digest(&expected(&small, &programs))).unwrap();

@@ -396,7 +396,7 @@ fn written(case: &Case) -> Vec<Item> {
             entry_point: (form == Form::Plain).then_some(written.entry_point),
         });
         let beyond = match form {
-            Form::Plain => Needs::of(&module).beyond_defaults(),
+            Form::Plain => Needs::from_module(&module).beyond_defaults(),
             Form::Own | Form::Counted(_) => Vec::new(),
         };
         Item { shader: case.shader.clone(), part: case.part.clone(), form, text, beyond }

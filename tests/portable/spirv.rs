@@ -7,7 +7,7 @@
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use lanescope::program::{Language, emit_all};
+use lanescope::program::{TargetLanguage, emit_all};
 use rayon::prelude::*;
 
 use super::{Case, cases, name};
@@ -56,7 +56,8 @@ fn written(case: &Case) -> Vec<(&'static str, Vec<u8>)> {
     let modules = case.modules().into_iter();
     let words = |(form, module)| {
         let emissions = emit_all(&module, case.program.text()).unwrap();
-        let spirv = emissions.into_iter().find(|emission| emission.language == Language::SpirV);
+        let spirv =
+            emissions.into_iter().find(|emission| emission.language == TargetLanguage::SpirV);
         (name(form), spirv.unwrap().result.unwrap_or_else(|error| panic!("{error}")))
     };
     modules.map(words).collect()

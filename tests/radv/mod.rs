@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
-use lanescope::amd::Kind;
+use lanescope::amd::IssueKind;
 use lanescope::kernel::{Catalogue, DeviceClass, Launch, SEED};
 use lanescope::record::{Method, Output, Value};
 use lanescope::run::radv::matching::{Match, Matching};
@@ -106,6 +106,7 @@ fn launch(id: &str, chosen: &[(&str, i64)]) -> Launch {
 }
 
 /// Every kernel of the catalogue is right.
+#[expect(clippy::print_stdout, reason = "the parent reads it")]
 fn catalogue(runner: &mut RadvRunner, wave: Width) {
     let catalogue = Catalogue::embedded().unwrap();
     let mut simulator = SimulatorRunner::new(wave, STEPS_MAX);
@@ -168,7 +169,7 @@ fn passes(runner: &RadvRunner) {
             launch.buffers.iter().map(|one| (one.name.clone(), launch.contents(one))).collect();
         let executed = runner.execute(&launch, &mut buffers).unwrap();
         let [one] = executed.as_slice() else { panic!("{id} has one dispatch") };
-        let valu = one.outcome.total(&one.code, Kind::Valu);
+        let valu = one.outcome.total(&one.code, IssueKind::Valu);
         // Another version of the compiler emits another loop.
         if runner.device().driver == MEASURED {
             assert_eq!((valu.passes_min, valu.passes_max), (expected, expected), "{id}");
@@ -193,7 +194,7 @@ fn passes(runner: &RadvRunner) {
 fn matching(runner: &RadvRunner) {
     let wave = u64::from(runner.device().subgroup_width_run.unwrap().lanes());
     let only = |id: &str| -> (Executed, Matching) {
-        runner.matched(&launch(id, &[("n", 4096)])).unwrap().remove(0)
+        runner.match_code(&launch(id, &[("n", 4096)])).unwrap().remove(0)
     };
     let lost = |matching: &Matching| {
         matching.blocks.iter().filter(|what| **what == Match::Missing).count()
@@ -206,6 +207,6 @@ fn matching(runner: &RadvRunner) {
     assert!(!measured || lost(&sorting) <= 2, "insertion_sort: {:?}", sorting.blocks);
     let (executed, machine) = only("hot_loops/state_machine");
     assert!(lost(&machine) >= 4, "state_machine: {:?}", machine.blocks);
-    let valu = executed.outcome.total(&executed.code, Kind::Valu);
+    let valu = executed.outcome.total(&executed.code, IssueKind::Valu);
     assert_eq!(valu.lanes, wave * valu.executions, "the arms of state_machine are selects");
 }

@@ -1,11 +1,16 @@
 //! What must hold of sort-then-dispatch: every result right, at every width and on every driver.
 //!
-//! Input: the families `sort`, `sparse` and `moe`, and the library function through its example.
-//! Output: trials without a driver, and a check of each driver.
+//! Input: the families `sort`, `sparse` and `moe`, and the library function through its example and
+//! through the laboratory's random partitions. Output: trials without a driver, and a check of each
+//! driver.
+
+#[path = "../../lab/src/split_check.rs"]
+mod split_check;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
+use clap::Parser;
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use lanescope::record::{Method, Output, Run, Status, Value};
 use lanescope::run::launched::outputs_sha256;
@@ -18,6 +23,23 @@ use tempfile::TempDir;
 
 use crate::support::drivers::Driver;
 use crate::support::program;
+
+/// Set in a child's environment to the arguments of random partitions: a driver is chosen before a
+/// process begins.
+pub(crate) const CHILD: &str = "LANESCOPE_PARTITIONS_CHILD";
+
+/// The arguments of [`CHILD`].
+#[derive(Parser)]
+struct ChildArguments {
+    #[command(flatten)]
+    partitions: split_check::Arguments,
+}
+
+/// What the child does.
+pub(crate) fn child(arguments: &str) -> ExitCode {
+    let words = std::iter::once("partitions").chain(arguments.split(' '));
+    split_check::run(&ChildArguments::parse_from(words).partitions).unwrap()
+}
 
 /// Every width that a subgroup may have here.
 const WIDTHS: [&str; 6] = ["sim:4", "sim:8", "sim:16", "sim:32", "sim:64", "sim:128"];
@@ -265,7 +287,12 @@ fn example(name: &str, arguments: &[&str], driver: &Driver) -> String {
     let folder = program::path().parent().unwrap().join("examples");
     let path = folder.join(format!("{name}{}", std::env::consts::EXE_SUFFIX));
     assert!(path.exists(), "{} is built by `cargo test`", path.display());
-    let output = Command::new(path).args(arguments).envs(driver.environment()).output().unwrap();
+    output(Command::new(path).args(arguments), driver)
+}
+
+/// What a program prints that must end well on a driver.
+fn output(command: &mut Command, driver: &Driver) -> String {
+    let output = command.envs(driver.environment()).output().unwrap();
     let (code, stdout, stderr) = program::parts(&output);
     assert_eq!(code, 0, "{stdout}{stderr}");
     stdout
@@ -278,9 +305,8 @@ fn example(name: &str, arguments: &[&str], driver: &Driver) -> String {
 pub(crate) fn partitions(driver: &Driver) {
     let count = if driver.family == "lavapipe" { 12 } else { 60 };
     let seed = 100 * driver.width;
-    let [many, from] = [count.to_string(), seed.to_string()];
-    let random = ["--count", &many, "--seed", &from, "--n-max", "6000"];
-    let told = example("split_check", &random, driver);
+    let random = format!("--count {count} --seed {seed} --n-max 6000");
+    let told = output(Command::new(std::env::current_exe().unwrap()).env(CHILD, random), driver);
     assert_eq!(told.trim(), format!("{} partitions, 0 wrong", count + 3));
     // The program that the documentation shows, on the ids that it has of its own.
     let told = example("multisplit", &[], driver);

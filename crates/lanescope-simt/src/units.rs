@@ -172,7 +172,7 @@ pub struct Ratio(pub f64);
 
 impl Ratio {
     /// Divides two counts, or nothing where the divisor is zero: what was not counted has no ratio.
-    pub fn of(dividend: u64, divisor: u64) -> Option<Self> {
+    pub fn divide(dividend: u64, divisor: u64) -> Option<Self> {
         (divisor != 0).then(|| Self(approximate(dividend) / approximate(divisor)))
     }
 }
@@ -185,7 +185,7 @@ pub const fn approximate(count: u64) -> f64 {
 }
 
 /// Writes a count with its thousands set apart by narrow spaces.
-pub fn grouped(value: u128) -> String {
+pub fn grouped_text(value: u128) -> String {
     let digits = value.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
@@ -205,7 +205,7 @@ pub fn figure(value: f64) -> String {
             clippy::cast_sign_loss,
             reason = "a whole number that is not negative and below 2^53"
         )]
-        return grouped(value as u128);
+        return grouped_text(value as u128);
     }
     let digits = [10.0, 100.0, 1000.0].iter().filter(|limit| value.abs() >= **limit).count();
     format!("{value:.*}", 4 - digits)
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_ratio_to_nothing_is_nothing() {
-        assert_eq!(Ratio::of(1, 0), None);
-        assert_eq!(Ratio::of(1, 2), Some(Ratio(0.5)));
+        assert_eq!(Ratio::divide(1, 0), None);
+        assert_eq!(Ratio::divide(1, 2), Some(Ratio(0.5)));
     }
 }

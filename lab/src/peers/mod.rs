@@ -16,12 +16,13 @@ mod cuda;
 mod gpu;
 mod ours;
 mod peer;
+mod sampling;
 mod split;
 mod tune;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 
@@ -32,6 +33,7 @@ use lanescope::run::cuda::copies::Copies;
 use lanescope::statistics::median;
 use ours::{Ours, Sets, Tuning, Work};
 use peer::Peer;
+use sampling::{WARM_UP, repeats};
 
 /// Caches are cold when the copies together are larger than any cache.
 const COLD_BYTES: u64 = 256 << 20;
@@ -41,15 +43,6 @@ const COPIES_MAX: u64 = 512;
 
 /// The most copies of what is compiled for each copy.
 const COPIES_COMPILED_MAX: u64 = 8;
-
-/// A sample should take about this long.
-const SAMPLE_NS: f64 = 2e6;
-
-/// How long both sides run before samples count.
-const WARM_UP: Duration = Duration::from_millis(400);
-
-/// The most calls in a sample.
-const REPEATS_MAX: f64 = 200.0;
 
 /// Times the library's algorithms beside their peers.
 #[derive(Debug, clap::Args)]
@@ -223,17 +216,6 @@ fn on_cuda(number: usize, arguments: &Arguments) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// How many calls make a sample of a useful length.
-fn repeats(time_ns: f64) -> u32 {
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "between 4 and 200"
-    )]
-    let repeats = (SAMPLE_NS / time_ns).clamp(4.0, REPEATS_MAX) as u32;
-    repeats
 }
 
 /// The peers of a work that there are commands for; one without a command where there are none.

@@ -8,6 +8,7 @@ use lanescope::statistics::median;
 
 use super::gpu::Gpu;
 use super::ours::{Ours, Sets, Tuning, Work};
+use super::sampling::{WARM_UP, repeats};
 
 /// Times every way and prints them, fastest first.
 pub(crate) fn tune(
@@ -22,7 +23,7 @@ pub(crate) fn tune(
     for tuning in candidates(work, columns) {
         match sets.ready(gpu, tuning) {
             Ok(ours) => {
-                let repeats = super::repeats(ours.sample(gpu, 10)?);
+                let repeats = repeats(ours.sample(gpu, 10)?);
                 ready.push((tuning, ours, repeats, Vec::new()));
             }
             Err(error) => eprintln!("{tuning:?}: {error:#}"),
@@ -30,7 +31,7 @@ pub(crate) fn tune(
     }
     #[expect(clippy::disallowed_methods, reason = "a warm-up needs a clock")]
     let begin = std::time::Instant::now();
-    while begin.elapsed() < super::WARM_UP {
+    while begin.elapsed() < WARM_UP {
         for (_, ours, repeats, _) in &ready {
             ours.sample(gpu, *repeats)?;
         }

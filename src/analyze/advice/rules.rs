@@ -1,21 +1,21 @@
 //! The rules, one function each.
 //!
-//! Input: a [`Table`]. Output: [`Finding`]s. What proves what is said in [`super`]; the threshold of
+//! Input: a [`AdviceTable`]. Output: [`RuleFinding`]s. What proves what is said in [`super`]; the threshold of
 //! worth is applied there too.
 
 use std::collections::BTreeSet;
 
 use super::Rule;
-use super::table::{Construct, Count, Reach, Row, Sums, Table};
+use super::table::{AdviceConstruct, AdviceCount, AdviceRow, AdviceTable, BlockReach, Sums};
 use crate::{
     analyze::counts::ratio,
-    record::{ConditionClass, Leave, Part},
-    units::{BlockId, grouped as whole},
+    record::{ConditionClass, ConstructPart, Leave},
+    units::{BlockId, grouped_text as whole},
 };
 
 /// Something that a rule found.
 #[derive(Clone, Debug)]
-pub(super) struct Finding {
+pub(super) struct RuleFinding {
     /// The rule.
     pub(super) rule: Rule,
     /// The file.
@@ -29,7 +29,7 @@ pub(super) struct Finding {
 }
 
 /// Runs every rule.
-pub(super) fn findings(table: &Table) -> Vec<Finding> {
+pub(super) fn findings(table: &AdviceTable) -> Vec<RuleFinding> {
     let mut found = Vec::new();
     let mut branches: BTreeSet<u32> = BTreeSet::new();
     for (number, construct) in &table.constructs {
@@ -53,7 +53,7 @@ pub(super) fn findings(table: &Table) -> Vec<Finding> {
 }
 
 /// [`Rule::LaneParityBranch`], [`Rule::BranchByInvocation`] and [`Rule::DataDependentSwitch`].
-fn branch(table: &Table, number: u32, construct: &Construct) -> Option<Finding> {
+fn branch(table: &AdviceTable, number: u32, construct: &AdviceConstruct) -> Option<RuleFinding> {
     let rule = match construct.enclosure.condition {
         ConditionClass::LaneParity => Rule::LaneParityBranch,
         ConditionClass::Data => Rule::DataDependentSwitch,
@@ -61,13 +61,13 @@ fn branch(table: &Table, number: u32, construct: &Construct) -> Option<Finding> 
         ConditionClass::Uniform => return None,
     };
     let what = match construct.enclosure.part {
-        Part::IfAccept | Part::IfReject => "if",
-        Part::SwitchCase => "switch",
-        Part::LoopBody | Part::LoopContinuing => return None,
+        ConstructPart::IfAccept | ConstructPart::IfReject => "if",
+        ConstructPart::SwitchCase => "switch",
+        ConstructPart::LoopBody | ConstructPart::LoopContinuing => return None,
     };
     let parent = table.rows.get(&construct.enclosure.parent?)?;
     // A way out of a loop or function is another rule's.
-    let all_return = table.returned(construct) >= parent.lanes;
+    let all_return = table.count_returning_lanes(construct) >= parent.lanes;
     let mut firsts = construct.firsts.iter().filter_map(|id| table.rows.get(id));
     let way_out = firsts.any(|row| match row.flow.leaves {
         Some(Leave::Break) => true,
@@ -77,7 +77,7 @@ fn branch(table: &Table, number: u32, construct: &Construct) -> Option<Finding> 
     if way_out || !splits(table, construct, parent) {
         return None;
     }
-    let skipped = table.skipped(number, construct);
+    let skipped = table.skipped_blocks(number, construct);
     let what_else = if skipped.is_empty() { "" } else { "; so much with what `continue` skips" };
     let sums = unsplit(table, number, construct, parent, &skipped);
     let by = match rule {
@@ -99,7 +99,7 @@ fn branch(table: &Table, number: u32, construct: &Construct) -> Option<Finding> 
 }
 
 /// How many runs of its arms a branch has, and with how many lanes.
-fn runs_of_arms(table: &Table, construct: &Construct) -> String {
+fn runs_of_arms(table: &AdviceTable, construct: &AdviceConstruct) -> String {
     let arms = table.arms(construct);
     let known = arms.values().flatten();
     let (runs, lanes) = known.fold((0, 0), |sum, arm| (sum.0 + arm.0, sum.1 + arm.1));
@@ -112,19 +112,19 @@ fn runs_of_arms(table: &Table, construct: &Construct) -> String {
 /// What a branch's blocks take, and the most of it that its own split costs: the runs in front of it
 /// keep their lanes, and what splits lanes further inside goes on doing so.
 fn unsplit(
-    table: &Table,
+    table: &AdviceTable,
     number: u32,
-    construct: &Construct,
-    parent: &Row,
+    construct: &AdviceConstruct,
+    parent: &AdviceRow,
     skipped: &BTreeSet<BlockId>,
 ) -> Sums {
     let fullest = table.fullest(parent);
     let arms = table.arms(construct);
-    let kept = |row: &Row, count: Count| {
+    let kept = |row: &AdviceRow, count: AdviceCount| {
         match count.reach {
-            Reach::Shared => return 0,
-            Reach::Called => return count.lanes.div_ceil(fullest),
-            Reach::Direct => {}
+            BlockReach::Shared => return 0,
+            BlockReach::Called => return count.lanes.div_ceil(fullest),
+            BlockReach::Direct => {}
         }
         let least = if loops_around(row) > loops_around(parent) {
             count.lanes.div_ceil(fullest)
@@ -146,14 +146,14 @@ fn unsplit(
 }
 
 /// How many loops of its function are around a block.
-fn loops_around(row: &Row) -> usize {
-    let within = |part| matches!(part, Part::LoopBody | Part::LoopContinuing);
+fn loops_around(row: &AdviceRow) -> usize {
+    let within = |part| matches!(part, ConstructPart::LoopBody | ConstructPart::LoopContinuing);
     row.flow.path.iter().filter(|around| within(around.part)).count()
 }
 
 /// Whether a construct between a branch and a block inside may split lanes too, `else if`s that the
 /// branch speaks for left out.
-fn split_further(table: &Table, branch: u32, row: &Row) -> bool {
+fn split_further(table: &AdviceTable, branch: u32, row: &AdviceRow) -> bool {
     let path = row.flow.path.iter();
     let mut inner = path.skip_while(|around| around.construct != branch);
     let Some(head) = inner.next() else { return false };
@@ -170,7 +170,7 @@ fn split_further(table: &Table, branch: u32, row: &Row) -> bool {
 
 /// Whether the counts prove that the lanes of one run of `parent` entered a branch apart. Arms whose
 /// runs are not known are left out: that makes both sums smaller.
-fn splits(table: &Table, construct: &Construct, parent: &Row) -> bool {
+fn splits(table: &AdviceTable, construct: &AdviceConstruct, parent: &AdviceRow) -> bool {
     let arms = table.arms(construct);
     let known = || arms.values().flatten();
     let runs: u128 = known().map(|(executions, _)| executions).sum();
@@ -180,12 +180,17 @@ fn splits(table: &Table, construct: &Construct, parent: &Row) -> bool {
 }
 
 /// [`Rule::DivergentTripCounts`].
-fn divergent_trip_counts(table: &Table, number: u32, construct: &Construct) -> Option<Finding> {
-    let is_loop = matches!(construct.enclosure.part, Part::LoopBody | Part::LoopContinuing);
+fn divergent_trip_counts(
+    table: &AdviceTable,
+    number: u32,
+    construct: &AdviceConstruct,
+) -> Option<RuleFinding> {
+    let is_loop =
+        matches!(construct.enclosure.part, ConstructPart::LoopBody | ConstructPart::LoopContinuing);
     if !is_loop || construct.enclosure.condition == ConditionClass::Uniform {
         return None;
     }
-    let entered = table.entered(construct)?;
+    let entered = table.count_entries(construct)?;
     let leavings = table.leavings(number, construct);
     if leavings <= entered {
         return None;
@@ -196,8 +201,8 @@ fn divergent_trip_counts(table: &Table, number: u32, construct: &Construct) -> O
     let is_head = construct.inside.first() == Some(&first.block.id);
     let fullest = if is_head { table.fullest(first) } else { table.width };
     let sums = table.sums_kept(&construct.inside, |_, count| match count.reach {
-        Reach::Direct | Reach::Called => count.lanes.div_ceil(fullest),
-        Reach::Shared => 0,
+        BlockReach::Direct | BlockReach::Called => count.lanes.div_ceil(fullest),
+        BlockReach::Shared => 0,
     });
     let reason = format!(
         "The lanes of one subgroup leave this loop at different times, in {:.1} groups on average, \
@@ -214,19 +219,24 @@ fn divergent_trip_counts(table: &Table, number: u32, construct: &Construct) -> O
 }
 
 /// [`Rule::EarlyReturn`].
-fn early_return(table: &Table, number: u32, construct: &Construct) -> Option<Finding> {
-    let is_loop = matches!(construct.enclosure.part, Part::LoopBody | Part::LoopContinuing);
+fn early_return(
+    table: &AdviceTable,
+    number: u32,
+    construct: &AdviceConstruct,
+) -> Option<RuleFinding> {
+    let is_loop =
+        matches!(construct.enclosure.part, ConstructPart::LoopBody | ConstructPart::LoopContinuing);
     if is_loop || construct.enclosure.condition == ConditionClass::Uniform {
         return None;
     }
-    let directly = |row: &&Row| {
+    let directly = |row: &&AdviceRow| {
         row.flow.leaves == Some(Leave::Return)
             && row.flow.path.last().is_some_and(|around| around.construct == number)
     };
     let inside = || construct.inside.iter().filter_map(|id| table.rows.get(id));
     let returning = inside().find(directly)?;
     let parent = table.rows.get(&construct.enclosure.parent?)?;
-    let returned = table.returned(construct);
+    let returned = table.count_returning_lanes(construct);
     // Where all return there is nothing that goes on without them: a branch like any other.
     if returned >= parent.lanes {
         return None;
@@ -242,7 +252,9 @@ fn early_return(table: &Table, number: u32, construct: &Construct) -> Option<Fin
         .flow
         .path
         .iter()
-        .filter(|around| matches!(around.part, Part::LoopBody | Part::LoopContinuing))
+        .filter(|around| {
+            matches!(around.part, ConstructPart::LoopBody | ConstructPart::LoopContinuing)
+        })
         .map(|around| around.construct)
         .collect();
     let affected: BTreeSet<BlockId> = table
@@ -262,18 +274,19 @@ fn early_return(table: &Table, number: u32, construct: &Construct) -> Option<Fin
          what runs after it take {}.",
         whole(parent.lanes),
         whole(returned),
-        packed(table, sums)
+        packing_text(table, sums)
     );
     Some(finding(Rule::EarlyReturn, returning, construct.enclosure.line, sums.gain, reason))
 }
 
 /// [`Rule::PartialLastSubgroup`].
-fn partial_last_subgroup(table: &Table) -> Option<Finding> {
+fn partial_last_subgroup(table: &AdviceTable) -> Option<RuleFinding> {
     let rest = table.workgroup % table.width;
     if rest == 0 {
         return None;
     }
-    let entry = |row: &&Row| row.flow.function == table.entry_point && row.flow.path.is_empty();
+    let entry =
+        |row: &&AdviceRow| row.flow.function == table.entry_point && row.flow.path.is_empty();
     let first = table.rows.values().find(entry)?;
     if table.idle(first) == 0 {
         return None;
@@ -284,7 +297,7 @@ fn partial_last_subgroup(table: &Table) -> Option<Finding> {
     let partial = first.executions.div_ceil(subgroups);
     let saved = partial - (partial * rest).div_ceil(table.width);
     let partial_executions = table.partial_executions(partial, rest);
-    let gain = |row: &Row| {
+    let gain = |row: &AdviceRow| {
         let executions = partial_executions[&row.block.id] * saved / partial;
         table.removable(row).min(u128::from(row.block.operations) * executions)
     };
@@ -310,14 +323,14 @@ fn partial_last_subgroup(table: &Table) -> Option<Finding> {
 }
 
 /// [`Rule::BarrierInDivergentFlow`].
-fn barrier(table: &Table, row: &Row) -> Option<Finding> {
+fn barrier(table: &AdviceTable, row: &AdviceRow) -> Option<RuleFinding> {
     if !row.flow.barrier || row.executions == 0 {
         return None;
     }
-    let divergent = |other: &Row| {
+    let divergent = |other: &AdviceRow| {
         other.flow.path.iter().any(|around| around.condition != ConditionClass::Uniform)
     };
-    let returned = |other: &Row| {
+    let returned = |other: &AdviceRow| {
         other.flow.function == row.flow.function
             && other.block.id < row.block.id
             && other.flow.leaves == Some(Leave::Return)
@@ -348,12 +361,12 @@ fn barrier(table: &Table, row: &Row) -> Option<Finding> {
     Some(finding(Rule::BarrierInDivergentFlow, row, row.block.line, gain, reason))
 }
 
-fn finding(rule: Rule, row: &Row, line: u32, gain: u128, reason: String) -> Finding {
-    Finding { rule, file: row.block.file.clone(), line, gain, reason }
+fn finding(rule: Rule, row: &AdviceRow, line: u32, gain: u128, reason: String) -> RuleFinding {
+    RuleFinding { rule, file: row.block.file.clone(), line, gain, reason }
 }
 
 /// What the blocks take now, and with lanes packed.
-fn packed(table: &Table, sums: Sums) -> String {
+fn packing_text(table: &AdviceTable, sums: Sums) -> String {
     format!(
         "{} subgroup operations at {} of {} lanes, {} if their lanes were packed",
         whole(sums.subgroup_operations),

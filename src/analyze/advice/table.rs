@@ -1,19 +1,19 @@
 //! What rules ask of the counts: blocks summed over dispatches, constructs, gains.
 //!
-//! Input: one device's part of a profile. Output: a [`Table`] for each entry point. It judges
+//! Input: one device's part of a profile. Output: a [`AdviceTable`] for each entry point. It judges
 //! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     analyze::DeviceProfile,
-    record::{Block, Dispatch, Enclosure, Flow, Leave, Part},
+    record::{Block, ConstructPart, Dispatch, Enclosure, Flow, Leave},
     units::{BlockId, Width},
 };
 
 /// One block, all dispatches of its entry point together.
 #[derive(Clone, Debug)]
-pub(super) struct Row<'a> {
+pub(super) struct AdviceRow<'a> {
     /// The block, with the first dispatch's counts: only what is static is read from it.
     pub(super) block: &'a Block,
     /// Its flow.
@@ -28,7 +28,7 @@ pub(super) struct Row<'a> {
 
 /// A construct and where its counts are.
 #[derive(Clone, Debug)]
-pub(super) struct Construct {
+pub(super) struct AdviceConstruct {
     /// As one of its blocks has it; the part is that block's.
     pub(super) enclosure: Enclosure,
     /// The `if` in whose `else` arm it lies, where it lies directly in one.
@@ -43,7 +43,7 @@ pub(super) struct Construct {
 
 /// The counts of one entry point.
 #[derive(Clone, Debug)]
-pub(super) struct Table<'a> {
+pub(super) struct AdviceTable<'a> {
     /// The width.
     pub(super) width: u128,
     /// Invocations a workgroup.
@@ -51,20 +51,20 @@ pub(super) struct Table<'a> {
     /// The entry point's name.
     pub(super) entry_point: &'a str,
     /// The blocks by number.
-    pub(super) rows: BTreeMap<BlockId, Row<'a>>,
+    pub(super) rows: BTreeMap<BlockId, AdviceRow<'a>>,
     /// The constructs by number.
-    pub(super) constructs: BTreeMap<u32, Construct>,
+    pub(super) constructs: BTreeMap<u32, AdviceConstruct>,
 }
 
-impl<'a> Table<'a> {
+impl<'a> AdviceTable<'a> {
     /// Makes a table for each entry point; blocks without recorded flow are left out.
-    pub(super) fn of(device: &'a DeviceProfile, width: Width) -> Vec<Self> {
+    pub(super) fn build_all(device: &'a DeviceProfile, width: Width) -> Vec<Self> {
         let mut groups: BTreeMap<&str, Vec<&Dispatch>> = BTreeMap::new();
         for dispatch in &device.dispatches {
             groups.entry(&dispatch.entry_point).or_default().push(dispatch);
         }
         let table = |(entry_point, dispatches): (&'a str, Vec<&'a Dispatch>)| {
-            let mut rows: BTreeMap<BlockId, Row> = BTreeMap::new();
+            let mut rows: BTreeMap<BlockId, AdviceRow> = BTreeMap::new();
             for block in dispatches.iter().flat_map(|dispatch| &dispatch.blocks) {
                 add(&mut rows, block);
             }
@@ -81,12 +81,12 @@ impl<'a> Table<'a> {
     }
 
     /// The lanes that did nothing, summed over a block's executions.
-    pub(super) fn idle(&self, row: &Row) -> u128 {
+    pub(super) fn idle(&self, row: &AdviceRow) -> u128 {
         (row.executions * self.width).saturating_sub(row.lanes)
     }
 
     /// The subgroup operations of a block that packing its lanes would save at most.
-    pub(super) fn removable(&self, row: &Row) -> u128 {
+    pub(super) fn removable(&self, row: &AdviceRow) -> u128 {
         let least = row.lanes.div_ceil(self.width);
         u128::from(row.block.operations) * row.executions.saturating_sub(least)
     }
@@ -96,11 +96,11 @@ impl<'a> Table<'a> {
     /// A called function's outermost blocks run once a call, with the caller's lanes, until lanes may
     /// have returned; so much is the calls' own. Of all its other blocks every execution is counted,
     /// whoever called: that makes a bound larger and never too small.
-    fn with_callees(&self, blocks: &BTreeSet<BlockId>) -> BTreeMap<BlockId, Count> {
-        let counts = |row: &Row| (row.executions, row.lanes);
+    fn with_callees(&self, blocks: &BTreeSet<BlockId>) -> BTreeMap<BlockId, AdviceCount> {
+        let counts = |row: &AdviceRow| (row.executions, row.lanes);
         let mut own: BTreeMap<BlockId, (u128, u128)> = BTreeMap::new();
         let mut whole: BTreeSet<BlockId> = BTreeSet::new();
-        let mut calls = Calls::default();
+        let mut calls = CallTotals::default();
         for row in blocks.iter().filter_map(|id| self.rows.get(id)) {
             whole.insert(row.block.id);
             calls.add(self, row, Some(counts(row)));
@@ -128,13 +128,16 @@ impl<'a> Table<'a> {
             }
         }
         let called = own.into_iter().map(|(id, (executions, lanes))| {
-            (id, Count { reach: Reach::Called, executions, lanes })
+            (id, AdviceCount { reach: BlockReach::Called, executions, lanes })
         });
-        let mut all: BTreeMap<BlockId, Count> = called.collect();
+        let mut all: BTreeMap<BlockId, AdviceCount> = called.collect();
         for row in whole.iter().filter_map(|id| self.rows.get(id)) {
             let direct = blocks.contains(&row.block.id);
-            let reach = if direct { Reach::Direct } else { Reach::Shared };
-            all.insert(row.block.id, Count { reach, executions: row.executions, lanes: row.lanes });
+            let reach = if direct { BlockReach::Direct } else { BlockReach::Shared };
+            all.insert(
+                row.block.id,
+                AdviceCount { reach, executions: row.executions, lanes: row.lanes },
+            );
         }
         all
     }
@@ -149,7 +152,7 @@ impl<'a> Table<'a> {
     pub(super) fn sums_kept(
         &self,
         blocks: &BTreeSet<BlockId>,
-        kept: impl Fn(&Row, Count) -> u128,
+        kept: impl Fn(&AdviceRow, AdviceCount) -> u128,
     ) -> Sums {
         let mut sums = Sums::default();
         for (id, count) in self.with_callees(blocks) {
@@ -164,14 +167,14 @@ impl<'a> Table<'a> {
     }
 
     /// The lanes of a block's fullest issue; the width where that was not counted.
-    pub(super) fn fullest(&self, row: &Row) -> u128 {
+    pub(super) fn fullest(&self, row: &AdviceRow) -> u128 {
         let bins = row.histogram.as_ref();
         let last = bins.and_then(|bins| bins.iter().rposition(|count| *count > 0));
         last.map_or(self.width, |bin| bin as u128 + 1)
     }
 
     /// The fewest runs of a block that have `lanes` lanes together: its fullest ones.
-    pub(super) fn fewest(&self, row: &Row, lanes: u128) -> u128 {
+    pub(super) fn fewest(&self, row: &AdviceRow, lanes: u128) -> u128 {
         let Some(bins) = &row.histogram else { return lanes.div_ceil(self.width) };
         let (mut left, mut runs) = (lanes, 0);
         for (bin, count) in bins.iter().enumerate().rev() {
@@ -185,22 +188,22 @@ impl<'a> Table<'a> {
 
     /// The runs of each part of a construct: executions and lanes; nothing for a part where no block
     /// tells.
-    pub(super) fn arms(&self, construct: &Construct) -> BTreeMap<Way, Option<(u128, u128)>> {
-        let mut parts: BTreeMap<Way, Vec<&Row>> = BTreeMap::new();
+    pub(super) fn arms(&self, construct: &AdviceConstruct) -> BTreeMap<Way, Option<(u128, u128)>> {
+        let mut parts: BTreeMap<Way, Vec<&AdviceRow>> = BTreeMap::new();
         for row in construct.inside.iter().filter_map(|id| self.rows.get(id)) {
             parts.entry(construct.way(row)).or_default().push(row);
         }
-        let arm = |(way, rows): (Way, Vec<&Row>)| (way, self.arm(&rows, construct.depth + 1));
+        let arm = |(way, rows): (Way, Vec<&AdviceRow>)| (way, self.arm(&rows, construct.depth + 1));
         parts.into_iter().map(arm).collect()
     }
 
     /// The runs of one part, whose blocks are `rows`; `depth` constructs are around its body.
-    fn arm(&self, rows: &[&Row], depth: usize) -> Option<(u128, u128)> {
-        let escapes = |row: &&&Row| match row.flow.leaves {
+    fn arm(&self, rows: &[&AdviceRow], depth: usize) -> Option<(u128, u128)> {
+        let escapes = |row: &&&AdviceRow| match row.flow.leaves {
             None => false,
             Some(Leave::Return) => true,
             Some(leave @ (Leave::Break | Leave::Continue)) => {
-                left(row.flow, leave).is_none_or(|inner| inner < depth)
+                find_left_construct(row.flow, leave).is_none_or(|inner| inner < depth)
             }
         };
         let level = rows.iter().find(|row| row.flow.path.len() == depth);
@@ -214,7 +217,7 @@ impl<'a> Table<'a> {
     }
 
     /// The executions with which lanes come to a loop, by the block in front of it, else by its turns.
-    pub(super) fn entered(&self, construct: &Construct) -> Option<u128> {
+    pub(super) fn count_entries(&self, construct: &AdviceConstruct) -> Option<u128> {
         let parent = construct.enclosure.parent.and_then(|id| self.rows.get(&id));
         let entered = parent.map(|row| row.executions);
         entered.or_else(|| self.turned_in(construct).map(|(executions, _)| executions))
@@ -226,29 +229,30 @@ impl<'a> Table<'a> {
     /// Nothing where there is no such block, or where lanes may leave by `break if`. That can stand
     /// only in a `continuing` written after the body, and what follows the body in a `for` is written
     /// before it. A `break if` on a name that the body gave leaves no block, and is not seen.
-    pub(super) fn turned_in(&self, construct: &Construct) -> Option<(u128, u128)> {
+    pub(super) fn turned_in(&self, construct: &AdviceConstruct) -> Option<(u128, u128)> {
         let depth = construct.depth;
         let head = self.rows.get(construct.inside.first()?)?;
-        let level = |row: &Row| row.flow.path.len() == depth + 1;
-        if !level(head) || head.flow.path[depth].part != Part::LoopBody {
+        let level = |row: &AdviceRow| row.flow.path.len() == depth + 1;
+        if !level(head) || head.flow.path[depth].part != ConstructPart::LoopBody {
             return None;
         }
         let inside = || construct.inside.iter().filter_map(|id| self.rows.get(id));
-        let part = |row: &Row| row.flow.path[depth].part;
-        let turn = if let Some(next) = inside().find(|row| part(row) == Part::LoopContinuing) {
-            let place = |row: &Row| (row.block.line, row.block.column);
-            let of_for =
-                inside().any(|row| part(row) == Part::LoopBody && place(row) > place(next));
-            (level(next) && of_for).then_some(next)
-        } else {
-            let skips = |row: &Row| {
-                row.flow.leaves == Some(Leave::Continue)
-                    && left(row.flow, Leave::Continue) == Some(depth)
-            };
-            let last = self.rows.get(construct.inside.last()?)?;
-            let ends = level(last) && last.flow.leaves.is_none();
-            (ends && !inside().any(skips)).then_some(last)
-        }?;
+        let part = |row: &AdviceRow| row.flow.path[depth].part;
+        let turn =
+            if let Some(next) = inside().find(|row| part(row) == ConstructPart::LoopContinuing) {
+                let place = |row: &AdviceRow| (row.block.line, row.block.column);
+                let of_for = inside()
+                    .any(|row| part(row) == ConstructPart::LoopBody && place(row) > place(next));
+                (level(next) && of_for).then_some(next)
+            } else {
+                let skips = |row: &AdviceRow| {
+                    row.flow.leaves == Some(Leave::Continue)
+                        && find_left_construct(row.flow, Leave::Continue) == Some(depth)
+                };
+                let last = self.rows.get(construct.inside.last()?)?;
+                let ends = level(last) && last.flow.leaves.is_none();
+                (ends && !inside().any(skips)).then_some(last)
+            }?;
         let executions =
             head.executions.checked_sub(turn.executions).filter(|executions| *executions > 0)?;
         Some((executions, head.lanes.checked_sub(turn.lanes)?))
@@ -265,11 +269,15 @@ impl<'a> Table<'a> {
         // Callers are numbered after what they call.
         for (id, row) in self.rows.iter().rev() {
             let runs_here = runs.get(row.flow.function.as_str()).copied().unwrap_or(0);
-            let within = |part| matches!(part, Part::LoopBody | Part::LoopContinuing);
+            let within =
+                |part| matches!(part, ConstructPart::LoopBody | ConstructPart::LoopContinuing);
             let around = row.flow.path.iter().find(|around| within(around.part));
             let part = match around.and_then(|around| self.constructs.get(&around.construct)) {
                 None => runs_here,
-                Some(outermost) => match self.entered(outermost).filter(|entered| *entered > 0) {
+                Some(outermost) => match self
+                    .count_entries(outermost)
+                    .filter(|entered| *entered > 0)
+                {
                     Some(entered) => (row.executions * runs_here.min(entered)).div_ceil(entered),
                     None => row.executions,
                 },
@@ -288,21 +296,27 @@ impl<'a> Table<'a> {
     }
 
     /// The lanes that return somewhere inside a construct.
-    pub(super) fn returned(&self, construct: &Construct) -> u128 {
+    pub(super) fn count_returning_lanes(&self, construct: &AdviceConstruct) -> u128 {
         let inside = construct.inside.iter().filter_map(|id| self.rows.get(id));
         inside.filter(|row| row.flow.leaves == Some(Leave::Return)).map(|row| row.lanes).sum()
     }
 
     /// The rest of a loop's body that lanes skip by a `continue` inside a construct.
-    pub(super) fn skipped(&self, number: u32, construct: &Construct) -> BTreeSet<BlockId> {
+    pub(super) fn skipped_blocks(
+        &self,
+        number: u32,
+        construct: &AdviceConstruct,
+    ) -> BTreeSet<BlockId> {
         let Some(last) = construct.inside.last() else { return BTreeSet::new() };
         let inside = construct.inside.iter().filter_map(|id| self.rows.get(id));
         let around = inside
             .filter(|row| row.flow.leaves == Some(Leave::Continue))
-            .filter_map(|row| left(row.flow, Leave::Continue).map(|depth| row.flow.path[depth]))
+            .filter_map(|row| {
+                find_left_construct(row.flow, Leave::Continue).map(|depth| row.flow.path[depth])
+            })
             .find(|around| around.construct < number);
         let Some(around) = around else { return BTreeSet::new() };
-        let rest = |row: &&Row| {
+        let rest = |row: &&AdviceRow| {
             let same = |other: &Enclosure| {
                 other.construct == around.construct && other.part == around.part
             };
@@ -312,11 +326,15 @@ impl<'a> Table<'a> {
     }
 
     /// Whether a function is called, however far up, from a block that `divergent` says yes to.
-    pub(super) fn entered_apart(&self, function: &str, divergent: &dyn Fn(&Row) -> bool) -> bool {
+    pub(super) fn entered_apart(
+        &self,
+        function: &str,
+        divergent: &dyn Fn(&AdviceRow) -> bool,
+    ) -> bool {
         let mut known = BTreeSet::from([function]);
         let mut pending = vec![function];
         while let Some(called) = pending.pop() {
-            let calls = |row: &&Row| row.flow.calls.iter().any(|name| name == called);
+            let calls = |row: &&AdviceRow| row.flow.calls.iter().any(|name| name == called);
             for caller in self.rows.values().filter(calls) {
                 if divergent(caller) {
                     return true;
@@ -331,11 +349,11 @@ impl<'a> Table<'a> {
 
     /// The executions with which lanes leave a loop for good by a statement: its `break`s, and every
     /// `return` inside.
-    pub(super) fn leavings(&self, number: u32, construct: &Construct) -> u128 {
-        let leaves = |row: &&Row| match row.flow.leaves {
+    pub(super) fn leavings(&self, number: u32, construct: &AdviceConstruct) -> u128 {
+        let leaves = |row: &&AdviceRow| match row.flow.leaves {
             Some(Leave::Return) => true,
             Some(Leave::Continue) | None => false,
-            Some(Leave::Break) => left(row.flow, Leave::Break)
+            Some(Leave::Break) => find_left_construct(row.flow, Leave::Break)
                 .is_some_and(|depth| row.flow.path[depth].construct == number),
         };
         let inside = construct.inside.iter().filter_map(|id| self.rows.get(id));
@@ -343,22 +361,22 @@ impl<'a> Table<'a> {
     }
 }
 
-impl Construct {
+impl AdviceConstruct {
     /// The part that a block inside lies in.
-    pub(super) fn way(&self, row: &Row) -> Way {
+    pub(super) fn way(&self, row: &AdviceRow) -> Way {
         let around = row.flow.path[self.depth];
         (around.part, around.case)
     }
 }
 
 /// A part of a construct, with its number.
-pub(super) type Way = (Part, u32);
+pub(super) type Way = (ConstructPart, u32);
 
 /// A block's executions and lanes, as far as some blocks reach it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Count {
+pub(super) struct AdviceCount {
     /// How they reach it.
-    pub(super) reach: Reach,
+    pub(super) reach: BlockReach,
     /// Executions.
     pub(super) executions: u128,
     /// Lanes.
@@ -367,7 +385,7 @@ pub(super) struct Count {
 
 /// How a block is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
+pub(super) enum BlockReach {
     /// It is one of the blocks.
     Direct,
     /// They call its function, and these are the calls' own counts.
@@ -377,21 +395,21 @@ pub(super) enum Reach {
 }
 
 /// The place in a block's path of the construct that its `break` or `continue` belongs to.
-fn left(flow: &Flow, leave: Leave) -> Option<usize> {
+fn find_left_construct(flow: &Flow, leave: Leave) -> Option<usize> {
     flow.path.iter().rposition(|around| match around.part {
-        Part::LoopBody | Part::LoopContinuing => true,
-        Part::SwitchCase => leave == Leave::Break,
-        Part::IfAccept | Part::IfReject => false,
+        ConstructPart::LoopBody | ConstructPart::LoopContinuing => true,
+        ConstructPart::SwitchCase => leave == Leave::Break,
+        ConstructPart::IfAccept | ConstructPart::IfReject => false,
     })
 }
 
 /// Functions to be counted, by their first block: executions and lanes of the calls, where known.
 #[derive(Default)]
-struct Calls(BTreeMap<BlockId, Option<(u128, u128)>>);
+struct CallTotals(BTreeMap<BlockId, Option<(u128, u128)>>);
 
-impl Calls {
+impl CallTotals {
     /// Adds what a block calls, once for each of its `executions` with its `lanes`.
-    fn add(&mut self, table: &Table, row: &Row, counts: Option<(u128, u128)>) {
+    fn add(&mut self, table: &AdviceTable, row: &AdviceRow, counts: Option<(u128, u128)>) {
         for name in &row.flow.calls {
             let first = table.rows.values().find(|other| other.flow.function == *name);
             let Some(first) = first.map(|row| row.block.id) else { continue };
@@ -413,14 +431,14 @@ pub(super) struct Sums {
 }
 
 /// Adds a dispatch's counts of a block.
-fn add<'a>(rows: &mut BTreeMap<BlockId, Row<'a>>, block: &'a Block) {
+fn add<'a>(rows: &mut BTreeMap<BlockId, AdviceRow<'a>>, block: &'a Block) {
     let Some(flow) = &block.flow else { return };
     let bins = |block: &Block| {
         block.histogram.as_ref().map(|bins| bins.iter().map(|count| u128::from(*count)).collect())
     };
     let (executions, lanes) = (u128::from(block.executions.0), u128::from(block.lanes.0));
     let Some(row) = rows.get_mut(&block.id) else {
-        let row = Row { block, flow, executions, lanes, histogram: bins(block) };
+        let row = AdviceRow { block, flow, executions, lanes, histogram: bins(block) };
         rows.insert(block.id, row);
         return;
     };
@@ -435,16 +453,16 @@ fn add<'a>(rows: &mut BTreeMap<BlockId, Row<'a>>, block: &'a Block) {
 }
 
 /// Collects the constructs from the paths of blocks.
-fn constructs(rows: &BTreeMap<BlockId, Row>) -> BTreeMap<u32, Construct> {
-    let mut found: BTreeMap<u32, Construct> = BTreeMap::new();
+fn constructs(rows: &BTreeMap<BlockId, AdviceRow>) -> BTreeMap<u32, AdviceConstruct> {
+    let mut found: BTreeMap<u32, AdviceConstruct> = BTreeMap::new();
     for (id, row) in rows {
         for (depth, around) in row.flow.path.iter().enumerate() {
-            let construct = found.entry(around.construct).or_insert_with(|| Construct {
+            let construct = found.entry(around.construct).or_insert_with(|| AdviceConstruct {
                 enclosure: *around,
                 chain: depth
                     .checked_sub(1)
                     .map(|outer| row.flow.path[outer])
-                    .filter(|outer| outer.part == Part::IfReject)
+                    .filter(|outer| outer.part == ConstructPart::IfReject)
                     .map(|outer| outer.construct),
                 depth,
                 firsts: Vec::new(),

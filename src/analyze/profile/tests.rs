@@ -19,7 +19,7 @@ fn lines_stand_by_waste_and_sum_to_the_whole() {
         assert!(wasted.is_sorted_by(|a, b| a >= b) && wasted[0] > 0.0, "{wasted:?}");
         let shares: f64 = device.lines.iter().map(|l| l.share.expect("counted").0).sum();
         assert!((shares - 1.0).abs() < 1e-9, "{shares}");
-        assert_eq!(device.column.work, Work::of(measurement));
+        assert_eq!(device.column.work, Work::from_measurement(measurement));
         assert_eq!(device.efficiency(), measurement.efficiency_ratio);
         for line in &device.lines {
             assert!(!line.blocks.is_empty(), "line {}", line.line);

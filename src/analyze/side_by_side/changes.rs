@@ -24,7 +24,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::record::{Block, Dispatch, Enclosure, Instruction, MachineCode, Part};
+use crate::record::{Block, ConstructPart, Dispatch, Enclosure, Instruction, MachineCode};
 
 /// A block that at most this part of the lanes enter, on the mean, is entered by some.
 pub(super) const PARTIAL: f64 = 0.9;
@@ -95,7 +95,7 @@ impl std::fmt::Display for Change {
 
 impl Executed {
     /// Sums over instructions.
-    pub fn of<'a>(instructions: impl IntoIterator<Item = &'a Instruction>) -> Self {
+    pub fn sum<'a>(instructions: impl IntoIterator<Item = &'a Instruction>) -> Self {
         instructions.into_iter().fold(Self::default(), |sum, one| Self {
             instructions: sum.instructions + u128::from(one.inst_executed),
             threads: sum.threads + u128::from(one.thread_inst_executed),
@@ -125,7 +125,7 @@ impl Executed {
 
 /// The least mean of lanes of any instruction that was executed: no average of them lies below.
 pub(super) fn threads_least(code: &MachineCode) -> Option<f64> {
-    let means = code.instructions.iter().filter_map(|one| Executed::of([one]).threads_mean());
+    let means = code.instructions.iter().filter_map(|one| Executed::sum([one]).threads_mean());
     means.reduce(f64::min)
 }
 
@@ -144,7 +144,7 @@ pub(super) fn changes(dispatch: &Dispatch, width: f64) -> Vec<Change> {
     let Some(code) = &dispatch.machine_code else { return Vec::new() };
     let mut found: BTreeMap<ChangeKind, Vec<u32>> = BTreeMap::new();
     for facts in lines(dispatch, code) {
-        for kind in judged(&facts, width) {
+        for kind in judge(&facts, width) {
             found.entry(kind).or_default().push(facts.line);
         }
     }
@@ -176,9 +176,9 @@ fn lines<'a>(dispatch: &'a Dispatch, code: &'a MachineCode) -> Vec<LineFacts<'a>
 }
 
 #[expect(clippy::cast_precision_loss, reason = "ratios of counts, held against margins")]
-fn judged(facts: &LineFacts<'_>, width: f64) -> Vec<ChangeKind> {
+fn judge(facts: &LineFacts<'_>, width: f64) -> Vec<ChangeKind> {
     let LineFacts { block, fma_operations, instructions, .. } = facts;
-    let sum = Executed::of(instructions.iter().copied());
+    let sum = Executed::sum(instructions.iter().copied());
     let executions = block.executions.0 as f64;
     let mut kinds = Vec::new();
     let Some(threads) = sum.threads_mean() else {
@@ -188,12 +188,12 @@ fn judged(facts: &LineFacts<'_>, width: f64) -> Vec<ChangeKind> {
         return kinds;
     };
     let counted = block.lanes.0 as f64 / executions;
-    if within(block, is_branch) && counted < PARTIAL * width && threads >= FULL * width {
+    if is_within(block, is_branch) && counted < PARTIAL * width && threads >= FULL * width {
         let on = sum.threads_on as f64 / sum.threads as f64;
         kinds.push(if on >= FULL { ChangeKind::Select } else { ChangeKind::Predicated });
     }
     let most = instructions.iter().map(|one| one.inst_executed).max().unwrap_or(0);
-    if within(block, is_loop) && most > 0 {
+    if is_within(block, is_loop) && most > 0 {
         let copies = executions / most as f64;
         let whole = copies.round();
         if whole >= 2.0 && (copies / whole - 1.0).abs() <= WHOLE {
@@ -211,18 +211,18 @@ fn judged(facts: &LineFacts<'_>, width: f64) -> Vec<ChangeKind> {
     kinds
 }
 
-fn within(block: &Block, kind: fn(Part) -> bool) -> bool {
+fn is_within(block: &Block, kind: fn(ConstructPart) -> bool) -> bool {
     let path = block.flow.iter().flat_map(|flow| &flow.path);
     path.into_iter().any(|around: &Enclosure| kind(around.part))
 }
 
-fn is_branch(part: Part) -> bool {
+fn is_branch(part: ConstructPart) -> bool {
     match part {
-        Part::IfAccept | Part::IfReject | Part::SwitchCase => true,
-        Part::LoopBody | Part::LoopContinuing => false,
+        ConstructPart::IfAccept | ConstructPart::IfReject | ConstructPart::SwitchCase => true,
+        ConstructPart::LoopBody | ConstructPart::LoopContinuing => false,
     }
 }
 
-fn is_loop(part: Part) -> bool {
+fn is_loop(part: ConstructPart) -> bool {
     !is_branch(part)
 }

@@ -16,7 +16,7 @@ pub use changes::{Change, ChangeKind, Executed};
 
 use super::counts::{active_lanes_mean, active_lanes_mean_expected};
 use super::machine;
-use super::names::{FORM, device, device_label, family, published, short_name};
+use super::names::{FORM, device, device_label, family, find_published, short_name};
 use super::plausibility::plausibility;
 use super::rounds::median_time;
 use crate::record::{Measurement, Published, Run, Status};
@@ -202,7 +202,7 @@ fn row(
         parameters: super::names::parameters_text(&cuda.parameters, &[FORM]),
         expected: active_lanes_mean_expected(cuda)
             .or_else(|| simulated.and_then(active_lanes_mean_expected)),
-        published: published(run, &cuda.kernel, cuda.subgroup_width).cloned(),
+        published: find_published(run, &cuda.kernel, cuda.subgroup_width).cloned(),
         simulated: lanes(simulated, "the simulator at 32"),
         counted_other: lanes(other, "a GPU through Vulkan"),
         counted_cuda: lanes(Some(cuda), "CUDA"),
@@ -285,7 +285,7 @@ fn hardware(measurement: &Measurement) -> Result<Executed, Missing> {
     let dispatches = &measurement.dispatches;
     let codes = dispatches.iter().map(|dispatch| dispatch.machine_code.as_ref());
     let sums: Option<Vec<Executed>> =
-        codes.map(|code| code.map(|code| Executed::of(&code.instructions))).collect();
+        codes.map(|code| code.map(|code| Executed::sum(&code.instructions))).collect();
     match sums {
         Some(sums) if !sums.is_empty() => {
             Ok(sums.into_iter().fold(Executed::default(), Executed::plus))

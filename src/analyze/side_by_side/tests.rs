@@ -6,8 +6,8 @@ use super::changes::changes;
 use super::*;
 use crate::fixtures;
 use crate::record::{
-    Block, BlockCode, ConditionClass, Counter, DeviceKind, Dispatch, Enclosure, Flow, Instruction,
-    KernelNote, MachineCode, Part, Published,
+    Block, BlockCode, ConditionClass, ConstructPart, Counter, DeviceKind, Dispatch, Enclosure,
+    Flow, Instruction, KernelNote, MachineCode, Published,
 };
 use crate::units::{BlockId, Executions, Lanes};
 
@@ -15,7 +15,7 @@ use crate::units::{BlockId, Executions, Lanes};
 const ISSUES: u64 = 1000;
 
 /// A block of one multiply-add on line 8 within `part`, `lanes` of 32 in each execution.
-fn block(part: Part, lanes: u64) -> Block {
+fn block(part: ConstructPart, lanes: u64) -> Block {
     let around = Enclosure {
         construct: 0,
         part,
@@ -99,7 +99,7 @@ fn said(block: Block, instructions: Vec<Instruction>) -> Vec<String> {
 
 #[test]
 fn a_branch_that_became_a_select_or_predication_is_told_from_one_that_is_there() {
-    let arm = || block(Part::IfAccept, 16);
+    let arm = || block(ConstructPart::IfAccept, 16);
     let with = |lanes: f64, on: f64| said(arm(), vec![instruction(8, ISSUES, lanes, on)]);
     assert_eq!(with(32.0, 32.0), ["branch became a select (line 8)"]);
     assert_eq!(with(32.0, 16.0), ["branch became predication (line 8)"]);
@@ -109,9 +109,12 @@ fn a_branch_that_became_a_select_or_predication_is_told_from_one_that_is_there()
     assert!(with(30.0, 30.0).is_empty());
     assert_eq!(with(31.5, 31.5), ["branch became a select (line 8)"]);
     // An arm that all lanes enter has nothing to become.
-    assert!(said(block(Part::IfAccept, 32), vec![instruction(8, ISSUES, 32.0, 32.0)]).is_empty());
+    assert!(
+        said(block(ConstructPart::IfAccept, 32), vec![instruction(8, ISSUES, 32.0, 32.0)])
+            .is_empty()
+    );
     // Outside of branches all lanes are there by right.
-    let body = block(Part::LoopBody, 16);
+    let body = block(ConstructPart::LoopBody, 16);
     assert!(said(body, vec![instruction(8, ISSUES, 32.0, 32.0)]).is_empty());
 }
 
@@ -119,7 +122,7 @@ fn a_branch_that_became_a_select_or_predication_is_told_from_one_that_is_there()
 fn copies_of_a_loops_body_are_counted_where_their_number_is_whole() {
     let with = |copies: usize, executed: u64| {
         let each = vec![instruction(8, executed, 32.0, 32.0); copies];
-        said(block(Part::LoopBody, 32), each)
+        said(block(ConstructPart::LoopBody, 32), each)
     };
     assert_eq!(with(4, ISSUES / 4), ["loop unrolled 4 times (line 8)"]);
     // Not unrolled: one instruction, as often as the source.
@@ -129,35 +132,39 @@ fn copies_of_a_loops_body_are_counted_where_their_number_is_whole() {
     // A remainder, executed more seldom, changes nothing: the most executed counts.
     let mut each = vec![instruction(8, ISSUES / 4, 32.0, 32.0); 4];
     each.push(instruction(8, 1, 32.0, 32.0));
-    assert_eq!(said(block(Part::LoopBody, 32), each), ["loop unrolled 4 times (line 8)"]);
+    assert_eq!(said(block(ConstructPart::LoopBody, 32), each), ["loop unrolled 4 times (line 8)"]);
     // In a branch without a loop, copies are something else.
-    let arm = block(Part::IfAccept, 32);
+    let arm = block(ConstructPart::IfAccept, 32);
     assert!(said(arm, vec![instruction(8, ISSUES / 4, 32.0, 32.0); 4]).is_empty());
 }
 
 #[test]
 fn fewer_instructions_than_arithmetic_is_folding_and_none_is_removal() {
     let with = |executed: u64, line: u32| {
-        said(block(Part::IfReject, 32), vec![instruction(line, executed, 32.0, 32.0)])
+        said(block(ConstructPart::IfReject, 32), vec![instruction(line, executed, 32.0, 32.0)])
     };
     assert_eq!(with(ISSUES / 2, 8), ["arithmetic folded (line 8)"]);
     assert!(with(ISSUES * 95 / 100, 8).is_empty());
     assert_eq!(with(ISSUES, 9), ["work removed (line 8)"]);
     // A line that adds and multiplies nothing may go anywhere.
-    let mut moved = block(Part::IfReject, 32);
+    let mut moved = block(ConstructPart::IfReject, 32);
     Arc::make_mut(&mut moved.code).fma_operations = Some(0);
     assert!(said(moved, vec![instruction(9, ISSUES, 32.0, 32.0)]).is_empty());
     // What never ran in the source leaves nothing behind.
-    let idle = Block { executions: Executions(0), lanes: Lanes(0), ..block(Part::IfReject, 32) };
+    let idle =
+        Block { executions: Executions(0), lanes: Lanes(0), ..block(ConstructPart::IfReject, 32) };
     assert!(said(idle, vec![instruction(9, ISSUES, 32.0, 32.0)]).is_empty());
 }
 
 #[test]
 fn a_line_of_two_blocks_and_code_without_counts_say_nothing() {
-    let twice = vec![block(Part::IfAccept, 16), block(Part::IfReject, 16)];
+    let twice = vec![block(ConstructPart::IfAccept, 16), block(ConstructPart::IfReject, 16)];
     let full = vec![instruction(8, ISSUES, 32.0, 32.0)];
     assert!(changes(&dispatch(twice, full), 32.0).is_empty());
-    let bare = Dispatch { machine_code: None, ..dispatch(vec![block(Part::IfAccept, 16)], vec![]) };
+    let bare = Dispatch {
+        machine_code: None,
+        ..dispatch(vec![block(ConstructPart::IfAccept, 16)], vec![])
+    };
     assert!(changes(&bare, 32.0).is_empty());
 }
 

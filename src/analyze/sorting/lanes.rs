@@ -58,7 +58,7 @@ fn of_family(
     mut pairs: Vec<(&Measurement, &Measurement)>,
 ) -> Option<BeforeAfter> {
     let all = pairs.len();
-    let usual = Usual::of(run);
+    let usual = Usual::from_run(run);
     keep_usual(&mut pairs, |(kernel, _)| usual.count(&kernel.parameters));
     // Of each kernel and device the largest.
     let mut largest: BTreeMap<(&str, &str), (&Measurement, &Measurement)> = BTreeMap::new();

@@ -19,7 +19,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{number, pairs, speedup, stages};
 use crate::analyze::counts::{Work, active_lanes_mean, efficiency, ratio};
 use crate::analyze::names::{SIZE, device, device_label, family};
-use crate::analyze::order::ordered;
+use crate::analyze::order::order_rows;
 use crate::analyze::rounds::median_time;
 use crate::analyze::usual::{Usual, asks_where_it_pays};
 use crate::record::{CountedArms, Divergence, Measurement, Run, Status, Value};
@@ -139,7 +139,7 @@ pub fn model_tables(run: &Run) -> Vec<ModelTable> {
 }
 
 fn table(label: String, family: String, rows: Vec<ModelRow>) -> ModelTable {
-    let rows = ordered(rows, |row| (&row.kernel, &row.parameters));
+    let rows = order_rows(rows, |row| (&row.kernel, &row.parameters));
     let names: BTreeSet<&String> = rows.iter().flat_map(|row| row.parameters.keys()).collect();
     let values = |name: &String| {
         let texts = rows.iter().map(|row| row.parameters.get(name).map(ToString::to_string));
@@ -196,8 +196,10 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
     let own = device(run, &kernel.device);
     // What was not counted has no width of its own.
     let width = kernel.subgroup_width.or(own.and_then(|device| device.subgroup_width_run));
-    let (before, after) =
-        (Work::of(baseline).subgroup_operations, Work::of(kernel).subgroup_operations);
+    let (before, after) = (
+        Work::from_measurement(baseline).subgroup_operations,
+        Work::from_measurement(kernel).subgroup_operations,
+    );
     let speedup_counted = ratio(before, after).filter(|_| before > 0);
     let rate = own.and_then(|device| device.copy_bytes_per_s);
     let order = order_bytes(run, kernel);
@@ -231,7 +233,7 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
         remainder: time.zip(predicted.or(counted)).map(|(time, ns)| Nanoseconds(time.0 - ns)),
         bytes,
         copy_rate: time.zip(rate).and_then(moved),
-        unusual: Usual::of(run).count(&kernel.parameters),
+        unusual: Usual::from_run(run).count(&kernel.parameters),
         dispatches: kernel.dispatches.iter().filter(|dispatch| !dispatch.setup).count(),
         sorting: sorting(run, kernel),
     }
@@ -282,7 +284,7 @@ fn arms_expected(run: &Run, kernel: &Measurement, width: Width) -> Option<f64> {
     let arms = if has(kernel, &divergence.only) {
         arms(kernel, divergence)?
     } else {
-        shares_counted(run, kernel, divergence.counted.as_ref()?)?
+        count_shares(run, kernel, divergence.counted.as_ref()?)?
     };
     let mean: f64 = arms.iter().map(|(length, p)| length * p).sum();
     (mean > 0.0).then(|| arms_run_unequal(&arms, width) / mean)
@@ -314,11 +316,7 @@ fn arms(kernel: &Measurement, divergence: &Divergence) -> Option<Vec<(f64, f64)>
 
 /// Each arm's share of the elements, from what a kernel counted of the same launch that has a dispatch
 /// for each arm.
-fn shares_counted(
-    run: &Run,
-    kernel: &Measurement,
-    counted: &CountedArms,
-) -> Option<Vec<(f64, f64)>> {
+fn count_shares(run: &Run, kernel: &Measurement, counted: &CountedArms) -> Option<Vec<(f64, f64)>> {
     let CountedArms { kernel: counter, entry_point, only } = counted;
     let same = |one: &&Measurement| {
         let agrees = |(name, value): (&String, &Value)| {

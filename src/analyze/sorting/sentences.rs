@@ -47,10 +47,10 @@ impl Crossover {
         let end = |point: Option<&(f64, f64)>| exact(point.map_or(0.0, |(x, _)| *x));
         let range = || format!("{named} from {} to {}", end(points.first()), end(points.last()));
         match self {
-            Self::From(x) => format!("from {axis} = {}", rounded(*x)),
-            Self::UpTo(x) => format!("up to {axis} = {}", rounded(*x)),
+            Self::From(x) => format!("from {axis} = {}", rounded_text(*x)),
+            Self::UpTo(x) => format!("up to {axis} = {}", rounded_text(*x)),
             Self::Between(from, to) => {
-                format!("from {axis} = {} to {}", rounded(*from), rounded(*to))
+                format!("from {axis} = {} to {}", rounded_text(*from), rounded_text(*to))
             }
             Self::Always => format!("at every {}", range()),
             Self::Never => format!("at no {}", range()),
@@ -60,7 +60,7 @@ impl Crossover {
 }
 
 /// Two digits that count, with commas between thousands.
-pub(super) fn rounded(x: f64) -> String {
+pub(super) fn rounded_text(x: f64) -> String {
     if x <= 0.0 {
         return exact(x);
     }
@@ -199,7 +199,7 @@ fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
                 (false, 1) => "pays",
                 (false, _) => "pay",
             };
-            format!("{} {verb} {words}", listed(&kernels))
+            format!("{} {verb} {words}", list_text(&kernels))
         })
         .collect();
     Some(format!(
@@ -212,7 +212,7 @@ fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
 }
 
 /// `a`, `a and b`, `a, b and c`.
-fn listed(names: &[String]) -> String {
+fn list_text(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),

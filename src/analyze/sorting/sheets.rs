@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{SpeedCurve, spread, values_of};
+use super::{SpeedCurve, pick_evenly, values_of};
 use crate::analyze::SIZE;
 use crate::analyze::names::number_of;
 
@@ -77,7 +77,7 @@ pub fn speed_sheets(curves: &[SpeedCurve]) -> Vec<SpeedSheet> {
 
 /// What a sheet's curves share: how unusual it is, the device, and names with values. Where there are too
 /// many sheets, the usual ones stay.
-type Key<'a> = (usize, &'a str, Vec<(&'a String, String)>);
+type SheetKey<'a> = (usize, &'a str, Vec<(&'a String, String)>);
 
 /// The sheets of one baseline and axis.
 fn sheets(curves: &[&SpeedCurve], axes: &[&str]) -> Vec<SpeedSheet> {
@@ -101,7 +101,7 @@ fn sheets(curves: &[&SpeedCurve], axes: &[&str]) -> Vec<SpeedSheet> {
     }
     let series = series(curves, axes);
     let series = series.as_deref();
-    let mut found: BTreeMap<Key<'_>, Vec<&SpeedCurve>> = BTreeMap::new();
+    let mut found: BTreeMap<SheetKey<'_>, Vec<&SpeedCurve>> = BTreeMap::new();
     for curve in curves {
         let key = curve.fixed.iter().filter(|(name, _)| Some(name.as_str()) != series);
         let key = key.map(|(name, value)| (name, value.to_string())).collect();
@@ -154,7 +154,7 @@ fn series(curves: &[&SpeedCurve], axes: &[&str]) -> Option<String> {
 
 /// A panel for each kernel, of as many curves as there are colours.
 fn panels(curves: &[&SpeedCurve], series: Option<&str>) -> Vec<SpeedPanel> {
-    let values = series.map(|name| spread(&values_of(curves, name), CURVES_MAX));
+    let values = series.map(|name| pick_evenly(&values_of(curves, name), CURVES_MAX));
     let drawn: Vec<&SpeedCurve> = match (series, &values) {
         (Some(name), Some(values)) => {
             let of = |value| curves.iter().filter(move |one| one.fixed.get(name) == value);

@@ -39,7 +39,7 @@ pub struct StageStack {
     pub parameters: BTreeMap<String, Value>,
     /// Its dispatches, those of one name together, and last what lies between them, where that is
     /// a fiftieth of the launch or more.
-    pub stages: Vec<Stage>,
+    pub stages: Vec<StageTime>,
     /// The launch's own time, without timestamps between its dispatches.
     pub launch: Nanoseconds,
     /// In how many parameters the launch differs from the usual one.
@@ -48,7 +48,7 @@ pub struct StageStack {
 
 /// A part of a launch's time.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stage {
+pub struct StageTime {
     /// What it does, in a word: the stage that the kernel's note names, or the entry point's own name.
     pub name: String,
     /// The sum of the medians of its dispatches.
@@ -75,19 +75,19 @@ const STACKS_MAX: usize = 24;
 /// each kernel and sizes that lie apart.
 /// Nothing where there is no such launch.
 pub fn stages(run: &Run, family: &str) -> Option<StageSheet> {
-    let usual = Usual::of(run);
+    let usual = Usual::from_run(run);
     let (mut stacks, mut unknown) = (Vec::new(), 0);
     for measurement in &run.measurements {
         if crate::analyze::family(&measurement.kernel) != family {
             continue;
         }
-        let mut stages: Vec<Stage> = Vec::new();
+        let mut stages: Vec<StageTime> = Vec::new();
         for dispatch in &measurement.dispatches {
             let Some(time) = dispatch.median_ns else { continue };
             let name = stage_name(run, &measurement.kernel, &dispatch.entry_point);
             match stages.iter_mut().find(|stage| stage.name == name) {
                 Some(stage) => stage.time.0 += time.0,
-                None => stages.push(Stage { name: name.to_owned(), time }),
+                None => stages.push(StageTime { name: name.to_owned(), time }),
             }
         }
         let Some(launch) = measurement.time.as_ref().map(|time| time.median_ns) else { continue };
@@ -179,14 +179,14 @@ fn drop_between(stacks: &mut Vec<StageStack>) -> Vec<StageStack> {
 
 /// Stages with what lies between them; nothing where there are none, or where they exceed the launch by
 /// too much.
-fn added_up(mut stages: Vec<Stage>, launch: Nanoseconds) -> Option<Vec<Stage>> {
+fn added_up(mut stages: Vec<StageTime>, launch: Nanoseconds) -> Option<Vec<StageTime>> {
     let sum: f64 = stages.iter().map(|stage| stage.time.0).sum();
     if stages.is_empty() || sum > (1.0 + STAGES_EXCESS_RATIO) * launch.0 {
         return None;
     }
     let left = launch.0 - sum;
     if left >= BETWEEN_RATIO * launch.0 {
-        stages.push(Stage { name: BETWEEN.to_owned(), time: Nanoseconds(left) });
+        stages.push(StageTime { name: BETWEEN.to_owned(), time: Nanoseconds(left) });
     }
     Some(stages)
 }
@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn stages_fill_their_launch_or_are_left_out() {
-        let stage = |name: &str, ns| Stage { name: name.to_owned(), time: Nanoseconds(ns) };
+        let stage = |name: &str, ns| StageTime { name: name.to_owned(), time: Nanoseconds(ns) };
         let whole = vec![stage("sort", 600.0), stage("experts", 395.0)];
         assert_eq!(added_up(whole.clone(), Nanoseconds(1000.0)), Some(whole.clone()));
         assert_eq!(added_up(whole.clone(), Nanoseconds(900.0)), Some(whole));

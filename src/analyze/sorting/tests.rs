@@ -255,14 +255,14 @@ fn shares_of_experts_are_those_that_separate_dispatches_counted() {
 
 #[test]
 fn values_are_spread_with_both_ends() {
-    assert_eq!(spread(&[1, 2, 3], 8), [1, 2, 3]);
-    assert_eq!(spread(&(0..11).collect::<Vec<i32>>(), 3), [0, 5, 10]);
-    assert_eq!(spread(&(0..17).collect::<Vec<i32>>(), 8).len(), 8);
+    assert_eq!(pick_evenly(&[1, 2, 3], 8), [1, 2, 3]);
+    assert_eq!(pick_evenly(&(0..11).collect::<Vec<i32>>(), 3), [0, 5, 10]);
+    assert_eq!(pick_evenly(&(0..17).collect::<Vec<i32>>(), 8).len(), 8);
 }
 
 #[test]
 fn crossovers_have_two_digits_and_ranges_all() {
-    let words = [287_654.0, 1234.0, 0.043_21, 83.2, 15.0].map(sentences::rounded);
+    let words = [287_654.0, 1234.0, 0.043_21, 83.2, 15.0].map(sentences::rounded_text);
     assert_eq!(words, ["290,000", "1,200", "0.043", "83", "15"]);
     let curve = |axis: &str, points: &[(f64, f64)]| SpeedCurve {
         label: String::new(),

@@ -6,7 +6,8 @@
 
 use std::ops::RangeInclusive;
 
-use crate::analyze::DeviceProfile;
+use super::fit::tabs;
+use crate::analyze::{DeviceProfile, Profile};
 use crate::units::Ratio;
 
 /// The longest source that is shown whole, in lines.
@@ -74,4 +75,10 @@ pub(super) fn pieces(device: &DeviceProfile, file: &str, count: usize) -> Vec<Pi
         first = last + 1;
     }
     pieces
+}
+
+/// A line of the source by its number from 1; empty where there is none.
+pub(super) fn source_line(profile: &Profile, number: u32) -> String {
+    let index = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+    tabs(profile.text.as_deref().and_then(|text| text.lines().nth(index)).unwrap_or_default())
 }

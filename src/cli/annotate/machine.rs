@@ -4,7 +4,7 @@
 //! each source line's instructions with how often they ran and with how many lanes. Nothing is worked
 //! out here but the form.
 
-use super::{Look, NONE, Profile, cut, fold, grouped, source_line, width_of};
+use super::{Look, NONE, Profile, cut, fold, grouped_text, source_line, width_of};
 use crate::analyze::DeviceProfile;
 use crate::analyze::machine::{self, MachineLine, Stretch};
 use crate::record::MachineCode;
@@ -65,7 +65,7 @@ pub(super) fn code(profile: &Profile, device: &DeviceProfile, look: Look) -> Str
 fn lines(profile: &Profile, code: &MachineCode, look: Look) -> String {
     let lines = machine::lines(code);
     let most = code.instructions.iter().map(|one| one.inst_executed).max().unwrap_or(0);
-    let room = grouped(most.into()).chars().count();
+    let room = grouped_text(most.into()).chars().count();
     let mut text = String::new();
     for line in &lines {
         text += &head(profile, line, look);
@@ -75,7 +75,7 @@ fn lines(profile: &Profile, code: &MachineCode, look: Look) -> String {
             let long = look.columns.is_some() && count >= LONG;
             let ones = &line.instructions[shown..shown + if long { 1 } else { count }];
             for one in ones {
-                let executed = grouped(one.inst_executed.into());
+                let executed = grouped_text(one.inst_executed.into());
                 let figures = format!(
                     "  {:#06x}  {executed:>room$}  {}  {}  ",
                     one.offset_bytes,
@@ -105,7 +105,7 @@ fn head(profile: &Profile, line: &MachineLine, look: Look) -> String {
     let sums = match (line.threads_mean(), line.threads_pred_on_mean()) {
         (Some(threads), Some(on)) => format!(
             "{count} instructions, {} executions, {threads:.2} lanes, {on:.2} not predicated off",
-            grouped(line.inst_executed)
+            grouped_text(line.inst_executed)
         ),
         _ => format!("{count} instructions, never executed"),
     };

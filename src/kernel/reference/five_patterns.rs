@@ -3,7 +3,7 @@
 //! Input: a launch. Output: its expected elements in f64. The loops' constants are those of the
 //! shaders, f32.
 
-use super::{Element, Expected, Function, copied, count, floats};
+use super::{Element, Expected, Function, count, floats, to_element};
 use crate::kernel::Launch;
 use crate::record::Value;
 
@@ -25,7 +25,7 @@ struct Affine {
 
 impl Affine {
     /// The constants are those that the shaders have: f32.
-    fn repeated(a: f32, b: f32, times: u32) -> Self {
+    fn repeat(a: f32, b: f32, times: u32) -> Self {
         let (a, b) = (f64::from(a), f64::from(b));
         let identity = Self { a: 1.0, b: 0.0 };
         (0..times).fold(identity, |map, _| Self { a: a * map.a, b: a * map.b + b })
@@ -50,35 +50,38 @@ fn local_index(index: usize) -> usize {
 }
 
 fn uniform(launch: &Launch) -> Result<Expected, String> {
-    let map_512 = Affine::repeated(1.01, 0.001, 512);
+    let map_512 = Affine::repeat(1.01, 0.001, 512);
     map(launch, |_, v| map_512.apply(v))
 }
 
 fn branch_by_lane(launch: &Launch) -> Result<Expected, String> {
-    let even = Affine::repeated(1.01, 0.001, 512);
+    let even = Affine::repeat(1.01, 0.001, 512);
     let published = launch.parameters.get("form") == Some(&Value::Name("published".to_owned()));
     // Published: v + 0.001·i for i from 0 to 511; sealed: v + 0.001, 512 times.
     let steps = if published { 511 * 512 / 2 } else { 512 };
-    let odd = Affine::repeated(1.0, 0.001, steps);
+    let odd = Affine::repeat(1.0, 0.001, steps);
     map(launch, |i, v| if local_index(i).is_multiple_of(2) { even.apply(v) } else { odd.apply(v) })
 }
 
 fn branch_by_quad(launch: &Launch) -> Result<Expected, String> {
-    let taken = Affine::repeated(1.001, 0.0001, 2048);
-    map(launch, |i, v| if local_index(i).is_multiple_of(4) { taken.apply(v) } else { copied(v) })
+    let taken = Affine::repeat(1.001, 0.0001, 2048);
+    map(
+        launch,
+        |i, v| if local_index(i).is_multiple_of(4) { taken.apply(v) } else { to_element(v) },
+    )
 }
 
 fn early_exit(launch: &Launch) -> Result<Expected, String> {
-    let survivor = Affine::repeated(1.01, -0.005, 1024);
-    map(launch, |_, v| if v < 0.5 { copied(v) } else { survivor.apply(v) })
+    let survivor = Affine::repeat(1.01, -0.005, 1024);
+    map(launch, |_, v| if v < 0.5 { to_element(v) } else { survivor.apply(v) })
 }
 
 fn indirect_branch(launch: &Launch) -> Result<Expected, String> {
     let arms = [
-        Affine::repeated(1.01, 0.0, 256),
-        Affine::repeated(1.0, 0.01, 256),
-        Affine::repeated(1.0, -0.005, 256),
-        Affine::repeated(0.99, 0.0, 256),
+        Affine::repeat(1.01, 0.0, 256),
+        Affine::repeat(1.0, 0.01, 256),
+        Affine::repeat(1.0, -0.005, 256),
+        Affine::repeat(0.99, 0.0, 256),
     ];
     // Inputs lie in [0, 1) and have 24 bits, so v · 4 is exact and below 4.
     map(launch, |_, v| {
@@ -97,7 +100,7 @@ mod tests {
         for _ in 0..512 {
             v = v * f64::from(1.01_f32) + f64::from(0.001_f32);
         }
-        let closed = Affine::repeated(1.01, 0.001, 512).apply(0.3).value;
+        let closed = Affine::repeat(1.01, 0.001, 512).apply(0.3).value;
         assert!((v - closed).abs() < 1e-12 * v, "{v} {closed}");
     }
 }

@@ -4,7 +4,7 @@
 //! Input: a launch. Output: its expected elements in f64. Which arm an element takes is worked out from its
 //! place, not as the shaders do.
 
-use super::{Element, Expected, Function, choice, copied, count, floats, words};
+use super::{Element, Expected, Function, choice, count, floats, to_element, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
@@ -25,7 +25,7 @@ const FALLING: Map = (0.999, 0.0002);
 fn repeated((a, b): Map, times: usize, v: f64) -> Element {
     let (a, b) = (f64::from(a), f64::from(b));
     if times == 0 {
-        return copied(v);
+        return to_element(v);
     }
     #[expect(clippy::cast_precision_loss, reason = "a trip count")]
     let power = a.powf(times as f64);

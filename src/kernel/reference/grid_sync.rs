@@ -2,8 +2,8 @@
 //!
 //! Input: a launch, and of an ordinary launch which workgroups gave up. Output: its expected elements.
 
-use super::seats;
 use super::shuffle::words as exact;
+use super::subgroup_layout;
 use super::{Expected, Function, Observing, Outputs, count, words};
 use crate::kernel::Launch;
 
@@ -46,7 +46,7 @@ fn barrier(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
         (true, true) => vec![0; workgroups],
         // Who gave up, the device says; that somebody must have, is known.
         (true, false) => {
-            let found = seats::words(outputs, "outcome")?;
+            let found = subgroup_layout::words(outputs, "outcome")?;
             let each = found.iter().take(workgroups);
             let mut outcome: Vec<u32> =
                 each.map(|word| if *word == GAVE_UP { GAVE_UP } else { THROUGH }).collect();

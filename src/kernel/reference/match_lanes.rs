@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use super::seats;
 use super::shuffle::words as exact;
+use super::subgroup_layout;
 use super::{Expected, Function, Observing, Outputs, choice, count, words};
 use crate::kernel::Launch;
 
@@ -73,7 +73,7 @@ fn reduction(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
         sums.push(reduced(taken));
     }
     // Where the machine held a part of the lanes elsewhere, groups of other sizes came about.
-    let found = seats::words(outputs, "covered_by_size")?;
+    let found = subgroup_layout::words(outputs, "covered_by_size")?;
     let covered = found.iter().zip(sizes).zip(0..).map(|((found, whole), size)| {
         if whole || *found != 0 { reduced(vec![1; size]) } else { 0 }
     });

@@ -6,6 +6,7 @@
 //! with its table of names; this file has what they share.
 
 mod five_patterns;
+mod function;
 mod grain;
 mod grid_sync;
 mod match_lanes;
@@ -14,14 +15,12 @@ mod occupancy;
 mod reconvergence;
 mod reduce;
 mod scan;
-mod seats;
 mod shuffle;
 mod softmax;
 mod sort;
 mod sparse;
+mod subgroup_layout;
 mod vote;
-
-use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
@@ -29,30 +28,15 @@ use super::format::Reference;
 use super::launch::Launch;
 use super::scalars;
 use crate::layout::ScalarType;
-use crate::record::Value;
-
-/// Elements that one thread looks at at a time.
-const ELEMENTS_PER_TASK: usize = 1 << 16;
+use function::{ELEMENTS_PER_TASK, Function, Observing, choice, count, floats, to_element, words};
+pub use function::{Element, Expected, Outputs};
 
 /// How many differing elements a mismatch lists.
 const DIFFERENCES_SHOWN: usize = 5;
 
-/// The expected elements of output buffers, by name.
-pub type Expected = BTreeMap<String, Vec<Element>>;
-
-/// An expected element.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Element {
-    /// Its value.
-    pub value: f64,
-    /// The size of what was added up to it, which scales its rounding errors: the relative
-    /// tolerance is relative to this, so that cancellation is allowed for where it happens.
-    pub magnitude: f64,
-}
-
 /// Whether outputs are right.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Verdict {
+pub enum OutputVerdict {
     /// Every element lies within the tolerance.
     Verified,
     /// Some do not.
@@ -91,9 +75,6 @@ fn describe(first: &[Difference]) -> String {
     first.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// A reference's function: the launch and the numbers of its buffers in, expected outputs out.
-type Function = fn(&Launch) -> Result<Expected, String>;
-
 /// The references of each family, by name: a file for each.
 const FAMILIES: &[&[(&str, Function)]] = &[
     five_patterns::FUNCTIONS,
@@ -111,14 +92,6 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     reconvergence::FUNCTIONS,
 ];
 
-/// A reference that needs what the device wrote: the launch and its outputs in, expected outputs out.
-///
-/// For what depends on how a device forms subgroups, which the kernel writes down beside its results.
-type Observing = fn(&Launch, &Outputs) -> Result<Expected, String>;
-
-/// The bytes of each output buffer, by name.
-pub type Outputs = BTreeMap<String, Vec<u8>>;
-
 /// The references that observe, as [`FAMILIES`].
 const OBSERVING: &[&[(&str, Observing)]] = &[
     occupancy::OBSERVING,
@@ -135,7 +108,7 @@ const OBSERVING: &[&[(&str, Observing)]] = &[
 /// # Errors
 ///
 /// A sentence, when the reference is unknown or the launch lacks what it reads.
-pub fn expected(launch: &Launch) -> Result<Option<Expected>, String> {
+pub fn compute(launch: &Launch) -> Result<Option<Expected>, String> {
     let Some(reference) = &launch.reference else { return Ok(None) };
     let found = FAMILIES.iter().copied().flatten().find(|(name, _)| *name == reference.name);
     match found {
@@ -152,10 +125,10 @@ fn observing(name: &str) -> Option<Observing> {
 }
 
 /// The same with the help of what was written, where the reference needs that.
-fn expected_after(launch: &Launch, outputs: &Outputs) -> Result<Option<Expected>, String> {
+fn compute_after(launch: &Launch, outputs: &Outputs) -> Result<Option<Expected>, String> {
     match launch.reference.as_ref().and_then(|reference| observing(&reference.name)) {
         Some(function) => function(launch, outputs).map(Some),
-        None => expected(launch),
+        None => compute(launch),
     }
 }
 
@@ -165,11 +138,11 @@ fn expected_after(launch: &Launch, outputs: &Outputs) -> Result<Option<Expected>
 ///
 /// # Errors
 ///
-/// What [`expected`] says, and a sentence when an output is missing or too short.
-pub fn check(launch: &Launch, outputs: &Outputs) -> Result<Verdict, String> {
-    let (Some(expected), Some(reference)) = (expected_after(launch, outputs)?, &launch.reference)
+/// What [`compute`] says, and a sentence when an output is missing or too short.
+pub fn check(launch: &Launch, outputs: &Outputs) -> Result<OutputVerdict, String> {
+    let (Some(expected), Some(reference)) = (compute_after(launch, outputs)?, &launch.reference)
     else {
-        return Ok(Verdict::Unchecked);
+        return Ok(OutputVerdict::Unchecked);
     };
     for (name, values) in &expected {
         let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
@@ -179,10 +152,10 @@ pub fn check(launch: &Launch, outputs: &Outputs) -> Result<Verdict, String> {
             return Err(format!("`{name}` has {count} elements, not {}", values.len()));
         }
         if let Some(mismatch) = compare(name, buffer.scalar, bytes, values, reference) {
-            return Ok(Verdict::Mismatch(mismatch));
+            return Ok(OutputVerdict::Mismatch(mismatch));
         }
     }
-    Ok(Verdict::Verified)
+    Ok(OutputVerdict::Verified)
 }
 
 fn compare(
@@ -231,42 +204,6 @@ fn compare(
     })
 }
 
-/// An element that is only copied, or computed without rounding.
-fn copied(value: f64) -> Element {
-    Element { value, magnitude: value.abs() }
-}
-
-/// The f32 elements of a buffer.
-fn floats(launch: &Launch, name: &str) -> Result<Vec<f64>, String> {
-    let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
-    let bytes = launch.contents(buffer);
-    let words = bytes.as_chunks::<4>().0;
-    Ok(words.par_iter().map(|word| f64::from(f32::from_le_bytes(*word))).collect())
-}
-
-/// The 32-bit words of a buffer, as they are at first.
-fn words(launch: &Launch, name: &str) -> Result<Vec<u32>, String> {
-    let buffer = launch.buffer(name).ok_or_else(|| format!("there is no buffer `{name}`"))?;
-    let bytes = launch.contents(buffer);
-    Ok(bytes.as_chunks::<4>().0.par_iter().map(|word| u32::from_le_bytes(*word)).collect())
-}
-
-/// The value of a parameter that is a name.
-fn choice<'a>(launch: &'a Launch, name: &str) -> Result<&'a str, String> {
-    match launch.parameters.get(name) {
-        Some(Value::Name(value)) => Ok(value),
-        other => Err(format!("the reference needs a parameter `{name}`, not {other:?}")),
-    }
-}
-
-/// The value of a parameter that is a count.
-fn count(launch: &Launch, name: &str) -> Result<usize, String> {
-    match launch.parameters.get(name) {
-        Some(Value::Integer(n)) => usize::try_from(*n).map_err(|error| error.to_string()),
-        other => Err(format!("the reference needs a whole parameter `{name}`, not {other:?}")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -280,7 +217,7 @@ mod tests {
             reason: String::new(),
         };
         let bytes = [1.0_f32, 2.1, f32::NAN].map(f32::to_le_bytes).concat();
-        let values = [1.0005, 2.0, 3.0].map(copied);
+        let values = [1.0005, 2.0, 3.0].map(to_element);
         let found = compare("output", ScalarType::F32, &bytes, &values, &reference);
         let mismatch = found.unwrap();
         assert_eq!((mismatch.count, mismatch.first[0].0, mismatch.first[1].0), (2, 1, 2));

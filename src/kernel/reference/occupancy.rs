@@ -4,9 +4,9 @@
 
 use rayon::prelude::*;
 
-use super::seats::words as written;
 use super::shuffle::words;
-use super::{Element, Expected, Function, Observing, Outputs, copied, count, floats};
+use super::subgroup_layout::words as written;
+use super::{Element, Expected, Function, Observing, Outputs, count, floats, to_element};
 use crate::kernel::Launch;
 
 /// The family's references by name.
@@ -53,7 +53,7 @@ fn spilled(launch: &Launch) -> Result<Expected, String> {
             before = *value;
         }
     }
-    let output = input.iter().map(|x| copied(x * before)).collect();
+    let output = input.iter().map(|x| to_element(x * before)).collect();
     Ok(Expected::from([("output".to_owned(), output)]))
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Input: a launch, and of what the machine may choose what it chose. Output: its expected elements.
 
-use super::seats;
 use super::shuffle::words as exact;
+use super::subgroup_layout;
 use super::{Expected, Function, Observing, Outputs, choice, count, words};
 use crate::kernel::Launch;
 
@@ -39,7 +39,8 @@ fn spin_lock(_: &Launch) -> Result<Expected, String> {
 /// A lane that has the lock polled less often than it may, and one that has not, just so often.
 fn bounded_lock(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
     let most = u32::try_from(count(launch, "polls")?).map_err(|error| error.to_string())?;
-    let (got, polls) = (seats::words(outputs, "got")?, seats::words(outputs, "polls_made")?);
+    let (got, polls) =
+        (subgroup_layout::words(outputs, "got")?, subgroup_layout::words(outputs, "polls_made")?);
     let each = || got.iter().zip(&polls);
     let expected_got = each().map(|(_, polls)| u32::from(*polls < most)).collect();
     let expected_polls = each().map(|(got, polls)| match (got, *polls < most) {
@@ -52,7 +53,7 @@ fn bounded_lock(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> 
 
 /// So many steps of the kernel's generator, in closed form: the two numbers by which a step multiplies
 /// and adds, composed with themselves.
-fn stepped(value: u32, trips: u32) -> u32 {
+fn step_by(value: u32, trips: u32) -> u32 {
     let (mut scale, mut shift) = (1_u32, 0_u32);
     for _ in 0..trips {
         scale = scale.wrapping_mul(1_664_525);
@@ -64,21 +65,21 @@ fn stepped(value: u32, trips: u32) -> u32 {
 fn value(shape: &str, given: u32) -> Result<u32, String> {
     let odd = given % 2 == 1;
     Ok(match shape {
-        "if_else" if odd => stepped(given, given % 37),
-        "if_else" => !stepped(given, given % 11),
+        "if_else" if odd => step_by(given, given % 37),
+        "if_else" => !step_by(given, given % 11),
         "nested_if" if odd => {
-            let outer = stepped(given, given % 37);
-            if given % 3 == 1 { !stepped(outer, given % 5) } else { outer }
+            let outer = step_by(given, given % 37);
+            if given % 3 == 1 { !step_by(outer, given % 5) } else { outer }
         }
-        "nested_if" if given % 3 == 2 => !stepped(given, given % 11),
+        "nested_if" if given % 3 == 2 => !step_by(given, given % 11),
         "nested_if" => given,
         "loop_break" => {
-            let mut after = (1..=64).map(|trips| stepped(given, trips));
+            let mut after = (1..=64).map(|trips| step_by(given, trips));
             let first = after.find(|value| value >> 28 == 3);
-            first.unwrap_or_else(|| stepped(given, 64))
+            first.unwrap_or_else(|| step_by(given, 64))
         }
         "early_continue" => {
-            stepped(given, (given & 0xff).count_zeros().saturating_sub(24) * (given % 7))
+            step_by(given, (given & 0xff).count_zeros().saturating_sub(24) * (given % 7))
         }
         other => return Err(format!("the reference knows no shape `{other}`")),
     })
@@ -97,7 +98,7 @@ fn join(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
     let mut expected =
         Expected::from([("votes".to_owned(), exact(votes)), ("values".to_owned(), exact(values))]);
     for name in ["joined", "synced"] {
-        let found = seats::words(outputs, name)?;
+        let found = subgroup_layout::words(outputs, name)?;
         let own = |(mask, lane): (&u32, u32)| mask | 1 << lane;
         let with_own = found.iter().zip((0..LANES).cycle()).map(own).collect();
         expected.insert(name.to_owned(), exact(with_own));
@@ -113,11 +114,11 @@ mod tests {
     fn steps_in_closed_form_are_steps() {
         let mut value = 12_345_u32;
         for trips in 0..40 {
-            assert_eq!(stepped(12_345, trips), value, "{trips}");
+            assert_eq!(step_by(12_345, trips), value, "{trips}");
             value = value.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         }
         // Of the bits 0b1010, six of eight trips are made.
-        assert_eq!(super::value("early_continue", 10).unwrap(), stepped(10, 6 * 3));
+        assert_eq!(super::value("early_continue", 10).unwrap(), step_by(10, 6 * 3));
         assert!(super::value("spiral", 1).is_err());
     }
 }

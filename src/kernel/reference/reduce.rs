@@ -44,7 +44,7 @@ fn ones(launch: &Launch) -> Result<Expected, String> {
 type Combine = Box<dyn Fn(&[u32]) -> Element + Send + Sync>;
 
 /// Folds words on all processors: parts of a fixed length, so that sums round the same everywhere.
-fn folded<T: Copy + Send + Sync>(
+fn fold_words<T: Copy + Send + Sync>(
     given: &[u32],
     first: T,
     value: impl Fn(u32) -> T + Sync,
@@ -75,12 +75,12 @@ fn floats(operation: &str) -> Result<Combine, String> {
     let most = f64::from(f32::MAX);
     Ok(match operation {
         "add" => Box::new(move |given| Element {
-            value: folded(given, 0.0, value, |a, b| a + b),
-            magnitude: folded(given, 0.0, |bits| value(bits).abs(), |a, b| a + b),
+            value: fold_words(given, 0.0, value, |a, b| a + b),
+            magnitude: fold_words(given, 0.0, |bits| value(bits).abs(), |a, b| a + b),
         }),
-        "product" => Box::new(move |given| exact(folded(given, 1.0, value, |a, b| a * b))),
-        "max" => Box::new(move |given| exact(folded(given, -most, value, f64::max))),
-        "min" => Box::new(move |given| exact(folded(given, most, value, f64::min))),
+        "product" => Box::new(move |given| exact(fold_words(given, 1.0, value, |a, b| a * b))),
+        "max" => Box::new(move |given| exact(fold_words(given, -most, value, f64::max))),
+        "min" => Box::new(move |given| exact(fold_words(given, most, value, f64::min))),
         other => return Err(format!("{other} is no operation of f32")),
     })
 }
@@ -103,7 +103,7 @@ fn integers(
         other => return Err(format!("there is no operation {other:?}")),
     };
     Ok(Box::new(move |given| {
-        let value = shown(folded(given, first, |bits| bits, step));
+        let value = shown(fold_words(given, first, |bits| bits, step));
         Element { value, magnitude: value.abs() }
     }))
 }

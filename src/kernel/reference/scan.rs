@@ -5,7 +5,7 @@
 
 use rayon::prelude::*;
 
-use super::{ELEMENTS_PER_TASK, Element, Expected, Function, choice, copied, count, words};
+use super::{ELEMENTS_PER_TASK, Element, Expected, Function, choice, count, to_element, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
@@ -80,7 +80,7 @@ fn running_floats(given: &[u32], exclusive: bool, output: &mut [Element]) {
         value: sum.value + more.value,
         magnitude: sum.magnitude + more.magnitude,
     };
-    let of = |word: &u32| copied(f64::from(f32::from_bits(*word)));
+    let of = |word: &u32| to_element(f64::from(f32::from_bits(*word)));
     let zero = Element { value: 0.0, magnitude: 0.0 };
     let total = |part: &[u32]| part.iter().map(of).fold(zero, add);
     let offsets = offsets(given, zero, total, add);
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn sums_run_wrap_and_leave_out_the_last_where_asked() {
         let values = |exclusive| {
-            let mut output = [copied(0.0); 3];
+            let mut output = [to_element(0.0); 3];
             running(&[1, 2, u32::MAX], exclusive, f64::from, &mut output);
             output.map(|element| element.value)
         };
@@ -112,11 +112,13 @@ mod tests {
     #[test]
     fn sums_go_on_from_part_to_part() {
         let given = vec![1.0_f32.to_bits(); 2 * ELEMENTS_PER_TASK + 3];
-        let mut floats = vec![copied(0.0); given.len()];
+        let mut floats = vec![to_element(0.0); given.len()];
         running_floats(&given, false, &mut floats);
         let mut whole = floats.clone();
         running(&vec![1; given.len()], false, f64::from, &mut whole);
         assert_eq!(floats, whole);
-        assert!(floats.iter().zip(1..).all(|(found, index)| *found == copied(f64::from(index))));
+        assert!(
+            floats.iter().zip(1..).all(|(found, index)| *found == to_element(f64::from(index)))
+        );
     }
 }

@@ -4,8 +4,8 @@
 //! Input: a launch, and the seats that its kernel wrote down. Output: its expected elements, whole
 //! numbers throughout. What WGSL leaves undefined has the word that the kernel writes in its place.
 
-use super::seats::{Subgroup, subgroups};
-use super::{Element, Expected, Observing, Outputs, copied, count};
+use super::subgroup_layout::{Subgroup, subgroups};
+use super::{Element, Expected, Observing, Outputs, count, to_element};
 use crate::kernel::Launch;
 use crate::record::Value;
 
@@ -26,7 +26,7 @@ const OPERATIONS: usize = 35;
 
 /// Expected words.
 pub(super) fn words(values: Vec<u32>) -> Vec<Element> {
-    values.into_iter().map(|word| copied(f64::from(word))).collect()
+    values.into_iter().map(|word| to_element(f64::from(word))).collect()
 }
 
 /// The words of an input buffer.
@@ -45,7 +45,7 @@ pub(super) fn name<'a>(launch: &'a Launch, parameter: &str) -> Result<&'a str, S
 }
 
 /// A signed number's bits.
-fn signed(word: u32) -> i32 {
+fn to_signed(word: u32) -> i32 {
     word.cast_signed()
 }
 
@@ -58,10 +58,10 @@ fn operations(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
     for whole in subgroups(outputs, n, count(launch, "workgroup_size")?)? {
         let subgroup = whole.only(|index| (input[index] >> 8) % 100 < share);
         for (lane, index) in &subgroup.members {
-            let results = gathered(&subgroup, &input, *lane)
+            let results = gather(&subgroup, &input, *lane)
                 .into_iter()
-                .chain(voted(&subgroup, &input, *lane))
-                .chain(combined(&subgroup, &input, *lane));
+                .chain(vote(&subgroup, &input, *lane))
+                .chain(combine(&subgroup, &input, *lane));
             for (operation, result) in results.enumerate() {
                 expected[operation * n + index] = result;
             }
@@ -71,7 +71,7 @@ fn operations(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
 }
 
 /// What broadcasts, shuffles and quad operations give a lane.
-fn gathered(subgroup: &Subgroup, input: &[u32], lane: u32) -> [u32; 13] {
+fn gather(subgroup: &Subgroup, input: &[u32], lane: u32) -> [u32; 13] {
     let size = subgroup.size;
     let half = size / 2;
     let from = |source: Option<u32>| {
@@ -98,7 +98,7 @@ fn gathered(subgroup: &Subgroup, input: &[u32], lane: u32) -> [u32; 13] {
 }
 
 /// What votes give a lane.
-fn voted(subgroup: &Subgroup, input: &[u32], lane: u32) -> [u32; 7] {
+fn vote(subgroup: &Subgroup, input: &[u32], lane: u32) -> [u32; 7] {
     let ballot = subgroup.mask(|index| input[index] % 2 == 1);
     let sixteenths = subgroup.members.values().filter(|index| input[**index].is_multiple_of(16));
     let some = sixteenths.count() > 0;
@@ -115,7 +115,7 @@ fn voted(subgroup: &Subgroup, input: &[u32], lane: u32) -> [u32; 7] {
 }
 
 /// What reductions and scans give a lane.
-fn combined(subgroup: &Subgroup, input: &[u32], lane: u32) -> [u32; 15] {
+fn combine(subgroup: &Subgroup, input: &[u32], lane: u32) -> [u32; 15] {
     let values = || subgroup.members.values().map(|index| input[*index]);
     let before = || subgroup.members.range(..lane).map(|(_, index)| input[*index]);
     let upto = || subgroup.members.range(..=lane).map(|(_, index)| input[*index]);
@@ -136,8 +136,8 @@ fn combined(subgroup: &Subgroup, input: &[u32], lane: u32) -> [u32; 15] {
         before().fold(1, product),
         small().sum(),
         small().max().unwrap_or(0),
-        values().map(signed).min().unwrap_or(0).cast_unsigned(),
-        values().map(signed).max().unwrap_or(0).cast_unsigned(),
+        values().map(to_signed).min().unwrap_or(0).cast_unsigned(),
+        values().map(to_signed).max().unwrap_or(0).cast_unsigned(),
     ]
 }
 

@@ -3,7 +3,7 @@
 //! Input: a launch. Output: its expected elements in f64. The arms' constants are those of the
 //! launch's buffers, f32.
 
-use super::{Element, Expected, Function, copied, count, floats, words};
+use super::{Element, Expected, Function, count, floats, to_element, words};
 use crate::kernel::Launch;
 use crate::record::Value;
 
@@ -52,7 +52,7 @@ fn permutation(launch: &Launch) -> Result<Expected, String> {
     let begins =
         (0..=classes).map(|class| order.partition_point(|(key, _)| (*key as usize) < class));
     let elements = |numbers: &mut dyn Iterator<Item = usize>| {
-        numbers.map(|number| copied(number as f64)).collect::<Vec<Element>>()
+        numbers.map(|number| to_element(number as f64)).collect::<Vec<Element>>()
     };
     Ok(Expected::from([
         ("offsets".to_owned(), elements(&mut begins.into_iter())),

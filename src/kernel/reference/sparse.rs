@@ -2,7 +2,7 @@
 //!
 //! Input: a launch. Output: its expected elements in f64.
 
-use super::{Element, Expected, Function, copied, count, floats, words};
+use super::{Element, Expected, Function, count, floats, to_element, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
@@ -22,10 +22,10 @@ fn map(launch: &Launch) -> Result<Expected, String> {
     let (input, keys) = (floats(launch, "input")?, words(launch, "keys")?);
     let element = |(v, key): (&f64, &u32)| {
         if *key == 0 {
-            return copied(0.0);
+            return to_element(0.0);
         }
         let step = |v: f64, _| (v * f64::from(GAIN) + f64::from(SHIFT)).tanh();
-        copied((0..rounds).fold(*v, step))
+        to_element((0..rounds).fold(*v, step))
     };
     let output = input.iter().zip(&keys).take(n).map(element).collect();
     Ok(Expected::from([("output".to_owned(), output)]))
@@ -58,11 +58,11 @@ fn scores(
     let keys = floats(launch, "keys_transposed")?;
     #[expect(clippy::cast_precision_loss, reason = "a head has a few hundred dimensions")]
     let scale = 1.0 / (head as f64).sqrt();
-    let mut output: Vec<Element> = vec![copied(0.0); sequence * sequence];
+    let mut output: Vec<Element> = vec![to_element(0.0); sequence * sequence];
     for (index, element) in output.iter_mut().enumerate().filter(|(index, _)| taken(*index)) {
         let (query, key) = (index / sequence, index % sequence);
         let terms = (0..head).map(|d| query_at(query, d) * keys[d * sequence + key]);
-        *element = copied((terms.sum::<f64>() * scale).exp());
+        *element = to_element((terms.sum::<f64>() * scale).exp());
     }
     Ok(Expected::from([("scores".to_owned(), output)]))
 }

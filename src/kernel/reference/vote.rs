@@ -3,9 +3,9 @@
 //! Input: a launch, and where it matters the seats that its kernel wrote down. Output: its expected
 //! elements.
 
-use super::seats::subgroups;
 use super::shuffle::words;
-use super::{Expected, Function, Observing, Outputs, copied, count, floats};
+use super::subgroup_layout::subgroups;
+use super::{Expected, Function, Observing, Outputs, count, floats, to_element};
 use crate::kernel::Launch;
 use crate::record::Value;
 
@@ -41,8 +41,9 @@ fn early_exit(launch: &Launch) -> Result<Expected, String> {
         magnitude: (scale * v).abs() + shift.abs(),
     };
     let input = floats(launch, "input")?;
-    let element =
-        |(i, v): (usize, &f64)| if lots[i / cluster] < density { worked(*v) } else { copied(*v) };
+    let element = |(i, v): (usize, &f64)| {
+        if lots[i / cluster] < density { worked(*v) } else { to_element(*v) }
+    };
     let output = input.iter().take(n).enumerate().map(element).collect();
     Ok(Expected::from([("output".to_owned(), output)]))
 }

@@ -14,7 +14,7 @@ const MODULES: [&str; 5] = ["analyze", "present", "chart", "report", "cli"];
 
 /// Words that are a name of the catalogue by chance, where they stand, and what they are there.
 const WORDS: [(&str, &str, &str); 13] = [
-    ("analyze/advice.rs", "early_return", "a rule of advice"),
+    ("analyze/advice/rule.rs", "early_return", "a rule of advice"),
     ("chart/crossovers.rs", "all", "every curve of a plot"),
     ("chart/undefined.rs", "down", "a column, of shuffles down"),
     ("chart/undefined.rs", "device", "a column"),
@@ -40,7 +40,7 @@ fn names() -> BTreeSet<String> {
         for launch in launches(kernel) {
             names.extend(launch.dispatches.into_iter().map(|dispatch| dispatch.entry_point));
         }
-        if kernel.language == Language::Wgsl {
+        if kernel.language == KernelLanguage::Wgsl {
             let parsed = Parsed::new(&kernel.id, &kernel.source).unwrap();
             names.extend(parsed.entry_points().into_iter().map(str::to_owned));
         }

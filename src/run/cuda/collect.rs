@@ -2,7 +2,7 @@
 //!
 //! Input: a device's number, a launch, which part of the counters. Output: [`Collected`]: figures of
 //! the launch by NVIDIA's names, or one dispatch's machine code with what its instructions did;
-//! [`merged`] puts the parts together. The modules are the plain ones that are timed elsewhere. What
+//! [`merge`] puts the parts together. The modules are the plain ones that are timed elsewhere. What
 //! cannot be read is a sentence, never a zero: no library, no permission, records that were dropped,
 //! outputs that came out wrong.
 //!
@@ -13,15 +13,16 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 
 use super::cupti::{Cupti, CuptiError, Interface, Metric, Ranges, Record, Sass};
+use super::device::{CudaDevice, CudaKernel};
 use super::disassembly::{Disassembler, DisassemblyError};
-use super::driver::Gpu;
+use super::driver::DriverDevice;
 use super::nvrtc::Image;
-use super::runner::{CudaDevice, CudaKernel, CudaRunner};
+use super::runner::CudaRunner;
 use crate::kernel::Launch;
 use crate::record::{Counter, CountersFrom, Instruction, MachineCode};
 use crate::run::back_end::CountersPart;
 use crate::run::counting::verify;
-use crate::run::gpu::{Dispatch, Gpu as _, Prepared};
+use crate::run::gpu::{Gpu as _, GpuDispatch, Prepared};
 use crate::run::{Collected, RunError};
 
 /// Counts of instructions: executions, lanes, lanes that no predicate turned off.
@@ -102,29 +103,29 @@ struct Replay<'a> {
     contents: BTreeMap<String, Vec<u8>>,
 }
 
-/// The parts of the counters of a launch, in the order in which [`merged`] takes them; `setup` says of
+/// The parts of the counters of a launch, in the order in which [`merge`] takes them; `setup` says of
 /// each dispatch whether it only makes ready what is timed, and is left out.
 pub fn parts(setup: &[bool]) -> Vec<CountersPart> {
     std::iter::once(CountersPart::Figures)
-        .chain(worked(setup).map(CountersPart::Instructions))
+        .chain(timed_dispatches(setup).map(CountersPart::Instructions))
         .collect()
 }
 
 /// The dispatches whose instructions are counted.
-fn worked(setup: &[bool]) -> impl Iterator<Item = usize> {
+fn timed_dispatches(setup: &[bool]) -> impl Iterator<Item = usize> {
     (0..setup.len()).filter(|index| !setup[*index]).take(DISPATCHES_MAX)
 }
 
 /// Puts the [`parts`] of a launch's counters together: counts of instructions are summed where every
 /// dispatch has them.
-pub fn merged(setup: &[bool], parts: Vec<Collected>) -> Collected {
+pub fn merge(setup: &[bool], parts: Vec<Collected>) -> Collected {
     let dispatches = setup.iter().filter(|setup| !**setup).count();
     let mut complete = parts.len() == dispatches + 1;
     let mut parts = parts.into_iter();
     let mut whole = parts.next().unwrap_or_default();
     let mut sums: Vec<Counter> = Vec::new();
     whole.machine_code = vec![None; setup.len()];
-    for (dispatch, part) in worked(setup).zip(parts) {
+    for (dispatch, part) in timed_dispatches(setup).zip(parts) {
         complete &= !part.counters.is_empty();
         if sums.is_empty() {
             sums = part.counters;
@@ -199,7 +200,7 @@ pub fn collect(number: usize, launch: &Launch, part: CountersPart) -> Result<Col
 ///
 /// What opening the device gives, and inside, a sentence that says what is missing and how to get it.
 pub fn available(number: usize) -> Result<Result<CountersFrom, String>, RunError> {
-    let gpu = Gpu::open(number)?;
+    let gpu = DriverDevice::open(number)?;
     let take = || -> Result<CountersFrom, CuptiError> {
         let counters = Counters::open(&gpu, number)?;
         let Counters { cupti, chip, .. } = &counters;
@@ -212,7 +213,7 @@ pub fn available(number: usize) -> Result<Result<CountersFrom, String>, RunError
 }
 
 impl Counters {
-    fn open(gpu: &Gpu, number: usize) -> Result<Self, CuptiError> {
+    fn open(gpu: &DriverDevice, number: usize) -> Result<Self, CuptiError> {
         let cupti = Cupti::load(gpu.facts.cuda_version)?;
         cupti.initialize()?;
         cupti.supports(gpu, Interface::Ranges)?;
@@ -266,7 +267,7 @@ impl Counters {
         let doing = format!("counting instructions of {}", replay.launch.kernel);
         replay.fill()?;
         let mut found = None;
-        for (index, work) in replay.worked() {
+        for (index, work) in replay.timed_work() {
             if index != dispatch {
                 replay.runner.gpu.run(&[work], &doing)?;
                 continue;
@@ -332,7 +333,7 @@ impl<'a> Replay<'a> {
     }
 
     /// The dispatches that do not only make ready what is timed, with their numbers.
-    fn worked(&self) -> impl Iterator<Item = (usize, Dispatch<'_, CudaDevice>)> {
+    fn timed_work(&self) -> impl Iterator<Item = (usize, GpuDispatch<'_, CudaDevice>)> {
         let all = self.prepared.work.iter().map(|(kernel, grid)| (kernel, grid)).enumerate();
         all.filter(|(index, _)| !self.launch.dispatches[*index].setup)
     }
@@ -466,7 +467,7 @@ mod tests {
     #[test]
     fn counts_are_summed_over_dispatches_that_all_have_them() {
         let values = |parts: Vec<Collected>| -> (Vec<f64>, Vec<String>) {
-            let whole = merged(&[false, true, false], parts);
+            let whole = merge(&[false, true, false], parts);
             (whole.counters.iter().map(|counter| counter.value).collect(), whole.missing)
         };
         let all = vec![part(&[9.0], &[]), part(&[1.0, 2.0], &[]), part(&[3.0, 4.0], &[])];

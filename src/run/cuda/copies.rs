@@ -7,9 +7,10 @@
 
 use std::rc::Rc;
 
-use super::driver::{self, Argument, Buffer, Recorded, Sample};
-use super::runner::{CudaDevice, CudaRunner};
-use crate::kernel::{Language, Launch};
+use super::device::CudaDevice;
+use super::driver::{self, Argument, DriverBuffer, DriverSample, Recorded};
+use super::runner::CudaRunner;
+use crate::kernel::{KernelLanguage, Launch};
 use crate::record::Output;
 use crate::run::counting::verify;
 use crate::run::gpu::{Buffers, Prepared, Stamps};
@@ -28,7 +29,7 @@ pub struct Copies {
 
 /// Another copy of the buffers.
 struct Copy {
-    buffers: Buffers<Rc<Buffer>>,
+    buffers: Buffers<Rc<DriverBuffer>>,
     /// What each dispatch takes.
     arguments: Vec<Vec<Argument>>,
 }
@@ -52,7 +53,7 @@ impl CudaRunner {
             let message = format!("{} cannot be repeated on what it left behind", launch.kernel);
             return Err(RunError::new(RunErrorKind::Unsupported, message));
         }
-        let native = launch.language() != Language::Wgsl;
+        let native = launch.language() != KernelLanguage::Wgsl;
         let programs = if native { Vec::new() } else { programs(launch)? };
         self.forget_inputs();
         let first = self.prepare(launch, None)?;
@@ -62,7 +63,7 @@ impl CudaRunner {
             let buffers = self.buffers_apart(launch, &programs)?;
             let kernels = first.work.iter();
             let arguments =
-                kernels.map(|(kernel, _)| readdressed(&kernel.arguments, &first.buffers, &buffers));
+                kernels.map(|(kernel, _)| readdress(&kernel.arguments, &first.buffers, &buffers));
             let arguments = arguments.collect();
             others.push(Copy { buffers, arguments });
         }
@@ -82,11 +83,11 @@ impl CudaRunner {
             _ => {
                 let launches = copies.launches(&self.gpu, calls)?;
                 let (launches, stamps) = (launches.as_slice(), Stamps::Around);
-                let sample = Sample { launches, repeats: 1, before: 1, resets: &[], stamps };
+                let sample = DriverSample { launches, repeats: 1, before: 1, resets: &[], stamps };
                 self.gpu.driver.record(&sample, &doing)?
             }
         };
-        let spans = self.gpu.driver.timed(&recorded, &doing);
+        let spans = self.gpu.driver.take_sample(&recorded, &doing);
         copies.recorded = Some((calls, recorded));
         Ok(spans?.iter().sum::<f64>() / f64::from(calls))
     }
@@ -116,7 +117,7 @@ impl Copies {
         &self,
         device: &CudaDevice,
         calls: u32,
-    ) -> Result<Vec<driver::Launch<'_>>, RunError> {
+    ) -> Result<Vec<driver::DriverLaunch<'_>>, RunError> {
         let dispatches = self.launch.dispatches.iter().enumerate();
         let timed: Vec<usize> =
             dispatches.filter(|(_, dispatch)| !dispatch.setup).map(|(index, _)| index).collect();
@@ -126,7 +127,7 @@ impl Copies {
             let other = turn.checked_sub(1).map(|index| &self.others[index]);
             for (index, launch) in timed.iter().zip(&first) {
                 let arguments = other.map_or(launch.arguments, |copy| &copy.arguments[*index]);
-                launches.push(driver::Launch { arguments, ..*launch });
+                launches.push(driver::DriverLaunch { arguments, ..*launch });
             }
         }
         Ok(launches)
@@ -134,14 +135,14 @@ impl Copies {
 }
 
 /// The same arguments with the addresses of other buffers of the same names.
-fn readdressed(
+fn readdress(
     arguments: &[Argument],
-    from: &Buffers<Rc<Buffer>>,
-    to: &Buffers<Rc<Buffer>>,
+    from: &Buffers<Rc<DriverBuffer>>,
+    to: &Buffers<Rc<DriverBuffer>>,
 ) -> Vec<Argument> {
     let renamed = |argument: &Argument| {
         let Argument::Address(address) = argument else { return argument.clone() };
-        let is = |buffer: &Buffer| match buffer.argument() {
+        let is = |buffer: &DriverBuffer| match buffer.argument() {
             Argument::Address(other) => other == *address,
             Argument::Bytes(_) => false,
         };

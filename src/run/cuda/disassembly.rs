@@ -96,24 +96,24 @@ impl Disassembler {
         cubin: &[u8],
         function: &str,
     ) -> Result<BTreeMap<u32, String>, DisassemblyError> {
-        let failed = |error: std::io::Error| self.failed(error.to_string());
+        let failed = |error: std::io::Error| self.to_error(error.to_string());
         let file = Temporary::new(cubin).map_err(failed)?;
         let option = if name(&self.path).starts_with("nvdisasm") { "-c" } else { "-sass" };
         let text = self.run(&[option.as_ref(), file.0.as_os_str()])?;
-        let texts = parsed(&text, function);
+        let texts = parse(&text, function);
         if texts.is_empty() {
-            return Err(self.failed(format!("its output has no function `{function}`")));
+            return Err(self.to_error(format!("its output has no function `{function}`")));
         }
         Ok(texts)
     }
 
-    fn failed(&self, why: String) -> DisassemblyError {
+    fn to_error(&self, why: String) -> DisassemblyError {
         DisassemblyError::Failed { tool: self.words.clone(), why }
     }
 
     /// Runs the tool, and gives what it writes.
     fn run(&self, arguments: &[&std::ffi::OsStr]) -> Result<String, DisassemblyError> {
-        let failed = |error: std::io::Error| self.failed(error.to_string());
+        let failed = |error: std::io::Error| self.to_error(error.to_string());
         let mut child = Command::new(&self.path)
             .args(arguments)
             .stdin(Stdio::null())
@@ -134,7 +134,7 @@ impl Disassembler {
                 // It may be gone already, which is what is wanted.
                 let _ = child.kill();
                 let _ = child.wait();
-                return Err(self.failed(format!("not within {} s", LIMIT.as_secs())));
+                return Err(self.to_error(format!("not within {} s", LIMIT.as_secs())));
             }
             std::thread::sleep(Duration::from_millis(5));
         };
@@ -142,7 +142,7 @@ impl Disassembler {
         let complaint = complaining.join().unwrap_or_default();
         if !status.success() {
             let last = complaint.lines().last().unwrap_or("no message").to_owned();
-            return Err(self.failed(last));
+            return Err(self.to_error(last));
         }
         Ok(text)
     }
@@ -193,7 +193,7 @@ impl Drop for Temporary {
 
 /// Reads what either tool writes: a line an instruction, `/*0010*/ S2R R0, SR_TID.X ;`, after a line
 /// that names the function; `nvdisasm` names the targets of branches, which become offsets here.
-fn parsed(text: &str, function: &str) -> BTreeMap<u32, String> {
+fn parse(text: &str, function: &str) -> BTreeMap<u32, String> {
     let section = format!(".text.{function}:");
     let heading = format!("Function : {function}");
     let mut here = false;
@@ -266,7 +266,7 @@ sealed:
 
     #[test]
     fn both_tools_are_understood() {
-        let texts: Vec<(u32, String)> = parsed(NVDISASM, "sealed").into_iter().collect();
+        let texts: Vec<(u32, String)> = parse(NVDISASM, "sealed").into_iter().collect();
         let expected = [
             (0, "LDC R1, c[0x0][0x28]"),
             (16, "BSSY B0, 0x30"),
@@ -274,10 +274,10 @@ sealed:
             (48, "CALL.REL.NOINC `(somewhere)"),
         ];
         assert_eq!(texts, expected.map(|(offset, text)| (offset, text.to_owned())));
-        let texts: Vec<(u32, String)> = parsed(CUOBJDUMP, "sealed").into_iter().collect();
+        let texts: Vec<(u32, String)> = parse(CUOBJDUMP, "sealed").into_iter().collect();
         let expected = [(0, "LDC R1, c[0x0][0x28]"), (16, "@P0 EXIT")];
         assert_eq!(texts, expected.map(|(offset, text)| (offset, text.to_owned())));
-        assert!(parsed(CUOBJDUMP, "absent").is_empty());
+        assert!(parse(CUOBJDUMP, "absent").is_empty());
     }
 
     #[test]

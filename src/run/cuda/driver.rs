@@ -44,7 +44,7 @@ pub(super) struct Facts {
 }
 
 /// An open device.
-pub(super) struct Gpu {
+pub(super) struct DriverDevice {
     opened: Rc<Opened>,
     pub(super) facts: Facts,
 }
@@ -59,21 +59,21 @@ struct Opened {
 }
 
 /// Memory of the device.
-pub struct Buffer {
+pub struct DriverBuffer {
     address: sys::CUdeviceptr,
     /// Its size in bytes, as asked for.
     pub(super) size: u64,
     opened: Rc<Opened>,
 }
 
-impl std::fmt::Debug for Buffer {
+impl std::fmt::Debug for DriverBuffer {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter.debug_struct("Buffer").field("size", &self.size).finish_non_exhaustive()
     }
 }
 
 /// A kernel with the module that holds it.
-pub(super) struct Kernel {
+pub(super) struct LoadedKernel {
     module: sys::CUmodule,
     function: sys::CUfunction,
     /// Whether its launches ask for all workgroups to be on the device at once.
@@ -91,8 +91,8 @@ pub(super) enum Argument {
 }
 
 /// A kernel with what it takes.
-pub(super) struct Launch<'a> {
-    pub(super) kernel: &'a Kernel,
+pub(super) struct DriverLaunch<'a> {
+    pub(super) kernel: &'a LoadedKernel,
     pub(super) arguments: &'a [Argument],
     pub(super) grid: [u32; 3],
     pub(super) block: [u32; 3],
@@ -103,15 +103,15 @@ pub(super) struct Launch<'a> {
 /// A device that has waited, if only for the last sample to be read, is not at its speed at once, and
 /// a processor that submits one thing after the other may be slower than the device: so the same work
 /// goes before, untimed, and all of it is one submission, a graph.
-pub(super) struct Sample<'a> {
+pub(super) struct DriverSample<'a> {
     /// The dispatches of a launch.
-    pub(super) launches: &'a [Launch<'a>],
+    pub(super) launches: &'a [DriverLaunch<'a>],
     /// How often they run between the events.
     pub(super) repeats: u32,
     /// How often they run before.
     pub(super) before: u32,
     /// What is copied before either, from and to: the first contents of buffers.
-    pub(super) resets: &'a [(&'a Buffer, &'a Buffer)],
+    pub(super) resets: &'a [(&'a DriverBuffer, &'a DriverBuffer)],
     /// Where events are recorded.
     pub(super) stamps: Stamps,
 }
@@ -134,7 +134,7 @@ impl std::fmt::Debug for Recorded {
 }
 
 /// Makes a driver's failure an error with words.
-fn failed(doing: &str, error: DriverError) -> RunError {
+fn to_run_error(doing: &str, error: DriverError) -> RunError {
     let name = error.error_name().ok().and_then(|name| name.to_str().ok()).unwrap_or("no name");
     let words = error.error_string().ok().and_then(|text| text.to_str().ok()).unwrap_or("");
     let kind = match error.0 {
@@ -156,7 +156,7 @@ fn failed(doing: &str, error: DriverError) -> RunError {
 }
 
 /// The bytes that a buffer of `size` takes.
-fn allocated(size: u64) -> usize {
+fn allocation_size(size: u64) -> usize {
     usize::try_from(size.next_multiple_of(16).max(16)).unwrap_or(usize::MAX)
 }
 
@@ -184,10 +184,11 @@ pub(super) fn count() -> Result<usize, RunError> {
     result::init().map_err(|error| {
         none(format!(
             "NVIDIA's driver finds no GPU: {}",
-            failed("initialising CUDA", error).message
+            to_run_error("initialising CUDA", error).message
         ))
     })?;
-    let count = device::get_count().map_err(|error| failed("counting CUDA devices", error))?;
+    let count =
+        device::get_count().map_err(|error| to_run_error("counting CUDA devices", error))?;
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
@@ -198,7 +199,7 @@ pub(super) fn count() -> Result<usize, RunError> {
 /// What the driver says.
 pub(super) fn facts(number: usize) -> Result<Facts, RunError> {
     let ordinal = i32::try_from(number).unwrap_or(i32::MAX);
-    let asked = |error| failed(&format!("asking cuda:{number}"), error);
+    let asked = |error| to_run_error(&format!("asking cuda:{number}"), error);
     let found = device::get(ordinal).map_err(asked)?;
     // SAFETY: the device handle is the driver's own.
     let attribute = |attribute| unsafe { device::get_attribute(found, attribute) }.map_err(asked);
@@ -220,7 +221,7 @@ pub(super) fn facts(number: usize) -> Result<Facts, RunError> {
     })
 }
 
-impl Gpu {
+impl DriverDevice {
     /// Opens device `number`.
     ///
     /// # Errors
@@ -234,7 +235,7 @@ impl Gpu {
         }
         let facts = facts(number)?;
         let doing = format!("opening cuda:{number}");
-        let opening = |error| failed(&doing, error);
+        let opening = |error| to_run_error(&doing, error);
         let device = device::get(i32::try_from(number).unwrap_or(0)).map_err(opening)?;
         // SAFETY: the device handle is the driver's own; the context is released when `Opened` drops.
         let context = unsafe { result::primary_ctx::retain(device) }.map_err(opening)?;
@@ -260,7 +261,7 @@ impl Gpu {
     /// Makes PTX machine code for this device, with its source lines.
     pub(super) fn assemble(&self, image: &Image) -> Result<Image, RunError> {
         let doing = format!("making machine code of {}", image.architecture);
-        let wrong = |error: DriverError| failed(&doing, error);
+        let wrong = |error: DriverError| to_run_error(&doing, error);
         let mut option = sys::CUjit_option::CU_JIT_GENERATE_LINE_INFO;
         let mut value = std::ptr::without_provenance_mut::<c_void>(1);
         let mut link = Link(std::ptr::null_mut());
@@ -292,50 +293,61 @@ impl Gpu {
     }
 
     /// Makes a buffer of `size` bytes, of which all are zero.
-    pub(super) fn buffer(&self, size: u64) -> Result<Buffer, RunError> {
+    pub(super) fn buffer(&self, size: u64) -> Result<DriverBuffer, RunError> {
         let doing = || format!("making a buffer of {size} bytes");
-        let bytes = allocated(size);
+        let bytes = allocation_size(size);
         // SAFETY: the memory is zeroed before anybody reads it, and freed when the buffer drops.
-        let address = unsafe { result::malloc_sync(bytes) }.map_err(|e| failed(&doing(), e))?;
-        let buffer = Buffer { address, size, opened: Rc::clone(&self.opened) };
+        let address =
+            unsafe { result::malloc_sync(bytes) }.map_err(|e| to_run_error(&doing(), e))?;
+        let buffer = DriverBuffer { address, size, opened: Rc::clone(&self.opened) };
         self.clear(&buffer)?;
         Ok(buffer)
     }
 
     /// Makes all bytes of a buffer zero.
-    pub(super) fn clear(&self, buffer: &Buffer) -> Result<(), RunError> {
-        let (doing, bytes) = ("clearing a buffer", allocated(buffer.size));
+    pub(super) fn clear(&self, buffer: &DriverBuffer) -> Result<(), RunError> {
+        let (doing, bytes) = ("clearing a buffer", allocation_size(buffer.size));
         // SAFETY: the buffer has so many bytes.
         unsafe { result::memset_d8_async(buffer.address, 0, bytes, self.opened.stream) }
-            .map_err(|error| failed(doing, error))?;
+            .map_err(|error| to_run_error(doing, error))?;
         self.wait(doing)
     }
 
     /// Copies bytes into a buffer, at its start or after `offset`.
-    pub(super) fn write(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) -> Result<(), RunError> {
+    pub(super) fn write(
+        &self,
+        buffer: &DriverBuffer,
+        offset: u64,
+        bytes: &[u8],
+    ) -> Result<(), RunError> {
         let doing = "filling a buffer";
         if offset + bytes.len() as u64 > buffer.size {
             return Err(RunError::new(RunErrorKind::BadInput, "a buffer's content is too long"));
         }
         // SAFETY: the range lies inside the buffer; the copy is waited for before `bytes` ends.
         unsafe { result::memcpy_htod_async(buffer.address + offset, bytes, self.opened.stream) }
-            .map_err(|error| failed(doing, error))?;
+            .map_err(|error| to_run_error(doing, error))?;
         self.wait(doing)
     }
 
     /// Submits a copy of all of a buffer to another of its size.
-    pub(super) fn copy(&self, from: &Buffer, to: &Buffer, doing: &str) -> Result<(), RunError> {
+    pub(super) fn copy(
+        &self,
+        from: &DriverBuffer,
+        to: &DriverBuffer,
+        doing: &str,
+    ) -> Result<(), RunError> {
         let bytes = usize::try_from(from.size.min(to.size)).unwrap_or(0);
         // SAFETY: both ranges lie inside their buffers, which outlive the copy, since every reader
         // waits for the stream.
         unsafe { result::memcpy_dtod_async(to.address, from.address, bytes, self.opened.stream) }
-            .map_err(|error| failed(doing, error))
+            .map_err(|error| to_run_error(doing, error))
     }
 
     /// Reads `size` bytes of a buffer after `offset`.
     pub(super) fn read(
         &self,
-        buffer: &Buffer,
+        buffer: &DriverBuffer,
         offset: u64,
         size: u64,
     ) -> Result<Vec<u8>, RunError> {
@@ -347,28 +359,28 @@ impl Gpu {
         let mut bytes = vec![0; usize::try_from(size).unwrap_or(0)];
         // SAFETY: the range lies inside the buffer, and there is room for it; the call waits.
         unsafe { result::memcpy_dtoh_sync(&mut bytes, buffer.address + offset) }
-            .map_err(|error| failed(doing, error))?;
+            .map_err(|error| to_run_error(doing, error))?;
         Ok(bytes)
     }
 
     /// Loads a kernel.
-    pub(super) fn load(&self, image: &Image, name: &str) -> Result<Kernel, RunError> {
+    pub(super) fn load(&self, image: &Image, name: &str) -> Result<LoadedKernel, RunError> {
         let doing = format!("loading the kernel `{name}` ({})", image.architecture);
         let name = CString::new(name)
             .map_err(|_| RunError::new(RunErrorKind::BadInput, "a kernel's name has a zero"))?;
         // SAFETY: a cubin carries its own length, PTX ends with a zero.
         let module = unsafe { module::load_data(image.bytes.as_ptr().cast::<c_void>()) }
-            .map_err(|error| failed(&doing, error))?;
+            .map_err(|error| to_run_error(&doing, error))?;
         // SAFETY: the module was just loaded.
         match unsafe { module::get_function(module, name) } {
             Ok(function) => {
                 let opened = Rc::clone(&self.opened);
-                Ok(Kernel { module, function, cooperative: false, opened })
+                Ok(LoadedKernel { module, function, cooperative: false, opened })
             }
             Err(error) => {
                 // SAFETY: nobody has the module.
                 let _ = unsafe { module::unload(module) };
-                Err(failed(&doing, error))
+                Err(to_run_error(&doing, error))
             }
         }
     }
@@ -377,13 +389,13 @@ impl Gpu {
     /// buffer, and waits.
     pub(super) fn hold(
         &self,
-        kernel: &Kernel,
+        kernel: &LoadedKernel,
         name: &str,
         (size, copies): (u32, u32),
-        from: &Buffer,
+        from: &DriverBuffer,
     ) -> Result<(), RunError> {
         let doing = format!("filling `{name}` in constant memory");
-        let wrong = |error| failed(&doing, error);
+        let wrong = |error| to_run_error(&doing, error);
         let symbol = CString::new(name)
             .map_err(|_| RunError::new(RunErrorKind::BadInput, "a variable's name has a zero"))?;
         let (mut address, mut bytes) = (0, 0);
@@ -398,7 +410,7 @@ impl Gpu {
             other => other.map_err(wrong)?,
         }
         let (size, all) = (size as usize, size as usize * copies as usize);
-        if allocated(from.size) < size || bytes < all {
+        if allocation_size(from.size) < size || bytes < all {
             let message = format!("{doing}: {size} bytes of {}, {all} into {bytes}", from.size);
             return Err(RunError::new(RunErrorKind::BadInput, message));
         }
@@ -412,7 +424,7 @@ impl Gpu {
         self.wait(&doing)
     }
 
-    fn launch(&self, launch: &Launch<'_>, doing: &str) -> Result<(), RunError> {
+    fn launch(&self, launch: &DriverLaunch<'_>, doing: &str) -> Result<(), RunError> {
         if launch.grid.contains(&0) {
             return Ok(());
         }
@@ -437,11 +449,15 @@ impl Gpu {
             let function = launch.kernel.function;
             submit(function, (x, y, z), (a, b, c), 0, self.opened.stream, &mut pointers)
         }
-        .map_err(|error| failed(doing, error))
+        .map_err(|error| to_run_error(doing, error))
     }
 
     /// How many workgroups of so many invocations the device holds at once.
-    pub(super) fn resident(&self, kernel: &Kernel, invocations: u32) -> Result<u32, RunError> {
+    pub(super) fn resident(
+        &self,
+        kernel: &LoadedKernel,
+        invocations: u32,
+    ) -> Result<u32, RunError> {
         let size = i32::try_from(invocations).unwrap_or(i32::MAX);
         let mut count = 0;
         // SAFETY: the kernel is loaded, and the number outlives the call.
@@ -450,13 +466,13 @@ impl Gpu {
             sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(asked, kernel.function, size, 0)
         }
         .result()
-        .map_err(|error| failed("asking how many workgroups fit", error))?;
+        .map_err(|error| to_run_error("asking how many workgroups fit", error))?;
         let each = count.saturating_mul(self.facts.multiprocessors);
         Ok(u32::try_from(each).unwrap_or(0))
     }
 
     /// Runs launches one after the other, and waits.
-    pub(super) fn run(&self, launches: &[Launch<'_>], doing: &str) -> Result<(), RunError> {
+    pub(super) fn run(&self, launches: &[DriverLaunch<'_>], doing: &str) -> Result<(), RunError> {
         for launch in launches {
             self.launch(launch, doing)?;
         }
@@ -464,8 +480,12 @@ impl Gpu {
     }
 
     /// Records a sample.
-    pub(super) fn record(&self, sample: &Sample<'_>, doing: &str) -> Result<Recorded, RunError> {
-        let recording = |error| failed(&format!("recording: {doing}"), error);
+    pub(super) fn record(
+        &self,
+        sample: &DriverSample<'_>,
+        doing: &str,
+    ) -> Result<Recorded, RunError> {
+        let recording = |error| to_run_error(&format!("recording: {doing}"), error);
         let dispatches = sample.launches.len() * sample.repeats as usize;
         let spans = if sample.stamps == Stamps::Around { 1 } else { dispatches };
         let events = (0..=spans).map(|_| Event::new(doing)).collect::<Result<Vec<_>, _>>()?;
@@ -491,8 +511,13 @@ impl Gpu {
 
     /// Submits all that a sample consists of: with the first event before and the last after, or one
     /// more event after each dispatch.
-    fn submit(&self, sample: &Sample<'_>, events: &[Event], doing: &str) -> Result<(), RunError> {
-        let Sample { launches, repeats, before, resets, stamps } = sample;
+    fn submit(
+        &self,
+        sample: &DriverSample<'_>,
+        events: &[Event],
+        doing: &str,
+    ) -> Result<(), RunError> {
+        let DriverSample { launches, repeats, before, resets, stamps } = sample;
         let reset = || resets.iter().try_for_each(|(from, to)| self.copy(from, to, doing));
         let all = |times: u32| (0..times).flat_map(|_| *launches);
         let stamp = |event: &Event| event.record_inside(self.opened.stream, doing);
@@ -513,8 +538,12 @@ impl Gpu {
     }
 
     /// Takes a sample: the times from each of its events to the next, in nanoseconds.
-    pub(super) fn timed(&self, recorded: &Recorded, doing: &str) -> Result<Vec<f64>, RunError> {
-        let wrong = |error| failed(doing, error);
+    pub(super) fn take_sample(
+        &self,
+        recorded: &Recorded,
+        doing: &str,
+    ) -> Result<Vec<f64>, RunError> {
+        let wrong = |error| to_run_error(doing, error);
         // SAFETY: graph and stream are valid.
         unsafe { graph::launch(recorded.graph, self.opened.stream) }.map_err(wrong)?;
         self.wait(doing)?;
@@ -530,7 +559,7 @@ impl Gpu {
     pub(super) fn wait(&self, doing: &str) -> Result<(), RunError> {
         let end = Event::new(doing)?;
         // SAFETY: event and stream are valid.
-        unsafe { event::record(end.0, self.opened.stream) }.map_err(|e| failed(doing, e))?;
+        unsafe { event::record(end.0, self.opened.stream) }.map_err(|e| to_run_error(doing, e))?;
         self.wait_for(&end, doing)
     }
 
@@ -542,7 +571,7 @@ impl Gpu {
             match unsafe { event::query(end.0) } {
                 Ok(()) => return Ok(()),
                 Err(DriverError(sys::CUresult::CUDA_ERROR_NOT_READY)) => {}
-                Err(error) => return Err(failed(doing, error)),
+                Err(error) => return Err(to_run_error(doing, error)),
             }
             let waited = start.elapsed();
             if waited > SUBMISSION_LIMIT {
@@ -560,7 +589,7 @@ impl Gpu {
     }
 }
 
-impl Kernel {
+impl LoadedKernel {
     /// The same kernel, launched so or not: with the driver seeing to it that all workgroups are on
     /// the device at once, or refusing.
     pub(super) fn cooperative(mut self, cooperative: bool) -> Self {
@@ -574,7 +603,7 @@ impl Kernel {
     }
 }
 
-impl Buffer {
+impl DriverBuffer {
     /// The argument that names the buffer.
     pub(super) fn argument(&self) -> Argument {
         Argument::Address(self.address)
@@ -614,7 +643,7 @@ struct Event(sys::CUevent);
 impl Event {
     fn new(doing: &str) -> Result<Self, RunError> {
         let flags = sys::CUevent_flags::CU_EVENT_DEFAULT;
-        event::create(flags).map(Self).map_err(|error| failed(doing, error))
+        event::create(flags).map(Self).map_err(|error| to_run_error(doing, error))
     }
 
     /// Records the event on a stream that is captured: each run of the graph then records it.
@@ -623,7 +652,7 @@ impl Event {
         // SAFETY: event and stream are valid; the graph's owner keeps the event.
         unsafe { sys::cuEventRecordWithFlags(self.0, stream, flags) }
             .result()
-            .map_err(|error| failed(doing, error))
+            .map_err(|error| to_run_error(doing, error))
     }
 }
 
@@ -637,7 +666,7 @@ impl Drop for Event {
     }
 }
 
-impl Drop for Buffer {
+impl Drop for DriverBuffer {
     fn drop(&mut self) {
         if self.opened.hung.get() {
             return;
@@ -647,7 +676,7 @@ impl Drop for Buffer {
     }
 }
 
-impl Drop for Kernel {
+impl Drop for LoadedKernel {
     fn drop(&mut self) {
         if self.opened.hung.get() {
             return;

@@ -3,7 +3,7 @@
 //! Input: an emitted C++ text. Output: its PTX, where lanescope brings it. `embedded/ptx.tar.xz` holds
 //! the files, each named by the SHA-256 of the text that it was compiled from, so that PTX of another
 //! text is never found: a translation that changes makes its PTX missing, not wrong. `index.toml`
-//! beside it says of which kernel each is ([`Index`]). What there must be is [`texts`]; what differs
+//! beside it says of which kernel each is ([`PtxIndex`]). What there must be is [`texts`]; what differs
 //! is stale, which a test lists. `lab embed-ptx` compiles what is stale, with the NVRTC that
 //! [`MADE_WITH`] names. This module writes no files.
 
@@ -15,10 +15,10 @@ use lzma_rust2::XzReader;
 use serde::{Deserialize, Serialize};
 
 use super::nvrtc::Image;
+use super::options::options_for;
 use super::probe;
-use super::runner::options_for;
 use crate::instrument::{Instrumented, Method, Options};
-use crate::kernel::{Catalogue, DeviceClass, Kernel, Language, Launch, SEED};
+use crate::kernel::{Catalogue, DeviceClass, Kernel, KernelLanguage, Launch, SEED};
 use crate::program::Program;
 use crate::record::Value;
 use crate::run::counting::COUNTER_BYTES_MAX;
@@ -60,19 +60,19 @@ static INDEX_TEXT: &str = include_str!("embedded/index.toml");
 /// What the archive holds, by the key of each text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Index {
+pub struct PtxIndex {
     /// The NVRTC that compiled it, `12.4`.
     pub nvrtc: String,
     /// What it was compiled for.
     pub architecture: String,
     /// Of which kernel each text is, by its [`key`].
-    pub texts: BTreeMap<String, Row>,
+    pub texts: BTreeMap<String, PtxRow>,
 }
 
 /// Of which kernel a text is; where several points share it, the first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Row {
+pub struct PtxRow {
     /// `family/name`, or `probe` for what measures a device.
     pub kernel: String,
     /// The entry point; none where a text in CUDA C++ holds them all.
@@ -89,9 +89,9 @@ pub struct Row {
 
 /// A text that must have PTX.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Text {
+pub struct EmbeddedText {
     /// Of which kernel it is.
-    pub row: Row,
+    pub row: PtxRow,
     /// C++.
     pub source: String,
 }
@@ -100,12 +100,12 @@ pub struct Text {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stale {
     /// Texts without PTX, or whose row says something else.
-    pub missing: BTreeMap<String, Row>,
+    pub missing: BTreeMap<String, PtxRow>,
     /// PTX of texts that are no more.
-    pub left_over: BTreeMap<String, Row>,
+    pub left_over: BTreeMap<String, PtxRow>,
 }
 
-impl Index {
+impl PtxIndex {
     /// The index of what is embedded.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl Index {
     }
 
     /// The index of these texts, compiled by [`MADE_WITH`] for [`ARCHITECTURE`].
-    pub fn of(texts: &BTreeMap<String, Text>) -> Self {
+    pub fn from_texts(texts: &BTreeMap<String, EmbeddedText>) -> Self {
         Self {
             nvrtc: format!("{}.{}", MADE_WITH.0, MADE_WITH.1),
             architecture: ARCHITECTURE.to_owned(),
@@ -125,7 +125,7 @@ impl Index {
     }
 
     /// What of these texts is not in it, and what of it is none of them.
-    pub fn stale(&self, texts: &BTreeMap<String, Text>) -> Stale {
+    pub fn stale(&self, texts: &BTreeMap<String, EmbeddedText>) -> Stale {
         let missing = texts.iter().filter(|(key, text)| self.texts.get(*key) != Some(&text.row));
         let left_over = self.texts.iter().filter(|(key, _)| !texts.contains_key(*key));
         Stale {
@@ -135,7 +135,7 @@ impl Index {
     }
 }
 
-impl std::fmt::Display for Row {
+impl std::fmt::Display for PtxRow {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{}", self.kernel)?;
         if let Some(entry_point) = &self.entry_point {
@@ -192,13 +192,13 @@ pub fn unpack(archive: &[u8]) -> io::Result<BTreeMap<String, Vec<u8>>> {
 /// # Errors
 ///
 /// What translating gives.
-pub fn texts() -> Result<BTreeMap<String, Text>, RunError> {
+pub fn texts() -> Result<BTreeMap<String, EmbeddedText>, RunError> {
     let bad = |message: String| RunError::new(RunErrorKind::BadInput, message);
     let catalogue = Catalogue::embedded().map_err(|error| bad(error.to_string()))?;
     let mut texts = BTreeMap::new();
     for source in probe::sources()? {
-        let row = Row { class: classes(), ..row_of(PROBE, Some("main"), None) };
-        add(&mut texts, Text { row, source });
+        let row = PtxRow { class: classes(), ..row_of(PROBE, Some("main"), None) };
+        add(&mut texts, EmbeddedText { row, source });
     }
     for kernel in catalogue.kernels() {
         for (class, name) in CLASSES {
@@ -211,10 +211,10 @@ pub fn texts() -> Result<BTreeMap<String, Text>, RunError> {
             }
         }
     }
-    for kernel in catalogue.all().filter(|kernel| kernel.language == Language::Cuda) {
+    for kernel in catalogue.all().filter(|kernel| kernel.language == KernelLanguage::Cuda) {
         let source = native_text(&format!("{}.cu", kernel.id), &kernel.source);
-        let row = Row { class: classes(), ..row_of(&kernel.id, None, None) };
-        add(&mut texts, Text { row, source });
+        let row = PtxRow { class: classes(), ..row_of(&kernel.id, None, None) };
+        add(&mut texts, EmbeddedText { row, source });
     }
     Ok(texts)
 }
@@ -231,8 +231,8 @@ fn classes() -> Vec<String> {
 }
 
 /// A row of no class, of a text that does not count.
-fn row_of(kernel: &str, entry_point: Option<&str>, form: Option<&Value>) -> Row {
-    Row {
+fn row_of(kernel: &str, entry_point: Option<&str>, form: Option<&Value>) -> PtxRow {
+    PtxRow {
         kernel: kernel.to_owned(),
         entry_point: entry_point.map(str::to_owned),
         class: Vec::new(),
@@ -242,7 +242,7 @@ fn row_of(kernel: &str, entry_point: Option<&str>, form: Option<&Value>) -> Row 
 }
 
 /// Adds a text, or its classes to the one that is there.
-fn add(texts: &mut BTreeMap<String, Text>, text: Text) {
+fn add(texts: &mut BTreeMap<String, EmbeddedText>, text: EmbeddedText) {
     let there = texts.entry(key(&text.source)).or_insert_with(|| text.clone());
     for class in text.row.class {
         if !there.row.class.contains(&class) {
@@ -252,21 +252,25 @@ fn add(texts: &mut BTreeMap<String, Text>, text: Text) {
 }
 
 /// The texts of a launch's programs, each plain and counting.
-fn launch_texts(kernel: &Kernel, launch: &Launch, class: &str) -> Result<Vec<Text>, RunError> {
+fn launch_texts(
+    kernel: &Kernel,
+    launch: &Launch,
+    class: &str,
+) -> Result<Vec<EmbeddedText>, RunError> {
     let form = launch.parameters.get(FORM);
     let mut texts = Vec::new();
     for program in programs(launch)? {
         let row = row_of(&kernel.id, Some(&program.entry_point().name), form);
-        for (source, counted) in both(&program, launch)?.into_iter().zip([false, true]) {
-            let row = Row { class: vec![class.to_owned()], counted, ..row.clone() };
-            texts.push(Text { row, source });
+        for (source, counted) in translate_both(&program, launch)?.into_iter().zip([false, true]) {
+            let row = PtxRow { class: vec![class.to_owned()], counted, ..row.clone() };
+            texts.push(EmbeddedText { row, source });
         }
     }
     Ok(texts)
 }
 
 /// A program plain and counting.
-fn both(program: &Program, launch: &Launch) -> Result<[String; 2], RunError> {
+fn translate_both(program: &Program, launch: &Launch) -> Result<[String; 2], RunError> {
     let refused = |message: String| RunError::new(RunErrorKind::Unsupported, message);
     let options = options_for(launch);
     let how = Options {

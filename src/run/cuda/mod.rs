@@ -13,6 +13,8 @@
 //! - `driver`: device, memory, kernels, events, graphs (`unsafe`: it calls C);
 //! - [`embedded`]: PTX of the catalogue's default points, for machines without NVRTC;
 //! - `probe`: the texts by which a device is measured, in C++;
+//! - `device`: an open device with the compiler for it;
+//! - `options`: how kernels are translated;
 //! - `native`: the catalogue's kernels in CUDA C++, compiled;
 //! - `runner`: the device behind `run::gpu`'s trait: shaders translated, compiled and launched.
 //!
@@ -21,11 +23,13 @@
 pub mod collect;
 pub mod copies;
 pub mod cupti;
+mod device;
 pub mod disassembly;
 mod driver;
 pub mod embedded;
 mod native;
 pub mod nvrtc;
+mod options;
 mod probe;
 mod runner;
 

@@ -5,9 +5,9 @@
 
 use std::rc::Rc;
 
-use super::driver::{Argument, Buffer};
+use super::device::{CudaDevice, CudaKernel};
+use super::driver::{Argument, DriverBuffer};
 use super::embedded::native_text;
-use super::runner::{CudaDevice, CudaKernel};
 use crate::kernel::{Launch, Native};
 use crate::run::gpu::Buffers;
 use crate::run::{RunError, RunErrorKind};
@@ -16,10 +16,10 @@ use crate::run::{RunError, RunErrorKind};
 pub(super) fn kernels(
     device: &CudaDevice,
     launch: &Launch,
-    buffers: &Buffers<Rc<Buffer>>,
+    buffers: &Buffers<Rc<DriverBuffer>>,
 ) -> Result<Vec<CudaKernel>, RunError> {
     let image = device.text_image(&native_text(&launch.file, &launch.source))?;
-    let bound: Vec<Rc<Buffer>> =
+    let bound: Vec<Rc<DriverBuffer>> =
         launch.buffers.iter().map(|buffer| Rc::clone(&buffers[&buffer.name])).collect();
     let arguments: Vec<Argument> = bound.iter().map(|buffer| buffer.argument()).collect();
     let each = launch.dispatches.iter().map(|dispatch| {

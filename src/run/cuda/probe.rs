@@ -2,7 +2,7 @@
 //!
 //! Input: nothing. Output: their C++, for which PTX is embedded. They are run by `run::gpu`.
 
-use super::runner::options;
+use super::options::options;
 use crate::run::gpu::probe::{program, texts};
 use crate::run::{RunError, RunErrorKind};
 use crate::translate;

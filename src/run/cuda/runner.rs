@@ -1,4 +1,4 @@
-//! A CUDA device behind [`Gpu`]: kernels are translated, compiled and launched.
+//! A CUDA device behind [`DriverDevice`]: kernels are translated, compiled and launched.
 //!
 //! Input: shaders, buffers, samples. Output: what the trait asks for. Each dispatch is translated and
 //! compiled by NVRTC for the device's own architecture (or found among the embedded PTX where there is
@@ -8,19 +8,23 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use super::driver::{self, Argument, Buffer, GRID_MAX, Kernel, Recorded, WORKGROUP_BYTES_MAX};
-use super::nvrtc::{Image, Nvrtc, NvrtcError};
-use super::{embedded, native};
+use super::device::{CudaDevice, CudaKernel};
+use super::driver::{
+    self, Argument, DriverBuffer, GRID_MAX, LoadedKernel, Recorded, WORKGROUP_BYTES_MAX,
+};
+use super::native;
+use super::nvrtc::{Image, Nvrtc};
+use super::options::options;
 use crate::instrument::Instrumented;
 use crate::kernel::Launch;
 use crate::record::{Backend, Device, DeviceKind, Gives};
 use crate::run::gpu::{
-    Buffers, Clock, Dispatch, Gpu, GpuRunner, Grid, Limits, Sample, Shader, Slot, Uses,
+    Buffers, Clock, Gpu, GpuDispatch, GpuLimits, GpuRunner, GpuSample, Grid, Shader, Slot, Uses,
 };
 use crate::run::probes::words;
 use crate::run::sampling::Ticks;
 use crate::run::{RunError, RunErrorKind, caught};
-use crate::translate::{self, Checks, Parameter, Translated};
+use crate::translate::{self, Parameter, Translated};
 use crate::units::Width;
 
 /// What its devices give.
@@ -28,60 +32,6 @@ pub const GIVES: Gives = Gives { counts: true, times: true, counters: true, code
 
 /// A GPU through CUDA.
 pub type CudaRunner = GpuRunner<CudaDevice>;
-
-/// An open device with the compiler for it.
-pub struct CudaDevice {
-    pub(super) driver: driver::Gpu,
-    /// Nothing, and why: then only what is embedded can be loaded.
-    nvrtc: Result<Nvrtc, NvrtcError>,
-    /// Whether PTX is made machine code here, with source lines, and not while it is loaded.
-    assembles: bool,
-    /// Where the next span begins, in nanoseconds: events give spans, not times of day, and samples
-    /// stand one after the other.
-    now_ns: Cell<u64>,
-}
-
-impl std::fmt::Debug for CudaDevice {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("CudaDevice")
-            .field("facts", &self.driver.facts)
-            .finish_non_exhaustive()
-    }
-}
-
-/// A compiled dispatch with what it takes.
-pub struct CudaKernel {
-    pub(super) kernel: Kernel,
-    /// What was loaded.
-    pub(super) image: Image,
-    /// The kernel's name in it.
-    pub(super) function: String,
-    pub(super) arguments: Vec<Argument>,
-    pub(super) block: [u32; 3],
-    /// What the arguments point to, kept alive.
-    pub(super) _bound: Vec<Rc<Buffer>>,
-}
-
-impl std::fmt::Debug for CudaKernel {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter
-            .debug_struct("CudaKernel")
-            .field("function", &self.function)
-            .finish_non_exhaustive()
-    }
-}
-
-/// How kernels are translated.
-pub(super) fn options(trusted: bool, zero_memory: bool) -> translate::Options {
-    let checks = if trusted { Checks::Unchecked } else { Checks::Checked };
-    translate::Options { checks, zero_memory }
-}
-
-/// How a launch's kernels are translated.
-pub(super) fn options_for(launch: &Launch) -> translate::Options {
-    options(launch.trusted, launch.workgroup_memory_zeroed)
-}
 
 impl CudaDevice {
     /// Compiles a translation.
@@ -97,36 +47,15 @@ impl CudaDevice {
         self.text_image(&translated.source)
     }
 
-    /// What the driver loads of a text in CUDA C++.
-    pub(super) fn text_image(&self, source: &str) -> Result<Image, RunError> {
-        let capability = self.driver.facts.capability;
-        let image = match &self.nvrtc {
-            Ok(nvrtc) => nvrtc
-                .compile(source, capability)
-                .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string())),
-            Err(why) => embedded::find(source).ok_or_else(|| {
-                let message = format!(
-                    "lanescope brings PTX of the catalogue's default points alone, and none of \
-                     this; {why}"
-                );
-                RunError::new(RunErrorKind::Unsupported, message)
-            }),
-        }?;
-        if self.assembles && image.architecture.starts_with("compute_") {
-            return self.driver.assemble(&image);
-        }
-        Ok(image)
-    }
-
     /// Fills a kernel's constant memory, where `buffer` gives the one at a binding.
     ///
     /// Once is enough: a buffer belongs to one variable of the WGSL, by its name, and nothing writes
     /// to one that is uniform.
     fn hold<'b>(
         &self,
-        kernel: &Kernel,
+        kernel: &LoadedKernel,
         translated: &Translated,
-        buffer: &dyn Fn(u32, u32) -> Result<&'b Buffer, RunError>,
+        buffer: &dyn Fn(u32, u32) -> Result<&'b DriverBuffer, RunError>,
     ) -> Result<(), RunError> {
         for constant in &translated.constants {
             let from = buffer(constant.group, constant.binding)?;
@@ -137,7 +66,7 @@ impl CudaDevice {
     }
 
     /// The grid of a dispatch, read back where a buffer holds it.
-    fn workgroups(&self, grid: &Grid<Rc<Buffer>>) -> Result<[u32; 3], RunError> {
+    fn workgroups(&self, grid: &Grid<Rc<DriverBuffer>>) -> Result<[u32; 3], RunError> {
         match grid {
             Grid::Direct(workgroups) => Ok(*workgroups),
             Grid::Indirect(buffer, offset) => {
@@ -150,11 +79,16 @@ impl CudaDevice {
     /// Dispatches as the driver takes them.
     pub(super) fn launches<'a>(
         &self,
-        work: &[Dispatch<'a, Self>],
-    ) -> Result<Vec<driver::Launch<'a>>, RunError> {
-        let launch = |(kernel, grid): &Dispatch<'a, Self>| {
+        work: &[GpuDispatch<'a, Self>],
+    ) -> Result<Vec<driver::DriverLaunch<'a>>, RunError> {
+        let launch = |(kernel, grid): &GpuDispatch<'a, Self>| {
             let CudaKernel { kernel, arguments, block, .. } = *kernel;
-            Ok(driver::Launch { kernel, arguments, grid: self.workgroups(grid)?, block: *block })
+            Ok(driver::DriverLaunch {
+                kernel,
+                arguments,
+                grid: self.workgroups(grid)?,
+                block: *block,
+            })
         };
         work.iter().map(launch).collect()
     }
@@ -164,7 +98,7 @@ impl CudaDevice {
 fn arguments<'b>(
     translated: &Translated,
     immediates: &[u8],
-    buffer: &dyn Fn(u32, u32) -> Result<&'b Buffer, RunError>,
+    buffer: &dyn Fn(u32, u32) -> Result<&'b DriverBuffer, RunError>,
 ) -> Result<Vec<Argument>, RunError> {
     let mut arguments = Vec::new();
     for parameter in &translated.parameters {
@@ -204,15 +138,15 @@ fn whole_ns(span_ns: f64) -> u64 {
 }
 
 impl Gpu for CudaDevice {
-    type Buffer = Rc<Buffer>;
+    type Buffer = Rc<DriverBuffer>;
     type Kernel = CudaKernel;
     type Recorded = Recorded;
 
     const TAKES_INDIRECT_GRIDS: bool = false;
 
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> GpuLimits {
         let memory_bytes = self.driver.facts.memory_bytes;
-        Limits {
+        GpuLimits {
             storage_bytes_max: memory_bytes,
             uniform_bytes_max: memory_bytes,
             memory_bytes: Some(memory_bytes),
@@ -225,36 +159,36 @@ impl Gpu for CudaDevice {
         Some(Clock::Spans)
     }
 
-    fn buffer(&self, _: &str, size: u64, _: Uses) -> Result<Rc<Buffer>, RunError> {
+    fn buffer(&self, _: &str, size: u64, _: Uses) -> Result<Rc<DriverBuffer>, RunError> {
         self.driver.buffer(size).map(Rc::new)
     }
 
-    fn size(&self, buffer: &Rc<Buffer>) -> u64 {
+    fn size(&self, buffer: &Rc<DriverBuffer>) -> u64 {
         buffer.size
     }
 
-    fn write(&self, buffer: &Rc<Buffer>, offset: u64, bytes: &[u8]) -> Result<(), RunError> {
+    fn write(&self, buffer: &Rc<DriverBuffer>, offset: u64, bytes: &[u8]) -> Result<(), RunError> {
         self.driver.write(buffer, offset, bytes)
     }
 
-    fn read(&self, buffer: &Rc<Buffer>, offset: u64, size: u64) -> Result<Vec<u8>, RunError> {
+    fn read(&self, buffer: &Rc<DriverBuffer>, offset: u64, size: u64) -> Result<Vec<u8>, RunError> {
         self.driver.read(buffer, offset, size)
     }
 
-    fn copy(&self, from: &Rc<Buffer>, to: &Rc<Buffer>) -> Result<(), RunError> {
+    fn copy(&self, from: &Rc<DriverBuffer>, to: &Rc<DriverBuffer>) -> Result<(), RunError> {
         let doing = "copying a buffer";
         self.driver.copy(from, to, doing)?;
         self.driver.wait(doing)
     }
 
-    fn clear(&self, buffer: &Rc<Buffer>) -> Result<(), RunError> {
+    fn clear(&self, buffer: &Rc<DriverBuffer>) -> Result<(), RunError> {
         self.driver.clear(buffer)
     }
 
     fn compile(
         &self,
         shader: &Shader<'_>,
-        slots: &[Slot<'_, Rc<Buffer>>],
+        slots: &[Slot<'_, Rc<DriverBuffer>>],
     ) -> Result<CudaKernel, RunError> {
         let options = options(shader.trusted, shader.zero_memory);
         let translated = caught("translation", shader.file(), || {
@@ -283,7 +217,7 @@ impl Gpu for CudaDevice {
     fn compile_native(
         &self,
         launch: &Launch,
-        buffers: &Buffers<Rc<Buffer>>,
+        buffers: &Buffers<Rc<DriverBuffer>>,
     ) -> Result<Vec<CudaKernel>, RunError> {
         native::kernels(self, launch, buffers)
     }
@@ -294,16 +228,16 @@ impl Gpu for CudaDevice {
         asks.then(|| self.driver.resident(&kernel.kernel, invocations)).transpose()
     }
 
-    fn run(&self, work: &[Dispatch<'_, Self>], doing: &str) -> Result<(), RunError> {
+    fn run(&self, work: &[GpuDispatch<'_, Self>], doing: &str) -> Result<(), RunError> {
         self.driver.run(&self.launches(work)?, doing)
     }
 
-    fn record(&self, sample: &Sample<'_, Self>, doing: &str) -> Result<Recorded, RunError> {
-        let Sample { work, repeats, before, resets, stamps } = sample;
+    fn record(&self, sample: &GpuSample<'_, Self>, doing: &str) -> Result<Recorded, RunError> {
+        let GpuSample { work, repeats, before, resets, stamps } = sample;
         let launches = self.launches(work)?;
-        let resets: Vec<(&Buffer, &Buffer)> =
+        let resets: Vec<(&DriverBuffer, &DriverBuffer)> =
             resets.iter().map(|(from, to)| (from.as_ref(), to.as_ref())).collect();
-        let sample = driver::Sample {
+        let sample = driver::DriverSample {
             launches: &launches,
             repeats: *repeats,
             before: *before,
@@ -314,7 +248,7 @@ impl Gpu for CudaDevice {
     }
 
     fn play(&self, recorded: &Recorded, doing: &str) -> Result<Vec<Ticks>, RunError> {
-        let spans = self.driver.timed(recorded, doing)?;
+        let spans = self.driver.take_sample(recorded, doing)?;
         let ticks = spans.into_iter().map(|span_ns| {
             let begin = self.now_ns.get();
             let end = begin + whole_ns(span_ns);
@@ -348,7 +282,7 @@ impl CudaRunner {
 
 /// Opens a device, and says what the driver says of it.
 fn open(number: usize, assembles: bool) -> Result<(CudaDevice, Device), RunError> {
-    let gpu = driver::Gpu::open(number)?;
+    let gpu = driver::DriverDevice::open(number)?;
     let nvrtc = Nvrtc::load();
     let facts = gpu.facts.clone();
     let width = u32::try_from(facts.warp_size).ok().and_then(|lanes| Width::new(lanes).ok());

@@ -8,9 +8,9 @@ use super::device::GpuRunner;
 use super::launches::{Buffers, Counters, WIDTH_ASSUMED, written_by};
 use super::{Gpu, Grid};
 use crate::instrument::Method;
-use crate::kernel::{Language, Launch};
+use crate::kernel::{KernelLanguage, Launch};
 use crate::record::{self, Counter, Tag};
-use crate::run::counting::{Outputs, decoded, known, method_recorded, verify};
+use crate::run::counting::{Outputs, decoded, known_workgroups, method_recorded, verify};
 use crate::run::launched::{outputs_sha256, outputs_shown, programs};
 use crate::run::{Checked, Counted, CountedDispatch, RunError, RunErrorKind};
 use crate::units::Width;
@@ -26,7 +26,7 @@ pub(super) struct Counting<G: Gpu> {
 }
 
 /// What a counted run left behind.
-pub(super) struct Found {
+pub(super) struct CountedRun {
     dispatches: Vec<CountedDispatch>,
     outputs: Outputs,
 }
@@ -60,19 +60,19 @@ impl<G: Gpu> GpuRunner<G> {
         launch: &Launch,
         counting: &Counting<G>,
         notice: &mut dyn FnMut(),
-    ) -> Result<Found, RunError> {
+    ) -> Result<CountedRun, RunError> {
         let doing = format!("counting {}", launch.kernel);
         let mut dispatches = Vec::new();
         for (dispatch, (kernel, counters)) in launch.dispatches.iter().zip(&counting.steps) {
             notice();
-            let grid = self.settled(dispatch, &counting.buffers)?;
+            let grid = self.settle_grid(dispatch, &counting.buffers)?;
             self.gpu.run(&[(kernel, &grid)], &doing)?;
             let bytes = self.gpu.read(&counters.buffer, 0, self.gpu.size(&counters.buffer))?;
             let counts = decoded(&counters.instrumented, &bytes, counting.width)?;
-            let workgroups = known(&dispatch.workgroups);
+            let workgroups = known_workgroups(&dispatch.workgroups);
             dispatches.push(CountedDispatch { workgroups, counts });
         }
-        Ok(Found { dispatches, outputs: self.outputs(launch, &counting.buffers)? })
+        Ok(CountedRun { dispatches, outputs: self.outputs(launch, &counting.buffers)? })
     }
 
     /// Puts the first contents back where something may have been written, zeros into counters.
@@ -84,13 +84,13 @@ impl<G: Gpu> GpuRunner<G> {
     }
 
     /// What a counted run found, with its outputs checked.
-    pub(super) fn concluded(
+    pub(super) fn finish_count(
         &self,
         launch: &Launch,
         counting: &Counting<G>,
-        found: Found,
+        found: CountedRun,
     ) -> Result<Counted, RunError> {
-        let Found { dispatches, outputs } = found;
+        let CountedRun { dispatches, outputs } = found;
         let mut flags = Vec::new();
         // The width is the probe's: such a driver may have chosen another for this module.
         if self.width_varies() {
@@ -114,7 +114,7 @@ impl<G: Gpu> GpuRunner<G> {
     }
 
     /// The width for which estimates are made.
-    pub(super) fn width_estimated(&self) -> Result<Width, RunError> {
+    pub(super) fn find_estimated_width(&self) -> Result<Width, RunError> {
         let assumed = || Width::new(WIDTH_ASSUMED);
         let width = self.device.subgroup_width_run.map_or_else(assumed, Ok);
         width.map_err(|error| RunError::new(RunErrorKind::BadInput, error.to_string()))
@@ -123,8 +123,8 @@ impl<G: Gpu> GpuRunner<G> {
     /// Runs a launch without counters and checks its outputs: where there are no subgroups to count
     /// by, or no WGSL whose blocks could be counted. A refused cooperative dispatch runs nothing, and
     /// whether that is right is for the reference to say.
-    pub(super) fn uncounted(&self, launch: &Launch) -> Result<Counted, RunError> {
-        let native = launch.language() != Language::Wgsl;
+    pub(super) fn run_uncounted(&self, launch: &Launch) -> Result<Counted, RunError> {
+        let native = launch.language() != KernelLanguage::Wgsl;
         let programs = if native { Vec::new() } else { programs(launch)? };
         let buffers = self.buffers(launch, &programs)?;
         let kernels = if native {
@@ -137,7 +137,7 @@ impl<G: Gpu> GpuRunner<G> {
         let mut flags = vec![reason.into()];
         let mut counters = Vec::new();
         for (dispatch, kernel) in launch.dispatches.iter().zip(&kernels) {
-            let grid: Grid<G::Buffer> = self.settled(dispatch, &buffers)?;
+            let grid: Grid<G::Buffer> = self.settle_grid(dispatch, &buffers)?;
             let resident_max = self.gpu.resident_max(kernel)?;
             counters.extend(resident_max.map(resident_counter));
             match self.gpu.run(&[(kernel, &grid)], &format!("running {}", launch.kernel)) {

@@ -7,7 +7,9 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use super::{Clock, Dispatch, Gpu, GpuRunner, Grid, Limits, Sample, Shader, Slot, Stamps, Uses};
+use super::{
+    Clock, Gpu, GpuDispatch, GpuLimits, GpuRunner, GpuSample, Grid, Shader, Slot, Stamps, Uses,
+};
 use crate::record::{Device, DeviceKind};
 use crate::run::probes::words;
 use crate::run::sampling::Ticks;
@@ -136,8 +138,8 @@ impl Gpu for FakeGpu {
 
     const TAKES_INDIRECT_GRIDS: bool = false;
 
-    fn limits(&self) -> Limits {
-        Limits {
+    fn limits(&self) -> GpuLimits {
+        GpuLimits {
             storage_bytes_max: 1 << 20,
             uniform_bytes_max: 1 << 16,
             memory_bytes: Some(1 << 24),
@@ -204,7 +206,7 @@ impl Gpu for FakeGpu {
         Ok(self.resident_max.get())
     }
 
-    fn run(&self, work: &[Dispatch<'_, Self>], doing: &str) -> Result<(), RunError> {
+    fn run(&self, work: &[GpuDispatch<'_, Self>], doing: &str) -> Result<(), RunError> {
         for (kernel, grid) in work {
             let workgroups = Self::workgroups(grid);
             self.note(format!("{doing}: {} {}", kernel.entry_point, words_of(workgroups)));
@@ -213,8 +215,8 @@ impl Gpu for FakeGpu {
         Ok(())
     }
 
-    fn record(&self, sample: &Sample<'_, Self>, _: &str) -> Result<FakeRecorded, RunError> {
-        let Sample { work, repeats, before, resets, stamps } = sample;
+    fn record(&self, sample: &GpuSample<'_, Self>, _: &str) -> Result<FakeRecorded, RunError> {
+        let GpuSample { work, repeats, before, resets, stamps } = sample;
         let work = work.iter().map(|(kernel, grid)| (Rc::clone(kernel), Self::workgroups(grid)));
         Ok(FakeRecorded {
             work: work.collect(),

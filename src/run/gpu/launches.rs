@@ -12,7 +12,9 @@ use super::{Gpu, Grid, Shader, Slot, SlotKind, Uses};
 use crate::instrument::{Instrumented, Method, Options};
 use crate::kernel::{Dispatch, Launch, Workgroups, generate::Fill};
 use crate::program::{Binding, Program};
-use crate::run::counting::{COUNTER_BYTES_MAX, Outputs, instrumented, known, written};
+use crate::run::counting::{
+    COUNTER_BYTES_MAX, Outputs, find_written, instrumented, known_workgroups,
+};
 use crate::run::probes::words;
 use crate::run::{RunError, RunErrorKind};
 use crate::units::Width;
@@ -50,7 +52,7 @@ impl<G: Gpu> GpuRunner<G> {
         let mut buffers = BTreeMap::new();
         for buffer in &launch.buffers {
             let uses = uses.get(&buffer.name).copied().unwrap_or_default();
-            let make = || self.filled(launch, buffer, uses);
+            let make = || self.fill_buffer(launch, buffer, uses);
             let made = if written.contains(&buffer.name) {
                 make()?
             } else {
@@ -75,7 +77,7 @@ impl<G: Gpu> GpuRunner<G> {
         self.check_limits(launch, &uses)?;
         let made = launch.buffers.iter().map(|buffer| {
             let uses = uses.get(&buffer.name).copied().unwrap_or_default();
-            Ok((buffer.name.clone(), self.filled(launch, buffer, uses)?))
+            Ok((buffer.name.clone(), self.fill_buffer(launch, buffer, uses)?))
         });
         made.collect()
     }
@@ -86,7 +88,7 @@ impl<G: Gpu> GpuRunner<G> {
     }
 
     /// A buffer of a launch with its first contents.
-    fn filled(
+    fn fill_buffer(
         &self,
         launch: &Launch,
         buffer: &crate::kernel::Buffer,
@@ -198,7 +200,7 @@ impl<G: Gpu> GpuRunner<G> {
                 Method::Executed | Method::Histogram | Method::Derived => widest,
             },
             counter_bytes_max: COUNTER_BYTES_MAX,
-            workgroups: known(workgroups),
+            workgroups: known_workgroups(workgroups),
         };
         let instrumented = instrumented(program, &options)?;
         let size = instrumented.counters().size;
@@ -231,7 +233,7 @@ impl<G: Gpu> GpuRunner<G> {
     }
 
     /// A grid as the device takes it: read back where it does not take it from a buffer.
-    pub(super) fn settled(
+    pub(super) fn settle_grid(
         &self,
         dispatch: &Dispatch,
         buffers: &Buffers<G::Buffer>,
@@ -256,7 +258,7 @@ pub(super) fn written_by(
     if programs.is_empty() {
         return Ok(launch.buffers.iter().map(|buffer| buffer.name.clone()).collect());
     }
-    written(programs)
+    find_written(programs)
 }
 
 /// What each buffer is used for that is not only storage.

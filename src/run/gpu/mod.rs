@@ -63,7 +63,7 @@ pub trait Gpu: Sized {
     const TAKES_INDIRECT_GRIDS: bool;
 
     /// What the device can hold and dispatch.
-    fn limits(&self) -> Limits;
+    fn limits(&self) -> GpuLimits;
 
     /// What its timestamps are; nothing where it takes none.
     fn clock(&self) -> Option<Clock>;
@@ -147,14 +147,15 @@ pub trait Gpu: Sized {
     /// # Errors
     ///
     /// What goes wrong while they run.
-    fn run(&self, work: &[Dispatch<'_, Self>], doing: &str) -> Result<(), RunError>;
+    fn run(&self, work: &[GpuDispatch<'_, Self>], doing: &str) -> Result<(), RunError>;
 
     /// Records a sample, to be submitted as a whole.
     ///
     /// # Errors
     ///
     /// What the driver says.
-    fn record(&self, sample: &Sample<'_, Self>, doing: &str) -> Result<Self::Recorded, RunError>;
+    fn record(&self, sample: &GpuSample<'_, Self>, doing: &str)
+    -> Result<Self::Recorded, RunError>;
 
     /// Runs a recorded sample, waits, and gives its timestamps: one pair about the whole, or one a
     /// dispatch of each repeat, in order.
@@ -166,11 +167,11 @@ pub trait Gpu: Sized {
 }
 
 /// A kernel with its grid.
-pub type Dispatch<'a, G> = (&'a <G as Gpu>::Kernel, &'a Grid<<G as Gpu>::Buffer>);
+pub type GpuDispatch<'a, G> = (&'a <G as Gpu>::Kernel, &'a Grid<<G as Gpu>::Buffer>);
 
 /// What a device can hold and dispatch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct GpuLimits {
     /// The most bytes of a buffer that shaders read or write.
     pub storage_bytes_max: u64,
     /// The most bytes of a uniform buffer.
@@ -276,9 +277,9 @@ pub enum Grid<B> {
 ///
 /// A device that has waited, if only for the last sample to be read, is not at its speed at once: so
 /// the same work goes before, in the same submission, without timestamps.
-pub struct Sample<'a, G: Gpu> {
+pub struct GpuSample<'a, G: Gpu> {
     /// The dispatches of a launch.
-    pub work: &'a [Dispatch<'a, G>],
+    pub work: &'a [GpuDispatch<'a, G>],
     /// How often they run between the timestamps.
     pub repeats: u32,
     /// How often they run before.
@@ -289,7 +290,7 @@ pub struct Sample<'a, G: Gpu> {
     pub stamps: Stamps,
 }
 
-impl<G: Gpu> std::fmt::Debug for Sample<'_, G> {
+impl<G: Gpu> std::fmt::Debug for GpuSample<'_, G> {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { work, repeats, before, resets, stamps } = self;
         let mut shown = formatter.debug_struct("Sample");

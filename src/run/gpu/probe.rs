@@ -5,7 +5,7 @@
 //! leaves long loops by itself. The texts are in `run::probes`; times are the best of a
 //! few runs, since a rate is a ceiling.
 
-use super::{Clock, Dispatch, Gpu, Grid, Sample, Shader, Slot, SlotKind, Stamps, Uses};
+use super::{Clock, Gpu, GpuDispatch, GpuSample, Grid, Shader, Slot, SlotKind, Stamps, Uses};
 use crate::kernel::limits::fold;
 use crate::program::{Overrides, Parsed, Program, ProgramError};
 use crate::record::{Device, Packing, SampleState};
@@ -121,16 +121,16 @@ impl<G: Gpu> Probe<G> {
     ) -> Result<Self, RunError> {
         let kernel = compile(gpu, text, buffers)?;
         let grid = Grid::Direct(workgroups);
-        let work: [Dispatch<'_, G>; 1] = [(&kernel, &grid)];
+        let work: [GpuDispatch<'_, G>; 1] = [(&kernel, &grid)];
         let stamps = Stamps::Around;
-        let sample = Sample { work: &work, repeats, before, resets: &[], stamps };
+        let sample = GpuSample { work: &work, repeats, before, resets: &[], stamps };
         let recorded = gpu.record(&sample, "running a probe")?;
         Ok(Self { recorded, _kernel: kernel })
     }
 
     /// Runs it, between two timestamps.
     fn time(&self, gpu: &G) -> Result<Ticks, RunError> {
-        one(gpu.play(&self.recorded, "running a probe")?)
+        single_sample(gpu.play(&self.recorded, "running a probe")?)
     }
 
     /// Runs it; the time of all repeats in nanoseconds.
@@ -144,7 +144,7 @@ impl<G: Gpu> Probe<G> {
 }
 
 /// The timestamps about a whole sample.
-pub(super) fn one(ticks: Vec<Ticks>) -> Result<Ticks, RunError> {
+pub(super) fn single_sample(ticks: Vec<Ticks>) -> Result<Ticks, RunError> {
     let missing = || RunError::new(RunErrorKind::Driver, "two timestamps were not read back");
     ticks.into_iter().next().ok_or_else(missing)
 }
@@ -215,7 +215,7 @@ pub(super) fn calibrate<G: Gpu>(
     timer: Option<Timer>,
     device: &mut Device,
 ) -> Result<(), RunError> {
-    device.fma_fused = Some(fused(gpu)?);
+    device.fma_fused = Some(probe_fusion(gpu)?);
     device.loop_limit = loop_limit(gpu)?;
     if let Some(timer) = timer {
         device.peak_fma_per_s = fma_rate(gpu, timer, device.cpu_driver)?;
@@ -228,7 +228,7 @@ pub(super) fn calibrate<G: Gpu>(
 }
 
 /// Whether (1 + 2⁻¹²)² − (1 + 2⁻¹¹) keeps the 2⁻²⁴ that rounding the product loses.
-fn fused<G: Gpu>(gpu: &G) -> Result<bool, RunError> {
+fn probe_fusion<G: Gpu>(gpu: &G) -> Result<bool, RunError> {
     let a = (1.0_f32 + 2_f32.powi(-12)).to_bits();
     let c = (-(1.0_f32 + 2_f32.powi(-11))).to_bits();
     let result = observe(gpu, FUSED, &[a, a, c, 0], 1, "finding whether fma rounds once")?;

@@ -10,9 +10,9 @@ use super::probe;
 use super::timed::Prepared;
 use super::warm::WarmUp;
 use crate::instrument::Method;
-use crate::kernel::{Language, Launch};
+use crate::kernel::{KernelLanguage, Launch};
 use crate::record::{Device, Gives, Tag};
-use crate::run::counting::{interrupted, method};
+use crate::run::counting::{interrupted_error, method};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{CountRequest, Counted, RunError, Runner, TimeOptions, Timed};
 use crate::units::{Nanoseconds, Width};
@@ -67,12 +67,12 @@ impl<G: Gpu> GpuRunner<G> {
         launch: &Launch,
         request: &CountRequest,
     ) -> Result<Option<(Method, Width)>, RunError> {
-        if launch.language() != Language::Wgsl {
+        if launch.language() != KernelLanguage::Wgsl {
             return Ok(None);
         }
         let method = method(request);
         let width = match method {
-            Method::Estimated => Some(self.width_estimated()?),
+            Method::Estimated => Some(self.find_estimated_width()?),
             Method::Executed | Method::Histogram | Method::Derived => {
                 self.device.subgroup_width_run
             }
@@ -91,7 +91,8 @@ impl<G: Gpu> GpuRunner<G> {
         let mut all = Vec::new();
         for (index, launch) in launches.iter().enumerate() {
             notice(index);
-            let prepared = if *lost { Err(interrupted()) } else { self.prepare(launch, counting) };
+            let prepared =
+                if *lost { Err(interrupted_error()) } else { self.prepare(launch, counting) };
             *lost |= prepared.as_ref().is_err_and(|error| error.kind.ends_device());
             all.push(prepared);
         }
@@ -119,7 +120,7 @@ impl<G: Gpu> Runner for GpuRunner<G> {
         notice: &mut dyn FnMut(),
     ) -> Result<Vec<Counted>, RunError> {
         let Some((method, width)) = self.method(launch, request)? else {
-            return (0..request.runs).map(|_| self.uncounted(launch)).collect();
+            return (0..request.runs).map(|_| self.run_uncounted(launch)).collect();
         };
         let counting = self.prepare_counting(launch, method, width, notice)?;
         let mut counted = Vec::new();
@@ -128,7 +129,7 @@ impl<G: Gpu> Runner for GpuRunner<G> {
                 self.reset(launch, &counting)?;
             }
             let found = self.count_from_start(launch, &counting, notice)?;
-            counted.push(self.concluded(launch, &counting, found)?);
+            counted.push(self.finish_count(launch, &counting, found)?);
         }
         Ok(counted)
     }
@@ -151,20 +152,20 @@ impl<G: Gpu> Runner for GpuRunner<G> {
         let times = sample_all(timer, &repeatable, options, |index, repeats| {
             notice(index);
             match &mut prepared[index] {
-                Ok(_) if lost => Err(interrupted()),
+                Ok(_) if lost => Err(interrupted_error()),
                 Ok(prepared) => self.sample(timer, &launches[index], prepared, repeats),
                 Err(error) => Err(error.clone()),
             }
         });
-        let staged = self.staged(timer, launches, &prepared, times, &mut lost, notice);
+        let staged = self.time_stages(timer, launches, &prepared, times, &mut lost, notice);
         let mut results = Vec::new();
         for (index, (prepared, staged)) in prepared.iter().zip(staged).enumerate() {
             notice(index);
             let result = match (prepared, staged) {
                 (Ok(prepared), _) if prepared.refused && !lost => Ok(None),
-                (Ok(_), Ok(_)) if lost => Err(interrupted()),
+                (Ok(_), Ok(_)) if lost => Err(interrupted_error()),
                 (Ok(prepared), Ok((time, medians))) => {
-                    self.timed(&launches[index], prepared, time, medians).map(Some)
+                    self.finish_time(&launches[index], prepared, time, medians).map(Some)
                 }
                 (_, Err(error)) => Err(error),
                 (Err(error), _) => Err(error.clone()),

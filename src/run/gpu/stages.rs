@@ -24,11 +24,11 @@
 use super::device::GpuRunner;
 use super::probe;
 use super::timed::Prepared;
-use super::{Dispatch, Gpu, Grid, Sample, SlotKind, Stamps};
+use super::{Gpu, GpuDispatch, GpuSample, Grid, SlotKind, Stamps};
 use crate::kernel::{self, Launch};
 use crate::record::Time;
 use crate::run::RunError;
-use crate::run::counting::interrupted;
+use crate::run::counting::interrupted_error;
 use crate::run::probes::FUSED;
 use crate::run::sampling::Timer;
 use crate::statistics::median;
@@ -55,7 +55,7 @@ pub(super) type Staged = (Option<Time>, Vec<Option<Nanoseconds>>);
 impl<G: Gpu> GpuRunner<G> {
     /// Times the dispatches of launches that were sampled; a launch that takes the device along sets
     /// `lost`.
-    pub(super) fn staged(
+    pub(super) fn time_stages(
         &self,
         timer: Timer,
         launches: &[Launch],
@@ -69,7 +69,7 @@ impl<G: Gpu> GpuRunner<G> {
         for (index, (prepared, time)) in prepared.iter().zip(times).enumerate() {
             let several = launches[index].dispatches.iter().filter(|one| !one.setup).count() > 1;
             let one = match (prepared, time) {
-                (Ok(_), Ok(_)) if *lost => Err(interrupted()),
+                (Ok(_), Ok(_)) if *lost => Err(interrupted_error()),
                 (Ok(prepared), Ok(Some(time))) if several => {
                     notice(index);
                     self.dispatch_medians(timer, &launches[index], prepared, &time, &mut cost_ns)
@@ -106,7 +106,7 @@ impl<G: Gpu> GpuRunner<G> {
         let repeats = repeats.min(REPEATS_MAX).min(fitting).max(1);
         let (resets, stamps) = (prepared.resets.as_slice(), Stamps::Between);
         let doing = format!("timing the dispatches of {}", launch.kernel);
-        let sample = Sample { work: &work, repeats, before, resets, stamps };
+        let sample = GpuSample { work: &work, repeats, before, resets, stamps };
         let recorded = self.gpu.record(&sample, &doing)?;
         let mut spans = vec![Vec::new(); count];
         for _ in 0..samples {
@@ -131,16 +131,16 @@ impl<G: Gpu> GpuRunner<G> {
         let buffer = probe::storage(&self.gpu, &[0; 4])?;
         let kernel = probe::compile(&self.gpu, FUSED, &[(&buffer, SlotKind::ReadWrite)])?;
         let grid = Grid::Direct([1, 1, 1]);
-        let work: [Dispatch<'_, G>; 1] = [(&kernel, &grid)];
+        let work: [GpuDispatch<'_, G>; 1] = [(&kernel, &grid)];
         let repeats = COST_DISPATCHES;
         let record = |stamps| {
-            let sample = Sample { work: &work, repeats, before: repeats, resets: &[], stamps };
+            let sample = GpuSample { work: &work, repeats, before: repeats, resets: &[], stamps };
             self.gpu.record(&sample, doing)
         };
         let (around, between) = (record(Stamps::Around)?, record(Stamps::Between)?);
         let (mut plain, mut stamped) = (Vec::new(), Vec::new());
         for _ in 0..SAMPLES {
-            let whole = timer.duration_ns(probe::one(self.gpu.play(&around, doing)?)?);
+            let whole = timer.duration_ns(probe::single_sample(self.gpu.play(&around, doing)?)?);
             let found = self.gpu.play(&between, doing)?;
             plain.push(whole / f64::from(repeats));
             stamped.extend(found.into_iter().map(|ticks| timer.duration_ns(ticks)));

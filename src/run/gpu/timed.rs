@@ -9,9 +9,9 @@ use std::collections::BTreeSet;
 use super::device::GpuRunner;
 use super::launches::{Buffers, written_by};
 use super::probe;
-use super::{Dispatch, Gpu, Grid, Sample, Stamps, Uses};
+use super::{Gpu, GpuDispatch, GpuSample, Grid, Stamps, Uses};
 use crate::instrument::Method;
-use crate::kernel::{self, Language, Launch, Workgroups};
+use crate::kernel::{self, KernelLanguage, Launch, Workgroups};
 use crate::program::Program;
 use crate::record::{Tag, Time};
 use crate::run::counting::verify;
@@ -44,14 +44,18 @@ pub(in crate::run) struct Prepared<G: Gpu> {
 }
 
 /// Why a cooperative launch is not timed.
-pub(super) fn refused() -> RunError {
+pub(super) fn cooperative_error() -> RunError {
     let message = "the driver refuses a cooperative launch of more workgroups than fit at once";
     RunError::new(RunErrorKind::Unsupported, message)
 }
 
 impl<G: Gpu> Prepared<G> {
     /// The dispatches that do not only set up, or those that do.
-    pub(in crate::run) fn dispatches(&self, launch: &Launch, setup: bool) -> Vec<Dispatch<'_, G>> {
+    pub(in crate::run) fn dispatches(
+        &self,
+        launch: &Launch,
+        setup: bool,
+    ) -> Vec<GpuDispatch<'_, G>> {
         let all = launch.dispatches.iter().zip(&self.work);
         all.filter(|(dispatch, _)| dispatch.setup == setup)
             .map(|(_, (kernel, grid))| (kernel, grid))
@@ -71,7 +75,7 @@ impl<G: Gpu> GpuRunner<G> {
         launch: &Launch,
         counting: Option<Method>,
     ) -> Result<Prepared<G>, RunError> {
-        let native = launch.language() != Language::Wgsl;
+        let native = launch.language() != KernelLanguage::Wgsl;
         let programs = if native { Vec::new() } else { programs(launch)? };
         let buffers = self.buffers(launch, &programs)?;
         let kernels = if native {
@@ -132,7 +136,7 @@ impl<G: Gpu> GpuRunner<G> {
         let doing = format!("finding the grids of {}", launch.kernel);
         let mut work = Vec::new();
         for (dispatch, kernel) in launch.dispatches.iter().zip(kernels) {
-            let grid = self.settled(dispatch, buffers)?;
+            let grid = self.settle_grid(dispatch, buffers)?;
             if to_find {
                 self.gpu.run(&[(&kernel, &grid)], &doing)?;
             }
@@ -200,7 +204,7 @@ impl<G: Gpu> GpuRunner<G> {
         repeats: u32,
     ) -> Result<Ticks, RunError> {
         if prepared.refused {
-            return Err(refused());
+            return Err(cooperative_error());
         }
         let doing = format!("timing {}", launch.kernel);
         let before = if prepared.long { 0 } else { repeats };
@@ -209,18 +213,19 @@ impl<G: Gpu> GpuRunner<G> {
             _ => {
                 let work = prepared.dispatches(launch, false);
                 let (resets, stamps) = (prepared.resets.as_slice(), Stamps::Around);
-                self.gpu.record(&Sample { work: &work, repeats, before, resets, stamps }, &doing)?
+                self.gpu
+                    .record(&GpuSample { work: &work, repeats, before, resets, stamps }, &doing)?
             }
         };
         let ticks = self.gpu.play(&recorded, &doing);
         prepared.recorded = Some(([repeats, before], recorded));
-        let ticks = probe::one(ticks?)?;
+        let ticks = probe::single_sample(ticks?)?;
         prepared.long |= timer.duration_ns(ticks) >= LONG_NS * f64::from(repeats);
         Ok(ticks)
     }
 
     /// What sampling gave, with the outputs checked.
-    pub(super) fn timed(
+    pub(super) fn finish_time(
         &self,
         launch: &Launch,
         prepared: &Prepared<G>,

@@ -5,10 +5,10 @@
 
 use crate::program::branch::{self, BlockFlow};
 use crate::program::{BlockInfo, uniformity::Class};
-use crate::record::{ConditionClass, Enclosure, Flow, Leave, Part};
+use crate::record::{ConditionClass, ConstructPart, Enclosure, Flow, Leave};
 
 /// Writes a block's flow as the record has it.
-pub(super) fn recorded(info: &BlockInfo, flow: &BlockFlow) -> Flow {
+pub(super) fn to_record(info: &BlockInfo, flow: &BlockFlow) -> Flow {
     let BlockFlow { path, after, leaves, barrier, calls } = flow;
     Flow {
         function: info.function.clone(),
@@ -27,11 +27,11 @@ pub(super) fn recorded(info: &BlockInfo, flow: &BlockFlow) -> Flow {
 fn enclosure(enclosure: &branch::Enclosure) -> Enclosure {
     let branch::Enclosure { construct, part, line, class, parent } = *enclosure;
     let (part, case) = match part {
-        branch::Part::IfAccept => (Part::IfAccept, 0),
-        branch::Part::IfReject => (Part::IfReject, 0),
-        branch::Part::SwitchCase(case) => (Part::SwitchCase, case),
-        branch::Part::LoopBody => (Part::LoopBody, 0),
-        branch::Part::LoopContinuing => (Part::LoopContinuing, 0),
+        branch::BranchPart::IfAccept => (ConstructPart::IfAccept, 0),
+        branch::BranchPart::IfReject => (ConstructPart::IfReject, 0),
+        branch::BranchPart::SwitchCase(case) => (ConstructPart::SwitchCase, case),
+        branch::BranchPart::LoopBody => (ConstructPart::LoopBody, 0),
+        branch::BranchPart::LoopContinuing => (ConstructPart::LoopContinuing, 0),
     };
     let condition = match class {
         Class::Uniform => ConditionClass::Uniform,

@@ -99,7 +99,7 @@ fn scalars(shape: &Shape, dimensions: u32) -> Option<Vec<ScalarDescription>> {
         } else {
             integer(&leaf, dimensions)
         };
-        scalars.push(described(leaf.scalar, value));
+        scalars.push(describe(leaf.scalar, value));
         at = leaf.offset + leaf.scalar.bytes();
     }
     while at < shape.size(0) {
@@ -135,7 +135,7 @@ fn fraction(k: usize, count: usize) -> Formula {
     Formula::Real((value * 1000.0).round() / 1000.0)
 }
 
-fn described(scalar: ScalarType, value: Formula) -> ScalarDescription {
+fn describe(scalar: ScalarType, value: Formula) -> ScalarDescription {
     match scalar {
         ScalarType::F32 => ScalarDescription::F32(value),
         ScalarType::U32 => ScalarDescription::U32(value),

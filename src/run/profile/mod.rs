@@ -19,17 +19,17 @@
 pub mod describe;
 pub mod files;
 pub mod pilot;
+pub mod repeated;
 pub mod template;
-pub mod twice;
 
 use std::collections::BTreeMap;
 
 use crate::kernel::format::{self, FillDescription, Parameter};
 use crate::kernel::{
-    Description, DeviceClass, Kernel, KernelError, Language, Launch, Surroundings, Workgroups,
-    launch, names,
+    Description, DeviceClass, Kernel, KernelError, KernelLanguage, Launch, Surroundings,
+    Workgroups, launch, names,
 };
-use crate::program::{Access, Interface, Overrides, Parsed, ProgramError, Resource};
+use crate::program::{BindingAccess, Interface, Overrides, Parsed, ProgramError, Resource};
 use crate::record::Value;
 
 /// The parameter that holds the number of elements.
@@ -43,7 +43,7 @@ pub const BUFFER_BYTES: u64 = 64 << 20;
 
 /// What to make a launch from.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct ProfileRequest {
     /// The shader's path, as messages show it.
     pub file: String,
     /// The kernel's name: the file's, without folder and ending.
@@ -120,7 +120,7 @@ pub enum ProfileError {
 ///
 /// [`ProfileError`], each with the file, and the line where there is one.
 pub fn prepare(
-    request: &Request,
+    request: &ProfileRequest,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<Prepared, ProfileError> {
     let parsed = Parsed::new(&request.file, &request.source)?;
@@ -141,7 +141,7 @@ pub fn prepare(
     }
     let n_is_default = request.n.is_none() && !description.parameters.contains_key(SIZE);
     description.parameters.entry(SIZE.to_owned()).or_insert_with(|| size_parameter(ELEMENTS));
-    let mut parameters = chosen(request, &description)?;
+    let mut parameters = choose_parameters(request, &description)?;
     let entry_points = entry_points(request, &parsed, &description, &parameters)?;
     let overrides = names::overrides(&description.overrides, &parameters).map_err(unfit)?;
     let interfaces = interfaces(&parsed, &entry_points, &overrides)?;
@@ -149,7 +149,7 @@ pub fn prepare(
     if n_is_default {
         let fits = elements_that_fit(&resources);
         description.parameters.insert(SIZE.to_owned(), size_parameter(fits));
-        parameters = chosen(request, &description)?;
+        parameters = choose_parameters(request, &description)?;
     }
     fill_in(&mut description, request, &interfaces, &resources);
     types(&description, &resources, &request.file).map_err(unfit)?;
@@ -161,7 +161,7 @@ pub fn prepare(
     };
     let kernel = Kernel {
         id: request.name.clone(),
-        language: Language::Wgsl,
+        language: KernelLanguage::Wgsl,
         source: request.source.clone(),
         description: description.clone(),
     };
@@ -171,7 +171,7 @@ pub fn prepare(
     check(&launch, &resources, &surroundings).map_err(unfit)?;
     for buffer in &mut launch.buffers {
         let bound = resources.iter().find(|resource| resource.name == buffer.name);
-        buffer.output |= bound.is_some_and(|resource| resource.access == Access::ReadWrite);
+        buffer.output |= bound.is_some_and(|resource| resource.access == BindingAccess::ReadWrite);
     }
     Ok(Prepared { launch, description, interfaces, n_is_default })
 }
@@ -191,13 +191,13 @@ fn size_parameter(n: u64) -> Parameter {
 }
 
 /// The value of each parameter: a class's defaults, the same on every device, with `--n` over them.
-fn chosen(
-    request: &Request,
+fn choose_parameters(
+    request: &ProfileRequest,
     description: &Description,
 ) -> Result<BTreeMap<String, Value>, ProfileError> {
     let kernel = Kernel {
         id: request.name.clone(),
-        language: Language::Wgsl,
+        language: KernelLanguage::Wgsl,
         source: String::new(),
         description: description.clone(),
     };
@@ -216,7 +216,7 @@ fn chosen(
 
 /// The entry points of the dispatches, or the one that is asked for, or the only one.
 fn entry_points(
-    request: &Request,
+    request: &ProfileRequest,
     parsed: &Parsed,
     description: &Description,
     parameters: &BTreeMap<String, Value>,
@@ -277,7 +277,7 @@ fn elements_that_fit(resources: &[Resource]) -> u64 {
 /// Describes what the launch file leaves out.
 fn fill_in(
     description: &mut Description,
-    request: &Request,
+    request: &ProfileRequest,
     interfaces: &[Interface],
     resources: &[Resource],
 ) {

@@ -4,7 +4,7 @@
 //! seconds. A shader whose every invocation walks all elements has n² work: with 65,536 elements the
 //! simulator would run for minutes, and a slow device past its time limit.
 
-use super::{ELEMENTS, Prepared, ProfileError, Request, prepare};
+use super::{ELEMENTS, Prepared, ProfileError, ProfileRequest, prepare};
 use crate::record::Value;
 use crate::run::RunErrorKind;
 use crate::run::simulator::SimulatorRunner;
@@ -29,7 +29,7 @@ const PILOT_STEPS_MAX: u64 = 1 << 19;
 ///
 /// As [`prepare`].
 pub fn prepare_affordable(
-    request: &Request,
+    request: &ProfileRequest,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<Prepared, ProfileError> {
     let mut prepared = prepare(request, read)?;
@@ -51,7 +51,7 @@ pub fn prepare_affordable(
             break;
         }
         let n = (n / 4).max(ELEMENTS_MIN);
-        let smaller = Request { n: Some(n), ..request.clone() };
+        let smaller = ProfileRequest { n: Some(n), ..request.clone() };
         prepared = Prepared { n_is_default: true, ..prepare(&smaller, read)? };
     }
     Ok(prepared)
@@ -65,13 +65,13 @@ mod tests {
     const ALL: &str =
         "var s = 0.0; for (var i = 0u; i < arrayLength(&a); i++) { s += a[i]; } a[id.x] = s;";
 
-    fn request(body: &str) -> Request {
+    fn request(body: &str) -> ProfileRequest {
         let source = format!(
             "@group(0) @binding(0) var<storage, read_write> a: array<f32>;
              @compute @workgroup_size(64)
              fn main(@builtin(global_invocation_id) id: vec3<u32>) {{ {body} }}"
         );
-        Request {
+        ProfileRequest {
             file: "t.wgsl".to_owned(),
             name: "t".to_owned(),
             source,
@@ -83,7 +83,7 @@ mod tests {
         }
     }
 
-    fn launch(request: &Request) -> crate::kernel::Launch {
+    fn launch(request: &ProfileRequest) -> crate::kernel::Launch {
         prepare_affordable(request, &mut |_| Err(String::new())).unwrap().launch
     }
 
@@ -96,8 +96,10 @@ mod tests {
         let request = request(ALL);
         let text = super::super::template::template(&request).unwrap();
         let description = crate::kernel::Description::parse("t.toml", &text).unwrap();
-        let loaded =
-            Request { description: Some(("t.toml".to_owned(), description)), ..request.clone() };
+        let loaded = ProfileRequest {
+            description: Some(("t.toml".to_owned(), description)),
+            ..request.clone()
+        };
         assert_eq!(launch(&loaded), launch(&request), "{text}");
     }
 

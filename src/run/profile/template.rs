@@ -6,13 +6,13 @@
 use std::fmt::Write;
 
 use super::pilot::prepare_affordable;
-use super::{Prepared, ProfileError, Request, resources};
+use super::{Prepared, ProfileError, ProfileRequest, resources};
 use crate::kernel::Description;
 use crate::kernel::format::{
     BufferDescription, Default, DispatchDescription, FillDescription, Formula,
     ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
 };
-use crate::program::{Access, Interface, Override, OverrideKind, Parsed, Resource};
+use crate::program::{BindingAccess, Interface, Override, OverrideKind, Parsed, Resource};
 
 /// What an integer override without a default is set to: small enough that workgroups of three
 /// such sizes are allowed.
@@ -23,7 +23,7 @@ const INTEGER: i64 = 8;
 /// # Errors
 ///
 /// As [`prepare_affordable`]; overrides without a default are none, they get a value that the text points out.
-pub fn template(request: &Request) -> Result<String, ProfileError> {
+pub fn template(request: &ProfileRequest) -> Result<String, ProfileError> {
     let parsed = Parsed::new(&request.file, &request.source)?;
     let overrides = parsed.overrides();
     let mut description = Description::parse(&request.file, "")?;
@@ -35,8 +35,10 @@ pub fn template(request: &Request) -> Result<String, ProfileError> {
         };
         description.overrides.insert(found.name.clone(), value);
     }
-    let request =
-        Request { description: Some((request.file.clone(), description)), ..request.clone() };
+    let request = ProfileRequest {
+        description: Some((request.file.clone(), description)),
+        ..request.clone()
+    };
     let mut prepared =
         prepare_affordable(&request, &mut |name| Err(format!("`{name}` is not read")))?;
     // As large as without a launch file, whether by --n or by what the shader can afford.
@@ -54,7 +56,7 @@ pub fn template(request: &Request) -> Result<String, ProfileError> {
 
 fn render(
     out: &mut String,
-    request: &Request,
+    request: &ProfileRequest,
     prepared: &Prepared,
     overrides: &[Override],
 ) -> std::fmt::Result {
@@ -80,7 +82,7 @@ fn render(
     }
     for (name, parameter) in &description.parameters {
         writeln!(out, "\n[parameters.{name}] # --n sets n for one run")?;
-        writeln!(out, "description = {}", quoted(&parameter.description))?;
+        writeln!(out, "description = {}", quote(&parameter.description))?;
         if let Default::Same(value) = &parameter.default {
             writeln!(out, "default = {value}")?;
         }
@@ -124,7 +126,7 @@ fn render_dispatch(
     )?;
     writeln!(out, "# buffers; `indirect = {{ buffer = \"…\" }}` takes the counts from a buffer.")?;
     writeln!(out, "[[dispatches]]")?;
-    writeln!(out, "entry_point = {}", quoted(&dispatch.entry_point))?;
+    writeln!(out, "entry_point = {}", quote(&dispatch.entry_point))?;
     match &dispatch.workgroups {
         Some(WorkgroupsDescription::Count(count)) => {
             writeln!(out, "workgroups = {}", formula(count))
@@ -144,10 +146,10 @@ fn render_buffer(
     writeln!(out)?;
     if let Some(resource) = resource {
         let access = match (resource.access, resource.written) {
-            (Access::Uniform, _) => "uniform",
-            (Access::Read, _) => "storage, read",
-            (Access::ReadWrite, true) => "storage, written",
-            (Access::ReadWrite, false) => "storage, never written",
+            (BindingAccess::Uniform, _) => "uniform",
+            (BindingAccess::Read, _) => "storage, read",
+            (BindingAccess::ReadWrite, true) => "storage, written",
+            (BindingAccess::ReadWrite, false) => "storage, never written",
         };
         let Resource { group, binding, line, .. } = resource;
         writeln!(out, "# Line {line}, @group({group}) @binding({binding}): {access}.")?;
@@ -161,7 +163,7 @@ fn render_buffer(
         }
     }
     writeln!(out, "[[buffers]]")?;
-    writeln!(out, "name = {}", quoted(&buffer.name))?;
+    writeln!(out, "name = {}", quote(&buffer.name))?;
     if let Some(scalar) = buffer.scalar {
         writeln!(out, "type = \"{scalar}\"")?;
     }
@@ -189,7 +191,7 @@ fn render_buffer(
             formula(first),
             formula(step)
         ),
-        FillDescription::File(name) => writeln!(out, "fill = {{ file = {} }}", quoted(name)),
+        FillDescription::File(name) => writeln!(out, "fill = {{ file = {} }}", quote(name)),
         // A template is written from the shader alone, which asks for none of these.
         FillDescription::Skewed { .. } | FillDescription::Choice { .. } => Ok(()),
     }
@@ -212,11 +214,11 @@ fn formula(formula: &Formula) -> String {
     match formula {
         Formula::Integer(value) => value.to_string(),
         Formula::Real(value) => format!("{value:?}"),
-        Formula::Text(text) => quoted(text),
+        Formula::Text(text) => quote(text),
     }
 }
 
 /// A string as TOML writes it.
-fn quoted(text: &str) -> String {
+fn quote(text: &str) -> String {
     toml::Value::from(text).to_string()
 }

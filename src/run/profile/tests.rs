@@ -18,9 +18,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     }
 }";
 
-fn request(source: &str, description: &str) -> Request {
+fn request(source: &str, description: &str) -> ProfileRequest {
     let description = Description::parse("launch.toml", description).unwrap();
-    Request {
+    ProfileRequest {
         file: "dir/shader.wgsl".to_owned(),
         name: "shader".to_owned(),
         source: source.to_owned(),
@@ -36,11 +36,11 @@ fn no_files(name: &str) -> Result<Vec<u8>, String> {
     Err(format!("{name} is not there"))
 }
 
-fn launch_of(request: &Request) -> Launch {
+fn launch_of(request: &ProfileRequest) -> Launch {
     prepare(request, &mut no_files).unwrap().launch
 }
 
-fn refused(request: &Request, part: &str) {
+fn refused(request: &ProfileRequest, part: &str) {
     let message = prepare(request, &mut no_files).unwrap_err().to_string();
     assert!(message.contains(part), "{message}");
 }
@@ -56,7 +56,7 @@ fn integers(launch: &Launch, name: &str) -> Vec<u32> {
 
 #[test]
 fn a_shader_alone_gives_sensible_data_and_a_grid_that_covers_it() {
-    let request = Request { n: Some(1000), ..request(FILTER, "") };
+    let request = ProfileRequest { n: Some(1000), ..request(FILTER, "") };
     let launch = launch_of(&request);
     assert_eq!((launch.kernel.as_str(), launch.file.as_str()), ("shader", "dir/shader.wgsl"));
     assert!(!launch.trusted, "a user's shader is counted with checks");
@@ -79,7 +79,7 @@ fn a_shader_alone_gives_sensible_data_and_a_grid_that_covers_it() {
     let indices = integers(&launch, "index");
     assert!(indices.iter().all(|index| *index < 1000) && indices.iter().max() > Some(&900));
     assert!(integers(&launch, "hits").iter().all(|hit| *hit == 0));
-    let other = launch_of(&Request { seed: 2, ..request });
+    let other = launch_of(&ProfileRequest { seed: 2, ..request });
     assert_ne!(floats(&other, "input"), floats(&launch, "input"));
 }
 
@@ -140,7 +140,7 @@ fn overrides_take_values_of_their_type() {
 
 #[test]
 fn large_counts_fold_and_large_elements_make_n_smaller() {
-    let launch = launch_of(&Request { n: Some(1 << 24), ..request(FILTER, "") });
+    let launch = launch_of(&ProfileRequest { n: Some(1 << 24), ..request(FILTER, "") });
     assert_eq!(launch.dispatches[0].workgroups, Workgroups::Direct([32_768, 8, 1]));
     let launch = launch_of(&request(FILTER, ""));
     assert_eq!(launch.parameters["n"], Value::Integer(65_536));
@@ -169,10 +169,10 @@ fn grids_of_two_and_three_dimensions_are_near_square() {
     let flat = launch_of(&request(&shader("8, 4"), ""));
     assert_eq!(flat.dispatches[0].workgroups, Workgroups::Direct([32, 64, 1]));
     assert_eq!(integers(&flat, "p")[..2], [256, 256]);
-    let cube = launch_of(&Request { n: Some(64_000), ..request(&shader("4, 4, 4"), "") });
+    let cube = launch_of(&ProfileRequest { n: Some(64_000), ..request(&shader("4, 4, 4"), "") });
     assert_eq!(cube.dispatches[0].workgroups, Workgroups::Direct([10, 10, 10]));
     assert_eq!(integers(&cube, "p")[..2], [40, 40]);
-    let given = Request { workgroups: Some([1, 2, 3]), ..request(&shader("8, 4"), "") };
+    let given = ProfileRequest { workgroups: Some([1, 2, 3]), ..request(&shader("8, 4"), "") };
     assert_eq!(launch_of(&given).dispatches[0].workgroups, Workgroups::Direct([1, 2, 3]));
 }
 
@@ -180,26 +180,25 @@ fn grids_of_two_and_three_dimensions_are_near_square() {
 fn several_entry_points_are_listed_and_chosen() {
     let two = "@compute @workgroup_size(1) fn one() {} @compute @workgroup_size(1) fn two() {}";
     refused(&request(two, ""), "one, two; choose one with --entry");
-    let chosen = Request { entry_point: Some("two".to_owned()), ..request(two, "") };
+    let chosen = ProfileRequest { entry_point: Some("two".to_owned()), ..request(two, "") };
     assert_eq!(launch_of(&chosen).dispatches[0].entry_point, "two");
-    let wrong = Request { entry_point: Some("three".to_owned()), ..request(two, "") };
+    let wrong = ProfileRequest { entry_point: Some("three".to_owned()), ..request(two, "") };
     refused(&wrong, "no compute entry point \"three\"; it has: one, two");
     refused(&request("fn f() {}", ""), "no compute entry point");
 }
 
 #[test]
-fn overrides_without_a_value_say_where_to_put_one() {
+fn overrides_without_a_value_are_named() {
     let source = "override tile: u32;\n@id(4) override gain: f32;\noverride more: u32 = 2;
         @group(0) @binding(0) var<storage, read_write> a: array<f32>;
         @compute @workgroup_size(tile) fn main() { a[more] = gain; }";
     refused(&request(source, ""), "`tile` (line 1), `gain` (line 2)");
-    refused(&request(source, ""), "[overrides]");
     let values = "[overrides]\ntile = \"n / 1024\"\ngain = 0.5\n";
     let launch = launch_of(&request(source, values));
     assert_eq!(launch.overrides["tile"], 64.0);
     assert_eq!(launch.dispatches[0].workgroups, Workgroups::Direct([1024, 1, 1]));
     refused(&request(source, "[overrides]\ntiles = 1\n"), "no override \"tiles\"");
-    let text = template(&Request { description: None, ..request(source, "") }).unwrap();
+    let text = template(&ProfileRequest { description: None, ..request(source, "") }).unwrap();
     assert!(text.contains("tile = 8 # line 1: the shader gives no value"), "{text}");
     assert_eq!(launch_of(&request(source, &text)).overrides["gain"], 1.0);
 }
@@ -258,7 +257,7 @@ fn what_does_not_fit_the_shader_is_refused_with_the_way_out() {
     refused(&buffer("params", "type = \"f32\"\nelements = 1"), "line 2 needs at least 8");
     refused(&buffer("input", "elements = \"m\""), "known here: n");
     refused(&buffer("input", "fill = \"zero\""), "needs `elements`");
-    refused(&Request { n: Some(0), ..request(FILTER, "") }, "at least 1");
+    refused(&ProfileRequest { n: Some(0), ..request(FILTER, "") }, "at least 1");
     let message = Description::parse("launch.toml", "[[buffers]]\nnam = \"a\"\n").unwrap_err();
     assert!(message.to_string().contains("launch.toml: TOML parse error at line 2"), "{message}");
 }
@@ -300,13 +299,13 @@ const SHADERS: [&str; 4] = [
 #[test]
 fn the_file_that_init_writes_gives_the_same_launch() {
     for source in SHADERS {
-        let derived = Request { description: None, ..request(source, "") };
+        let derived = ProfileRequest { description: None, ..request(source, "") };
         let text = template(&derived).unwrap();
         let loaded = request(source, &text);
         assert_eq!(launch_of(&loaded), launch_of(&derived), "{text}");
         // Its formulas hold for another n too.
         let (loaded, derived) =
-            (Request { n: Some(777), ..loaded }, Request { n: Some(777), ..derived });
+            (ProfileRequest { n: Some(777), ..loaded }, ProfileRequest { n: Some(777), ..derived });
         assert_eq!(launch_of(&loaded), launch_of(&derived), "{text}");
     }
     insta::assert_snapshot!(template(&request(FILTER, "")).unwrap());

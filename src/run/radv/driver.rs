@@ -62,7 +62,7 @@ pub(super) struct Output {
 
 type Failure = String;
 
-fn failed(doing: &str) -> impl Fn(vk::Result) -> Failure + '_ {
+fn to_failure(doing: &str) -> impl Fn(vk::Result) -> Failure + '_ {
     move |error| format!("{doing} failed: {error}")
 }
 
@@ -81,16 +81,16 @@ impl Compiler {
         let info = vk::InstanceCreateInfo::default().application_info(&application);
         // SAFETY: the structures live until the call returns.
         let instance =
-            unsafe { entry.create_instance(&info, None) }.map_err(failed("starting Vulkan"))?;
+            unsafe { entry.create_instance(&info, None) }.map_err(to_failure("starting Vulkan"))?;
         // SAFETY: the instance is alive; so in all calls below.
         let devices = unsafe { instance.enumerate_physical_devices() }
-            .map_err(failed("listing Vulkan's devices"))?;
+            .map_err(to_failure("listing Vulkan's devices"))?;
         for physical in devices {
-            let (name, driver) = described(&instance, physical);
-            if !driver.starts_with("radv") || !extended(&instance, physical) {
+            let (name, driver) = describe(&instance, physical);
+            if !driver.starts_with("radv") || !shows_code(&instance, physical) {
                 continue;
             }
-            let device = device(&instance, physical).map_err(failed("opening the device"))?;
+            let device = device(&instance, physical).map_err(to_failure("opening the device"))?;
             let executables =
                 ash::khr::pipeline_executable_properties::Device::new(&instance, &device);
             return Ok(Self { name, driver, device, executables, instance, _entry: entry });
@@ -109,11 +109,11 @@ impl Compiler {
     /// A sentence with the driver's word.
     pub(super) fn compile(&self, input: &Input<'_>) -> Result<Output, Failure> {
         let mut made = Made { device: &self.device, layouts: Vec::new(), rest: Vec::new() };
-        let layout = made.layout(input).map_err(failed("making a pipeline layout"))?;
+        let layout = made.layout(input).map_err(to_failure("making a pipeline layout"))?;
         let info = vk::ShaderModuleCreateInfo::default().code(input.words);
         // SAFETY: the words are SPIR-V that naga wrote; the structures live until the call returns.
         let module = unsafe { self.device.create_shader_module(&info, None) }
-            .map_err(failed("making a shader module"))?;
+            .map_err(to_failure("making a shader module"))?;
         made.rest.push(Thing::Module(module));
         let name = CString::new(input.entry_point).map_err(|error| error.to_string())?;
         let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default()
@@ -126,7 +126,7 @@ impl Compiler {
         let cache_info = vk::PipelineCacheCreateInfo::default();
         // SAFETY: as above.
         let cache = unsafe { self.device.create_pipeline_cache(&cache_info, None) }
-            .map_err(failed("making a pipeline cache"))?;
+            .map_err(to_failure("making a pipeline cache"))?;
         made.rest.push(Thing::Cache(cache));
         let shown = vk::PipelineCreateFlags::CAPTURE_STATISTICS_KHR
             | vk::PipelineCreateFlags::CAPTURE_INTERNAL_REPRESENTATIONS_KHR;
@@ -136,29 +136,29 @@ impl Compiler {
         for info in [info.flags(shown), info] {
             // SAFETY: as above; layout, module and cache are alive.
             let pipeline = unsafe { self.device.create_compute_pipelines(cache, &[info], None) }
-                .map_err(|(_, error)| failed("compiling")(error))?;
+                .map_err(|(_, error)| to_failure("compiling")(error))?;
             made.rest.extend(pipeline.iter().copied().map(Thing::Pipeline));
             pipelines.extend(pipeline);
         }
         // SAFETY: the cache is alive.
         let bytes = unsafe { self.device.get_pipeline_cache_data(cache) }
-            .map_err(failed("reading the pipeline cache"))?;
+            .map_err(to_failure("reading the pipeline cache"))?;
         let shown = pipelines.first().copied().unwrap_or_default();
-        self.shown(shown, bytes)
+        self.read_output(shown, bytes)
     }
 
-    fn shown(&self, pipeline: vk::Pipeline, cache: Vec<u8>) -> Result<Output, Failure> {
+    fn read_output(&self, pipeline: vk::Pipeline, cache: Vec<u8>) -> Result<Output, Failure> {
         let info = vk::PipelineExecutableInfoKHR::default().pipeline(pipeline);
         // SAFETY: the pipeline is alive and was made to be asked.
         let statistics = unsafe { self.executables.get_pipeline_executable_statistics(&info) }
-            .map_err(failed("reading the statistics"))?;
+            .map_err(to_failure("reading the statistics"))?;
         let statistics = statistics.iter().map(|statistic| {
             let name = statistic.name_as_c_str().unwrap_or_default().to_string_lossy();
             // SAFETY: RADV's figures are all of 64 bits.
             (name.into_owned(), unsafe { statistic.value.u64 })
         });
         let statistics = statistics.collect();
-        let texts = self.texts(&info).map_err(failed("reading the listing"))?;
+        let texts = self.texts(&info).map_err(to_failure("reading the listing"))?;
         Ok(Output { statistics, texts, cache })
     }
 
@@ -270,7 +270,7 @@ impl Drop for Made<'_> {
 }
 
 /// The device's name, and its driver's with the version.
-fn described(instance: &ash::Instance, physical: vk::PhysicalDevice) -> (String, String) {
+fn describe(instance: &ash::Instance, physical: vk::PhysicalDevice) -> (String, String) {
     let mut driver = vk::PhysicalDeviceDriverProperties::default();
     let mut properties = vk::PhysicalDeviceProperties2::default().push_next(&mut driver);
     // SAFETY: the chain is well formed and lives until the call returns.
@@ -283,7 +283,7 @@ fn described(instance: &ash::Instance, physical: vk::PhysicalDevice) -> (String,
 }
 
 /// Whether a device shows its code.
-fn extended(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
+fn shows_code(instance: &ash::Instance, physical: vk::PhysicalDevice) -> bool {
     // SAFETY: the physical device is the instance's.
     let found = unsafe { instance.enumerate_device_extension_properties(physical) };
     let named = |extension: &vk::ExtensionProperties| {

@@ -21,7 +21,7 @@ type Failure = String;
 pub(super) fn words(output: &Output) -> Result<Vec<u32>, Failure> {
     let bytes =
         usize::try_from(statistic(output, "Code size")?).map_err(|_| "code of this size")?;
-    let listed = listed(text(output, "Assembly")?)?;
+    let listed = parse_words(text(output, "Assembly")?)?;
     let first: Vec<u8> =
         listed.iter().take(bytes.min(16) / 4).flat_map(|word| word.to_le_bytes()).collect();
     let cache = output.cache.as_slice();
@@ -41,7 +41,7 @@ pub(super) fn words(output: &Output) -> Result<Vec<u32>, Failure> {
 }
 
 /// The words that the listing shows, each line's behind its text.
-fn listed(text: &str) -> Result<Vec<u32>, Failure> {
+fn parse_words(text: &str) -> Result<Vec<u32>, Failure> {
     let lines = text.lines().filter_map(|line| line.split_once(';'));
     let words = lines.flat_map(|(_, words)| words.split_whitespace());
     words
@@ -85,7 +85,7 @@ pub(super) fn text<'a>(output: &'a Output, name: &str) -> Result<&'a str, Failur
 
 /// What the scalar registers hold at the start.
 fn scalars(output: &Output, groups: &[u32]) -> Result<Vec<Start>, Failure> {
-    let given = given(text(output, "ACO IR")?)?;
+    let given = parse_given_registers(text(output, "ACO IR")?)?;
     let nir = text(output, "NIR Shader(s)")?;
     if nir.contains("load_push_constant") {
         return Err("the code reads immediates, whose registers are not known".to_owned());
@@ -113,7 +113,7 @@ fn scalars(output: &Output, groups: &[u32]) -> Result<Vec<Start>, Failure> {
 
 /// The scalar registers that the first instruction of the ACO IR defines, which must lie in a row from
 /// the first on.
-fn given(ir: &str) -> Result<u32, Failure> {
+fn parse_given_registers(ir: &str) -> Result<u32, Failure> {
     let line = ir.lines().find(|line| line.contains("= p_startpgm"));
     let line = line.ok_or("the ACO IR has no p_startpgm")?;
     let (defined, _) = line.split_once('=').unwrap_or_default();

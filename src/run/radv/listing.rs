@@ -8,7 +8,7 @@ use crate::amd::Code;
 
 /// The text of each instruction's line.
 pub(super) fn lines(code: &Code, words: &[u32], listing: &str) -> Vec<Option<String>> {
-    let mut listed = listing.lines().filter_map(shown).peekable();
+    let mut listed = listing.lines().filter_map(parse_line).peekable();
     let mut texts = Vec::new();
     for (index, instruction) in code.instructions().iter().enumerate() {
         let at = code.offset(index) / 4;
@@ -25,7 +25,7 @@ pub(super) fn lines(code: &Code, words: &[u32], listing: &str) -> Vec<Option<Str
 }
 
 /// A line's text and words.
-fn shown(line: &str) -> Option<(String, Vec<u32>)> {
+fn parse_line(line: &str) -> Option<(String, Vec<u32>)> {
     let (text, words) = line.split_once(';')?;
     let words = words.split_whitespace().map(|word| u32::from_str_radix(word, 16).ok());
     Some((text.trim().to_owned(), words.collect::<Option<Vec<u32>>>()?))

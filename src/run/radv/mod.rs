@@ -34,7 +34,7 @@ use super::{
     Checked, Collected, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
     TimeOptions, Timed, caught,
 };
-use crate::amd::{self, Code, Counts, Kind, Memory, Outcome};
+use crate::amd::{self, AmdMemory, Code, Counts, IssueKind, Outcome};
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
 use crate::program::{Binding, Program};
 use crate::record::{
@@ -136,7 +136,7 @@ impl RadvRunner {
         launch: &Launch,
         buffers: &mut BTreeMap<String, Vec<u8>>,
     ) -> Result<Vec<Executed>, RunError> {
-        self.executed(launch, buffers, None)
+        self.execute_all(launch, buffers, None)
     }
 
     /// As [`Self::execute`], with faults planted ([`amd::run_disturbed`]).
@@ -150,10 +150,10 @@ impl RadvRunner {
         buffers: &mut BTreeMap<String, Vec<u8>>,
         after: &mut Disturb<'_>,
     ) -> Result<Vec<Executed>, RunError> {
-        self.executed(launch, buffers, Some(after))
+        self.execute_all(launch, buffers, Some(after))
     }
 
-    fn executed(
+    fn execute_all(
         &self,
         launch: &Launch,
         buffers: &mut BTreeMap<String, Vec<u8>>,
@@ -176,7 +176,7 @@ impl RadvRunner {
     ) -> Result<Executed, RunError> {
         let unsupported = |message: String| RunError::new(RunErrorKind::Unsupported, message);
         let bindings = program.bindings().map_err(|error| unsupported(error.to_string()))?;
-        let output = self.compiled(launch, program, &bindings)?;
+        let output = self.compile_program(launch, program, &bindings)?;
         let words = facts::words(&output).map_err(unsupported)?;
         let mut groups: Vec<u32> = bindings.iter().map(|binding| binding.group).collect();
         groups.dedup();
@@ -198,7 +198,7 @@ impl RadvRunner {
         Ok(Executed { entry_point, workgroups, code, sha256, lines, outcome })
     }
 
-    fn compiled(
+    fn compile_program(
         &self,
         launch: &Launch,
         program: &Program,
@@ -219,7 +219,7 @@ impl RadvRunner {
         self.compiler.compile(&input).map_err(driver)
     }
 
-    fn counted(&self, launch: &Launch) -> Result<Counted, RunError> {
+    fn count_launch(&self, launch: &Launch) -> Result<Counted, RunError> {
         let mut buffers = contents(launch);
         let executed = self.execute(launch, &mut buffers)?;
         let names = launch.buffers.iter().filter(|buffer| buffer.output).map(|one| &one.name);
@@ -253,7 +253,7 @@ impl RadvRunner {
     /// # Errors
     ///
     /// As [`Self::execute`], and as simulating.
-    pub fn matched(&self, launch: &Launch) -> Result<Vec<(Executed, Matching)>, RunError> {
+    pub fn match_code(&self, launch: &Launch) -> Result<Vec<(Executed, Matching)>, RunError> {
         let other = Launch { seed: launch.seed.wrapping_add(1), ..launch.clone() };
         let mut simulator = SimulatorRunner::new(self.wave, STEPS_MAX);
         let request = CountRequest::once(Method::Executed);
@@ -278,13 +278,13 @@ impl RadvRunner {
         Ok(executed.into_iter().zip(matchings).collect())
     }
 
-    fn mapped(&self, launch: &Launch) -> Result<Collected, RunError> {
+    fn map_counters(&self, launch: &Launch) -> Result<Collected, RunError> {
         let programs = programs(launch)?;
         let mut collected = Collected::default();
-        for ((executed, matching), program) in self.matched(launch)?.iter().zip(&programs) {
+        for ((executed, matching), program) in self.match_code(launch)?.iter().zip(&programs) {
             let code = machine_code(executed, matching, &launch.file, program);
             collected.machine_code.push(Some(code));
-            collected.missing.extend(unmatched(matching, &executed.entry_point, program));
+            collected.missing.extend(unmatched_text(matching, &executed.entry_point, program));
         }
         Ok(collected)
     }
@@ -314,33 +314,33 @@ impl RadvRunner {
 }
 
 /// The kinds of instructions by the word that their figures begin with.
-const KINDS: [(&str, Kind); 7] = [
-    ("valu", Kind::Valu),
-    ("salu", Kind::Salu),
-    ("smem", Kind::Smem),
-    ("vmem", Kind::Vmem),
-    ("lds", Kind::Lds),
-    ("branch", Kind::Branch),
-    ("wait", Kind::Wait),
+const KINDS: [(&str, IssueKind); 7] = [
+    ("valu", IssueKind::Valu),
+    ("salu", IssueKind::Salu),
+    ("smem", IssueKind::Smem),
+    ("vmem", IssueKind::Vmem),
+    ("lds", IssueKind::Lds),
+    ("branch", IssueKind::Branch),
+    ("wait", IssueKind::Wait),
 ];
 
 /// The figures of a kind: name, value, meaning.
-fn figures(kind: Kind, total: &Counts) -> Vec<(&'static str, u64, &'static str)> {
+fn figures(kind: IssueKind, total: &Counts) -> Vec<(&'static str, u64, &'static str)> {
     let mut figures = vec![("instructions", total.executions, "instructions that waves executed")];
     match kind {
-        Kind::Valu => figures.extend([
+        IssueKind::Valu => figures.extend([
             ("lanes", total.lanes, "lanes that EXEC had on, summed over the instructions"),
             ("passes_min", total.passes_min, "passes of 32 lanes where each empty half is skipped"),
             ("passes_max", total.passes_max, "passes of 32 lanes where none is skipped"),
         ]),
-        Kind::Vmem => {
+        IssueKind::Vmem => {
             figures.push(("outside", total.accesses.outside, "accesses outside their buffer"));
         }
-        Kind::Lds => figures.extend([
+        IssueKind::Lds => figures.extend([
             ("conflicts_min", total.accesses.conflicts, "turns at least for words of one bank"),
             ("outside", total.accesses.outside, "accesses outside the workgroup's memory"),
         ]),
-        Kind::Salu | Kind::Smem | Kind::Branch | Kind::Wait => {}
+        IssueKind::Salu | IssueKind::Smem | IssueKind::Branch | IssueKind::Wait => {}
     }
     figures
 }
@@ -389,7 +389,7 @@ fn run(
     buffers: &mut BTreeMap<String, Vec<u8>>,
     after: Option<&mut Disturb<'_>>,
 ) -> Result<Outcome, RunError> {
-    let mut memory = Memory::new();
+    let mut memory = AmdMemory::new();
     let mut sets: BTreeMap<u32, Vec<[u32; 4]>> = BTreeMap::new();
     for binding in bindings {
         let bytes = buffers.remove(&binding.name).ok_or_else(|| {
@@ -404,7 +404,7 @@ fn run(
     let addresses: Vec<u32> = (0..last)
         .map(|group| memory.add_set(sets.get(&group).map_or(&[], Vec::as_slice)))
         .collect();
-    let launched = amd::Launch {
+    let launched = amd::WaveLaunch {
         workgroups,
         sets: &addresses,
         immediates: &launch.immediates,
@@ -487,13 +487,14 @@ impl Runner for RadvRunner {
     ) -> Result<Vec<Counted>, RunError> {
         let mut count = || {
             notice();
-            caught("interpreter of machine code", &launch.file, || self.counted(launch))
+            caught("interpreter of machine code", &launch.file, || self.count_launch(launch))
         };
         (0..request.runs).map(|_| count()).collect()
     }
 
     fn collect(&mut self, launch: &Launch) -> Option<Collected> {
-        let found = caught("interpreter of machine code", &launch.file, || self.mapped(launch));
+        let found =
+            caught("interpreter of machine code", &launch.file, || self.map_counters(launch));
         Some(found.unwrap_or_else(|error| Collected {
             missing: vec![error.to_string()],
             ..Collected::default()
@@ -539,7 +540,7 @@ fn machine_code(
 }
 
 /// What is said of blocks that no instruction ran as, by the line that they begin at.
-fn unmatched(matching: &Matching, entry_point: &str, program: &Program) -> Option<String> {
+fn unmatched_text(matching: &Matching, entry_point: &str, program: &Program) -> Option<String> {
     let pairs = program.blocks().iter().zip(&matching.blocks);
     let mut lines: Vec<u32> = pairs
         .filter(|(_, what)| matches!(what, Match::Missing | Match::Ambiguous))

@@ -117,7 +117,7 @@ pub(super) fn check(
             )));
         }
     }
-    let bytes = Needs::of(module).workgroup_bytes;
+    let bytes = Needs::from_module(module).workgroup_bytes;
     let most = limits.max_compute_workgroup_storage_size;
     if bytes > u64::from(most) {
         return Err(unsupported(format!(

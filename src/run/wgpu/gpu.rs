@@ -1,6 +1,6 @@
 //! An open device: buffers, dispatches and timestamps, with every error as a value.
 //!
-//! Input: an adapter; pipelines, which `pipelines` makes. Output: what [`Gpu`](crate::run::gpu::Gpu)
+//! Input: an adapter; pipelines, which `pipelines` makes. Output: what [`Gpu`]
 //! asks for: bytes and ticks. Of launches it knows nothing.
 
 use std::cell::RefCell;
@@ -15,10 +15,12 @@ use wgpu::{
     Queue,
 };
 
-use super::pipelines::Pipelines;
+use super::kept::Pipelines;
 use super::uniforms;
 use crate::instrument::Instrumented;
-use crate::run::gpu::{Clock, Dispatch, Gpu, Grid, Limits, Sample, Shader, Slot, Stamps, Uses};
+use crate::run::gpu::{
+    Clock, Gpu, GpuDispatch, GpuLimits, GpuSample, Grid, Shader, Slot, Stamps, Uses,
+};
 use crate::run::sampling::Ticks;
 use crate::run::{RunError, RunErrorKind};
 
@@ -41,7 +43,7 @@ const FEATURES: Features = Features::SUBGROUP
 const HIDING: &str = "LANESCOPE_WITHOUT_FEATURES";
 
 /// The features that [`HIDING`] names, by wgpu's names.
-fn hidden() -> Features {
+fn read_hidden_features() -> Features {
     let names = std::env::var(HIDING).unwrap_or_default();
     let known = names.split(',').filter_map(|name| Features::from_name(name.trim()));
     known.fold(Features::empty(), Features::union)
@@ -112,7 +114,7 @@ impl std::fmt::Debug for Recorded {
 
 /// What to make a pipeline from.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'a> {
+pub(super) struct ModuleSource<'a> {
     pub(super) file: &'a str,
     pub(super) module: &'a naga::Module,
     pub(super) entry_point: &'a str,
@@ -128,7 +130,7 @@ impl WgpuDevice {
     pub(super) fn open(adapter: &Adapter) -> Result<Self, RunError> {
         let descriptor = DeviceDescriptor {
             label: Some("lanescope"),
-            required_features: (adapter.features() & FEATURES) - hidden(),
+            required_features: (adapter.features() & FEATURES) - read_hidden_features(),
             required_limits: adapter.limits(),
             experimental_features: ExperimentalFeatures::disabled(),
             ..DeviceDescriptor::default()
@@ -252,9 +254,9 @@ impl Gpu for WgpuDevice {
 
     const TAKES_INDIRECT_GRIDS: bool = true;
 
-    fn limits(&self) -> Limits {
+    fn limits(&self) -> GpuLimits {
         let limits = self.device.limits();
-        Limits {
+        GpuLimits {
             storage_bytes_max: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size),
             uniform_bytes_max: limits.max_uniform_buffer_binding_size.min(limits.max_buffer_size),
             memory_bytes: None,
@@ -312,7 +314,7 @@ impl Gpu for WgpuDevice {
     }
 
     fn compile(&self, shader: &Shader<'_>, slots: &[Slot<'_, Buffer>]) -> Result<Bound, RunError> {
-        let source = Source {
+        let source = ModuleSource {
             file: shader.file(),
             module: shader.counting.map_or(shader.program.module(), Instrumented::module),
             entry_point: shader.entry_point(),
@@ -323,7 +325,7 @@ impl Gpu for WgpuDevice {
         self.bind(&source, slots)
     }
 
-    fn run(&self, work: &[Dispatch<'_, Self>], doing: &str) -> Result<(), RunError> {
+    fn run(&self, work: &[GpuDispatch<'_, Self>], doing: &str) -> Result<(), RunError> {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         {
             let mut pass = encoder.begin_compute_pass(&ComputePassDescriptor::default());
@@ -334,8 +336,8 @@ impl Gpu for WgpuDevice {
         self.submit(encoder, doing)
     }
 
-    fn record(&self, sample: &Sample<'_, Self>, _: &str) -> Result<Recorded, RunError> {
-        let Sample { work, repeats, before, resets, stamps } = sample;
+    fn record(&self, sample: &GpuSample<'_, Self>, _: &str) -> Result<Recorded, RunError> {
+        let GpuSample { work, repeats, before, resets, stamps } = sample;
         Ok(Recorded {
             work: work.iter().map(|(bound, grid)| ((*bound).clone(), (*grid).clone())).collect(),
             repeats: *repeats,

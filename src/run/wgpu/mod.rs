@@ -6,6 +6,7 @@
 //! - [`adapters`]: what there is, and what is left out and why;
 //! - `gpu`: an open device: buffers, dispatches, timestamps, errors as values;
 //! - `pipelines`: modules to pipelines, each compiled once;
+//! - `kept`: those pipelines, by all that they follow from;
 //! - `features`: what a module needs that the device lacks, in words;
 //! - `runner`: what wgpu says of a device;
 //! - `trusted`: the one call that is `unsafe`;
@@ -16,6 +17,7 @@
 pub mod adapters;
 mod features;
 mod gpu;
+mod kept;
 mod pipelines;
 mod runner;
 mod trusted;

@@ -5,17 +5,17 @@
 //! counts takes longer to compile than to run. Buffers and contents are `run::gpu`'s.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use sha2::{Digest as _, Sha256};
 use wgpu::{
     BindGroupDescriptor, BindGroupEntry, BindGroupLayout, BindGroupLayoutDescriptor,
-    BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipeline,
-    ComputePipelineDescriptor, PipelineCompilationOptions, PipelineLayoutDescriptor,
-    ShaderModuleDescriptor, ShaderSource, ShaderStages,
+    BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipelineDescriptor,
+    PipelineCompilationOptions, PipelineLayoutDescriptor, ShaderModuleDescriptor, ShaderSource,
+    ShaderStages,
 };
 
-use super::gpu::{Bound, Source, WgpuDevice};
+use super::gpu::{Bound, ModuleSource, WgpuDevice};
+use super::kept::Made;
 use super::{trusted, uniforms};
 use crate::program::guarded;
 use crate::run::gpu::SlotKind;
@@ -24,28 +24,16 @@ use crate::run::{RunError, RunErrorKind};
 /// A buffer that a pipeline binds.
 type Slot<'a> = crate::run::gpu::Slot<'a, wgpu::Buffer>;
 
-/// The most pipelines that are kept; when one more is made, all are let go.
-const KEPT_MAX: usize = 256;
-
-/// Pipelines by all that they follow from.
-#[derive(Default)]
-pub(super) struct Pipelines {
-    kept: BTreeMap<[u8; 32], Made>,
-}
-
 /// Group, binding and kind of a slot.
-type Place = (u32, u32, SlotKind);
-
-/// A pipeline and the layouts of its bind groups, from group 0 on.
-#[derive(Clone)]
-struct Made {
-    pipeline: ComputePipeline,
-    layouts: Vec<BindGroupLayout>,
-}
+type SlotPlace = (u32, u32, SlotKind);
 
 impl WgpuDevice {
     /// Makes a pipeline, or takes one that was made of the same, and binds its buffers.
-    pub(super) fn bind(&self, shader: &Source<'_>, slots: &[Slot<'_>]) -> Result<Bound, RunError> {
+    pub(super) fn bind(
+        &self,
+        shader: &ModuleSource<'_>,
+        slots: &[Slot<'_>],
+    ) -> Result<Bound, RunError> {
         let groups_max = self.device.limits().max_bind_groups;
         if let Some(slot) = slots.iter().find(|slot| slot.group >= groups_max) {
             let message = format!(
@@ -60,9 +48,9 @@ impl WgpuDevice {
             self.uniforms_as_storage.then(|| uniforms::as_storage(shader.module, slots, &limits));
         let (module, slots) =
             stored.flatten().unwrap_or_else(|| (shader.module.clone(), slots.to_vec()));
-        let places: Vec<Place> = slots.iter().map(|s| (s.group, s.binding, s.kind)).collect();
+        let places: Vec<SlotPlace> = slots.iter().map(|s| (s.group, s.binding, s.kind)).collect();
         let key = key(&module, shader, &places);
-        let kept = self.pipelines.borrow().kept.get(&key).cloned();
+        let kept = self.pipelines.borrow().get(&key);
         let is_new = kept.is_none();
         let bound = guarded(shader.file, "translated for the driver", || {
             let made = kept.unwrap_or_else(|| self.make(module, shader, &slots));
@@ -73,16 +61,12 @@ impl WgpuDevice {
             bound.map_err(|error| RunError::new(RunErrorKind::Panicked, error.to_string()))?;
         self.check(&format!("making a pipeline of {}", shader.file))?;
         if is_new {
-            let mut pipelines = self.pipelines.borrow_mut();
-            if pipelines.kept.len() >= KEPT_MAX {
-                pipelines.kept.clear();
-            }
-            pipelines.kept.insert(key, made);
+            self.pipelines.borrow_mut().insert(key, made);
         }
         Ok(bound)
     }
 
-    fn make(&self, module: naga::Module, shader: &Source<'_>, slots: &[Slot<'_>]) -> Made {
+    fn make(&self, module: naga::Module, shader: &ModuleSource<'_>, slots: &[Slot<'_>]) -> Made {
         let descriptor = ShaderModuleDescriptor {
             label: Some(shader.file),
             source: ShaderSource::Naga(Cow::Owned(module)),
@@ -121,7 +105,7 @@ impl WgpuDevice {
         Made { pipeline, layouts }
     }
 
-    fn bound(&self, made: &Made, shader: &Source<'_>, slots: &[Slot<'_>]) -> Bound {
+    fn bound(&self, made: &Made, shader: &ModuleSource<'_>, slots: &[Slot<'_>]) -> Bound {
         let mut bound = Vec::new();
         for (group, layout) in (0..groups(slots)).zip(&made.layouts) {
             let members = slots.iter().filter(|slot| slot.group == group);
@@ -149,8 +133,8 @@ fn groups(slots: &[Slot<'_>]) -> u32 {
 
 /// Stands for all that a pipeline follows from. The names of files and the places in their text say
 /// nothing of it: kernels that share parts share their pipelines.
-fn key(module: &naga::Module, shader: &Source<'_>, places: &[Place]) -> [u8; 32] {
-    let Source { file: _, module: _, entry_point, trusted, zero_memory, immediates } = shader;
+fn key(module: &naga::Module, shader: &ModuleSource<'_>, places: &[SlotPlace]) -> [u8; 32] {
+    let ModuleSource { file: _, module: _, entry_point, trusted, zero_memory, immediates } = shader;
     let rest = (entry_point, trusted, zero_memory, immediates.len(), places);
     let mut hash = Sha256::new();
     hash.update(format!("{rest:?} "));
@@ -185,8 +169,9 @@ mod tests {
     #[test]
     fn a_pipeline_is_known_by_what_is_compiled_and_not_by_its_file() {
         let module = naga::Module::default();
-        let of = |shader: &Source<'_>, places: &[Place]| key(shader.module, shader, places);
-        let first = Source {
+        let of =
+            |shader: &ModuleSource<'_>, places: &[SlotPlace]| key(shader.module, shader, places);
+        let first = ModuleSource {
             file: "a.wgsl",
             module: &module,
             entry_point: "main",
@@ -196,9 +181,9 @@ mod tests {
         };
         let places = [(0, 0, SlotKind::Uniform), (0, 1, SlotKind::ReadWrite)];
         let known = of(&first, &places);
-        assert_eq!(known, of(&Source { file: "b.wgsl", ..first }, &places));
+        assert_eq!(known, of(&ModuleSource { file: "b.wgsl", ..first }, &places));
         // Immediate data are set at each dispatch.
-        assert_eq!(known, of(&Source { immediates: &[5, 6, 7, 8], ..first }, &places));
+        assert_eq!(known, of(&ModuleSource { immediates: &[5, 6, 7, 8], ..first }, &places));
         let with = |place: naga::Span| {
             let mut module = naga::Module::default();
             let mut function = naga::Function::default();
@@ -208,7 +193,7 @@ mod tests {
         };
         let (here, there) = (with(naga::Span::new(0, 4)), with(naga::Span::new(5, 9)));
         assert_ne!(format!("{here:?}"), format!("{there:?}"));
-        let of_module = |module: &naga::Module| of(&Source { module, ..first }, &places);
+        let of_module = |module: &naga::Module| of(&ModuleSource { module, ..first }, &places);
         assert_eq!(of_module(&here), of_module(&there));
         assert_ne!(of_module(&here), known);
         let mut module = naga::Module::default();
@@ -216,10 +201,10 @@ mod tests {
         module.types.insert(naga::Type { name: None, inner }, naga::Span::default());
         let others = [
             of_module(&module),
-            of(&Source { entry_point: "other", ..first }, &places),
-            of(&Source { trusted: false, ..first }, &places),
-            of(&Source { zero_memory: false, ..first }, &places),
-            of(&Source { immediates: &[], ..first }, &places),
+            of(&ModuleSource { entry_point: "other", ..first }, &places),
+            of(&ModuleSource { trusted: false, ..first }, &places),
+            of(&ModuleSource { zero_memory: false, ..first }, &places),
+            of(&ModuleSource { immediates: &[], ..first }, &places),
             of(&first, &[(0, 0, SlotKind::ReadOnly), (0, 1, SlotKind::ReadWrite)]),
             of(&first, &[(0, 0, SlotKind::Uniform), (1, 1, SlotKind::ReadWrite)]),
         ];

@@ -33,7 +33,7 @@ pub(super) fn as_storage<'a>(
     if slots.len() > limits.max_storage_buffers_per_shader_stage as usize {
         return None;
     }
-    let module = stored(module)?;
+    let module = bind_as_storage(module)?;
     let mut slots = slots.to_vec();
     for slot in slots.iter_mut().filter(|slot| slot.kind == SlotKind::Uniform) {
         slot.kind = SlotKind::ReadOnly;
@@ -42,7 +42,7 @@ pub(super) fn as_storage<'a>(
 }
 
 /// The module with its uniform buffers in storage.
-fn stored(module: &Module) -> Option<Module> {
+fn bind_as_storage(module: &Module) -> Option<Module> {
     let pointed = module.types.iter().any(|(_, kind)| {
         matches!(
             kind.inner,
@@ -84,7 +84,7 @@ mod tests {
                 for (var i = 0u; i < pair.count; i++) { output[i] = (*terms)[i % 2u].y; }
             }",
         );
-        let module = stored(&module).unwrap();
+        let module = bind_as_storage(&module).unwrap();
         let spaces: Vec<AddressSpace> =
             module.global_variables.iter().map(|(_, variable)| variable.space).collect();
         let load = StorageAccess::LOAD;
@@ -98,11 +98,11 @@ mod tests {
     fn what_has_no_uniform_buffer_or_points_to_one_is_left() {
         let without = "@group(0) @binding(0) var<storage, read_write> output: array<f32>;
             @compute @workgroup_size(1) fn main() { output[0] = 1.0; }";
-        assert!(stored(&parsed(without)).is_none());
+        assert!(bind_as_storage(&parsed(without)).is_none());
         let pointed = "@group(0) @binding(0) var<uniform> first: vec4<f32>;
             @group(0) @binding(1) var<storage, read_write> output: array<f32>;
             fn read(pair: ptr<uniform, vec4<f32>>) -> f32 { return (*pair).x; }
             @compute @workgroup_size(1) fn main() { output[0] = read(&first); }";
-        assert!(stored(&parsed(pointed)).is_none());
+        assert!(bind_as_storage(&parsed(pointed)).is_none());
     }
 }

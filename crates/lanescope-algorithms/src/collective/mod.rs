@@ -221,13 +221,13 @@ fn element_line(element: Element) -> String {
 
 /// A pipeline whose bindings all lie in group 0.
 #[derive(Clone, Debug)]
-struct Stage {
+struct CollectiveStage {
     pipeline: ComputePipeline,
 }
 
 /// A stage with its bindings and its grid.
 #[derive(Clone, Debug)]
-struct Step {
+struct CollectiveDispatch {
     pipeline: ComputePipeline,
     group: BindGroup,
     workgroups: [u32; 2],
@@ -235,20 +235,20 @@ struct Step {
 
 /// A part of a buffer.
 #[derive(Clone, Copy, Debug)]
-struct Part<'a> {
+struct BufferPart<'a> {
     buffer: &'a Buffer,
     offset: u64,
     /// Bytes; all of the rest where there is nothing.
     size: Option<u64>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> BufferPart<'a> {
     fn whole(buffer: &'a Buffer) -> Self {
         Self { buffer, offset: 0, size: None }
     }
 }
 
-impl Stage {
+impl CollectiveStage {
     fn new(device: &Device, label: &str, text: &str, entry_point: &str) -> Self {
         let module = crate::trusted::shader_module(device, label, text);
         let pipeline = device.create_compute_pipeline(&ComputePipelineDescriptor {
@@ -267,7 +267,12 @@ impl Stage {
     }
 
     /// Binds parts of buffers by their binding numbers.
-    fn step(&self, device: &Device, parts: &[(u32, Part<'_>)], workgroups: [u32; 2]) -> Step {
+    fn step(
+        &self,
+        device: &Device,
+        parts: &[(u32, BufferPart<'_>)],
+        workgroups: [u32; 2],
+    ) -> CollectiveDispatch {
         let entries: Vec<BindGroupEntry<'_>> = parts
             .iter()
             .map(|(binding, part)| BindGroupEntry {
@@ -284,11 +289,11 @@ impl Stage {
             layout: &self.pipeline.get_bind_group_layout(0),
             entries: &entries,
         });
-        Step { pipeline: self.pipeline.clone(), group, workgroups }
+        CollectiveDispatch { pipeline: self.pipeline.clone(), group, workgroups }
     }
 }
 
-impl Step {
+impl CollectiveDispatch {
     fn record(&self, pass: &mut ComputePass<'_>) {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.group, &[]);
@@ -304,7 +309,7 @@ fn grid(count: u64) -> [u32; 2] {
 }
 
 /// A buffer of zeros; wgpu zeroes what nobody has written.
-fn zeroed(device: &Device, label: &str, size: u64) -> Buffer {
+fn make_zeroed(device: &Device, label: &str, size: u64) -> Buffer {
     device.create_buffer(&BufferDescriptor {
         label: Some(label),
         size: size.max(16).next_multiple_of(16),

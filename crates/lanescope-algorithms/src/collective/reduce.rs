@@ -7,9 +7,9 @@
 use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device, DeviceType};
 
 use super::{
-    AlgorithmError, ELEMENT_BYTES, Element, Operation, Part, Stage, Step, binding_bytes_max,
-    check_device, check_items, check_length, check_workgroup, element_line, padded_bytes, params,
-    specialise, workgroup_size, zeroed,
+    AlgorithmError, BufferPart, CollectiveDispatch, CollectiveStage, ELEMENT_BYTES, Element,
+    Operation, binding_bytes_max, check_device, check_items, check_length, check_workgroup,
+    element_line, make_zeroed, padded_bytes, params, specialise, workgroup_size,
 };
 
 /// The shader's text, the catalogue's.
@@ -45,7 +45,7 @@ impl ReduceTuning {
 /// A reduction for one type and operation on one device.
 #[derive(Clone, Debug)]
 pub struct Reduce {
-    stage: Stage,
+    stage: CollectiveStage,
     tuning: ReduceTuning,
 }
 
@@ -60,7 +60,7 @@ pub struct ReduceScratch {
 /// A reduction of one array, ready to be recorded any number of times, one after the other.
 #[derive(Clone, Debug)]
 pub struct ReduceCall {
-    steps: Vec<Step>,
+    steps: Vec<CollectiveDispatch>,
 }
 
 impl Reduce {
@@ -86,7 +86,7 @@ impl Reduce {
             return Err(AlgorithmError::Tuning { name, value, allowed });
         }
         let text = Self::shader(element, operation, tuning)?;
-        Ok(Self { stage: Stage::new(device, "reduce", &text, "main"), tuning })
+        Ok(Self { stage: CollectiveStage::new(device, "reduce", &text, "main"), tuning })
     }
 
     /// Makes the buffers that reductions of up to `n` elements need beside their own; they can be
@@ -95,8 +95,8 @@ impl Reduce {
         let words = 1 + 2 * u64::from(self.tuning.workgroups_max);
         let parts = n.div_ceil(part_elements(device)).max(1);
         ReduceScratch {
-            state: zeroed(device, "reduce state", words * 4),
-            results: zeroed(device, "reduce parts", padded_bytes(parts)),
+            state: make_zeroed(device, "reduce state", words * 4),
+            results: make_zeroed(device, "reduce parts", padded_bytes(parts)),
             n_max: n,
         }
     }
@@ -152,18 +152,18 @@ impl Reduce {
         state: &Buffer,
         output: &Buffer,
         index: u64,
-    ) -> Step {
+    ) -> CollectiveDispatch {
         let word = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
         let params = params(device, &[word(n), word(index)]);
-        let input = Part { buffer: input, offset, size: Some(padded_bytes(n).max(16)) };
+        let input = BufferPart { buffer: input, offset, size: Some(padded_bytes(n).max(16)) };
         let turn = u64::from(self.tuning.workgroup_size) * u64::from(self.tuning.items);
         let turns = (n / 4).div_ceil(turn).max(1);
         let workgroups = word(turns).min(self.tuning.workgroups_max);
         let parts = [
-            (0, Part::whole(&params)),
+            (0, BufferPart::whole(&params)),
             (1, input),
-            (2, Part::whole(state)),
-            (3, Part::whole(output)),
+            (2, BufferPart::whole(state)),
+            (3, BufferPart::whole(output)),
         ];
         self.stage.step(device, &parts, [workgroups, 1])
     }

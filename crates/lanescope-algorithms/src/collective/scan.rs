@@ -7,9 +7,9 @@
 use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device};
 
 use super::{
-    AlgorithmError, ELEMENT_BYTES, Element, Part, Stage, Step, binding_bytes_max, check_device,
-    check_items, check_length, check_workgroup, element_line, grid, padded_bytes, params,
-    specialise, workgroup_size, zeroed,
+    AlgorithmError, BufferPart, CollectiveDispatch, CollectiveStage, ELEMENT_BYTES, Element,
+    binding_bytes_max, check_device, check_items, check_length, check_workgroup, element_line,
+    grid, make_zeroed, padded_bytes, params, specialise, workgroup_size,
 };
 
 /// The shader's text, the catalogue's.
@@ -52,8 +52,8 @@ pub enum ScanKind {
 /// it, and does not get to the end.
 #[derive(Clone, Debug)]
 pub struct Scan {
-    main: Stage,
-    reset: Stage,
+    main: CollectiveStage,
+    reset: CollectiveStage,
     tuning: ScanTuning,
 }
 
@@ -68,7 +68,7 @@ pub struct ScanScratch {
 /// A scan of one array, ready to be recorded any number of times, one after the other.
 #[derive(Clone, Debug)]
 pub struct ScanCall {
-    steps: Vec<Step>,
+    steps: Vec<CollectiveDispatch>,
     total: Buffer,
     total_offset: u64,
 }
@@ -98,8 +98,8 @@ impl Scan {
         }
         let text = Self::shader(element, kind, tuning);
         Ok(Self {
-            main: Stage::new(device, "scan", &text, "main"),
-            reset: Stage::new(device, "scan reset", &text, "reset"),
+            main: CollectiveStage::new(device, "scan", &text, "main"),
+            reset: CollectiveStage::new(device, "scan reset", &text, "reset"),
             tuning,
         })
     }
@@ -109,8 +109,8 @@ impl Scan {
     pub fn scratch(&self, device: &Device, n: u64) -> ScanScratch {
         let part = self.part_elements(device);
         let tiles = part.min(n).div_ceil(self.tile_elements());
-        let state = zeroed(device, "scan state", STATE_BYTES * tiles);
-        let totals = zeroed(device, "scan totals", (n.div_ceil(part) + 1) * ELEMENT_BYTES);
+        let state = make_zeroed(device, "scan state", STATE_BYTES * tiles);
+        let totals = make_zeroed(device, "scan totals", (n.div_ceil(part) + 1) * ELEMENT_BYTES);
         ScanScratch { state, totals, n_max: n }
     }
 
@@ -145,22 +145,23 @@ impl Scan {
             let count = part_elements.min(n - first);
             let word = |value: u64| u32::try_from(value).unwrap_or(u32::MAX);
             let params = params(device, &[word(count), word(part)]);
-            let slice = |buffer| Part {
+            let slice = |buffer| BufferPart {
                 buffer,
                 offset: first * ELEMENT_BYTES,
                 size: Some(padded_bytes(count)),
             };
             // No more of the state than this part has tiles.
             let tiles = count.div_ceil(tile);
-            let state = Part { buffer: &scratch.state, offset: 0, size: Some(STATE_BYTES * tiles) };
+            let state =
+                BufferPart { buffer: &scratch.state, offset: 0, size: Some(STATE_BYTES * tiles) };
             let words = (STATE_BYTES / 4 * tiles).div_ceil(u64::from(self.tuning.workgroup_size));
             steps.push(self.reset.step(device, &[(3, state)], grid(words)));
             let bindings = [
-                (0, Part::whole(&params)),
+                (0, BufferPart::whole(&params)),
                 (1, slice(input)),
                 (2, slice(output)),
                 (3, state),
-                (4, Part::whole(&scratch.totals)),
+                (4, BufferPart::whole(&scratch.totals)),
             ];
             steps.push(self.main.step(device, &bindings, grid(tiles)));
             first += count;

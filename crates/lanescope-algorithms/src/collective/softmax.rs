@@ -7,8 +7,9 @@
 use wgpu::{Buffer, CommandEncoder, ComputePass, ComputePassDescriptor, Device};
 
 use super::{
-    AlgorithmError, ELEMENT_BYTES, Part, Stage, Step, binding_bytes_max, check_device, check_items,
-    check_length, check_workgroup, grid, params, specialise, workgroup_size,
+    AlgorithmError, BufferPart, CollectiveDispatch, CollectiveStage, ELEMENT_BYTES,
+    binding_bytes_max, check_device, check_items, check_length, check_workgroup, grid, params,
+    specialise, workgroup_size,
 };
 
 /// The shader's text, the catalogue's.
@@ -45,14 +46,14 @@ impl SoftmaxTuning {
 /// A softmax of rows on one device.
 #[derive(Clone, Debug)]
 pub struct Softmax {
-    stage: Stage,
+    stage: CollectiveStage,
     tuning: SoftmaxTuning,
 }
 
 /// The softmax of one matrix, ready to be recorded any number of times.
 #[derive(Clone, Debug)]
 pub struct SoftmaxCall {
-    step: Option<Step>,
+    step: Option<CollectiveDispatch>,
 }
 
 impl Softmax {
@@ -76,7 +77,7 @@ impl Softmax {
                 ("const ITEMS = 4u;", format!("const ITEMS = {}u;", tuning.items)),
             ],
         );
-        Ok(Self { stage: Stage::new(device, "softmax", &text, "main"), tuning })
+        Ok(Self { stage: CollectiveStage::new(device, "softmax", &text, "main"), tuning })
     }
 
     /// Makes ready the softmax of each of `rows` rows of `columns` elements, row after row in `input`
@@ -112,8 +113,8 @@ impl Softmax {
             return Ok(SoftmaxCall { step: None });
         }
         let params = params(device, &[rows, columns / 4]);
-        let part = |buffer| Part { buffer, offset: 0, size: Some(n * ELEMENT_BYTES) };
-        let parts = [(0, Part::whole(&params)), (1, part(input)), (2, part(output))];
+        let part = |buffer| BufferPart { buffer, offset: 0, size: Some(n * ELEMENT_BYTES) };
+        let parts = [(0, BufferPart::whole(&params)), (1, part(input)), (2, part(output))];
         Ok(SoftmaxCall { step: Some(self.stage.step(device, &parts, grid(u64::from(rows)))) })
     }
 }

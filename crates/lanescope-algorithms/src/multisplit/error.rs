@@ -5,8 +5,10 @@
 
 use wgpu::{Buffer, BufferUsages};
 
-use super::{CLASSES_MAX, STORAGE_BUFFERS};
-use crate::partition::{Memory, Misfit, Path};
+use crate::partition::{CLASSES_MAX, Memory, Path, TuningError};
+
+/// Storage buffers that the compute stage of a device must bind.
+pub const STORAGE_BUFFERS: u32 = 8;
 
 /// Why a partition cannot be made, or what went wrong in it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -83,8 +85,8 @@ pub enum MultisplitError {
     },
 }
 
-impl From<Misfit> for MultisplitError {
-    fn from(Misfit(message): Misfit) -> Self {
+impl From<TuningError> for MultisplitError {
+    fn from(TuningError(message): TuningError) -> Self {
         Self::Tuning(message)
     }
 }

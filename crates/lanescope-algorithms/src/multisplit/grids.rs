@@ -7,7 +7,7 @@
 use wgpu::{Buffer, BufferUsages, CommandEncoder, ComputePass, Device};
 
 use super::error::check_buffer;
-use super::ready::{Step, module, step, words};
+use super::prepared::{PreparedDispatch, module, step, words};
 use super::{CLASSES_MAX, MultisplitError};
 use crate::partition::{Memory, SPLIT_WORDS};
 use crate::shaders;
@@ -57,7 +57,7 @@ const CLASSES_PER_WORKGROUP: u32 = 64;
 /// ```
 #[derive(Debug)]
 pub struct ClassGrids {
-    step: Step,
+    step: PreparedDispatch,
 }
 
 impl ClassGrids {

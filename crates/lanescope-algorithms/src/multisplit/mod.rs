@@ -48,19 +48,16 @@
 
 mod error;
 mod grids;
-mod ready;
+mod prepared;
 
 use wgpu::{Buffer, CommandEncoder, ComputePass, Device, Features};
 
-pub use crate::partition::{CLASSES_MAX, Limits, Misfit, Path, Tuning, words_of};
-pub use error::{MultisplitError, check};
+pub use crate::partition::{CLASSES_MAX, Limits, Path, Tuning, TuningError, words_of};
+pub use error::{MultisplitError, STORAGE_BUFFERS, check};
 pub use grids::ClassGrids;
 
 use crate::partition::{self, Memory, Plan, Writes};
-use ready::{Maker, Step};
-
-/// Storage buffers that the compute stage of a device must bind.
-pub const STORAGE_BUFFERS: u32 = 8;
+use prepared::{DispatchMaker, PreparedDispatch};
 
 /// Buffers of the caller's; all need the usage `STORAGE`. Where a length is given as
 /// [`words_of`]\(n\), it is n rounded up to a multiple of 4, as elements are read and written in
@@ -107,7 +104,7 @@ pub struct Pairs<'a> {
 /// scratch memory is shared.
 #[derive(Debug)]
 pub struct Multisplit {
-    steps: Vec<Step>,
+    steps: Vec<PreparedDispatch>,
     offsets: Buffer,
     /// The bytes of `offsets` that are its own.
     offsets_bytes: u64,
@@ -146,10 +143,11 @@ impl Multisplit {
         let limits = Limits::from(&device.limits());
         tuning.check(limits, n, classes)?;
         let plan = Plan::new(&limits, n, classes, buffers.writes(), tuning);
-        let given = buffers.given();
+        let given = buffers.given_buffers();
         error::check_buffers(&given, |memory| plan.lengths.get(&memory).map_or(0, |w| w * 4))?;
         let (offsets, status) = (buffers.offsets.clone(), buffers.status.clone());
-        let steps = if n == 0 { Vec::new() } else { Maker::new(device, &plan, &given).steps() };
+        let steps =
+            if n == 0 { Vec::new() } else { DispatchMaker::new(device, &plan, &given).steps() };
         Ok(Self { steps, offsets, offsets_bytes: (u64::from(classes) + 1) * 4, status })
     }
 
@@ -196,7 +194,7 @@ impl<'a> Buffers<'a> {
     }
 
     /// Every buffer that is given.
-    fn given(&self) -> Vec<(Memory, &'a Buffer)> {
+    fn given_buffers(&self) -> Vec<(Memory, &'a Buffer)> {
         let Self { keys, offsets, status, order, pairs } = *self;
         let mut given =
             vec![(Memory::Keys, keys), (Memory::Offsets, offsets), (Memory::Status, status)];

@@ -13,44 +13,17 @@
 //! as they are in the shader, which is right at every width, where the library says which code cannot
 //! be needed at the widths that a driver reports.
 
+mod limits;
 mod tuning;
 
 use std::collections::BTreeMap;
 
-pub use tuning::{Misfit, Path, Tuning};
-
-/// The most classes.
-pub const CLASSES_MAX: u32 = 256;
-
-/// The most workgroups of a dispatch along one dimension on every device, and the most chunks.
-const WORKGROUPS_MAX: u32 = 65_535;
+use limits::WORKGROUPS_MAX;
+pub use limits::{CLASSES_MAX, Limits};
+pub use tuning::{Path, Tuning, TuningError};
 
 /// Words of the shader's struct `Split`.
 pub const SPLIT_WORDS: usize = 5;
-
-/// What a device can do, as far as a partition is cut to it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// The most invocations of a workgroup in one dimension.
-    pub invocations_max: u32,
-    /// The most workgroup memory of a workgroup, in bytes.
-    pub workgroup_bytes_max: u32,
-    /// The most workgroups of a dispatch in one dimension.
-    pub workgroups_max: u32,
-    /// The most bytes of a storage buffer that can be bound.
-    pub storage_bytes_max: u64,
-}
-
-impl Limits {
-    /// What every WebGPU device has: the defaults of the specification's table of limits
-    /// (<https://www.w3.org/TR/webgpu/#limits>), which are `wgpu::Limits::default()` too.
-    pub const WEBGPU: Self = Self {
-        invocations_max: 256,
-        workgroup_bytes_max: 16_384,
-        workgroups_max: 65_535,
-        storage_bytes_max: 128 << 20,
-    };
-}
 
 /// What a partition writes, beside where classes begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

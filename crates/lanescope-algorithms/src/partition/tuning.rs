@@ -3,7 +3,7 @@
 //! Input: a device's limits, the number of elements and of classes. Output: a [`Tuning`] that fits
 //! them.
 
-use super::{CLASSES_MAX, Limits, WORKGROUPS_MAX};
+use super::limits::{CLASSES_MAX, Limits, WORKGROUPS_MAX};
 
 /// The most packed words of a lane in a chunk: its counts stay inside fields of 16 bits.
 const WORDS_PER_LANE_MAX: u32 = 32;
@@ -50,7 +50,7 @@ pub struct Tuning {
 /// Why a tuning does not fit a device, a number of elements or of classes: the rule that it breaks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub struct Misfit(pub String);
+pub struct TuningError(pub String);
 
 impl Tuning {
     /// The tuning for a device and a size; `pairs` says whether pairs are written.
@@ -163,9 +163,14 @@ impl Tuning {
     /// # Errors
     ///
     /// The first rule that it breaks.
-    pub fn check(&self, limits: impl Into<Limits>, n: u32, classes: u32) -> Result<(), Misfit> {
+    pub fn check(
+        &self,
+        limits: impl Into<Limits>,
+        n: u32,
+        classes: u32,
+    ) -> Result<(), TuningError> {
         let limits = limits.into();
-        let wrong = |message: String| Err(Misfit(message));
+        let wrong = |message: String| Err(TuningError(message));
         let Self { path, threads, rows, tiles_per_chunk, fold } = *self;
         if ![128, 256, 512, 1024].contains(&threads) {
             return wrong(format!("threads is {threads}, not 128, 256, 512 or 1024"));

@@ -4,8 +4,9 @@
 //! [`Code`], which [`super::dispatch`] executes. What cannot be executed is refused here, before
 //! anything runs, wherever the instruction alone shows it.
 
-use super::decode::{DecodeError, Format, Instruction, Source, VCC, decode};
-use super::opcodes::{Control, Run};
+use super::decode::{DecodeError, decode};
+use super::instruction::{Format, Instruction, OperandSource, VCC};
+use super::opcodes::{Control, OpcodeAction};
 
 /// What a scalar register, or several in a row, hold when a wave begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +156,7 @@ impl Code {
                 return Err(CodeError::Refused { at, mnemonic, reason });
             }
             let highest = instruction.sources.iter().filter_map(|source| match source {
-                Source::Vector(register) => Some(usize::from(*register)),
+                OperandSource::Vector(register) => Some(usize::from(*register)),
                 _ => None,
             });
             if highest.max().is_some_and(|register| register >= vectors) {
@@ -201,15 +202,17 @@ fn unset(instructions: &[Instruction], starts: &[Start]) -> Option<(usize, u8)> 
     }
     for (index, instruction) in instructions.iter().enumerate() {
         for source in instruction.sources {
-            if let Source::Scalar(register) = source
+            if let OperandSource::Scalar(register) = source
                 && !known[usize::from(register) & 127]
             {
                 return Some((index, register));
             }
         }
         let first = match instruction.row.run {
-            Run::Scalar(_) | Run::ScalarMemory(_) | Run::Lane(_) => instruction.destination,
-            Run::VectorToScalar(_) => instruction.scalar_destination,
+            OpcodeAction::Scalar(_) | OpcodeAction::ScalarMemory(_) | OpcodeAction::Lane(_) => {
+                instruction.destination
+            }
+            OpcodeAction::VectorToScalar(_) => instruction.scalar_destination,
             _ => continue,
         };
         let name = instruction.row.name;
@@ -227,7 +230,7 @@ fn targets(instructions: &[Instruction], offsets: &[u32]) -> Result<Vec<u32>, Co
     for (index, instruction) in instructions.iter().enumerate() {
         let own = index as u32;
         targets.push(match instruction.row.run {
-            Run::Control(Control::Branch(_)) => {
+            OpcodeAction::Control(Control::Branch(_)) => {
                 let word = i64::from(offsets[index]) + 1 + i64::from(instruction.immediate);
                 let found = u32::try_from(word).ok().and_then(|w| offsets.binary_search(&w).ok());
                 found.ok_or(CodeError::Target { at: offsets[index] as usize * 4 })? as u32
@@ -246,7 +249,7 @@ fn refusal(i: &Instruction) -> Option<&'static str> {
     let packed = i.format == Format::Vop3p;
     let wide = ends(&["64"]) || name.starts_with("v_mad_u64") || name.starts_with("v_mad_i64");
     match i.row.run {
-        Run::Refused => Some(": it is not known"),
+        OpcodeAction::Refused => Some(": it is not known"),
         _ if i.clamp && (!name.ends_with("_f32") || packed) => Some(" with clamp"),
         _ if i.output_multiplier != 0 && !name.ends_with("_f32") => Some(" with omod"),
         _ if (i.absolute | i.negate) != 0 && !real && !packed && !takes_signs(name) => {

@@ -8,180 +8,11 @@
 //! `SOPInstructions.td`, `DSInstructions.td` and `BUFInstructions.td` (Apache-2.0 with LLVM
 //! exception) and Mesa's `aco_assembler.cpp` (MIT), which agree; see `docs/licences.md`.
 
-use super::opcodes::{self, Row};
-
-/// SGPR number of the low half of VCC.
-pub const VCC: u8 = 106;
-/// SGPR number of M0.
-pub const M0: u8 = 124;
-/// SGPR number that reads as zero and swallows writes.
-pub const NULL: u8 = 125;
-/// SGPR number of the low half of EXEC.
-pub const EXEC: u8 = 126;
-
-/// The encoding of an instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Format {
-    /// Scalar, two sources.
-    Sop2,
-    /// Scalar, a 16-bit constant.
-    Sopk,
-    /// Scalar, one source.
-    Sop1,
-    /// Scalar comparison.
-    Sopc,
-    /// Program control.
-    Sopp,
-    /// Scalar memory.
-    Smem,
-    /// Vector, two sources.
-    Vop2,
-    /// Vector, one source.
-    Vop1,
-    /// Vector comparison.
-    Vopc,
-    /// Vector, the long form.
-    Vop3,
-    /// Vector, packed pairs of 16 bits.
-    Vop3p,
-    /// Local data share.
-    Ds,
-    /// Buffer memory.
-    Mubuf,
-}
-
-/// In which of its encodings a vector instruction stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Form {
-    /// The format's own.
-    Short,
-    /// VOP3.
-    Long,
-    /// Parts of a dword as sources and destination.
-    Sdwa,
-    /// A source from another lane of a row of 16.
-    Dpp16,
-    /// A source from another lane of 8.
-    Dpp8,
-}
-
-/// Where a value comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
-    /// A scalar register by its number: 0 to 105, VCC, M0, null or EXEC.
-    Scalar(u8),
-    /// A vector register.
-    Vector(u8),
-    /// An inline constant by its code, 128 to 248: its bits depend on the operand's size.
-    Inline(u8),
-    /// The word behind the instruction.
-    Literal(u32),
-    /// 1 where VCC is zero.
-    VccZero,
-    /// 1 where EXEC is zero.
-    ExecZero,
-    /// The scalar condition code.
-    Scc,
-}
-
-/// A source taken from another lane of its row.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Permute {
-    /// For each lane of a row of 16: the lane it reads, [`Permute::NONE`] where it reads past the
-    /// row.
-    pub from: [u8; 16],
-    /// Whether lanes that EXEC has off may be read.
-    pub fetch_inactive: bool,
-    /// Whether a lane without a source reads zero; else it is not written.
-    pub zero_fill: bool,
-    /// Rows of 16 lanes that are written.
-    pub row_mask: u8,
-    /// Banks of 4 lanes in each row that are written.
-    pub bank_mask: u8,
-}
-
-impl Permute {
-    /// The mark of a lane that reads past its row.
-    pub const NONE: u8 = 0xff;
-}
-
-/// A part of a dword: 0 to 3 a byte, 4 and 5 a word, 6 all of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
-    /// The code.
-    pub code: u8,
-    /// Whether the part is sign-extended.
-    pub signed: bool,
-}
-
-/// Parts of the sources and of the destination.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Parts {
-    /// The first two sources' parts.
-    pub sources: [Part; 2],
-    /// The destination's part, by [`Part`]'s codes.
-    pub destination: u8,
-    /// The rest of the destination: 0 zeros, 1 the sign, 2 as it was.
-    pub unused: u8,
-}
-
-/// The fields of a buffer or LDS access.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Access {
-    /// The first offset of a DS instruction, or the only one of another, in its own unit.
-    pub offset: u32,
-    /// The second offset of a DS instruction.
-    pub offset_second: u32,
-    /// Whether an atomic gives back what was there.
-    pub returns: bool,
-    /// Whether the address register holds an offset.
-    pub offset_enable: bool,
-    /// Whether the address register holds an index.
-    pub index_enable: bool,
-    /// A field that is set and that execution does not know (LDS as destination, TFE, GDS).
-    pub unknown: Option<&'static str>,
-}
-
-/// One instruction.
-#[derive(Clone, Debug)]
-pub struct Instruction {
-    /// The opcode's row.
-    pub row: &'static Row,
-    /// The format that the opcode is from: of a comparison in VOP3, [`Format::Vopc`].
-    pub format: Format,
-    /// The encoding.
-    pub form: Form,
-    /// Its length, in words.
-    pub length: usize,
-    /// The destination: a vector register's number, or a scalar's where the opcode writes one.
-    pub destination: u8,
-    /// The scalar destination of a comparison or of a carry.
-    pub scalar_destination: u8,
-    /// The sources.
-    pub sources: [Source; 3],
-    /// Bit n: the absolute value of source n.
-    pub absolute: u8,
-    /// Bit n: source n negated, after that. In VOP3P its low half.
-    pub negate: u8,
-    /// VOP3P: the high halves.
-    pub negate_high: u8,
-    /// 1: times 2; 2: times 4; 3: halved.
-    pub output_multiplier: u8,
-    /// Whether the result is held within 0 and 1, or within its range.
-    pub clamp: bool,
-    /// Bit n: source n's high half; bit 3: the destination's.
-    pub select_high: u8,
-    /// VOP3P: which halves the high result is made of.
-    pub select_high_of_high: u8,
-    /// DPP.
-    pub permute: Option<Box<Permute>>,
-    /// SDWA.
-    pub parts: Option<Box<Parts>>,
-    /// The 16-bit constant of SOPK and SOPP, sign-extended.
-    pub immediate: i32,
-    /// Memory.
-    pub access: Access,
-}
+use super::instruction::{
+    DwordPart, DwordParts, EXEC, EncodingForm, Format, Instruction, MemoryFields, OperandSource,
+    Permute, VCC,
+};
+use super::opcodes::{self, OpcodeRow};
 
 /// Why words are no instruction.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -224,36 +55,6 @@ pub enum DecodeError {
         /// The operand's code.
         code: u32,
     },
-}
-
-impl Instruction {
-    /// The mnemonic with the suffix of its encoding, as LLVM prints it.
-    pub fn mnemonic(&self) -> String {
-        let suffix = match (self.format, self.form) {
-            (_, Form::Sdwa) => "_sdwa",
-            (_, Form::Dpp16 | Form::Dpp8) => "_dpp",
-            (Format::Vop1 | Format::Vop2 | Format::Vopc, form) if self.row.has_long_form() => {
-                if form == Form::Long {
-                    "_e64"
-                } else {
-                    "_e32"
-                }
-            }
-            _ => "",
-        };
-        format!("{}{suffix}", self.row.name)
-    }
-
-    /// Whether sources and result are taken as they are.
-    pub fn is_plain(&self) -> bool {
-        self.absolute == 0
-            && self.negate == 0
-            && self.output_multiplier == 0
-            && !self.clamp
-            && self.select_high == 0
-            && self.permute.is_none()
-            && self.parts.is_none()
-    }
 }
 
 /// Decodes the instruction at word `index` of `words`.
@@ -311,22 +112,22 @@ impl Reader<'_> {
         Ok(word)
     }
 
-    fn row(&self, format: Format, opcode: u32) -> Result<&'static Row, DecodeError> {
+    fn row(&self, format: Format, opcode: u32) -> Result<&'static OpcodeRow, DecodeError> {
         let opcode = opcode as u16;
         let unknown = |word| DecodeError::Opcode { at: self.at(), word, format, opcode };
         opcodes::row(format, opcode).ok_or_else(|| unknown(self.words[self.index]))
     }
 
     /// A source by its nine-bit code; 255 takes the literal behind the instruction.
-    fn source(&mut self, code: u32) -> Result<Source, DecodeError> {
+    fn source(&mut self, code: u32) -> Result<OperandSource, DecodeError> {
         Ok(match code & 0x1ff {
-            code @ (0..=107 | 124..=127) => Source::Scalar(code as u8),
-            code @ (128..=208 | 240..=248) => Source::Inline(code as u8),
-            251 => Source::VccZero,
-            252 => Source::ExecZero,
-            253 => Source::Scc,
-            255 => Source::Literal(self.literal()?),
-            code @ 256.. => Source::Vector((code - 256) as u8),
+            code @ (0..=107 | 124..=127) => OperandSource::Scalar(code as u8),
+            code @ (128..=208 | 240..=248) => OperandSource::Inline(code as u8),
+            251 => OperandSource::VccZero,
+            252 => OperandSource::ExecZero,
+            253 => OperandSource::Scc,
+            255 => OperandSource::Literal(self.literal()?),
+            code @ 256.. => OperandSource::Vector((code - 256) as u8),
             code => {
                 let word = self.words[self.index];
                 return Err(DecodeError::Operand { at: self.at(), word, code });
@@ -339,15 +140,15 @@ impl Reader<'_> {
         self.next()
     }
 
-    fn instruction(&self, row: &'static Row, format: Format) -> Instruction {
+    fn instruction(&self, row: &'static OpcodeRow, format: Format) -> Instruction {
         Instruction {
             row,
             format,
-            form: Form::Short,
+            form: EncodingForm::Short,
             length: self.length,
             destination: 0,
             scalar_destination: VCC,
-            sources: [Source::Inline(128); 3],
+            sources: [OperandSource::Inline(128); 3],
             absolute: 0,
             negate: 0,
             negate_high: 0,
@@ -358,17 +159,17 @@ impl Reader<'_> {
             permute: None,
             parts: None,
             immediate: 0,
-            access: Access::default(),
+            access: MemoryFields::default(),
         }
     }
 }
 
 /// A scalar source of eight bits.
-fn pair(reader: &mut Reader<'_>, word: u32) -> Result<[Source; 2], DecodeError> {
+fn pair(reader: &mut Reader<'_>, word: u32) -> Result<[OperandSource; 2], DecodeError> {
     let first = reader.source(word & 0xff)?;
-    let taken = matches!(first, Source::Literal(_));
+    let taken = matches!(first, OperandSource::Literal(_));
     let second = match (word >> 8 & 0xff, first) {
-        (255, Source::Literal(_)) if taken => first,
+        (255, OperandSource::Literal(_)) if taken => first,
         (code, _) => reader.source(code)?,
     };
     Ok([first, second])
@@ -422,7 +223,7 @@ fn scalar_memory(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, Deco
     let offset = reader.source(second >> 25)?;
     let mut instruction = reader.instruction(row, Format::Smem);
     instruction.destination = (word >> 6 & 0x7f) as u8;
-    instruction.sources = [Source::Scalar((word << 1 & 0x7f) as u8), offset, offset];
+    instruction.sources = [OperandSource::Scalar((word << 1 & 0x7f) as u8), offset, offset];
     // 21 bits, signed.
     instruction.immediate = (second << 11) as i32 >> 11;
     instruction.access.returns = word >> 16 & 1 != 0;
@@ -433,14 +234,14 @@ fn local(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, DecodeError>
     let row = reader.row(Format::Ds, word >> 18 & 0xff)?;
     let second = reader.next()?;
     let mut instruction = reader.instruction(row, Format::Ds);
-    let register = |shift: u32| Source::Vector((second >> shift) as u8);
+    let register = |shift: u32| OperandSource::Vector((second >> shift) as u8);
     instruction.sources = [register(0), register(8), register(16)];
     instruction.destination = (second >> 24) as u8;
-    instruction.access = Access {
+    instruction.access = MemoryFields {
         offset: word & 0xff,
         offset_second: word >> 8 & 0xff,
         unknown: (word >> 17 & 1 != 0).then_some("global data share"),
-        ..Access::default()
+        ..MemoryFields::default()
     };
     Ok(instruction)
 }
@@ -452,12 +253,13 @@ fn buffer(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, DecodeError
     let mut instruction = reader.instruction(row, Format::Mubuf);
     let resource = (second >> 16 & 0x1f) as u8 * 4;
     let enabled = word >> 12 & 3 != 0;
-    let address = if enabled { Source::Vector(second as u8) } else { Source::Inline(128) };
-    instruction.sources = [address, Source::Scalar(resource), offset];
+    let address =
+        if enabled { OperandSource::Vector(second as u8) } else { OperandSource::Inline(128) };
+    instruction.sources = [address, OperandSource::Scalar(resource), offset];
     instruction.destination = (second >> 8) as u8;
     let bit = |word: u32, place: u32| word >> place & 1 != 0;
     let unknown = [(bit(word, 16), "LDS as destination"), (bit(second, 23), "TFE")];
-    instruction.access = Access {
+    instruction.access = MemoryFields {
         offset: word & 0xfff,
         offset_second: 0,
         returns: bit(word, 14),
@@ -470,7 +272,7 @@ fn buffer(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, DecodeError
 
 fn vector_short(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, DecodeError> {
     let destination = (word >> 17) as u8;
-    let second = Source::Vector((word >> 9) as u8);
+    let second = OperandSource::Vector((word >> 9) as u8);
     let (format, opcode) = match word >> 25 & 0x3f {
         0b11_1111 => (Format::Vop1, word >> 9 & 0xff),
         0b11_1110 => (Format::Vopc, word >> 17 & 0xff),
@@ -488,16 +290,16 @@ fn vector_short(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, Decod
         code @ (233 | 234) => permute_eights(reader, &mut instruction, code == 234)?,
         code => instruction.sources[0] = reader.source(code)?,
     }
-    implied(reader, &mut instruction)?;
+    add_implied(reader, &mut instruction)?;
     instruction.length = reader.length;
     Ok(instruction)
 }
 
 /// Puts in what the opcode reads and writes without a field for it.
-fn implied(reader: &mut Reader<'_>, instruction: &mut Instruction) -> Result<(), DecodeError> {
-    let vcc = Source::Scalar(VCC);
-    let destination = Source::Vector(instruction.destination);
-    let long = instruction.form == Form::Long;
+fn add_implied(reader: &mut Reader<'_>, instruction: &mut Instruction) -> Result<(), DecodeError> {
+    let vcc = OperandSource::Scalar(VCC);
+    let destination = OperandSource::Vector(instruction.destination);
+    let long = instruction.form == EncodingForm::Long;
     match instruction.row.operands {
         opcodes::Operands::Carry | opcodes::Operands::Select if !long => {
             instruction.sources[2] = vcc;
@@ -517,28 +319,31 @@ fn implied(reader: &mut Reader<'_>, instruction: &mut Instruction) -> Result<(),
 }
 
 /// The literal that belongs to the opcode, which the first source may name as well.
-fn shared_literal(reader: &mut Reader<'_>, first: Source) -> Result<Source, DecodeError> {
-    if matches!(first, Source::Literal(_)) {
+fn shared_literal(
+    reader: &mut Reader<'_>,
+    first: OperandSource,
+) -> Result<OperandSource, DecodeError> {
+    if matches!(first, OperandSource::Literal(_)) {
         return Ok(first);
     }
-    reader.literal().map(Source::Literal)
+    reader.literal().map(OperandSource::Literal)
 }
 
 fn parts(reader: &mut Reader<'_>, instruction: &mut Instruction) -> Result<(), DecodeError> {
     let word = reader.next()?;
     let bit = |place: u32| word >> place & 1 != 0;
     let scalar_or_vector = |scalar: bool, code: u32| if scalar { code & 0xff } else { code | 256 };
-    instruction.form = Form::Sdwa;
+    instruction.form = EncodingForm::Sdwa;
     instruction.sources[0] = reader.source(scalar_or_vector(bit(23), word & 0xff))?;
     if bit(31)
-        && let Source::Vector(code) = instruction.sources[1]
+        && let OperandSource::Vector(code) = instruction.sources[1]
     {
         instruction.sources[1] = reader.source(u32::from(code))?;
     }
-    let part = |shift: u32| Part { code: (word >> shift & 7) as u8, signed: bit(shift + 3) };
+    let part = |shift: u32| DwordPart { code: (word >> shift & 7) as u8, signed: bit(shift + 3) };
     instruction.negate = u8::from(bit(20)) | u8::from(bit(28)) << 1;
     instruction.absolute = u8::from(bit(21)) | u8::from(bit(29)) << 1;
-    let mut parts = Parts { sources: [part(16), part(24)], destination: 6, unused: 0 };
+    let mut parts = DwordParts { sources: [part(16), part(24)], destination: 6, unused: 0 };
     if instruction.format == Format::Vopc {
         if bit(15) {
             instruction.scalar_destination = (word >> 8 & 0x7f) as u8;
@@ -558,8 +363,8 @@ fn permute_rows(reader: &mut Reader<'_>, instruction: &mut Instruction) -> Resul
     let bit = |place: u32| word >> place & 1 != 0;
     let control = word >> 8 & 0x1ff;
     let unknown = DecodeError::Operand { at: reader.at(), word: reader.word(0)?, code: control };
-    instruction.form = Form::Dpp16;
-    instruction.sources[0] = Source::Vector(word as u8);
+    instruction.form = EncodingForm::Dpp16;
+    instruction.sources[0] = OperandSource::Vector(word as u8);
     instruction.negate = u8::from(bit(20)) | u8::from(bit(22)) << 1;
     instruction.absolute = u8::from(bit(21)) | u8::from(bit(23)) << 1;
     let count = (control & 15) as i32;
@@ -597,8 +402,8 @@ fn permute_eights(
     fetch_inactive: bool,
 ) -> Result<(), DecodeError> {
     let word = reader.next()?;
-    instruction.form = Form::Dpp8;
-    instruction.sources[0] = Source::Vector(word as u8);
+    instruction.form = EncodingForm::Dpp8;
+    instruction.sources[0] = OperandSource::Vector(word as u8);
     let mut from = [0; 16];
     for (lane, from) in from.iter_mut().enumerate() {
         *from = (lane as u8 & 8) + (word >> (8 + 3 * (lane & 7)) & 7) as u8;
@@ -625,14 +430,14 @@ fn vector_long(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, Decode
     let row = reader.row(format, opcode)?;
     let second = reader.next()?;
     let mut instruction = reader.instruction(row, format);
-    instruction.form = Form::Long;
+    instruction.form = EncodingForm::Long;
     instruction.destination = word as u8;
     let mut literal = None;
     for (place, shift) in [0, 9, 18].into_iter().enumerate() {
         let code = second >> shift & 0x1ff;
         instruction.sources[place] = match literal {
             Some(source) if code == 255 => source,
-            _ if place >= row.operands.sources() => Source::Inline(128),
+            _ if place >= row.operands.sources() => OperandSource::Inline(128),
             _ => reader.source(code)?,
         };
         if code == 255 {
@@ -657,7 +462,7 @@ fn vector_long(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, Decode
             instruction.select_high = (word >> 11 & 15) as u8;
         }
     }
-    implied(reader, &mut instruction)?;
+    add_implied(reader, &mut instruction)?;
     instruction.length = reader.length;
     Ok(instruction)
 }
@@ -669,7 +474,7 @@ fn packed(reader: &mut Reader<'_>, word: u32) -> Result<Instruction, DecodeError
     instruction.destination = word as u8;
     for (place, shift) in [0, 9, 18].into_iter().enumerate() {
         instruction.sources[place] = match second >> shift & 0x1ff {
-            _ if place >= row.operands.sources() => Source::Inline(128),
+            _ if place >= row.operands.sources() => OperandSource::Inline(128),
             code => reader.source(code)?,
         };
     }

@@ -19,9 +19,9 @@
 //! registers is never skipped; what reads or writes one lane is one pass.
 
 use super::code::{Code, Start};
-use super::decode::{Format, Instruction};
-use super::opcodes::{Control, Run};
-use super::reach::{DESCRIPTORS_HIGH, Fault, Memory, Reach, Tally};
+use super::instruction::{Format, Instruction};
+use super::opcodes::{Control, OpcodeAction};
+use super::reach::{AmdMemory, DESCRIPTORS_HIGH, Fault, Reach, Tally};
 use super::wave::Wave;
 
 /// Workgroups that are on the machine at once.
@@ -32,7 +32,7 @@ pub const TURN: u64 = 4_000;
 
 /// What an instruction is, for counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum IssueKind {
     /// Vector arithmetic.
     Valu,
     /// Scalar arithmetic.
@@ -49,12 +49,12 @@ pub enum Kind {
     Wait,
 }
 
-impl Kind {
+impl IssueKind {
     /// What an instruction is.
-    pub fn of(instruction: &Instruction) -> Self {
+    pub fn from_instruction(instruction: &Instruction) -> Self {
         match instruction.row.run {
-            Run::Control(Control::Hint | Control::Wait | Control::Barrier) => Self::Wait,
-            Run::Control(_) => Self::Branch,
+            OpcodeAction::Control(Control::Hint | Control::Wait | Control::Barrier) => Self::Wait,
+            OpcodeAction::Control(_) => Self::Branch,
             _ => match instruction.format {
                 Format::Sop2 | Format::Sopk | Format::Sop1 | Format::Sopc => Self::Salu,
                 Format::Sopp => Self::Branch,
@@ -95,10 +95,10 @@ pub struct Outcome {
 
 impl Outcome {
     /// The counts of all instructions of a kind.
-    pub fn total(&self, code: &Code, kind: Kind) -> Counts {
+    pub fn total(&self, code: &Code, kind: IssueKind) -> Counts {
         let mut total = Counts::default();
         for (instruction, counts) in code.instructions().iter().zip(&self.counts) {
-            if Kind::of(instruction) == kind {
+            if IssueKind::from_instruction(instruction) == kind {
                 total.executions += counts.executions;
                 total.lanes += counts.lanes;
                 total.passes_min += counts.passes_min;
@@ -118,10 +118,10 @@ impl Outcome {
 
 /// What a dispatch is given.
 #[derive(Clone, Debug)]
-pub struct Launch<'a> {
+pub struct WaveLaunch<'a> {
     /// Workgroups along x, y and z.
     pub workgroups: [u32; 3],
-    /// The low halves of the addresses of the descriptor sets ([`Memory::add_set`]).
+    /// The low halves of the addresses of the descriptor sets ([`AmdMemory::add_set`]).
     pub sets: &'a [u32],
     /// The immediate address space.
     pub immediates: &'a [u8],
@@ -181,8 +181,8 @@ struct Group {
 /// [`DispatchError`] with the workgroup; `memory` then holds what was written up to there.
 pub fn run(
     code: &Code,
-    launch: &Launch<'_>,
-    memory: &mut Memory,
+    launch: &WaveLaunch<'_>,
+    memory: &mut AmdMemory,
 ) -> Result<Outcome, DispatchError> {
     run_disturbed(code, launch, memory, |_, _| {})
 }
@@ -195,8 +195,8 @@ pub fn run(
 /// As [`run`].
 pub fn run_disturbed(
     code: &Code,
-    launch: &Launch<'_>,
-    memory: &mut Memory,
+    launch: &WaveLaunch<'_>,
+    memory: &mut AmdMemory,
     after: impl FnMut(&mut Wave, &Instruction),
 ) -> Result<Outcome, DispatchError> {
     let [x, y, z] = launch.workgroups.map(u64::from);
@@ -237,8 +237,8 @@ pub fn run_disturbed(
 /// Works out the passes that follow from executions alone.
 fn finish(instruction: &Instruction, counts: &mut Counts, halves: u64) {
     match instruction.row.run {
-        Run::Vector(_) => counts.passes_max = counts.executions * halves,
-        Run::VectorToScalar(_) => {
+        OpcodeAction::Vector(_) => counts.passes_max = counts.executions * halves,
+        OpcodeAction::VectorToScalar(_) => {
             counts.passes_max = counts.executions * halves;
             // A comparison that writes EXEC may skip one pass, of which `passes_min` holds the
             // rest.
@@ -248,7 +248,7 @@ fn finish(instruction: &Instruction, counts: &mut Counts, halves: u64) {
                 counts.passes_min = counts.passes_min.max(counts.executions);
             }
         }
-        Run::Lane(_) => {
+        OpcodeAction::Lane(_) => {
             counts.passes_min = counts.executions;
             counts.passes_max = counts.executions;
         }
@@ -257,7 +257,7 @@ fn finish(instruction: &Instruction, counts: &mut Counts, halves: u64) {
 }
 
 impl Group {
-    fn new(code: &Code, launch: &Launch<'_>, place: [u32; 3]) -> Self {
+    fn new(code: &Code, launch: &WaveLaunch<'_>, place: [u32; 3]) -> Self {
         let facts = &code.facts;
         let [x, y, z] = facts.workgroup;
         let invocations = x * y * z;
@@ -270,7 +270,7 @@ impl Group {
             let first = number * facts.wave;
             let lanes = (invocations - first).min(facts.wave);
             let on = if lanes == 64 { u64::MAX } else { (1 << lanes) - 1 };
-            wave.set_mask(super::decode::EXEC, on);
+            wave.set_mask(super::instruction::EXEC, on);
             for lane in 0..facts.wave {
                 let local = first + lane;
                 let ids = [local % x, local / x % y, local / (x * y)];
@@ -291,7 +291,7 @@ impl Group {
 fn scalars(
     wave: &mut Wave,
     code: &Code,
-    launch: &Launch<'_>,
+    launch: &WaveLaunch<'_>,
     place: [u32; 3],
     (number, count): (u32, u32),
 ) {
@@ -325,7 +325,7 @@ fn scalars(
 struct Machine<'a, F> {
     code: &'a Code,
     limit: u64,
-    memory: &'a mut Memory,
+    memory: &'a mut AmdMemory,
     counts: Vec<Counts>,
     after: F,
 }
@@ -374,17 +374,22 @@ impl<F: FnMut(&mut Wave, &Instruction)> Machine<'_, F> {
             counts.passes_min += u64::from(wave.active_halves());
             wave.next = index + 1;
             match i.row.run {
-                Run::Scalar(act) | Run::Vector(act) | Run::VectorToScalar(act) | Run::Lane(act) => {
+                OpcodeAction::Scalar(act)
+                | OpcodeAction::Vector(act)
+                | OpcodeAction::VectorToScalar(act)
+                | OpcodeAction::Lane(act) => {
                     act(wave, i);
                     (self.after)(wave, i);
                 }
-                Run::ScalarMemory(touch) | Run::VectorMemory(touch) | Run::Local(touch) => {
+                OpcodeAction::ScalarMemory(touch)
+                | OpcodeAction::VectorMemory(touch)
+                | OpcodeAction::Local(touch) => {
                     let tally = &mut counts.accesses;
                     let mut reach = Reach { memory: self.memory, local, tally };
                     touch(wave, i, &mut reach).map_err(|fault| self.fault(fault, index, place))?;
                     (self.after)(wave, i);
                 }
-                Run::Control(control) => match control {
+                OpcodeAction::Control(control) => match control {
                     Control::Hint | Control::Wait => {}
                     Control::End => return Ok((State::Ended, taken)),
                     Control::Barrier => return Ok((State::Barrier, taken)),
@@ -394,7 +399,7 @@ impl<F: FnMut(&mut Wave, &Instruction)> Machine<'_, F> {
                         }
                     }
                 },
-                Run::Refused => {
+                OpcodeAction::Refused => {
                     return Err(self.fault(Fault::Unknown(i.row.name), index, place));
                 }
             }

@@ -3,7 +3,7 @@
 //! Input: a wave and an instruction. Output: changed vector registers. On gfx10 they move within 32
 //! lanes, in a wave of 64 as well. A lane that EXEC has off gives zero.
 
-use super::decode::Instruction;
+use super::instruction::Instruction;
 use super::reach::{Fault, Reach};
 use super::wave::{Half, Wave};
 
@@ -14,7 +14,7 @@ use super::wave::{Half, Wave};
 /// None: the signature is what all that reaches memory has.
 pub fn pull(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), Fault> {
     let offset = i.access.offset | i.access.offset_second << 8;
-    moved(wave, i, |wave, half| {
+    move_lanes(wave, i, |wave, half| {
         let addresses = wave.half(i.sources[0], half);
         addresses.map(|address| (address.wrapping_add(offset) >> 2 & 31) as usize)
     });
@@ -53,7 +53,7 @@ pub fn swizzle(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<()
     if pattern >= 0xc000 {
         return Err(Fault::Unknown("ds_swizzle_b32 as a rotation or for Fourier transforms"));
     }
-    moved(wave, i, |_, _| {
+    move_lanes(wave, i, |_, _| {
         std::array::from_fn(|lane| {
             if pattern >= 0x8000 {
                 (lane & !3) + (pattern >> (2 * (lane & 3)) & 3)
@@ -66,7 +66,7 @@ pub fn swizzle(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<()
 }
 
 /// Moves the lanes of each half as `from` says for it.
-fn moved(wave: &mut Wave, i: &Instruction, from: impl Fn(&Wave, usize) -> [usize; 32]) {
+fn move_lanes(wave: &mut Wave, i: &Instruction, from: impl Fn(&Wave, usize) -> [usize; 32]) {
     // `pull` has its values in the second register, `swizzle` in the first.
     let source = if i.row.name == "ds_swizzle_b32" { i.sources[0] } else { i.sources[1] };
     for half in 0..wave.halves() {

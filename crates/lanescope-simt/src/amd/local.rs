@@ -4,8 +4,8 @@
 //! ascending order, and counts: of accesses outside, which load zero and store nothing, and of
 //! conflicts.
 
-use super::decode::{Instruction, Source};
-use super::reach::{Fault, Reach, extended, for_active, halves_joined};
+use super::instruction::{Instruction, OperandSource};
+use super::reach::{Fault, Reach, extend, for_active, join_halves};
 use super::wave::{Half, Wave};
 
 /// Banks of the local data share, each 4 bytes wide.
@@ -150,7 +150,7 @@ impl Reach<'_> {
             self.count_conflicts(wave, half, &addresses);
             let mut values = [0; 32];
             for_active(wave, half, |lane| {
-                values[lane] = extended(self.local_get(addresses[lane], bytes), bytes, signed);
+                values[lane] = extend(self.local_get(addresses[lane], bytes), bytes, signed);
             });
             wave.write_half(i.destination, half, &values);
         }
@@ -175,7 +175,7 @@ impl Reach<'_> {
             let mut values = *wave.vector(i.destination, half);
             for_active(wave, half, |lane| {
                 let value = self.local_get(addresses[lane], 2);
-                values[lane] = halves_joined(values[lane], value, high);
+                values[lane] = join_halves(values[lane], value, high);
             });
             wave.write_half(i.destination, half, &values);
         }
@@ -216,8 +216,15 @@ impl Reach<'_> {
         Ok(())
     }
 
-    fn local_stores(&mut self, wave: &Wave, i: &Instruction, from: Source, offset: u32, words: u8) {
-        let Source::Vector(first) = from else { return };
+    fn local_stores(
+        &mut self,
+        wave: &Wave,
+        i: &Instruction,
+        from: OperandSource,
+        offset: u32,
+        words: u8,
+    ) {
+        let OperandSource::Vector(first) = from else { return };
         for half in 0..wave.halves() {
             let addresses = Self::local_addresses(wave, i, half, offset);
             for word in 0..words {

@@ -3,8 +3,8 @@
 //! Input: bits or numbers of one lane, or a wave and an instruction where lanes take part as a
 //! whole. Output: the result, or changed registers.
 
-use super::decode::{Instruction, Source};
-use super::wave::{Half, Kind, Wave};
+use super::instruction::{Instruction, OperandSource};
+use super::wave::{Half, OperandKind, Wave};
 
 /// The largest f32 below one.
 pub const LARGEST_BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
@@ -12,17 +12,17 @@ pub const LARGEST_BELOW_ONE: f32 = 1.0 - f32::EPSILON / 2.0;
 /// The bits of an f32 as a number: of a denormal one, only what `kept` keeps.
 #[inline]
 pub fn real(value: u32, kept: u32) -> f32 {
-    f32::from_bits(flushed(value, kept))
+    f32::from_bits(flush(value, kept))
 }
 
 /// A result's bits: of a denormal one, only what `kept` keeps.
 #[inline]
 pub fn bits(value: f32, kept: u32) -> u32 {
-    flushed(value.to_bits(), kept)
+    flush(value.to_bits(), kept)
 }
 
 #[inline]
-fn flushed(value: u32, kept: u32) -> u32 {
+fn flush(value: u32, kept: u32) -> u32 {
     if value & 0x7f80_0000 == 0 { value & kept } else { value }
 }
 
@@ -41,7 +41,7 @@ pub fn real16(value: f32) -> u16 {
 /// The product is exact in f64. The sum is rounded to odd there, which makes the second rounding
 /// harmless (Boldo and Melquiond, "When double rounding is odd", 2005).
 #[inline]
-pub fn fused(a: f32, b: f32, c: f32) -> f32 {
+pub fn fuse(a: f32, b: f32, c: f32) -> f32 {
     let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
     let sum = product + c;
     // Knuth's TwoSum: what the sum lost.
@@ -56,7 +56,7 @@ pub fn fused(a: f32, b: f32, c: f32) -> f32 {
 }
 
 /// A multiply-add of f16 that rounds once.
-pub fn fused16(a: u16, b: u16, c: u16) -> u16 {
+pub fn fuse16(a: u16, b: u16, c: u16) -> u16 {
     // The product has 22 bits, the sum at most 53: exact.
     let [a, b, c] = [a, b, c].map(|value| half::f16::from_bits(value).to_f64());
     half::f16::from_f64(a * b + c).to_bits()
@@ -149,7 +149,7 @@ pub fn bytes_chosen(a: u32, b: u32, choice: u32) -> u32 {
 }
 
 /// A number as a byte, put into byte `place` of `rest`.
-pub fn byte_placed(value: u32, place: u32, rest: u32) -> u32 {
+pub fn place_byte(value: u32, place: u32, rest: u32) -> u32 {
     let byte = f32::from_bits(value).round_ties_even().clamp(0.0, 255.0) as u32;
     let shift = 8 * (place & 3);
     rest & !(0xff << shift) | byte << shift
@@ -203,7 +203,7 @@ pub fn bits_twice(value: u32) -> u64 {
 }
 
 /// A signed result and its overflow.
-pub fn signed((result, overflow): (i32, bool)) -> (u32, bool) {
+pub fn to_signed((result, overflow): (i32, bool)) -> (u32, bool) {
     (result as u32, overflow)
 }
 
@@ -215,8 +215,8 @@ pub fn with_carry(sum: u64) -> (u32, bool) {
 /// Chooses by a mask of lanes: the second source where the lane's bit is set.
 pub fn select(wave: &mut Wave, i: &Instruction) {
     let mask = match i.sources[2] {
-        Source::Scalar(register) => wave.mask(register),
-        other => wave.read64(other, Kind::Bits),
+        OperandSource::Scalar(register) => wave.mask(register),
+        other => wave.read64(other, OperandKind::Bits),
     };
     choose(wave, i, |lane| mask >> lane & 1 != 0);
 }
@@ -238,7 +238,7 @@ fn by_lane(wave: &mut Wave, i: &Instruction, f: impl Fn(usize, [u32; 3]) -> u32)
 }
 
 /// An addition with a carry: each lane's carry in, and a mask of those out.
-fn carried(wave: &mut Wave, i: &Instruction, into: u64, f: impl Fn(u64, u64, u64) -> u64) {
+fn carry(wave: &mut Wave, i: &Instruction, into: u64, f: impl Fn(u64, u64, u64) -> u64) {
     let mut out = 0;
     for half in 0..wave.halves() {
         let [a, b, _] = wave.shaped_sources(i, half, 2);
@@ -257,42 +257,42 @@ fn carried(wave: &mut Wave, i: &Instruction, into: u64, f: impl Fn(u64, u64, u64
 /// The mask of carries that go in.
 fn carry_in(wave: &Wave, i: &Instruction) -> u64 {
     match i.sources[2] {
-        Source::Scalar(register) => wave.mask(register),
-        other => wave.read64(other, Kind::Bits),
+        OperandSource::Scalar(register) => wave.mask(register),
+        other => wave.read64(other, OperandKind::Bits),
     }
 }
 
 /// a + b + carry.
 pub fn add_carry(wave: &mut Wave, i: &Instruction) {
     let into = carry_in(wave, i);
-    carried(wave, i, into, |a, b, c| a + b + c);
+    carry(wave, i, into, |a, b, c| a + b + c);
 }
 
 /// a - b - carry.
 pub fn subtract_carry(wave: &mut Wave, i: &Instruction) {
     let into = carry_in(wave, i);
-    carried(wave, i, into, |a, b, c| a.wrapping_sub(b + c));
+    carry(wave, i, into, |a, b, c| a.wrapping_sub(b + c));
 }
 
 /// b - a - carry.
 pub fn subtract_reversed_carry(wave: &mut Wave, i: &Instruction) {
     let into = carry_in(wave, i);
-    carried(wave, i, into, |a, b, c| b.wrapping_sub(a + c));
+    carry(wave, i, into, |a, b, c| b.wrapping_sub(a + c));
 }
 
 /// a + b.
 pub fn add_out(wave: &mut Wave, i: &Instruction) {
-    carried(wave, i, 0, |a, b, _| a + b);
+    carry(wave, i, 0, |a, b, _| a + b);
 }
 
 /// a - b.
 pub fn subtract_out(wave: &mut Wave, i: &Instruction) {
-    carried(wave, i, 0, |a, b, _| a.wrapping_sub(b));
+    carry(wave, i, 0, |a, b, _| a.wrapping_sub(b));
 }
 
 /// b - a.
 pub fn subtract_reversed_out(wave: &mut Wave, i: &Instruction) {
-    carried(wave, i, 0, |a, b, _| b.wrapping_sub(a));
+    carry(wave, i, 0, |a, b, _| b.wrapping_sub(a));
 }
 
 /// a · b + c, with c and the result of 64 bits.
@@ -313,7 +313,7 @@ fn wide(wave: &mut Wave, i: &Instruction, f: impl Fn(u32, u32, u64) -> (u64, boo
     let mut out = 0;
     for half in 0..wave.halves() {
         let (a, b) = (wave.half(i.sources[0], half), wave.half(i.sources[1], half));
-        let c = wave.half64(i.sources[2], half, Kind::Bits);
+        let c = wave.half64(i.sources[2], half, OperandKind::Bits);
         let mut result = [0; 32];
         for lane in 0..32 {
             let (sum, carry) = f(a[lane], b[lane], c[lane]);
@@ -330,7 +330,7 @@ pub fn shift64(wave: &mut Wave, i: &Instruction, f: impl Fn(u32, u64) -> u64) {
     for half in 0..wave.halves() {
         if wave.half_is_on(half) {
             let counts = wave.half(i.sources[0], half);
-            let values = wave.half64(i.sources[1], half, Kind::Bits);
+            let values = wave.half64(i.sources[1], half, OperandKind::Bits);
             let result = std::array::from_fn(|lane| f(counts[lane], values[lane]));
             wave.write_half64(i.destination, half, &result);
         }
@@ -371,7 +371,7 @@ fn first_lane(wave: &Wave) -> usize {
 /// A value of the first active lane.
 pub fn read_first_lane(wave: &mut Wave, i: &Instruction) {
     let value = match i.sources[0] {
-        Source::Vector(register) => wave.lane(register, first_lane(wave)),
+        OperandSource::Vector(register) => wave.lane(register, first_lane(wave)),
         other => wave.read(other),
     };
     wave.set_scalar(i.destination, value);
@@ -385,7 +385,7 @@ fn named_lane(wave: &Wave, i: &Instruction) -> usize {
 /// A value of a lane.
 pub fn read_lane(wave: &mut Wave, i: &Instruction) {
     let value = match i.sources[0] {
-        Source::Vector(register) => wave.lane(register, named_lane(wave, i)),
+        OperandSource::Vector(register) => wave.lane(register, named_lane(wave, i)),
         other => wave.read(other),
     };
     wave.set_scalar(i.destination, value);
@@ -399,7 +399,7 @@ pub fn write_lane(wave: &mut Wave, i: &Instruction) {
 
 /// Exchanges two registers.
 pub fn swap(wave: &mut Wave, i: &Instruction) {
-    let Source::Vector(other) = i.sources[0] else { return };
+    let OperandSource::Vector(other) = i.sources[0] else { return };
     for half in 0..wave.halves() {
         let (a, b) = (*wave.vector(i.destination, half), *wave.vector(other, half));
         wave.write_half(i.destination, half, &b);
@@ -408,12 +408,12 @@ pub fn swap(wave: &mut Wave, i: &Instruction) {
 }
 
 /// A source of 16 bits: the half that the instruction names, with its sign as it wants it.
-fn short(i: &Instruction, place: usize, value: u32, kind: Kind) -> u16 {
-    let constant = matches!(i.sources[place], Source::Inline(_));
+fn short(i: &Instruction, place: usize, value: u32, kind: OperandKind) -> u16 {
+    let constant = matches!(i.sources[place], OperandSource::Inline(_));
     let high = i.select_high >> place & 1 != 0 && !constant;
     let mut bits = if high { (value >> 16) as u16 } else { value as u16 };
-    if kind == Kind::Real {
-        if let Source::Inline(code @ 240..) = i.sources[place] {
+    if kind == OperandKind::Real {
+        if let OperandSource::Inline(code @ 240..) = i.sources[place] {
             bits = real16(f32::from_bits(super::wave::inline32(code)));
         }
         if i.absolute >> place & 1 != 0 {
@@ -431,7 +431,7 @@ pub fn shorts(
     wave: &mut Wave,
     i: &Instruction,
     count: usize,
-    kind: Kind,
+    kind: OperandKind,
     f: &dyn Fn([u16; 3]) -> u16,
 ) {
     for half in 0..wave.halves() {
@@ -464,7 +464,12 @@ fn raw_sources(wave: &Wave, i: &Instruction, half: usize, count: usize) -> [Half
 }
 
 /// A comparison of 16 bits a lane.
-pub fn compare_shorts(wave: &mut Wave, i: &Instruction, kind: Kind, f: &dyn Fn(u16, u16) -> bool) {
+pub fn compare_shorts(
+    wave: &mut Wave,
+    i: &Instruction,
+    kind: OperandKind,
+    f: &dyn Fn(u16, u16) -> bool,
+) {
     let mut mask = 0;
     for half in 0..wave.halves() {
         let [a, b, _] = raw_sources(wave, i, half, 2);
@@ -477,7 +482,7 @@ pub fn compare_shorts(wave: &mut Wave, i: &Instruction, kind: Kind, f: &dyn Fn(u
 }
 
 /// Two operations of 16 bits a lane: the halves that VOP3P's fields name.
-pub fn pairs(wave: &mut Wave, i: &Instruction, kind: Kind, f: &dyn Fn([u16; 3]) -> u16) {
+pub fn pairs(wave: &mut Wave, i: &Instruction, kind: OperandKind, f: &dyn Fn([u16; 3]) -> u16) {
     let low = Instruction { absolute: 0, select_high_of_high: 0, ..i.clone() };
     let high =
         Instruction { select_high: i.select_high_of_high, negate: i.negate_high, ..low.clone() };
@@ -497,7 +502,7 @@ pub fn pairs(wave: &mut Wave, i: &Instruction, kind: Kind, f: &dyn Fn([u16; 3]) 
 }
 
 /// a · b + c in f32, each source an f32 or a half of one as f16.
-pub fn mixed(wave: &mut Wave, i: &Instruction) {
+pub fn multiply_add_mixed(wave: &mut Wave, i: &Instruction) {
     let kept = wave.kept32;
     for half in 0..wave.halves() {
         if !wave.half_is_on(half) {
@@ -516,7 +521,7 @@ pub fn mixed(wave: &mut Wave, i: &Instruction) {
                 let number = if i.negate_high >> n & 1 != 0 { number.abs() } else { number };
                 if i.negate >> n & 1 != 0 { -number } else { number }
             });
-            bits(fused(a, b, c), kept)
+            bits(fuse(a, b, c), kept)
         });
         wave.write_half(i.destination, half, &result);
     }
@@ -528,8 +533,8 @@ pub fn pack(wave: &mut Wave, i: &Instruction) {
         if wave.half_is_on(half) {
             let [a, b, _] = raw_sources(wave, i, half, 2);
             let result = std::array::from_fn(|lane| {
-                u32::from(short(i, 0, a[lane], Kind::Real))
-                    | u32::from(short(i, 1, b[lane], Kind::Real)) << 16
+                u32::from(short(i, 0, a[lane], OperandKind::Real))
+                    | u32::from(short(i, 1, b[lane], OperandKind::Real)) << 16
             });
             wave.write_half(i.destination, half, &result);
         }
@@ -563,8 +568,9 @@ pub fn widen(wave: &mut Wave, i: &Instruction) {
     for half in 0..wave.halves() {
         if wave.half_is_on(half) {
             let [a, ..] = raw_sources(wave, i, half, 1);
-            let mut result =
-                std::array::from_fn(|lane| number16(short(i, 0, a[lane], Kind::Real)).to_bits());
+            let mut result = std::array::from_fn(|lane| {
+                number16(short(i, 0, a[lane], OperandKind::Real)).to_bits()
+            });
             wave.finish(i, half, &mut result);
         }
     }

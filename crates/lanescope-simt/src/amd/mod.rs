@@ -42,6 +42,7 @@
 pub mod code;
 pub mod decode;
 pub mod dispatch;
+pub mod instruction;
 pub mod lanes;
 mod local;
 pub mod math;
@@ -50,9 +51,10 @@ pub mod reach;
 pub mod wave;
 
 pub use code::{Code, CodeError, Facts, FloatMode, Start};
-pub use decode::{DecodeError, Instruction, decode};
-pub use dispatch::{Counts, DispatchError, Kind, Launch, Outcome, run, run_disturbed};
-pub use reach::Memory;
+pub use decode::{DecodeError, decode};
+pub use dispatch::{Counts, DispatchError, IssueKind, Outcome, WaveLaunch, run, run_disturbed};
+pub use instruction::Instruction;
+pub use reach::AmdMemory;
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@
 //! address names its region. Descriptor sets lie where the high half of an address is
 //! [`DESCRIPTORS_HIGH`], as Mesa's RADV places them.
 
-use super::decode::{Instruction, Source};
+use super::instruction::{Instruction, OperandSource};
 use super::wave::{Half, Wave};
 
 /// The high half of a descriptor set's address.
@@ -34,14 +34,14 @@ pub enum Fault {
 
 /// Buffers and descriptor sets.
 #[derive(Clone, Debug, Default)]
-pub struct Memory {
+pub struct AmdMemory {
     /// Contents of the buffers.
     buffers: Vec<Vec<u8>>,
     /// The descriptor sets, one behind the other.
     descriptors: Vec<u8>,
 }
 
-impl Memory {
+impl AmdMemory {
     /// No buffers.
     pub fn new() -> Self {
         Self::default()
@@ -105,7 +105,7 @@ pub struct Tally {
 #[derive(Debug)]
 pub struct Reach<'a> {
     /// Buffers.
-    pub memory: &'a mut Memory,
+    pub memory: &'a mut AmdMemory,
     /// The workgroup's local data share.
     pub local: &'a mut [u8],
     /// What is counted.
@@ -132,7 +132,7 @@ impl Reach<'_> {
         i: &Instruction,
         count: u8,
     ) -> Result<(), Fault> {
-        let Source::Scalar(base) = i.sources[0] else { return Ok(()) };
+        let OperandSource::Scalar(base) = i.sources[0] else { return Ok(()) };
         let offset = i64::from(i.immediate) + i64::from(wave.read(i.sources[1]));
         let address = wave.scalar64(base).wrapping_add_signed(offset) & !3;
         let bytes = self.memory.bytes(address)?;
@@ -167,8 +167,10 @@ impl Reach<'_> {
     }
 
     /// The range that a descriptor in four scalar registers says.
-    fn range(&self, wave: &Wave, source: Source) -> Result<Range, Fault> {
-        let Source::Scalar(first) = source else { return Err(Fault::Unknown("a descriptor")) };
+    fn range(&self, wave: &Wave, source: OperandSource) -> Result<Range, Fault> {
+        let OperandSource::Scalar(first) = source else {
+            return Err(Fault::Unknown("a descriptor"));
+        };
         let words = [0, 1, 2, 3].map(|word| wave.scalar(first + word));
         let [start, high, size, _] = words;
         // Bits 16 to 31 are stride and swizzle.
@@ -236,7 +238,7 @@ impl Reach<'_> {
     ///
     /// [`Fault`] where the descriptor or a field is not known.
     pub fn load(&mut self, wave: &mut Wave, i: &Instruction, words: u8) -> Result<(), Fault> {
-        self.loaded(wave, i, words, |reach, range, offset| reach.get(range, offset, 4))
+        self.load_words(wave, i, words, |reach, range, offset| reach.get(range, offset, 4))
     }
 
     /// A buffer load of a byte or of two, extended to a word.
@@ -251,8 +253,8 @@ impl Reach<'_> {
         bytes: usize,
         signed: bool,
     ) -> Result<(), Fault> {
-        self.loaded(wave, i, 1, |reach, range, offset| {
-            extended(reach.get(range, offset, bytes), bytes, signed)
+        self.load_words(wave, i, 1, |reach, range, offset| {
+            extend(reach.get(range, offset, bytes), bytes, signed)
         })
     }
 
@@ -267,14 +269,14 @@ impl Reach<'_> {
             let mut values = *wave.vector(i.destination, half);
             for_active(wave, half, |lane| {
                 let value = self.get(range, offsets[lane], 2);
-                values[lane] = halves_joined(values[lane], value, high);
+                values[lane] = join_halves(values[lane], value, high);
             });
             wave.write_half(i.destination, half, &values);
         }
         Ok(())
     }
 
-    fn loaded(
+    fn load_words(
         &mut self,
         wave: &mut Wave,
         i: &Instruction,
@@ -345,7 +347,7 @@ impl Reach<'_> {
         i: &Instruction,
         f: impl Fn(u32, u32) -> u32,
     ) -> Result<(), Fault> {
-        self.changed(wave, i, |old, given, _| f(old, given))
+        self.change_words(wave, i, |old, given, _| f(old, given))
     }
 
     /// A buffer atomic that stores the first register where the word equals the second.
@@ -354,10 +356,10 @@ impl Reach<'_> {
     ///
     /// As [`Self::load`].
     pub fn exchange(&mut self, wave: &mut Wave, i: &Instruction) -> Result<(), Fault> {
-        self.changed(wave, i, |old, given, expected| if old == expected { given } else { old })
+        self.change_words(wave, i, |old, given, expected| if old == expected { given } else { old })
     }
 
-    fn changed(
+    fn change_words(
         &mut self,
         wave: &mut Wave,
         i: &Instruction,
@@ -397,7 +399,7 @@ pub(super) fn for_active(wave: &Wave, half: usize, mut f: impl FnMut(usize)) {
 }
 
 /// A byte or two, extended to a word.
-pub(super) fn extended(value: u32, bytes: usize, signed: bool) -> u32 {
+pub(super) fn extend(value: u32, bytes: usize, signed: bool) -> u32 {
     match (bytes, signed) {
         (1, true) => value as u8 as i8 as u32,
         (2, true) => value as u16 as i16 as u32,
@@ -406,6 +408,6 @@ pub(super) fn extended(value: u32, bytes: usize, signed: bool) -> u32 {
 }
 
 /// A word with one of its halves replaced.
-pub(super) fn halves_joined(word: u32, half: u32, high: bool) -> u32 {
+pub(super) fn join_halves(word: u32, half: u32, high: bool) -> u32 {
     if high { word & 0xffff | half << 16 } else { word & 0xffff_0000 | half & 0xffff }
 }

@@ -7,7 +7,7 @@
 //! wave of 64, vector registers beyond those allocated are *shared*: lanes l and l + 32 are one
 //! storage (how gfx10 moves values between its halves), which is how they are kept here, too.
 
-use super::decode::{EXEC, Instruction, NULL, Part, Permute, Source, VCC};
+use super::instruction::{DwordPart, EXEC, Instruction, NULL, OperandSource, Permute, VCC};
 
 /// The values of 32 lanes.
 pub type Half = [u32; 32];
@@ -38,7 +38,7 @@ fn inline_real(code: u8) -> f32 {
 
 /// What kind of value 64 or 16 bits hold: it decides what an inline constant is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum OperandKind {
     /// Bits or an integer.
     Bits,
     /// A floating-point number.
@@ -193,31 +193,31 @@ impl Wave {
     }
 
     /// A source of a scalar instruction, 32 bits.
-    pub fn read(&self, source: Source) -> u32 {
+    pub fn read(&self, source: OperandSource) -> u32 {
         match source {
-            Source::Scalar(register) => self.scalar(register),
-            Source::Inline(code) => inline32(code),
-            Source::Literal(word) => word,
-            Source::VccZero => u32::from(self.mask(VCC) == 0),
-            Source::ExecZero => u32::from(self.exec() == 0),
-            Source::Scc => u32::from(self.scc),
-            Source::Vector(register) => self.vectors[self.slot(register, 0)][0],
+            OperandSource::Scalar(register) => self.scalar(register),
+            OperandSource::Inline(code) => inline32(code),
+            OperandSource::Literal(word) => word,
+            OperandSource::VccZero => u32::from(self.mask(VCC) == 0),
+            OperandSource::ExecZero => u32::from(self.exec() == 0),
+            OperandSource::Scc => u32::from(self.scc),
+            OperandSource::Vector(register) => self.vectors[self.slot(register, 0)][0],
         }
     }
 
     /// A source of 64 bits: literals are extended by zeros, inline integers by their sign.
-    pub fn read64(&self, source: Source, kind: Kind) -> u64 {
+    pub fn read64(&self, source: OperandSource, kind: OperandKind) -> u64 {
         match (source, kind) {
-            (Source::Scalar(register), _) => self.scalar64(register),
-            (Source::Literal(word), Kind::Real) => u64::from(word) << 32,
-            (Source::Inline(code @ 240..), Kind::Real) => {
+            (OperandSource::Scalar(register), _) => self.scalar64(register),
+            (OperandSource::Literal(word), OperandKind::Real) => u64::from(word) << 32,
+            (OperandSource::Inline(code @ 240..), OperandKind::Real) => {
                 if code == 248 {
                     (0.5 / std::f64::consts::PI).to_bits()
                 } else {
                     f64::from(inline_real(code)).to_bits()
                 }
             }
-            (Source::Inline(code @ ..=208), _) => i64::from(inline32(code) as i32) as u64,
+            (OperandSource::Inline(code @ ..=208), _) => i64::from(inline32(code) as i32) as u64,
             (source, _) => u64::from(self.read(source)),
         }
     }
@@ -255,16 +255,18 @@ impl Wave {
 
     /// Half of a source, 32 bits a lane.
     #[inline]
-    pub fn half(&self, source: Source, half: usize) -> Half {
+    pub fn half(&self, source: OperandSource, half: usize) -> Half {
         match source {
-            Source::Vector(register) => *self.vector(register, half),
+            OperandSource::Vector(register) => *self.vector(register, half),
             other => [self.read(other); 32],
         }
     }
 
     /// Half of a source, 64 bits a lane.
-    pub fn half64(&self, source: Source, half: usize, kind: Kind) -> [u64; 32] {
-        let Source::Vector(register) = source else { return [self.read64(source, kind); 32] };
+    pub fn half64(&self, source: OperandSource, half: usize, kind: OperandKind) -> [u64; 32] {
+        let OperandSource::Vector(register) = source else {
+            return [self.read64(source, kind); 32];
+        };
         let (low, high) = (self.vector(register, half), self.vector(register + 1, half));
         std::array::from_fn(|lane| u64::from(low[lane]) | u64::from(high[lane]) << 32)
     }
@@ -289,7 +291,7 @@ impl Wave {
     #[inline]
     pub fn lanes1(&mut self, i: &Instruction, f: impl Fn(u32) -> u32) {
         if !i.is_plain() {
-            return self.shaped(i, 1, &|s| f(s[0]));
+            return self.run_shaped(i, 1, &|s| f(s[0]));
         }
         for half in 0..self.halves {
             if self.half_is_on(half) {
@@ -307,7 +309,7 @@ impl Wave {
     #[inline]
     pub fn lanes2(&mut self, i: &Instruction, f: impl Fn(u32, u32) -> u32) {
         if !i.is_plain() {
-            return self.shaped(i, 2, &|s| f(s[0], s[1]));
+            return self.run_shaped(i, 2, &|s| f(s[0], s[1]));
         }
         for half in 0..self.halves {
             if self.half_is_on(half) {
@@ -325,7 +327,7 @@ impl Wave {
     #[inline]
     pub fn lanes3(&mut self, i: &Instruction, f: impl Fn(u32, u32, u32) -> u32) {
         if !i.is_plain() {
-            return self.shaped(i, 3, &|s| f(s[0], s[1], s[2]));
+            return self.run_shaped(i, 3, &|s| f(s[0], s[1], s[2]));
         }
         for half in 0..self.halves {
             if self.half_is_on(half) {
@@ -355,7 +357,7 @@ impl Wave {
     }
 
     /// A comparison of 64 bits a lane.
-    pub fn compare64(&mut self, i: &Instruction, kind: Kind, f: impl Fn(u64, u64) -> bool) {
+    pub fn compare64(&mut self, i: &Instruction, kind: OperandKind, f: impl Fn(u64, u64) -> bool) {
         let mut mask = 0;
         for half in 0..self.halves {
             let [a, b, _] = self.sources64(i, half, kind);
@@ -367,7 +369,7 @@ impl Wave {
     }
 
     /// The sources of half a wave, 64 bits a lane, with their signs as the instruction wants them.
-    pub fn sources64(&self, i: &Instruction, half: usize, kind: Kind) -> [[u64; 32]; 3] {
+    pub fn sources64(&self, i: &Instruction, half: usize, kind: OperandKind) -> [[u64; 32]; 3] {
         const SIGN: u64 = 1 << 63;
         let mut place = 0;
         i.sources.map(|source| {
@@ -385,7 +387,7 @@ impl Wave {
     }
 
     /// An operation on 64 bits a lane.
-    pub fn lanes64(&mut self, i: &Instruction, kind: Kind, f: impl Fn([u64; 3]) -> u64) {
+    pub fn lanes64(&mut self, i: &Instruction, kind: OperandKind, f: impl Fn([u64; 3]) -> u64) {
         for half in 0..self.halves {
             if self.half_is_on(half) {
                 let [a, b, c] = self.sources64(i, half, kind);
@@ -411,7 +413,7 @@ impl Wave {
         for (place, value) in values.iter_mut().enumerate().take(count) {
             *value = self.half(i.sources[place], half);
             if let (0, Some(permute)) = (place, &i.permute) {
-                *value = self.permuted(value, half, permute).0;
+                *value = self.permute(value, half, permute).0;
             }
             if let (Some(parts), 0..2) = (&i.parts, place) {
                 let part = parts.sources[place];
@@ -428,7 +430,7 @@ impl Wave {
     }
 
     /// The lanes of a row moved as DPP says, and the lanes that are written.
-    fn permuted(&self, values: &Half, half: usize, permute: &Permute) -> (Half, u32) {
+    fn permute(&self, values: &Half, half: usize, permute: &Permute) -> (Half, u32) {
         let exec = (self.exec() >> (32 * half)) as u32;
         let mut written = 0;
         let moved = std::array::from_fn(|lane| {
@@ -447,7 +449,7 @@ impl Wave {
     }
 
     /// An operation whose sources or result are shaped.
-    pub fn shaped(&mut self, i: &Instruction, count: usize, f: &dyn Fn([u32; 3]) -> u32) {
+    pub fn run_shaped(&mut self, i: &Instruction, count: usize, f: &dyn Fn([u32; 3]) -> u32) {
         for half in 0..self.halves {
             if !self.half_is_on(half) {
                 continue;
@@ -466,11 +468,11 @@ impl Wave {
         let before = *self.vector(i.destination, half);
         if let Some(parts) = &i.parts {
             for (value, old) in result.iter_mut().zip(before) {
-                *value = placed(*value, old, parts.destination, parts.unused);
+                *value = place(*value, old, parts.destination, parts.unused);
             }
         }
         if let Some(permute) = &i.permute {
-            let (_, written) = self.permuted(&before, half, permute);
+            let (_, written) = self.permute(&before, half, permute);
             for (lane, value) in result.iter_mut().enumerate() {
                 if written >> lane & 1 == 0 {
                     *value = before[lane];
@@ -482,7 +484,7 @@ impl Wave {
 }
 
 /// A part of a dword, extended to one.
-fn part_of(value: u32, part: Part) -> u32 {
+fn part_of(value: u32, part: DwordPart) -> u32 {
     let (shift, bits) = match part.code {
         code @ 0..=3 => (8 * u32::from(code), 8),
         4 => (0, 16),
@@ -494,7 +496,7 @@ fn part_of(value: u32, part: Part) -> u32 {
 }
 
 /// A result put into a part of the destination.
-fn placed(value: u32, old: u32, part: u8, unused: u8) -> u32 {
+fn place(value: u32, old: u32, part: u8, unused: u8) -> u32 {
     let (shift, bits) = match part {
         code @ 0..=3 => (8 * u32::from(code), 8),
         4 => (0, 16),

@@ -8,8 +8,8 @@ use naga::{
     FunctionArgument, Handle, Module, Span, Statement, Type, TypeInner,
 };
 
-use super::context::{Builder, Context, Globals, Types, function};
-use super::plan::Plan;
+use super::context::{BodyBuilder, CounterContext, Globals, Types, function};
+use super::plan::CounterPlan;
 use super::rewrite::rewrite;
 use super::{CounterBinding, Layout, Method, Options, flush};
 use crate::program::{Program, ignore_uniformity};
@@ -19,7 +19,7 @@ pub(super) fn instrument(
     program: &Program,
     layout: Layout,
     binding: CounterBinding,
-    plan: &Plan,
+    plan: &CounterPlan,
     options: &Options,
 ) -> Module {
     let histogram = options.method == Method::Histogram;
@@ -33,7 +33,7 @@ pub(super) fn instrument(
         module.functions.append(count_function(&types, &globals, add, histogram), Span::UNDEFINED);
     let flush =
         module.functions.append(flush::flush_function(&types, &globals, add), Span::UNDEFINED);
-    let context = Context { types, globals, layout, width_max, add, count, flush, plan };
+    let context = CounterContext { types, globals, layout, width_max, add, count, flush, plan };
 
     let mut moved = Vec::new();
     let structure = program.structure();
@@ -117,9 +117,9 @@ fn entry_function(
     module: &Module,
     entry: &EntryPoint,
     body: Handle<Function>,
-    context: &Context<'_>,
+    context: &CounterContext<'_>,
 ) -> Function {
-    let Context { types, globals, layout, .. } = context;
+    let CounterContext { types, globals, layout, .. } = context;
     let mut arguments = entry.function.arguments.clone();
     let index_source = builtin(module, &mut arguments, BuiltIn::LocalInvocationIndex, types.u32);
     let workgroup_source = builtin(module, &mut arguments, BuiltIn::WorkGroupId, types.vec3_u32);
@@ -130,7 +130,7 @@ fn entry_function(
         .then(|| builtin(module, &mut arguments, BuiltIn::SubgroupInvocationId, types.u32));
     let mut expressions = Arena::new();
     let mut locals = Arena::new();
-    let mut builder = Builder { expressions: &mut expressions, block: Block::new() };
+    let mut builder = BodyBuilder { expressions: &mut expressions, block: Block::new() };
     let passed: Vec<Handle<Expression>> = (0_u32..)
         .zip(&arguments)
         .map(|(index, _)| builder.plain(Expression::FunctionArgument(index)))
@@ -157,12 +157,12 @@ fn entry_function(
 
 /// The first word of the workgroup's stripe: neighbours in the grid get different ones.
 fn store_stripe(
-    builder: &mut Builder<'_>,
+    builder: &mut BodyBuilder<'_>,
     globals: &Globals,
     layout: Layout,
     workgroup: Handle<Expression>,
 ) {
-    let part = |builder: &mut Builder<'_>, index| {
+    let part = |builder: &mut BodyBuilder<'_>, index| {
         builder.emit(Expression::AccessIndex { base: workgroup, index })
     };
     let mut number = part(builder, 0);
@@ -179,13 +179,17 @@ fn store_stripe(
 
 /// Where an entry point finds a built-in value.
 #[derive(Clone, Copy)]
-enum Source {
+enum BuiltinSource {
     Argument(usize),
     Member(usize, u32),
 }
 
-impl Source {
-    fn value(self, builder: &mut Builder<'_>, passed: &[Handle<Expression>]) -> Handle<Expression> {
+impl BuiltinSource {
+    fn value(
+        self,
+        builder: &mut BodyBuilder<'_>,
+        passed: &[Handle<Expression>],
+    ) -> Handle<Expression> {
         match self {
             Self::Argument(argument) => passed[argument],
             Self::Member(argument, index) => {
@@ -201,21 +205,21 @@ fn builtin(
     arguments: &mut Vec<FunctionArgument>,
     wanted: BuiltIn,
     ty: Handle<Type>,
-) -> Source {
+) -> BuiltinSource {
     let is = |binding: &Option<Binding>| *binding == Some(Binding::BuiltIn(wanted));
     for (argument, FunctionArgument { ty, binding, .. }) in arguments.iter().enumerate() {
         if is(binding) {
-            return Source::Argument(argument);
+            return BuiltinSource::Argument(argument);
         }
         if let TypeInner::Struct { ref members, .. } = module.types[*ty].inner {
             let member = (0_u32..).zip(members).find(|(_, member)| is(&member.binding));
             if let Some((index, _)) = member {
-                return Source::Member(argument, index);
+                return BuiltinSource::Member(argument, index);
             }
         }
     }
     let name = Some(format!("lanescope_{wanted:?}").to_lowercase());
     let binding = Some(Binding::BuiltIn(wanted));
     arguments.push(FunctionArgument { name, ty, binding });
-    Source::Argument(arguments.len() - 1)
+    BuiltinSource::Argument(arguments.len() - 1)
 }

@@ -1,7 +1,7 @@
 //! What instrumented code is made with: types, variables, and a builder of statements.
 //!
-//! Input: the module that gets counters, and a plan. Output: [`Context`], which every rewritten body
-//! shares, and [`Builder`], which appends expressions with the `Emit`s that they need. What is built
+//! Input: the module that gets counters, and a plan. Output: [`CounterContext`], which every rewritten body
+//! shares, and [`BodyBuilder`], which appends expressions with the `Emit`s that they need. What is built
 //! with them is `build`'s, `flush`'s and `rewrite`'s.
 
 use naga::{
@@ -11,7 +11,7 @@ use naga::{
     VectorSize,
 };
 
-use super::plan::{Bits, Plan};
+use super::plan::{Bits, CounterPlan};
 use super::{CounterBinding, Layout};
 
 /// The types that counters need.
@@ -51,7 +51,7 @@ impl Globals {
         module: &mut Module,
         types: &Types,
         binding: CounterBinding,
-        plan: &Plan,
+        plan: &CounterPlan,
     ) -> Self {
         let zero =
             module.global_expressions.append(Expression::Literal(Literal::U32(0)), Span::UNDEFINED);
@@ -81,7 +81,7 @@ impl Globals {
 }
 
 /// What rewriting a body needs.
-pub(super) struct Context<'a> {
+pub(super) struct CounterContext<'a> {
     pub(super) types: Types,
     pub(super) globals: Globals,
     pub(super) layout: Layout,
@@ -90,16 +90,16 @@ pub(super) struct Context<'a> {
     pub(super) add: Handle<Function>,
     pub(super) count: Handle<Function>,
     pub(super) flush: Handle<Function>,
-    pub(super) plan: &'a Plan,
+    pub(super) plan: &'a CounterPlan,
 }
 
 /// Appends expressions and statements to a function.
-pub(super) struct Builder<'a> {
+pub(super) struct BodyBuilder<'a> {
     pub(super) expressions: &'a mut Arena<Expression>,
     pub(super) block: Block,
 }
 
-impl Builder<'_> {
+impl BodyBuilder<'_> {
     pub(super) fn push(&mut self, statement: Statement) {
         self.block.push(statement, Span::UNDEFINED);
     }
@@ -173,7 +173,7 @@ impl Builder<'_> {
     }
 
     /// Doubles a private variable; gives what it holds then.
-    pub(super) fn doubled(&mut self, variable: Handle<GlobalVariable>) -> Handle<Expression> {
+    pub(super) fn double(&mut self, variable: Handle<GlobalVariable>) -> Handle<Expression> {
         let old = self.load(variable);
         let one = self.literal(1);
         let new = self.binary(BinaryOperator::ShiftLeft, old, one);
@@ -215,7 +215,7 @@ impl Builder<'_> {
     pub(super) fn bits(
         &mut self,
         globals: &Globals,
-        plan: &Plan,
+        plan: &CounterPlan,
         bits: &Bits,
     ) -> Handle<Expression> {
         match bits {
@@ -295,10 +295,10 @@ pub(super) fn function(
     name: &str,
     arguments: &[&str],
     u32: Handle<Type>,
-    body: impl FnOnce(&mut Builder<'_>, &[Handle<Expression>]),
+    body: impl FnOnce(&mut BodyBuilder<'_>, &[Handle<Expression>]),
 ) -> Function {
     let mut function = Function { name: Some(name.to_owned()), ..Function::default() };
-    let mut builder = Builder { expressions: &mut function.expressions, block: Block::new() };
+    let mut builder = BodyBuilder { expressions: &mut function.expressions, block: Block::new() };
     let mut handles = Vec::new();
     for (index, name) in (0_u32..).zip(arguments) {
         handles.push(builder.plain(Expression::FunctionArgument(index)));

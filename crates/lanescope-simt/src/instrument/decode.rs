@@ -6,9 +6,23 @@
 
 use serde::Serialize;
 
-use super::plan::{Form, Item, Kind, Plan, Reading};
-use super::{Count, Layout};
-use crate::units::{Executions, Lanes};
+use super::layout::Layout;
+use super::plan::{CounterKind, CounterPlan, Form, Item, Reading};
+use crate::units::{Executions, Lanes, Parts};
+
+/// The counts of a block.
+#[derive(Clone, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Count {
+    /// Executions with at least one active lane.
+    pub issues: Executions,
+    /// Active lanes, summed over those.
+    pub lanes: Lanes,
+    /// Element k: executions with k + 1 active lanes; `None` where not asked for.
+    pub histogram: Option<Vec<u64>>,
+    /// The parts of subgroups that had an active lane; `None` but on simulators of 64 lanes and more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Parts>,
+}
 
 /// How the counts are read from the buffer after the dispatch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -43,7 +57,7 @@ pub struct Term {
 }
 
 impl Decoding {
-    pub(super) fn new(plan: &Plan, layout: Layout) -> Self {
+    pub(super) fn new(plan: &CounterPlan, layout: Layout) -> Self {
         let blocks = plan.readings.iter().map(|reading| BlockDecoding::new(plan, reading));
         Self {
             words: layout.words * layout.stripes,
@@ -85,7 +99,7 @@ impl Decoding {
 }
 
 impl BlockDecoding {
-    fn new(plan: &Plan, reading: &Reading) -> Self {
+    fn new(plan: &CounterPlan, reading: &Reading) -> Self {
         match reading {
             Reading::Bins { first, count } => {
                 let bin = |bin| terms(plan, &Form::from([(Item(first.0 + bin), 1)]));
@@ -108,13 +122,13 @@ impl BlockDecoding {
 }
 
 /// A sum of counters as a sum of words.
-fn terms(plan: &Plan, form: &Form) -> Vec<Term> {
+fn terms(plan: &CounterPlan, form: &Form) -> Vec<Term> {
     let words = |(item, factor): (&Item, &i64)| {
         let word = plan.word(*item);
         let upper = match plan.items[item.0 as usize] {
-            Kind::Carried => Some(32),
-            Kind::Halves => Some(16),
-            Kind::Single => None,
+            CounterKind::Carried => Some(32),
+            CounterKind::Halves => Some(16),
+            CounterKind::Single => None,
         };
         let upper = upper.map(|bits| Term { word: word + 1, factor: *factor << bits });
         [Some(Term { word, factor: *factor }), upper].into_iter().flatten()

@@ -1,6 +1,6 @@
 //! Counting without subgroup operations: lanes exactly, issues as an estimate.
 //!
-//! Input: a [`Program`], and the lanes that a subgroup is taken to have. Output: a [`Plan`] in which
+//! Input: a [`Program`], and the lanes that a subgroup is taken to have. Output: a [`CounterPlan`] in which
 //! every lane counts its own trips through each block, and the end of the entry point that adds them
 //! up. It asks no lane about another while the shader runs.
 //!
@@ -28,19 +28,19 @@ use naga::{
     GlobalVariable, Handle, MemoryDecorations, Module, Scalar, Span, Statement, Type, TypeInner,
 };
 
-use super::context::{Builder, function};
-use super::plan::{Act, Form, Item, Plan, Reading, Var};
+use super::context::{BodyBuilder, function};
+use super::plan::{CounterAction, CounterPlan, Form, Item, Reading, Var};
 use crate::program::Program;
 
 /// Words of workgroup memory for each chunk.
 const CHUNK_WORDS: u32 = 3;
 
 /// Every block counts each lane's trips; two counters a block, of issues and of lanes.
-pub(super) fn plan(program: &Program) -> Plan {
-    let mut plan = Plan::default();
+pub(super) fn plan(program: &Program) -> CounterPlan {
+    let mut plan = CounterPlan::default();
     let mut acts = Vec::new();
     for _ in program.blocks() {
-        acts.push(Some(Act::Step(plan.var())));
+        acts.push(Some(CounterAction::Step(plan.var())));
         let issues = plan.counters(2);
         let one = |item| Form::from([(item, 1)]);
         plan.readings.push(Reading::Sums { issues: one(issues), lanes: one(Item(issues.0 + 1)) });
@@ -79,7 +79,7 @@ pub(super) fn finish(module: &mut Module, program: &Program, width: u32) {
     // The `return` behind which nothing would run.
     let last = body.len().saturating_sub(1);
     body.cull(last..);
-    let mut builder = Builder { expressions: &mut entry.expressions, block: body };
+    let mut builder = BodyBuilder { expressions: &mut entry.expressions, block: body };
     for (block, counter) in (0_u32..).zip(counters) {
         let word = builder.literal(4 * block);
         let trips = builder.load(counter);
@@ -158,7 +158,7 @@ fn sum_function(names: Names) -> Function {
 
 /// Adds a chunk's three words to the counters, and clears them.
 fn add_up(
-    builder: &mut Builder<'_>,
+    builder: &mut BodyBuilder<'_>,
     pointers: &[Handle<Expression>],
     word: Handle<Expression>,
     add: Handle<Function>,

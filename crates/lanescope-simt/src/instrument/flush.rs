@@ -18,7 +18,7 @@ use naga::{
     MathFunction, Span, Statement, SubgroupOperation, SwitchCase, SwitchValue,
 };
 
-use super::context::{Builder, Context, Globals, Types, function};
+use super::context::{BodyBuilder, CounterContext, Globals, Types, function};
 use super::plan::{Bits, Reduction};
 
 /// Counters of derived counting that are added at a time.
@@ -39,7 +39,7 @@ pub(super) fn flush_function(types: &Types, globals: &Globals, add: Handle<Funct
 }
 
 /// The lower and the upper 16 bits of a value.
-fn halves(builder: &mut Builder<'_>, value: Handle<Expression>) -> [Handle<Expression>; 2] {
+fn halves(builder: &mut BodyBuilder<'_>, value: Handle<Expression>) -> [Handle<Expression>; 2] {
     let half = builder.literal(16);
     let mask = builder.literal(0xffff);
     let low = builder.binary(BinaryOperator::And, value, mask);
@@ -49,7 +49,7 @@ fn halves(builder: &mut Builder<'_>, value: Handle<Expression>) -> [Handle<Expre
 /// The sum of a 32-bit value over the active lanes in 64 bits, low word first: taken in halves of
 /// 16 bits, which 128 lanes cannot overflow.
 fn sum(
-    builder: &mut Builder<'_>,
+    builder: &mut BodyBuilder<'_>,
     types: &Types,
     value: Handle<Expression>,
 ) -> [Handle<Expression>; 2] {
@@ -67,9 +67,9 @@ fn sum(
 
 /// Adds what the plan says to its counters.
 pub(super) fn flush_all(
-    builder: &mut Builder<'_>,
+    builder: &mut BodyBuilder<'_>,
     locals: &mut Arena<LocalVariable>,
-    context: &Context<'_>,
+    context: &CounterContext<'_>,
     rank: Option<Handle<Expression>>,
 ) {
     if context.plan.flushed.is_empty() {
@@ -82,7 +82,7 @@ pub(super) fn flush_all(
 
 /// A new local variable of type u32, as a pointer.
 fn local(
-    builder: &mut Builder<'_>,
+    builder: &mut BodyBuilder<'_>,
     locals: &mut Arena<LocalVariable>,
     types: &Types,
     name: &str,
@@ -95,11 +95,11 @@ fn local(
 /// Appends `loop { body } continuing { number += step; break if number >= end }`; `number` starts
 /// where it stands.
 fn count_loop(
-    builder: &mut Builder<'_>,
+    builder: &mut BodyBuilder<'_>,
     number: Handle<Expression>,
     step: Handle<Expression>,
     end: usize,
-    body: impl FnOnce(&mut Builder<'_>),
+    body: impl FnOnce(&mut BodyBuilder<'_>),
 ) {
     let end = builder.literal(u32::try_from(end).unwrap_or(u32::MAX));
     let outer = std::mem::take(&mut builder.block);
@@ -115,11 +115,11 @@ fn count_loop(
 
 /// Executed counting: one sum a turn.
 fn flush_in_a_loop(
-    builder: &mut Builder<'_>,
+    builder: &mut BodyBuilder<'_>,
     locals: &mut Arena<LocalVariable>,
-    context: &Context<'_>,
+    context: &CounterContext<'_>,
 ) {
-    let Context { types, globals, flush, plan, .. } = context;
+    let CounterContext { types, globals, flush, plan, .. } = context;
     let names = ["lanescope_number", "lanescope_word", "lanescope_value"];
     let [number, word, value] = names.map(|name| local(builder, locals, types, name));
     let zero = builder.literal(0);
@@ -154,12 +154,12 @@ type Words = Vec<Handle<Expression>>;
 
 /// Reduces one value over the lanes.
 fn reduce(
-    builder: &mut Builder<'_>,
-    context: &Context<'_>,
+    builder: &mut BodyBuilder<'_>,
+    context: &CounterContext<'_>,
     (bits, reduction): (&Bits, Reduction),
     seen: &mut BTreeMap<Bits, Handle<Expression>>,
 ) -> Words {
-    let Context { types, globals, plan, .. } = context;
+    let CounterContext { types, globals, plan, .. } = context;
     let value = builder.bits(globals, plan, bits);
     let zero = builder.literal(0);
     match reduction {
@@ -203,12 +203,12 @@ fn reduce(
 
 /// Derived counting: reduce a chunk of values, then lane k adds the k-th.
 fn flush_together(
-    builder: &mut Builder<'_>,
+    builder: &mut BodyBuilder<'_>,
     locals: &mut Arena<LocalVariable>,
-    context: &Context<'_>,
+    context: &CounterContext<'_>,
     rank: Option<Handle<Expression>>,
 ) {
-    let Context { types, globals, add, plan, .. } = context;
+    let CounterContext { types, globals, add, plan, .. } = context;
     let number = local(builder, locals, types, "lanescope_number");
     let one = builder.literal(1);
     let zero = builder.literal(0);

@@ -1,6 +1,6 @@
 //! What an instrumented module counts where, as data.
 //!
-//! Input: a [`Program`]. Output: a [`Plan`]: private variables, actions at places of the bodies,
+//! Input: a [`Program`]. Output: a [`CounterPlan`]: private variables, actions at places of the bodies,
 //! and for each block how its issues and lanes follow from the counters. It makes no module.
 
 use std::collections::BTreeMap;
@@ -12,17 +12,17 @@ use crate::units::BlockId;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Var(pub(super) usize);
 
-/// A loop that counting changes, by its place in [`Plan::loops`].
+/// A loop that counting changes, by its place in [`CounterPlan::loops`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LoopId(pub(super) usize);
 
-/// A counter in the buffer, striped, by its place in [`Plan::items`].
+/// A counter in the buffer, striped, by its place in [`CounterPlan::items`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Item(pub(super) u32);
 
 /// How a counter lies in memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum CounterKind {
     /// Two words, low and high: whoever adds to the low one carries.
     Carried,
     /// Two words whose sum is the first and 2^16 times the second: nobody carries, because so few
@@ -32,7 +32,7 @@ pub(super) enum Kind {
     Single,
 }
 
-impl Kind {
+impl CounterKind {
     /// Words that it takes.
     pub(super) fn words(self) -> u32 {
         match self {
@@ -77,7 +77,7 @@ pub(super) enum Reduction {
 
 /// A piece of counting.
 #[derive(Clone, Debug)]
-pub(super) enum Act {
+pub(super) enum CounterAction {
     /// Each lane notes that it was here: in which turn of a stretch of a loop, else just that.
     Note(Var, Option<LoopId>),
     /// Each lane adds one to its variable.
@@ -131,7 +131,7 @@ pub(super) struct Loop {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Planned {
     /// Actions before each node, and a last entry for those at the end.
-    pub(super) before: Vec<Vec<Act>>,
+    pub(super) before: Vec<Vec<CounterAction>>,
     /// For each node its bodies: accept and reject, the cases, or body and continuing.
     pub(super) nested: Vec<Vec<Self>>,
     /// For each node that is a loop in stretches, which.
@@ -183,14 +183,14 @@ pub(super) enum Reading {
 
 /// What is counted where.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Plan {
+pub(super) struct CounterPlan {
     /// How many private variables there are.
     pub(super) vars: usize,
     /// What is added to which counter at the end, and how.
     pub(super) flushed: Vec<(Bits, Reduction, Item)>,
     /// The counters.
-    pub(super) items: Vec<Kind>,
-    /// The first word of each counter, once [`Plan::place`] has placed them.
+    pub(super) items: Vec<CounterKind>,
+    /// The first word of each counter, once [`CounterPlan::place`] has placed them.
     pub(super) words: Vec<u32>,
     /// Actions of each function, in the module's order.
     pub(super) functions: Vec<Planned>,
@@ -206,7 +206,7 @@ pub(super) struct Plan {
     pub(super) light: bool,
 }
 
-impl Plan {
+impl CounterPlan {
     /// A new variable.
     pub(super) fn var(&mut self) -> Var {
         self.vars += 1;
@@ -216,7 +216,7 @@ impl Plan {
     /// New counters that carry; gives the first.
     pub(super) fn counters(&mut self, count: u32) -> Item {
         let first = self.items.len();
-        self.items.resize(first + count as usize, Kind::Carried);
+        self.items.resize(first + count as usize, CounterKind::Carried);
         Item(u32::try_from(first).unwrap_or(u32::MAX))
     }
 
@@ -225,8 +225,8 @@ impl Plan {
         let item = self.counters(1);
         if self.light {
             self.items[item.0 as usize] = match reduction {
-                Reduction::Sum | Reduction::Max => Kind::Halves,
-                Reduction::Lanes | Reduction::Any => Kind::Single,
+                Reduction::Sum | Reduction::Max => CounterKind::Halves,
+                Reduction::Lanes | Reduction::Any => CounterKind::Single,
             };
         }
         self.flushed.push((value, reduction, item));
@@ -264,7 +264,7 @@ impl Plan {
             loop_depths(program).into_iter().map(|(id, depth)| (depth, id)).collect();
         order.sort_by_key(|(depth, id)| (std::cmp::Reverse(*depth), *id));
         let mut plan = Self::default();
-        let mut acts: Vec<Option<Act>> = vec![None; blocks];
+        let mut acts: Vec<Option<CounterAction>> = vec![None; blocks];
         let one = |item| Form::from([(item, 1)]);
         let none = Reading::Sums { issues: Form::new(), lanes: Form::new() };
         plan.readings = vec![none; blocks];
@@ -273,10 +273,10 @@ impl Plan {
                 let (issues, lanes) = (plan.var(), plan.var());
                 let mut sum = |var| plan.flush(Bits::Var(var), Reduction::Sum);
                 let items = [sum(issues), sum(lanes)];
-                (Act::Executed { issues, lanes }, items[0], items[1])
+                (CounterAction::Executed { issues, lanes }, items[0], items[1])
             } else {
                 let first = plan.counters(2);
-                (Act::Memory { first }, first, Item(first.0 + 1))
+                (CounterAction::Memory { first }, first, Item(first.0 + 1))
             };
             acts[id.index()] = Some(act);
             plan.readings[id.index()] = Reading::Sums { issues: one(issues), lanes: one(lanes) };
@@ -291,7 +291,7 @@ impl Plan {
         let mut acts = Vec::new();
         for _ in program.blocks() {
             let first = plan.counters(bins);
-            acts.push(Some(Act::Memory { first }));
+            acts.push(Some(CounterAction::Memory { first }));
             plan.readings.push(Reading::Bins { first, count: bins });
         }
         plan.each_block(program, &acts);
@@ -299,8 +299,8 @@ impl Plan {
     }
 
     /// Puts an action before each block, by number.
-    pub(super) fn each_block(&mut self, program: &Program, acts: &[Option<Act>]) {
-        fn fill(body: &Body, planned: &mut Planned, acts: &[Option<Act>]) {
+    pub(super) fn each_block(&mut self, program: &Program, acts: &[Option<CounterAction>]) {
+        fn fill(body: &Body, planned: &mut Planned, acts: &[Option<CounterAction>]) {
             for (index, node) in body.nodes.iter().enumerate() {
                 if let Node::Straight(straight) = node {
                     planned.before[index].extend(acts[straight.block.index()].clone());

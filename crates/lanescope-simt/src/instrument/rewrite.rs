@@ -25,8 +25,8 @@ use naga::{
     SubgroupOperation, Type,
 };
 
-use super::context::{Builder, Context};
-use super::plan::{Act, Loop, LoopId, Planned};
+use super::context::{BodyBuilder, CounterContext};
+use super::plan::{CounterAction, Loop, LoopId, Planned};
 use crate::program::walk::Exits;
 use crate::program::{Body, Node};
 
@@ -34,7 +34,7 @@ use crate::program::{Body, Node};
 pub(super) fn rewrite(
     mut function: Function,
     (body, planned): (&Body, &Planned),
-    context: &Context<'_>,
+    context: &CounterContext<'_>,
     moved: &[Handle<Function>],
 ) -> Function {
     for (_, expression) in function.expressions.iter_mut() {
@@ -72,7 +72,7 @@ struct Returned {
 }
 
 struct Rewriter<'a> {
-    context: &'a Context<'a>,
+    context: &'a CounterContext<'a>,
     moved: &'a [Handle<Function>],
     /// What the function returns.
     result: Option<Handle<Type>>,
@@ -144,8 +144,8 @@ impl Rewriter<'_> {
         [first, second]
     }
 
-    fn builder(&mut self) -> Builder<'_> {
-        Builder { expressions: self.expressions, block: Block::new() }
+    fn builder(&mut self) -> BodyBuilder<'_> {
+        BodyBuilder { expressions: self.expressions, block: Block::new() }
     }
 
     /// A new variable of the function.
@@ -158,7 +158,7 @@ impl Rewriter<'_> {
     fn stretches(&mut self, id: LoopId, node: &Node, nested: &[Planned], block: &mut Block) {
         let Node::Loop { break_if, span, .. } = *node else { return };
         let context = self.context;
-        let Context { types, globals, plan, .. } = context;
+        let CounterContext { types, globals, plan, .. } = context;
         let around = &plan.loops[id.0];
         let Some(bit) = around.bit else { return };
         let bit = globals.vars[bit.0];
@@ -172,7 +172,7 @@ impl Rewriter<'_> {
             let pointer = builder.plain(Expression::LocalVariable(done));
             builder.push(Statement::Store { pointer, value });
         }
-        let next = builder.doubled(bit);
+        let next = builder.double(bit);
         let zero = builder.literal(0);
         let mut over = builder.binary(BinaryOperator::Equal, next, zero);
         if let Some(left) = break_if {
@@ -207,7 +207,7 @@ impl Rewriter<'_> {
 
     /// Leaves the construct around the place at hand, with the lane done.
     fn leave(&mut self) -> Block {
-        let Context { globals, plan, .. } = self.context;
+        let CounterContext { globals, plan, .. } = self.context;
         let frame = self.frames.last().copied();
         let mut builder = self.builder();
         if let Some(Frame::Stretches(id, done)) = frame {
@@ -215,7 +215,7 @@ impl Rewriter<'_> {
             if let (Some(bit), Some(left)) = (around.bit, around.left) {
                 let now = builder.load(globals.vars[bit.0]);
                 builder.store(globals.vars[left.0], now);
-                builder.doubled(globals.vars[bit.0]);
+                builder.double(globals.vars[bit.0]);
             }
             let pointer = builder.plain(Expression::LocalVariable(done));
             let yes = builder.plain(Expression::Literal(naga::Literal::Bool(true)));
@@ -231,7 +231,7 @@ impl Rewriter<'_> {
     }
 
     /// The function's note of who returned.
-    fn returned(&mut self) -> Returned {
+    fn note_returned(&mut self) -> Returned {
         if let Some(returned) = self.returned {
             return returned;
         }
@@ -265,34 +265,34 @@ impl Rewriter<'_> {
     }
 
     /// The statements of actions.
-    fn acts(&mut self, acts: &[Act]) -> Block {
-        let Context { types, globals, count, plan, .. } = self.context;
-        let mut builder = Builder { expressions: self.expressions, block: Block::new() };
+    fn acts(&mut self, acts: &[CounterAction]) -> Block {
+        let CounterContext { types, globals, count, plan, .. } = self.context;
+        let mut builder = BodyBuilder { expressions: self.expressions, block: Block::new() };
         let var = |var: &super::plan::Var| globals.vars[var.0];
         for act in acts {
             match act {
-                Act::Note(into, None) => {
+                CounterAction::Note(into, None) => {
                     let one = builder.literal(1);
                     builder.store(var(into), one);
                 }
-                Act::Note(into, Some(id)) => {
+                CounterAction::Note(into, Some(id)) => {
                     let Some(bit) = plan.loops[id.0].bit else { continue };
                     let old = builder.load(var(into));
                     let now = builder.load(var(&bit));
                     let new = builder.binary(BinaryOperator::InclusiveOr, old, now);
                     builder.store(var(into), new);
                 }
-                Act::Step(step) => builder.increment(var(step)),
-                Act::Executed { issues, lanes } => {
+                CounterAction::Step(step) => builder.increment(var(step)),
+                CounterAction::Executed { issues, lanes } => {
                     let leads = builder.leads(types, globals);
                     builder.when(leads, |builder| builder.increment(var(issues)));
                     builder.increment(var(lanes));
                 }
-                Act::Memory { first } => {
+                CounterAction::Memory { first } => {
                     let word = builder.literal(plan.word(*first));
                     builder.call(*count, vec![word]);
                 }
-                Act::Fold(id) => fold(&mut builder, self.context, &plan.loops[id.0]),
+                CounterAction::Fold(id) => fold(&mut builder, self.context, &plan.loops[id.0]),
             }
         }
         builder.block
@@ -311,7 +311,7 @@ impl Rewriter<'_> {
                 block = self.leave();
             }
             Statement::Return { value } if self.in_stretches() => {
-                let returned = self.returned();
+                let returned = self.note_returned();
                 let mut builder = self.builder();
                 let pointer = builder.plain(Expression::LocalVariable(returned.yes));
                 let yes = builder.plain(Expression::Literal(naga::Literal::Bool(true)));
@@ -331,8 +331,8 @@ impl Rewriter<'_> {
 }
 
 /// Hands on what a loop's variables hold.
-fn fold(builder: &mut Builder<'_>, context: &Context<'_>, around: &Loop) {
-    let Context { types, globals, plan, .. } = context;
+fn fold(builder: &mut BodyBuilder<'_>, context: &CounterContext<'_>, around: &Loop) {
+    let CounterContext { types, globals, plan, .. } = context;
     if around.folds.is_empty() {
         return;
     }

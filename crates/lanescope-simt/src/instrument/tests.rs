@@ -5,6 +5,7 @@ use naga::valid::{Capabilities, ShaderStages, SubgroupOperationSet, ValidationFl
 
 use super::*;
 use crate::program::{Overrides, Parsed};
+use crate::units::{Executions, Lanes};
 
 const OPTIONS: Options = Options {
     method: Method::Executed,
@@ -116,11 +117,15 @@ fn deep_loops_get_registers_first_and_the_rest_counts_in_memory() {
            {arms} for (var k = 0u; k < 9u; k++) {{ o[k] = k; }} }}"
     );
     let program = program(&text);
-    let plan = Plan::executed(&program, REGISTER_BLOCKS_MAX);
+    let plan = CounterPlan::executed(&program, REGISTER_BLOCKS_MAX);
     assert!(program.blocks().len() > REGISTER_BLOCKS_MAX);
     assert_eq!(plan.vars, 2 * REGISTER_BLOCKS_MAX);
     let in_registers = |planned: &plan::Planned| {
-        planned.before.iter().flatten().all(|act| matches!(act, plan::Act::Executed { .. }))
+        planned
+            .before
+            .iter()
+            .flatten()
+            .all(|act| matches!(act, plan::CounterAction::Executed { .. }))
     };
     let bodies = plan.entry_point.nested.iter().rev().find(|nested| !nested.is_empty()).unwrap();
     assert!(bodies.iter().all(in_registers), "the loop's");

@@ -37,7 +37,7 @@ pub struct Enclosure {
     /// The construct's number in the program.
     pub construct: u32,
     /// The part.
-    pub part: Part,
+    pub part: BranchPart,
     /// The line of the condition or selector; of the loop's start for a loop.
     pub line: u32,
     /// What the condition depends on; for a loop all the conditions under which it is left.
@@ -49,7 +49,7 @@ pub struct Enclosure {
 
 /// A part of a construct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum BranchPart {
     /// What lanes run for which an `if`'s condition is true.
     IfAccept,
     /// What the others run.
@@ -157,19 +157,19 @@ impl FlowWalk<'_> {
             Node::Straight(_) => {}
             Node::If { condition, accept, reject, span } => {
                 let line = self.line(Some(*condition), *span);
-                self.part(accept, enclosure(Part::IfAccept, line));
-                self.part(reject, enclosure(Part::IfReject, line));
+                self.part(accept, enclosure(BranchPart::IfAccept, line));
+                self.part(reject, enclosure(BranchPart::IfReject, line));
             }
             Node::Switch { selector, cases, span } => {
                 let line = self.line(Some(*selector), *span);
                 for (number, case) in (0u32..).zip(cases) {
-                    self.part(&case.body, enclosure(Part::SwitchCase(number), line));
+                    self.part(&case.body, enclosure(BranchPart::SwitchCase(number), line));
                 }
             }
             Node::Loop { body, continuing, break_if: _, span } => {
                 let line = self.line(None, *span);
-                self.part(body, enclosure(Part::LoopBody, line));
-                self.part(continuing, enclosure(Part::LoopContinuing, line));
+                self.part(body, enclosure(BranchPart::LoopBody, line));
+                self.part(continuing, enclosure(BranchPart::LoopContinuing, line));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! WGSL's scalar types and built-in functions: one table for whoever runs or translates them.
 //!
-//! Input: naga's scalars and functions. Output: the [`Kind`] of a scalar, the [`Family`] of a
+//! Input: naga's scalars and functions. Output: the [`BuiltinKind`] of a scalar, the [`Family`] of a
 //! function, and the formulas of those that are sums and products of their operands' parts, in
 //! whatever [`Arithmetic`] the caller has: registers of the simulator, or C++'s text. Each formula is
 //! one order of operations, so that all that use it round alike. Nothing is worked out here.
@@ -12,7 +12,7 @@ use naga::{BinaryOperator, MathFunction, Scalar, ScalarKind};
 /// A scalar type that values of a running program have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "named as in WGSL, and i16, u16, i64 and u64 alike")]
-pub enum Kind {
+pub enum BuiltinKind {
     F16,
     F32,
     F64,
@@ -25,7 +25,7 @@ pub enum Kind {
     Bool,
 }
 
-impl Kind {
+impl BuiltinKind {
     /// The kind of one of naga's scalars; abstract ones have none, nor do other widths.
     pub fn new(scalar: Scalar) -> Option<Self> {
         Some(match (scalar.kind, scalar.width) {
@@ -82,7 +82,7 @@ impl Kind {
 
     /// The unsigned integer of the same width; a boolean stays one.
     #[must_use]
-    pub fn unsigned(self) -> Self {
+    pub fn to_unsigned(self) -> Self {
         match self {
             Self::F16 | Self::I16 | Self::U16 => Self::U16,
             Self::F32 | Self::I32 | Self::U32 => Self::U32,
@@ -394,7 +394,7 @@ mod tests {
         let columns = [[2, 1, 1], [0, 3, 1], [1, 2, 1]];
         let at = |column: usize, row: usize| columns[column][row];
         let square = Square { size: 3, at: &at };
-        assert_eq!(square.determinant(&mut Whole(0)), Ok(2 * (3 - 2) + (1 - 3)));
+        assert_eq!(square.determinant(&mut Whole(0)), Ok(2 + (1 - 3)));
         // A determinant of 1, so that the inverse is whole.
         let columns = [[1, 0, 0], [2, 1, 0], [3, 4, 1]];
         let at = |column: usize, row: usize| columns[column][row];

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Program;
+use super::parsed::Program;
 use super::structure::{Body, Node, Straight};
 use super::visit::{Jump, effect};
 
@@ -92,16 +92,18 @@ impl Construct {
 }
 
 /// The constructs that a program uses.
-pub(super) fn of(program: &Program) -> BTreeSet<Construct> {
+fn find_constructs(program: &Program) -> BTreeSet<Construct> {
     let structure = program.structure();
-    let mut found =
-        Found { constructs: BTreeSet::new(), called: vec![None; structure.functions.len()] };
-    let entry = Place { function: false, called_in_loop: false, ..Place::default() };
+    let mut found = ConstructSearch {
+        constructs: BTreeSet::new(),
+        called: vec![None; structure.functions.len()],
+    };
+    let entry = LoopPlace { function: false, called_in_loop: false, ..LoopPlace::default() };
     found.body(&structure.entry_point, entry);
     // Callers stand behind their callees.
     for (index, body) in structure.functions.iter().enumerate().rev() {
         if let Some(called_in_loop) = found.called[index] {
-            found.body(body, Place { function: true, called_in_loop, ..Place::default() });
+            found.body(body, LoopPlace { function: true, called_in_loop, ..LoopPlace::default() });
         }
     }
     found.constructs
@@ -109,7 +111,7 @@ pub(super) fn of(program: &Program) -> BTreeSet<Construct> {
 
 /// Where a body lies.
 #[derive(Clone, Copy, Debug, Default)]
-struct Place {
+struct LoopPlace {
     /// Whether in a function, not in the entry point.
     function: bool,
     /// Whether some call of the function lies in a loop.
@@ -122,14 +124,14 @@ struct Place {
     in_switch: bool,
 }
 
-struct Found {
+struct ConstructSearch {
     constructs: BTreeSet<Construct>,
     /// For each function: nothing where it is not called, else whether in a loop.
     called: Vec<Option<bool>>,
 }
 
-impl Found {
-    fn body(&mut self, body: &Body, place: Place) {
+impl ConstructSearch {
+    fn body(&mut self, body: &Body, place: LoopPlace) {
         let repeated = place.in_loop || place.called_in_loop;
         for (index, node) in body.nodes.iter().enumerate() {
             match node {
@@ -140,7 +142,7 @@ impl Found {
                         self.add(Construct::NestedBranch, place.in_branch);
                         self.add(Construct::BranchInLoop, repeated);
                     }
-                    let inside = Place { in_branch: true, ..place };
+                    let inside = LoopPlace { in_branch: true, ..place };
                     self.body(accept, inside);
                     self.body(reject, inside);
                 }
@@ -149,7 +151,7 @@ impl Found {
                     self.add(Construct::SwitchInLoop, repeated);
                     let shared = cases.iter().any(|case| case.fall_through);
                     self.add(Construct::SwitchSharedCase, shared);
-                    let inside = Place { in_branch: true, in_switch: true, ..place };
+                    let inside = LoopPlace { in_branch: true, in_switch: true, ..place };
                     for case in cases {
                         self.body(&case.body, inside);
                     }
@@ -161,7 +163,7 @@ impl Found {
                     self.add(Construct::BreakIf, break_if.is_some());
                     // What nests branches is a branch in the same iteration.
                     let inside =
-                        Place { in_loop: true, in_branch: false, in_switch: false, ..place };
+                        LoopPlace { in_loop: true, in_branch: false, in_switch: false, ..place };
                     self.body(body, inside);
                     self.body(continuing, inside);
                 }
@@ -171,7 +173,7 @@ impl Found {
 
     /// A block: how its lanes leave, and whom it calls; `behind` says that something stands before it
     /// in its body.
-    fn straight(&mut self, straight: &Straight, behind: bool, place: Place) {
+    fn straight(&mut self, straight: &Straight, behind: bool, place: LoopPlace) {
         for (statement, _) in &straight.statements {
             if let Some(call) = effect(statement).calls {
                 self.constructs.insert(Construct::Call);
@@ -210,6 +212,13 @@ fn only_leaves(accept: &Body, reject: &Body) -> bool {
         _ => false,
     };
     (leaves(accept) && reject.nodes.is_empty()) || (leaves(reject) && accept.nodes.is_empty())
+}
+
+impl Program {
+    /// The forms of control flow that the entry point and the functions that it reaches use.
+    pub fn constructs(&self) -> BTreeSet<Construct> {
+        find_constructs(self)
+    }
 }
 
 #[cfg(test)]

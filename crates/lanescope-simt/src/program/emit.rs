@@ -12,39 +12,19 @@ use naga::proc::{BoundsCheckPolicies, BoundsCheckPolicy};
 use naga::valid::{Capabilities, ModuleInfo};
 use naga::{Module, ResourceBinding, ShaderStage};
 
-use super::{ProgramError, Text, guarded, portable, validate, validated};
-
-/// A language that naga writes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Language {
-    /// For Vulkan.
-    SpirV,
-    /// For Metal.
-    Msl,
-    /// For DX12.
-    Hlsl,
-    /// For browsers.
-    Wgsl,
-}
+use super::error::ProgramError;
+use super::language::TargetLanguage;
+use super::portable::portable;
+use super::source::Text;
+use super::validate::{guarded, run_validator, validate};
 
 /// What one back-end gave.
 #[derive(Debug)]
 pub struct Emission {
     /// The language.
-    pub language: Language,
+    pub language: TargetLanguage,
     /// The shader in it: SPIR-V's words as little-endian bytes, else text in UTF-8.
     pub result: Result<Vec<u8>, ProgramError>,
-}
-
-impl std::fmt::Display for Language {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.write_str(match self {
-            Self::SpirV => "SPIR-V",
-            Self::Msl => "MSL",
-            Self::Hlsl => "HLSL",
-            Self::Wgsl => "WGSL",
-        })
-    }
 }
 
 /// Emits `module` as SPIR-V 1.5, MSL 3.0 and HLSL for shader model 6.6, with run-time checks, and
@@ -58,23 +38,25 @@ impl std::fmt::Display for Language {
 pub fn emit_all(module: &Module, text: &Text) -> Result<Vec<Emission>, ProgramError> {
     let info = validate(module, text)?;
     let emission = |language| Emission { language, result: emit(language, module, &info, text) };
-    Ok([Language::SpirV, Language::Msl, Language::Hlsl, Language::Wgsl].map(emission).into())
+    Ok([TargetLanguage::SpirV, TargetLanguage::Msl, TargetLanguage::Hlsl, TargetLanguage::Wgsl]
+        .map(emission)
+        .into())
 }
 
 /// A back-end: a module with its analysis in, bytes or naga's message out.
 type BackEnd = fn(&Module, &ModuleInfo) -> Result<Vec<u8>, String>;
 
 fn emit(
-    language: Language,
+    language: TargetLanguage,
     module: &Module,
     info: &ModuleInfo,
     text: &Text,
 ) -> Result<Vec<u8>, ProgramError> {
     let (stage, takes, emit): (_, Capabilities, BackEnd) = match language {
-        Language::SpirV => ("emitted SPIR-V for", spv::supported_capabilities(), spir_v),
-        Language::Msl => ("emitted MSL for", msl::supported_capabilities(), metal),
-        Language::Hlsl => ("emitted HLSL for", hlsl::supported_capabilities(), direct_x),
-        Language::Wgsl => return Ok(portable(module, text)?.text.into_bytes()),
+        TargetLanguage::SpirV => ("emitted SPIR-V for", spv::supported_capabilities(), spir_v),
+        TargetLanguage::Msl => ("emitted MSL for", msl::supported_capabilities(), metal),
+        TargetLanguage::Hlsl => ("emitted HLSL for", hlsl::supported_capabilities(), direct_x),
+        TargetLanguage::Wgsl => return Ok(portable(module, text)?.text.into_bytes()),
     };
     let entry = module.entry_points.first().map(|entry| entry.name.clone()).unwrap_or_default();
     let file = text.file().to_owned();
@@ -88,7 +70,7 @@ fn emit(
     // Back-ends give no spans: the entry point's line is the nearest that is known.
     let near = text.function_start(&entry).unwrap_or(0);
     // What a language lacks altogether is found with its place before its back-end would panic.
-    validated(module, text, takes)?.map_err(|error| {
+    run_validator(module, text, takes)?.map_err(|error| {
         let place = error.spans().filter_map(|(span, _)| span.to_range()).find(|r| r.end > 0);
         let diagnostic = error.emit_to_string_with_path(text.original(), text.file());
         problem(
@@ -236,16 +218,16 @@ mod tests {
             for emission in emit_all(&module, program.text()).unwrap() {
                 let bytes = emission.result.unwrap();
                 match emission.language {
-                    Language::SpirV => assert_eq!(bytes[..4], 0x0723_0203_u32.to_le_bytes()),
-                    Language::Msl => {
+                    TargetLanguage::SpirV => assert_eq!(bytes[..4], 0x0723_0203_u32.to_le_bytes()),
+                    TargetLanguage::Msl => {
                         let text = String::from_utf8(bytes).unwrap();
                         assert!(text.contains("kernel void main_"), "{text}");
                     }
-                    Language::Hlsl => {
+                    TargetLanguage::Hlsl => {
                         let text = String::from_utf8(bytes).unwrap();
                         assert!(text.contains("[numthreads(64, 1, 1)]"), "{text}");
                     }
-                    Language::Wgsl => {
+                    TargetLanguage::Wgsl => {
                         let text = String::from_utf8(bytes).unwrap();
                         assert!(text.contains("@workgroup_size(64, 1, 1)"), "{text}");
                     }
@@ -262,7 +244,8 @@ mod tests {
              fn main() { data[0] = data[1] * 2.0lf; }",
         );
         let emissions = emit_all(program.module(), program.text()).unwrap();
-        let metal = emissions.iter().find(|emission| emission.language == Language::Msl).unwrap();
+        let metal =
+            emissions.iter().find(|emission| emission.language == TargetLanguage::Msl).unwrap();
         let message = metal.result.as_ref().unwrap_err().to_string();
         assert!(message.contains("t.wgsl:") && message.contains("MSL"), "{message}");
     }

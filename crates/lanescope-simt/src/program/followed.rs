@@ -42,7 +42,7 @@ impl Followed {
 }
 
 /// Finds the values that decide something.
-pub(crate) fn of(module: &Module, structure: &Structure, text: &Text) -> Followed {
+pub(crate) fn find_followed(module: &Module, structure: &Structure, text: &Text) -> Followed {
     let entry = &module.entry_points[0];
     let functions: Vec<(&Function, &Body)> = module
         .functions
@@ -55,7 +55,7 @@ pub(crate) fn of(module: &Module, structure: &Structure, text: &Text) -> Followe
     for (index, (function, body)) in functions.iter().enumerate() {
         Walk { graph: &mut graph, text, index, function, loops: Vec::new() }.function(body);
     }
-    graph.followed()
+    graph.follow_all()
 }
 
 /// A value or a variable, by its number in the graph.
@@ -172,7 +172,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Follows every condition and address back.
-    fn followed(self) -> Followed {
+    fn follow_all(self) -> Followed {
         let storage = |global: Handle<GlobalVariable>| {
             let space = self.module.global_variables[global].space;
             matches!(space, AddressSpace::Storage { .. }) && self.written.contains(&global)

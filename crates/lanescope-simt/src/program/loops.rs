@@ -351,7 +351,7 @@ mod tests {
             let mut zeroed = 0;
             let bodies = program.structure().functions.iter();
             for body in bodies.chain([&program.structure().entry_point]) {
-                each(body, false, &mut |straight, in_loop| {
+                for_each_straight(body, false, &mut |straight, in_loop| {
                     if in_loop && jumps(straight) {
                         lost[straight.block.index()] = 0;
                         zeroed += 1;
@@ -365,20 +365,24 @@ mod tests {
         }
     }
 
-    fn each<'a>(body: &'a Body, in_loop: bool, visit: &mut impl FnMut(&'a Straight, bool)) {
+    fn for_each_straight<'a>(
+        body: &'a Body,
+        in_loop: bool,
+        visit: &mut impl FnMut(&'a Straight, bool),
+    ) {
         for node in &body.nodes {
             match node {
                 Node::Straight(straight) => visit(straight, in_loop),
                 Node::If { accept, reject, .. } => {
-                    each(accept, in_loop, visit);
-                    each(reject, in_loop, visit);
+                    for_each_straight(accept, in_loop, visit);
+                    for_each_straight(reject, in_loop, visit);
                 }
                 Node::Switch { cases, .. } => {
-                    cases.iter().for_each(|case| each(&case.body, in_loop, visit));
+                    cases.iter().for_each(|case| for_each_straight(&case.body, in_loop, visit));
                 }
                 Node::Loop { body, continuing, .. } => {
-                    each(body, true, visit);
-                    each(continuing, true, visit);
+                    for_each_straight(body, true, visit);
+                    for_each_straight(continuing, true, visit);
                 }
             }
         }

@@ -25,7 +25,7 @@ impl Needs {
         Self { storage_buffers: 8, invocations: 256, workgroup_bytes: 16 << 10 };
 
     /// What a module's entry point takes; types that naga cannot lay out count nothing.
-    pub fn of(module: &Module) -> Self {
+    pub fn from_module(module: &Module) -> Self {
         let mut layouter = Layouter::default();
         let known = layouter.update(module.to_ctx()).is_ok();
         let mut needs = Self {
@@ -83,7 +83,7 @@ mod tests {
 
     fn needs(text: &str) -> Needs {
         let parsed = Parsed::new("t.wgsl", text).unwrap();
-        Needs::of(parsed.resolve("main", &Overrides::new()).unwrap().module())
+        Needs::from_module(parsed.resolve("main", &Overrides::new()).unwrap().module())
     }
 
     #[test]

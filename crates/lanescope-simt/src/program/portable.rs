@@ -30,8 +30,11 @@ use naga::{
     Statement, Type, TypeInner,
 };
 
+use super::error::ProgramError;
+use super::language::TargetLanguage;
+use super::source::Text;
+use super::validate::{array_length, guarded, validate};
 use super::visit::{Meeting, for_each_effect};
-use super::{Language, ProgramError, Text, array_length, guarded, validate};
 
 /// The rule by which WGSL refuses subgroup operations where lanes may have parted.
 const SUBGROUP_UNIFORMITY: &str = "subgroup_uniformity";
@@ -72,7 +75,7 @@ pub fn portable(module: &Module, text: &Text) -> Result<Portable, ProgramError> 
             file: text.file().to_owned(),
             line: text.location(text.function_start(&entry).unwrap_or(0)).line,
             entry,
-            language: Language::Wgsl,
+            language: TargetLanguage::Wgsl,
             message,
         }
     };

@@ -6,7 +6,8 @@
 use naga::valid::GlobalUse;
 use naga::{AddressSpace, ArraySize, Handle, Scalar, ScalarKind, Type, TypeInner};
 
-use super::{Parsed, Program, ProgramError};
+use super::error::ProgramError;
+use super::parsed::{Parsed, Program};
 use crate::layout::{Field, ScalarType, Shape};
 
 /// What an entry point asks of its host.
@@ -34,7 +35,7 @@ pub struct Resource {
     /// The line of its declaration, from 1.
     pub line: u32,
     /// How the shader may access it.
-    pub access: Access,
+    pub access: BindingAccess,
     /// Whether the entry point, or what it calls, writes it: atomic operations count.
     pub written: bool,
     /// Its layout.
@@ -45,7 +46,7 @@ pub struct Resource {
 
 /// How a shader may access a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum BindingAccess {
     /// A uniform buffer: small, read only.
     Uniform,
     /// A storage buffer, read only.
@@ -151,9 +152,9 @@ impl Program {
         for binding in self.bindings()? {
             let uses = info[binding.handle];
             let access = match (binding.uniform, binding.writable) {
-                (true, _) => Access::Uniform,
-                (false, false) => Access::Read,
-                (false, true) => Access::ReadWrite,
+                (true, _) => BindingAccess::Uniform,
+                (false, false) => BindingAccess::Read,
+                (false, true) => BindingAccess::ReadWrite,
             };
             resources.push(Resource {
                 line: self.line(binding.handle),
@@ -302,10 +303,10 @@ mod tests {
         assert_eq!(
             shown,
             [
-                ("input", 0, 0, 5, Access::Read, false, 4),
-                ("size", 0, 1, 4, Access::Uniform, false, 8),
-                ("state", 1, 0, 6, Access::ReadWrite, true, 80),
-                ("idle", 1, 1, 7, Access::ReadWrite, false, 32),
+                ("input", 0, 0, 5, BindingAccess::Read, false, 4),
+                ("size", 0, 1, 4, BindingAccess::Uniform, false, 8),
+                ("state", 1, 0, 6, BindingAccess::ReadWrite, true, 80),
+                ("idle", 1, 1, 7, BindingAccess::ReadWrite, false, 32),
             ]
         );
         let state = &interface.resources[2].shape;

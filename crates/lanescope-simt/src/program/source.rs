@@ -71,7 +71,7 @@ impl Text {
     }
 
     /// The text that naga parses: the same length, blanked directives turned to spaces.
-    pub fn cleaned(&self) -> &str {
+    pub fn cleaned_text(&self) -> &str {
         &self.cleaned
     }
 
@@ -336,11 +336,11 @@ mod tests {
         let text = "// hi\nenable f16, subgroups;\nrequires readonly_and_readwrite_storage_textures;\n\
                     diagnostic(off, subgroup_uniformity);\nfn f() {}\n";
         let cleaned = Text::new("a.wgsl", text);
-        assert_eq!(cleaned.cleaned().len(), text.len());
-        assert!(cleaned.cleaned().contains("enable f16;"));
-        assert!(!cleaned.cleaned().contains("subgroups;"));
-        assert!(!cleaned.cleaned().contains("requires"));
-        assert!(cleaned.cleaned().contains("diagnostic(off"));
+        assert_eq!(cleaned.cleaned_text().len(), text.len());
+        assert!(cleaned.cleaned_text().contains("enable f16;"));
+        assert!(!cleaned.cleaned_text().contains("subgroups;"));
+        assert!(!cleaned.cleaned_text().contains("requires"));
+        assert!(cleaned.cleaned_text().contains("diagnostic(off"));
         assert_eq!(cleaned.directives()[0], "enable f16, subgroups;");
     }
 
@@ -348,8 +348,8 @@ mod tests {
     fn a_byte_order_mark_becomes_spaces() {
         let text = "\u{feff}enable subgroups;\nfn f() {}\n";
         let cleaned = Text::new("a.wgsl", text);
-        assert_eq!(cleaned.cleaned().len(), text.len());
-        assert_eq!(cleaned.cleaned().trim_start(), "fn f() {}\n");
+        assert_eq!(cleaned.cleaned_text().len(), text.len());
+        assert_eq!(cleaned.cleaned_text().trim_start(), "fn f() {}\n");
         assert_eq!(cleaned.original(), text);
     }
 

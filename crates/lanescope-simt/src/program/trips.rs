@@ -31,12 +31,12 @@ pub fn constant_turns(
     let find = Find { module, function };
     let (head, condition, goes_on) = exit(inside)?;
     let (load, compare, end) = find.comparison(condition)?;
-    let variable = find.loaded(load)?;
+    let variable = find.loaded_variable(load)?;
     // Both are worked out anew in each turn.
     if !is_emitted(head, condition) || !is_emitted(head, load) {
         return None;
     }
-    let compare = if goes_on { compare } else { compare.negated() };
+    let compare = if goes_on { compare } else { compare.negate() };
     if leaves(inside, true) != 1 || stores(inside, function, variable) != 0 {
         return None;
     }
@@ -117,12 +117,12 @@ fn stores_of<'a>(
     variable: Handle<LocalVariable>,
 ) -> impl DoubleEndedIterator<Item = Handle<Expression>> + 'a {
     let value =
-        move |(statement, _): &(Statement, _)| stored(function, &effect(statement), variable);
+        move |(statement, _): &(Statement, _)| stored_value(function, &effect(statement), variable);
     straight.statements.iter().filter_map(value)
 }
 
 /// The value that a statement stores to a variable, to the whole of it.
-fn stored(
+fn stored_value(
     function: &Function,
     effect: &Effect<'_>,
     variable: Handle<LocalVariable>,
@@ -176,7 +176,7 @@ impl Compare {
     }
 
     /// What holds where this does not.
-    fn negated(self) -> Self {
+    fn negate(self) -> Self {
         match self {
             Self::Below => Self::AtLeast,
             Self::AtMost => Self::Above,
@@ -186,7 +186,7 @@ impl Compare {
     }
 
     /// The same with its sides changed.
-    fn mirrored(self) -> Self {
+    fn mirror(self) -> Self {
         match self {
             Self::Below => Self::Above,
             Self::AtMost => Self::AtLeast,
@@ -248,12 +248,12 @@ impl Find<'_> {
         let compare = Compare::new(op)?;
         match self.integer(right) {
             Some(end) => Some((left, compare, end)),
-            None => Some((right, compare.mirrored(), self.integer(left)?)),
+            None => Some((right, compare.mirror(), self.integer(left)?)),
         }
     }
 
     /// The variable that an expression loads.
-    fn loaded(&self, handle: Handle<Expression>) -> Option<Handle<LocalVariable>> {
+    fn loaded_variable(&self, handle: Handle<Expression>) -> Option<Handle<LocalVariable>> {
         let Expression::Load { pointer } = self.function.expressions[handle] else { return None };
         let Expression::LocalVariable(variable) = self.function.expressions[pointer] else {
             return None;
@@ -288,7 +288,7 @@ impl Find<'_> {
         let Expression::Binary { op, left, right } = self.function.expressions[value] else {
             return None;
         };
-        let is_old = |handle| self.loaded(handle) == Some(variable);
+        let is_old = |handle| self.loaded_variable(handle) == Some(variable);
         if op == BinaryOperator::Add && is_old(left) {
             Some(self.integer(right)?.value)
         } else if op == BinaryOperator::Add && is_old(right) {
@@ -335,7 +335,7 @@ impl Find<'_> {
     fn all_stores(&self, variable: Handle<LocalVariable>) -> usize {
         let mut count = 0;
         for_each_effect(&self.function.body, &mut |effect| {
-            count += usize::from(stored(self.function, effect, variable).is_some());
+            count += usize::from(stored_value(self.function, effect, variable).is_some());
         });
         count
     }

@@ -26,8 +26,8 @@ use naga::{
     Literal, LocalVariable, Module, Statement, TypeInner,
 };
 
-use super::lives::homes;
 use super::pointers::{Root, root};
+use super::scopes::find_scopes;
 use super::structure::{Body, Node, Structure};
 use super::visit::{Jump, Write, Written, effect};
 use super::walk::for_each_construct;
@@ -90,7 +90,8 @@ pub fn classes(module: &Module, structure: &Structure) -> Vec<Classes> {
         privates: BTreeMap::new(),
         changed: true,
     };
-    let homes: Vec<_> = functions.iter().map(|(function, body)| homes(function, body)).collect();
+    let homes: Vec<_> =
+        functions.iter().map(|(function, body)| find_scopes(function, body)).collect();
     while state.changed {
         state.changed = false;
         for (index, (function, body)) in functions.iter().enumerate() {
@@ -457,7 +458,7 @@ impl ExitClasses {
     }
 
     /// The same exits, seen from outside a condition.
-    fn under(self, class: Class) -> Self {
+    fn inside_condition(self, class: Class) -> Self {
         let under = |exit: Option<Class>| exit.map(|exit| exit.max(class));
         Self {
             breaks: under(self.breaks),
@@ -481,7 +482,7 @@ struct ClassWalk<'a, 'm> {
 }
 
 impl ClassWalk<'_, '_> {
-    fn of(&self, handle: Handle<Expression>) -> Class {
+    fn class_of(&self, handle: Handle<Expression>) -> Class {
         self.state.functions[self.index].expressions[handle.index()]
     }
 
@@ -519,14 +520,14 @@ impl ClassWalk<'_, '_> {
                 }
                 Node::If { condition, accept, reject, .. } => {
                     let construct = self.construct();
-                    let class = self.of(*condition);
+                    let class = self.class_of(*condition);
                     self.set(construct, class, Class::Uniform, Class::Uniform);
                     let accept = self.inner(accept, control, class);
-                    accept.join(self.inner(reject, control, class)).under(class)
+                    accept.join(self.inner(reject, control, class)).inside_condition(class)
                 }
                 Node::Switch { selector, cases, .. } => {
                     let construct = self.construct();
-                    let class = self.of(*selector);
+                    let class = self.class_of(*selector);
                     let inside = class.max(self.state.functions[self.index].breaks[construct]);
                     let mut inner = ExitClasses::default();
                     for case in cases {
@@ -534,7 +535,7 @@ impl ClassWalk<'_, '_> {
                     }
                     let breaks = inner.breaks.unwrap_or(Class::Uniform);
                     self.set(construct, class, breaks, Class::Uniform);
-                    ExitClasses { breaks: None, ..inner.under(inside) }
+                    ExitClasses { breaks: None, ..inner.inside_condition(inside) }
                 }
                 Node::Loop { body, continuing, break_if, .. } => {
                     let construct = self.construct();
@@ -543,7 +544,8 @@ impl ClassWalk<'_, '_> {
                     let continued = left.max(classes.continues[construct]);
                     let inner = self.inner(body, control, continued);
                     let inner = inner.join(self.inner(continuing, control, left));
-                    let breaks = break_if.map(|condition| self.of(condition)).max(inner.breaks);
+                    let breaks =
+                        break_if.map(|condition| self.class_of(condition)).max(inner.breaks);
                     let returns = inner.returns.unwrap_or(Class::Uniform);
                     let breaks = breaks.unwrap_or(Class::Uniform);
                     let continues = inner.continues.unwrap_or(Class::Uniform);
@@ -561,7 +563,7 @@ impl ClassWalk<'_, '_> {
         let effect = effect(statement);
         match effect.writes {
             Some(Write { pointer, what: Written::Value(value) }) => {
-                self.store(pointer, self.of(value).max(self.of(pointer)), control);
+                self.store(pointer, self.class_of(value).max(self.class_of(pointer)), control);
             }
             Some(Write { pointer, what: Written::Unknown }) => {
                 self.store(pointer, Class::Data, control);
@@ -577,7 +579,7 @@ impl ClassWalk<'_, '_> {
             Some(Jump::Break) => ExitClasses { breaks: leaves, ..ExitClasses::default() },
             Some(Jump::Continue) => ExitClasses { continues: leaves, ..ExitClasses::default() },
             Some(Jump::Return(value)) => {
-                let class = value.map_or(Class::Uniform, |value| self.of(value).max(control));
+                let class = value.map_or(Class::Uniform, |value| self.class_of(value).max(control));
                 let changed = &mut self.state.changed;
                 let classes = &mut self.state.functions[self.index];
                 raise(changed, &mut classes.result, class);
@@ -618,7 +620,7 @@ impl ClassWalk<'_, '_> {
                 // The callee may store anything through it.
                 self.store(*argument, Class::Data, control);
             }
-            let class = if pointer { Class::Data } else { self.of(*argument) };
+            let class = if pointer { Class::Data } else { self.class_of(*argument) };
             let place = &mut self.state.functions[callee].arguments[number];
             raise(&mut self.state.changed, place, class);
         }

@@ -167,12 +167,12 @@ pub fn effect(statement: &Statement) -> Effect<'_> {
         }
         S::Atomic { pointer, ref fun, value, result } => {
             let writes = Some(Write { pointer, what: Written::Updated });
-            let reads = [pointer, value].into_iter().chain(expected(fun)).collect();
+            let reads = [pointer, value].into_iter().chain(compared_value(fun)).collect();
             Effect { writes, reads, result, ..none }
         }
         S::ImageAtomic { image, coordinate, array_index, ref fun, value } => {
             let at = [image, coordinate].into_iter().chain(array_index);
-            Effect { reads: at.chain([value]).chain(expected(fun)).collect(), ..none }
+            Effect { reads: at.chain([value]).chain(compared_value(fun)).collect(), ..none }
         }
         S::WorkGroupUniformLoad { pointer, result } => {
             Effect { reads: vec![pointer], result: Some(result), ..meets(Meeting::UniformLoad) }
@@ -230,7 +230,7 @@ fn ray_query(query: Handle<Expression>, fun: &RayQueryFunction) -> Effect<'stati
 }
 
 /// What an atomic operation compares with.
-fn expected(fun: &AtomicFunction) -> Option<Handle<Expression>> {
+fn compared_value(fun: &AtomicFunction) -> Option<Handle<Expression>> {
     match *fun {
         AtomicFunction::Exchange { compare } => compare,
         AtomicFunction::Add

@@ -8,19 +8,21 @@
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use super::exchange::{Touch, Watch};
-use super::interpret::{Mask, Strand, Surroundings, each};
+use super::exchange::Watch;
+use super::mask::{Mask, for_each_lane};
 use super::observe::{Access, AccessKind, Space};
 use super::op::{
-    At, AtomicOp, Change, FOLLOW_NONE, Form, OFFSET_INVALID, ROOT_WORKGROUP, Reg, SITE_NONE, SiteId,
+    At, AtomicOp, Change, FOLLOW_NONE, Form, OFFSET_INVALID, ROOT_WORKGROUP, Reg, SITE_NONE,
+    SiteId, Touch,
 };
 use super::report::ReportKind;
 use super::scalar;
-use super::table::{Context, Root};
+use super::strand::{Strand, Surroundings};
+use super::table::{LaunchContext, Root};
 
 /// The words and the size in bytes of a root.
 fn memory<'a>(
-    context: &Context<'a>,
+    context: &LaunchContext<'a>,
     workgroup: &'a [AtomicU32],
     root: u16,
 ) -> (&'a [AtomicU32], u32) {
@@ -40,7 +42,7 @@ fn inside<const N: usize>(dynamic: &[u32; N], exec: Mask, at: &At, size: u32) ->
     let mut offsets = [0; N];
     let mut valid = 0;
     let room = size.checked_sub(at.end);
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         let offset = dynamic[lane];
         if offset != OFFSET_INVALID && room.is_some_and(|room| offset <= room) {
             offsets[lane] = offset + at.offset;
@@ -140,10 +142,10 @@ pub(super) fn load<const N: usize>(
             *target = [0; N];
         }
         match at.form {
-            Form::Words => each(valid, |lane| {
+            Form::Words => for_each_lane(valid, |lane| {
                 target[lane] = words[(offsets[lane] + shift) as usize / 4].load(Ordering::Relaxed);
             }),
-            Form::Half | Form::Short | Form::Ushort | Form::Byte => each(valid, |lane| {
+            Form::Half | Form::Short | Form::Ushort | Form::Byte => for_each_lane(valid, |lane| {
                 target[lane] = load_part(words, offsets[lane] + shift, at.form);
             }),
         }
@@ -232,11 +234,11 @@ pub(super) fn store<const N: usize>(
         let source = &strand.registers[usize::from(src) + usize::from(part)];
         let shift = u32::from(part) * at.form.bytes();
         match at.form {
-            Form::Words => each(valid, |lane| {
+            Form::Words => for_each_lane(valid, |lane| {
                 let word = &words[(offsets[lane] + shift) as usize / 4];
                 word.store(source[lane], Ordering::Relaxed);
             }),
-            Form::Half | Form::Short | Form::Ushort | Form::Byte => each(valid, |lane| {
+            Form::Half | Form::Short | Form::Ushort | Form::Byte => for_each_lane(valid, |lane| {
                 store_part(words, offsets[lane] + shift, at.form, source[lane]);
             }),
         }
@@ -269,7 +271,7 @@ pub(super) fn atomic<const N: usize>(
     let guard =
         at.locked.then(|| around.context.lock.lock().unwrap_or_else(PoisonError::into_inner));
     let mut changed = 0;
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         let index = offsets[lane] as usize / 4;
         let within = (valid >> lane) & 1 == 1;
         let (old, new, exchanged) = match change {
@@ -366,7 +368,7 @@ pub(super) fn gather<const N: usize>(
     let [dst, base, offset] = [dst, base, offset].map(usize::from);
     let file = &mut strand.registers;
     let mut missed = 0;
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         let offset = file[offset][lane];
         if offset == OFFSET_INVALID {
             missed |= 1 << lane;
@@ -393,7 +395,7 @@ pub(super) fn scatter<const N: usize>(
     let [base, offset, src] = [base, offset, src].map(usize::from);
     let file = &mut strand.registers;
     let mut missed = 0;
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         let offset = file[offset][lane];
         if offset == OFFSET_INVALID {
             missed |= 1 << lane;
@@ -422,7 +424,7 @@ pub(super) fn check_uniform<const N: usize>(
     let own = offsets[exec.trailing_zeros() as usize % N];
     let common = *around.group.uniform.entry(key).or_insert(own);
     let mut different = 0;
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         if offsets[lane] != common {
             different |= 1 << lane;
         }

@@ -14,19 +14,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::interpret::{Mask, each};
-use super::op::{At, FOLLOW_NONE, FollowId};
-
-/// What an access does with a word, for workgroups that share it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Touch {
-    /// Reads it.
-    Read,
-    /// Writes it, or changes it in a way that does not commute or whose old value is used.
-    Write,
-    /// Changes it by an operation that commutes with itself; its number is below [`JOINT_MAX`].
-    Joint(u8),
-}
+use super::mask::{Mask, for_each_lane};
+use super::op::{At, FOLLOW_NONE, FollowId, JOINT_MAX, Touch};
 
 /// What watches the accesses of one worker.
 #[derive(Debug)]
@@ -38,9 +27,6 @@ pub(super) enum Watch {
     /// What they exchange.
     Exchange(Exchange),
 }
-
-/// Operations that commute with themselves at most.
-const JOINT_MAX: u8 = 12;
 
 /// Workgroups of a dispatch at most for tags to tell them apart.
 pub(super) const GROUPS_MAX: u64 = (1 << 28) - 2;
@@ -107,7 +93,7 @@ impl Tags {
         let mut met = false;
         for part in 0..u32::from(at.count) {
             let shift = part * at.form.bytes();
-            each(active, |lane| {
+            for_each_lane(active, |lane| {
                 let tag = &mut tags[(offsets[lane] + shift) as usize / 4];
                 if *tag == 0 {
                     *tag = mine;
@@ -123,7 +109,7 @@ impl Tags {
     }
 
     /// Whether the workgroups of all workers stayed apart.
-    pub(super) fn apart(workers: &[&Self]) -> bool {
+    pub(super) fn stayed_apart(workers: &[&Self]) -> bool {
         if workers.iter().any(|tags| tags.met) {
             return false;
         }
@@ -175,7 +161,7 @@ impl Exchange {
     }
 
     /// The accesses whose values workgroups exchanged.
-    pub(super) fn found(&self) -> &BTreeSet<FollowId> {
+    pub(super) fn exchanged_accesses(&self) -> &BTreeSet<FollowId> {
         &self.found
     }
 
@@ -195,7 +181,7 @@ impl Exchange {
         let reading = if at.follow == FOLLOW_NONE { 0 } else { reading };
         for part in 0..u32::from(at.count) {
             let shift = part * at.form.bytes();
-            each(reading | writing, |lane| {
+            for_each_lane(reading | writing, |lane| {
                 let word = &mut words[(offsets[lane] + shift) as usize / 4];
                 let [writer, reader, accesses] = word;
                 if (reading >> lane) & 1 == 1 {

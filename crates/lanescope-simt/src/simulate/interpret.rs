@@ -9,80 +9,11 @@
 #![expect(clippy::inline_always, reason = "code must be inlined to get the dispatched features")]
 
 use super::access;
-use super::exchange::Watch;
-use super::observe::Observer;
-use super::op::{Op, Reg, SiteId, Slot, with_pure};
-use super::report::{ReportKind, Tally};
+use super::mask::{Mask, bits, for_each_lane};
+use super::op::{Op, Reg, with_pure};
 use super::scalar;
-use super::{subgroup, table::Context};
-
-/// Lanes as bits.
-pub(super) type Mask = u128;
-
-/// Lanes of a subgroup that share a program counter, with all their state. Under maximal
-/// reconvergence a subgroup is one strand.
-#[derive(Clone, Debug)]
-pub(super) struct Strand<const N: usize> {
-    /// The next instruction.
-    pub(super) pc: usize,
-    /// The active mask.
-    pub(super) exec: Mask,
-    /// The lanes that this strand owns, waiting ones included.
-    pub(super) lanes: Mask,
-    /// The lanes that the subgroup was launched with.
-    pub(super) launched: Mask,
-    /// Lanes that wait, by slot.
-    pub(super) slots: Vec<Mask>,
-    /// The registers, `[registers × lanes]`.
-    pub(super) registers: Vec<[u32; N]>,
-    /// The loops that this strand is in, late reconvergence only.
-    pub(super) loops: Vec<usize>,
-    /// Linear index of the workgroup, number of the subgroup.
-    pub(super) place: Place,
-}
-
-/// Which subgroup it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The workgroup's number in dispatch order: x runs fastest.
-    pub workgroup: u64,
-    /// The subgroup's number in its workgroup.
-    pub subgroup: u32,
-}
-
-/// Why a strand stopped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Event {
-    /// It ended.
-    Done,
-    /// It waits at a barrier.
-    Barrier { site: SiteId },
-    /// Its slice is used up, at a loop.
-    Yield { site: SiteId },
-    /// Its slice is used up, behind an access to memory; by random schedules only.
-    Pause,
-    /// In strict mode: what is reported otherwise.
-    Fault { kind: ReportKind, site: SiteId },
-    /// Late reconvergence: these lanes take the other arm of the branch at `pc`.
-    Split { others: Mask },
-    /// Late reconvergence: the arms of a switch part.
-    SplitArms { first: Slot, arms: u16 },
-    /// Late reconvergence: a loop begins.
-    LoopEnter,
-    /// Late reconvergence: a loop ends; without lanes it goes on at `target`.
-    LoopLeave { target: usize },
-}
-
-/// What a strand may use while it runs.
-pub(super) struct Surroundings<'a> {
-    pub(super) context: &'a Context<'a>,
-    pub(super) group: &'a mut super::schedule::Shared,
-    pub(super) tally: &'a mut Tally,
-    pub(super) observer: Option<&'a mut dyn Observer>,
-    pub(super) watch: &'a mut Watch,
-    /// Operations that may still run before the strand yields at a loop; may go below zero.
-    pub(super) fuel: i64,
-}
+use super::strand::{Event, Strand, Surroundings};
+use super::subgroup;
 
 /// A boolean of the register file.
 #[inline(always)]
@@ -189,29 +120,6 @@ fn blend<const N: usize>(d: &mut [u32; N], a: &[u32; N], exec: Mask) {
             let keep = u32::from((bits >> lane) & 1).wrapping_sub(1);
             d[lane] = (d[lane] & keep) | (a[lane] & !keep);
         }
-    }
-}
-
-/// The lanes whose boolean is set, inactive ones included.
-#[inline(always)]
-pub(super) fn bits<const N: usize>(values: &[u32; N]) -> Mask {
-    let mut mask = 0;
-    for (index, chunk) in values.as_chunks::<8>().0.iter().enumerate() {
-        let mut part = 0u32;
-        for (lane, value) in chunk.iter().enumerate() {
-            part |= (value & 1) << lane;
-        }
-        mask |= Mask::from(part) << (8 * index);
-    }
-    mask
-}
-
-/// Runs a scalar function for the active lanes only; the others keep what they had.
-#[inline(always)]
-pub(super) fn each(mut exec: Mask, mut f: impl FnMut(usize)) {
-    while exec != 0 {
-        f(exec.trailing_zeros() as usize);
-        exec &= exec - 1;
     }
 }
 
@@ -464,28 +372,28 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
             Op::Map1(f, d, a) => {
                 let (low, d) = split(&mut strand.registers, d);
                 let a = &low[usize::from(a)];
-                each(exec, |lane| d[lane] = f(a[lane]));
+                for_each_lane(exec, |lane| d[lane] = f(a[lane]));
             }
             Op::Map2(f, d, [a, c]) => {
                 let (low, d) = split(&mut strand.registers, d);
                 let [a, c] = [a, c].map(|register| &low[usize::from(register)]);
-                each(exec, |lane| d[lane] = f(a[lane], c[lane]));
+                for_each_lane(exec, |lane| d[lane] = f(a[lane], c[lane]));
             }
             Op::Map3(f, d, [a, c, e]) => {
                 let (low, d) = split(&mut strand.registers, d);
                 let [a, c, e] = [a, c, e].map(|register| &low[usize::from(register)]);
-                each(exec, |lane| d[lane] = f(a[lane], c[lane], e[lane]));
+                for_each_lane(exec, |lane| d[lane] = f(a[lane], c[lane], e[lane]));
             }
             Op::Map4(f, d, [a, c, e, g]) => {
                 let (low, d) = split(&mut strand.registers, d);
                 let [a, c, e, g] = [a, c, e, g].map(|register| &low[usize::from(register)]);
-                each(exec, |lane| d[lane] = f(a[lane], c[lane], e[lane], g[lane]));
+                for_each_lane(exec, |lane| d[lane] = f(a[lane], c[lane], e[lane], g[lane]));
             }
             Op::FmaHalf(d, operands) => {
                 let fma = if context.fused { scalar::fma_half } else { scalar::mul_add_half };
                 let (low, d) = split(&mut strand.registers, d);
                 let [a, c, e] = operands.map(|register| &low[usize::from(register)]);
-                each(exec, |lane| d[lane] = fma(a[lane], c[lane], e[lane]));
+                for_each_lane(exec, |lane| d[lane] = fma(a[lane], c[lane], e[lane]));
             }
             Op::FmaDouble(d, operands) => {
                 subgroup::fma_double(&mut strand.registers, exec, d, operands, context.fused);

@@ -14,15 +14,16 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::compiled::Compiled;
+use super::config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, Schedule, WORKGROUPS_MAX};
 use super::error::{SimulateError, Trap};
 use super::exchange::{Exchange, GROUPS_MAX, Tags, Watch};
-use super::memory::{Buffer, Memory};
-use super::observe::{Observer, Split};
+use super::memory::{Memory, SimulatedBuffer};
+use super::observe::{ForkObserver, Observer};
 use super::op::{FOLLOW_NONE, Op, ROOT_WORKGROUP};
 use super::report::{Outcome, Tally};
 use super::schedule::{self, Queue, work};
-use super::table::{Context, Root};
-use super::{BUFFER_BYTES_MAX, Compiled, Config, Fma, Reconvergence, Schedule, WORKGROUPS_MAX};
+use super::table::{LaunchContext, Root};
 
 /// Bytes of tags at most, all workers together: 1 GiB. Where more are needed fewer workers run.
 const TAG_BYTES_MAX: u64 = 1 << 30;
@@ -32,7 +33,7 @@ pub(super) struct Unseen;
 
 impl Observer for Unseen {}
 
-impl Split for Unseen {
+impl ForkObserver for Unseen {
     fn fresh(&self) -> Self {
         Self
     }
@@ -41,7 +42,7 @@ impl Split for Unseen {
 }
 
 /// Executes a dispatch; with an observer like `observer` for each worker, where there is one.
-pub(super) fn launch<O: Split>(
+pub(super) fn launch<O: ForkObserver>(
     compiled: &Compiled,
     workgroups: [u32; 3],
     memory: &Memory,
@@ -57,7 +58,7 @@ pub(super) fn launch<O: Split>(
             let mut outcome = tally.outcome(&compiled.code.sites, workgroups);
             for watch in &watches {
                 if let Watch::Exchange(exchange) = watch {
-                    for &follow in exchange.found() {
+                    for &follow in exchange.exchanged_accesses() {
                         let follow = &compiled.code.follows[usize::from(follow)];
                         outcome.depends_on_schedule.insert(follow.line);
                         outcome.depends_on_schedule.extend(&follow.conditions);
@@ -95,7 +96,7 @@ struct Ran<O> {
     seen: Vec<O>,
 }
 
-impl<O: Split> Dispatch<'_, O> {
+impl<O: ForkObserver> Dispatch<'_, O> {
     // Threads
 
     /// Runs it side by side where that gives the answer of a run in turn, else in turn.
@@ -114,7 +115,7 @@ impl<O: Split> Dispatch<'_, O> {
             let before = self.copies();
             let tags = || Watch::Apart(Tags::new(words.iter().copied()));
             let ran = self.run((0..workers).map(|_| tags()).collect())?;
-            if !ran.met && apart(&ran.watches) {
+            if !ran.met && stayed_apart(&ran.watches) {
                 return Ok(ran);
             }
             self.put_back(&before);
@@ -141,7 +142,7 @@ impl<O: Split> Dispatch<'_, O> {
             .collect()
     }
 
-    fn buffer(&self, root: &Root) -> Option<&Buffer> {
+    fn buffer(&self, root: &Root) -> Option<&SimulatedBuffer> {
         match *root {
             Root::Workgroup => None,
             Root::Buffer { group, binding, .. } => self.memory.buffer(group, binding),
@@ -150,17 +151,17 @@ impl<O: Split> Dispatch<'_, O> {
     }
 
     /// The buffers that the program writes, with what they hold.
-    fn copies(&self) -> Vec<(&Buffer, Vec<u32>)> {
+    fn copies(&self) -> Vec<(&SimulatedBuffer, Vec<u32>)> {
         let code = &self.compiled.code;
         let written = code.roots.iter().zip(&code.written).filter(|(_, written)| **written);
         let buffers = written.filter_map(|(root, _)| self.buffer(root));
-        let copy = |buffer: &Buffer| {
+        let copy = |buffer: &SimulatedBuffer| {
             buffer.words.iter().map(|word| word.load(Ordering::Relaxed)).collect()
         };
         buffers.map(|buffer| (buffer, copy(buffer))).collect()
     }
 
-    fn put_back(&self, copies: &[(&Buffer, Vec<u32>)]) {
+    fn put_back(&self, copies: &[(&SimulatedBuffer, Vec<u32>)]) {
         for (buffer, words) in copies {
             for (word, &before) in buffer.words.iter().zip(words) {
                 word.store(before, Ordering::Relaxed);
@@ -173,7 +174,7 @@ impl<O: Split> Dispatch<'_, O> {
         let Self { compiled, workgroups, memory, config, observer } = *self;
         let ops: Vec<Op> = compiled.code.ops.iter().map(|&op| by_policy(op, config.fma)).collect();
         let context = context(compiled, &ops, memory, config)?;
-        let launch = schedule::Launch {
+        let launch = schedule::ScheduledLaunch {
             code: &compiled.code,
             constants: constants(compiled, &context),
             context,
@@ -198,11 +199,11 @@ impl<O: Split> Dispatch<'_, O> {
         }
         // Narrow subgroups use the first lanes of eight.
         let (tally, watches) = match config.width.lanes() {
-            0..=8 => spread::<8>(&launch, config, watches, &mut hooks)?,
-            16 => spread::<16>(&launch, config, watches, &mut hooks)?,
-            32 => spread::<32>(&launch, config, watches, &mut hooks)?,
-            64 => spread::<64>(&launch, config, watches, &mut hooks)?,
-            _ => spread::<128>(&launch, config, watches, &mut hooks)?,
+            0..=8 => run_workers::<8>(&launch, config, watches, &mut hooks)?,
+            16 => run_workers::<16>(&launch, config, watches, &mut hooks)?,
+            32 => run_workers::<32>(&launch, config, watches, &mut hooks)?,
+            64 => run_workers::<64>(&launch, config, watches, &mut hooks)?,
+            _ => run_workers::<128>(&launch, config, watches, &mut hooks)?,
         };
         let met = launch.met.load(Ordering::Relaxed);
         let trap = launch.trap.into_inner().ok().flatten().map(|(_, trap)| trap);
@@ -211,7 +212,7 @@ impl<O: Split> Dispatch<'_, O> {
 }
 
 /// Whether the workgroups of all workers stayed apart.
-fn apart(watches: &[Watch]) -> bool {
+fn stayed_apart(watches: &[Watch]) -> bool {
     let tags: Vec<&Tags> = watches
         .iter()
         .filter_map(|watch| match watch {
@@ -219,7 +220,7 @@ fn apart(watches: &[Watch]) -> bool {
             Watch::Nothing | Watch::Exchange(_) => None,
         })
         .collect();
-    Tags::apart(&tags)
+    Tags::stayed_apart(&tags)
 }
 
 /// Binds the buffers.
@@ -228,7 +229,7 @@ fn context<'a>(
     ops: &'a [Op],
     memory: &'a Memory,
     config: &Config,
-) -> Result<Context<'a>, SimulateError> {
+) -> Result<LaunchContext<'a>, SimulateError> {
     let code = &compiled.code;
     let mut words = Vec::new();
     let mut sizes = Vec::new();
@@ -262,7 +263,7 @@ fn context<'a>(
         }
         words.push(buffer.words.as_slice());
     }
-    Ok(Context {
+    Ok(LaunchContext {
         code: ops,
         accesses: &code.accesses,
         atomics: &code.atomics,
@@ -279,7 +280,7 @@ fn context<'a>(
 }
 
 /// The words of the registers that are the same everywhere, array lengths included.
-fn constants(compiled: &Compiled, context: &Context<'_>) -> Vec<u32> {
+fn constants(compiled: &Compiled, context: &LaunchContext<'_>) -> Vec<u32> {
     let mut constants = compiled.code.constants.clone();
     for length in &compiled.code.lengths {
         debug_assert_ne!(length.root, ROOT_WORKGROUP, "run-time arrays are in buffers");
@@ -299,8 +300,8 @@ fn by_policy(op: Op, fma: Fma) -> Op {
 }
 
 /// Runs the launch on a worker for each of `watches`, and adds their tallies up.
-fn spread<const N: usize>(
-    launch: &schedule::Launch<'_>,
+fn run_workers<const N: usize>(
+    launch: &schedule::ScheduledLaunch<'_>,
     config: &Config,
     mut watches: Vec<Watch>,
     observers: &mut [&mut dyn Observer],

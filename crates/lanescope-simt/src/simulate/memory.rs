@@ -11,15 +11,15 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// Buffers and immediates of a launch.
 #[derive(Debug, Default)]
 pub struct Memory {
-    buffers: BTreeMap<(u32, u32), Buffer>,
-    immediates: Buffer,
+    buffers: BTreeMap<(u32, u32), SimulatedBuffer>,
+    immediates: SimulatedBuffer,
     /// Taken for every 64-bit atomic operation.
     lock: Mutex<()>,
 }
 
 /// Bytes as words that threads may share.
 #[derive(Debug, Default)]
-pub(super) struct Buffer {
+pub(super) struct SimulatedBuffer {
     pub(super) words: Vec<AtomicU32>,
     pub(super) bytes: usize,
 }
@@ -32,34 +32,34 @@ impl Memory {
 
     /// Binds a buffer with these bytes; one that was bound there before is dropped.
     pub fn bind(&mut self, group: u32, binding: u32, bytes: &[u8]) {
-        self.buffers.insert((group, binding), Buffer::new(bytes));
+        self.buffers.insert((group, binding), SimulatedBuffer::new(bytes));
     }
 
     /// Sets the immediates.
     pub fn set_immediates(&mut self, bytes: &[u8]) {
-        self.immediates = Buffer::new(bytes);
+        self.immediates = SimulatedBuffer::new(bytes);
     }
 
     /// The bytes of a buffer, or nothing where none is bound.
     pub fn bytes(&self, group: u32, binding: u32) -> Option<Vec<u8>> {
-        self.buffers.get(&(group, binding)).map(Buffer::to_bytes)
+        self.buffers.get(&(group, binding)).map(SimulatedBuffer::to_bytes)
     }
 
     /// Takes a buffer out, to be bound elsewhere with [`Memory::put`] and no copy.
-    pub fn take(&mut self, group: u32, binding: u32) -> Option<Taken> {
-        self.buffers.remove(&(group, binding)).map(Taken)
+    pub fn take(&mut self, group: u32, binding: u32) -> Option<DetachedBuffer> {
+        self.buffers.remove(&(group, binding)).map(DetachedBuffer)
     }
 
     /// Binds a buffer that was taken from another memory or another binding.
-    pub fn put(&mut self, group: u32, binding: u32, buffer: Taken) {
+    pub fn put(&mut self, group: u32, binding: u32, buffer: DetachedBuffer) {
         self.buffers.insert((group, binding), buffer.0);
     }
 
-    pub(super) fn buffer(&self, group: u32, binding: u32) -> Option<&Buffer> {
+    pub(super) fn buffer(&self, group: u32, binding: u32) -> Option<&SimulatedBuffer> {
         self.buffers.get(&(group, binding))
     }
 
-    pub(super) fn immediates(&self) -> &Buffer {
+    pub(super) fn immediates(&self) -> &SimulatedBuffer {
         &self.immediates
     }
 
@@ -70,12 +70,12 @@ impl Memory {
 
 /// A buffer on its way from one binding to another: how several dispatches share one.
 #[derive(Debug)]
-pub struct Taken(Buffer);
+pub struct DetachedBuffer(SimulatedBuffer);
 
-impl Taken {
+impl DetachedBuffer {
     /// Makes a buffer of these bytes.
     pub fn new(bytes: &[u8]) -> Self {
-        Self(Buffer::new(bytes))
+        Self(SimulatedBuffer::new(bytes))
     }
 
     /// Its bytes.
@@ -84,7 +84,7 @@ impl Taken {
     }
 }
 
-impl Buffer {
+impl SimulatedBuffer {
     pub(super) fn new(bytes: &[u8]) -> Self {
         let words = bytes.chunks(4).map(|chunk| {
             let mut word = [0; 4];

@@ -1,6 +1,6 @@
 //! The SIMT simulator: what an execution is, at any subgroup width.
 //!
-//! Input: a [`Program`], buffers, a [`Config`]. Output: the buffers changed, and an [`Outcome`] with
+//! Input: a [`Program`](crate::program::Program), buffers, a [`Config`]. Output: the buffers changed, and an [`Outcome`] with
 //! the issues, lanes and histogram of every basic block. It measures no time and reads no file.
 //!
 //! # Semantics
@@ -118,145 +118,33 @@
 mod access;
 mod bits;
 mod compile;
+mod compiled;
+mod config;
 mod error;
 mod exchange;
 mod interpret;
 mod launch;
+mod mask;
 mod memory;
 mod observe;
 mod op;
 mod report;
 mod scalar;
 mod schedule;
+mod strand;
 mod subgroup;
 mod table;
 
+pub use compiled::Compiled;
+pub use config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, Schedule};
 pub use error::{Limit, SimulateError, Trap};
-pub use interpret::Place;
-pub use memory::{Memory, Taken};
-pub use observe::{Access, AccessKind, Observer, Space, Split};
+pub use memory::{DetachedBuffer, Memory};
+pub use observe::{Access, AccessKind, ForkObserver, Observer, Space, SubgroupPlace};
 pub use report::{BlockCounts, Outcome, Report, ReportKind};
 
 use self::launch::Unseen;
-use self::table::Code;
-use crate::program::Program;
-use crate::units::Width;
-
-/// Workgroups along a dimension at most: WebGPU's limit.
-const WORKGROUPS_MAX: u32 = 65_535;
-
-/// Invocations a workgroup at most: what the largest GPUs run.
-const INVOCATIONS_MAX: u64 = 1024;
-
-/// Bytes of a buffer at most: offsets are 32 bits, and the last is none.
-pub const BUFFER_BYTES_MAX: u32 = u32::MAX - 15;
-
-/// A program, compiled for the simulator.
-#[derive(Debug)]
-pub struct Compiled {
-    code: Code,
-    file: String,
-    blocks: usize,
-    workgroup_size: [u32; 3],
-}
-
-/// How to execute.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Config {
-    /// Lanes a subgroup.
-    pub width: Width,
-    /// When lanes that parted meet again.
-    pub reconvergence: Reconvergence,
-    /// How `fma` rounds.
-    pub fma: Fma,
-    /// Operations that one subgroup may execute (as blocks count them, and one for each iteration)
-    /// before the launch is stopped. A lane's operations are never more than its subgroup's.
-    pub steps_max: u64,
-    /// Which workgroup runs when.
-    pub schedule: Schedule,
-    /// Whether what would be reported (see [`ReportKind`]) stops the launch instead.
-    pub strict: bool,
-    /// Worker threads at most; nothing means as many as rayon's global pool has. They change how long
-    /// a launch takes and nothing else.
-    pub threads: Option<usize>,
-    /// Whether workgroup memory begins as zeros.
-    pub zero_workgroup_memory: bool,
-}
-
-/// When lanes that parted meet again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reconvergence {
-    /// At the end of the `if` or `switch`, and at each iteration of a loop.
-    Maximal,
-    /// At the end of the innermost loop; outside loops as `Maximal`.
-    Late,
-}
-
-/// How `fma` rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fma {
-    /// Once.
-    Fused,
-    /// After the multiplication and after the addition.
-    Unfused,
-}
-
-/// Which workgroup runs when, wherever that can be seen: a schedule repeats exactly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Schedule {
-    /// In dispatch order, each to its end before the next begins; its subgroups in turn, 65,536
-    /// operations each.
-    InOrder,
-    /// Random slices of random workgroups and subgroups, which end at loops, behind accesses to
-    /// memory and at barriers; fair in the long run.
-    Shuffled {
-        /// Of the random numbers.
-        seed: u64,
-    },
-    /// The youngest workgroup and the last subgroup first; the oldest gets one turn in eight.
-    Unfair {
-        /// Of the random numbers.
-        seed: u64,
-    },
-}
 
 impl Compiled {
-    /// Compiles a program.
-    ///
-    /// # Errors
-    ///
-    /// [`SimulateError::Unsupported`] with the expression and its line where the program uses what
-    /// the simulator does not run, [`SimulateError::Limit`] and [`SimulateError::Invocations`]
-    /// where it is too large.
-    pub fn new(program: &Program) -> Result<Self, SimulateError> {
-        let workgroup_size = program.workgroup_size();
-        let invocations = workgroup_size.iter().map(|&size| u64::from(size)).product();
-        if invocations > INVOCATIONS_MAX {
-            return Err(SimulateError::Invocations { invocations, max: INVOCATIONS_MAX });
-        }
-        Ok(Self {
-            code: compile::compile(program)?,
-            file: program.text().file().to_owned(),
-            blocks: program.blocks().len(),
-            workgroup_size,
-        })
-    }
-
-    /// Instructions of the register program.
-    pub fn instructions(&self) -> usize {
-        self.code.ops.len()
-    }
-
-    /// Registers of a subgroup: words of each lane.
-    pub fn registers(&self) -> usize {
-        self.code.registers
-    }
-
-    /// Whether the program has a barrier.
-    pub fn has_barriers(&self) -> bool {
-        self.code.barriers
-    }
-
     /// Executes a dispatch of `workgroups` over `memory`. Outcome and memory are then the same whatever
     /// the number of threads.
     ///
@@ -279,7 +167,7 @@ impl Compiled {
     /// # Errors
     ///
     /// As [`Compiled::run`]; the observer then has what was seen until then.
-    pub fn run_observed<O: Split>(
+    pub fn run_observed<O: ForkObserver>(
         &self,
         workgroups: [u32; 3],
         memory: &mut Memory,

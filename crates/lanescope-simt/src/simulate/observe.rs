@@ -4,13 +4,12 @@
 //! by default, and none can alter the execution: they get copies. Without an observer a launch
 //! pays one predicted branch a block and an access.
 
-use super::interpret::Place;
 use crate::units::BlockId;
 
 /// Watches an execution. Each worker thread has its own, so that hooks need no lock.
 pub trait Observer: Send {
     /// A subgroup executes a basic block; bit i of `active` is set where lane i is active.
-    fn block(&mut self, place: Place, block: BlockId, active: u128) {
+    fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) {
         let _ = (place, block, active);
     }
 
@@ -21,7 +20,7 @@ pub trait Observer: Send {
 }
 
 /// An observer that several workers can share the work of.
-pub trait Split: Observer + Sized {
+pub trait ForkObserver: Observer + Sized {
     /// Makes an empty observer of the same kind, for another worker.
     fn fresh(&self) -> Self;
 
@@ -33,7 +32,7 @@ pub trait Split: Observer + Sized {
 #[derive(Clone, Copy, Debug)]
 pub struct Access<'a> {
     /// Which subgroup.
-    pub place: Place,
+    pub place: SubgroupPlace,
     /// Which memory.
     pub space: Space,
     /// What it does.
@@ -72,4 +71,13 @@ pub enum AccessKind {
     Store,
     /// Reads and writes atomically; an atomic load or store counts here too.
     Atomic,
+}
+
+/// Which subgroup it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SubgroupPlace {
+    /// The workgroup's number in dispatch order: x runs fastest.
+    pub workgroup: u64,
+    /// The subgroup's number in its workgroup.
+    pub subgroup: u32,
 }

@@ -6,7 +6,6 @@
 //! as 0 or 1. This module executes nothing; [`with_pure`] lists the operations that the interpreter
 //! runs over all lanes at once, inactive ones included, since they write fresh registers only.
 
-use super::exchange::Touch;
 use crate::units::BlockId;
 
 /// The number of a register.
@@ -330,4 +329,18 @@ pub(super) enum Change {
     Word(fn(u32, u32) -> u32),
     /// Of two.
     Wide(fn(u64, u64) -> u64),
+}
+
+/// Operations that commute with themselves at most.
+pub(super) const JOINT_MAX: u8 = 12;
+
+/// What an access does with a word, for workgroups that share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Touch {
+    /// Reads it.
+    Read,
+    /// Writes it, or changes it in a way that does not commute or whose old value is used.
+    Write,
+    /// Changes it by an operation that commutes with itself; its number is below [`JOINT_MAX`].
+    Joint(u8),
 }

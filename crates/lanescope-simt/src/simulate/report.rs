@@ -5,7 +5,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::interpret::{Mask, Place};
+use super::mask::Mask;
+use super::observe::SubgroupPlace;
 use super::op::{SITE_NONE, SiteId};
 use crate::program::Location;
 use crate::units::{BlockId, Executions, Lanes, Parts, Width};
@@ -137,7 +138,7 @@ pub(super) struct Tally {
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     count: u64,
-    first: (Place, u32),
+    first: (SubgroupPlace, u32),
 }
 
 impl Tally {
@@ -175,7 +176,7 @@ impl Tally {
         &mut self,
         kind: ReportKind,
         site: SiteId,
-        place: Place,
+        place: SubgroupPlace,
         mask: Mask,
         width: usize,
     ) {

@@ -12,21 +12,23 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use naga::BuiltIn;
 use pulp::{Arch, Simd, WithSimd};
 
-use super::Schedule;
+use super::config::Schedule;
 use super::error::{Trap, line};
 use super::exchange::{Tags, Watch};
-use super::interpret::{Event, Mask, Place, Strand, Surroundings, each, run};
-use super::observe::Observer;
+use super::interpret::run;
+use super::mask::{Mask, for_each_lane};
+use super::observe::{Observer, SubgroupPlace};
 use super::op::{SiteId, Slot};
 use super::report::{ReportKind, Tally, coordinates};
-use super::table::{Code, Context};
+use super::strand::{Event, Shared, Strand, Surroundings};
+use super::table::{Code, LaunchContext};
 use crate::units::Width;
 use crate::units::random::SplitMix64;
 
 /// What a launch is, for all workers.
-pub(super) struct Launch<'a> {
+pub(super) struct ScheduledLaunch<'a> {
     pub(super) code: &'a Code,
-    pub(super) context: Context<'a>,
+    pub(super) context: LaunchContext<'a>,
     pub(super) file: &'a str,
     pub(super) blocks: usize,
     pub(super) width: Width,
@@ -44,15 +46,6 @@ pub(super) struct Launch<'a> {
     pub(super) trap: Mutex<Option<(u64, Trap)>>,
 }
 
-/// What the subgroups of a workgroup share.
-#[derive(Debug, Default)]
-pub(super) struct Shared {
-    /// Workgroup memory.
-    pub(super) memory: Vec<AtomicU32>,
-    /// The pointer of each `workgroupUniformLoad` since the last barrier.
-    pub(super) uniform: BTreeMap<u32, u32>,
-}
-
 /// A workgroup in flight.
 struct Group<const N: usize> {
     index: u64,
@@ -67,7 +60,7 @@ struct Subgroup<const N: usize> {
     launched: Mask,
     strands: Vec<Live<N>>,
     /// The loops that its strands are in, late reconvergence only.
-    loops: Vec<Reunion<N>>,
+    loops: Vec<LoopMerge<N>>,
     steps: u64,
 }
 
@@ -78,7 +71,7 @@ struct Live<const N: usize> {
 }
 
 /// Where the strands of a loop come together again.
-struct Reunion<const N: usize> {
+struct LoopMerge<const N: usize> {
     expected: Mask,
     arrived: Mask,
     /// The lanes that the strand had when it came.
@@ -117,7 +110,7 @@ const IN_FLIGHT_MAX: usize = 16;
 const SLICE: i64 = 1 << 16;
 
 impl<const N: usize> Queue<N> {
-    pub(super) fn new(launch: &Launch<'_>) -> Self {
+    pub(super) fn new(launch: &ScheduledLaunch<'_>) -> Self {
         let count = launch.workgroups.iter().map(|&count| u64::from(count)).product();
         let random = match launch.schedule {
             Schedule::InOrder => Random(SplitMix64::new(0)),
@@ -131,7 +124,7 @@ impl<const N: usize> Queue<N> {
     // Workgroups
 
     /// Chooses the workgroup that runs next. The oldest in flight always gets its turn again.
-    fn take(&mut self, launch: &Launch<'_>, pool: &mut Pool<N>) -> Option<Group<N>> {
+    fn take(&mut self, launch: &ScheduledLaunch<'_>, pool: &mut Pool<N>) -> Option<Group<N>> {
         let waiting = self.waiting.len();
         self.picks += 1;
         let start = match launch.schedule {
@@ -174,7 +167,7 @@ struct Pool<const N: usize> {
 }
 
 impl<const N: usize> Pool<N> {
-    fn group(&mut self, launch: &Launch<'_>, index: u64) -> Group<N> {
+    fn group(&mut self, launch: &ScheduledLaunch<'_>, index: u64) -> Group<N> {
         let mut shared = self.shared.pop().unwrap_or_default();
         // What is not zeroed is recognisably nothing.
         let first = if launch.zero_workgroup_memory { 0 } else { 0xdead_beef };
@@ -205,7 +198,12 @@ impl<const N: usize> Pool<N> {
     }
 
     /// A strand at the program's start.
-    fn strand(&mut self, launch: &Launch<'_>, place: Place, launched: Mask) -> Strand<N> {
+    fn strand(
+        &mut self,
+        launch: &ScheduledLaunch<'_>,
+        place: SubgroupPlace,
+        launched: Mask,
+    ) -> Strand<N> {
         let mut strand = self.strands.pop().unwrap_or_else(|| {
             let mut registers = vec![[0; N]; launch.code.registers];
             for (register, &word) in registers.iter_mut().zip(&launch.constants) {
@@ -250,7 +248,7 @@ pub(super) fn knows(builtin: BuiltIn) -> bool {
     )
 }
 
-impl Launch<'_> {
+impl ScheduledLaunch<'_> {
     // Subgroups
 
     /// Sets the registers of built-in values. Lane l of subgroup s is the invocation whose local
@@ -293,8 +291,8 @@ impl Launch<'_> {
 
     /// Stops the workgroups after this one. Earlier ones go on: the earliest trap is the one that is
     /// told, whoever comes to his first.
-    fn trapped(&self, index: u64, trap: Trap) {
-        let mut first = locked(&self.trap);
+    fn note_trap(&self, index: u64, trap: Trap) {
+        let mut first = lock(&self.trap);
         if first.as_ref().is_none_or(|&(other, _)| index < other) {
             *first = Some((index, trap));
         }
@@ -303,13 +301,13 @@ impl Launch<'_> {
 }
 
 /// Takes a lock; nothing that holds one panics halfway through a change.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Runs workgroups until none is left.
 pub(super) fn work<const N: usize>(
-    launch: &Launch<'_>,
+    launch: &ScheduledLaunch<'_>,
     queue: &Mutex<Queue<N>>,
     observer: Option<&mut dyn Observer>,
     watch: Watch,
@@ -318,14 +316,14 @@ pub(super) fn work<const N: usize>(
     let pool = Pool { strands: Vec::new(), shared: Vec::new() };
     let mut worker = Worker { launch, arch: Arch::new(), tally, pool, observer, watch };
     while !launch.met.load(Ordering::Relaxed) {
-        let Some(mut group) = locked(queue).take(launch, &mut worker.pool) else { break };
+        let Some(mut group) = lock(queue).take(launch, &mut worker.pool) else { break };
         if group.index > launch.stop.load(Ordering::Relaxed) {
             continue;
         }
         match worker.group(&mut group) {
             Ok(true) => worker.pool.shared.push(group.shared),
-            Ok(false) => locked(queue).waiting.push(group),
-            Err(trap) => launch.trapped(group.index, trap),
+            Ok(false) => lock(queue).waiting.push(group),
+            Err(trap) => launch.note_trap(group.index, trap),
         }
         if let Watch::Apart(Tags { met: true, .. }) = worker.watch {
             launch.met.store(true, Ordering::Relaxed);
@@ -335,7 +333,7 @@ pub(super) fn work<const N: usize>(
 }
 
 struct Worker<'a, 'o, const N: usize> {
-    launch: &'a Launch<'a>,
+    launch: &'a ScheduledLaunch<'a>,
     arch: Arch,
     tally: Tally,
     pool: Pool<N>,
@@ -396,8 +394,10 @@ impl<const N: usize> Worker<'_, '_, N> {
 
     /// Runs each strand of a subgroup; says whether one has used its slice.
     fn subgroup(&mut self, group: &mut Group<N>, number: usize) -> Result<bool, Trap> {
-        let place =
-            Place { workgroup: group.index, subgroup: u32::try_from(number).unwrap_or(u32::MAX) };
+        let place = SubgroupPlace {
+            workgroup: group.index,
+            subgroup: u32::try_from(number).unwrap_or(u32::MAX),
+        };
         let subgroup = &mut group.subgroups[number];
         if !subgroup.started {
             subgroup.started = true;
@@ -495,7 +495,7 @@ impl<const N: usize> Worker<'_, '_, N> {
                 let arrived = here.fold(0, |mask, live| mask | live.strand.exec);
                 let missing = subgroup.launched & !arrived;
                 if missing != 0 {
-                    let place = Place { workgroup: group.index, subgroup: number };
+                    let place = SubgroupPlace { workgroup: group.index, subgroup: number };
                     let kind = ReportKind::DivergentBarrier;
                     self.tally.report(kind, site, place, missing, self.launch.width.index());
                     if self.launch.context.strict {
@@ -574,7 +574,7 @@ impl<const N: usize> Subgroup<N> {
         let strand = &mut self.strands[index].strand;
         strand.loops.push(self.loops.len());
         let (expected, outer) = (strand.exec, strand.lanes);
-        self.loops.push(Reunion { expected, arrived: 0, outer, merged: None });
+        self.loops.push(LoopMerge { expected, arrived: 0, outer, merged: None });
         strand.lanes = expected;
     }
 
@@ -613,7 +613,7 @@ impl<const N: usize> Strand<N> {
     /// Takes over the lanes of another strand that waits at the same place.
     fn join(&mut self, other: &Self) {
         for (own, others) in self.registers.iter_mut().zip(&other.registers) {
-            each(other.lanes, |lane| own[lane] = others[lane]);
+            for_each_lane(other.lanes, |lane| own[lane] = others[lane]);
         }
         for (own, others) in self.slots.iter_mut().zip(&other.slots) {
             *own |= others;

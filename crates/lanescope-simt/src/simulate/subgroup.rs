@@ -5,9 +5,10 @@
 //! match because none of it vectorises.
 
 use super::access::go_on;
-use super::interpret::{Mask, Strand, Surroundings, bits, each};
+use super::mask::{Mask, bits, for_each_lane};
 use super::op::{Reg, Scan, Shuffle, SiteId};
 use super::report::ReportKind;
+use super::strand::{Strand, Surroundings};
 
 fn wide<const N: usize>(file: &[[u32; N]], register: Reg, lane: usize) -> u64 {
     let register = usize::from(register);
@@ -46,7 +47,7 @@ pub(super) fn collective<const N: usize>(
 ) {
     let [dst, src, identity] = [dst, src, identity].map(usize::from);
     let mut total = None;
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         let value = file[src][lane];
         let before = total;
         let after = before.map_or(value, |before| fold(before, value));
@@ -71,7 +72,7 @@ pub(super) fn collective_wide<const N: usize>(
     scan: Scan,
 ) {
     let mut total = None;
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         let value = wide(file, src, lane);
         let before = total;
         let after = before.map_or(value, |before| fold(before, value));
@@ -83,7 +84,7 @@ pub(super) fn collective_wide<const N: usize>(
         set_wide(file, dst, lane, result);
     });
     if let (Scan::Reduce, Some(total)) = (scan, total) {
-        each(exec, |lane| set_wide(file, dst, lane, total));
+        for_each_lane(exec, |lane| set_wide(file, dst, lane, total));
     }
 }
 
@@ -105,7 +106,7 @@ pub(super) fn shuffle<const N: usize>(
     let first = exec.trailing_zeros() as usize;
     let launched = strand.launched;
     let (mut missed, mut edge): (Mask, Mask) = (0, 0);
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         let index = file[index][lane] as usize;
         let source = match mode {
             Shuffle::First => first,
@@ -142,7 +143,7 @@ pub(super) fn wide1<const N: usize>(
     d: Reg,
     a: Reg,
 ) {
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         let value = f(wide(file, a, lane));
         set_wide(file, d, lane, value);
     });
@@ -156,7 +157,7 @@ pub(super) fn wide2<const N: usize>(
     d: Reg,
     [a, b]: [Reg; 2],
 ) {
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         let value = f(wide(file, a, lane), wide(file, b, lane));
         set_wide(file, d, lane, value);
     });
@@ -170,7 +171,7 @@ pub(super) fn fma_double<const N: usize>(
     operands: [Reg; 3],
     fused: bool,
 ) {
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         let [a, b, c] = operands.map(|register| f64::from_bits(wide(file, register, lane)));
         let value = if fused { a.mul_add(b, c) } else { a * b + c };
         set_wide(file, d, lane, value.to_bits());
@@ -185,7 +186,7 @@ pub(super) fn wide_test<const N: usize>(
     d: Reg,
     [a, b]: [Reg; 2],
 ) {
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         file[usize::from(d)][lane] = f(wide(file, a, lane), wide(file, b, lane));
     });
 }
@@ -198,7 +199,7 @@ pub(super) fn widen<const N: usize>(
     d: Reg,
     a: Reg,
 ) {
-    each(exec, |lane| {
+    for_each_lane(exec, |lane| {
         let value = f(file[usize::from(a)][lane]);
         set_wide(file, d, lane, value);
     });
@@ -212,5 +213,5 @@ pub(super) fn narrow<const N: usize>(
     d: Reg,
     a: Reg,
 ) {
-    each(exec, |lane| file[usize::from(d)][lane] = f(wide(file, a, lane)));
+    for_each_lane(exec, |lane| file[usize::from(d)][lane] = f(wide(file, a, lane)));
 }

@@ -1,6 +1,6 @@
 //! What the compiler hands to the interpreter: the code and its tables.
 //!
-//! Input: what `compile` found. Output: [`Code`], fixed for a program, and [`Context`], the view of
+//! Input: what `compile` found. Output: [`Code`], fixed for a program, and [`LaunchContext`], the view of
 //! it for one launch. Nothing here changes while a launch runs, except the words of the buffers.
 
 use std::sync::Mutex;
@@ -74,7 +74,7 @@ pub(super) struct Length {
 }
 
 /// A launch's view of the program.
-pub(super) struct Context<'a> {
+pub(super) struct LaunchContext<'a> {
     pub(super) code: &'a [Op],
     pub(super) accesses: &'a [At],
     pub(super) atomics: &'a [AtomicOp],

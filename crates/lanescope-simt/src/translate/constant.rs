@@ -23,8 +23,8 @@ use std::collections::BTreeMap;
 use naga::proc::NameKey;
 use naga::{AddressSpace, Expression, GlobalVariable, Handle, StructMember, Type, TypeInner};
 
-use super::function::Frame;
-use super::{Result, Writer};
+use super::frame::TranslatedFunction;
+use super::{Constant, Result, Writer};
 
 /// Constant memory of a module in bytes, on every NVIDIA GPU.
 const MEMORY_BYTES: u32 = 64 << 10;
@@ -38,29 +38,6 @@ const TWICE_BYTES_MAX: u32 = 1 << 10;
 
 /// The bytes of a number whose neighbours are read apart from it.
 const WORD_BYTES: u32 = 4;
-
-/// A variable in constant memory, which has the first bytes of a uniform buffer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Constant {
-    /// Its name in the namespace `wgsl`.
-    pub name: String,
-    /// Bind group of the buffer.
-    pub group: u32,
-    /// Its binding.
-    pub binding: u32,
-    /// Size in bytes.
-    pub size: u32,
-    /// How many copies lie there, one after the other.
-    pub copies: u32,
-}
-
-impl Constant {
-    /// The name that the module has for it: C++'s, with the namespace. Without one a uniform buffer
-    /// called `clock` would be CUDA's.
-    pub fn symbol(&self) -> String {
-        format!("_ZN4wgsl{}{}E", self.name.len(), self.name)
-    }
-}
 
 impl<'a> Writer<'a> {
     /// The uniform buffers that constant memory has room for, with the number of their copies.
@@ -118,7 +95,7 @@ impl<'a> Writer<'a> {
     /// What is read of a place in constant memory: numbers at odd words from the second copy.
     pub(super) fn copy_read(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         pointer: Handle<Expression>,
         text: &str,
     ) -> Option<String> {
@@ -139,7 +116,7 @@ impl<'a> Writer<'a> {
     /// The variable whose member a pointer leads to, and where in it that stands, in bytes.
     fn member_offset(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         pointer: Handle<Expression>,
     ) -> Option<(Handle<GlobalVariable>, u32)> {
         let (base, index) = match frame.function.expressions[pointer] {

@@ -11,16 +11,16 @@
 use naga::proc::{NameKey, TypeResolution};
 use naga::{Expression, Handle, Scalar, TypeInner, VectorSize};
 
-use super::function::Frame;
-use super::place::{COMPONENTS, member};
+use super::frame::TranslatedFunction;
+use super::text::{COMPONENTS, bare, member};
 use super::{Result, Writer};
-use crate::program::builtin::Kind;
+use crate::program::builtin::BuiltinKind;
 
 impl<'a> Writer<'a> {
     /// An expression as it is used: its variable, or its text.
     pub(super) fn value(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
     ) -> Result<String> {
         match frame.values.get(&handle) {
@@ -32,7 +32,7 @@ impl<'a> Writer<'a> {
     /// The type of an expression, in C++.
     pub(super) fn expression_type(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
     ) -> Result<String> {
         let span = frame.span_of(handle);
@@ -45,7 +45,7 @@ impl<'a> Writer<'a> {
     /// The scalar type of an expression's components.
     pub(super) fn scalar_of(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
     ) -> Result<Scalar> {
         let inner = frame.type_of(self.module, handle);
@@ -56,9 +56,9 @@ impl<'a> Writer<'a> {
     /// The kind of an expression's components.
     pub(super) fn kind_of(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
-    ) -> Result<Kind> {
+    ) -> Result<BuiltinKind> {
         let scalar = self.scalar_of(frame, handle)?;
         self.kind(scalar, frame.span_of(handle))
     }
@@ -66,7 +66,7 @@ impl<'a> Writer<'a> {
     /// The size of a vector, or nothing for scalars.
     pub(super) fn size_of(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
     ) -> Option<VectorSize> {
         match *frame.type_of(self.module, handle) {
@@ -78,7 +78,7 @@ impl<'a> Writer<'a> {
     /// The name of the variable that holds an expression.
     pub(super) fn variable_name(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
     ) -> String {
         match frame.function.named_expressions.get(&handle) {
@@ -87,7 +87,11 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn expression(&mut self, frame: &Frame<'a>, handle: Handle<Expression>) -> Result<String> {
+    fn expression(
+        &mut self,
+        frame: &TranslatedFunction<'a>,
+        handle: Handle<Expression>,
+    ) -> Result<String> {
         let span = frame.span_of(handle);
         let function = frame.function;
         match function.expressions[handle] {
@@ -162,7 +166,7 @@ impl<'a> Writer<'a> {
     /// The parts of a composite: vectors inside a vector are taken apart.
     fn components(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         ty: Handle<naga::Type>,
         components: &[Handle<Expression>],
     ) -> Result<Vec<String>> {
@@ -185,7 +189,7 @@ impl<'a> Writer<'a> {
     /// A part of a value at an index that is not known.
     fn access(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
         base: Handle<Expression>,
         index: Handle<Expression>,
@@ -196,7 +200,7 @@ impl<'a> Writer<'a> {
             self.prelude.need(&format!("component{}", size as u32));
             return Ok(format!("component({}, {number})", bare(&text)));
         }
-        if self.checked() && !self.within(frame, base, index) {
+        if self.is_checked() && !self.is_within_bounds(frame, base, index) {
             let count = self.count(frame, base)?;
             let zero = self.expression_type(frame, handle)?;
             return Ok(format!("({number} < {count} ? {text}[{number}] : {zero}{{}})"));
@@ -207,7 +211,7 @@ impl<'a> Writer<'a> {
     /// A part of a value at a known index.
     fn part(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         base: Handle<Expression>,
         text: &str,
         index: u32,
@@ -225,47 +229,5 @@ impl<'a> Writer<'a> {
             TypeInner::Vector { .. } => Ok(format!("{text}.{}", COMPONENTS[(index & 3) as usize])),
             _ => Ok(format!("{text}[{index}u]")),
         }
-    }
-}
-
-/// An expression without the parentheses around the whole of it.
-pub(super) fn bare(text: &str) -> &str {
-    let Some(inner) = text.strip_prefix('(').and_then(|rest| rest.strip_suffix(')')) else {
-        return text;
-    };
-    let mut depth = 0_i32;
-    for byte in inner.bytes() {
-        match byte {
-            b'(' => depth += 1,
-            b')' if depth == 0 => return text,
-            b')' => depth -= 1,
-            _ => {}
-        }
-    }
-    inner
-}
-
-/// A condition's opposite.
-pub(super) fn negated(text: &str) -> String {
-    let simple = |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    match text.strip_prefix('!') {
-        Some(rest) if simple(rest) || bare(rest) != rest => rest.to_owned(),
-        _ if simple(text) || bare(text) != text => format!("!{text}"),
-        _ => format!("!({text})"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parentheses_go_only_where_they_hold_everything() {
-        assert_eq!(bare("(a + b)"), "a + b");
-        assert_eq!(bare("(a) + (b)"), "(a) + (b)");
-        assert_eq!(bare("f(a)"), "f(a)");
-        assert_eq!(negated("(a < b)"), "!(a < b)");
-        assert_eq!(negated("!(a < b)"), "(a < b)");
-        assert_eq!(negated("f(a)"), "!(f(a))");
     }
 }

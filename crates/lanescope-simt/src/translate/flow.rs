@@ -12,26 +12,15 @@ use naga::{Expression, Handle, Statement, SwitchValue};
 
 use self::reach::{Ending, ending, subgroups_in_node, waits};
 pub(super) use self::reach::{subgroups_in, tracked};
-use super::expression::{bare, negated};
-use super::function::Frame;
+use super::frame::{EnclosingConstruct, TranslatedFunction};
+use super::text::{bare, negate};
 use super::{Result, Writer};
 use crate::program::walk::Exits;
 use crate::program::{Body, Case, Node, Straight};
 
-/// A loop or switch around what is being written.
-#[derive(Clone, Debug)]
-pub(super) struct Construct {
-    /// Whether it is a loop.
-    pub(super) repeats: bool,
-    /// Whether lanes that leave note so and wait.
-    tracked: bool,
-    /// Where `continue` jumps to, where it is not C++'s own place.
-    label: Option<String>,
-}
-
 /// Where a construct stands in its function.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct ConstructPlace {
     /// Whether it is in a sequence that ends the function.
     outermost: bool,
     /// Whether nothing follows it.
@@ -43,7 +32,7 @@ impl<'a> Writer<'a> {
     ///
     /// With `tail`, nothing follows the construct in its function: a lane that returns leaves nobody
     /// waiting.
-    fn construct_tracked(&self, frame: &Frame<'a>, node: &Node, tail: bool) -> bool {
+    fn tracks_construct(&self, frame: &TranslatedFunction<'a>, node: &Node, tail: bool) -> bool {
         if !frame.tracked {
             return false;
         }
@@ -58,22 +47,27 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether anything in a body asks for its mask.
-    fn wants_mask(&self, frame: &Frame<'a>, nodes: &[Node]) -> bool {
+    fn wants_mask(&self, frame: &TranslatedFunction<'a>, nodes: &[Node]) -> bool {
         nodes.iter().any(|node| match node {
             Node::Straight(_) => subgroups_in_node(&self.tracked, node),
             Node::If { .. } | Node::Switch { .. } | Node::Loop { .. } => {
-                self.construct_tracked(frame, node, false)
+                self.tracks_construct(frame, node, false)
             }
         })
     }
 
     /// Writes a function's body.
-    pub(super) fn body(&mut self, frame: &mut Frame<'a>, body: &Body) -> Result<()> {
+    pub(super) fn body(&mut self, frame: &mut TranslatedFunction<'a>, body: &Body) -> Result<()> {
         self.nodes(frame, &body.nodes, true)
     }
 
     /// Writes nodes; `outermost` where nothing follows them in the function.
-    fn nodes(&mut self, frame: &mut Frame<'a>, nodes: &[Node], outermost: bool) -> Result<()> {
+    fn nodes(
+        &mut self,
+        frame: &mut TranslatedFunction<'a>,
+        nodes: &[Node],
+        outermost: bool,
+    ) -> Result<()> {
         for (index, node) in nodes.iter().enumerate() {
             let rest = &nodes[index + 1..];
             let tail = outermost && rest.is_empty();
@@ -84,7 +78,7 @@ impl<'a> Writer<'a> {
                 }
                 Node::If { condition, accept, reject, span } => {
                     frame.span = *span;
-                    let place = Place { outermost, tail };
+                    let place = ConstructPlace { outermost, tail };
                     self.branch(frame, node, (*condition, accept, reject), place)?
                 }
                 Node::Switch { selector, cases, span } => {
@@ -106,7 +100,12 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes what follows a construct that some lanes leave for farther away.
-    fn rest(&mut self, frame: &mut Frame<'a>, rest: &[Node], outermost: bool) -> Result<()> {
+    fn rest(
+        &mut self,
+        frame: &mut TranslatedFunction<'a>,
+        rest: &[Node],
+        outermost: bool,
+    ) -> Result<()> {
         let mask = if self.wants_mask(frame, rest) {
             let name = self.namer.call("mask");
             let ballot = format!("__ballot_sync({}, leaving == STAYS)", frame.mask);
@@ -131,7 +130,7 @@ impl<'a> Writer<'a> {
     /// follows it in its function.
     fn arm(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         body: &Body,
         mask: Option<String>,
         tail: bool,
@@ -149,19 +148,19 @@ impl<'a> Writer<'a> {
     /// Writes a branch; whether some lanes now wait to leave.
     fn branch(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         node: &Node,
         (condition, accept, reject): (Handle<Expression>, &Body, &Body),
-        Place { outermost, tail }: Place,
+        ConstructPlace { outermost, tail }: ConstructPlace,
     ) -> Result<bool> {
         let line = self.line(frame.span);
         let text = self.value(frame, condition)?;
         if accept.nodes.is_empty() && reject.nodes.is_empty() {
             return Ok(false);
         }
-        if !self.construct_tracked(frame, node, tail) {
+        if !self.tracks_construct(frame, node, tail) {
             if accept.nodes.is_empty() {
-                frame.open(line, &format!("if ({}) {{", bare(&negated(&text))));
+                frame.open(line, &format!("if ({}) {{", bare(&negate(&text))));
                 self.arm(frame, reject, None, tail)?;
             } else {
                 frame.open(line, &format!("if ({}) {{", bare(&text)));
@@ -177,7 +176,7 @@ impl<'a> Writer<'a> {
         }
         let text = self.named_condition(frame, line, &text);
         // Where all lanes have the same condition they stay together: no vote.
-        let alike = self.alike(frame, condition);
+        let alike = self.is_uniform(frame, condition);
         if self.leave_at_once(frame, (&text, alike), accept, reject, outermost)? {
             return Ok(false);
         }
@@ -189,7 +188,7 @@ impl<'a> Writer<'a> {
         } else if wanted != [false, false] {
             let name = self.namer.call("mask");
             // One vote gives both masks: the other arm's lanes are the rest.
-            let (asked, arm) = if wanted[0] { (text.clone(), 0) } else { (negated(&text), 1) };
+            let (asked, arm) = if wanted[0] { (text.clone(), 0) } else { (negate(&text), 1) };
             let ballot = format!("__ballot_sync({parent}, {})", bare(&asked));
             frame.put(line, &format!("const u32 {name} = {ballot};"));
             masks[arm] = Some(name.clone());
@@ -201,7 +200,7 @@ impl<'a> Writer<'a> {
         }
         let [first, second] = masks;
         if accept.nodes.is_empty() {
-            frame.open(line, &format!("if ({}) {{", bare(&negated(&text))));
+            frame.open(line, &format!("if ({}) {{", bare(&negate(&text))));
             self.arm(frame, reject, second, tail)?;
         } else {
             frame.open(line, &format!("if ({}) {{", bare(&text)));
@@ -221,7 +220,7 @@ impl<'a> Writer<'a> {
     /// The condition comes with whether it is the same in all lanes.
     fn leave_at_once(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         (condition, alike): (&str, bool),
         accept: &Body,
         reject: &Body,
@@ -238,7 +237,7 @@ impl<'a> Writer<'a> {
         let (gone, asked, others) = if possible(accept) && !Exits::of_body(reject).any() {
             (accept, condition.to_owned(), reject)
         } else if possible(reject) && !Exits::of_body(accept).any() {
-            (reject, negated(condition), accept)
+            (reject, negate(condition), accept)
         } else {
             return Ok(false);
         };
@@ -253,7 +252,7 @@ impl<'a> Writer<'a> {
         };
         let stay = match &leavers {
             Some(leavers) => format!("{mask} & ~{leavers}"),
-            None => format!("__ballot_sync({mask}, {})", bare(&negated(&asked))),
+            None => format!("__ballot_sync({mask}, {})", bare(&negate(&asked))),
         };
         if alike {
             // All of them leave, or none.
@@ -279,7 +278,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Writes the arm of the lanes that stay, in a scope of its own.
-    fn nodes_inline(&mut self, frame: &mut Frame<'a>, body: &Body) -> Result<()> {
+    fn nodes_inline(&mut self, frame: &mut TranslatedFunction<'a>, body: &Body) -> Result<()> {
         if body.nodes.is_empty() {
             return Ok(());
         }
@@ -290,7 +289,12 @@ impl<'a> Writer<'a> {
     }
 
     /// A condition that can be written several times.
-    fn named_condition(&mut self, frame: &mut Frame<'a>, line: Option<u32>, text: &str) -> String {
+    fn named_condition(
+        &mut self,
+        frame: &mut TranslatedFunction<'a>,
+        line: Option<u32>,
+        text: &str,
+    ) -> String {
         if text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
             return text.to_owned();
         }
@@ -304,18 +308,18 @@ impl<'a> Writer<'a> {
     /// Writes a switch; whether some lanes now wait to leave.
     fn switch(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         node: &Node,
         (selector, cases): (Handle<Expression>, &[Case]),
         tail: bool,
     ) -> Result<bool> {
         let line = self.line(frame.span);
         let text = self.value(frame, selector)?;
-        let tracked = self.construct_tracked(frame, node, tail);
+        let tracked = self.tracks_construct(frame, node, tail);
         if cases.iter().any(|case| case.fall_through && !case.body.nodes.is_empty()) {
             return Err(self.unsupported("case that falls through into another", frame.span));
         }
-        frame.constructs.push(Construct { repeats: false, tracked, label: None });
+        frame.constructs.push(EnclosingConstruct { repeats: false, tracked, label: None });
         // All masks are made before the switch, while all of its lanes can still vote.
         let masks = if tracked { self.arm_masks(frame, &text, cases) } else { Vec::new() };
         frame.open(line, &format!("switch ({}) {{", bare(&text)));
@@ -355,7 +359,7 @@ impl<'a> Writer<'a> {
     /// Writes the masks of a switch's arms: for each case its arm's, where that asks for one.
     fn arm_masks(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         selector: &str,
         cases: &[Case],
     ) -> Vec<Option<String>> {
@@ -405,7 +409,7 @@ impl<'a> Writer<'a> {
     /// Writes a loop; whether some lanes now wait to leave.
     fn repeat(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         node: &Node,
         (body, continuing): (&Body, &Body),
         break_if: Option<Handle<Expression>>,
@@ -413,7 +417,7 @@ impl<'a> Writer<'a> {
     ) -> Result<bool> {
         let span = frame.span;
         let number = frame.loops;
-        // `bake` numbers a loop before those inside it.
+        // `materialise` numbers a loop before those inside it.
         frame.loops += 1;
         for handle in frame.bake.hoisted.get(&number).cloned().unwrap_or_default() {
             let ty = self.expression_type(frame, handle)?;
@@ -421,10 +425,10 @@ impl<'a> Writer<'a> {
             frame.put(None, &format!("{ty} {name};"));
             frame.values.insert(handle, name);
         }
-        if self.construct_tracked(frame, node, false) {
+        if self.tracks_construct(frame, node, false) {
             let around = frame.counters.len();
             frame.counters.extend(self.counters(frame, (body, continuing), before));
-            let waits = self.repeat_tracked(frame, node, body, continuing, break_if);
+            let waits = self.write_tracked_loop(frame, node, body, continuing, break_if);
             frame.counters.truncate(around);
             return waits;
         }
@@ -432,7 +436,7 @@ impl<'a> Writer<'a> {
         let plain = continuing.nodes.is_empty() && break_if.is_none();
         let label =
             (Exits::of_body(body).continues && !plain).then(|| self.namer.call("continuing"));
-        let construct = Construct { repeats: true, tracked: false, label: label.clone() };
+        let construct = EnclosingConstruct { repeats: true, tracked: false, label: label.clone() };
         frame.constructs.push(construct);
         frame.open(self.line(span), "while (true) {");
         if label.is_some() {
@@ -454,9 +458,9 @@ impl<'a> Writer<'a> {
         Ok(false)
     }
 
-    fn repeat_tracked(
+    fn write_tracked_loop(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         node: &Node,
         body: &Body,
         continuing: &Body,
@@ -466,7 +470,7 @@ impl<'a> Writer<'a> {
         // The loop has a mask of its own, which lanes that leave go out of turn by turn.
         let mask = self.namer.call("mask");
         frame.put(self.line(span), &format!("u32 {mask} = {};", frame.mask));
-        frame.constructs.push(Construct { repeats: true, tracked: true, label: None });
+        frame.constructs.push(EnclosingConstruct { repeats: true, tracked: true, label: None });
         frame.open(self.line(span), "while (true) {");
         let outer = std::mem::replace(&mut frame.mask, mask.clone());
         let direct = std::mem::replace(&mut frame.direct, true);
@@ -492,8 +496,8 @@ impl<'a> Writer<'a> {
         if let Some(condition) = break_if {
             let text = self.value(frame, condition)?;
             let text = self.named_condition(frame, self.line(span), &text);
-            if !self.alike(frame, condition) {
-                frame.put(None, &format!("{mask} = __ballot_sync({mask}, {});", negated(&text)));
+            if !self.is_uniform(frame, condition) {
+                frame.put(None, &format!("{mask} = __ballot_sync({mask}, {});", negate(&text)));
             }
             frame.put(None, &format!("if ({text}) {{ break; }}"));
         }
@@ -511,7 +515,7 @@ impl<'a> Writer<'a> {
     /// Writes a basic block.
     fn straight(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         straight: &Straight,
         outermost: bool,
     ) -> Result<()> {
@@ -534,7 +538,7 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn leave(&self, frame: &mut Frame<'a>, line: Option<u32>) {
+    fn leave(&self, frame: &mut TranslatedFunction<'a>, line: Option<u32>) {
         let around = frame.constructs.last();
         let tracked = around.is_some_and(|around| around.tracked);
         let jumps = frame.direct && around.is_some_and(|around| around.repeats);
@@ -546,14 +550,14 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn skip(&self, frame: &mut Frame<'a>, line: Option<u32>) {
+    fn skip(&self, frame: &mut TranslatedFunction<'a>, line: Option<u32>) {
         let around = frame.constructs.iter().rev().find(|around| around.repeats).cloned();
         match around {
-            Some(Construct { tracked: true, .. }) => {
+            Some(EnclosingConstruct { tracked: true, .. }) => {
                 frame.leaving = true;
                 frame.put(line, "leaving = CONTINUES;");
             }
-            Some(Construct { label: Some(label), .. }) => {
+            Some(EnclosingConstruct { label: Some(label), .. }) => {
                 frame.put(line, &format!("goto {label};"));
             }
             Some(_) | None => frame.put(line, "continue;"),
@@ -562,7 +566,7 @@ impl<'a> Writer<'a> {
 
     fn return_from(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         line: Option<u32>,
         value: Option<Handle<Expression>>,
         outermost: bool,

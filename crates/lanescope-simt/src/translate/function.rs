@@ -10,57 +10,15 @@ use std::fmt::Write as _;
 use naga::proc::NameKey;
 use naga::valid::FunctionInfo;
 use naga::{
-    AddressSpace, ArraySize, BuiltIn, Expression, Function, FunctionArgument, GlobalVariable,
-    Handle, LocalVariable, Module, Span, StorageAccess, Type, TypeInner,
+    AddressSpace, ArraySize, BuiltIn, Function, FunctionArgument, GlobalVariable, Handle, Module,
+    Span, StorageAccess, Type, TypeInner,
 };
 
-use super::alike::{Counter, changes};
-use super::bake::{Bake, bake};
-use super::flow::Construct;
+use super::frame::{Owner, TranslatedFunction};
+use super::materialise::materialise;
+use super::uniform::changes;
 use super::{Constant, Length, Parameter, Result, WIDTH, Writer};
 use crate::program::Body;
-
-/// Whose body is being written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
-    Function(Handle<Function>),
-    EntryPoint,
-}
-
-/// A function that is being written.
-pub(super) struct Frame<'a> {
-    pub(super) owner: Owner,
-    pub(super) function: &'a Function,
-    pub(super) info: &'a FunctionInfo,
-    pub(super) bake: Bake,
-    /// The variables that hold expressions.
-    pub(super) values: BTreeMap<Handle<Expression>, String>,
-    /// Whether a subgroup operation is reachable.
-    pub(super) tracked: bool,
-    /// The mask of active lanes, where it is tracked.
-    pub(super) mask: String,
-    /// Whether lanes that leave may do so by a jump: none waits for them here.
-    pub(super) direct: bool,
-    /// The loops and switches around, innermost last.
-    pub(super) constructs: Vec<Construct>,
-    /// The counters of the loops around.
-    pub(super) counters: Vec<Counter>,
-    /// How often the whole function changes each of its variables.
-    pub(super) changes: BTreeMap<Handle<LocalVariable>, usize>,
-    /// Loops seen so far, in the order of `bake`'s walk.
-    pub(super) loops: usize,
-    /// Whether `leaving` is used.
-    pub(super) leaving: bool,
-    /// Whether `result` is used.
-    pub(super) result: bool,
-    /// A place for what has no span.
-    pub(super) span: Span,
-    out: String,
-    indent: usize,
-    /// The line that the compiler will give to the next line of the text.
-    line_next: Option<u32>,
-    file: &'a str,
-}
 
 /// What the module's global variables become.
 pub(super) struct Globals {
@@ -106,52 +64,6 @@ impl Globals {
     }
 }
 
-impl<'a> Frame<'a> {
-    /// The type of an expression.
-    pub(super) fn type_of(&self, module: &'a Module, handle: Handle<Expression>) -> &'a TypeInner {
-        self.info[handle].ty.inner_with(&module.types)
-    }
-
-    /// Whether what is being written runs once in a run of the function.
-    pub(super) fn in_no_loop(&self) -> bool {
-        !self.constructs.iter().any(|around| around.repeats)
-    }
-
-    /// Where an expression stands.
-    pub(super) fn span_of(&self, handle: Handle<Expression>) -> Span {
-        let span = self.function.expressions.get_span(handle);
-        let known = span.to_range().is_some_and(|range| range.end > 0);
-        if known { span } else { self.span }
-    }
-
-    /// Writes a line of C++ that belongs to a line of the source.
-    pub(super) fn put(&mut self, line: Option<u32>, text: &str) {
-        if let Some(line) = line
-            && self.line_next != Some(line)
-        {
-            // Writing to a string cannot fail.
-            let _ = writeln!(self.out, "#line {line} \"/lanescope/{}\"", self.file);
-            self.line_next = Some(line);
-        }
-        for part in text.lines() {
-            let _ = writeln!(self.out, "{:1$}{part}", "", self.indent * 4);
-            self.line_next = self.line_next.map(|line| line + 1);
-        }
-    }
-
-    /// Writes a line that opens a scope.
-    pub(super) fn open(&mut self, line: Option<u32>, text: &str) {
-        self.put(line, text);
-        self.indent += 1;
-    }
-
-    /// Closes a scope.
-    pub(super) fn close(&mut self, text: &str) {
-        self.indent = self.indent.saturating_sub(1);
-        self.put(None, text);
-    }
-}
-
 impl<'a> Writer<'a> {
     /// The line of a span, where it has one.
     pub(super) fn line(&self, span: Span) -> Option<u32> {
@@ -166,12 +78,12 @@ impl<'a> Writer<'a> {
         info: &'a FunctionInfo,
         body: &Body,
         tracked: bool,
-    ) -> Frame<'a> {
-        Frame {
+    ) -> TranslatedFunction<'a> {
+        TranslatedFunction {
             owner,
             function,
             info,
-            bake: bake(self.module, function, info, self.text, body, self.checked()),
+            bake: materialise(self.module, function, info, self.text, body, self.is_checked()),
             values: BTreeMap::new(),
             tracked,
             mask: "mask".to_owned(),
@@ -210,7 +122,7 @@ impl<'a> Writer<'a> {
             let name = self.argument_name(Owner::Function(handle), number);
             parameters.push(self.parameter(argument, &name, place)?);
         }
-        parameters.extend(self.passed(info, true)?);
+        parameters.extend(self.pass_globals(info, true)?);
         if tracked {
             parameters.push("const u32 mask".to_owned());
         }
@@ -221,7 +133,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Locals, the body, and what ends it.
-    fn finish(&mut self, frame: Frame<'a>, result: &str) -> Result<String> {
+    fn finish(&mut self, frame: TranslatedFunction<'a>, result: &str) -> Result<String> {
         let mut text = String::new();
         for (handle, local) in frame.function.local_variables.iter() {
             let span = frame.function.local_variables.get_span(handle);
@@ -275,7 +187,11 @@ impl<'a> Writer<'a> {
     }
 
     /// The globals that a function is handed, as parameters or as arguments.
-    pub(super) fn passed(&mut self, info: &FunctionInfo, declared: bool) -> Result<Vec<String>> {
+    pub(super) fn pass_globals(
+        &mut self,
+        info: &FunctionInfo,
+        declared: bool,
+    ) -> Result<Vec<String>> {
         let mut passed = Vec::new();
         let (mut private, mut lengths) = (false, false);
         let module = self.module;

@@ -5,9 +5,9 @@
 
 use naga::Literal;
 
-use crate::program::builtin::Kind;
+use crate::program::builtin::BuiltinKind;
 
-impl Kind {
+impl BuiltinKind {
     /// The type's name.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -26,7 +26,7 @@ impl Kind {
 
     /// The kind whose arithmetic C++ does without promoting it.
     pub(super) fn wide(self) -> Self {
-        if matches!(self, Self::U16 | Self::I16) { Self::U32 } else { self.unsigned() }
+        if matches!(self, Self::U16 | Self::I16) { Self::U32 } else { self.to_unsigned() }
     }
 
     /// The suffix of CUDA's mathematical functions of this kind.
@@ -65,16 +65,16 @@ pub(super) fn literal(literal: Literal) -> Option<String> {
         Literal::I16(value) => format!("i16({value})"),
         Literal::U32(value) => format!("{value}u"),
         Literal::I32(i32::MIN) => "i32(0x80000000u)".to_owned(),
-        Literal::I32(value) => parenthesised(i64::from(value), ""),
+        Literal::I32(value) => parenthesise(i64::from(value), ""),
         Literal::U64(value) => format!("{value}ull"),
         Literal::I64(i64::MIN) => "i64(0x8000000000000000ull)".to_owned(),
-        Literal::I64(value) => parenthesised(value, "ll"),
+        Literal::I64(value) => parenthesise(value, "ll"),
         Literal::Bool(value) => value.to_string(),
         Literal::AbstractInt(_) | Literal::AbstractFloat(_) => return None,
     })
 }
 
 /// A number that can stand anywhere in an expression.
-fn parenthesised(value: i64, suffix: &str) -> String {
+fn parenthesise(value: i64, suffix: &str) -> String {
     if value < 0 { format!("({value}{suffix})") } else { format!("{value}{suffix}") }
 }

@@ -12,18 +12,18 @@ use naga::common::wgsl::TryToWgsl as _;
 use naga::proc::{NameKey, TypeResolution};
 use naga::{Expression, Handle, MathFunction, Span, TypeInner, VectorSize};
 
-use super::expression::bare;
 use super::formula::{Formula, Term};
-use super::function::Frame;
-use super::operators::{Shape, enclosed};
-use super::place::COMPONENTS;
+use super::frame::TranslatedFunction;
+use super::operators::{OperandShape, enclose};
+use super::text::COMPONENTS;
+use super::text::bare;
 use super::{Result, Writer};
-use crate::program::builtin::{Family, Kind, cross, family};
+use crate::program::builtin::{BuiltinKind, Family, cross, family};
 
 impl<'a> Writer<'a> {
     pub(super) fn math(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
         fun: MathFunction,
         arguments: &[Handle<Expression>],
@@ -43,15 +43,15 @@ impl<'a> Writer<'a> {
             }
             Family::Parts => self.fraction_and_rest(frame, handle, fun, arguments[0], &texts[0]),
             Family::Components | Family::Bits | Family::Ldexp => {
-                self.each(frame, handle, fun, arguments, &texts)
+                self.write_components(frame, handle, fun, arguments, &texts)
             }
         }
     }
 
     /// A function that goes component by component.
-    fn each(
+    fn write_components(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
         fun: MathFunction,
         arguments: &[Handle<Expression>],
@@ -78,7 +78,7 @@ impl<'a> Writer<'a> {
     pub(super) fn scalar(
         &mut self,
         fun: MathFunction,
-        kind: Kind,
+        kind: BuiltinKind,
         texts: &[String],
         span: Span,
     ) -> Result<String> {
@@ -92,16 +92,17 @@ impl<'a> Writer<'a> {
     fn float(
         &mut self,
         fun: MathFunction,
-        kind: Kind,
+        kind: BuiltinKind,
         texts: &[String],
         span: Span,
     ) -> Result<String> {
         let a = &texts[0];
-        let fit = |text: String| if kind == Kind::F16 { format!("f16({text})") } else { text };
+        let fit =
+            |text: String| if kind == BuiltinKind::F16 { format!("f16({text})") } else { text };
         let all = texts.join(", ");
         let call = |name: &str| fit(format!("{name}{}({all})", kind.suffix()));
-        let wide = if kind == Kind::F64 { "f64" } else { "f32" };
-        if let Some(name) = named(fun) {
+        let wide = if kind == BuiltinKind::F64 { "f64" } else { "f32" };
+        if let Some(name) = cuda_name(fun) {
             return Ok(call(name));
         }
         Ok(match fun {
@@ -113,8 +114,8 @@ impl<'a> Writer<'a> {
                 let (zero, one, f) = (float(kind, 0.0), float(kind, 1.0), kind.suffix());
                 fit(format!("fmin{f}(fmax{f}({a}, {zero}), {one})"))
             }
-            MathFunction::Radians => fit(format!("({} * {})", enclosed(a), degree(kind, true))),
-            MathFunction::Degrees => fit(format!("({} * {})", enclosed(a), degree(kind, false))),
+            MathFunction::Radians => fit(format!("({} * {})", enclose(a), degree(kind, true))),
+            MathFunction::Degrees => fit(format!("({} * {})", enclose(a), degree(kind, false))),
             MathFunction::Fract => {
                 self.prelude.need("fract_of");
                 fit(format!("fract_of({wide}({a}))"))
@@ -125,9 +126,9 @@ impl<'a> Writer<'a> {
             }
             MathFunction::Step => {
                 let (one, zero) = (kind.number(1.0), kind.number(0.0));
-                format!("({} <= {} ? {one} : {zero})", enclosed(a), enclosed(&texts[1]))
+                format!("({} <= {} ? {one} : {zero})", enclose(a), enclose(&texts[1]))
             }
-            MathFunction::Fma if kind == Kind::F16 => {
+            MathFunction::Fma if kind == BuiltinKind::F16 => {
                 self.prelude.need("fma_half");
                 format!("fma_half({all})")
             }
@@ -152,19 +153,19 @@ impl<'a> Writer<'a> {
     fn integer(
         &mut self,
         fun: MathFunction,
-        kind: Kind,
+        kind: BuiltinKind,
         texts: &[String],
         span: Span,
     ) -> Result<String> {
         let a = &texts[0];
         let name = kind.name();
         let all = texts.join(", ");
-        let narrow = matches!(kind, Kind::I16 | Kind::U16);
+        let narrow = matches!(kind, BuiltinKind::I16 | BuiltinKind::U16);
         let wide = if kind.is_signed() { "i32" } else { "u32" };
         // C++ promotes 16-bit integers, and has no minimum of two of them.
         let fit = |text: String| if narrow { format!("{name}({text})") } else { text };
         let operand = |text: &String| if narrow { format!("{wide}({text})") } else { text.clone() };
-        let unsigned = format!("{}({a})", kind.unsigned().name());
+        let unsigned = format!("{}({a})", kind.to_unsigned().name());
         let of_bits = |writer: &mut Self, piece: &str, operand: &str| {
             writer.prelude.need(piece);
             format!("{name}({piece}({operand}))")
@@ -180,7 +181,7 @@ impl<'a> Writer<'a> {
                 self.prelude.need("abs_of");
                 fit(format!("abs_of({})", operand(a)))
             }
-            MathFunction::Abs => enclosed(a),
+            MathFunction::Abs => enclose(a),
             MathFunction::Sign => {
                 self.prelude.need("sign_of");
                 format!("sign_of({a})")
@@ -192,9 +193,9 @@ impl<'a> Writer<'a> {
             MathFunction::FirstTrailingBit => of_bits(self, "first_trailing_bit", &unsigned),
             MathFunction::FirstLeadingBit if kind.is_signed() => {
                 // The highest bit that differs from the sign.
-                let bits = kind.unsigned().name();
+                let bits = kind.to_unsigned().name();
                 let shift = kind.bits() - 1;
-                let a = enclosed(a);
+                let a = enclose(a);
                 of_bits(self, "first_leading_bit", &format!("{bits}({a} ^ ({a} >> {shift}))"))
             }
             MathFunction::FirstLeadingBit => of_bits(self, "first_leading_bit", &unsigned),
@@ -215,7 +216,7 @@ impl<'a> Writer<'a> {
     /// `modf` and `frexp`.
     fn fraction_and_rest(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
         fun: MathFunction,
         operand: Handle<Expression>,
@@ -232,12 +233,12 @@ impl<'a> Writer<'a> {
         };
         let scalar =
             |index: usize| members.get(index).and_then(|m| module.types[m.ty].inner.scalar());
-        let kinds = [scalar(0).and_then(Kind::new), scalar(1).and_then(Kind::new)];
+        let kinds = [scalar(0).and_then(BuiltinKind::new), scalar(1).and_then(BuiltinKind::new)];
         let [Some(first), Some(second)] = kinds else {
             return Err(self.unsupported(format!("{fun:?} without its structure"), span));
         };
         let modf = fun == MathFunction::Modf;
-        let wide = if shape.kind == Kind::F64 { "f64" } else { "f32" };
+        let wide = if shape.kind == BuiltinKind::F64 { "f64" } else { "f32" };
         let fraction = if modf { "modf_fract" } else { "frexp_fract" };
         let suffix = shape.kind.suffix();
         let rest = if modf { format!("trunc{suffix}") } else { "frexp_power".to_owned() };
@@ -245,8 +246,9 @@ impl<'a> Writer<'a> {
         if !modf {
             self.prelude.need("frexp_power");
         }
-        let part =
-            |name: &str, kind: Kind, text: &str| format!("{}({name}({wide}({text})))", kind.name());
+        let part = |name: &str, kind: BuiltinKind, text: &str| {
+            format!("{}({name}({wide}({text})))", kind.name())
+        };
         let values = match shape.size {
             None => [part(fraction, first, text), part(&rest, second, text)],
             Some(size) => {
@@ -269,8 +271,8 @@ impl<'a> Writer<'a> {
     // Geometry
 
     /// The sum of products from the first to the last: `dot`.
-    fn declare_dot(&mut self, size: VectorSize, kind: Kind, span: Span) -> Result<()> {
-        let vector = Shape { size: Some(size), kind }.name();
+    fn declare_dot(&mut self, size: VectorSize, kind: BuiltinKind, span: Span) -> Result<()> {
+        let vector = OperandShape { size: Some(size), kind }.name();
         let signature = format!("{} dot({vector} a, {vector} b)", kind.name());
         if self.prelude.has(&signature) {
             return Ok(());
@@ -291,9 +293,9 @@ impl<'a> Writer<'a> {
         Ok(())
     }
 
-    fn declare_length(&mut self, size: VectorSize, kind: Kind, span: Span) -> Result<()> {
+    fn declare_length(&mut self, size: VectorSize, kind: BuiltinKind, span: Span) -> Result<()> {
         self.declare_dot(size, kind, span)?;
-        let vector = Shape { size: Some(size), kind }.name();
+        let vector = OperandShape { size: Some(size), kind }.name();
         let (name, root) = (kind.name(), format!("sqrt{}", kind.suffix()));
         let body = format!("    return {name}({root}(dot(a, a)));\n");
         self.prelude.lift(format!("{name} length({vector} a)"), &body);
@@ -304,7 +306,7 @@ impl<'a> Writer<'a> {
     fn declare_operator(
         &mut self,
         op: naga::BinaryOperator,
-        shapes: [Shape; 2],
+        shapes: [OperandShape; 2],
         span: Span,
     ) -> Result<()> {
         let Some(size) = shapes[0].size.or(shapes[1].size) else { return Ok(()) };
@@ -319,20 +321,20 @@ impl<'a> Writer<'a> {
     fn geometry(
         &mut self,
         fun: MathFunction,
-        shape: Shape,
+        shape: OperandShape,
         texts: &[String],
         span: Span,
     ) -> Result<String> {
         use naga::BinaryOperator::{Divide, Multiply, Subtract};
         let kind = shape.kind;
-        let scalar = Shape { size: None, kind };
+        let scalar = OperandShape { size: None, kind };
         let all = texts.join(", ");
         let Some(size) = shape.size else {
             let f = kind.suffix();
             return match fun {
                 MathFunction::Length => Ok(format!("{}(fabs{f}({all}))", kind.name())),
                 MathFunction::Distance => {
-                    let (a, b) = (enclosed(&texts[0]), enclosed(&texts[1]));
+                    let (a, b) = (enclose(&texts[0]), enclose(&texts[1]));
                     Ok(format!("{}(fabs{f}({a} - {b}))", kind.name()))
                 }
                 _ => Err(self.unsupported(format!("{fun:?} of a scalar"), span)),
@@ -443,20 +445,20 @@ pub(super) fn wgsl_name(fun: MathFunction) -> String {
 }
 
 /// A number in the kind that a function of halves is computed in.
-fn float(kind: Kind, value: f64) -> String {
-    if kind == Kind::F16 { Kind::F32.number(value) } else { kind.number(value) }
+fn float(kind: BuiltinKind, value: f64) -> String {
+    if kind == BuiltinKind::F16 { BuiltinKind::F32.number(value) } else { kind.number(value) }
 }
 
 /// What degrees are multiplied by to get radians, or the other way, as Rust has it.
-fn degree(kind: Kind, to_radians: bool) -> String {
+fn degree(kind: BuiltinKind, to_radians: bool) -> String {
     let value =
         if to_radians { std::f64::consts::PI / 180.0 } else { 180.0 / std::f64::consts::PI };
     let single = if to_radians { std::f32::consts::PI / 180.0 } else { 57.295_78_f32 };
-    if kind == Kind::F64 { format!("{value:?}") } else { format!("{single:?}f") }
+    if kind == BuiltinKind::F64 { format!("{value:?}") } else { format!("{single:?}f") }
 }
 
 /// CUDA's name of a function of floats without its suffix, where it has one.
-fn named(fun: MathFunction) -> Option<&'static str> {
+fn cuda_name(fun: MathFunction) -> Option<&'static str> {
     Some(match fun {
         MathFunction::Abs => "fabs",
         MathFunction::Min => "fmin",

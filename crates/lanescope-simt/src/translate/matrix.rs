@@ -7,12 +7,12 @@
 
 use naga::{BinaryOperator, Expression, Handle, MathFunction, TypeInner, VectorSize};
 
-use super::expression::bare;
 use super::formula::{Formula, Term, products};
-use super::function::Frame;
-use super::place::COMPONENTS;
+use super::frame::TranslatedFunction;
+use super::text::COMPONENTS;
+use super::text::bare;
 use super::{Result, Writer};
-use crate::program::builtin::{Kind, Square};
+use crate::program::builtin::{BuiltinKind, Square};
 
 /// What stands on a side of an operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ enum Side {
 }
 
 impl<'a> Writer<'a> {
-    fn side(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> Side {
+    fn side(&self, frame: &TranslatedFunction<'a>, handle: Handle<Expression>) -> Side {
         match *frame.type_of(self.module, handle) {
             TypeInner::Matrix { columns, rows, .. } => {
                 Side::Matrix(columns as usize, rows as usize)
@@ -35,7 +35,7 @@ impl<'a> Writer<'a> {
     }
 
     /// The name of a matrix type, declared.
-    fn matrix_type(&mut self, columns: usize, rows: usize, kind: Kind) -> String {
+    fn matrix_type(&mut self, columns: usize, rows: usize, kind: BuiltinKind) -> String {
         self.prelude.need("matrix");
         self.prelude.need(&format!("vec{rows}"));
         if rows == VectorSize::Tri as usize {
@@ -44,7 +44,7 @@ impl<'a> Writer<'a> {
         format!("matrix<{columns}, vec{rows}<{}>>", kind.name())
     }
 
-    fn side_type(&mut self, side: Side, kind: Kind) -> String {
+    fn side_type(&mut self, side: Side, kind: BuiltinKind) -> String {
         match side {
             Side::Scalar => kind.name().to_owned(),
             Side::Vector(size) => format!("vec{size}<{}>", kind.name()),
@@ -54,7 +54,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn matrix_binary(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         op: BinaryOperator,
         left: Handle<Expression>,
         right: Handle<Expression>,
@@ -107,13 +107,13 @@ impl<'a> Writer<'a> {
         let name = self.side_type(result, kind);
         let signature =
             format!("{name} operator{symbol}(const {}& a, const {}& b)", types.0, types.1);
-        self.prelude.lift(signature, &returned(result, &name, &parts));
+        self.prelude.lift(signature, &return_body(result, &name, &parts));
         Ok(format!("({a} {symbol} {b})"))
     }
 
-    pub(super) fn matrix_negated(
+    pub(super) fn negate_matrix(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         operand: Handle<Expression>,
         text: &str,
     ) -> Result<String> {
@@ -122,16 +122,16 @@ impl<'a> Writer<'a> {
         let Side::Matrix(columns, rows) = side else { return Ok(text.to_owned()) };
         let name = self.matrix_type(columns, rows, kind);
         let parts = all(columns, rows, &|column, row| format!("-{}", at("a", column, row)));
-        let body = returned(side, &name, &parts);
+        let body = return_body(side, &name, &parts);
         self.prelude.lift(format!("{name} operator-(const {name}& a)"), &body);
         Ok(format!("(-{text})"))
     }
 
     pub(super) fn matrix_cast(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         operand: Handle<Expression>,
-        (source, target): (Kind, Kind),
+        (source, target): (BuiltinKind, BuiltinKind),
         text: &str,
     ) -> Result<String> {
         let side = self.side(frame, operand);
@@ -145,7 +145,7 @@ impl<'a> Writer<'a> {
             }
         }
         let name = format!("convert_to_{}", target.name());
-        let body = returned(side, &to, &parts);
+        let body = return_body(side, &to, &parts);
         self.prelude.lift(format!("{to} {name}(const {from}& a)"), &body);
         Ok(format!("{name}({})", bare(text)))
     }
@@ -153,7 +153,7 @@ impl<'a> Writer<'a> {
     /// The product of a column and a row.
     pub(super) fn outer(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         handle: Handle<Expression>,
         arguments: &[Handle<Expression>],
         texts: &[String],
@@ -171,13 +171,13 @@ impl<'a> Writer<'a> {
         });
         let number = kind.name();
         let signature = format!("{name} outer(vec{rows}<{number}> a, vec{columns}<{number}> b)");
-        self.prelude.lift(signature, &returned(Side::Matrix(columns, rows), &name, &parts));
+        self.prelude.lift(signature, &return_body(Side::Matrix(columns, rows), &name, &parts));
         Ok(format!("outer({})", texts.join(", ")))
     }
 
     pub(super) fn matrix_function(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         fun: MathFunction,
         argument: Handle<Expression>,
         text: &str,
@@ -196,7 +196,7 @@ impl<'a> Writer<'a> {
                 let parts = all(rows, columns, &|column, row| at("a", row, column));
                 let signature = format!("{result} transpose(const {name}& a)");
                 let side = Side::Matrix(rows, columns);
-                self.prelude.lift(signature, &returned(side, &result, &parts));
+                self.prelude.lift(signature, &return_body(side, &result, &parts));
                 Ok(format!("transpose({text})"))
             }
             MathFunction::Determinant if columns == rows => {
@@ -212,7 +212,7 @@ impl<'a> Writer<'a> {
                 let Ok(elements) = square.inverse(&mut Formula, &determinant);
                 let parts: Vec<String> = elements.into_iter().map(|term| term.text).collect();
                 let first = format!("    const {} determinant = ({});\n", kind.name(), value.text);
-                let body = first + &returned(Side::Matrix(columns, rows), &name, &parts);
+                let body = first + &return_body(Side::Matrix(columns, rows), &name, &parts);
                 self.prelude.lift(format!("{name} inverse(const {name}& a)"), &body);
                 Ok(format!("inverse({text})"))
             }
@@ -238,7 +238,7 @@ fn all(columns: usize, rows: usize, element: &dyn Fn(usize, usize) -> String) ->
 
 /// The body of a function that returns these elements. Columns are set one by one: padding inside
 /// arrays of vectors of three leaves no room for nested braces.
-fn returned(result: Side, name: &str, parts: &[String]) -> String {
+fn return_body(result: Side, name: &str, parts: &[String]) -> String {
     let Side::Matrix(_, rows) = result else {
         return format!("    return {{{}}};\n", parts.join(", "));
     };

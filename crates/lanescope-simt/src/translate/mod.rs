@@ -18,7 +18,7 @@
 //! that functions take by reference. Pointers are references. (`function`)
 //!
 //! **Expressions** are written where they are used, as naga's back ends do; what is loaded, named,
-//! used twice or stands on another line than its use gets a variable. (`expression`, `bake`)
+//! used twice or stands on another line than its use gets a variable. (`expression`, `materialise`)
 //!
 //! **Integers** are those of `simulate`: they wrap, shifts take the amount modulo the width,
 //! `x / 0` is x. (`operators`, `math`)
@@ -41,16 +41,16 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
-mod alike;
-mod bake;
 mod constant;
 mod error;
 mod expression;
 mod flow;
 mod formula;
+mod frame;
 mod function;
 mod keywords;
 mod kind;
+mod materialise;
 mod math;
 mod matrix;
 mod operators;
@@ -58,91 +58,21 @@ mod place;
 mod prelude;
 mod statement;
 mod subgroup;
+mod text;
+mod translated;
 mod types;
+mod uniform;
+mod writer;
 
-use std::collections::BTreeMap;
-
-use naga::proc::{Layouter, NameKey, Namer};
+use naga::Module;
 use naga::valid::ModuleInfo;
-use naga::{FastHashMap, GlobalVariable, Handle, Module, Span};
 
-pub use constant::Constant;
 pub use error::Error;
+pub use translated::{Checks, Constant, Length, Options, Parameter, Translated, WIDTH};
 
-use self::prelude::Prelude;
 use crate::program::{Structure, Text, structure};
-
-/// Lanes of a subgroup on every NVIDIA GPU.
-pub const WIDTH: u32 = 32;
-
-/// How to translate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// What happens to accesses out of bounds.
-    pub checks: Checks,
-    /// Whether workgroup variables begin as zeros; a kernel that writes them first need not wait.
-    pub zero_memory: bool,
-}
-
-/// What happens to accesses out of bounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Checks {
-    /// Reads give zero, writes and atomics are skipped.
-    Checked,
-    /// Nothing is asked: what is timed.
-    Unchecked,
-}
-
-/// A translated entry point.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Translated {
-    /// C++ for NVRTC, in the standard of 2020.
-    pub source: String,
-    /// The kernel's name; it has C linkage.
-    pub kernel: String,
-    /// The kernel's parameters, in order.
-    pub parameters: Vec<Parameter>,
-    /// What must lie in the module's constant memory before the kernel runs.
-    pub constants: Vec<Constant>,
-    /// Threads of a block along x, y and z.
-    pub block: [u32; 3],
-    /// Static workgroup memory in bytes.
-    pub workgroup_bytes: u32,
-}
-
-/// A parameter of the kernel.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Parameter {
-    /// The address of the buffer at a binding.
-    Buffer {
-        /// Bind group.
-        group: u32,
-        /// Binding.
-        binding: u32,
-    },
-    /// A structure by value: for each run-time array, in order, how many elements it has, as `u32`.
-    Lengths(Vec<Length>),
-    /// The immediates by value, of so many bytes.
-    Immediates {
-        /// Size in bytes.
-        size: u32,
-    },
-}
-
-/// How many elements a run-time array has: (the buffer's size − `offset`) ÷ `stride`, rounded down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Length {
-    /// Bind group of the buffer.
-    pub group: u32,
-    /// Its binding.
-    pub binding: u32,
-    /// Where the array begins, in bytes.
-    pub offset: u32,
-    /// Bytes from an element to the next.
-    pub stride: u32,
-}
-
-type Result<T> = std::result::Result<T, Error>;
+use translated::Result;
+use writer::Writer;
 
 /// Translates the entry point of a module.
 ///
@@ -160,83 +90,7 @@ pub fn cuda(
     Writer::new(module, info, text, options)?.module(&structure)
 }
 
-/// Writes a module.
-struct Writer<'a> {
-    module: &'a Module,
-    info: &'a ModuleInfo,
-    text: &'a Text,
-    checks: Checks,
-    zero_memory: bool,
-    layouter: Layouter,
-    namer: Namer,
-    names: FastHashMap<NameKey, String>,
-    prelude: Prelude,
-    /// For each function of the module, whether it reaches a subgroup operation.
-    tracked: Vec<bool>,
-    /// The uniform buffers that lie in constant memory, with the number of their copies.
-    constant: BTreeMap<Handle<GlobalVariable>, u32>,
-}
-
-impl<'a> Writer<'a> {
-    fn new(
-        module: &'a Module,
-        info: &'a ModuleInfo,
-        text: &'a Text,
-        options: &Options,
-    ) -> Result<Self> {
-        let mut namer = Namer::default();
-        let mut names = FastHashMap::default();
-        let insensitive = naga::proc::CaseInsensitiveKeywordSet::empty();
-        namer.reset(
-            module,
-            &keywords::KEYWORDS,
-            naga::proc::KeywordSet::empty(),
-            insensitive,
-            &["__"],
-            &mut names,
-        );
-        let mut layouter = Layouter::default();
-        layouter.update(module.to_ctx()).map_err(|error| Error::Layout {
-            file: text.file().to_owned(),
-            name: "a type".to_owned(),
-            why: error.to_string(),
-        })?;
-        Ok(Self {
-            module,
-            info,
-            text,
-            checks: options.checks,
-            zero_memory: options.zero_memory,
-            layouter,
-            namer,
-            names,
-            prelude: Prelude::default(),
-            tracked: Vec::new(),
-            constant: BTreeMap::new(),
-        })
-    }
-
-    /// An error about something at a place in the source.
-    fn unsupported(&self, what: impl Into<String>, span: Span) -> Error {
-        let offset = span.to_range().filter(|range| range.end > 0).map_or(0, |range| range.start);
-        let location = self.text.location(offset);
-        Error::Unsupported {
-            file: self.text.file().to_owned(),
-            line: location.line,
-            column: location.column,
-            what: what.into(),
-        }
-    }
-
-    /// The name that the namer gave.
-    fn name(&self, key: &NameKey) -> String {
-        self.names.get(key).cloned().unwrap_or_else(|| "unnamed".to_owned())
-    }
-
-    fn checked(&self) -> bool {
-        self.checks == Checks::Checked
-    }
-
+impl Writer<'_> {
     fn module(mut self, structure: &Structure) -> Result<Translated> {
         self.tracked = flow::tracked(structure);
         self.constant = self.in_constant_memory();

@@ -8,23 +8,24 @@ use naga::{
     UnaryOperator, VectorSize,
 };
 
-use super::expression::bare;
-use super::function::Frame;
-use super::place::COMPONENTS;
+use super::frame::TranslatedFunction;
+use super::text::COMPONENTS;
+use super::text::bare;
+use super::text::negate;
 use super::{Result, Writer};
-use crate::program::builtin::Kind;
+use crate::program::builtin::BuiltinKind;
 
 /// The names of declared functions' parameters.
 const PARAMETERS: [&str; 4] = ["a", "b", "c", "d"];
 
 /// A type of a declared function's parameter.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Shape {
+pub(super) struct OperandShape {
     pub(super) size: Option<VectorSize>,
-    pub(super) kind: Kind,
+    pub(super) kind: BuiltinKind,
 }
 
-impl Shape {
+impl OperandShape {
     pub(super) fn name(self) -> String {
         match self.size {
             Some(size) => format!("vec{}<{}>", size as u32, self.kind.name()),
@@ -35,8 +36,12 @@ impl Shape {
 
 impl<'a> Writer<'a> {
     /// The shape of a scalar or vector expression.
-    pub(super) fn shape(&mut self, frame: &Frame<'a>, handle: Handle<Expression>) -> Result<Shape> {
-        Ok(Shape { size: self.size_of(frame, handle), kind: self.kind_of(frame, handle)? })
+    pub(super) fn shape(
+        &mut self,
+        frame: &TranslatedFunction<'a>,
+        handle: Handle<Expression>,
+    ) -> Result<OperandShape> {
+        Ok(OperandShape { size: self.size_of(frame, handle), kind: self.kind_of(frame, handle)? })
     }
 
     /// Declares `name` over vectors of `size`, by what `each` makes of components; a scalar among
@@ -44,8 +49,8 @@ impl<'a> Writer<'a> {
     pub(super) fn lift(
         &mut self,
         name: &str,
-        (size, result): (VectorSize, Kind),
-        parameters: &[Shape],
+        (size, result): (VectorSize, BuiltinKind),
+        parameters: &[OperandShape],
         each: &mut dyn FnMut(&mut Self, &[String]) -> Result<String>,
     ) -> Result<()> {
         let declared: Vec<String> = parameters
@@ -53,7 +58,7 @@ impl<'a> Writer<'a> {
             .zip(PARAMETERS)
             .map(|(shape, name)| format!("{} {name}", shape.name()))
             .collect();
-        let result = Shape { size: Some(size), kind: result };
+        let result = OperandShape { size: Some(size), kind: result };
         let signature = format!("{} {name}({})", result.name(), declared.join(", "));
         if self.prelude.has(&signature) {
             return Ok(());
@@ -79,14 +84,14 @@ impl<'a> Writer<'a> {
 
     pub(super) fn unary(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         op: UnaryOperator,
         operand: Handle<Expression>,
     ) -> Result<String> {
         let span = frame.span_of(operand);
         let text = self.value(frame, operand)?;
         if let TypeInner::Matrix { .. } = *frame.type_of(self.module, operand) {
-            return self.matrix_negated(frame, operand, &text);
+            return self.negate_matrix(frame, operand, &text);
         }
         let shape = self.shape(frame, operand)?;
         let Some(size) = shape.size else {
@@ -110,7 +115,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn binary(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         op: BinaryOperator,
         left: Handle<Expression>,
         right: Handle<Expression>,
@@ -129,7 +134,7 @@ impl<'a> Writer<'a> {
             // A divisor that is no zero needs no care.
             return self.binary_scalar(op, kind, &a, &b, span);
         };
-        let result = if compares(op) { Kind::Bool } else { kind };
+        let result = if compares(op) { BuiltinKind::Bool } else { kind };
         let name = format!("operator{symbol}");
         self.lift(&name, (size, result), &shapes, &mut |writer, parts| {
             writer.binary_scalar(op, kind, &parts[0], &parts[1], span)
@@ -141,7 +146,7 @@ impl<'a> Writer<'a> {
     pub(super) fn binary_scalar(
         &mut self,
         op: BinaryOperator,
-        kind: Kind,
+        kind: BuiltinKind,
         a: &str,
         b: &str,
         span: Span,
@@ -151,34 +156,42 @@ impl<'a> Writer<'a> {
         let text = match op {
             BinaryOperator::Add | BinaryOperator::Subtract | BinaryOperator::Multiply => match kind
             {
-                Kind::F16 | Kind::F32 | Kind::F64 | Kind::U32 | Kind::U64 => Some(plain),
-                Kind::I32 | Kind::I64 | Kind::I16 | Kind::U16 => {
+                BuiltinKind::F16
+                | BuiltinKind::F32
+                | BuiltinKind::F64
+                | BuiltinKind::U32
+                | BuiltinKind::U64 => Some(plain),
+                BuiltinKind::I32 | BuiltinKind::I64 | BuiltinKind::I16 | BuiltinKind::U16 => {
                     let wide = kind.wide().name();
                     let (a, b) = (bare(a), bare(b));
                     Some(format!("{}({wide}({a}) {symbol} {wide}({b}))", kind.name()))
                 }
-                Kind::Bool => None,
+                BuiltinKind::Bool => None,
             },
             BinaryOperator::Divide if kind.is_float() => Some(plain),
             BinaryOperator::Modulo if kind.is_float() => {
                 let call = format!("fmod{}({}, {})", kind.suffix(), bare(a), bare(b));
-                Some(if kind == Kind::F16 { format!("f16({call})") } else { call })
+                Some(if kind == BuiltinKind::F16 { format!("f16({call})") } else { call })
             }
             BinaryOperator::Divide | BinaryOperator::Modulo if kind.is_int() => {
                 let divides = op == BinaryOperator::Divide;
-                Some(self.divided(divides, kind, bare(a), bare(b)))
+                Some(self.divide(divides, kind, bare(a), bare(b)))
             }
             BinaryOperator::And | BinaryOperator::ExclusiveOr | BinaryOperator::InclusiveOr => {
                 match kind {
-                    Kind::U32 | Kind::U64 | Kind::I32 | Kind::I64 => Some(plain),
-                    Kind::I16 | Kind::U16 | Kind::Bool => Some(format!("{}{plain}", kind.name())),
-                    Kind::F16 | Kind::F32 | Kind::F64 => None,
+                    BuiltinKind::U32 | BuiltinKind::U64 | BuiltinKind::I32 | BuiltinKind::I64 => {
+                        Some(plain)
+                    }
+                    BuiltinKind::I16 | BuiltinKind::U16 | BuiltinKind::Bool => {
+                        Some(format!("{}{plain}", kind.name()))
+                    }
+                    BuiltinKind::F16 | BuiltinKind::F32 | BuiltinKind::F64 => None,
                 }
             }
             BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight if kind.is_int() => {
-                Some(shifted(op, kind, a, b))
+                Some(shift(op, kind, a, b))
             }
-            BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr if kind == Kind::Bool => {
+            BinaryOperator::LogicalAnd | BinaryOperator::LogicalOr if kind == BuiltinKind::Bool => {
                 Some(plain)
             }
             BinaryOperator::Equal | BinaryOperator::NotEqual => Some(plain),
@@ -186,7 +199,7 @@ impl<'a> Writer<'a> {
             | BinaryOperator::LessEqual
             | BinaryOperator::Greater
             | BinaryOperator::GreaterEqual
-                if kind != Kind::Bool =>
+                if kind != BuiltinKind::Bool =>
             {
                 Some(plain)
             }
@@ -205,32 +218,32 @@ impl<'a> Writer<'a> {
     }
 
     /// A quotient or remainder of integers.
-    fn divided(&mut self, divides: bool, kind: Kind, a: &str, b: &str) -> String {
+    fn divide(&mut self, divides: bool, kind: BuiltinKind, a: &str, b: &str) -> String {
         let name = if divides { "divide" } else { "remainder_of" };
         let symbol = if divides { "/" } else { "%" };
         // Unsigned by a literal that is not zero: nothing can go wrong.
         let digits = b.strip_suffix("u").unwrap_or("");
-        if kind == Kind::U32
+        if kind == BuiltinKind::U32
             && digits.bytes().all(|b| b.is_ascii_digit())
             && digits.parse() != Ok(0_u32)
             && !digits.is_empty()
         {
-            return format!("({} {symbol} {b})", enclosed(a));
+            return format!("({} {symbol} {b})", enclose(a));
         }
         self.prelude.need(name);
         match kind {
-            Kind::I16 | Kind::U16 => {
-                let wide = if kind == Kind::I16 { "i32" } else { "u32" };
+            BuiltinKind::I16 | BuiltinKind::U16 => {
+                let wide = if kind == BuiltinKind::I16 { "i32" } else { "u32" };
                 format!("{}({name}({wide}({a}), {wide}({b})))", kind.name())
             }
-            Kind::F16
-            | Kind::F32
-            | Kind::F64
-            | Kind::I32
-            | Kind::U32
-            | Kind::I64
-            | Kind::U64
-            | Kind::Bool => format!("{name}({a}, {b})"),
+            BuiltinKind::F16
+            | BuiltinKind::F32
+            | BuiltinKind::F64
+            | BuiltinKind::I32
+            | BuiltinKind::U32
+            | BuiltinKind::I64
+            | BuiltinKind::U64
+            | BuiltinKind::Bool => format!("{name}({a}, {b})"),
         }
     }
 
@@ -238,7 +251,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn select(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         condition: Handle<Expression>,
         accept: Handle<Expression>,
         reject: Handle<Expression>,
@@ -250,7 +263,7 @@ impl<'a> Writer<'a> {
             return Ok(format!("({asked} ? {yes} : {no})"));
         };
         let values = self.shape(frame, accept)?;
-        let condition = Shape { size: Some(size), kind: Kind::Bool };
+        let condition = OperandShape { size: Some(size), kind: BuiltinKind::Bool };
         self.lift("select", (size, values.kind), &[values, values, condition], &mut |_, parts| {
             Ok(format!("({} ? {} : {})", parts[2], parts[1], parts[0]))
         })?;
@@ -261,7 +274,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn relational(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         fun: RelationalFunction,
         argument: Handle<Expression>,
     ) -> Result<String> {
@@ -285,11 +298,11 @@ impl<'a> Writer<'a> {
             }
             (RelationalFunction::IsNan | RelationalFunction::IsInf, size) => {
                 let call = if fun == RelationalFunction::IsNan { "isnan" } else { "isinf" };
-                let wide = if shape.kind == Kind::F64 { "f64" } else { "f32" };
+                let wide = if shape.kind == BuiltinKind::F64 { "f64" } else { "f32" };
                 let Some(size) = size else {
                     return Ok(format!("bool({call}({wide}({})))", bare(&text)));
                 };
-                self.lift(name, (size, Kind::Bool), &[shape], &mut |_, parts| {
+                self.lift(name, (size, BuiltinKind::Bool), &[shape], &mut |_, parts| {
                     Ok(format!("bool({call}({wide}({})))", parts[0]))
                 })?;
                 Ok(format!("{name}({})", bare(&text)))
@@ -301,7 +314,7 @@ impl<'a> Writer<'a> {
 
     pub(super) fn cast(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         operand: Handle<Expression>,
         kind: ScalarKind,
         convert: Option<u8>,
@@ -334,11 +347,16 @@ impl<'a> Writer<'a> {
     }
 
     /// A scalar converted to another type.
-    pub(super) fn convert(&mut self, source: Kind, target: Kind, text: &str) -> String {
+    pub(super) fn convert(
+        &mut self,
+        source: BuiltinKind,
+        target: BuiltinKind,
+        text: &str,
+    ) -> String {
         let name = target.name();
         if source.is_float() && target.is_int() {
             let mut text = text.to_owned();
-            if source == Kind::F16 {
+            if source == BuiltinKind::F16 {
                 self.prelude.need("finite_half");
                 text = format!("finite_half({text})");
             }
@@ -349,10 +367,10 @@ impl<'a> Writer<'a> {
             self.prelude.need(&format!("{name}_of"));
             return format!("{name}_of({text})");
         }
-        if target == Kind::Bool {
-            return format!("({} != {})", enclosed(text), source.zero());
+        if target == BuiltinKind::Bool {
+            return format!("({} != {})", enclose(text), source.zero());
         }
-        if target == Kind::F16 && source != Kind::F32 {
+        if target == BuiltinKind::F16 && source != BuiltinKind::F32 {
             // To f32 first; a 64-bit float rounds twice, as most hardware does.
             return format!("f16(f32({text}))");
         }
@@ -361,26 +379,29 @@ impl<'a> Writer<'a> {
 }
 
 /// An operand that another operator may stand beside.
-pub(super) fn enclosed(text: &str) -> String {
+pub(super) fn enclose(text: &str) -> String {
     let simple = text.chars().all(|c| c.is_ascii_alphanumeric() || "_.".contains(c));
     if simple || bare(text) != text { text.to_owned() } else { format!("({text})") }
 }
 
-fn unary(op: UnaryOperator, kind: Kind, text: &str) -> Option<String> {
+fn unary(op: UnaryOperator, kind: BuiltinKind, text: &str) -> Option<String> {
     Some(match (op, kind) {
-        (UnaryOperator::Negate, Kind::F16 | Kind::F32 | Kind::F64) => {
-            format!("(-{})", enclosed(text))
+        (UnaryOperator::Negate, BuiltinKind::F16 | BuiltinKind::F32 | BuiltinKind::F64) => {
+            format!("(-{})", enclose(text))
         }
-        (UnaryOperator::Negate, Kind::I16 | Kind::I32 | Kind::I64) => {
+        (UnaryOperator::Negate, BuiltinKind::I16 | BuiltinKind::I32 | BuiltinKind::I64) => {
             let wide = kind.wide();
             format!("{}({} - {}({}))", kind.name(), wide.zero(), wide.name(), bare(text))
         }
-        (UnaryOperator::LogicalNot, Kind::Bool) => super::expression::negated(text),
-        (UnaryOperator::BitwiseNot, Kind::I16 | Kind::U16) => {
-            format!("{}(~{})", kind.name(), enclosed(text))
+        (UnaryOperator::LogicalNot, BuiltinKind::Bool) => negate(text),
+        (UnaryOperator::BitwiseNot, BuiltinKind::I16 | BuiltinKind::U16) => {
+            format!("{}(~{})", kind.name(), enclose(text))
         }
-        (UnaryOperator::BitwiseNot, Kind::I32 | Kind::U32 | Kind::I64 | Kind::U64) => {
-            format!("(~{})", enclosed(text))
+        (
+            UnaryOperator::BitwiseNot,
+            BuiltinKind::I32 | BuiltinKind::U32 | BuiltinKind::I64 | BuiltinKind::U64,
+        ) => {
+            format!("(~{})", enclose(text))
         }
         (UnaryOperator::Negate | UnaryOperator::LogicalNot | UnaryOperator::BitwiseNot, _) => {
             return None;
@@ -389,7 +410,7 @@ fn unary(op: UnaryOperator, kind: Kind, text: &str) -> Option<String> {
 }
 
 /// A shift: by the amount modulo the width.
-fn shifted(op: BinaryOperator, kind: Kind, a: &str, b: &str) -> String {
+fn shift(op: BinaryOperator, kind: BuiltinKind, a: &str, b: &str) -> String {
     let most = kind.bits() - 1;
     let digits = b.strip_suffix('u').and_then(|digits| digits.parse::<u32>().ok());
     let amount = match digits {
@@ -398,14 +419,14 @@ fn shifted(op: BinaryOperator, kind: Kind, a: &str, b: &str) -> String {
     };
     let name = kind.name();
     match (op, kind) {
-        (BinaryOperator::ShiftLeft, Kind::I32 | Kind::I64) => {
+        (BinaryOperator::ShiftLeft, BuiltinKind::I32 | BuiltinKind::I64) => {
             format!("{name}({}({}) << {amount})", kind.wide().name(), bare(a))
         }
-        (BinaryOperator::ShiftLeft, Kind::I16 | Kind::U16) => {
+        (BinaryOperator::ShiftLeft, BuiltinKind::I16 | BuiltinKind::U16) => {
             format!("{name}(u32({}) << {amount})", bare(a))
         }
         (BinaryOperator::ShiftLeft, _) => format!("({a} << {amount})"),
-        (_, Kind::I16 | Kind::U16) => format!("{name}({a} >> {amount})"),
+        (_, BuiltinKind::I16 | BuiltinKind::U16) => format!("{name}({a} >> {amount})"),
         _ => format!("({a} >> {amount})"),
     }
 }
@@ -435,21 +456,27 @@ fn compares(op: BinaryOperator) -> bool {
 }
 
 /// A scalar's bits as another type of the same width.
-fn bitcast(source: Kind, target: Kind, text: &str) -> Option<String> {
+fn bitcast(source: BuiltinKind, target: BuiltinKind, text: &str) -> Option<String> {
     if source.bits() != target.bits() {
         return None;
     }
     Some(match (source, target) {
-        (Kind::F32, Kind::I32) => format!("__float_as_int({text})"),
-        (Kind::F32, Kind::U32) => format!("__float_as_uint({text})"),
-        (Kind::I32, Kind::F32) => format!("__int_as_float({text})"),
-        (Kind::U32, Kind::F32) => format!("__uint_as_float({text})"),
-        (Kind::F64, Kind::I64 | Kind::U64) => {
+        (BuiltinKind::F32, BuiltinKind::I32) => format!("__float_as_int({text})"),
+        (BuiltinKind::F32, BuiltinKind::U32) => format!("__float_as_uint({text})"),
+        (BuiltinKind::I32, BuiltinKind::F32) => format!("__int_as_float({text})"),
+        (BuiltinKind::U32, BuiltinKind::F32) => format!("__uint_as_float({text})"),
+        (BuiltinKind::F64, BuiltinKind::I64 | BuiltinKind::U64) => {
             format!("{}(__double_as_longlong({text}))", target.name())
         }
-        (Kind::I64 | Kind::U64, Kind::F64) => format!("__longlong_as_double(i64({text}))"),
-        (Kind::F16, Kind::I16 | Kind::U16) => format!("{}({}.bits)", target.name(), enclosed(text)),
-        (Kind::I16 | Kind::U16, Kind::F16) => format!("f16_of_bits(u16({text}))"),
+        (BuiltinKind::I64 | BuiltinKind::U64, BuiltinKind::F64) => {
+            format!("__longlong_as_double(i64({text}))")
+        }
+        (BuiltinKind::F16, BuiltinKind::I16 | BuiltinKind::U16) => {
+            format!("{}({}.bits)", target.name(), enclose(text))
+        }
+        (BuiltinKind::I16 | BuiltinKind::U16, BuiltinKind::F16) => {
+            format!("f16_of_bits(u16({text}))")
+        }
         _ if source.is_int() && target.is_int() => format!("{}({text})", target.name()),
         _ => return None,
     })

@@ -1,6 +1,6 @@
 //! Places in memory: what pointers lead to.
 //!
-//! Input: a pointer expression. Output: [`Place`]: the C++ that names it, and the conditions under
+//! Input: a pointer expression. Output: [`PlaceText`]: the C++ that names it, and the conditions under
 //! which it is within bounds.
 
 #![expect(
@@ -11,21 +11,22 @@
 use naga::proc::NameKey;
 use naga::{AddressSpace, ArraySize, Expression, GlobalVariable, Handle, Span, TypeInner};
 
-use super::function::{Frame, Owner};
+use super::frame::{Owner, TranslatedFunction};
+use super::text::{COMPONENTS, bare, member};
 use super::{Result, Writer};
 use crate::program::array_length;
-use crate::program::builtin::Kind;
+use crate::program::builtin::BuiltinKind;
 
 /// A place.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct PlaceText {
     /// An expression that can be assigned to.
     pub(super) text: String,
     /// Conditions that hold where the place exists; empty where it always does.
     pub(super) guards: Vec<String>,
 }
 
-impl Place {
+impl PlaceText {
     fn always(text: String) -> Self {
         Self { text, guards: Vec::new() }
     }
@@ -36,44 +37,33 @@ impl Place {
     }
 }
 
-/// The names of vector components.
-pub(super) const COMPONENTS: [&str; 4] = ["x", "y", "z", "w"];
-
-/// A member of what an expression names.
-pub(super) fn member(text: &str, name: &str) -> String {
-    match text.strip_prefix("(*").and_then(|rest| rest.strip_suffix(')')) {
-        Some(pointer) => format!("{pointer}->{name}"),
-        None => format!("{text}.{name}"),
-    }
-}
-
 impl<'a> Writer<'a> {
     /// The place that a pointer leads to.
     pub(super) fn place(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         pointer: Handle<Expression>,
-    ) -> Result<Place> {
+    ) -> Result<PlaceText> {
         let span = frame.span_of(pointer);
         match frame.function.expressions[pointer] {
             Expression::GlobalVariable(variable) => {
-                Ok(Place::always(self.global_text(variable, span)?))
+                Ok(PlaceText::always(self.global_text(variable, span)?))
             }
             Expression::LocalVariable(local) => {
                 let key = match frame.owner {
                     Owner::Function(function) => NameKey::FunctionLocal(function, local),
                     Owner::EntryPoint => NameKey::EntryPointLocal(0, local),
                 };
-                Ok(Place::always(self.name(&key)))
+                Ok(PlaceText::always(self.name(&key)))
             }
             Expression::FunctionArgument(number) => {
-                Ok(Place::always(self.argument_name(frame.owner, number)))
+                Ok(PlaceText::always(self.argument_name(frame.owner, number)))
             }
             Expression::Access { base, index } => {
                 let mut place = self.place(frame, base)?;
                 let count = self.count(frame, base)?;
                 let text = self.index(frame, index)?;
-                if self.checked() && !self.within(frame, base, index) {
+                if self.is_checked() && !self.is_within_bounds(frame, base, index) {
                     place.guards.push(format!("{text} < {count}"));
                 }
                 place.text = format!("{}[{text}]", place.text);
@@ -86,13 +76,13 @@ impl<'a> Writer<'a> {
 
     fn place_member(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         base: Handle<Expression>,
         index: u32,
-    ) -> Result<Place> {
+    ) -> Result<PlaceText> {
         let mut place = self.place(frame, base)?;
         let dynamic = self.dynamic(frame, base);
-        if dynamic && self.checked() {
+        if dynamic && self.is_checked() {
             let count = self.count(frame, base)?;
             place.guards.push(format!("{index}u < {count}"));
         }
@@ -144,7 +134,11 @@ impl<'a> Writer<'a> {
     }
 
     /// The type that a pointer leads to; a value pointer's has no handle.
-    pub(super) fn pointee(&self, frame: &Frame<'a>, pointer: Handle<Expression>) -> &'a TypeInner {
+    pub(super) fn pointee(
+        &self,
+        frame: &TranslatedFunction<'a>,
+        pointer: Handle<Expression>,
+    ) -> &'a TypeInner {
         match *frame.type_of(self.module, pointer) {
             TypeInner::Pointer { base, .. } => &self.module.types[base].inner,
             ref other => other,
@@ -154,7 +148,7 @@ impl<'a> Writer<'a> {
     /// The name of the type that a pointer leads to.
     pub(super) fn pointee_name(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         pointer: Handle<Expression>,
     ) -> Result<String> {
         let span = frame.span_of(pointer);
@@ -171,13 +165,17 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether a pointer leads to a run-time array.
-    fn dynamic(&self, frame: &Frame<'a>, pointer: Handle<Expression>) -> bool {
+    fn dynamic(&self, frame: &TranslatedFunction<'a>, pointer: Handle<Expression>) -> bool {
         let inner = self.pointee(frame, pointer);
         matches!(inner, TypeInner::Array { size: ArraySize::Dynamic, .. })
     }
 
     /// How many elements the array, vector or matrix has that an expression is or leads to.
-    pub(super) fn count(&self, frame: &Frame<'a>, base: Handle<Expression>) -> Result<String> {
+    pub(super) fn count(
+        &self,
+        frame: &TranslatedFunction<'a>,
+        base: Handle<Expression>,
+    ) -> Result<String> {
         if let Some(count) = self.count_known(frame, base) {
             return Ok(format!("{count}u"));
         }
@@ -199,7 +197,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn count_known(&self, frame: &Frame<'a>, base: Handle<Expression>) -> Option<u32> {
+    fn count_known(&self, frame: &TranslatedFunction<'a>, base: Handle<Expression>) -> Option<u32> {
         match *self.pointee(frame, base) {
             TypeInner::Array { size, .. } => array_length(self.module, size),
             TypeInner::Vector { size, .. } | TypeInner::ValuePointer { size: Some(size), .. } => {
@@ -211,9 +209,9 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether an index is known to lie within bounds.
-    pub(super) fn within(
+    pub(super) fn is_within_bounds(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         base: Handle<Expression>,
         index: Handle<Expression>,
     ) -> bool {
@@ -227,7 +225,11 @@ impl<'a> Writer<'a> {
     }
 
     /// An index as `u32`.
-    pub(super) fn index(&mut self, frame: &Frame<'a>, index: Handle<Expression>) -> Result<String> {
+    pub(super) fn index(
+        &mut self,
+        frame: &TranslatedFunction<'a>,
+        index: Handle<Expression>,
+    ) -> Result<String> {
         let span = frame.span_of(index);
         if let Expression::Literal(naga::Literal::I32(number)) = frame.function.expressions[index]
             && let Ok(number) = u32::try_from(number)
@@ -235,15 +237,15 @@ impl<'a> Writer<'a> {
             return Ok(format!("{number}u"));
         }
         let text = self.value(frame, index)?;
-        let text = super::expression::bare(&text).to_owned();
+        let text = bare(&text).to_owned();
         Ok(match self.kind_of(frame, index)? {
-            Kind::U32 => text,
-            Kind::I32 | Kind::I16 | Kind::U16 => format!("u32({text})"),
-            Kind::I64 | Kind::U64 => {
+            BuiltinKind::U32 => text,
+            BuiltinKind::I32 | BuiltinKind::I16 | BuiltinKind::U16 => format!("u32({text})"),
+            BuiltinKind::I64 | BuiltinKind::U64 => {
                 self.prelude.need("index_of");
                 format!("index_of(u64({text}))")
             }
-            Kind::F16 | Kind::F32 | Kind::F64 | Kind::Bool => {
+            BuiltinKind::F16 | BuiltinKind::F32 | BuiltinKind::F64 | BuiltinKind::Bool => {
                 return Err(self.unsupported("an index that is no integer", span));
             }
         })
@@ -252,7 +254,7 @@ impl<'a> Writer<'a> {
     /// What a pointer leads to, as a value.
     pub(super) fn load(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         pointer: Handle<Expression>,
     ) -> Result<String> {
         let place = self.place(frame, pointer)?;
@@ -273,9 +275,9 @@ impl<'a> Writer<'a> {
     }
 
     /// A place to hand to a function: its indices are clamped where they are checked.
-    pub(super) fn place_clamped(
+    pub(super) fn clamp_place(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         pointer: Handle<Expression>,
     ) -> Result<String> {
         let place = self.place(frame, pointer)?;

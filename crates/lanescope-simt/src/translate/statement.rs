@@ -5,15 +5,15 @@
 use naga::proc::NameKey;
 use naga::{AtomicFunction, Barrier, Expression, Function, Handle, Span, Statement, TypeInner};
 
-use super::expression::bare;
-use super::function::Frame;
+use super::frame::TranslatedFunction;
+use super::text::bare;
 use super::{Result, Writer};
-use crate::program::builtin::Kind;
+use crate::program::builtin::BuiltinKind;
 
 impl<'a> Writer<'a> {
     pub(super) fn statement(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         statement: &Statement,
         span: Span,
     ) -> Result<()> {
@@ -85,7 +85,11 @@ impl<'a> Writer<'a> {
     }
 
     /// Gives an emitted expression its variable, where it has one.
-    fn emit(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>) -> Result<()> {
+    fn emit(
+        &mut self,
+        frame: &mut TranslatedFunction<'a>,
+        handle: Handle<Expression>,
+    ) -> Result<()> {
         if !frame.bake.baked.contains(&handle) {
             return Ok(());
         }
@@ -108,7 +112,7 @@ impl<'a> Writer<'a> {
     /// Puts a value into its variable.
     fn define(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         line: Option<u32>,
         handle: Handle<Expression>,
         text: &str,
@@ -129,7 +133,7 @@ impl<'a> Writer<'a> {
 
     fn store(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         line: Option<u32>,
         pointer: Handle<Expression>,
         value: Handle<Expression>,
@@ -152,7 +156,7 @@ impl<'a> Writer<'a> {
 
     fn call(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         line: Option<u32>,
         function: Handle<Function>,
         arguments: &[Handle<Expression>],
@@ -165,13 +169,13 @@ impl<'a> Writer<'a> {
             let pointer =
                 matches!(inner, TypeInner::Pointer { .. } | TypeInner::ValuePointer { .. });
             let text = if pointer {
-                self.place_clamped(frame, argument)?
+                self.clamp_place(frame, argument)?
             } else {
                 self.value(frame, argument)?
             };
             texts.push(bare(&text).to_owned());
         }
-        texts.extend(self.passed(&self.info[function], false)?);
+        texts.extend(self.pass_globals(&self.info[function], false)?);
         if self.tracked[function.index()] {
             texts.push(frame.mask.clone());
         }
@@ -189,7 +193,7 @@ impl<'a> Writer<'a> {
 
     fn atomic(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         line: Option<u32>,
         (pointer, fun, value): (Handle<Expression>, AtomicFunction, Handle<Expression>),
         result: Option<Handle<Expression>>,
@@ -221,13 +225,15 @@ impl<'a> Writer<'a> {
             Some(call) => call,
             None => return Err(self.unsupported(format!("atomic {fun:?} of {kind:?}"), span)),
         };
-        if kind == Kind::I64 {
+        if kind == BuiltinKind::I64 {
             self.prelude.need("atomic_long");
         }
         let value = match (fun, kind) {
-            (AtomicFunction::Subtract, Kind::F32 | Kind::F64) => format!("-({value})"),
-            (AtomicFunction::Subtract, Kind::I64) => format!("i64(0ull - u64({value}))"),
-            (AtomicFunction::Subtract, Kind::U64) => format!("0ull - ({value})"),
+            (AtomicFunction::Subtract, BuiltinKind::F32 | BuiltinKind::F64) => {
+                format!("-({value})")
+            }
+            (AtomicFunction::Subtract, BuiltinKind::I64) => format!("i64(0ull - u64({value}))"),
+            (AtomicFunction::Subtract, BuiltinKind::U64) => format!("0ull - ({value})"),
             _ => value.to_owned(),
         };
         let text = format!("{call}({address}, {value})");
@@ -252,16 +258,16 @@ impl<'a> Writer<'a> {
     /// `atomicCompareExchangeWeak`: a structure of the old value and whether it was replaced.
     fn compare_exchange(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut TranslatedFunction<'a>,
         line: Option<u32>,
-        (kind, address, guard): (Kind, &str, Option<&str>),
+        (kind, address, guard): (BuiltinKind, &str, Option<&str>),
         (compare, value): (&str, &str),
         result: Option<Handle<Expression>>,
     ) -> Result<()> {
         if !kind.is_int() || kind.bits() < 32 {
             return Err(self.unsupported(format!("atomic exchange of {kind:?}"), frame.span));
         }
-        if kind == Kind::I64 {
+        if kind == BuiltinKind::I64 {
             self.prelude.need("atomic_long");
         }
         let call = format!("atomicCAS({address}, {compare}, {value})");
@@ -294,10 +300,10 @@ impl<'a> Writer<'a> {
 }
 
 /// CUDA's function for an atomic operation, where there is one.
-fn call(fun: AtomicFunction, kind: Kind) -> Option<&'static str> {
-    let word = matches!(kind, Kind::I32 | Kind::U32);
-    let int = word || matches!(kind, Kind::I64 | Kind::U64);
-    let float = matches!(kind, Kind::F32 | Kind::F64);
+fn call(fun: AtomicFunction, kind: BuiltinKind) -> Option<&'static str> {
+    let word = matches!(kind, BuiltinKind::I32 | BuiltinKind::U32);
+    let int = word || matches!(kind, BuiltinKind::I64 | BuiltinKind::U64);
+    let float = matches!(kind, BuiltinKind::F32 | BuiltinKind::F64);
     Some(match fun {
         AtomicFunction::Add if int || float => "atomicAdd",
         AtomicFunction::Subtract if word => "atomicSub",
@@ -307,7 +313,9 @@ fn call(fun: AtomicFunction, kind: Kind) -> Option<&'static str> {
         AtomicFunction::InclusiveOr if int => "atomicOr",
         AtomicFunction::Min if int => "atomicMin",
         AtomicFunction::Max if int => "atomicMax",
-        AtomicFunction::Exchange { compare: None } if int || kind == Kind::F32 => "atomicExch",
+        AtomicFunction::Exchange { compare: None } if int || kind == BuiltinKind::F32 => {
+            "atomicExch"
+        }
         AtomicFunction::Add
         | AtomicFunction::Subtract
         | AtomicFunction::And

@@ -9,20 +9,20 @@ use naga::{
     SubgroupOperation,
 };
 
-use super::expression::bare;
-use super::function::Frame;
-use super::operators::{Shape, enclosed};
+use super::frame::TranslatedFunction;
+use super::operators::{OperandShape, enclose};
+use super::text::bare;
 use super::{Result, Writer};
-use crate::program::builtin::Kind;
+use crate::program::builtin::BuiltinKind;
 
 /// The mask's place among a declared function's parameters.
-const MASK: Shape = Shape { size: None, kind: Kind::U32 };
+const MASK: OperandShape = OperandShape { size: None, kind: BuiltinKind::U32 };
 
 impl<'a> Writer<'a> {
     /// A ballot: four words, of which the first has the votes.
     pub(super) fn ballot(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         predicate: Option<Handle<Expression>>,
     ) -> Result<String> {
         let predicate = match predicate {
@@ -36,7 +36,7 @@ impl<'a> Writer<'a> {
     /// Broadcasts, shuffles and quad operations.
     pub(super) fn gather(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         mode: GatherMode,
         argument: Handle<Expression>,
     ) -> Result<String> {
@@ -56,10 +56,10 @@ impl<'a> Writer<'a> {
                 format!("{lane} - min({}, 64u)", self.operand(frame, delta)?)
             }
             GatherMode::ShuffleXor(other) => {
-                format!("{lane} ^ {}", enclosed(&self.operand(frame, other)?))
+                format!("{lane} ^ {}", enclose(&self.operand(frame, other)?))
             }
             GatherMode::QuadBroadcast(index) => {
-                format!("({lane} & 28u) | {}", enclosed(&self.operand(frame, index)?))
+                format!("({lane} & 28u) | {}", enclose(&self.operand(frame, index)?))
             }
             GatherMode::QuadSwap(direction) => {
                 let other = match direction {
@@ -73,7 +73,7 @@ impl<'a> Writer<'a> {
         let source = bare(&source);
         if mode == GatherMode::BroadcastFirst {
             self.need_lane_value(shape.kind);
-            return self.over(shape, "broadcast_first", value, mask, &mut |parts| {
+            return self.call_with_mask(shape, "broadcast_first", value, mask, &mut |parts| {
                 format!("lane_value({}, {}, u32(__ffs({}) - 1))", parts[0], parts[1], parts[0])
             });
         }
@@ -89,26 +89,30 @@ impl<'a> Writer<'a> {
     }
 
     /// A lane's number, or a distance between lanes.
-    fn operand(&mut self, frame: &Frame<'a>, handle: Handle<Expression>) -> Result<String> {
+    fn operand(
+        &mut self,
+        frame: &TranslatedFunction<'a>,
+        handle: Handle<Expression>,
+    ) -> Result<String> {
         let text = self.value(frame, handle)?;
         Ok(match self.kind_of(frame, handle)? {
-            Kind::U32 => bare(&text).to_owned(),
-            Kind::F16
-            | Kind::F32
-            | Kind::F64
-            | Kind::I16
-            | Kind::U16
-            | Kind::I32
-            | Kind::I64
-            | Kind::U64
-            | Kind::Bool => format!("u32({})", bare(&text)),
+            BuiltinKind::U32 => bare(&text).to_owned(),
+            BuiltinKind::F16
+            | BuiltinKind::F32
+            | BuiltinKind::F64
+            | BuiltinKind::I16
+            | BuiltinKind::U16
+            | BuiltinKind::I32
+            | BuiltinKind::I64
+            | BuiltinKind::U64
+            | BuiltinKind::Bool => format!("u32({})", bare(&text)),
         })
     }
 
     /// A function of the mask and a value: in place for scalars, declared for vectors.
-    fn over(
+    fn call_with_mask(
         &mut self,
-        shape: Shape,
+        shape: OperandShape,
         name: &str,
         value: &str,
         mask: &str,
@@ -124,7 +128,7 @@ impl<'a> Writer<'a> {
     /// Reductions and scans.
     pub(super) fn collective(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         operation: SubgroupOperation,
         scan: CollectiveOperation,
         argument: Handle<Expression>,
@@ -152,22 +156,22 @@ impl<'a> Writer<'a> {
                 let name = format!("subgroup{kind}{operation:?}");
                 self.declare_collective(&name, operation, scan, shape.kind, span)?;
                 let called = name.clone();
-                self.over(shape, &name, value, mask, &mut |parts| {
+                self.call_with_mask(shape, &name, value, mask, &mut |parts| {
                     format!("{called}({}, {})", parts[0], parts[1])
                 })
             }
         }
     }
 
-    fn need_lane_value(&mut self, kind: Kind) {
-        self.prelude.need(if kind == Kind::F16 { "lane_value_half" } else { "lane_value" });
+    fn need_lane_value(&mut self, kind: BuiltinKind) {
+        self.prelude.need(if kind == BuiltinKind::F16 { "lane_value_half" } else { "lane_value" });
     }
 
     /// Two values combined.
-    fn combined(
+    fn combine(
         &mut self,
         operation: SubgroupOperation,
-        kind: Kind,
+        kind: BuiltinKind,
         [a, b]: [&str; 2],
         span: Span,
     ) -> Result<String> {
@@ -205,7 +209,7 @@ impl<'a> Writer<'a> {
         name: &str,
         operation: SubgroupOperation,
         scan: CollectiveOperation,
-        kind: Kind,
+        kind: BuiltinKind,
         span: Span,
     ) -> Result<()> {
         let number = kind.name();
@@ -218,8 +222,8 @@ impl<'a> Writer<'a> {
         let lane = bare(&lane);
         let body = match scan {
             CollectiveOperation::Reduce => {
-                let both = self.combined(operation, kind, ["value", "other"], span)?;
-                let next = self.combined(operation, kind, ["total", "other"], span)?;
+                let both = self.combine(operation, kind, ["value", "other"], span)?;
+                let next = self.combine(operation, kind, ["total", "other"], span)?;
                 let hardware = hardware(operation, kind).map_or_else(String::new, |call| {
                     format!("#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800\n    return {call};\n#endif\n")
                 });
@@ -255,8 +259,8 @@ impl<'a> Writer<'a> {
                     }
                 };
                 let inclusive = scan == CollectiveOperation::InclusiveScan;
-                let both = self.combined(operation, kind, ["other", "value"], span)?;
-                let next = self.combined(operation, kind, ["total", "other"], span)?;
+                let both = self.combine(operation, kind, ["other", "value"], span)?;
+                let next = self.combine(operation, kind, ["total", "other"], span)?;
                 let done = if inclusive {
                     "        return value;\n".to_owned()
                 } else {
@@ -296,7 +300,7 @@ impl<'a> Writer<'a> {
 }
 
 /// The instruction that reduces over a mask, where newer chips have one.
-fn hardware(operation: SubgroupOperation, kind: Kind) -> Option<String> {
+fn hardware(operation: SubgroupOperation, kind: BuiltinKind) -> Option<String> {
     let name = match operation {
         SubgroupOperation::Add => "add",
         SubgroupOperation::Min => "min",
@@ -311,16 +315,16 @@ fn hardware(operation: SubgroupOperation, kind: Kind) -> Option<String> {
         SubgroupOperation::And | SubgroupOperation::Or | SubgroupOperation::Xor
     );
     match kind {
-        Kind::U32 => Some(format!("__reduce_{name}_sync(mask, value)")),
-        Kind::I32 if bits => Some(format!("i32(__reduce_{name}_sync(mask, u32(value)))")),
-        Kind::I32 => Some(format!("__reduce_{name}_sync(mask, value)")),
-        Kind::F16
-        | Kind::F32
-        | Kind::F64
-        | Kind::I16
-        | Kind::U16
-        | Kind::I64
-        | Kind::U64
-        | Kind::Bool => None,
+        BuiltinKind::U32 => Some(format!("__reduce_{name}_sync(mask, value)")),
+        BuiltinKind::I32 if bits => Some(format!("i32(__reduce_{name}_sync(mask, u32(value)))")),
+        BuiltinKind::I32 => Some(format!("__reduce_{name}_sync(mask, value)")),
+        BuiltinKind::F16
+        | BuiltinKind::F32
+        | BuiltinKind::F64
+        | BuiltinKind::I16
+        | BuiltinKind::U16
+        | BuiltinKind::I64
+        | BuiltinKind::U64
+        | BuiltinKind::Bool => None,
     }
 }

@@ -18,7 +18,7 @@ use naga::{
 use super::kind;
 use super::{Error, Result, Writer};
 use crate::program::array_length;
-use crate::program::builtin::Kind;
+use crate::program::builtin::BuiltinKind;
 
 impl Writer<'_> {
     /// A scalar type's name.
@@ -27,10 +27,10 @@ impl Writer<'_> {
     }
 
     /// A scalar type.
-    pub(super) fn kind(&mut self, scalar: Scalar, span: Span) -> Result<Kind> {
-        let kind = Kind::new(scalar)
+    pub(super) fn kind(&mut self, scalar: Scalar, span: Span) -> Result<BuiltinKind> {
+        let kind = BuiltinKind::new(scalar)
             .ok_or_else(|| self.unsupported(format!("scalars of type {scalar:?}"), span))?;
-        if kind == Kind::F16 {
+        if kind == BuiltinKind::F16 {
             self.prelude.need("f16");
         }
         Ok(kind)
@@ -203,7 +203,9 @@ impl Writer<'_> {
         match self.module.types[ty].inner {
             TypeInner::Scalar(scalar)
             | TypeInner::Vector { scalar, .. }
-            | TypeInner::Matrix { scalar, .. } => Kind::new(scalar).is_none_or(|k| k == Kind::F16),
+            | TypeInner::Matrix { scalar, .. } => {
+                BuiltinKind::new(scalar).is_none_or(|k| k == BuiltinKind::F16)
+            }
             TypeInner::Array { base, .. } => self.inline(base),
             TypeInner::Struct { ref members, .. } => {
                 members.iter().any(|member| self.inline(member.ty))

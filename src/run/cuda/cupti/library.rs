@@ -14,7 +14,7 @@ use std::ptr;
 
 use libloading::Library;
 
-use super::super::driver::Gpu;
+use super::super::driver::DriverDevice;
 use super::error::{CuptiError, SUCCESS, VARIABLE, failure};
 use super::layout as c;
 use super::layout::Parameters;
@@ -206,7 +206,7 @@ impl Cupti {
         if unsafe { (functions.version)(&raw mut version) } != SUCCESS {
             version = 0;
         }
-        let path = if path.is_absolute() { path.to_owned() } else { mapped(path) };
+        let path = if path.is_absolute() { path.to_owned() } else { find_mapped(path) };
         Ok(Self { functions, version, path })
     }
 
@@ -264,7 +264,7 @@ impl Cupti {
     /// Asks whether one of CUPTI's interfaces works on an open device, and says why where it does not.
     pub(in super::super) fn supports(
         &self,
-        gpu: &Gpu,
+        gpu: &DriverDevice,
         interface: Interface,
     ) -> Result<(), CuptiError> {
         let api = match interface {
@@ -283,7 +283,7 @@ impl Cupti {
             (asked.mining, "a mining processor"),
             (asked.wsl, "WSL"),
         ];
-        unsupported(asked.supported, &reasons)
+        check_support(asked.supported, &reasons)
     }
 
     /// The source line of an instruction: folder, file, line; nothing where the code does not say.
@@ -306,7 +306,7 @@ impl Cupti {
         };
         // SAFETY: the texts are CUPTI's, each with its zero, and read once.
         let [file, folder] =
-            [parameters.file, parameters.folder].map(|text| unsafe { taken(text) });
+            [parameters.file, parameters.folder].map(|text| unsafe { take_text(text) });
         found.ok()?;
         (parameters.line > 0).then_some((folder, file, parameters.line))
     }
@@ -322,7 +322,7 @@ pub(in super::super) enum Interface {
 }
 
 /// Reads what CUPTI says of a device: `answers` are those by which it is `supported`.
-fn unsupported(supported: c_int, answers: &[(c_int, &str)]) -> Result<(), CuptiError> {
+fn check_support(supported: c_int, answers: &[(c_int, &str)]) -> Result<(), CuptiError> {
     const UNSUPPORTED: c_int = 1;
     const DISABLED: c_int = 2;
     if supported != UNSUPPORTED && supported != DISABLED {
@@ -341,7 +341,7 @@ fn unsupported(supported: c_int, answers: &[(c_int, &str)]) -> Result<(), CuptiE
 }
 
 /// The file that the system found for a library's name, where it tells; else the name.
-fn mapped(name: &Path) -> PathBuf {
+fn find_mapped(name: &Path) -> PathBuf {
     let wanted = name.to_string_lossy();
     let stem = wanted.split(".so").next().unwrap_or_default();
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
@@ -405,7 +405,7 @@ pub(super) unsafe fn words(text: *const c_char) -> String {
 /// # Safety
 ///
 /// The pointer is null, or a text with its zero that nobody else reads.
-unsafe fn taken(text: *mut c_char) -> String {
+unsafe fn take_text(text: *mut c_char) -> String {
     // SAFETY: as promised.
     let copied = unsafe { words(text) };
     #[cfg(unix)]
@@ -451,8 +451,8 @@ mod tests {
     #[test]
     fn a_device_without_support_says_what_stands_against_it() {
         let answers = [(3, "SLI"), (1, "WSL"), (2, "a virtual GPU")];
-        assert!(unsupported(3, &answers).is_ok() && unsupported(0, &answers).is_ok());
-        let why = unsupported(1, &answers).unwrap_err().to_string();
+        assert!(check_support(3, &answers).is_ok() && check_support(0, &answers).is_ok());
+        let why = check_support(1, &answers).unwrap_err().to_string();
         assert!(why.ends_with("not with WSL, a virtual GPU"), "{why}");
     }
 }

@@ -9,7 +9,7 @@
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr;
 
-use super::super::driver::Gpu;
+use super::super::driver::DriverDevice;
 use super::error::CuptiError;
 use super::layout as c;
 use super::layout::Parameters;
@@ -19,7 +19,7 @@ use super::library::{Cupti, Metric, words};
 pub(in super::super) struct Ranges<'a> {
     cupti: &'a Cupti,
     /// What is profiled, which must stay open.
-    _gpu: &'a Gpu,
+    _gpu: &'a DriverDevice,
     host: *mut c_void,
     profiler: *mut c_void,
     names: Vec<CString>,
@@ -34,7 +34,7 @@ const REPLAY_OF_USER: c_int = 3;
 
 impl Cupti {
     /// What counters a device can give.
-    fn availability(&self, gpu: &Gpu) -> Result<Vec<u8>, CuptiError> {
+    fn availability(&self, gpu: &DriverDevice) -> Result<Vec<u8>, CuptiError> {
         let doing = "asked for the counters";
         let function = self.functions.availability;
         let mut asked = c::Availability { context: gpu.context(), ..c::Availability::new() };
@@ -52,7 +52,7 @@ impl<'a> Ranges<'a> {
     /// Gets ready to read those of the figures `names` that the chip has, and says what they are.
     pub(in super::super) fn open(
         cupti: &'a Cupti,
-        gpu: &'a Gpu,
+        gpu: &'a DriverDevice,
         chip: &CStr,
         names: &[&str],
     ) -> Result<(Self, Vec<Metric>), CuptiError> {
@@ -151,7 +151,7 @@ impl<'a> Ranges<'a> {
     }
 
     /// Takes hold of the counters.
-    fn enable(&mut self, gpu: &Gpu) -> Result<(), CuptiError> {
+    fn enable(&mut self, gpu: &DriverDevice) -> Result<(), CuptiError> {
         let functions = &self.cupti.functions;
         let mut enable = c::RangeEnable { context: gpu.context(), ..c::RangeEnable::new() };
         // SAFETY: the context is open.

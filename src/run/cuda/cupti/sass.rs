@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::ffi::{CStr, CString};
 
-use super::super::driver::Gpu;
+use super::super::driver::DriverDevice;
 use super::error::CuptiError;
 use super::layout as c;
 use super::layout::Parameters;
@@ -30,7 +30,7 @@ pub(in super::super) struct Record {
 /// Counting of instructions, until it is dropped.
 pub(in super::super) struct Sass<'a> {
     cupti: &'a Cupti,
-    gpu: &'a Gpu,
+    gpu: &'a DriverDevice,
     device: u32,
     ids: Vec<u64>,
     enabled: bool,
@@ -40,7 +40,7 @@ impl<'a> Sass<'a> {
     /// Begins to count the figures `names` on device `number`, and says what they are.
     pub(in super::super) fn begin(
         cupti: &'a Cupti,
-        gpu: &'a Gpu,
+        gpu: &'a DriverDevice,
         number: usize,
         chip: &CStr,
         names: &[&str],
@@ -120,7 +120,7 @@ impl<'a> Sass<'a> {
             let pairs = values.iter().map(|value| (value.id, value.value));
             read.extend(pairs.map(|(id, value)| (function.clone(), data.offset, id, value)));
         }
-        joined(&self.ids, read)
+        join(&self.ids, read)
     }
 
     /// Ends the counting; nothing may be left unread.
@@ -159,7 +159,7 @@ impl Drop for Sass<'_> {
 
 /// Puts the values of each instruction side by side in the order of `ids`; CUPTI gives a record for
 /// each figure and instruction. A figure's parts, where there are several, are summed.
-fn joined(ids: &[u64], read: Vec<(String, u32, u64, u64)>) -> Result<Vec<Record>, CuptiError> {
+fn join(ids: &[u64], read: Vec<(String, u32, u64, u64)>) -> Result<Vec<Record>, CuptiError> {
     let mut instructions: BTreeMap<(String, u32), Vec<Option<u64>>> = BTreeMap::new();
     for (function, offset, id, value) in read {
         let Some(place) = ids.iter().position(|known| *known == id) else {
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn values_of_an_instruction_come_together_in_the_order_asked_for() {
         let read = vec![at(16, 7, 1), at(0, 7, 2), at(16, 5, 3), at(0, 5, 4), at(0, 5, 10)];
-        let records = joined(&[5, 7], read).unwrap();
+        let records = join(&[5, 7], read).unwrap();
         let found: Vec<(u32, Vec<u64>)> =
             records.into_iter().map(|record| (record.offset, record.values)).collect();
         assert_eq!(found, [(0, vec![14, 2]), (16, vec![3, 1])]);
@@ -202,8 +202,8 @@ mod tests {
 
     #[test]
     fn what_is_missing_or_unknown_makes_all_invalid() {
-        assert!(joined(&[5, 7], vec![at(0, 5, 1)]).is_err());
-        assert!(joined(&[5], vec![at(0, 6, 1)]).is_err());
-        assert!(joined(&[5], vec![at(0, 5, u64::MAX), at(0, 5, 1)]).is_err());
+        assert!(join(&[5, 7], vec![at(0, 5, 1)]).is_err());
+        assert!(join(&[5], vec![at(0, 6, 1)]).is_err());
+        assert!(join(&[5], vec![at(0, 5, u64::MAX), at(0, 5, 1)]).is_err());
     }
 }

@@ -3,14 +3,14 @@
 //! Input: a wave and an instruction. Output: the wave's changed SCC and scalar registers; where it
 //! goes on is the caller's matter.
 
-use super::super::decode::{Instruction, VCC};
-use super::super::wave::{Kind, Wave};
-use super::{Control, Operands, Row, Run, named, row_of};
+use super::super::instruction::{Instruction, VCC};
+use super::super::wave::{OperandKind, Wave};
+use super::{Control, OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// SCC says whether it holds, of 32 bits.
 macro_rules! compare {
     (|$a:ident, $b:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let ($a, $b) = (w.read(i.sources[0]), w.read(i.sources[1]));
             w.scc = $e;
         })
@@ -20,8 +20,8 @@ macro_rules! compare {
 /// SCC says whether it holds, of 64 bits.
 macro_rules! compare64 {
     (|$a:ident, $b:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
-            let [$a, $b] = [0, 1].map(|n: usize| w.read64(i.sources[n], Kind::Bits));
+        OpcodeAction::Scalar(|w, i| {
+            let [$a, $b] = [0, 1].map(|n: usize| w.read64(i.sources[n], OperandKind::Bits));
             w.scc = $e;
         })
     };
@@ -30,9 +30,9 @@ macro_rules! compare64 {
 /// SCC says whether a bit of 64 is so.
 macro_rules! bit_of64 {
     ($set:expr) => {
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let bit = w.read(i.sources[1]) & 63;
-            w.scc = (w.read64(i.sources[0], Kind::Bits) >> bit & 1 != 0) == $set;
+            w.scc = (w.read64(i.sources[0], OperandKind::Bits) >> bit & 1 != 0) == $set;
         })
     };
 }
@@ -40,13 +40,13 @@ macro_rules! bit_of64 {
 /// SCC says whether it holds between a register and the constant: with its sign, or without.
 macro_rules! compare_constant {
     (i32, |$a:ident, $b:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let ($a, $b) = (w.scalar(i.destination) as i32, i.immediate);
             w.scc = $e;
         })
     };
     (u32, |$a:ident, $b:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let ($a, $b) = (w.scalar(i.destination), i.immediate as u32 & 0xffff);
             w.scc = $e;
         })
@@ -61,7 +61,7 @@ fn add_constant(wave: &mut Wave, instruction: &Instruction) {
 }
 
 /// SOPC, by number.
-pub(super) const SOPC: &[Row] = &[
+pub(super) const SOPC: &[OpcodeRow] = &[
     row_of(0x00, "s_cmp_eq_i32", Operands::Two, compare!(|a, b| (a as i32) == (b as i32))),
     row_of(0x01, "s_cmp_lg_i32", Operands::Two, compare!(|a, b| (a as i32) != (b as i32))),
     row_of(0x02, "s_cmp_gt_i32", Operands::Two, compare!(|a, b| (a as i32) > (b as i32))),
@@ -83,18 +83,18 @@ pub(super) const SOPC: &[Row] = &[
 ];
 
 /// SOPK, by number.
-pub(super) const SOPK: &[Row] = &[
+pub(super) const SOPK: &[OpcodeRow] = &[
     row_of(
         0x00,
         "s_movk_i32",
         Operands::One,
-        Run::Scalar(|w, i| w.set_scalar(i.destination, i.immediate as u32)),
+        OpcodeAction::Scalar(|w, i| w.set_scalar(i.destination, i.immediate as u32)),
     ),
     row_of(
         0x02,
         "s_cmovk_i32",
         Operands::One,
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             if w.scc {
                 w.set_scalar(i.destination, i.immediate as u32);
             }
@@ -112,79 +112,89 @@ pub(super) const SOPK: &[Row] = &[
     row_of(0x0c, "s_cmpk_ge_u32", Operands::One, compare_constant!(u32, |a, b| a >= b)),
     row_of(0x0d, "s_cmpk_lt_u32", Operands::One, compare_constant!(u32, |a, b| a < b)),
     row_of(0x0e, "s_cmpk_le_u32", Operands::One, compare_constant!(u32, |a, b| a <= b)),
-    row_of(0x0f, "s_addk_i32", Operands::One, Run::Scalar(add_constant)),
+    row_of(0x0f, "s_addk_i32", Operands::One, OpcodeAction::Scalar(add_constant)),
     row_of(
         0x10,
         "s_mulk_i32",
         Operands::One,
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let a = w.scalar(i.destination);
             w.set_scalar(i.destination, a.wrapping_mul(i.immediate as u32));
         }),
     ),
-    named(0x12, "s_getreg_b32", Operands::One),
-    named(0x13, "s_setreg_b32", Operands::One),
-    named(0x16, "s_call_b64", Operands::One),
-    row_of(0x17, "s_waitcnt_vscnt", Operands::One, Run::Control(Control::Wait)),
-    row_of(0x18, "s_waitcnt_vmcnt", Operands::One, Run::Control(Control::Wait)),
-    row_of(0x19, "s_waitcnt_expcnt", Operands::One, Run::Control(Control::Wait)),
-    row_of(0x1a, "s_waitcnt_lgkmcnt", Operands::One, Run::Control(Control::Wait)),
-    named(0x1b, "s_subvector_loop_begin", Operands::One),
-    named(0x1c, "s_subvector_loop_end", Operands::One),
+    refused_row(0x12, "s_getreg_b32", Operands::One),
+    refused_row(0x13, "s_setreg_b32", Operands::One),
+    refused_row(0x16, "s_call_b64", Operands::One),
+    row_of(0x17, "s_waitcnt_vscnt", Operands::One, OpcodeAction::Control(Control::Wait)),
+    row_of(0x18, "s_waitcnt_vmcnt", Operands::One, OpcodeAction::Control(Control::Wait)),
+    row_of(0x19, "s_waitcnt_expcnt", Operands::One, OpcodeAction::Control(Control::Wait)),
+    row_of(0x1a, "s_waitcnt_lgkmcnt", Operands::One, OpcodeAction::Control(Control::Wait)),
+    refused_row(0x1b, "s_subvector_loop_begin", Operands::One),
+    refused_row(0x1c, "s_subvector_loop_end", Operands::One),
 ];
 
 /// SOPP, by number.
-pub(super) const SOPP: &[Row] = &[
-    row_of(0x00, "s_nop", Operands::One, Run::Control(Control::Hint)),
-    row_of(0x01, "s_endpgm", Operands::One, Run::Control(Control::End)),
-    row_of(0x02, "s_branch", Operands::One, Run::Control(Control::Branch(|_| true))),
-    row_of(0x04, "s_cbranch_scc0", Operands::One, Run::Control(Control::Branch(|w| !w.scc))),
-    row_of(0x05, "s_cbranch_scc1", Operands::One, Run::Control(Control::Branch(|w| w.scc))),
+pub(super) const SOPP: &[OpcodeRow] = &[
+    row_of(0x00, "s_nop", Operands::One, OpcodeAction::Control(Control::Hint)),
+    row_of(0x01, "s_endpgm", Operands::One, OpcodeAction::Control(Control::End)),
+    row_of(0x02, "s_branch", Operands::One, OpcodeAction::Control(Control::Branch(|_| true))),
+    row_of(
+        0x04,
+        "s_cbranch_scc0",
+        Operands::One,
+        OpcodeAction::Control(Control::Branch(|w| !w.scc)),
+    ),
+    row_of(
+        0x05,
+        "s_cbranch_scc1",
+        Operands::One,
+        OpcodeAction::Control(Control::Branch(|w| w.scc)),
+    ),
     row_of(
         0x06,
         "s_cbranch_vccz",
         Operands::One,
-        Run::Control(Control::Branch(|w| w.mask(VCC) == 0)),
+        OpcodeAction::Control(Control::Branch(|w| w.mask(VCC) == 0)),
     ),
     row_of(
         0x07,
         "s_cbranch_vccnz",
         Operands::One,
-        Run::Control(Control::Branch(|w| w.mask(VCC) != 0)),
+        OpcodeAction::Control(Control::Branch(|w| w.mask(VCC) != 0)),
     ),
     row_of(
         0x08,
         "s_cbranch_execz",
         Operands::One,
-        Run::Control(Control::Branch(|w| w.exec() == 0)),
+        OpcodeAction::Control(Control::Branch(|w| w.exec() == 0)),
     ),
     row_of(
         0x09,
         "s_cbranch_execnz",
         Operands::One,
-        Run::Control(Control::Branch(|w| w.exec() != 0)),
+        OpcodeAction::Control(Control::Branch(|w| w.exec() != 0)),
     ),
-    row_of(0x0a, "s_barrier", Operands::One, Run::Control(Control::Barrier)),
-    named(0x0b, "s_setkill", Operands::One),
-    row_of(0x0c, "s_waitcnt", Operands::One, Run::Control(Control::Wait)),
-    named(0x0d, "s_sethalt", Operands::One),
-    row_of(0x0e, "s_sleep", Operands::One, Run::Control(Control::Hint)),
-    row_of(0x0f, "s_setprio", Operands::One, Run::Control(Control::Hint)),
-    named(0x10, "s_sendmsg", Operands::One),
-    named(0x11, "s_sendmsghalt", Operands::One),
-    named(0x12, "s_trap", Operands::One),
-    row_of(0x13, "s_icache_inv", Operands::One, Run::Control(Control::Hint)),
-    row_of(0x14, "s_incperflevel", Operands::One, Run::Control(Control::Hint)),
-    row_of(0x15, "s_decperflevel", Operands::One, Run::Control(Control::Hint)),
-    row_of(0x16, "s_ttracedata", Operands::One, Run::Control(Control::Hint)),
-    named(0x17, "s_cbranch_cdbgsys", Operands::One),
-    named(0x18, "s_cbranch_cdbguser", Operands::One),
-    named(0x19, "s_cbranch_cdbgsys_or_user", Operands::One),
-    named(0x1a, "s_cbranch_cdbgsys_and_user", Operands::One),
-    row_of(0x20, "s_inst_prefetch", Operands::One, Run::Control(Control::Hint)),
-    row_of(0x21, "s_clause", Operands::One, Run::Control(Control::Hint)),
-    row_of(0x23, "s_waitcnt_depctr", Operands::One, Run::Control(Control::Wait)),
-    named(0x24, "s_round_mode", Operands::One),
-    named(0x25, "s_denorm_mode", Operands::One),
-    row_of(0x28, "s_ttracedata_imm", Operands::One, Run::Control(Control::Hint)),
+    row_of(0x0a, "s_barrier", Operands::One, OpcodeAction::Control(Control::Barrier)),
+    refused_row(0x0b, "s_setkill", Operands::One),
+    row_of(0x0c, "s_waitcnt", Operands::One, OpcodeAction::Control(Control::Wait)),
+    refused_row(0x0d, "s_sethalt", Operands::One),
+    row_of(0x0e, "s_sleep", Operands::One, OpcodeAction::Control(Control::Hint)),
+    row_of(0x0f, "s_setprio", Operands::One, OpcodeAction::Control(Control::Hint)),
+    refused_row(0x10, "s_sendmsg", Operands::One),
+    refused_row(0x11, "s_sendmsghalt", Operands::One),
+    refused_row(0x12, "s_trap", Operands::One),
+    row_of(0x13, "s_icache_inv", Operands::One, OpcodeAction::Control(Control::Hint)),
+    row_of(0x14, "s_incperflevel", Operands::One, OpcodeAction::Control(Control::Hint)),
+    row_of(0x15, "s_decperflevel", Operands::One, OpcodeAction::Control(Control::Hint)),
+    row_of(0x16, "s_ttracedata", Operands::One, OpcodeAction::Control(Control::Hint)),
+    refused_row(0x17, "s_cbranch_cdbgsys", Operands::One),
+    refused_row(0x18, "s_cbranch_cdbguser", Operands::One),
+    refused_row(0x19, "s_cbranch_cdbgsys_or_user", Operands::One),
+    refused_row(0x1a, "s_cbranch_cdbgsys_and_user", Operands::One),
+    row_of(0x20, "s_inst_prefetch", Operands::One, OpcodeAction::Control(Control::Hint)),
+    row_of(0x21, "s_clause", Operands::One, OpcodeAction::Control(Control::Hint)),
+    row_of(0x23, "s_waitcnt_depctr", Operands::One, OpcodeAction::Control(Control::Wait)),
+    refused_row(0x24, "s_round_mode", Operands::One),
+    refused_row(0x25, "s_denorm_mode", Operands::One),
+    row_of(0x28, "s_ttracedata_imm", Operands::One, OpcodeAction::Control(Control::Hint)),
 ];

@@ -2,15 +2,15 @@
 //!
 //! Input: a wave and an instruction. Output: the wave's changed scalar registers, SCC and EXEC.
 
-use super::super::decode::{EXEC, Instruction};
+use super::super::instruction::{EXEC, Instruction};
 use super::super::math::*;
-use super::super::wave::{Kind, Wave};
-use super::{Operands, Row, Run, named, row_of};
+use super::super::wave::{OperandKind, Wave};
+use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// 32 bits; SCC stays as it was.
 macro_rules! u32 {
     (|$a:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let $a = w.read(i.sources[0]);
             let result = $e;
             w.set_scalar(i.destination, result);
@@ -21,8 +21,8 @@ macro_rules! u32 {
 /// 64 bits; SCC stays as it was.
 macro_rules! u64 {
     (|$a:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
-            let $a = w.read64(i.sources[0], Kind::Bits);
+        OpcodeAction::Scalar(|w, i| {
+            let $a = w.read64(i.sources[0], OperandKind::Bits);
             let result = $e;
             w.set_scalar64(i.destination, result);
         })
@@ -32,8 +32,8 @@ macro_rules! u64 {
 /// 64 bits to 32; SCC stays as it was.
 macro_rules! u64to32 {
     (|$a:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
-            let $a = w.read64(i.sources[0], Kind::Bits);
+        OpcodeAction::Scalar(|w, i| {
+            let $a = w.read64(i.sources[0], OperandKind::Bits);
             let result = $e;
             w.set_scalar(i.destination, result);
         })
@@ -43,7 +43,7 @@ macro_rules! u64to32 {
 /// 32 bits; SCC says that the result is not zero.
 macro_rules! u32nz {
     (|$a:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let $a = w.read(i.sources[0]);
             let result = $e;
             w.set_scalar(i.destination, result);
@@ -55,8 +55,8 @@ macro_rules! u32nz {
 /// 64 bits; SCC says that the result is not zero.
 macro_rules! u64nz {
     (|$a:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
-            let $a = w.read64(i.sources[0], Kind::Bits);
+        OpcodeAction::Scalar(|w, i| {
+            let $a = w.read64(i.sources[0], OperandKind::Bits);
             let result = $e;
             w.set_scalar64(i.destination, result);
             w.scc = result != 0;
@@ -67,8 +67,8 @@ macro_rules! u64nz {
 /// 64 bits to 32; SCC says that the result is not zero.
 macro_rules! u64to32nz {
     (|$a:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
-            let $a = w.read64(i.sources[0], Kind::Bits);
+        OpcodeAction::Scalar(|w, i| {
+            let $a = w.read64(i.sources[0], OperandKind::Bits);
             let result = $e;
             w.set_scalar(i.destination, result);
             w.scc = result != 0;
@@ -79,7 +79,7 @@ macro_rules! u64to32nz {
 /// EXEC is kept in the destination and changed.
 macro_rules! saveexec {
     (|$a:ident, $e:ident| $value:expr) => {
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let ($a, $e) = (mask_of(w, i), w.exec());
             let value = $value;
             w.set_mask(i.destination, $e);
@@ -92,7 +92,7 @@ macro_rules! saveexec {
 /// EXEC is changed, and kept in the destination as it is then.
 macro_rules! wrexec {
     (|$a:ident, $e:ident| $value:expr) => {
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let ($a, $e) = (mask_of(w, i), w.exec());
             let value = $value;
             w.set_mask(EXEC, value);
@@ -106,17 +106,21 @@ macro_rules! wrexec {
 /// The source as a mask of lanes.
 fn mask_of(wave: &Wave, instruction: &Instruction) -> u64 {
     let source = instruction.sources[0];
-    if wave.halves() == 2 { wave.read64(source, Kind::Bits) } else { u64::from(wave.read(source)) }
+    if wave.halves() == 2 {
+        wave.read64(source, OperandKind::Bits)
+    } else {
+        u64::from(wave.read(source))
+    }
 }
 /// SOP1, by number.
-pub(super) const SOP1: &[Row] = &[
+pub(super) const SOP1: &[OpcodeRow] = &[
     row_of(0x03, "s_mov_b32", Operands::One, u32!(|a| a)),
     row_of(0x04, "s_mov_b64", Operands::One, u64!(|a| a)),
     row_of(
         0x05,
         "s_cmov_b32",
         Operands::One,
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             if w.scc {
                 w.set_scalar(i.destination, w.read(i.sources[0]));
             }
@@ -126,9 +130,9 @@ pub(super) const SOP1: &[Row] = &[
         0x06,
         "s_cmov_b64",
         Operands::One,
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             if w.scc {
-                w.set_scalar64(i.destination, w.read64(i.sources[0], Kind::Bits));
+                w.set_scalar64(i.destination, w.read64(i.sources[0], OperandKind::Bits));
             }
         }),
     ),
@@ -159,14 +163,14 @@ pub(super) const SOP1: &[Row] = &[
         u64to32!(|a| if a == 0 { u32::MAX } else { a.leading_zeros() }),
     ),
     row_of(0x17, "s_flbit_i32", Operands::One, u32!(|a| first_unlike_sign(a))),
-    named(0x18, "s_flbit_i32_i64", Operands::One),
+    refused_row(0x18, "s_flbit_i32_i64", Operands::One),
     row_of(0x19, "s_sext_i32_i8", Operands::One, u32!(|a| a as i8 as u32)),
     row_of(0x1a, "s_sext_i32_i16", Operands::One, u32!(|a| a as i16 as u32)),
     row_of(
         0x1b,
         "s_bitset0_b32",
         Operands::One,
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let bit = w.read(i.sources[0]) & 31;
             w.set_scalar(i.destination, w.scalar(i.destination) & !(1 << bit));
         }),
@@ -175,7 +179,7 @@ pub(super) const SOP1: &[Row] = &[
         0x1c,
         "s_bitset0_b64",
         Operands::One,
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let bit = w.read(i.sources[0]) & 63;
             w.set_scalar64(i.destination, w.scalar64(i.destination) & !(1 << bit));
         }),
@@ -184,7 +188,7 @@ pub(super) const SOP1: &[Row] = &[
         0x1d,
         "s_bitset1_b32",
         Operands::One,
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let bit = w.read(i.sources[0]) & 31;
             w.set_scalar(i.destination, w.scalar(i.destination) | 1 << bit);
         }),
@@ -193,14 +197,14 @@ pub(super) const SOP1: &[Row] = &[
         0x1e,
         "s_bitset1_b64",
         Operands::One,
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let bit = w.read(i.sources[0]) & 63;
             w.set_scalar64(i.destination, w.scalar64(i.destination) | 1 << bit);
         }),
     ),
-    named(0x1f, "s_getpc_b64", Operands::One),
-    named(0x20, "s_setpc_b64", Operands::One),
-    named(0x21, "s_swappc_b64", Operands::One),
+    refused_row(0x1f, "s_getpc_b64", Operands::One),
+    refused_row(0x20, "s_setpc_b64", Operands::One),
+    refused_row(0x21, "s_swappc_b64", Operands::One),
     row_of(0x24, "s_and_saveexec_b64", Operands::One, saveexec!(|a, e| a & e)),
     row_of(0x25, "s_or_saveexec_b64", Operands::One, saveexec!(|a, e| a | e)),
     row_of(0x26, "s_xor_saveexec_b64", Operands::One, saveexec!(|a, e| a ^ e)),
@@ -209,12 +213,12 @@ pub(super) const SOP1: &[Row] = &[
     row_of(0x29, "s_nand_saveexec_b64", Operands::One, saveexec!(|a, e| !(a & e))),
     row_of(0x2a, "s_nor_saveexec_b64", Operands::One, saveexec!(|a, e| !(a | e))),
     row_of(0x2b, "s_xnor_saveexec_b64", Operands::One, saveexec!(|a, e| !(a ^ e))),
-    named(0x2c, "s_quadmask_b32", Operands::One),
-    named(0x2d, "s_quadmask_b64", Operands::One),
-    named(0x2e, "s_movrels_b32", Operands::One),
-    named(0x2f, "s_movrels_b64", Operands::One),
-    named(0x30, "s_movreld_b32", Operands::One),
-    named(0x31, "s_movreld_b64", Operands::One),
+    refused_row(0x2c, "s_quadmask_b32", Operands::One),
+    refused_row(0x2d, "s_quadmask_b64", Operands::One),
+    refused_row(0x2e, "s_movrels_b32", Operands::One),
+    refused_row(0x2f, "s_movrels_b64", Operands::One),
+    refused_row(0x30, "s_movreld_b32", Operands::One),
+    refused_row(0x31, "s_movreld_b64", Operands::One),
     row_of(0x34, "s_abs_i32", Operands::One, u32nz!(|a| (a as i32).wrapping_abs() as u32)),
     row_of(0x37, "s_andn1_saveexec_b64", Operands::One, saveexec!(|a, e| !a & e)),
     row_of(0x38, "s_orn1_saveexec_b64", Operands::One, saveexec!(|a, e| !a | e)),
@@ -224,7 +228,7 @@ pub(super) const SOP1: &[Row] = &[
         0x3b,
         "s_bitreplicate_b64_b32",
         Operands::One,
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let twice = bits_twice(w.read(i.sources[0]));
             w.set_scalar64(i.destination, twice);
         }),
@@ -241,5 +245,5 @@ pub(super) const SOP1: &[Row] = &[
     row_of(0x45, "s_orn1_saveexec_b32", Operands::One, saveexec!(|a, e| !a | e)),
     row_of(0x46, "s_andn1_wrexec_b32", Operands::One, wrexec!(|a, e| !a & e)),
     row_of(0x47, "s_andn2_wrexec_b32", Operands::One, wrexec!(|a, e| a & !e)),
-    named(0x49, "s_movrelsd_2_b32", Operands::One),
+    refused_row(0x49, "s_movrelsd_2_b32", Operands::One),
 ];

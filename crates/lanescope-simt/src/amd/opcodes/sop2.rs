@@ -3,13 +3,13 @@
 //! Input: a wave and an instruction. Output: the wave's changed scalar registers and SCC.
 
 use super::super::math::*;
-use super::super::wave::Kind;
-use super::{Operands, Row, Run, named, row_of};
+use super::super::wave::OperandKind;
+use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// 32 bits; SCC stays as it was.
 macro_rules! s32 {
     (|$a:ident, $b:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let ($a, $b) = (w.read(i.sources[0]), w.read(i.sources[1]));
             w.set_scalar(i.destination, $e);
         })
@@ -19,7 +19,7 @@ macro_rules! s32 {
 /// 32 bits; SCC says that the result is not zero.
 macro_rules! s32nz {
     (|$a:ident, $b:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let ($a, $b) = (w.read(i.sources[0]), w.read(i.sources[1]));
             let result = $e;
             w.set_scalar(i.destination, result);
@@ -31,7 +31,7 @@ macro_rules! s32nz {
 /// 32 bits; the value is a result and an SCC, and the third argument is the SCC before.
 macro_rules! s32scc {
     (|$a:ident, $b:ident, $c:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let ($a, $b, $c) = (w.read(i.sources[0]), w.read(i.sources[1]), w.scc);
             let (result, scc) = $e;
             w.set_scalar(i.destination, result);
@@ -43,8 +43,8 @@ macro_rules! s32scc {
 /// 64 bits; SCC says that the result is not zero.
 macro_rules! s64nz {
     (|$a:ident, $b:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
-            let [$a, $b] = [0, 1].map(|n: usize| w.read64(i.sources[n], Kind::Bits));
+        OpcodeAction::Scalar(|w, i| {
+            let [$a, $b] = [0, 1].map(|n: usize| w.read64(i.sources[n], OperandKind::Bits));
             let result = $e;
             w.set_scalar64(i.destination, result);
             w.scc = result != 0;
@@ -55,8 +55,8 @@ macro_rules! s64nz {
 /// 64 bits and a count or a field of 32; SCC says that the result is not zero.
 macro_rules! shift64nz {
     (|$a:ident, $b:ident| $e:expr) => {
-        Run::Scalar(|w, i| {
-            let ($a, $b) = (w.read64(i.sources[0], Kind::Bits), w.read(i.sources[1]));
+        OpcodeAction::Scalar(|w, i| {
+            let ($a, $b) = (w.read64(i.sources[0], OperandKind::Bits), w.read(i.sources[1]));
             let result = $e;
             w.set_scalar64(i.destination, result);
             w.scc = result != 0;
@@ -64,20 +64,20 @@ macro_rules! shift64nz {
     };
 }
 /// SOP2, by number.
-pub(super) const SOP2: &[Row] = &[
+pub(super) const SOP2: &[OpcodeRow] = &[
     row_of(0x00, "s_add_u32", Operands::Two, s32scc!(|a, b, _c| a.overflowing_add(b))),
     row_of(0x01, "s_sub_u32", Operands::Two, s32scc!(|a, b, _c| a.overflowing_sub(b))),
     row_of(
         0x02,
         "s_add_i32",
         Operands::Two,
-        s32scc!(|a, b, _c| signed((a as i32).overflowing_add(b as i32))),
+        s32scc!(|a, b, _c| to_signed((a as i32).overflowing_add(b as i32))),
     ),
     row_of(
         0x03,
         "s_sub_i32",
         Operands::Two,
-        s32scc!(|a, b, _c| signed((a as i32).overflowing_sub(b as i32))),
+        s32scc!(|a, b, _c| to_signed((a as i32).overflowing_sub(b as i32))),
     ),
     row_of(
         0x04,
@@ -119,7 +119,7 @@ pub(super) const SOP2: &[Row] = &[
         0x0a,
         "s_cselect_b32",
         Operands::Two,
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let chosen = i.sources[usize::from(!w.scc)];
             w.set_scalar(i.destination, w.read(chosen));
         }),
@@ -128,9 +128,9 @@ pub(super) const SOP2: &[Row] = &[
         0x0b,
         "s_cselect_b64",
         Operands::Two,
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let chosen = i.sources[usize::from(!w.scc)];
-            w.set_scalar64(i.destination, w.read64(chosen, Kind::Bits));
+            w.set_scalar64(i.destination, w.read64(chosen, OperandKind::Bits));
         }),
     ),
     row_of(0x0e, "s_and_b32", Operands::Two, s32nz!(|a, b| a & b)),
@@ -165,7 +165,7 @@ pub(super) const SOP2: &[Row] = &[
         0x25,
         "s_bfm_b64",
         Operands::Two,
-        Run::Scalar(|w, i| {
+        OpcodeAction::Scalar(|w, i| {
             let [a, b] = [0, 1].map(|n: usize| w.read(i.sources[n]) & 63);
             w.set_scalar64(i.destination, ((1 << a) - 1) << b);
         }),
@@ -184,7 +184,7 @@ pub(super) const SOP2: &[Row] = &[
         s32nz!(|a, b| field_signed(a, b & 31, b >> 16 & 0x7f)),
     ),
     row_of(0x29, "s_bfe_u64", Operands::Two, shift64nz!(|a, b| field(a, b & 63, b >> 16 & 0x7f))),
-    named(0x2a, "s_bfe_i64", Operands::Two),
+    refused_row(0x2a, "s_bfe_i64", Operands::Two),
     row_of(
         0x2c,
         "s_absdiff_i32",

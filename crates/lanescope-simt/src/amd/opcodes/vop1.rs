@@ -3,20 +3,20 @@
 //! Input: a wave and an instruction. Output: the wave's changed registers.
 
 use super::super::math::*;
-use super::super::wave::Kind;
-use super::{Operands, Row, Run, named, row_of};
+use super::super::wave::OperandKind;
+use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// One source a lane, 32 bits.
 macro_rules! v1 {
     (|$a:ident| $e:expr) => {
-        Run::Vector(|w, i| w.lanes1(i, |$a| $e))
+        OpcodeAction::Vector(|w, i| w.lanes1(i, |$a| $e))
     };
 }
 
 /// One source a lane, f32; denormal numbers as the mode says.
 macro_rules! f1 {
     (|$a:ident| $e:expr) => {
-        Run::Vector(|w, i| {
+        OpcodeAction::Vector(|w, i| {
             let kept = w.kept32;
             w.lanes1(i, |$a| {
                 let $a = real($a, kept);
@@ -29,8 +29,8 @@ macro_rules! f1 {
 /// One source a lane, 16 bits.
 macro_rules! s1 {
     (|$a:ident| $e:expr) => {
-        Run::Vector(|w, i| {
-            shorts(w, i, 1, Kind::Bits, &|s: [u16; 3]| {
+        OpcodeAction::Vector(|w, i| {
+            shorts(w, i, 1, OperandKind::Bits, &|s: [u16; 3]| {
                 let [$a, ..] = s;
                 $e
             })
@@ -41,8 +41,8 @@ macro_rules! s1 {
 /// One source a lane, f16.
 macro_rules! h1 {
     (|$a:ident| $e:expr) => {
-        Run::Vector(|w, i| {
-            shorts(w, i, 1, Kind::Real, &|s: [u16; 3]| {
+        OpcodeAction::Vector(|w, i| {
+            shorts(w, i, 1, OperandKind::Real, &|s: [u16; 3]| {
                 let [$a, ..] = s.map(number16);
                 real16($e)
             })
@@ -50,18 +50,18 @@ macro_rules! h1 {
     };
 }
 /// VOP1, by number.
-pub(super) const VOP1: &[Row] = &[
-    row_of(0x00, "v_nop", Operands::One, Run::Vector(|_, _| {})),
+pub(super) const VOP1: &[OpcodeRow] = &[
+    row_of(0x00, "v_nop", Operands::One, OpcodeAction::Vector(|_, _| {})),
     row_of(0x01, "v_mov_b32", Operands::One, v1!(|a| a)),
-    row_of(0x02, "v_readfirstlane_b32", Operands::One, Run::Lane(read_first_lane)),
-    named(0x03, "v_cvt_i32_f64", Operands::One),
-    named(0x04, "v_cvt_f64_i32", Operands::One),
+    row_of(0x02, "v_readfirstlane_b32", Operands::One, OpcodeAction::Lane(read_first_lane)),
+    refused_row(0x03, "v_cvt_i32_f64", Operands::One),
+    refused_row(0x04, "v_cvt_f64_i32", Operands::One),
     row_of(0x05, "v_cvt_f32_i32", Operands::One, v1!(|a| (a as i32 as f32).to_bits())),
     row_of(0x06, "v_cvt_f32_u32", Operands::One, v1!(|a| (a as f32).to_bits())),
     row_of(0x07, "v_cvt_u32_f32", Operands::One, v1!(|a| f32::from_bits(a) as u32)),
     row_of(0x08, "v_cvt_i32_f32", Operands::One, v1!(|a| f32::from_bits(a) as i32 as u32)),
-    row_of(0x0a, "v_cvt_f16_f32", Operands::One, Run::Vector(narrow)),
-    row_of(0x0b, "v_cvt_f32_f16", Operands::One, Run::Vector(widen)),
+    row_of(0x0a, "v_cvt_f16_f32", Operands::One, OpcodeAction::Vector(narrow)),
+    row_of(0x0b, "v_cvt_f32_f16", Operands::One, OpcodeAction::Vector(widen)),
     row_of(
         0x0c,
         "v_cvt_rpi_i32_f32",
@@ -74,19 +74,19 @@ pub(super) const VOP1: &[Row] = &[
         Operands::One,
         v1!(|a| f32::from_bits(a).floor() as i32 as u32),
     ),
-    named(0x0e, "v_cvt_off_f32_i4", Operands::One),
-    named(0x0f, "v_cvt_f32_f64", Operands::One),
-    named(0x10, "v_cvt_f64_f32", Operands::One),
+    refused_row(0x0e, "v_cvt_off_f32_i4", Operands::One),
+    refused_row(0x0f, "v_cvt_f32_f64", Operands::One),
+    refused_row(0x10, "v_cvt_f64_f32", Operands::One),
     row_of(0x11, "v_cvt_f32_ubyte0", Operands::One, v1!(|a| ((a & 0xff) as f32).to_bits())),
     row_of(0x12, "v_cvt_f32_ubyte1", Operands::One, v1!(|a| ((a >> 8 & 0xff) as f32).to_bits())),
     row_of(0x13, "v_cvt_f32_ubyte2", Operands::One, v1!(|a| ((a >> 16 & 0xff) as f32).to_bits())),
     row_of(0x14, "v_cvt_f32_ubyte3", Operands::One, v1!(|a| ((a >> 24) as f32).to_bits())),
-    named(0x15, "v_cvt_u32_f64", Operands::One),
-    named(0x16, "v_cvt_f64_u32", Operands::One),
-    named(0x17, "v_trunc_f64", Operands::One),
-    named(0x18, "v_ceil_f64", Operands::One),
-    named(0x19, "v_rndne_f64", Operands::One),
-    named(0x1a, "v_floor_f64", Operands::One),
+    refused_row(0x15, "v_cvt_u32_f64", Operands::One),
+    refused_row(0x16, "v_cvt_f64_u32", Operands::One),
+    refused_row(0x17, "v_trunc_f64", Operands::One),
+    refused_row(0x18, "v_ceil_f64", Operands::One),
+    refused_row(0x19, "v_rndne_f64", Operands::One),
+    refused_row(0x1a, "v_floor_f64", Operands::One),
     row_of(0x20, "v_fract_f32", Operands::One, f1!(|a| (a - a.floor()).min(LARGEST_BELOW_ONE))),
     row_of(0x21, "v_trunc_f32", Operands::One, f1!(|a| a.trunc())),
     row_of(0x22, "v_ceil_f32", Operands::One, f1!(|a| a.ceil())),
@@ -97,10 +97,10 @@ pub(super) const VOP1: &[Row] = &[
     row_of(0x2a, "v_rcp_f32", Operands::One, f1!(|a| 1.0 / a)),
     row_of(0x2b, "v_rcp_iflag_f32", Operands::One, f1!(|a| 1.0 / a)),
     row_of(0x2e, "v_rsq_f32", Operands::One, f1!(|a| (1.0 / f64::from(a).sqrt()) as f32)),
-    named(0x2f, "v_rcp_f64", Operands::One),
-    named(0x31, "v_rsq_f64", Operands::One),
+    refused_row(0x2f, "v_rcp_f64", Operands::One),
+    refused_row(0x31, "v_rsq_f64", Operands::One),
     row_of(0x33, "v_sqrt_f32", Operands::One, f1!(|a| a.sqrt())),
-    named(0x34, "v_sqrt_f64", Operands::One),
+    refused_row(0x34, "v_sqrt_f64", Operands::One),
     row_of(
         0x35,
         "v_sin_f32",
@@ -128,15 +128,15 @@ pub(super) const VOP1: &[Row] = &[
         v1!(|a| if a == 0 { u32::MAX } else { a.trailing_zeros() }),
     ),
     row_of(0x3b, "v_ffbh_i32", Operands::One, v1!(|a| first_unlike_sign(a))),
-    named(0x3c, "v_frexp_exp_i32_f64", Operands::One),
-    named(0x3d, "v_frexp_mant_f64", Operands::One),
-    named(0x3e, "v_fract_f64", Operands::One),
+    refused_row(0x3c, "v_frexp_exp_i32_f64", Operands::One),
+    refused_row(0x3d, "v_frexp_mant_f64", Operands::One),
+    refused_row(0x3e, "v_fract_f64", Operands::One),
     row_of(0x3f, "v_frexp_exp_i32_f32", Operands::One, v1!(|a| exponent(f32::from_bits(a)))),
     row_of(0x40, "v_frexp_mant_f32", Operands::One, f1!(|a| mantissa(a))),
-    named(0x42, "v_movreld_b32", Operands::One),
-    named(0x43, "v_movrels_b32", Operands::One),
-    named(0x44, "v_movrelsd_b32", Operands::One),
-    named(0x48, "v_movrelsd_2_b32", Operands::One),
+    refused_row(0x42, "v_movreld_b32", Operands::One),
+    refused_row(0x43, "v_movrels_b32", Operands::One),
+    refused_row(0x44, "v_movrelsd_b32", Operands::One),
+    refused_row(0x48, "v_movrelsd_2_b32", Operands::One),
     row_of(
         0x50,
         "v_cvt_f16_u16",
@@ -161,18 +161,18 @@ pub(super) const VOP1: &[Row] = &[
     row_of(0x56, "v_rsq_f16", Operands::One, h1!(|a| 1.0 / a.sqrt())),
     row_of(0x57, "v_log_f16", Operands::One, h1!(|a| a.log2())),
     row_of(0x58, "v_exp_f16", Operands::One, h1!(|a| a.exp2())),
-    named(0x59, "v_frexp_mant_f16", Operands::One),
-    named(0x5a, "v_frexp_exp_i16_f16", Operands::One),
+    refused_row(0x59, "v_frexp_mant_f16", Operands::One),
+    refused_row(0x5a, "v_frexp_exp_i16_f16", Operands::One),
     row_of(0x5b, "v_floor_f16", Operands::One, h1!(|a| a.floor())),
     row_of(0x5c, "v_ceil_f16", Operands::One, h1!(|a| a.ceil())),
     row_of(0x5d, "v_trunc_f16", Operands::One, h1!(|a| a.trunc())),
     row_of(0x5e, "v_rndne_f16", Operands::One, h1!(|a| a.round_ties_even())),
     row_of(0x5f, "v_fract_f16", Operands::One, h1!(|a| a - a.floor())),
-    named(0x60, "v_sin_f16", Operands::One),
-    named(0x61, "v_cos_f16", Operands::One),
-    named(0x62, "v_sat_pk_u8_i16", Operands::One),
-    named(0x63, "v_cvt_norm_i16_f16", Operands::One),
-    named(0x64, "v_cvt_norm_u16_f16", Operands::One),
-    row_of(0x65, "v_swap_b32", Operands::One, Run::Vector(swap)),
-    named(0x68, "v_swaprel_b32", Operands::One),
+    refused_row(0x60, "v_sin_f16", Operands::One),
+    refused_row(0x61, "v_cos_f16", Operands::One),
+    refused_row(0x62, "v_sat_pk_u8_i16", Operands::One),
+    refused_row(0x63, "v_cvt_norm_i16_f16", Operands::One),
+    refused_row(0x64, "v_cvt_norm_u16_f16", Operands::One),
+    row_of(0x65, "v_swap_b32", Operands::One, OpcodeAction::Vector(swap)),
+    refused_row(0x68, "v_swaprel_b32", Operands::One),
 ];

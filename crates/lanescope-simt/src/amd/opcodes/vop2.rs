@@ -3,20 +3,20 @@
 //! Input: a wave and an instruction. Output: the wave's changed registers.
 
 use super::super::math::*;
-use super::super::wave::Kind;
-use super::{Operands, Row, Run, named, row_of};
+use super::super::wave::OperandKind;
+use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// Two sources a lane, 32 bits.
 macro_rules! v2 {
     (|$a:ident, $b:ident| $e:expr) => {
-        Run::Vector(|w, i| w.lanes2(i, |$a, $b| $e))
+        OpcodeAction::Vector(|w, i| w.lanes2(i, |$a, $b| $e))
     };
 }
 
 /// Two sources a lane, f32; denormal numbers as the mode says.
 macro_rules! f2 {
     (|$a:ident, $b:ident| $e:expr) => {
-        Run::Vector(|w, i| {
+        OpcodeAction::Vector(|w, i| {
             let kept = w.kept32;
             w.lanes2(i, |$a, $b| {
                 let $a = real($a, kept);
@@ -30,7 +30,7 @@ macro_rules! f2 {
 /// Three sources a lane, f32; denormal numbers as the mode says.
 macro_rules! f3 {
     (|$a:ident, $b:ident, $c:ident| $e:expr) => {
-        Run::Vector(|w, i| {
+        OpcodeAction::Vector(|w, i| {
             let kept = w.kept32;
             w.lanes3(i, |$a, $b, $c| {
                 let $a = real($a, kept);
@@ -45,8 +45,8 @@ macro_rules! f3 {
 /// Two sources a lane, f16.
 macro_rules! h2 {
     (|$a:ident, $b:ident| $e:expr) => {
-        Run::Vector(|w, i| {
-            shorts(w, i, 2, Kind::Real, &|s: [u16; 3]| {
+        OpcodeAction::Vector(|w, i| {
+            shorts(w, i, 2, OperandKind::Real, &|s: [u16; 3]| {
                 let [$a, $b, ..] = s.map(number16);
                 real16($e)
             })
@@ -57,8 +57,8 @@ macro_rules! h2 {
 /// Three sources a lane, 16 bits.
 macro_rules! s3 {
     (|$a:ident, $b:ident, $c:ident| $e:expr) => {
-        Run::Vector(|w, i| {
-            shorts(w, i, 3, Kind::Bits, &|s: [u16; 3]| {
+        OpcodeAction::Vector(|w, i| {
+            shorts(w, i, 3, OperandKind::Bits, &|s: [u16; 3]| {
                 let [$a, $b, $c] = s;
                 $e
             })
@@ -66,13 +66,13 @@ macro_rules! s3 {
     };
 }
 /// VOP2, by number.
-pub(super) const VOP2: &[Row] = &[
-    row_of(0x01, "v_cndmask_b32", Operands::Select, Run::Vector(select)),
-    named(0x02, "v_dot2c_f32_f16", Operands::Accumulate),
+pub(super) const VOP2: &[OpcodeRow] = &[
+    row_of(0x01, "v_cndmask_b32", Operands::Select, OpcodeAction::Vector(select)),
+    refused_row(0x02, "v_dot2c_f32_f16", Operands::Accumulate),
     row_of(0x03, "v_add_f32", Operands::Two, f2!(|a, b| a + b)),
     row_of(0x04, "v_sub_f32", Operands::Two, f2!(|a, b| a - b)),
     row_of(0x05, "v_subrev_f32", Operands::Two, f2!(|a, b| b - a)),
-    named(0x06, "v_fmac_legacy_f32", Operands::Accumulate),
+    refused_row(0x06, "v_fmac_legacy_f32", Operands::Accumulate),
     row_of(
         0x07,
         "v_mul_legacy_f32",
@@ -104,7 +104,7 @@ pub(super) const VOP2: &[Row] = &[
         Operands::Two,
         v2!(|a, b| (u64::from(a & 0xff_ffff) * u64::from(b & 0xff_ffff) >> 32) as u32),
     ),
-    named(0x0d, "v_dot4c_i32_i8", Operands::Accumulate),
+    refused_row(0x0d, "v_dot4c_i32_i8", Operands::Accumulate),
     row_of(0x0f, "v_min_f32", Operands::Two, f2!(|a, b| lesser(a, b))),
     row_of(0x10, "v_max_f32", Operands::Two, f2!(|a, b| greater(a, b))),
     row_of(0x11, "v_min_i32", Operands::Two, v2!(|a, b| (a as i32).min(b as i32) as u32)),
@@ -121,17 +121,17 @@ pub(super) const VOP2: &[Row] = &[
     row_of(0x25, "v_add_nc_u32", Operands::Two, v2!(|a, b| a.wrapping_add(b))),
     row_of(0x26, "v_sub_nc_u32", Operands::Two, v2!(|a, b| a.wrapping_sub(b))),
     row_of(0x27, "v_subrev_nc_u32", Operands::Two, v2!(|a, b| b.wrapping_sub(a))),
-    row_of(0x28, "v_add_co_ci_u32", Operands::Carry, Run::VectorToScalar(add_carry)),
-    row_of(0x29, "v_sub_co_ci_u32", Operands::Carry, Run::VectorToScalar(subtract_carry)),
+    row_of(0x28, "v_add_co_ci_u32", Operands::Carry, OpcodeAction::VectorToScalar(add_carry)),
+    row_of(0x29, "v_sub_co_ci_u32", Operands::Carry, OpcodeAction::VectorToScalar(subtract_carry)),
     row_of(
         0x2a,
         "v_subrev_co_ci_u32",
         Operands::Carry,
-        Run::VectorToScalar(subtract_reversed_carry),
+        OpcodeAction::VectorToScalar(subtract_reversed_carry),
     ),
-    row_of(0x2b, "v_fmac_f32", Operands::Accumulate, f3!(|a, b, c| fused(a, b, c))),
-    row_of(0x2c, "v_fmamk_f32", Operands::MultiplyLiteral, f3!(|a, b, c| fused(a, b, c))),
-    row_of(0x2d, "v_fmaak_f32", Operands::AddLiteral, f3!(|a, b, c| fused(a, b, c))),
+    row_of(0x2b, "v_fmac_f32", Operands::Accumulate, f3!(|a, b, c| fuse(a, b, c))),
+    row_of(0x2c, "v_fmamk_f32", Operands::MultiplyLiteral, f3!(|a, b, c| fuse(a, b, c))),
+    row_of(0x2d, "v_fmaak_f32", Operands::AddLiteral, f3!(|a, b, c| fuse(a, b, c))),
     row_of(
         0x2f,
         "v_cvt_pkrtz_f16_f32",
@@ -142,11 +142,11 @@ pub(super) const VOP2: &[Row] = &[
     row_of(0x33, "v_sub_f16", Operands::Two, h2!(|a, b| a - b)),
     row_of(0x34, "v_subrev_f16", Operands::Two, h2!(|a, b| b - a)),
     row_of(0x35, "v_mul_f16", Operands::Two, h2!(|a, b| a * b)),
-    row_of(0x36, "v_fmac_f16", Operands::Accumulate, s3!(|a, b, c| fused16(a, b, c))),
-    row_of(0x37, "v_fmamk_f16", Operands::MultiplyLiteral, s3!(|a, b, c| fused16(a, b, c))),
-    row_of(0x38, "v_fmaak_f16", Operands::AddLiteral, s3!(|a, b, c| fused16(a, b, c))),
+    row_of(0x36, "v_fmac_f16", Operands::Accumulate, s3!(|a, b, c| fuse16(a, b, c))),
+    row_of(0x37, "v_fmamk_f16", Operands::MultiplyLiteral, s3!(|a, b, c| fuse16(a, b, c))),
+    row_of(0x38, "v_fmaak_f16", Operands::AddLiteral, s3!(|a, b, c| fuse16(a, b, c))),
     row_of(0x39, "v_max_f16", Operands::Two, h2!(|a, b| greater(a, b))),
     row_of(0x3a, "v_min_f16", Operands::Two, h2!(|a, b| lesser(a, b))),
-    named(0x3b, "v_ldexp_f16", Operands::Two),
-    named(0x3c, "v_pk_fmac_f16", Operands::Accumulate),
+    refused_row(0x3b, "v_ldexp_f16", Operands::Two),
+    refused_row(0x3c, "v_pk_fmac_f16", Operands::Accumulate),
 ];

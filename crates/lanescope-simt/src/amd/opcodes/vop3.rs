@@ -3,27 +3,27 @@
 //! Input: a wave and an instruction. Output: the wave's changed registers.
 
 use super::super::math::*;
-use super::super::wave::Kind;
-use super::{Operands, Row, Run, named, row_of};
+use super::super::wave::OperandKind;
+use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// Two sources a lane, 32 bits.
 macro_rules! v2 {
     (|$a:ident, $b:ident| $e:expr) => {
-        Run::Vector(|w, i| w.lanes2(i, |$a, $b| $e))
+        OpcodeAction::Vector(|w, i| w.lanes2(i, |$a, $b| $e))
     };
 }
 
 /// Three sources a lane, 32 bits.
 macro_rules! v3 {
     (|$a:ident, $b:ident, $c:ident| $e:expr) => {
-        Run::Vector(|w, i| w.lanes3(i, |$a, $b, $c| $e))
+        OpcodeAction::Vector(|w, i| w.lanes3(i, |$a, $b, $c| $e))
     };
 }
 
 /// Three sources a lane, f32; denormal numbers as the mode says.
 macro_rules! f3 {
     (|$a:ident, $b:ident, $c:ident| $e:expr) => {
-        Run::Vector(|w, i| {
+        OpcodeAction::Vector(|w, i| {
             let kept = w.kept32;
             w.lanes3(i, |$a, $b, $c| {
                 let $a = real($a, kept);
@@ -38,8 +38,8 @@ macro_rules! f3 {
 /// Two sources a lane, 16 bits.
 macro_rules! s2 {
     (|$a:ident, $b:ident| $e:expr) => {
-        Run::Vector(|w, i| {
-            shorts(w, i, 2, Kind::Bits, &|s: [u16; 3]| {
+        OpcodeAction::Vector(|w, i| {
+            shorts(w, i, 2, OperandKind::Bits, &|s: [u16; 3]| {
                 let [$a, $b, ..] = s;
                 $e
             })
@@ -50,8 +50,8 @@ macro_rules! s2 {
 /// Three sources a lane, 16 bits.
 macro_rules! s3 {
     (|$a:ident, $b:ident, $c:ident| $e:expr) => {
-        Run::Vector(|w, i| {
-            shorts(w, i, 3, Kind::Bits, &|s: [u16; 3]| {
+        OpcodeAction::Vector(|w, i| {
+            shorts(w, i, 3, OperandKind::Bits, &|s: [u16; 3]| {
                 let [$a, $b, $c] = s;
                 $e
             })
@@ -62,8 +62,8 @@ macro_rules! s3 {
 /// Three sources a lane, f16.
 macro_rules! h3 {
     (|$a:ident, $b:ident, $c:ident| $e:expr) => {
-        Run::Vector(|w, i| {
-            shorts(w, i, 3, Kind::Real, &|s: [u16; 3]| {
+        OpcodeAction::Vector(|w, i| {
+            shorts(w, i, 3, OperandKind::Real, &|s: [u16; 3]| {
                 let [$a, $b, $c] = s.map(number16);
                 real16($e)
             })
@@ -74,8 +74,8 @@ macro_rules! h3 {
 /// Three sources a lane, f64.
 macro_rules! d3 {
     (|$a:ident, $b:ident, $c:ident| $e:expr) => {
-        Run::Vector(|w, i| {
-            w.lanes64(i, Kind::Real, |s| {
+        OpcodeAction::Vector(|w, i| {
+            w.lanes64(i, OperandKind::Real, |s| {
                 let [$a, $b, $c] = s.map(f64::from_bits);
                 ($e).to_bits()
             });
@@ -83,8 +83,8 @@ macro_rules! d3 {
     };
 }
 /// VOP3, by number.
-pub(super) const VOP3: &[Row] = &[
-    named(0x140, "v_fma_legacy_f32", Operands::Three),
+pub(super) const VOP3: &[OpcodeRow] = &[
+    refused_row(0x140, "v_fma_legacy_f32", Operands::Three),
     row_of(
         0x142,
         "v_mad_i32_i24",
@@ -97,10 +97,10 @@ pub(super) const VOP3: &[Row] = &[
         Operands::Three,
         v3!(|a, b, c| (a & 0xff_ffff).wrapping_mul(b & 0xff_ffff).wrapping_add(c)),
     ),
-    named(0x144, "v_cubeid_f32", Operands::Three),
-    named(0x145, "v_cubesc_f32", Operands::Three),
-    named(0x146, "v_cubetc_f32", Operands::Three),
-    named(0x147, "v_cubema_f32", Operands::Three),
+    refused_row(0x144, "v_cubeid_f32", Operands::Three),
+    refused_row(0x145, "v_cubesc_f32", Operands::Three),
+    refused_row(0x146, "v_cubetc_f32", Operands::Three),
+    refused_row(0x147, "v_cubema_f32", Operands::Three),
     row_of(
         0x148,
         "v_bfe_u32",
@@ -109,9 +109,9 @@ pub(super) const VOP3: &[Row] = &[
     ),
     row_of(0x149, "v_bfe_i32", Operands::Three, v3!(|a, b, c| field_signed(a, b & 31, c & 31))),
     row_of(0x14a, "v_bfi_b32", Operands::Three, v3!(|a, b, c| (a & b) | (!a & c))),
-    row_of(0x14b, "v_fma_f32", Operands::Three, f3!(|a, b, c| fused(a, b, c))),
+    row_of(0x14b, "v_fma_f32", Operands::Three, f3!(|a, b, c| fuse(a, b, c))),
     row_of(0x14c, "v_fma_f64", Operands::Three, d3!(|a, b, c| a.mul_add(b, c))),
-    named(0x14d, "v_lerp_u8", Operands::Three),
+    refused_row(0x14d, "v_lerp_u8", Operands::Three),
     row_of(
         0x14e,
         "v_alignbit_b32",
@@ -124,7 +124,7 @@ pub(super) const VOP3: &[Row] = &[
         Operands::Three,
         v3!(|a, b, c| ((u64::from(a) << 32 | u64::from(b)) >> (8 * (c & 3))) as u32),
     ),
-    named(0x150, "v_mullit_f32", Operands::Three),
+    refused_row(0x150, "v_mullit_f32", Operands::Three),
     row_of(0x151, "v_min3_f32", Operands::Three, f3!(|a, b, c| lesser(lesser(a, b), c))),
     row_of(
         0x152,
@@ -149,18 +149,18 @@ pub(super) const VOP3: &[Row] = &[
         v3!(|a, b, c| (a as i32).max(b as i32).min((a as i32).min(b as i32).max(c as i32)) as u32),
     ),
     row_of(0x159, "v_med3_u32", Operands::Three, v3!(|a, b, c| a.max(b).min(a.min(b).max(c)))),
-    named(0x15a, "v_sad_u8", Operands::Three),
-    named(0x15b, "v_sad_hi_u8", Operands::Three),
-    named(0x15c, "v_sad_u16", Operands::Three),
+    refused_row(0x15a, "v_sad_u8", Operands::Three),
+    refused_row(0x15b, "v_sad_hi_u8", Operands::Three),
+    refused_row(0x15c, "v_sad_u16", Operands::Three),
     row_of(0x15d, "v_sad_u32", Operands::Three, v3!(|a, b, c| a.abs_diff(b).wrapping_add(c))),
-    row_of(0x15e, "v_cvt_pk_u8_f32", Operands::Three, v3!(|a, b, c| byte_placed(a, b, c))),
-    named(0x15f, "v_div_fixup_f32", Operands::Three),
-    named(0x160, "v_div_fixup_f64", Operands::Three),
+    row_of(0x15e, "v_cvt_pk_u8_f32", Operands::Three, v3!(|a, b, c| place_byte(a, b, c))),
+    refused_row(0x15f, "v_div_fixup_f32", Operands::Three),
+    refused_row(0x160, "v_div_fixup_f64", Operands::Three),
     row_of(0x164, "v_add_f64", Operands::Two, d3!(|a, b, _c| a + b)),
     row_of(0x165, "v_mul_f64", Operands::Two, d3!(|a, b, _c| a * b)),
-    named(0x166, "v_min_f64", Operands::Two),
-    named(0x167, "v_max_f64", Operands::Two),
-    named(0x168, "v_ldexp_f64", Operands::Two),
+    refused_row(0x166, "v_min_f64", Operands::Two),
+    refused_row(0x167, "v_max_f64", Operands::Two),
+    refused_row(0x168, "v_ldexp_f64", Operands::Two),
     row_of(0x169, "v_mul_lo_u32", Operands::Two, v2!(|a, b| a.wrapping_mul(b))),
     row_of(
         0x16a,
@@ -174,45 +174,47 @@ pub(super) const VOP3: &[Row] = &[
         Operands::Two,
         v2!(|a, b| (i64::from(a as i32) * i64::from(b as i32) >> 32) as u32),
     ),
-    named(0x16d, "v_div_scale_f32", Operands::CarryOutOfThree),
-    named(0x16e, "v_div_scale_f64", Operands::CarryOutOfThree),
-    named(0x16f, "v_div_fmas_f32", Operands::Three),
-    named(0x170, "v_div_fmas_f64", Operands::Three),
-    named(0x171, "v_msad_u8", Operands::Three),
-    named(0x172, "v_qsad_pk_u16_u8", Operands::Three),
-    named(0x173, "v_mqsad_pk_u16_u8", Operands::Three),
-    named(0x174, "v_trig_preop_f64", Operands::Two),
-    named(0x175, "v_mqsad_u32_u8", Operands::Three),
+    refused_row(0x16d, "v_div_scale_f32", Operands::CarryOutOfThree),
+    refused_row(0x16e, "v_div_scale_f64", Operands::CarryOutOfThree),
+    refused_row(0x16f, "v_div_fmas_f32", Operands::Three),
+    refused_row(0x170, "v_div_fmas_f64", Operands::Three),
+    refused_row(0x171, "v_msad_u8", Operands::Three),
+    refused_row(0x172, "v_qsad_pk_u16_u8", Operands::Three),
+    refused_row(0x173, "v_mqsad_pk_u16_u8", Operands::Three),
+    refused_row(0x174, "v_trig_preop_f64", Operands::Two),
+    refused_row(0x175, "v_mqsad_u32_u8", Operands::Three),
     row_of(
         0x176,
         "v_mad_u64_u32",
         Operands::CarryOutOfThree,
-        Run::VectorToScalar(multiply_add_wide),
+        OpcodeAction::VectorToScalar(multiply_add_wide),
     ),
     row_of(
         0x177,
         "v_mad_i64_i32",
         Operands::CarryOutOfThree,
-        Run::VectorToScalar(multiply_add_wide_signed),
+        OpcodeAction::VectorToScalar(multiply_add_wide_signed),
     ),
     row_of(0x178, "v_xor3_b32", Operands::Three, v3!(|a, b, c| a ^ b ^ c)),
     row_of(
         0x2ff,
         "v_lshlrev_b64",
         Operands::Two,
-        Run::Vector(|w, i| shift64(w, i, |n, a| a << (n & 63))),
+        OpcodeAction::Vector(|w, i| shift64(w, i, |n, a| a << (n & 63))),
     ),
     row_of(
         0x300,
         "v_lshrrev_b64",
         Operands::Two,
-        Run::Vector(|w, i| shift64(w, i, |n, a| a >> (n & 63))),
+        OpcodeAction::Vector(|w, i| shift64(w, i, |n, a| a >> (n & 63))),
     ),
     row_of(
         0x301,
         "v_ashrrev_i64",
         Operands::Two,
-        Run::Vector(|w, i| shift64(w, i, |n, a| (a.cast_signed() >> (n & 63)).cast_unsigned())),
+        OpcodeAction::Vector(|w, i| {
+            shift64(w, i, |n, a| (a.cast_signed() >> (n & 63)).cast_unsigned())
+        }),
     ),
     row_of(0x303, "v_add_nc_u16", Operands::Two, s2!(|a, b| a.wrapping_add(b))),
     row_of(0x304, "v_sub_nc_u16", Operands::Two, s2!(|a, b| a.wrapping_sub(b))),
@@ -225,21 +227,21 @@ pub(super) const VOP3: &[Row] = &[
     row_of(0x30c, "v_min_i16", Operands::Two, s2!(|a, b| (a as i16).min(b as i16) as u16)),
     row_of(0x30d, "v_add_nc_i16", Operands::Two, s2!(|a, b| a.wrapping_add(b))),
     row_of(0x30e, "v_sub_nc_i16", Operands::Two, s2!(|a, b| a.wrapping_sub(b))),
-    row_of(0x30f, "v_add_co_u32", Operands::CarryOut, Run::VectorToScalar(add_out)),
-    row_of(0x310, "v_sub_co_u32", Operands::CarryOut, Run::VectorToScalar(subtract_out)),
-    row_of(0x311, "v_pack_b32_f16", Operands::Two, Run::Vector(pack)),
-    named(0x312, "v_cvt_pknorm_i16_f16", Operands::Two),
-    named(0x313, "v_cvt_pknorm_u16_f16", Operands::Two),
+    row_of(0x30f, "v_add_co_u32", Operands::CarryOut, OpcodeAction::VectorToScalar(add_out)),
+    row_of(0x310, "v_sub_co_u32", Operands::CarryOut, OpcodeAction::VectorToScalar(subtract_out)),
+    row_of(0x311, "v_pack_b32_f16", Operands::Two, OpcodeAction::Vector(pack)),
+    refused_row(0x312, "v_cvt_pknorm_i16_f16", Operands::Two),
+    refused_row(0x313, "v_cvt_pknorm_u16_f16", Operands::Two),
     row_of(0x314, "v_lshlrev_b16", Operands::Two, s2!(|a, b| b << (a & 15))),
     row_of(
         0x319,
         "v_subrev_co_u32",
         Operands::CarryOut,
-        Run::VectorToScalar(subtract_reversed_out),
+        OpcodeAction::VectorToScalar(subtract_reversed_out),
     ),
     row_of(0x340, "v_mad_u16", Operands::Three, s3!(|a, b, c| a.wrapping_mul(b).wrapping_add(c))),
-    named(0x342, "v_interp_p1ll_f16", Operands::Two),
-    named(0x343, "v_interp_p1lv_f16", Operands::Three),
+    refused_row(0x342, "v_interp_p1ll_f16", Operands::Two),
+    refused_row(0x343, "v_interp_p1lv_f16", Operands::Three),
     row_of(0x344, "v_perm_b32", Operands::Three, v3!(|a, b, c| bytes_chosen(a, b, c))),
     row_of(0x345, "v_xad_u32", Operands::Three, v3!(|a, b, c| (a ^ b).wrapping_add(c))),
     row_of(
@@ -249,28 +251,28 @@ pub(super) const VOP3: &[Row] = &[
         v3!(|a, b, c| (a << (b & 31)).wrapping_add(c)),
     ),
     row_of(0x347, "v_add_lshl_u32", Operands::Three, v3!(|a, b, c| a.wrapping_add(b) << (c & 31))),
-    row_of(0x34b, "v_fma_f16", Operands::Three, s3!(|a, b, c| fused16(a, b, c))),
+    row_of(0x34b, "v_fma_f16", Operands::Three, s3!(|a, b, c| fuse16(a, b, c))),
     row_of(0x351, "v_min3_f16", Operands::Three, h3!(|a, b, c| lesser(lesser(a, b), c))),
-    named(0x352, "v_min3_i16", Operands::Three),
-    named(0x353, "v_min3_u16", Operands::Three),
+    refused_row(0x352, "v_min3_i16", Operands::Three),
+    refused_row(0x353, "v_min3_u16", Operands::Three),
     row_of(0x354, "v_max3_f16", Operands::Three, h3!(|a, b, c| greater(greater(a, b), c))),
-    named(0x355, "v_max3_i16", Operands::Three),
-    named(0x356, "v_max3_u16", Operands::Three),
+    refused_row(0x355, "v_max3_i16", Operands::Three),
+    refused_row(0x356, "v_max3_u16", Operands::Three),
     row_of(0x357, "v_med3_f16", Operands::Three, h3!(|a, b, c| middle(a, b, c))),
-    named(0x358, "v_med3_i16", Operands::Three),
-    named(0x359, "v_med3_u16", Operands::Three),
-    named(0x35a, "v_interp_p2_f16", Operands::Three),
+    refused_row(0x358, "v_med3_i16", Operands::Three),
+    refused_row(0x359, "v_med3_u16", Operands::Three),
+    refused_row(0x35a, "v_interp_p2_f16", Operands::Three),
     row_of(0x35e, "v_mad_i16", Operands::Three, s3!(|a, b, c| a.wrapping_mul(b).wrapping_add(c))),
-    named(0x35f, "v_div_fixup_f16", Operands::Three),
-    row_of(0x360, "v_readlane_b32", Operands::Two, Run::Lane(read_lane)),
-    row_of(0x361, "v_writelane_b32", Operands::Two, Run::Lane(write_lane)),
-    row_of(0x362, "v_ldexp_f32", Operands::Two, Run::Vector(scale)),
+    refused_row(0x35f, "v_div_fixup_f16", Operands::Three),
+    row_of(0x360, "v_readlane_b32", Operands::Two, OpcodeAction::Lane(read_lane)),
+    row_of(0x361, "v_writelane_b32", Operands::Two, OpcodeAction::Lane(write_lane)),
+    row_of(0x362, "v_ldexp_f32", Operands::Two, OpcodeAction::Vector(scale)),
     row_of(0x363, "v_bfm_b32", Operands::Two, v2!(|a, b| ((1 << (a & 31)) - 1) << (b & 31))),
     row_of(0x364, "v_bcnt_u32_b32", Operands::Two, v2!(|a, b| a.count_ones().wrapping_add(b))),
-    row_of(0x365, "v_mbcnt_lo_u32_b32", Operands::Two, Run::Vector(count_below_low)),
-    row_of(0x366, "v_mbcnt_hi_u32_b32", Operands::Two, Run::Vector(count_below_high)),
-    named(0x368, "v_cvt_pknorm_i16_f32", Operands::Two),
-    named(0x369, "v_cvt_pknorm_u16_f32", Operands::Two),
+    row_of(0x365, "v_mbcnt_lo_u32_b32", Operands::Two, OpcodeAction::Vector(count_below_low)),
+    row_of(0x366, "v_mbcnt_hi_u32_b32", Operands::Two, OpcodeAction::Vector(count_below_high)),
+    refused_row(0x368, "v_cvt_pknorm_i16_f32", Operands::Two),
+    refused_row(0x369, "v_cvt_pknorm_u16_f32", Operands::Two),
     row_of(
         0x36a,
         "v_cvt_pk_u16_u32",
@@ -282,10 +284,10 @@ pub(super) const VOP3: &[Row] = &[
     row_of(0x36f, "v_lshl_or_b32", Operands::Three, v3!(|a, b, c| a << (b & 31) | c)),
     row_of(0x371, "v_and_or_b32", Operands::Three, v3!(|a, b, c| (a & b) | c)),
     row_of(0x372, "v_or3_b32", Operands::Three, v3!(|a, b, c| a | b | c)),
-    named(0x373, "v_mad_u32_u16", Operands::Three),
-    named(0x375, "v_mad_i32_i16", Operands::Three),
+    refused_row(0x373, "v_mad_u32_u16", Operands::Three),
+    refused_row(0x375, "v_mad_i32_i16", Operands::Three),
     row_of(0x376, "v_sub_nc_i32", Operands::Two, v2!(|a, b| a.wrapping_sub(b))),
-    row_of(0x377, "v_permlane16_b32", Operands::Three, Run::Vector(permute_row)),
-    row_of(0x378, "v_permlanex16_b32", Operands::Three, Run::Vector(permute_other_row)),
+    row_of(0x377, "v_permlane16_b32", Operands::Three, OpcodeAction::Vector(permute_row)),
+    row_of(0x378, "v_permlanex16_b32", Operands::Three, OpcodeAction::Vector(permute_other_row)),
     row_of(0x37f, "v_add_nc_i32", Operands::Two, v2!(|a, b| a.wrapping_add(b))),
 ];

@@ -3,14 +3,14 @@
 //! Input: a wave and an instruction. Output: the wave's changed registers.
 
 use super::super::math::*;
-use super::super::wave::Kind;
-use super::{Operands, Row, Run, named, row_of};
+use super::super::wave::OperandKind;
+use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// Integers of 16 bits.
 macro_rules! packed {
     (|$a:ident, $b:ident, $c:ident| $e:expr) => {
-        Run::Vector(|w, i| {
-            pairs(w, i, Kind::Bits, &|s: [u16; 3]| {
+        OpcodeAction::Vector(|w, i| {
+            pairs(w, i, OperandKind::Bits, &|s: [u16; 3]| {
                 let [$a, $b, $c] = s;
                 $e
             });
@@ -21,8 +21,8 @@ macro_rules! packed {
 /// Numbers of 16 bits.
 macro_rules! packed_real {
     (|$a:ident, $b:ident, $c:ident| $e:expr) => {
-        Run::Vector(|w, i| {
-            pairs(w, i, Kind::Real, &|s: [u16; 3]| {
+        OpcodeAction::Vector(|w, i| {
+            pairs(w, i, OperandKind::Real, &|s: [u16; 3]| {
                 let [$a, $b, $c] = s;
                 $e
             });
@@ -30,7 +30,7 @@ macro_rules! packed_real {
     };
 }
 /// VOP3P, by number.
-pub(super) const VOP3P: &[Row] = &[
+pub(super) const VOP3P: &[OpcodeRow] = &[
     row_of(
         0x00,
         "v_pk_mad_i16",
@@ -70,7 +70,7 @@ pub(super) const VOP3P: &[Row] = &[
     row_of(0x0b, "v_pk_sub_u16", Operands::Two, packed!(|a, b, _c| a.wrapping_sub(b))),
     row_of(0x0c, "v_pk_max_u16", Operands::Two, packed!(|a, b, _c| a.max(b))),
     row_of(0x0d, "v_pk_min_u16", Operands::Two, packed!(|a, b, _c| a.min(b))),
-    row_of(0x0e, "v_pk_fma_f16", Operands::Three, packed_real!(|a, b, c| fused16(a, b, c))),
+    row_of(0x0e, "v_pk_fma_f16", Operands::Three, packed_real!(|a, b, c| fuse16(a, b, c))),
     row_of(
         0x0f,
         "v_pk_add_f16",
@@ -95,14 +95,14 @@ pub(super) const VOP3P: &[Row] = &[
         Operands::Two,
         packed_real!(|a, b, _c| real16(greater(number16(a), number16(b)))),
     ),
-    named(0x13, "v_dot2_f32_f16", Operands::Three),
-    named(0x14, "v_dot2_i32_i16", Operands::Three),
-    named(0x15, "v_dot2_u32_u16", Operands::Three),
-    named(0x16, "v_dot4_i32_i8", Operands::Three),
-    named(0x17, "v_dot4_u32_u8", Operands::Three),
-    named(0x18, "v_dot8_i32_i4", Operands::Three),
-    named(0x19, "v_dot8_u32_u4", Operands::Three),
-    row_of(0x20, "v_fma_mix_f32", Operands::Three, Run::Vector(mixed)),
-    named(0x21, "v_fma_mixlo_f16", Operands::Three),
-    named(0x22, "v_fma_mixhi_f16", Operands::Three),
+    refused_row(0x13, "v_dot2_f32_f16", Operands::Three),
+    refused_row(0x14, "v_dot2_i32_i16", Operands::Three),
+    refused_row(0x15, "v_dot2_u32_u16", Operands::Three),
+    refused_row(0x16, "v_dot4_i32_i8", Operands::Three),
+    refused_row(0x17, "v_dot4_u32_u8", Operands::Three),
+    refused_row(0x18, "v_dot8_i32_i4", Operands::Three),
+    refused_row(0x19, "v_dot8_u32_u4", Operands::Three),
+    row_of(0x20, "v_fma_mix_f32", Operands::Three, OpcodeAction::Vector(multiply_add_mixed)),
+    refused_row(0x21, "v_fma_mixlo_f16", Operands::Three),
+    refused_row(0x22, "v_fma_mixhi_f16", Operands::Three),
 ];

@@ -9,23 +9,23 @@
 )]
 
 use super::super::math::*;
-use super::super::wave::Kind;
-use super::{Operands, Row, Run, named, row_of};
+use super::super::wave::OperandKind;
+use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
 /// A result that depends on no operand.
 macro_rules! mask {
     ($value:expr) => {
-        Run::VectorToScalar(|w, i| w.compare(i, |_, _| $value))
+        OpcodeAction::VectorToScalar(|w, i| w.compare(i, |_, _| $value))
     };
 }
 
 /// A comparison of two values of a type.
 macro_rules! cmp {
     (u32, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| w.compare(i, |$a, $b| $e))
+        OpcodeAction::VectorToScalar(|w, i| w.compare(i, |$a, $b| $e))
     };
     (i32, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| {
+        OpcodeAction::VectorToScalar(|w, i| {
             w.compare(i, |a, b| {
                 let ($a, $b) = (a as i32, b as i32);
                 $e
@@ -33,7 +33,7 @@ macro_rules! cmp {
         })
     };
     (f32, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| {
+        OpcodeAction::VectorToScalar(|w, i| {
             let kept = w.kept32;
             w.compare(i, |a, b| {
                 let ($a, $b) = (real(a, kept), real(b, kept));
@@ -42,38 +42,38 @@ macro_rules! cmp {
         })
     };
     (u64, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| w.compare64(i, Kind::Bits, |$a, $b| $e))
+        OpcodeAction::VectorToScalar(|w, i| w.compare64(i, OperandKind::Bits, |$a, $b| $e))
     };
     (i64, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| {
-            w.compare64(i, Kind::Bits, |a, b| {
+        OpcodeAction::VectorToScalar(|w, i| {
+            w.compare64(i, OperandKind::Bits, |a, b| {
                 let ($a, $b) = (a.cast_signed(), b.cast_signed());
                 $e
             });
         })
     };
     (f64, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| {
-            w.compare64(i, Kind::Real, |a, b| {
+        OpcodeAction::VectorToScalar(|w, i| {
+            w.compare64(i, OperandKind::Real, |a, b| {
                 let ($a, $b) = (f64::from_bits(a), f64::from_bits(b));
                 $e
             });
         })
     };
     (u16, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| compare_shorts(w, i, Kind::Bits, &|$a, $b| $e))
+        OpcodeAction::VectorToScalar(|w, i| compare_shorts(w, i, OperandKind::Bits, &|$a, $b| $e))
     };
     (i16, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| {
-            compare_shorts(w, i, Kind::Bits, &|a, b| {
+        OpcodeAction::VectorToScalar(|w, i| {
+            compare_shorts(w, i, OperandKind::Bits, &|a, b| {
                 let ($a, $b) = (a as i16, b as i16);
                 $e
             });
         })
     };
     (f16, |$a:ident, $b:ident| $e:expr) => {
-        Run::VectorToScalar(|w, i| {
-            compare_shorts(w, i, Kind::Real, &|a, b| {
+        OpcodeAction::VectorToScalar(|w, i| {
+            compare_shorts(w, i, OperandKind::Real, &|a, b| {
                 let ($a, $b) = (number16(a), number16(b));
                 $e
             });
@@ -84,11 +84,11 @@ macro_rules! cmp {
 /// Whether a number is of one of the classes that a mask names.
 macro_rules! class {
     ($f:ident) => {
-        Run::VectorToScalar(|w, i| w.compare(i, |a, b| $f(a, b)))
+        OpcodeAction::VectorToScalar(|w, i| w.compare(i, |a, b| $f(a, b)))
     };
 }
 /// VOPC, by number.
-pub(super) const VOPC: &[Row] = &[
+pub(super) const VOPC: &[OpcodeRow] = &[
     row_of(0x00, "v_cmp_f_f32", Operands::Compare, mask!(false)),
     row_of(0x01, "v_cmp_lt_f32", Operands::Compare, cmp!(f32, |a, b| a < b)),
     row_of(0x02, "v_cmp_eq_f32", Operands::Compare, cmp!(f32, |a, b| a == b)),
@@ -178,7 +178,7 @@ pub(super) const VOPC: &[Row] = &[
     row_of(0x8c, "v_cmp_gt_i16", Operands::Compare, cmp!(i16, |a, b| a > b)),
     row_of(0x8d, "v_cmp_ne_i16", Operands::Compare, cmp!(i16, |a, b| a != b)),
     row_of(0x8e, "v_cmp_ge_i16", Operands::Compare, cmp!(i16, |a, b| a >= b)),
-    named(0x8f, "v_cmp_class_f16", Operands::Compare),
+    refused_row(0x8f, "v_cmp_class_f16", Operands::Compare),
     row_of(0x90, "v_cmpx_f_i32", Operands::CompareExec, mask!(false)),
     row_of(0x91, "v_cmpx_lt_i32", Operands::CompareExec, cmp!(i32, |a, b| a < b)),
     row_of(0x92, "v_cmpx_eq_i32", Operands::CompareExec, cmp!(i32, |a, b| a == b)),
@@ -194,7 +194,7 @@ pub(super) const VOPC: &[Row] = &[
     row_of(0x9c, "v_cmpx_gt_i16", Operands::CompareExec, cmp!(i16, |a, b| a > b)),
     row_of(0x9d, "v_cmpx_ne_i16", Operands::CompareExec, cmp!(i16, |a, b| a != b)),
     row_of(0x9e, "v_cmpx_ge_i16", Operands::CompareExec, cmp!(i16, |a, b| a >= b)),
-    named(0x9f, "v_cmpx_class_f16", Operands::CompareExec),
+    refused_row(0x9f, "v_cmpx_class_f16", Operands::CompareExec),
     row_of(0xa0, "v_cmp_f_i64", Operands::Compare, mask!(false)),
     row_of(0xa1, "v_cmp_lt_i64", Operands::Compare, cmp!(i64, |a, b| a < b)),
     row_of(0xa2, "v_cmp_eq_i64", Operands::Compare, cmp!(i64, |a, b| a == b)),
@@ -203,7 +203,7 @@ pub(super) const VOPC: &[Row] = &[
     row_of(0xa5, "v_cmp_ne_i64", Operands::Compare, cmp!(i64, |a, b| a != b)),
     row_of(0xa6, "v_cmp_ge_i64", Operands::Compare, cmp!(i64, |a, b| a >= b)),
     row_of(0xa7, "v_cmp_t_i64", Operands::Compare, mask!(true)),
-    named(0xa8, "v_cmp_class_f64", Operands::Compare),
+    refused_row(0xa8, "v_cmp_class_f64", Operands::Compare),
     row_of(0xa9, "v_cmp_lt_u16", Operands::Compare, cmp!(u16, |a, b| a < b)),
     row_of(0xaa, "v_cmp_eq_u16", Operands::Compare, cmp!(u16, |a, b| a == b)),
     row_of(0xab, "v_cmp_le_u16", Operands::Compare, cmp!(u16, |a, b| a <= b)),
@@ -218,7 +218,7 @@ pub(super) const VOPC: &[Row] = &[
     row_of(0xb5, "v_cmpx_ne_i64", Operands::CompareExec, cmp!(i64, |a, b| a != b)),
     row_of(0xb6, "v_cmpx_ge_i64", Operands::CompareExec, cmp!(i64, |a, b| a >= b)),
     row_of(0xb7, "v_cmpx_t_i64", Operands::CompareExec, mask!(true)),
-    named(0xb8, "v_cmpx_class_f64", Operands::CompareExec),
+    refused_row(0xb8, "v_cmpx_class_f64", Operands::CompareExec),
     row_of(0xb9, "v_cmpx_lt_u16", Operands::CompareExec, cmp!(u16, |a, b| a < b)),
     row_of(0xba, "v_cmpx_eq_u16", Operands::CompareExec, cmp!(u16, |a, b| a == b)),
     row_of(0xbb, "v_cmpx_le_u16", Operands::CompareExec, cmp!(u16, |a, b| a <= b)),

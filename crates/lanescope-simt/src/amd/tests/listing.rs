@@ -4,7 +4,8 @@
 //! for navi21 (Mesa 22.3.6, waves of 32 and 64): words in hexadecimal, then the mnemonic that LLVM 15
 //! prints beside them. Output: none, only whether they hold.
 
-use super::super::decode::{DecodeError, Format, decode};
+use super::super::decode::{DecodeError, decode};
+use super::super::instruction::Format;
 use super::super::opcodes::table;
 
 /// Words that LLVM 15 calls invalid, each with the word behind, which it prints as an instruction of

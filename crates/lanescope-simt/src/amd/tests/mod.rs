@@ -7,8 +7,9 @@ mod cases;
 mod listing;
 mod programs;
 
-use super::decode::{EXEC, VCC, decode};
-use super::opcodes::Run;
+use super::decode::decode;
+use super::instruction::{EXEC, VCC};
+use super::opcodes::OpcodeAction;
 use super::wave::Wave;
 
 /// One instruction with registers before and after.
@@ -50,7 +51,7 @@ fn scalar(name: &str) -> Option<u8> {
     match name {
         "exec" => Some(EXEC),
         "vcc" => Some(VCC),
-        "null" => Some(super::decode::NULL),
+        "null" => Some(super::instruction::NULL),
         _ => name.strip_prefix('s').and_then(|number| number.parse().ok()),
     }
 }
@@ -90,7 +91,10 @@ fn check(case: &Case, width: u32) {
     let mut wave = prepared(case, width);
     let exec = wave.exec();
     match instruction.row.run {
-        Run::Scalar(act) | Run::Vector(act) | Run::VectorToScalar(act) | Run::Lane(act) => {
+        OpcodeAction::Scalar(act)
+        | OpcodeAction::Vector(act)
+        | OpcodeAction::VectorToScalar(act)
+        | OpcodeAction::Lane(act) => {
             act(&mut wave, &instruction);
         }
         other => panic!("{}: {other:?}", case.text),
@@ -204,7 +208,7 @@ fn a_multiply_add_rounds_once() {
         let far = next();
         let near = f32::from_bits((a * b).to_bits() ^ (far.to_bits() >> 12)) * 0.5;
         for c in [far, near, -(a * b)] {
-            let (got, wanted) = (super::math::fused(a, b, c), a.mul_add(b, c));
+            let (got, wanted) = (super::math::fuse(a, b, c), a.mul_add(b, c));
             let alike = got.to_bits() == wanted.to_bits() || got.is_nan() && wanted.is_nan();
             assert!(alike, "{a:e} * {b:e} + {c:e}: {got:e}, not {wanted:e}");
         }

@@ -1,7 +1,8 @@
 //! Small programs: memory, the local data share, atomics, barriers, loops, and what is refused.
 
 use super::super::{
-    Code, CodeError, DispatchError, Facts, FloatMode, Kind, Launch, Memory, Outcome, Start, run,
+    AmdMemory, Code, CodeError, DispatchError, Facts, FloatMode, IssueKind, Outcome, Start,
+    WaveLaunch, run,
 };
 
 /// Loads v0·4 of buffer 0, adds the workgroup's place, stores to buffer 1.
@@ -154,15 +155,19 @@ fn execute(
     buffers: &[Vec<u32>],
 ) -> (Vec<Vec<u32>>, Code, Result<Outcome, DispatchError>) {
     let code = Code::new(words, facts).unwrap();
-    let mut memory = Memory::new();
+    let mut memory = AmdMemory::new();
     let numbers: Vec<usize> = buffers
         .iter()
         .map(|words| memory.add(words.iter().flat_map(|word| word.to_le_bytes()).collect()))
         .collect();
     let descriptors: Vec<[u32; 4]> = numbers.iter().map(|n| memory.descriptor(*n)).collect();
     let set = memory.add_set(&descriptors);
-    let launch =
-        Launch { workgroups: [workgroups, 1, 1], sets: &[set], immediates: &[], steps_max: 10_000 };
+    let launch = WaveLaunch {
+        workgroups: [workgroups, 1, 1],
+        sets: &[set],
+        immediates: &[],
+        steps_max: 10_000,
+    };
     let outcome = run(&code, &launch, &mut memory);
     let words = |bytes: Vec<u8>| {
         bytes.as_chunks::<4>().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
@@ -179,10 +184,10 @@ fn buffers_are_read_and_written_and_their_ends_are_kept() {
     assert_eq!(buffers[1], expected);
     let outcome = outcome.unwrap();
     assert_eq!(outcome.waves, 2);
-    assert_eq!(outcome.total(&code, Kind::Vmem).executions, 4);
-    assert_eq!(outcome.total(&code, Kind::Vmem).accesses.outside, 24);
-    assert_eq!(outcome.total(&code, Kind::Valu).lanes, 2 * 3 * 32);
-    assert_eq!(outcome.total(&code, Kind::Smem).executions, 4);
+    assert_eq!(outcome.total(&code, IssueKind::Vmem).executions, 4);
+    assert_eq!(outcome.total(&code, IssueKind::Vmem).accesses.outside, 24);
+    assert_eq!(outcome.total(&code, IssueKind::Valu).lanes, 2 * 3 * 32);
+    assert_eq!(outcome.total(&code, IssueKind::Smem).executions, 4);
     assert_eq!(outcome.instructions(), 22);
 }
 
@@ -222,7 +227,7 @@ fn a_loop_runs_as_often_as_its_counter_says() {
     let (buffers, code, outcome) = execute(LOOP, facts(32, 32), 1, &[vec![0; 32]]);
     assert_eq!(buffers[0], vec![3; 32]);
     // The test four times, the branch out of it four times, the branch back three times, the end.
-    assert_eq!(outcome.unwrap().total(&code, Kind::Branch).executions, 4 + 3 + 1);
+    assert_eq!(outcome.unwrap().total(&code, IssueKind::Branch).executions, 4 + 3 + 1);
 }
 
 #[test]
@@ -230,7 +235,7 @@ fn the_halves_of_a_wide_wave_share_registers() {
     let (buffers, code, outcome) = execute(WIDE, facts(64, 64), 1, &[vec![0; 64]]);
     let expected: Vec<u32> = (0..64).map(|lane| lane % 32).collect();
     assert_eq!(buffers[0], expected);
-    let valu = outcome.unwrap().total(&code, Kind::Valu);
+    let valu = outcome.unwrap().total(&code, IssueKind::Valu);
     // The first of three ran with one half, and may be one pass.
     assert_eq!((valu.executions, valu.lanes), (3, 32 + 64 + 64));
     assert_eq!((valu.passes_min, valu.passes_max), (5, 6));
@@ -239,7 +244,7 @@ fn the_halves_of_a_wide_wave_share_registers() {
 #[test]
 fn words_of_one_bank_are_conflicts() {
     let (_, code, outcome) = execute(CONFLICTS, facts(32, 32), 1, &[]);
-    assert_eq!(outcome.unwrap().total(&code, Kind::Lds).accesses.conflicts, 1);
+    assert_eq!(outcome.unwrap().total(&code, IssueKind::Lds).accesses.conflicts, 1);
 }
 
 #[test]

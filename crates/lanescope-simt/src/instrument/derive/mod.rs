@@ -1,7 +1,7 @@
 //! Derived counting: few counters, from which every block's issues and lanes follow.
 //!
-//! Input: a [`Program`]. Output: a [`Plan`] whose readings are, under maximal reconvergence, equal
-//! to executed counting: [`Plan::executed`] is the oracle, and tests compare the two. It makes no
+//! Input: a [`Program`]. Output: a [`CounterPlan`] whose readings are, under maximal reconvergence, equal
+//! to executed counting: [`CounterPlan::executed`] is the oracle, and tests compare the two. It makes no
 //! module.
 //!
 //! # The rule behind it
@@ -9,21 +9,21 @@
 //! Lanes that come to a place at the same time come there in one issue. So it is enough to know of
 //! each lane *when* it was at a place; the lanes then compare notes where they are together anyway.
 //! Asking in the place itself would cost more than all the rest: lanes that leave a loop one by one
-//! must be brought together in each turn for it. What "when" means depends on the place ([`Flow`]):
+//! must be brought together in each turn for it. What "when" means depends on the place ([`ClassFlow`]):
 //!
-//! - [`Flow::Once`]: a subgroup comes here at most once, so a lane notes that it was here, a bit. At
+//! - [`ClassFlow::Once`]: a subgroup comes here at most once, so a lane notes that it was here, a bit. At
 //!   the end the lanes with the bit are the block's lanes, and one issue if there are any. All of an
 //!   entry point outside loops is like that, arms of branches included.
-//! - [`Flow::Turn`]: a subgroup comes here at most once in each turn of a loop. A lane has a bit for
+//! - [`ClassFlow::Turn`]: a subgroup comes here at most once in each turn of a loop. A lane has a bit for
 //!   each of 32 turns and sets the one at hand: one operation where the lane is, none elsewhere. The
 //!   loop runs in *stretches* of at most 32 turns, and lanes that leave it wait for the others at
 //!   the end of the stretch. There the bits of all lanes are joined: as many as are set in any lane
 //!   are the issues. A lane that returns leaves as one that breaks does, and returns outside.
-//! - [`Flow::Uniform`]: all lanes that enter a loop take the same way through it, as the text alone
+//! - [`ClassFlow::Uniform`]: all lanes that enter a loop take the same way through it, as the text alone
 //!   shows ([`uniformity`](crate::program::uniformity)). A lane counts its own visits, and any lane's
 //!   count is the issues. A constant number of turns ([`trips`](crate::program::trips)) is not even
 //!   counted.
-//! - [`Flow::Led`]: none of these. The lanes ask who leads them, which is executed counting: branches
+//! - [`ClassFlow::Elected`]: none of these. The lanes ask who leads them, which is executed counting: branches
 //!   of loops with barriers (stretches would move the barrier into flow that a compiler takes for
 //!   divergent), and functions that are called from several places in loops.
 //!
@@ -41,7 +41,9 @@ mod shape;
 
 use std::collections::BTreeMap;
 
-use super::plan::{Act, Bits, Fold, Form, Item, Loop, LoopId, Plan, Planned, Reading, Reduction};
+use super::plan::{
+    Bits, CounterAction, CounterPlan, Fold, Form, Item, Loop, LoopId, Planned, Reading, Reduction,
+};
 use crate::program::trips::{constant_turns, leaves};
 use crate::program::visit::effect;
 use crate::program::walk::Exits;
@@ -50,7 +52,7 @@ use shape::{Shape, call_sites, constructs};
 
 /// Makes the plan; at most `registers_max` private variables, the rest counts in memory. `light`
 /// says that what is added at the end needs no carry.
-pub(super) fn derived(program: &Program, registers_max: usize, light: bool) -> Plan {
+pub(super) fn plan_derived(program: &Program, registers_max: usize, light: bool) -> CounterPlan {
     // What runs at most once is cheap to count in memory, so that comes first.
     for once_in_memory in [false, true] {
         let plan = Planner::new(program, usize::MAX, once_in_memory, light).run();
@@ -67,7 +69,7 @@ struct Class(usize);
 
 /// How often a subgroup comes to a place, and with which lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
+enum ClassFlow {
     /// At most once.
     Once,
     /// At most once in each turn of a loop.
@@ -76,12 +78,12 @@ enum Flow {
     /// that is entered at most once.
     Uniform(Option<LoopId>),
     /// Anything.
-    Led,
+    Elected,
 }
 
 /// Where counts come from.
 #[derive(Clone, Debug)]
-enum Source {
+enum CountSource {
     /// The class's bits, when somebody asks.
     Bits,
     /// A counter.
@@ -93,8 +95,8 @@ enum Source {
 /// What is known of a class.
 #[derive(Clone, Debug)]
 struct Known {
-    issues: Source,
-    lanes: Source,
+    issues: CountSource,
+    lanes: CountSource,
     /// Which lanes were there: once, or in each turn of a loop.
     bits: Option<(Bits, Option<LoopId>)>,
 }
@@ -103,7 +105,7 @@ struct Known {
 #[derive(Clone, Debug, Default)]
 struct Calls {
     classes: Vec<Class>,
-    flow: Option<Flow>,
+    flow: Option<ClassFlow>,
 }
 
 /// A loop or switch around a place.
@@ -127,7 +129,7 @@ struct Planner<'a> {
     program: &'a Program,
     shape: Shape,
     sites: BTreeMap<usize, usize>,
-    plan: Plan,
+    plan: CounterPlan,
     classes: Vec<Known>,
     /// The class of each block, by number.
     blocks: Vec<Option<Class>>,
@@ -151,7 +153,7 @@ impl<'a> Planner<'a> {
             program,
             shape: Shape::new(program),
             sites: call_sites(program),
-            plan: Plan { derived: true, light, ..Plan::default() },
+            plan: CounterPlan { derived: true, light, ..CounterPlan::default() },
             classes: Vec::new(),
             blocks: vec![None; program.blocks().len()],
             calls: BTreeMap::new(),
@@ -165,13 +167,13 @@ impl<'a> Planner<'a> {
         }
     }
 
-    fn run(mut self) -> Plan {
+    fn run(mut self) -> CounterPlan {
         let structure = self.program.structure();
         let entry = &structure.entry_point;
         self.function = structure.functions.len();
         // Every lane that is there begins the entry point: its bit is the constant 1.
-        let class = self.class(Source::Bits, Source::Bits, Some((Bits::One, None)));
-        self.plan.entry_point = self.function_body(entry, class, Flow::Once);
+        let class = self.class(CountSource::Bits, CountSource::Bits, Some((Bits::One, None)));
+        self.plan.entry_point = self.function_body(entry, class, ClassFlow::Once);
         // Callers stand behind their callees.
         for (index, body) in structure.functions.iter().enumerate().rev() {
             self.function = index;
@@ -186,7 +188,7 @@ impl<'a> Planner<'a> {
                 (classes, _) => {
                     let counts: Vec<_> = classes.iter().map(|class| (*class, 1)).collect();
                     let class = self.linear(counts);
-                    self.function_body(body, class, Flow::Led)
+                    self.function_body(body, class, ClassFlow::Elected)
                 }
             };
             self.plan.functions.push(planned);
@@ -198,7 +200,7 @@ impl<'a> Planner<'a> {
         self.plan
     }
 
-    fn function_body(&mut self, body: &Body, class: Class, flow: Flow) -> Planned {
+    fn function_body(&mut self, body: &Body, class: Class, flow: ClassFlow) -> Planned {
         self.construct = 0;
         let mut planned = Planned::empty(body);
         self.body(body, &mut planned, class, flow);
@@ -221,13 +223,13 @@ impl<'a> Planner<'a> {
         let known = &self.classes[class.0];
         let source = if issues { &known.issues } else { &known.lanes };
         match source.clone() {
-            Source::Bits => {
+            CountSource::Bits => {
                 let Some((bits, level)) = known.bits.clone() else { return };
-                let (of_issues, of_lanes) = self.counted(bits, level);
+                let (of_issues, of_lanes) = self.count_bits(bits, level);
                 *form.entry(if issues { of_issues } else { of_lanes }).or_default() += factor;
             }
-            Source::Counter(item) => *form.entry(item).or_default() += factor,
-            Source::Classes(parts) => {
+            CountSource::Counter(item) => *form.entry(item).or_default() += factor,
+            CountSource::Classes(parts) => {
                 for (part, times) in parts {
                     self.expand(part, issues, factor * times, form);
                 }
@@ -236,7 +238,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The counters of issues and lanes of bits.
-    fn counted(&mut self, bits: Bits, level: Option<LoopId>) -> (Item, Item) {
+    fn count_bits(&mut self, bits: Bits, level: Option<LoopId>) -> (Item, Item) {
         if let Some(counters) = self.counters.get(&(bits.clone(), level)) {
             return *counters;
         }
@@ -264,8 +266,8 @@ impl<'a> Planner<'a> {
 
     fn class(
         &mut self,
-        issues: Source,
-        lanes: Source,
+        issues: CountSource,
+        lanes: CountSource,
         bits: Option<(Bits, Option<LoopId>)>,
     ) -> Class {
         self.classes.push(Known { issues, lanes, bits });
@@ -278,12 +280,12 @@ impl<'a> Planner<'a> {
         if level.is_some() {
             self.reserved += 2;
         }
-        self.class(Source::Bits, Source::Bits, Some((bits, level)))
+        self.class(CountSource::Bits, CountSource::Bits, Some((bits, level)))
     }
 
     /// A class whose counts are others' sums.
     fn linear(&mut self, counts: Vec<(Class, i64)>) -> Class {
-        self.class(Source::Classes(counts.clone()), Source::Classes(counts), None)
+        self.class(CountSource::Classes(counts.clone()), CountSource::Classes(counts), None)
     }
 
     /// Whether there is no room for more private variables.
@@ -292,57 +294,57 @@ impl<'a> Planner<'a> {
     }
 
     /// A class that is counted where it is executed.
-    fn measured(&mut self, flow: Flow, acts: &mut Vec<Act>) -> Class {
+    fn count_class(&mut self, flow: ClassFlow, acts: &mut Vec<CounterAction>) -> Class {
         let takes = match flow {
-            Flow::Once => 1,
-            Flow::Turn(_) | Flow::Uniform(_) => 3,
-            Flow::Led => 2,
+            ClassFlow::Once => 1,
+            ClassFlow::Turn(_) | ClassFlow::Uniform(_) => 3,
+            ClassFlow::Elected => 2,
         };
-        if self.full(takes) || (self.once_in_memory && flow == Flow::Once) {
+        if self.full(takes) || (self.once_in_memory && flow == ClassFlow::Once) {
             let first = self.plan.counters(2);
-            acts.push(Act::Memory { first });
+            acts.push(CounterAction::Memory { first });
             let (issues, lanes) = (first, Item(first.0 + 1));
-            return self.class(Source::Counter(issues), Source::Counter(lanes), None);
+            return self.class(CountSource::Counter(issues), CountSource::Counter(lanes), None);
         }
         let var = self.plan.var();
         let (issues, lanes) = match flow {
-            Flow::Once => {
-                acts.push(Act::Note(var, None));
+            ClassFlow::Once => {
+                acts.push(CounterAction::Note(var, None));
                 return self.of_bits(Bits::Var(var), None);
             }
-            Flow::Turn(id) => {
-                acts.push(Act::Note(var, Some(id)));
+            ClassFlow::Turn(id) => {
+                acts.push(CounterAction::Note(var, Some(id)));
                 self.plan.loops[id.0].notes.push(var);
                 return self.of_bits(Bits::Var(var), Some(id));
             }
             // All lanes that are there step together: the most that any counted is how often.
-            Flow::Uniform(None) => {
-                acts.push(Act::Step(var));
+            ClassFlow::Uniform(None) => {
+                acts.push(CounterAction::Step(var));
                 (
                     self.plan.flush(Bits::Var(var), Reduction::Max),
                     self.plan.flush(Bits::Var(var), Reduction::Sum),
                 )
             }
-            Flow::Uniform(Some(id)) => {
-                acts.push(Act::Step(var));
-                self.counted(Bits::Var(var), Some(id))
+            ClassFlow::Uniform(Some(id)) => {
+                acts.push(CounterAction::Step(var));
+                self.count_bits(Bits::Var(var), Some(id))
             }
-            Flow::Led => {
+            ClassFlow::Elected => {
                 let lanes = self.plan.var();
-                acts.push(Act::Executed { issues: var, lanes });
+                acts.push(CounterAction::Executed { issues: var, lanes });
                 (
                     self.plan.flush(Bits::Var(var), Reduction::Sum),
                     self.plan.flush(Bits::Var(lanes), Reduction::Sum),
                 )
             }
         };
-        self.class(Source::Counter(issues), Source::Counter(lanes), None)
+        self.class(CountSource::Counter(issues), CountSource::Counter(lanes), None)
     }
 
     /// The class of those that came with `front` and are not in `others`, if it follows.
-    fn rest(&mut self, front: Class, others: &[Class], flow: Flow) -> Option<Class> {
+    fn rest(&mut self, front: Class, others: &[Class], flow: ClassFlow) -> Option<Class> {
         match flow {
-            Flow::Once | Flow::Turn(_) => {
+            ClassFlow::Once | ClassFlow::Turn(_) => {
                 let (mut bits, level) = self.classes[front.0].bits.clone()?;
                 for other in others {
                     let (less, of) = self.classes[other.0].bits.as_ref()?;
@@ -355,12 +357,12 @@ impl<'a> Planner<'a> {
                 Some(self.of_bits(bits, level))
             }
             // The same lanes each time: an execution goes to one arm or to another, never to both.
-            Flow::Uniform(_) => {
+            ClassFlow::Uniform(_) => {
                 let mut counts = vec![(front, 1)];
                 counts.extend(others.iter().map(|other| (*other, -1)));
                 Some(self.linear(counts))
             }
-            Flow::Led => None,
+            ClassFlow::Elected => None,
         }
     }
 
@@ -376,8 +378,8 @@ impl<'a> Planner<'a> {
         body: &Body,
         planned: &mut Planned,
         mut class: Class,
-        mut flow: Flow,
-    ) -> (Class, Flow) {
+        mut flow: ClassFlow,
+    ) -> (Class, ClassFlow) {
         for (index, node) in body.nodes.iter().enumerate() {
             match node {
                 Node::Straight(straight) => self.straight(straight, class, flow),
@@ -388,8 +390,12 @@ impl<'a> Planner<'a> {
                     self.repeat(body, index, planned, class, flow);
                     if Exits::of_node(node).any() {
                         // Some may have returned.
-                        flow = if matches!(flow, Flow::Uniform(_)) { Flow::Led } else { flow };
-                        class = self.measured(flow, &mut planned.before[index + 1]);
+                        flow = if matches!(flow, ClassFlow::Uniform(_)) {
+                            ClassFlow::Elected
+                        } else {
+                            flow
+                        };
+                        class = self.count_class(flow, &mut planned.before[index + 1]);
                     }
                 }
             }
@@ -397,7 +403,7 @@ impl<'a> Planner<'a> {
         (class, flow)
     }
 
-    fn straight(&mut self, straight: &Straight, class: Class, flow: Flow) {
+    fn straight(&mut self, straight: &Straight, class: Class, flow: ClassFlow) {
         self.blocks[straight.block.index()] = Some(class);
         for (statement, _) in &straight.statements {
             if let Some(call) = effect(statement).calls {
@@ -415,8 +421,8 @@ impl<'a> Planner<'a> {
         index: usize,
         planned: &mut Planned,
         class: Class,
-        flow: Flow,
-    ) -> (Class, Flow) {
+        flow: ClassFlow,
+    ) -> (Class, ClassFlow) {
         // All that is inside, this construct too.
         let number = self.construct;
         let end = number + constructs(node);
@@ -425,7 +431,7 @@ impl<'a> Planner<'a> {
         let uniform = self.shape.is_uniform(self.function, construct);
         // Where lanes part, an arm no longer has the same lanes each time.
         let inside = match flow {
-            Flow::Uniform(_) if !uniform => Flow::Led,
+            ClassFlow::Uniform(_) if !uniform => ClassFlow::Elected,
             other => other,
         };
         let nested = &mut planned.nested[index];
@@ -451,13 +457,13 @@ impl<'a> Planner<'a> {
             return (class, flow);
         }
         let behind = match flow {
-            Flow::Uniform(_) if parts => Flow::Led,
+            ClassFlow::Uniform(_) if parts => ClassFlow::Elected,
             other => other,
         };
         let next = self.behind_exits(node, &arms, &classes, class, behind);
         let next = next.unwrap_or_else(|| {
             let acts = &mut planned.before[index + 1];
-            self.measured(behind, acts)
+            self.count_class(behind, acts)
         });
         (next, behind)
     }
@@ -469,7 +475,7 @@ impl<'a> Planner<'a> {
         (arms, exclusive): (&[(&Body, bool)], bool),
         nested: &mut [Planned],
         front: Class,
-        flow: Flow,
+        flow: ClassFlow,
     ) -> Vec<Option<Class>> {
         let first_construct = self.construct;
         let mut classes = vec![None; arms.len()];
@@ -504,7 +510,7 @@ impl<'a> Planner<'a> {
             } else {
                 self.way_out(body, flow)
             };
-            let class = derived.unwrap_or_else(|| self.measured(flow, &mut acts));
+            let class = derived.unwrap_or_else(|| self.count_class(flow, &mut acts));
             classes[index] = Some(class);
             nested[index].before[0].append(&mut acts);
             self.construct = starts[index];
@@ -514,7 +520,7 @@ impl<'a> Planner<'a> {
     }
 
     /// The class of an arm that is the one way out of the loop around it, if it follows.
-    fn way_out(&mut self, arm: &Body, flow: Flow) -> Option<Class> {
+    fn way_out(&mut self, arm: &Body, flow: ClassFlow) -> Option<Class> {
         let Some(Around::Loop { stretches, entered, one_way_out: true, together, .. }) =
             self.around.last().copied()
         else {
@@ -528,12 +534,12 @@ impl<'a> Planner<'a> {
         match flow {
             // Everybody leaves here, at once: as often as the loop was entered, with the same lanes.
             _ if together => {
-                let source = || Source::Classes(vec![(entered, 1)]);
+                let source = || CountSource::Classes(vec![(entered, 1)]);
                 Some(self.class(source(), source(), bits))
             }
             // The loop keeps a bit for the turn in which a lane left, and there is no other way out.
-            Flow::Turn(_) => bits.map(|(bits, level)| self.of_bits(bits, level)),
-            Flow::Once | Flow::Uniform(_) | Flow::Led => None,
+            ClassFlow::Turn(_) => bits.map(|(bits, level)| self.of_bits(bits, level)),
+            ClassFlow::Once | ClassFlow::Uniform(_) | ClassFlow::Elected => None,
         }
     }
 
@@ -544,7 +550,7 @@ impl<'a> Planner<'a> {
         arms: &[(&Body, bool)],
         classes: &[Option<Class>],
         front: Class,
-        flow: Flow,
+        flow: ClassFlow,
     ) -> Option<Class> {
         let Node::If { .. } = node else { return None };
         let of: Vec<Exits> = arms.iter().map(|(body, _)| Exits::of_body(body)).collect();
@@ -563,7 +569,7 @@ impl<'a> Planner<'a> {
         let Some(turns) = turns else { return rest };
         // The one exit of a loop of constant length.
         let bits = rest.and_then(|rest| self.classes[rest.0].bits.clone());
-        let source = || Source::Classes(vec![turns]);
+        let source = || CountSource::Classes(vec![turns]);
         Some(self.class(source(), source(), bits))
     }
 
@@ -573,7 +579,7 @@ impl<'a> Planner<'a> {
         index: usize,
         planned: &mut Planned,
         entered: Class,
-        flow: Flow,
+        flow: ClassFlow,
     ) {
         let node = &outer.nodes[index];
         let Node::Loop { body, break_if, .. } = node else { return };
@@ -585,23 +591,23 @@ impl<'a> Planner<'a> {
         let together =
             turns.is_some() || (self.shape.is_uniform(self.function, construct) && !left.returns);
         let survey = self.shape.survey(self.function, body, &mut self.construct.clone());
-        let once = flow == Flow::Once;
+        let once = flow == ClassFlow::Once;
         let mut stretches = None;
         // Three kinds of loops: all lanes take the same way through (count visits), there is a barrier
         // inside (ask who leads: a stretch would move it), or neither (a bit for each turn).
         let inside = if together && (survey.barrier || !survey.parts) {
             match flow {
-                Flow::Once => Flow::Uniform(None),
-                Flow::Uniform(base) => Flow::Uniform(base),
+                ClassFlow::Once => ClassFlow::Uniform(None),
+                ClassFlow::Uniform(base) => ClassFlow::Uniform(base),
                 // It may be entered again with other lanes: what they counted is folded at its end.
-                Flow::Turn(_) | Flow::Led => {
+                ClassFlow::Turn(_) | ClassFlow::Elected => {
                     let id = self.new_loop(Loop::default());
-                    planned.before[index + 1].push(Act::Fold(id));
-                    Flow::Uniform(Some(id))
+                    planned.before[index + 1].push(CounterAction::Fold(id));
+                    ClassFlow::Uniform(Some(id))
                 }
             }
         } else if survey.barrier {
-            Flow::Led
+            ClassFlow::Elected
         } else {
             let left = leaves(body, true) > 0;
             let (bit, left) = (self.plan.var(), left.then(|| self.plan.var()));
@@ -609,7 +615,7 @@ impl<'a> Planner<'a> {
             let id = self.new_loop(Loop { bit: Some(bit), left, notes, folds: Vec::new(), once });
             planned.stretches[index] = Some(id);
             stretches = Some(id);
-            Flow::Turn(id)
+            ClassFlow::Turn(id)
         };
         self.around.push(Around::Loop {
             stretches,
@@ -629,7 +635,7 @@ impl<'a> Planner<'a> {
         &mut self,
         node: &Node,
         [in_body, in_continuing]: [&mut Planned; 2],
-        flow: Flow,
+        flow: ClassFlow,
         left: Exits,
     ) {
         let Node::Loop { body, continuing, break_if, .. } = node else { return };
@@ -637,7 +643,7 @@ impl<'a> Planner<'a> {
         else {
             return;
         };
-        let times = |factor: u32| Source::Classes(vec![(entered, i64::from(factor))]);
+        let times = |factor: u32| CountSource::Classes(vec![(entered, i64::from(factor))]);
         let begun = stretches.map(|id| (Bits::Turns(id), Some(id)));
         // Those that come to the end of the body.
         let mut acts = Vec::new();
@@ -657,16 +663,16 @@ impl<'a> Planner<'a> {
             (head, if end == bits { head } else { self.of_bits(end, level) })
         } else if !left.any() {
             // Nobody leaves from inside the body: whoever begins a turn ends it.
-            let head = self.measured(flow, &mut in_body.before[0]);
+            let head = self.count_class(flow, &mut in_body.before[0]);
             (head, head)
         } else {
-            let turn = self.measured(flow, &mut acts);
+            let turn = self.count_class(flow, &mut acts);
             // The head is what entered and what came round, where all that comes to the end goes
             // round.
             let head = if break_if.is_none() {
                 self.linear(vec![(entered, 1), (turn, 1)])
             } else {
-                self.measured(flow, &mut in_body.before[0])
+                self.count_class(flow, &mut in_body.before[0])
             };
             (head, turn)
         };

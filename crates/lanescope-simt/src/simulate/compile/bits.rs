@@ -9,8 +9,8 @@
 
 use naga::{MathFunction, Span};
 
-use super::{Builder, Result};
-use crate::program::builtin::Kind;
+use super::{CodeBuilder, Result};
+use crate::program::builtin::BuiltinKind;
 use crate::simulate::bits::{self, long, short, word};
 use crate::simulate::op::{Op, Reg};
 use crate::simulate::scalar;
@@ -18,15 +18,15 @@ use crate::simulate::scalar;
 /// A function of one integer: of 16 bits, of 32, of 64.
 type Bits1 = (fn(u32) -> u32, fn(u32) -> u32, fn(u64) -> u64);
 
-impl Builder<'_> {
+impl CodeBuilder<'_> {
     pub(super) fn bits(
         &mut self,
         fun: MathFunction,
-        kind: Kind,
+        kind: BuiltinKind,
         operands: &[Vec<Reg>],
         span: Span,
     ) -> Result<Vec<Reg>> {
-        if kind.is_float() || kind == Kind::Bool {
+        if kind.is_float() || kind == BuiltinKind::Bool {
             return Err(self.unsupported(format!("{fun:?} of {kind:?}"), span));
         }
         // Offsets and counts are words whatever the kind is.
@@ -38,22 +38,24 @@ impl Builder<'_> {
             });
         let values: Vec<Vec<Reg>> = values.into_iter().map(|(operand, _)| operand).collect();
         let fields: Vec<Reg> = fields.iter().map(|(operand, _)| operand[0]).collect();
-        self.each(kind, &values, |builder, kind, parts| match (fun, parts, fields.as_slice()) {
-            (MathFunction::ExtractBits, &[a], &[offset, count]) => {
-                builder.extract(kind, a, [offset, count])
+        self.map_components(kind, &values, |builder, kind, parts| {
+            match (fun, parts, fields.as_slice()) {
+                (MathFunction::ExtractBits, &[a], &[offset, count]) => {
+                    builder.extract(kind, a, [offset, count])
+                }
+                (MathFunction::InsertBits, &[a, new], &[offset, count]) => {
+                    builder.insert(kind, [a, new], [offset, count])
+                }
+                (_, &[a], _) => match find_unary(fun, kind.is_signed()) {
+                    Some(f) => builder.bits1(kind, f, a),
+                    None => Err(builder.unsupported(format!("{fun:?}"), span)),
+                },
+                _ => Err(builder.unsupported(format!("{fun:?}"), span)),
             }
-            (MathFunction::InsertBits, &[a, new], &[offset, count]) => {
-                builder.insert(kind, [a, new], [offset, count])
-            }
-            (_, &[a], _) => match one(fun, kind.is_signed()) {
-                Some(f) => builder.bits1(kind, f, a),
-                None => Err(builder.unsupported(format!("{fun:?}"), span)),
-            },
-            _ => Err(builder.unsupported(format!("{fun:?}"), span)),
         })
     }
 
-    fn bits1(&mut self, kind: Kind, f: Bits1, a: Reg) -> Result<Vec<Reg>> {
+    fn bits1(&mut self, kind: BuiltinKind, f: Bits1, a: Reg) -> Result<Vec<Reg>> {
         if kind.is_wide() {
             return self.wide1(f.2, a);
         }
@@ -61,7 +63,7 @@ impl Builder<'_> {
         self.fit(kind, value)
     }
 
-    fn extract(&mut self, kind: Kind, a: Reg, field: [Reg; 2]) -> Result<Vec<Reg>> {
+    fn extract(&mut self, kind: BuiltinKind, a: Reg, field: [Reg; 2]) -> Result<Vec<Reg>> {
         if kind.is_wide() {
             let signed = kind.is_signed();
             let f = if signed { bits::extract_long_signed } else { bits::extract_long };
@@ -79,7 +81,12 @@ impl Builder<'_> {
         Ok(vec![dst])
     }
 
-    fn insert(&mut self, kind: Kind, [a, new]: [Reg; 2], field: [Reg; 2]) -> Result<Vec<Reg>> {
+    fn insert(
+        &mut self,
+        kind: BuiltinKind,
+        [a, new]: [Reg; 2],
+        field: [Reg; 2],
+    ) -> Result<Vec<Reg>> {
         if kind.is_wide() {
             let field = self.in_a_row(&field)?;
             let rest = self.wide2(bits::clear_long, a, field)?[0];
@@ -93,12 +100,12 @@ impl Builder<'_> {
     }
 }
 
-fn is_short(kind: Kind) -> bool {
-    matches!(kind, Kind::I16 | Kind::U16)
+fn is_short(kind: BuiltinKind) -> bool {
+    matches!(kind, BuiltinKind::I16 | BuiltinKind::U16)
 }
 
 /// Functions of one integer.
-fn one(fun: MathFunction, signed: bool) -> Option<Bits1> {
+fn find_unary(fun: MathFunction, signed: bool) -> Option<Bits1> {
     macro_rules! of {
         ($name:ident) => {
             Some((short::$name, word::$name, long::$name))

@@ -7,16 +7,20 @@
 use naga::proc::TypeResolution;
 use naga::{BinaryOperator, Expression, Handle, RelationalFunction, Scalar, Span, TypeInner};
 
-use super::place::{PlaceRoot, Shape};
 use super::scalars::{Scalars, whole};
-use super::{Builder, Fixed, Frame, Place, Result, Value, scalar_slots};
-use crate::program::builtin::{Kind, sum_of_products};
+use super::shape::{PlaceRoot, PlaceShape};
+use super::{CodeBuilder, CompiledFunction, Fixed, Result, Value, VariablePlace, scalar_slots};
+use crate::program::builtin::{BuiltinKind, sum_of_products};
 use crate::simulate::op::{Op, Reg};
 use crate::simulate::scalar;
 
-impl<'a> Builder<'a> {
+impl<'a> CodeBuilder<'a> {
     /// Evaluates an expression where naga emits it.
-    pub(super) fn emit(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>) -> Result<()> {
+    pub(super) fn emit(
+        &mut self,
+        frame: &mut CompiledFunction<'a>,
+        handle: Handle<Expression>,
+    ) -> Result<()> {
         match self.expression(frame, handle)? {
             Value::Slots(slots) => self.define(frame, handle, slots),
             place @ Value::Place(_) => frame.values[handle.index()] = Some(place),
@@ -27,11 +31,11 @@ impl<'a> Builder<'a> {
     /// The registers of an operand; one use of it is then done.
     pub(super) fn slots(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         handle: Handle<Expression>,
     ) -> Result<Vec<Reg>> {
         let value = self.value(frame, handle)?;
-        self.used(frame, handle);
+        self.note_use(frame, handle);
         match value {
             Value::Slots(slots) => Ok(slots),
             Value::Place(_) => {
@@ -41,7 +45,7 @@ impl<'a> Builder<'a> {
     }
 
     #[expect(clippy::unused_self, reason = "reads as its fellows do")]
-    pub(super) fn used(&self, frame: &mut Frame<'a>, handle: Handle<Expression>) {
+    pub(super) fn note_use(&self, frame: &mut CompiledFunction<'a>, handle: Handle<Expression>) {
         let uses = &mut frame.uses[handle.index()];
         *uses = uses.saturating_sub(1);
     }
@@ -49,7 +53,7 @@ impl<'a> Builder<'a> {
     /// What an expression is; constants, arguments and variables need no emission.
     pub(super) fn value(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         handle: Handle<Expression>,
     ) -> Result<Value> {
         match &frame.values[handle.index()] {
@@ -59,21 +63,25 @@ impl<'a> Builder<'a> {
     }
 
     /// Where an expression stands.
-    pub(super) fn span_of(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> Span {
+    pub(super) fn span_of(&self, frame: &CompiledFunction<'a>, handle: Handle<Expression>) -> Span {
         let span = frame.function.expressions.get_span(handle);
         let known = span.to_range().is_some_and(|range| range.end > 0);
         if known { span } else { frame.span }
     }
 
     /// The type of an expression.
-    pub(super) fn type_of(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> &'a TypeInner {
+    pub(super) fn type_of(
+        &self,
+        frame: &CompiledFunction<'a>,
+        handle: Handle<Expression>,
+    ) -> &'a TypeInner {
         frame.info[handle].ty.inner_with(&self.module.types)
     }
 
     /// The scalar type of an expression's components.
     pub(super) fn scalar_type(
         &self,
-        frame: &Frame<'a>,
+        frame: &CompiledFunction<'a>,
         handle: Handle<Expression>,
     ) -> Result<Scalar> {
         let inner = self.type_of(frame, handle);
@@ -83,20 +91,28 @@ impl<'a> Builder<'a> {
     }
 
     /// The kind of an expression's components.
-    pub(super) fn kind_of(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> Result<Kind> {
+    pub(super) fn kind_of(
+        &self,
+        frame: &CompiledFunction<'a>,
+        handle: Handle<Expression>,
+    ) -> Result<BuiltinKind> {
         let scalar = self.scalar_type(frame, handle)?;
         let span = self.span_of(frame, handle);
-        Kind::new(scalar).ok_or_else(|| self.unsupported(format!("{scalar:?}"), span))
+        BuiltinKind::new(scalar).ok_or_else(|| self.unsupported(format!("{scalar:?}"), span))
     }
 
-    fn shape_of(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> Result<Shape> {
+    fn shape_of(
+        &self,
+        frame: &CompiledFunction<'a>,
+        handle: Handle<Expression>,
+    ) -> Result<PlaceShape> {
         match frame.info[handle].ty {
-            TypeResolution::Handle(ty) => Ok(Shape::Type(ty)),
+            TypeResolution::Handle(ty) => Ok(PlaceShape::Type(ty)),
             TypeResolution::Value(TypeInner::Vector { size, scalar }) => {
-                Ok(Shape::Vector(size, scalar))
+                Ok(PlaceShape::Vector(size, scalar))
             }
             TypeResolution::Value(TypeInner::Matrix { columns, rows, scalar }) => {
-                Ok(Shape::Matrix(columns, rows, scalar))
+                Ok(PlaceShape::Matrix(columns, rows, scalar))
             }
             TypeResolution::Value(ref other) => {
                 let span = self.span_of(frame, handle);
@@ -106,7 +122,11 @@ impl<'a> Builder<'a> {
     }
 
     #[expect(clippy::too_many_lines, reason = "one arm an expression of naga's")]
-    fn expression(&mut self, frame: &mut Frame<'a>, handle: Handle<Expression>) -> Result<Value> {
+    fn expression(
+        &mut self,
+        frame: &mut CompiledFunction<'a>,
+        handle: Handle<Expression>,
+    ) -> Result<Value> {
         let span = self.span_of(frame, handle);
         let function = frame.function;
         let slots = match function.expressions[handle] {
@@ -159,7 +179,7 @@ impl<'a> Builder<'a> {
             Expression::Unary { op, expr } => {
                 let kind = self.kind_of(frame, expr)?;
                 let operand = self.slots(frame, expr)?;
-                self.each(kind, &[operand], |builder, kind, parts| {
+                self.map_components(kind, &[operand], |builder, kind, parts| {
                     builder.unary(op, kind, parts[0], span)
                 })?
             }
@@ -212,7 +232,7 @@ impl<'a> Builder<'a> {
 
     fn access(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         base: Handle<Expression>,
         number: Handle<Expression>,
         span: Span,
@@ -226,19 +246,19 @@ impl<'a> Builder<'a> {
         }
         match self.value(frame, base)? {
             Value::Place(place) => {
-                self.used(frame, base);
-                Ok(Value::Place(self.indexed(&place, index, span)?))
+                self.note_use(frame, base);
+                Ok(Value::Place(self.index_place(&place, index, span)?))
             }
             Value::Slots(slots) => {
-                self.used(frame, base);
+                self.note_use(frame, base);
                 let first = self.in_a_row(&slots)?;
-                let whole = Place {
+                let whole = VariablePlace {
                     root: PlaceRoot::Registers(first),
                     offset: 0,
                     dynamic: None,
                     shape: self.shape_of(frame, base)?,
                 };
-                let part = self.indexed(&whole, index, span)?;
+                let part = self.index_place(&whole, index, span)?;
                 Ok(Value::Slots(self.load(&part, span)?))
             }
         }
@@ -246,19 +266,19 @@ impl<'a> Builder<'a> {
 
     fn access_fixed(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         base: Handle<Expression>,
         number: u32,
         span: Span,
     ) -> Result<Value> {
         match self.value(frame, base)? {
             Value::Place(place) => {
-                self.used(frame, base);
+                self.note_use(frame, base);
                 Ok(Value::Place(self.element(&place, number, span)?))
             }
             Value::Slots(slots) => {
-                self.used(frame, base);
-                let whole = Place {
+                self.note_use(frame, base);
+                let whole = VariablePlace {
                     root: PlaceRoot::Registers(0),
                     offset: 0,
                     dynamic: None,
@@ -272,14 +292,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn array_length(&mut self, place: &Place, span: Span) -> Result<Reg> {
+    fn array_length(&mut self, place: &VariablePlace, span: Span) -> Result<Reg> {
         let TypeInner::Array { stride, size, .. } = self.inner(place.shape) else {
             return Err(self.unsupported("arrayLength of no array".to_owned(), span));
         };
         match (place.root, size) {
             (_, naga::ArraySize::Constant(count)) => self.word(count.get()),
             (PlaceRoot::Memory(root), _) => {
-                self.fixed(Fixed::Length { root, offset: place.offset, stride })
+                self.fixed_register(Fixed::Length { root, offset: place.offset, stride })
             }
             (PlaceRoot::Registers(_), _) => {
                 Err(self.unsupported("a run-time array in registers".to_owned(), span))
@@ -290,11 +310,11 @@ impl<'a> Builder<'a> {
     // Operators
 
     /// Applies a scalar operation to each component; scalars among vectors go with every one.
-    pub(super) fn each(
+    pub(super) fn map_components(
         &mut self,
-        kind: Kind,
+        kind: BuiltinKind,
         operands: &[Vec<Reg>],
-        mut f: impl FnMut(&mut Self, Kind, &[Reg]) -> Result<Vec<Reg>>,
+        mut f: impl FnMut(&mut Self, BuiltinKind, &[Reg]) -> Result<Vec<Reg>>,
     ) -> Result<Vec<Reg>> {
         let width = kind.slots();
         let count = operands.iter().map(|operand| operand.len() / width).max().unwrap_or(0);
@@ -314,7 +334,7 @@ impl<'a> Builder<'a> {
 
     fn binary(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         op: BinaryOperator,
         left: Handle<Expression>,
         right: Handle<Expression>,
@@ -337,11 +357,11 @@ impl<'a> Builder<'a> {
                 self.push(Op::Widen(scalar::long_from_u, dst, amount))?;
                 amounts.extend([dst, dst + 1]);
             }
-            return self.each(kind, &[left, amounts], |builder, kind, parts| {
+            return self.map_components(kind, &[left, amounts], |builder, kind, parts| {
                 builder.binary_scalar(op, kind, parts[0], parts[1], span)
             });
         }
-        self.each(kind, &operands, |builder, kind, parts| {
+        self.map_components(kind, &operands, |builder, kind, parts| {
             builder.binary_scalar(op, kind, parts[0], parts[1], span)
         })
     }
@@ -350,7 +370,7 @@ impl<'a> Builder<'a> {
     /// products from the first to the last, each product and each sum rounded.
     pub(super) fn matrix_product(
         &mut self,
-        kind: Kind,
+        kind: BuiltinKind,
         operands: &[Vec<Reg>],
         shape: Product,
         span: Span,
@@ -374,7 +394,7 @@ impl<'a> Builder<'a> {
 
     fn select_value(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         condition: Handle<Expression>,
         accept: Handle<Expression>,
         reject: Handle<Expression>,
@@ -393,7 +413,7 @@ impl<'a> Builder<'a> {
 
     fn relational(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         fun: RelationalFunction,
         argument: Handle<Expression>,
     ) -> Result<Vec<Reg>> {
@@ -409,18 +429,22 @@ impl<'a> Builder<'a> {
         match fun {
             RelationalFunction::All => fold(self, Op::AndI),
             RelationalFunction::Any => fold(self, Op::OrI),
-            RelationalFunction::IsNan => self.each(kind, &[operand], |builder, kind, parts| {
-                builder.test(kind, scalar::is_nan, scalar::double_is_nan, parts[0])
-            }),
-            RelationalFunction::IsInf => self.each(kind, &[operand], |builder, kind, parts| {
-                builder.test(kind, scalar::is_inf, scalar::double_is_inf, parts[0])
-            }),
+            RelationalFunction::IsNan => {
+                self.map_components(kind, &[operand], |builder, kind, parts| {
+                    builder.test(kind, scalar::is_nan, scalar::double_is_nan, parts[0])
+                })
+            }
+            RelationalFunction::IsInf => {
+                self.map_components(kind, &[operand], |builder, kind, parts| {
+                    builder.test(kind, scalar::is_inf, scalar::double_is_inf, parts[0])
+                })
+            }
         }
     }
 
     fn test(
         &mut self,
-        kind: Kind,
+        kind: BuiltinKind,
         single: fn(u32) -> u32,
         double: fn(u64) -> u32,
         part: Reg,

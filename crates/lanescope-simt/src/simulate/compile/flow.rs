@@ -8,13 +8,16 @@
 use naga::{Expression, Function, Handle, Span, SwitchValue};
 
 use super::statement::count_uses;
-use super::{Builder, CALLS_MAX, Fixed, Frame, Limit, Place, Result, Returns, Value, index};
+use super::{
+    CALLS_MAX, CodeBuilder, CompiledFunction, Fixed, Limit, Result, Returns, Value, VariablePlace,
+    index,
+};
 use crate::program::visit::Jump;
 use crate::program::walk::{Exits, for_each_block};
 use crate::program::{Body, Case, Node, Straight};
 use crate::simulate::op::{Op, Reg, Slot};
 
-impl<'a> Builder<'a> {
+impl<'a> CodeBuilder<'a> {
     /// Compiles the entry point.
     pub(super) fn entry_point(&mut self) -> Result<()> {
         let program = self.program;
@@ -52,7 +55,7 @@ impl<'a> Builder<'a> {
                     let what = format!("the built-in value {builtin:?}");
                     return Err(self.unsupported(what, Span::UNDEFINED));
                 }
-                registers.push(self.fixed(Fixed::Builtin(builtin, component))?);
+                registers.push(self.fixed_register(Fixed::Builtin(builtin, component))?);
             }
         }
         Ok(registers)
@@ -80,7 +83,7 @@ impl<'a> Builder<'a> {
             self.push(Op::Clear { slot })?;
             Returns::Slot(slot)
         };
-        let mut frame = Frame {
+        let mut frame = CompiledFunction {
             function,
             number,
             info,
@@ -111,7 +114,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Gives local variables registers and their first values.
-    fn locals(&mut self, frame: &mut Frame<'a>) -> Result<()> {
+    fn locals(&mut self, frame: &mut CompiledFunction<'a>) -> Result<()> {
         for (handle, local) in frame.function.local_variables.iter() {
             let span = frame.function.local_variables.get_span(handle);
             let place = self.variable(local.ty, span)?;
@@ -135,7 +138,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Compiles a body whose temporaries end with it.
-    fn body(&mut self, frame: &mut Frame<'a>, body: &Body) -> Result<()> {
+    fn body(&mut self, frame: &mut CompiledFunction<'a>, body: &Body) -> Result<()> {
         let (top, slots, aliases) = (self.top, self.slots, frame.aliases.len());
         self.nodes(frame, body)?;
         self.top = top;
@@ -144,7 +147,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn nodes(&mut self, frame: &mut Frame<'a>, body: &Body) -> Result<()> {
+    fn nodes(&mut self, frame: &mut CompiledFunction<'a>, body: &Body) -> Result<()> {
         for node in &body.nodes {
             match node {
                 Node::Straight(straight) => self.straight(frame, straight)?,
@@ -166,7 +169,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Compiles a body with another exit.
-    fn body_to(&mut self, frame: &mut Frame<'a>, body: &Body, exit: u32) -> Result<()> {
+    fn body_to(&mut self, frame: &mut CompiledFunction<'a>, body: &Body, exit: u32) -> Result<()> {
         let outer = std::mem::replace(&mut frame.exit, exit);
         self.body(frame, body)?;
         frame.exit = outer;
@@ -177,7 +180,7 @@ impl<'a> Builder<'a> {
 
     fn branch(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         condition: Handle<Expression>,
         accept: &Body,
         reject: &Body,
@@ -227,7 +230,7 @@ impl<'a> Builder<'a> {
 
     fn switch(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         selector: Handle<Expression>,
         cases: &[Case],
     ) -> Result<()> {
@@ -305,7 +308,7 @@ impl<'a> Builder<'a> {
 
     fn repeat(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         body: &Body,
         continuing: &Body,
         break_if: Option<Handle<Expression>>,
@@ -358,7 +361,7 @@ impl<'a> Builder<'a> {
 
     pub(super) fn call(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         callee: Handle<Function>,
         arguments: &[Handle<Expression>],
         result: Option<Handle<Expression>>,
@@ -370,10 +373,10 @@ impl<'a> Builder<'a> {
             let value = self.value(frame, argument)?;
             // The callee may change the variable whose value this is.
             let value = match value {
-                Value::Slots(slots) => Value::Slots(self.own(slots)?),
+                Value::Slots(slots) => Value::Slots(self.copy_variables(slots)?),
                 Value::Place(place) => Value::Place(place),
             };
-            self.used(frame, argument);
+            self.note_use(frame, argument);
             values.push(value);
         }
         self.settle(frame)?;
@@ -396,7 +399,11 @@ impl<'a> Builder<'a> {
 
     // Break, Continue, Return
 
-    pub(super) fn leave(&mut self, frame: &mut Frame<'a>, slot: Option<Slot>) -> Result<()> {
+    pub(super) fn leave(
+        &mut self,
+        frame: &mut CompiledFunction<'a>,
+        slot: Option<Slot>,
+    ) -> Result<()> {
         self.settle(frame)?;
         let Some(slot) = slot else {
             return Err(self.unsupported("a jump out of nothing".to_owned(), frame.span));
@@ -406,7 +413,7 @@ impl<'a> Builder<'a> {
 
     pub(super) fn return_from(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         value: Option<Handle<Expression>>,
     ) -> Result<()> {
         if let Some(value) = value {
@@ -427,14 +434,14 @@ impl<'a> Builder<'a> {
     // Variables whose registers are used as values
 
     /// Copies the values that are variables' registers and still needed: control flow follows.
-    pub(super) fn settle(&mut self, frame: &mut Frame<'a>) -> Result<()> {
+    pub(super) fn settle(&mut self, frame: &mut CompiledFunction<'a>) -> Result<()> {
         self.settle_those(frame, |_| true)
     }
 
     /// Copies those values of which `touched` says that a register is about to change.
     pub(super) fn settle_those(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         touched: impl Fn(Reg) -> bool,
     ) -> Result<()> {
         let mut kept = Vec::new();
@@ -444,7 +451,7 @@ impl<'a> Builder<'a> {
             }
             let Some(Value::Slots(slots)) = frame.values[handle.index()].clone() else { continue };
             if slots.iter().any(|&slot| self.variable[usize::from(slot)] && touched(slot)) {
-                let owned = self.own(slots)?;
+                let owned = self.copy_variables(slots)?;
                 frame.values[handle.index()] = Some(Value::Slots(owned));
             } else {
                 kept.push(handle);
@@ -455,7 +462,7 @@ impl<'a> Builder<'a> {
     }
 
     /// Copies those of the registers that belong to variables.
-    pub(super) fn own(&mut self, mut slots: Vec<Reg>) -> Result<Vec<Reg>> {
+    pub(super) fn copy_variables(&mut self, mut slots: Vec<Reg>) -> Result<Vec<Reg>> {
         if slots.iter().any(|&slot| self.variable[usize::from(slot)]) {
             // All of them, so that the halves of 64-bit scalars stay together.
             let first = self.fresh(slots.len())?;
@@ -467,7 +474,11 @@ impl<'a> Builder<'a> {
         Ok(slots)
     }
 
-    pub(super) fn straight(&mut self, frame: &mut Frame<'a>, straight: &Straight) -> Result<()> {
+    pub(super) fn straight(
+        &mut self,
+        frame: &mut CompiledFunction<'a>,
+        straight: &Straight,
+    ) -> Result<()> {
         let ops = self.program.blocks()[straight.block.index()].ops;
         let ops = index(usize::try_from(ops).unwrap_or(usize::MAX));
         self.push(Op::Block { block: straight.block, ops })?;
@@ -481,7 +492,10 @@ impl<'a> Builder<'a> {
     }
 
     /// The place of a local variable.
-    pub(super) fn local(frame: &Frame<'a>, handle: Handle<naga::LocalVariable>) -> Place {
+    pub(super) fn local(
+        frame: &CompiledFunction<'a>,
+        handle: Handle<naga::LocalVariable>,
+    ) -> VariablePlace {
         frame.locals[handle.index()].clone()
     }
 }

@@ -12,8 +12,8 @@ use naga::{BinaryOperator, Expression, Handle, MathFunction, Span, TypeInner};
 
 use super::expression::Product;
 use super::scalars::{Scalars, whole};
-use super::{Builder, Frame, Result};
-use crate::program::builtin::{Family, Kind, Square, cross, family};
+use super::{CodeBuilder, CompiledFunction, Result};
+use crate::program::builtin::{BuiltinKind, Family, Square, cross, family};
 use crate::simulate::op::{Op, Reg};
 use crate::simulate::scalar::{self, double, single};
 
@@ -23,10 +23,10 @@ type Float1 = (fn(u32) -> u32, fn(u64) -> u64);
 /// A function of two floats.
 type Float2 = (fn(u32, u32) -> u32, fn(u64, u64) -> u64);
 
-impl<'a> Builder<'a> {
+impl<'a> CodeBuilder<'a> {
     pub(super) fn math(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         fun: MathFunction,
         arguments: &[Handle<Expression>],
         span: Span,
@@ -38,18 +38,21 @@ impl<'a> Builder<'a> {
         for &argument in arguments {
             operands.push(self.slots(frame, argument)?);
         }
-        if let Some(op) = lanes1(fun).filter(|_| matches!(kind, Kind::F16 | Kind::F32)) {
-            return self.each(kind, &operands, |builder, kind, parts| {
+        if let Some(op) =
+            lanes1(fun).filter(|_| matches!(kind, BuiltinKind::F16 | BuiltinKind::F32))
+        {
+            return self.map_components(kind, &operands, |builder, kind, parts| {
                 let value = builder.op1(op, parts[0])?;
                 builder.fit(kind, value)
             });
         }
         if let Some(f) = float1(fun).filter(|_| kind.is_float()) {
-            return self
-                .each(kind, &operands, |builder, kind, parts| builder.float1(kind, f, parts[0]));
+            return self.map_components(kind, &operands, |builder, kind, parts| {
+                builder.float1(kind, f, parts[0])
+            });
         }
         if let Some(f) = float2(fun) {
-            return self.each(kind, &operands, |builder, kind, parts| {
+            return self.map_components(kind, &operands, |builder, kind, parts| {
                 builder.float2(kind, f, parts[0], parts[1])
             });
         }
@@ -74,13 +77,13 @@ impl<'a> Builder<'a> {
             Family::Geometry => self.geometry(fun, kind, &operands, span),
             Family::Parts => self.parts(fun, kind, &operands[0]),
             Family::Bits => self.bits(fun, kind, &operands, span),
-            Family::Components => self.each(kind, &operands, |builder, kind, parts| {
+            Family::Components => self.map_components(kind, &operands, |builder, kind, parts| {
                 builder.common(fun, kind, parts, span)
             }),
         }
     }
 
-    fn float1(&mut self, kind: Kind, f: Float1, a: Reg) -> Result<Vec<Reg>> {
+    fn float1(&mut self, kind: BuiltinKind, f: Float1, a: Reg) -> Result<Vec<Reg>> {
         if kind.is_wide() {
             return self.wide1(f.1, a);
         }
@@ -88,7 +91,7 @@ impl<'a> Builder<'a> {
         self.fit(kind, value)
     }
 
-    fn float2(&mut self, kind: Kind, f: Float2, a: Reg, b: Reg) -> Result<Vec<Reg>> {
+    fn float2(&mut self, kind: BuiltinKind, f: Float2, a: Reg, b: Reg) -> Result<Vec<Reg>> {
         if kind.is_wide() {
             return self.wide2(f.1, a, b);
         }
@@ -96,48 +99,52 @@ impl<'a> Builder<'a> {
         self.fit(kind, value)
     }
 
-    fn add(&mut self, kind: Kind, a: Reg, b: Reg, span: Span) -> Result<Reg> {
+    fn add(&mut self, kind: BuiltinKind, a: Reg, b: Reg, span: Span) -> Result<Reg> {
         Ok(self.binary_scalar(BinaryOperator::Add, kind, a, b, span)?[0])
     }
 
-    fn sub(&mut self, kind: Kind, a: Reg, b: Reg, span: Span) -> Result<Reg> {
+    fn sub(&mut self, kind: BuiltinKind, a: Reg, b: Reg, span: Span) -> Result<Reg> {
         Ok(self.binary_scalar(BinaryOperator::Subtract, kind, a, b, span)?[0])
     }
 
-    fn mul(&mut self, kind: Kind, a: Reg, b: Reg, span: Span) -> Result<Reg> {
+    fn mul(&mut self, kind: BuiltinKind, a: Reg, b: Reg, span: Span) -> Result<Reg> {
         Ok(self.binary_scalar(BinaryOperator::Multiply, kind, a, b, span)?[0])
     }
 
-    fn div(&mut self, kind: Kind, a: Reg, b: Reg, span: Span) -> Result<Reg> {
+    fn div(&mut self, kind: BuiltinKind, a: Reg, b: Reg, span: Span) -> Result<Reg> {
         Ok(self.binary_scalar(BinaryOperator::Divide, kind, a, b, span)?[0])
     }
 
     /// The register of a number in a float kind.
-    fn number(&mut self, kind: Kind, value: f32) -> Result<Reg> {
+    fn number(&mut self, kind: BuiltinKind, value: f32) -> Result<Reg> {
         if kind.is_wide() {
             return Ok(self.wide(f64::from(value).to_bits())?[0]);
         }
         self.word(value.to_bits())
     }
 
-    fn min_max(&mut self, kind: Kind, largest: bool, a: Reg, b: Reg) -> Result<Vec<Reg>> {
+    fn min_max(&mut self, kind: BuiltinKind, largest: bool, a: Reg, b: Reg) -> Result<Vec<Reg>> {
         let wide = |single: fn(u64, u64) -> u64, other: fn(u64, u64) -> u64| {
             if largest { other } else { single }
         };
         let op = |min: fn(Reg, Reg, Reg) -> Op, max| if largest { max } else { min };
         match kind {
-            Kind::F16 | Kind::F32 => Ok(vec![self.op2(op(Op::MinF, Op::MaxF), a, b)?]),
-            Kind::I16 | Kind::I32 => Ok(vec![self.op2(op(Op::MinS, Op::MaxS), a, b)?]),
-            Kind::U16 | Kind::U32 | Kind::Bool => {
+            BuiltinKind::F16 | BuiltinKind::F32 => {
+                Ok(vec![self.op2(op(Op::MinF, Op::MaxF), a, b)?])
+            }
+            BuiltinKind::I16 | BuiltinKind::I32 => {
+                Ok(vec![self.op2(op(Op::MinS, Op::MaxS), a, b)?])
+            }
+            BuiltinKind::U16 | BuiltinKind::U32 | BuiltinKind::Bool => {
                 Ok(vec![self.op2(op(Op::MinU, Op::MaxU), a, b)?])
             }
-            Kind::F64 => self.wide2(wide(double::min, double::max), a, b),
-            Kind::I64 => self.wide2(wide(scalar::long_min_s, scalar::long_max_s), a, b),
-            Kind::U64 => self.wide2(wide(scalar::long_min_u, scalar::long_max_u), a, b),
+            BuiltinKind::F64 => self.wide2(wide(double::min, double::max), a, b),
+            BuiltinKind::I64 => self.wide2(wide(scalar::long_min_s, scalar::long_max_s), a, b),
+            BuiltinKind::U64 => self.wide2(wide(scalar::long_min_u, scalar::long_max_u), a, b),
         }
     }
 
-    fn clamp(&mut self, kind: Kind, a: Reg, low: Reg, high: Reg) -> Result<Vec<Reg>> {
+    fn clamp(&mut self, kind: BuiltinKind, a: Reg, low: Reg, high: Reg) -> Result<Vec<Reg>> {
         let least = self.min_max(kind, true, a, low)?[0];
         self.min_max(kind, false, least, high)
     }
@@ -146,7 +153,7 @@ impl<'a> Builder<'a> {
     fn common(
         &mut self,
         fun: MathFunction,
-        kind: Kind,
+        kind: BuiltinKind,
         parts: &[Reg],
         span: Span,
     ) -> Result<Vec<Reg>> {
@@ -159,23 +166,25 @@ impl<'a> Builder<'a> {
                 let (zero, one) = (self.number(kind, 0.0)?, self.number(kind, 1.0)?);
                 self.clamp(kind, a, zero, one)
             }
-            (MathFunction::Abs, Kind::I64) => self.wide1(scalar::long_abs, a),
-            (MathFunction::Abs, Kind::I32 | Kind::I16) => {
+            (MathFunction::Abs, BuiltinKind::I64) => self.wide1(scalar::long_abs, a),
+            (MathFunction::Abs, BuiltinKind::I32 | BuiltinKind::I16) => {
                 let value = self.op1(Op::AbsI, a)?;
                 self.fit(kind, value)
             }
             (MathFunction::Abs, _) => Ok(whole(kind, a).collect()),
-            (MathFunction::Sign, Kind::I64) => self.wide1(scalar::long_sign, a),
-            (MathFunction::Sign, Kind::I32 | Kind::I16) => Ok(vec![self.map1(scalar::sign_s, a)?]),
-            (MathFunction::Fma, Kind::F32) => {
+            (MathFunction::Sign, BuiltinKind::I64) => self.wide1(scalar::long_sign, a),
+            (MathFunction::Sign, BuiltinKind::I32 | BuiltinKind::I16) => {
+                Ok(vec![self.map1(scalar::sign_s, a)?])
+            }
+            (MathFunction::Fma, BuiltinKind::F32) => {
                 Ok(vec![self.op3(Op::FmaF, [a, parts[1], parts[2]])?])
             }
-            (MathFunction::Fma, Kind::F16) => {
+            (MathFunction::Fma, BuiltinKind::F16) => {
                 let dst = self.fresh(1)?;
                 self.push(Op::FmaHalf(dst, [a, parts[1], parts[2]]))?;
                 Ok(vec![dst])
             }
-            (MathFunction::Fma, Kind::F64) => {
+            (MathFunction::Fma, BuiltinKind::F64) => {
                 let dst = self.fresh(2)?;
                 self.push(Op::FmaDouble(dst, [a, parts[1], parts[2]]))?;
                 Ok(vec![dst, dst + 1])
@@ -204,12 +213,14 @@ impl<'a> Builder<'a> {
                 let value = self.mul(kind, square, rest, span)?;
                 Ok(whole(kind, value).collect())
             }
-            (MathFunction::QuantizeToF16, Kind::F32) => Ok(vec![self.map1(scalar::round_half, a)?]),
+            (MathFunction::QuantizeToF16, BuiltinKind::F32) => {
+                Ok(vec![self.map1(scalar::round_half, a)?])
+            }
             _ => Err(self.unsupported(format!("{fun:?} of {kind:?}"), span)),
         }
     }
 
-    fn ldexp(&mut self, kind: Kind, operands: &[Vec<Reg>]) -> Result<Vec<Reg>> {
+    fn ldexp(&mut self, kind: BuiltinKind, operands: &[Vec<Reg>]) -> Result<Vec<Reg>> {
         let mut result = Vec::new();
         for (number, &exponent) in operands[1].iter().enumerate() {
             let part = operands[0][number * kind.slots()];
@@ -226,7 +237,7 @@ impl<'a> Builder<'a> {
     }
 
     /// `modf` and `frexp`: a structure of all fractions, then all whole parts or exponents.
-    fn parts(&mut self, fun: MathFunction, kind: Kind, operand: &[Reg]) -> Result<Vec<Reg>> {
+    fn parts(&mut self, fun: MathFunction, kind: BuiltinKind, operand: &[Reg]) -> Result<Vec<Reg>> {
         let operand = [operand.to_vec()];
         let modf = fun == MathFunction::Modf;
         let fraction: Float1 = if modf {
@@ -234,10 +245,10 @@ impl<'a> Builder<'a> {
         } else {
             (scalar::frexp_fract, scalar::double_frexp_fract)
         };
-        let mut result = self.each(kind, &operand, |builder, kind, parts| {
+        let mut result = self.map_components(kind, &operand, |builder, kind, parts| {
             builder.float1(kind, fraction, parts[0])
         })?;
-        result.extend(self.each(kind, &operand, |builder, kind, parts| {
+        result.extend(self.map_components(kind, &operand, |builder, kind, parts| {
             if modf {
                 return builder.float1(kind, (single::trunc, double::trunc), parts[0]);
             }
@@ -255,15 +266,17 @@ impl<'a> Builder<'a> {
     fn geometry(
         &mut self,
         fun: MathFunction,
-        kind: Kind,
+        kind: BuiltinKind,
         operands: &[Vec<Reg>],
         span: Span,
     ) -> Result<Vec<Reg>> {
         let a = &operands[0];
         let components = |builder: &mut Self, op, left: &[Reg], right: &[Reg]| {
-            builder.each(kind, &[left.to_vec(), right.to_vec()], |builder, kind, parts| {
-                builder.binary_scalar(op, kind, parts[0], parts[1], span)
-            })
+            builder.map_components(
+                kind,
+                &[left.to_vec(), right.to_vec()],
+                |builder, kind, parts| builder.binary_scalar(op, kind, parts[0], parts[1], span),
+            )
         };
         match fun {
             MathFunction::Dot => self.dot(kind, a, &operands[1], span),
@@ -283,14 +296,14 @@ impl<'a> Builder<'a> {
                 let zero = self.number(kind, 0.0)?;
                 let towards = self.binary_scalar(BinaryOperator::Less, kind, dot, zero, span)?[0];
                 let negative =
-                    self.each(kind, std::slice::from_ref(a), |builder, kind, parts| {
+                    self.map_components(kind, std::slice::from_ref(a), |builder, kind, parts| {
                         builder.unary(naga::UnaryOperator::Negate, kind, parts[0], span)
                     })?;
                 let mut result = Vec::new();
                 for (&yes, &no) in a.iter().zip(&negative) {
                     result.push(self.op3(Op::Select, [no, yes, towards])?);
                 }
-                self.paired(result)
+                self.pair_registers(result)
             }
             MathFunction::Reflect => {
                 // e1 − 2 · dot(e2, e1) · e2
@@ -327,25 +340,25 @@ impl<'a> Builder<'a> {
                     let none = nothing[number % nothing.len()];
                     result.push(self.op3(Op::Select, [part, none, total])?);
                 }
-                self.paired(result)
+                self.pair_registers(result)
             }
             _ => Err(self.unsupported(format!("{fun:?}"), span)),
         }
     }
 
     /// Registers in a row, as the halves of 64-bit scalars must be.
-    fn paired(&mut self, registers: Vec<Reg>) -> Result<Vec<Reg>> {
+    fn pair_registers(&mut self, registers: Vec<Reg>) -> Result<Vec<Reg>> {
         let first = self.in_a_row(&registers)?;
         Ok((first..).take(registers.len()).collect())
     }
 
     /// The sum of products from the first to the last.
-    fn dot(&mut self, kind: Kind, a: &[Reg], b: &[Reg], span: Span) -> Result<Vec<Reg>> {
+    fn dot(&mut self, kind: BuiltinKind, a: &[Reg], b: &[Reg], span: Span) -> Result<Vec<Reg>> {
         let shape = Product { rows: 1, inner: a.len() / kind.slots(), columns: 1 };
         self.matrix_product(kind, &[a.to_vec(), b.to_vec()], shape, span)
     }
 
-    fn length(&mut self, kind: Kind, a: &[Reg], span: Span) -> Result<Vec<Reg>> {
+    fn length(&mut self, kind: BuiltinKind, a: &[Reg], span: Span) -> Result<Vec<Reg>> {
         if a.len() == kind.slots() {
             return self.float1(kind, (single::abs, double::abs), a[0]);
         }
@@ -353,7 +366,7 @@ impl<'a> Builder<'a> {
         self.float1(kind, (single::sqrt, double::sqrt), square)
     }
 
-    fn cross(&mut self, kind: Kind, a: &[Reg], b: &[Reg], span: Span) -> Result<Vec<Reg>> {
+    fn cross(&mut self, kind: BuiltinKind, a: &[Reg], b: &[Reg], span: Span) -> Result<Vec<Reg>> {
         let parts = |v: &[Reg]| [0, 1, 2].map(|index| v[index * kind.slots()]);
         let across = cross(&mut Scalars { builder: self, kind, span }, &parts(a), &parts(b))?;
         Ok(across.into_iter().flat_map(|part| whole(kind, part)).collect())
@@ -364,7 +377,7 @@ impl<'a> Builder<'a> {
     fn matrix(
         &mut self,
         fun: MathFunction,
-        kind: Kind,
+        kind: BuiltinKind,
         a: &[Reg],
         (columns, rows): (usize, usize),
         span: Span,
@@ -404,7 +417,7 @@ impl<'a> Builder<'a> {
     fn packing(
         &mut self,
         fun: MathFunction,
-        kind: Kind,
+        kind: BuiltinKind,
         a: &[Reg],
         operands: &[Vec<Reg>],
         span: Span,

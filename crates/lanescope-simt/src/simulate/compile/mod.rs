@@ -13,6 +13,7 @@ mod flow;
 mod math;
 mod place;
 mod scalars;
+mod shape;
 mod statement;
 
 use indexmap::{IndexMap, IndexSet};
@@ -22,7 +23,7 @@ use naga::{
     Scalar, Span, Type, TypeInner,
 };
 
-use self::place::{Place, PlaceRoot, Shape};
+use self::shape::{PlaceRoot, PlaceShape, VariablePlace};
 use super::error::{Limit, SimulateError};
 use super::op::{
     At, AtomicOp, FOLLOW_NONE, FollowId, Op, ROOT_WORKGROUP, Reg, SiteId, Slot, Target,
@@ -52,10 +53,10 @@ pub(super) fn compile(program: &Program) -> Result<Code> {
     // Constants take the first registers, but how many there are is known at the end only: the
     // second pass starts with all of them.
     let mut fixed = IndexMap::new();
-    let followed = program.followed();
+    let followed = program.follow_values();
     loop {
         let before = fixed.len();
-        let mut builder = Builder::new(program, &followed, fixed)?;
+        let mut builder = CodeBuilder::new(program, &followed, fixed)?;
         builder.entry_point()?;
         if builder.fixed.len() == before {
             return builder.finish();
@@ -84,11 +85,11 @@ enum Value {
     /// The registers of its scalars, in order; a 64-bit scalar has two in a row.
     Slots(Vec<Reg>),
     /// A pointer.
-    Place(Place),
+    Place(VariablePlace),
 }
 
 /// A function that is being inlined.
-struct Frame<'a> {
+struct CompiledFunction<'a> {
     function: &'a Function,
     /// Its number among the module's functions; the entry point is the last.
     number: usize,
@@ -98,7 +99,7 @@ struct Frame<'a> {
     uses: Vec<u32>,
     /// Expressions whose value is, in part, a variable's register rather than a copy.
     aliases: Vec<Handle<Expression>>,
-    locals: Vec<Place>,
+    locals: Vec<VariablePlace>,
     arguments: Vec<Value>,
     result: Vec<Reg>,
     returns: Returns,
@@ -119,7 +120,7 @@ enum Returns {
     Slot(Slot),
 }
 
-struct Builder<'a> {
+struct CodeBuilder<'a> {
     program: &'a Program,
     module: &'a Module,
     layouter: naga::proc::Layouter,
@@ -139,14 +140,14 @@ struct Builder<'a> {
     followed: &'a Followed,
     follows: IndexSet<Follow>,
     roots: Vec<Root>,
-    globals: Vec<Option<Place>>,
+    globals: Vec<Option<VariablePlace>>,
     workgroup_bytes: u32,
     barriers: bool,
     loops: u32,
     calls: u32,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> CodeBuilder<'a> {
     fn new(
         program: &'a Program,
         followed: &'a Followed,
@@ -210,7 +211,7 @@ impl<'a> Builder<'a> {
                 }
             }
         }
-        let written = self.written();
+        let written = self.find_written();
         Ok(Code {
             ops: self.ops,
             accesses: self.accesses,
@@ -230,7 +231,7 @@ impl<'a> Builder<'a> {
     }
 
     /// For each memory whether the program writes it and workgroups share it.
-    fn written(&self) -> Vec<bool> {
+    fn find_written(&self) -> Vec<bool> {
         let mut written = vec![false; self.roots.len()];
         for op in &self.ops {
             if let Op::MemoryStore { at, .. } = *op {
@@ -258,14 +259,14 @@ impl<'a> Builder<'a> {
         &mut self,
         handle: Handle<GlobalVariable>,
         variable: &GlobalVariable,
-    ) -> Result<Option<Place>> {
+    ) -> Result<Option<VariablePlace>> {
         let span = self.module.global_variables.get_span(handle);
         let layout = self.layouter[variable.ty];
-        let memory = |root, offset| Place {
+        let memory = |root, offset| VariablePlace {
             root: PlaceRoot::Memory(root),
             offset,
             dynamic: None,
-            shape: Shape::Type(variable.ty),
+            shape: PlaceShape::Type(variable.ty),
         };
         let next = u16::try_from(self.roots.len()).map_err(|_| self.limit(Limit::Buffers));
         match variable.space {
@@ -338,15 +339,15 @@ impl<'a> Builder<'a> {
     }
 
     /// Takes registers for a variable.
-    fn variable(&mut self, ty: Handle<Type>, span: Span) -> Result<Place> {
+    fn variable(&mut self, ty: Handle<Type>, span: Span) -> Result<VariablePlace> {
         let count = self.slots_of(&self.module.types[ty].inner, span)?;
         let base = self.fresh(count)?;
         self.variable[usize::from(base)..usize::from(base) + count].fill(true);
-        Ok(Place {
+        Ok(VariablePlace {
             root: PlaceRoot::Registers(base),
             offset: 0,
             dynamic: None,
-            shape: Shape::Type(ty),
+            shape: PlaceShape::Type(ty),
         })
     }
 
@@ -370,7 +371,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The register that holds something from the launch on.
-    fn fixed(&mut self, fixed: Fixed) -> Result<Reg> {
+    fn fixed_register(&mut self, fixed: Fixed) -> Result<Reg> {
         if let Some(&register) = self.fixed.get(&fixed) {
             return Ok(register);
         }
@@ -382,11 +383,11 @@ impl<'a> Builder<'a> {
     }
 
     fn word(&mut self, word: u32) -> Result<Reg> {
-        self.fixed(Fixed::Word(word))
+        self.fixed_register(Fixed::Word(word))
     }
 
     fn wide(&mut self, wide: u64) -> Result<Vec<Reg>> {
-        let first = self.fixed(Fixed::Wide(wide))?;
+        let first = self.fixed_register(Fixed::Wide(wide))?;
         Ok(vec![first, first + 1])
     }
 
@@ -562,7 +563,7 @@ impl<'a> Builder<'a> {
     /// What follows a value that is read from memory.
     fn follow(
         &mut self,
-        frame: &Frame<'_>,
+        frame: &CompiledFunction<'_>,
         value: Handle<Expression>,
         span: Span,
     ) -> Result<FollowId> {

@@ -1,50 +1,21 @@
 //! Pointers: where a variable's part lies, and how it is read and written.
 //!
-//! Input: naga's pointer expressions. Output: a [`Place`], then loads and stores of it. Buffers,
+//! Input: naga's pointer expressions. Output: a [`VariablePlace`], then loads and stores of it. Buffers,
 //! workgroup memory and immediates have naga's layouts; function and private variables are
 //! registers. An index is checked against its own array, vector or matrix at once, the whole access
 //! against its memory when it happens.
 
-use naga::{Handle, proc::Alignment};
-use naga::{Scalar, ScalarKind, Span, Type, TypeInner, VectorSize};
+use naga::proc::Alignment;
+use naga::{Scalar, ScalarKind, Span, TypeInner};
 
-use super::{Builder, Fixed, Result, index, scalar_slots};
+use super::shape::{PlaceRoot, PlaceShape, VariablePlace};
+use super::{CodeBuilder, Fixed, Result, index, scalar_slots};
 use crate::program::array_length;
 use crate::simulate::op::{At, FOLLOW_NONE, FollowId, Form, Op, Reg, SITE_NONE};
 
-/// A part of a variable.
-#[derive(Clone, Debug)]
-pub(super) struct Place {
-    pub(super) root: PlaceRoot,
-    /// Bytes, or registers.
-    pub(super) offset: u32,
-    /// The register of what is added a lane, checked.
-    pub(super) dynamic: Option<Reg>,
-    pub(super) shape: Shape,
-}
-
-/// Where the variable is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PlaceRoot {
-    /// In registers from this one on.
-    Registers(Reg),
-    /// In this memory.
-    Memory(u16),
-}
-
-/// The type behind a pointer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shape {
-    Type(Handle<Type>),
-    Scalar(Scalar),
-    Vector(VectorSize, Scalar),
-    /// Columns, rows.
-    Matrix(VectorSize, VectorSize, Scalar),
-}
-
 /// A step from a composite to one of its elements.
-struct Step {
-    shape: Shape,
+struct AddressStep {
+    shape: PlaceShape,
     /// Elements; nothing for a run-time array.
     count: Option<u32>,
     /// Bytes from one to the next.
@@ -53,27 +24,29 @@ struct Step {
     slots: u32,
 }
 
-impl Builder<'_> {
-    pub(super) fn inner(&self, shape: Shape) -> TypeInner {
+impl CodeBuilder<'_> {
+    pub(super) fn inner(&self, shape: PlaceShape) -> TypeInner {
         match shape {
-            Shape::Type(handle) => self.module.types[handle].inner.clone(),
-            Shape::Scalar(scalar) => TypeInner::Scalar(scalar),
-            Shape::Vector(size, scalar) => TypeInner::Vector { size, scalar },
-            Shape::Matrix(columns, rows, scalar) => TypeInner::Matrix { columns, rows, scalar },
+            PlaceShape::Type(handle) => self.module.types[handle].inner.clone(),
+            PlaceShape::Scalar(scalar) => TypeInner::Scalar(scalar),
+            PlaceShape::Vector(size, scalar) => TypeInner::Vector { size, scalar },
+            PlaceShape::Matrix(columns, rows, scalar) => {
+                TypeInner::Matrix { columns, rows, scalar }
+            }
         }
     }
 
     /// The elements of a vector, matrix or array.
-    fn step(&self, inner: &TypeInner, span: Span) -> Result<Step> {
+    fn step(&self, inner: &TypeInner, span: Span) -> Result<AddressStep> {
         Ok(match *inner {
-            TypeInner::Vector { size, scalar } => Step {
-                shape: Shape::Scalar(scalar),
+            TypeInner::Vector { size, scalar } => AddressStep {
+                shape: PlaceShape::Scalar(scalar),
                 count: Some(u32::from(size)),
                 bytes: u32::from(scalar.width),
                 slots: index(scalar_slots(scalar)),
             },
-            TypeInner::Matrix { columns, rows, scalar } => Step {
-                shape: Shape::Vector(rows, scalar),
+            TypeInner::Matrix { columns, rows, scalar } => AddressStep {
+                shape: PlaceShape::Vector(rows, scalar),
                 count: Some(u32::from(columns)),
                 bytes: Alignment::from(rows) * u32::from(scalar.width),
                 slots: u32::from(rows) * index(scalar_slots(scalar)),
@@ -83,7 +56,7 @@ impl Builder<'_> {
                 let element = &self.module.types[base].inner;
                 // Only buffers hold run-time arrays, and they have no registers.
                 let slots = self.slots_of(element, span).map_or(0, index);
-                Step { shape: Shape::Type(base), count, bytes: stride, slots }
+                AddressStep { shape: PlaceShape::Type(base), count, bytes: stride, slots }
             }
             TypeInner::Scalar(_)
             | TypeInner::CooperativeMatrix { .. }
@@ -102,7 +75,12 @@ impl Builder<'_> {
     }
 
     /// The element at a fixed index.
-    pub(super) fn element(&mut self, place: &Place, number: u32, span: Span) -> Result<Place> {
+    pub(super) fn element(
+        &mut self,
+        place: &VariablePlace,
+        number: u32,
+        span: Span,
+    ) -> Result<VariablePlace> {
         let inner = self.inner(place.shape);
         let registers = matches!(place.root, PlaceRoot::Registers(_));
         if let TypeInner::Struct { ref members, .. } = inner {
@@ -114,32 +92,41 @@ impl Builder<'_> {
                     offset += index(self.slots_of(&self.module.types[before.ty].inner, span)?);
                 }
             }
-            return Ok(Place {
+            return Ok(VariablePlace {
                 offset: place.offset + offset,
-                shape: Shape::Type(member.ty),
+                shape: PlaceShape::Type(member.ty),
                 ..place.clone()
             });
         }
         let step = self.step(&inner, span)?;
         if step.count.is_none_or(|count| number >= count) {
             let number = self.word(number)?;
-            return self.indexed(place, number, span);
+            return self.index_place(place, number, span);
         }
         let each = if registers { step.slots } else { step.bytes };
-        Ok(Place { offset: place.offset + number * each, shape: step.shape, ..place.clone() })
+        Ok(VariablePlace {
+            offset: place.offset + number * each,
+            shape: step.shape,
+            ..place.clone()
+        })
     }
 
     // Bounds
 
     /// The element at an index that a register holds.
-    pub(super) fn indexed(&mut self, place: &Place, number: Reg, span: Span) -> Result<Place> {
+    pub(super) fn index_place(
+        &mut self,
+        place: &VariablePlace,
+        number: Reg,
+        span: Span,
+    ) -> Result<VariablePlace> {
         let inner = self.inner(place.shape);
         let step = self.step(&inner, span)?;
         let length = match (step.count, place.root) {
             (Some(count), _) => self.word(count)?,
             (None, PlaceRoot::Memory(root)) => {
                 let (offset, stride) = (place.offset, step.bytes);
-                self.fixed(Fixed::Length { root, offset, stride })?
+                self.fixed_register(Fixed::Length { root, offset, stride })?
             }
             (None, PlaceRoot::Registers(_)) => {
                 return Err(self.unsupported("a run-time array in registers".to_owned(), span));
@@ -155,20 +142,20 @@ impl Builder<'_> {
         };
         let dst = self.fresh(1)?;
         self.push(Op::Index { dst, base, index: number, length, stride })?;
-        Ok(Place { dynamic: Some(dst), shape: step.shape, ..place.clone() })
+        Ok(VariablePlace { dynamic: Some(dst), shape: step.shape, ..place.clone() })
     }
 
     // Accesses
 
     /// Reads a place. Registers without a dynamic index come back as they are, not copied.
-    pub(super) fn load(&mut self, place: &Place, span: Span) -> Result<Vec<Reg>> {
+    pub(super) fn load(&mut self, place: &VariablePlace, span: Span) -> Result<Vec<Reg>> {
         self.load_followed(place, span, FOLLOW_NONE)
     }
 
     /// Reads a place whose value may decide something.
     pub(super) fn load_followed(
         &mut self,
-        place: &Place,
+        place: &VariablePlace,
         span: Span,
         follow: FollowId,
     ) -> Result<Vec<Reg>> {
@@ -200,7 +187,7 @@ impl Builder<'_> {
         }
     }
 
-    fn load_run(&mut self, place: &Place, at: At, dst: Reg) -> Result<()> {
+    fn load_run(&mut self, place: &VariablePlace, at: At, dst: Reg) -> Result<()> {
         let At { root, offset, count, site, form, atomic, .. } = at;
         match place.dynamic {
             None if form == Form::Words && !atomic && at.follow == FOLLOW_NONE => {
@@ -216,7 +203,7 @@ impl Builder<'_> {
     }
 
     /// Writes a place in memory, or registers under a dynamic index.
-    pub(super) fn write(&mut self, place: &Place, value: &[Reg], span: Span) -> Result<()> {
+    pub(super) fn write(&mut self, place: &VariablePlace, value: &[Reg], span: Span) -> Result<()> {
         let inner = self.inner(place.shape);
         let value = self.in_a_row(value)?;
         match place.root {
@@ -243,7 +230,7 @@ impl Builder<'_> {
     }
 
     /// The static part of an atomic operation on a place.
-    pub(super) fn atomic_at(&mut self, place: &Place, span: Span) -> Result<(At, Reg)> {
+    pub(super) fn atomic_at(&mut self, place: &VariablePlace, span: Span) -> Result<(At, Reg)> {
         let inner = self.inner(place.shape);
         let dynamic = self.or_zero(place.dynamic)?;
         match place.root {

@@ -6,12 +6,12 @@
 
 use naga::{BinaryOperator, Scalar, Span, SubgroupOperation, UnaryOperator};
 
-use super::{Builder, Result, SimulateError, scalar_slots};
-use crate::program::builtin::{Arithmetic, Kind};
+use super::{CodeBuilder, Result, SimulateError, scalar_slots};
+use crate::program::builtin::{Arithmetic, BuiltinKind};
 use crate::simulate::op::{Op, Reg};
 use crate::simulate::scalar::{self, double, single};
 
-impl Kind {
+impl BuiltinKind {
     /// Registers of one.
     pub(super) fn slots(self) -> usize {
         if self.is_wide() { 2 } else { 1 }
@@ -19,15 +19,15 @@ impl Kind {
 }
 
 /// A scalar's registers from its first.
-pub(super) fn whole(kind: Kind, first: Reg) -> impl Iterator<Item = Reg> {
+pub(super) fn whole(kind: BuiltinKind, first: Reg) -> impl Iterator<Item = Reg> {
     (first..).take(kind.slots())
 }
 
 /// Scalars of one kind in registers, each by its first: what the formulas of
 /// [`builtin`](crate::program::builtin) are worked out in.
 pub(super) struct Scalars<'b, 'a> {
-    pub(super) builder: &'b mut Builder<'a>,
-    pub(super) kind: Kind,
+    pub(super) builder: &'b mut CodeBuilder<'a>,
+    pub(super) kind: BuiltinKind,
     pub(super) span: Span,
 }
 
@@ -44,7 +44,7 @@ impl Arithmetic for Scalars<'_, '_> {
     }
 }
 
-impl Builder<'_> {
+impl CodeBuilder<'_> {
     // Instructions with a new destination
 
     pub(super) fn op1(&mut self, op: fn(Reg, Reg) -> Op, a: Reg) -> Result<Reg> {
@@ -106,17 +106,21 @@ impl Builder<'_> {
     }
 
     /// Brings a result of 32-bit arithmetic back to a smaller type.
-    pub(super) fn fit(&mut self, kind: Kind, value: Reg) -> Result<Vec<Reg>> {
+    pub(super) fn fit(&mut self, kind: BuiltinKind, value: Reg) -> Result<Vec<Reg>> {
         Ok(vec![match kind {
-            Kind::F16 => self.map1(scalar::round_half, value)?,
-            Kind::I16 => self.map1(scalar::sign_extend_short, value)?,
-            Kind::U16 => {
+            BuiltinKind::F16 => self.map1(scalar::round_half, value)?,
+            BuiltinKind::I16 => self.map1(scalar::sign_extend_short, value)?,
+            BuiltinKind::U16 => {
                 let mask = self.word(0xffff)?;
                 self.op2(Op::AndI, value, mask)?
             }
-            Kind::F32 | Kind::F64 | Kind::I32 | Kind::U32 | Kind::I64 | Kind::U64 | Kind::Bool => {
-                value
-            }
+            BuiltinKind::F32
+            | BuiltinKind::F64
+            | BuiltinKind::I32
+            | BuiltinKind::U32
+            | BuiltinKind::I64
+            | BuiltinKind::U64
+            | BuiltinKind::Bool => value,
         }])
     }
 
@@ -125,26 +129,30 @@ impl Builder<'_> {
     pub(super) fn unary(
         &mut self,
         op: UnaryOperator,
-        kind: Kind,
+        kind: BuiltinKind,
         a: Reg,
         span: Span,
     ) -> Result<Vec<Reg>> {
         let value = match (op, kind) {
-            (UnaryOperator::Negate, Kind::F16 | Kind::F32) => self.op1(Op::NegF, a)?,
-            (UnaryOperator::Negate, Kind::F64) => return self.wide1(double::neg, a),
-            (UnaryOperator::Negate, Kind::I64 | Kind::U64) => {
+            (UnaryOperator::Negate, BuiltinKind::F16 | BuiltinKind::F32) => {
+                self.op1(Op::NegF, a)?
+            }
+            (UnaryOperator::Negate, BuiltinKind::F64) => return self.wide1(double::neg, a),
+            (UnaryOperator::Negate, BuiltinKind::I64 | BuiltinKind::U64) => {
                 return self.wide1(scalar::long_neg, a);
             }
-            (UnaryOperator::Negate, Kind::I16 | Kind::U16 | Kind::I32 | Kind::U32) => {
-                self.op1(Op::NegI, a)?
-            }
-            (UnaryOperator::LogicalNot, Kind::Bool) => self.op1(Op::NotB, a)?,
-            (UnaryOperator::BitwiseNot, Kind::I64 | Kind::U64) => {
+            (
+                UnaryOperator::Negate,
+                BuiltinKind::I16 | BuiltinKind::U16 | BuiltinKind::I32 | BuiltinKind::U32,
+            ) => self.op1(Op::NegI, a)?,
+            (UnaryOperator::LogicalNot, BuiltinKind::Bool) => self.op1(Op::NotB, a)?,
+            (UnaryOperator::BitwiseNot, BuiltinKind::I64 | BuiltinKind::U64) => {
                 return self.wide1(scalar::long_not, a);
             }
-            (UnaryOperator::BitwiseNot, Kind::I16 | Kind::U16 | Kind::I32 | Kind::U32) => {
-                self.op1(Op::NotI, a)?
-            }
+            (
+                UnaryOperator::BitwiseNot,
+                BuiltinKind::I16 | BuiltinKind::U16 | BuiltinKind::I32 | BuiltinKind::U32,
+            ) => self.op1(Op::NotI, a)?,
             (UnaryOperator::Negate | UnaryOperator::LogicalNot | UnaryOperator::BitwiseNot, _) => {
                 return Err(self.unsupported(format!("{op:?} of {kind:?}"), span));
             }
@@ -155,7 +163,7 @@ impl Builder<'_> {
     pub(super) fn binary_scalar(
         &mut self,
         op: BinaryOperator,
-        kind: Kind,
+        kind: BuiltinKind,
         a: Reg,
         b: Reg,
         span: Span,
@@ -168,11 +176,13 @@ impl Builder<'_> {
             (op, a, b)
         };
         let done = match kind {
-            Kind::F16 | Kind::F32 => self.binary_float(op, kind, a, b)?,
-            Kind::F64 => self.binary_double(op, a, b)?,
-            Kind::I64 | Kind::U64 => self.binary_long(op, kind, a, b)?,
-            Kind::Bool => self.binary_bool(op, a, b)?,
-            Kind::I16 | Kind::U16 | Kind::I32 | Kind::U32 => self.binary_int(op, kind, a, b)?,
+            BuiltinKind::F16 | BuiltinKind::F32 => self.binary_float(op, kind, a, b)?,
+            BuiltinKind::F64 => self.binary_double(op, a, b)?,
+            BuiltinKind::I64 | BuiltinKind::U64 => self.binary_long(op, kind, a, b)?,
+            BuiltinKind::Bool => self.binary_bool(op, a, b)?,
+            BuiltinKind::I16 | BuiltinKind::U16 | BuiltinKind::I32 | BuiltinKind::U32 => {
+                self.binary_int(op, kind, a, b)?
+            }
         };
         done.ok_or_else(|| self.unsupported(format!("{op:?} of {kind:?}"), span))
     }
@@ -180,7 +190,7 @@ impl Builder<'_> {
     fn binary_float(
         &mut self,
         op: BinaryOperator,
-        kind: Kind,
+        kind: BuiltinKind,
         a: Reg,
         b: Reg,
     ) -> Result<Option<Vec<Reg>>> {
@@ -240,7 +250,7 @@ impl Builder<'_> {
     fn binary_long(
         &mut self,
         op: BinaryOperator,
-        kind: Kind,
+        kind: BuiltinKind,
         a: Reg,
         b: Reg,
     ) -> Result<Option<Vec<Reg>>> {
@@ -297,7 +307,7 @@ impl Builder<'_> {
     fn binary_int(
         &mut self,
         op: BinaryOperator,
-        kind: Kind,
+        kind: BuiltinKind,
         a: Reg,
         b: Reg,
     ) -> Result<Option<Vec<Reg>>> {
@@ -305,7 +315,7 @@ impl Builder<'_> {
         let compare = |builder: &mut Self, op| Ok(Some(vec![builder.op2(op, a, b)?]));
         let shift = |builder: &mut Self, op| {
             // 16-bit types shift by the amount modulo 16; the instruction takes 32.
-            let amount = if matches!(kind, Kind::I16 | Kind::U16) {
+            let amount = if matches!(kind, BuiltinKind::I16 | BuiltinKind::U16) {
                 let mask = builder.word(15)?;
                 builder.op2(Op::AndI, b, mask)?
             } else {
@@ -352,7 +362,7 @@ impl Builder<'_> {
         operand: &[Reg],
         span: Span,
     ) -> Result<Vec<Reg>> {
-        let (Some(source), Some(target)) = (Kind::new(from), Kind::new(to)) else {
+        let (Some(source), Some(target)) = (BuiltinKind::new(from), BuiltinKind::new(to)) else {
             return Err(self.unsupported(format!("{from:?} as {to:?}"), span));
         };
         let mut result = Vec::new();
@@ -368,140 +378,156 @@ impl Builder<'_> {
         Ok(result)
     }
 
-    fn bitcast(&mut self, source: Kind, target: Kind, part: &[Reg]) -> Result<Vec<Reg>> {
+    fn bitcast(
+        &mut self,
+        source: BuiltinKind,
+        target: BuiltinKind,
+        part: &[Reg],
+    ) -> Result<Vec<Reg>> {
         let bits = match source {
-            Kind::F16 => self.map1(scalar::float_to_half, part[0])?,
-            Kind::I16 => {
+            BuiltinKind::F16 => self.map1(scalar::float_to_half, part[0])?,
+            BuiltinKind::I16 => {
                 let mask = self.word(0xffff)?;
                 self.op2(Op::AndI, part[0], mask)?
             }
-            Kind::F32
-            | Kind::F64
-            | Kind::U16
-            | Kind::I32
-            | Kind::U32
-            | Kind::I64
-            | Kind::U64
-            | Kind::Bool => return self.of_bits(target, part),
+            BuiltinKind::F32
+            | BuiltinKind::F64
+            | BuiltinKind::U16
+            | BuiltinKind::I32
+            | BuiltinKind::U32
+            | BuiltinKind::I64
+            | BuiltinKind::U64
+            | BuiltinKind::Bool => return self.of_bits(target, part),
         };
         self.of_bits(target, &[bits])
     }
 
-    fn of_bits(&mut self, target: Kind, part: &[Reg]) -> Result<Vec<Reg>> {
+    fn of_bits(&mut self, target: BuiltinKind, part: &[Reg]) -> Result<Vec<Reg>> {
         match target {
-            Kind::F16 => Ok(vec![self.map1(scalar::half_to_float, part[0])?]),
-            Kind::I16 => Ok(vec![self.map1(scalar::sign_extend_short, part[0])?]),
-            Kind::F32
-            | Kind::F64
-            | Kind::U16
-            | Kind::I32
-            | Kind::U32
-            | Kind::I64
-            | Kind::U64
-            | Kind::Bool => Ok(part.to_vec()),
+            BuiltinKind::F16 => Ok(vec![self.map1(scalar::half_to_float, part[0])?]),
+            BuiltinKind::I16 => Ok(vec![self.map1(scalar::sign_extend_short, part[0])?]),
+            BuiltinKind::F32
+            | BuiltinKind::F64
+            | BuiltinKind::U16
+            | BuiltinKind::I32
+            | BuiltinKind::U32
+            | BuiltinKind::I64
+            | BuiltinKind::U64
+            | BuiltinKind::Bool => Ok(part.to_vec()),
         }
     }
 
-    fn convert(&mut self, source: Kind, target: Kind, a: Reg) -> Result<Vec<Reg>> {
+    fn convert(&mut self, source: BuiltinKind, target: BuiltinKind, a: Reg) -> Result<Vec<Reg>> {
         match source {
-            Kind::Bool => self.convert_bool(target, a),
-            Kind::I16 | Kind::I32 => self.convert_int(target, a, true),
-            Kind::U16 | Kind::U32 => self.convert_int(target, a, false),
-            Kind::F16 => {
+            BuiltinKind::Bool => self.convert_bool(target, a),
+            BuiltinKind::I16 | BuiltinKind::I32 => self.convert_int(target, a, true),
+            BuiltinKind::U16 | BuiltinKind::U32 => self.convert_int(target, a, false),
+            BuiltinKind::F16 => {
                 // Infinities become the largest `f16` on the way to an integer.
-                let integer = !target.is_float() && target != Kind::Bool;
+                let integer = !target.is_float() && target != BuiltinKind::Bool;
                 let a = if integer { self.map1(scalar::clamp_half, a)? } else { a };
                 self.convert_float(target, a)
             }
-            Kind::F32 => self.convert_float(target, a),
-            Kind::F64 => self.convert_double(target, a),
-            Kind::I64 | Kind::U64 => self.convert_long(source, target, a),
+            BuiltinKind::F32 => self.convert_float(target, a),
+            BuiltinKind::F64 => self.convert_double(target, a),
+            BuiltinKind::I64 | BuiltinKind::U64 => self.convert_long(source, target, a),
         }
     }
 
-    fn convert_bool(&mut self, target: Kind, a: Reg) -> Result<Vec<Reg>> {
+    fn convert_bool(&mut self, target: BuiltinKind, a: Reg) -> Result<Vec<Reg>> {
         Ok(match target {
-            Kind::F16 | Kind::F32 => vec![self.op1(Op::FloatB, a)?],
-            Kind::F64 => self.widen(scalar::double_from_u, a)?,
-            Kind::I64 | Kind::U64 => self.widen(scalar::long_from_u, a)?,
-            Kind::I16 | Kind::U16 | Kind::I32 | Kind::U32 | Kind::Bool => vec![a],
+            BuiltinKind::F16 | BuiltinKind::F32 => vec![self.op1(Op::FloatB, a)?],
+            BuiltinKind::F64 => self.widen(scalar::double_from_u, a)?,
+            BuiltinKind::I64 | BuiltinKind::U64 => self.widen(scalar::long_from_u, a)?,
+            BuiltinKind::I16
+            | BuiltinKind::U16
+            | BuiltinKind::I32
+            | BuiltinKind::U32
+            | BuiltinKind::Bool => vec![a],
         })
     }
 
-    fn convert_int(&mut self, target: Kind, a: Reg, signed: bool) -> Result<Vec<Reg>> {
+    fn convert_int(&mut self, target: BuiltinKind, a: Reg, signed: bool) -> Result<Vec<Reg>> {
         Ok(match target {
-            Kind::Bool => vec![self.op1(Op::TestI, a)?],
-            Kind::F16 | Kind::F32 => {
+            BuiltinKind::Bool => vec![self.op1(Op::TestI, a)?],
+            BuiltinKind::F16 | BuiltinKind::F32 => {
                 let value = self.op1(if signed { Op::FloatS } else { Op::FloatU }, a)?;
                 self.fit(target, value)?
             }
-            Kind::F64 if signed => self.widen(scalar::double_from_s, a)?,
-            Kind::F64 => self.widen(scalar::double_from_u, a)?,
-            Kind::I64 | Kind::U64 if signed => self.widen(scalar::long_from_s, a)?,
-            Kind::I64 | Kind::U64 => self.widen(scalar::long_from_u, a)?,
-            Kind::I16 | Kind::U16 | Kind::I32 | Kind::U32 => self.fit(target, a)?,
+            BuiltinKind::F64 if signed => self.widen(scalar::double_from_s, a)?,
+            BuiltinKind::F64 => self.widen(scalar::double_from_u, a)?,
+            BuiltinKind::I64 | BuiltinKind::U64 if signed => self.widen(scalar::long_from_s, a)?,
+            BuiltinKind::I64 | BuiltinKind::U64 => self.widen(scalar::long_from_u, a)?,
+            BuiltinKind::I16 | BuiltinKind::U16 | BuiltinKind::I32 | BuiltinKind::U32 => {
+                self.fit(target, a)?
+            }
         })
     }
 
-    fn convert_float(&mut self, target: Kind, a: Reg) -> Result<Vec<Reg>> {
+    fn convert_float(&mut self, target: BuiltinKind, a: Reg) -> Result<Vec<Reg>> {
         Ok(match target {
-            Kind::Bool => vec![self.op1(Op::TestF, a)?],
-            Kind::F16 => vec![self.map1(scalar::round_half, a)?],
-            Kind::F32 => vec![a],
-            Kind::F64 => self.widen(scalar::double_from_float, a)?,
-            Kind::I16 => vec![self.map1(scalar::short_from_float, a)?],
-            Kind::U16 => vec![self.map1(scalar::ushort_from_float, a)?],
-            Kind::I32 => vec![self.op1(Op::IntS, a)?],
-            Kind::U32 => vec![self.op1(Op::IntU, a)?],
-            Kind::I64 => self.widen(scalar::long_from_float, a)?,
-            Kind::U64 => self.widen(scalar::ulong_from_float, a)?,
+            BuiltinKind::Bool => vec![self.op1(Op::TestF, a)?],
+            BuiltinKind::F16 => vec![self.map1(scalar::round_half, a)?],
+            BuiltinKind::F32 => vec![a],
+            BuiltinKind::F64 => self.widen(scalar::double_from_float, a)?,
+            BuiltinKind::I16 => vec![self.map1(scalar::short_from_float, a)?],
+            BuiltinKind::U16 => vec![self.map1(scalar::ushort_from_float, a)?],
+            BuiltinKind::I32 => vec![self.op1(Op::IntS, a)?],
+            BuiltinKind::U32 => vec![self.op1(Op::IntU, a)?],
+            BuiltinKind::I64 => self.widen(scalar::long_from_float, a)?,
+            BuiltinKind::U64 => self.widen(scalar::ulong_from_float, a)?,
         })
     }
 
-    fn convert_double(&mut self, target: Kind, a: Reg) -> Result<Vec<Reg>> {
+    fn convert_double(&mut self, target: BuiltinKind, a: Reg) -> Result<Vec<Reg>> {
         Ok(match target {
-            Kind::Bool => {
+            BuiltinKind::Bool => {
                 let zero = self.wide(0)?[0];
                 let dst = self.fresh(1)?;
                 self.push(Op::WideTest(scalar::double_ne, dst, [a, zero]))?;
                 vec![dst]
             }
-            Kind::F16 => self.narrow(scalar::half_from_double, a)?,
-            Kind::F32 => self.narrow(scalar::float_from_double, a)?,
-            Kind::F64 => vec![a, a + 1],
-            Kind::I16 => {
+            BuiltinKind::F16 => self.narrow(scalar::half_from_double, a)?,
+            BuiltinKind::F32 => self.narrow(scalar::float_from_double, a)?,
+            BuiltinKind::F64 => vec![a, a + 1],
+            BuiltinKind::I16 => {
                 let float = self.narrow(scalar::float_from_double, a)?[0];
                 vec![self.map1(scalar::short_from_float, float)?]
             }
-            Kind::U16 => {
+            BuiltinKind::U16 => {
                 let float = self.narrow(scalar::float_from_double, a)?[0];
                 vec![self.map1(scalar::ushort_from_float, float)?]
             }
-            Kind::I32 => self.narrow(scalar::s_from_double, a)?,
-            Kind::U32 => self.narrow(scalar::u_from_double, a)?,
-            Kind::I64 => self.wide1(scalar::long_from_double, a)?,
-            Kind::U64 => self.wide1(scalar::ulong_from_double, a)?,
+            BuiltinKind::I32 => self.narrow(scalar::s_from_double, a)?,
+            BuiltinKind::U32 => self.narrow(scalar::u_from_double, a)?,
+            BuiltinKind::I64 => self.wide1(scalar::long_from_double, a)?,
+            BuiltinKind::U64 => self.wide1(scalar::ulong_from_double, a)?,
         })
     }
 
-    fn convert_long(&mut self, source: Kind, target: Kind, a: Reg) -> Result<Vec<Reg>> {
+    fn convert_long(
+        &mut self,
+        source: BuiltinKind,
+        target: BuiltinKind,
+        a: Reg,
+    ) -> Result<Vec<Reg>> {
         let signed = source.is_signed();
         Ok(match target {
-            Kind::Bool => {
+            BuiltinKind::Bool => {
                 let zero = self.wide(0)?[0];
                 let dst = self.fresh(1)?;
                 self.push(Op::WideTest(scalar::long_ne, dst, [a, zero]))?;
                 vec![dst]
             }
-            Kind::F16 | Kind::F32 => {
+            BuiltinKind::F16 | BuiltinKind::F32 => {
                 let f = if signed { scalar::float_from_long } else { scalar::float_from_ulong };
                 let value = self.narrow(f, a)?[0];
                 self.fit(target, value)?
             }
-            Kind::F64 if signed => self.wide1(scalar::double_from_long, a)?,
-            Kind::F64 => self.wide1(scalar::double_from_ulong, a)?,
-            Kind::I64 | Kind::U64 => vec![a, a + 1],
-            Kind::I16 | Kind::U16 | Kind::I32 | Kind::U32 => {
+            BuiltinKind::F64 if signed => self.wide1(scalar::double_from_long, a)?,
+            BuiltinKind::F64 => self.wide1(scalar::double_from_ulong, a)?,
+            BuiltinKind::I64 | BuiltinKind::U64 => vec![a, a + 1],
+            BuiltinKind::I16 | BuiltinKind::U16 | BuiltinKind::I32 | BuiltinKind::U32 => {
                 let low = self.narrow(scalar::low_word, a)?[0];
                 self.fit(target, low)?
             }
@@ -518,35 +544,54 @@ pub(super) enum Fold {
 /// The function of a collective or atomic operation.
 pub(super) fn fold(operation: SubgroupOperation, of: Scalar) -> Option<Fold> {
     use SubgroupOperation as O;
-    let kind = Kind::new(of)?;
+    let kind = BuiltinKind::new(of)?;
     if kind.is_wide() {
         return fold_wide(operation, kind);
     }
     let one = 1f32.to_bits();
     let (f, identity): (fn(u32, u32) -> u32, u32) = match (operation, kind) {
-        (O::All, Kind::Bool) => (scalar::and, 1),
-        (O::Any, Kind::Bool) => (scalar::or, 0),
-        (O::And, Kind::I32 | Kind::U32 | Kind::I16 | Kind::U16 | Kind::Bool) => {
-            (scalar::and, u32::MAX)
-        }
-        (O::Or, Kind::I32 | Kind::U32 | Kind::I16 | Kind::U16 | Kind::Bool) => (scalar::or, 0),
-        (O::Xor, Kind::I32 | Kind::U32 | Kind::I16 | Kind::U16 | Kind::Bool) => (scalar::xor, 0),
-        (O::Add, Kind::F32) => (single::add, 0),
-        (O::Add, Kind::F16) => (scalar::half_add, 0),
-        (O::Add, Kind::I32 | Kind::U32) => (scalar::add, 0),
-        (O::Add, Kind::I16) => (scalar::short_add, 0),
-        (O::Add, Kind::U16) => (scalar::ushort_add, 0),
-        (O::Mul, Kind::F32) => (single::mul, one),
-        (O::Mul, Kind::F16) => (scalar::half_mul, one),
-        (O::Mul, Kind::I32 | Kind::U32) => (scalar::mul, 1),
-        (O::Mul, Kind::I16) => (scalar::short_mul, 1),
-        (O::Mul, Kind::U16) => (scalar::ushort_mul, 1),
-        (O::Min, Kind::F32 | Kind::F16) => (single::min, f32::INFINITY.to_bits()),
-        (O::Max, Kind::F32 | Kind::F16) => (single::max, f32::NEG_INFINITY.to_bits()),
-        (O::Min, Kind::I32 | Kind::I16) => (scalar::min_s, i32::MAX.cast_unsigned()),
-        (O::Max, Kind::I32 | Kind::I16) => (scalar::max_s, i32::MIN.cast_unsigned()),
-        (O::Min, Kind::U32 | Kind::U16) => (scalar::min_u, u32::MAX),
-        (O::Max, Kind::U32 | Kind::U16) => (scalar::max_u, 0),
+        (O::All, BuiltinKind::Bool) => (scalar::and, 1),
+        (O::Any, BuiltinKind::Bool) => (scalar::or, 0),
+        (
+            O::And,
+            BuiltinKind::I32
+            | BuiltinKind::U32
+            | BuiltinKind::I16
+            | BuiltinKind::U16
+            | BuiltinKind::Bool,
+        ) => (scalar::and, u32::MAX),
+        (
+            O::Or,
+            BuiltinKind::I32
+            | BuiltinKind::U32
+            | BuiltinKind::I16
+            | BuiltinKind::U16
+            | BuiltinKind::Bool,
+        ) => (scalar::or, 0),
+        (
+            O::Xor,
+            BuiltinKind::I32
+            | BuiltinKind::U32
+            | BuiltinKind::I16
+            | BuiltinKind::U16
+            | BuiltinKind::Bool,
+        ) => (scalar::xor, 0),
+        (O::Add, BuiltinKind::F32) => (single::add, 0),
+        (O::Add, BuiltinKind::F16) => (scalar::half_add, 0),
+        (O::Add, BuiltinKind::I32 | BuiltinKind::U32) => (scalar::add, 0),
+        (O::Add, BuiltinKind::I16) => (scalar::short_add, 0),
+        (O::Add, BuiltinKind::U16) => (scalar::ushort_add, 0),
+        (O::Mul, BuiltinKind::F32) => (single::mul, one),
+        (O::Mul, BuiltinKind::F16) => (scalar::half_mul, one),
+        (O::Mul, BuiltinKind::I32 | BuiltinKind::U32) => (scalar::mul, 1),
+        (O::Mul, BuiltinKind::I16) => (scalar::short_mul, 1),
+        (O::Mul, BuiltinKind::U16) => (scalar::ushort_mul, 1),
+        (O::Min, BuiltinKind::F32 | BuiltinKind::F16) => (single::min, f32::INFINITY.to_bits()),
+        (O::Max, BuiltinKind::F32 | BuiltinKind::F16) => (single::max, f32::NEG_INFINITY.to_bits()),
+        (O::Min, BuiltinKind::I32 | BuiltinKind::I16) => (scalar::min_s, i32::MAX.cast_unsigned()),
+        (O::Max, BuiltinKind::I32 | BuiltinKind::I16) => (scalar::max_s, i32::MIN.cast_unsigned()),
+        (O::Min, BuiltinKind::U32 | BuiltinKind::U16) => (scalar::min_u, u32::MAX),
+        (O::Max, BuiltinKind::U32 | BuiltinKind::U16) => (scalar::max_u, 0),
         (O::All | O::Any | O::Add | O::Mul | O::Min | O::Max | O::And | O::Or | O::Xor, _) => {
             return None;
         }
@@ -554,22 +599,22 @@ pub(super) fn fold(operation: SubgroupOperation, of: Scalar) -> Option<Fold> {
     Some(Fold::Word(f, identity))
 }
 
-fn fold_wide(operation: SubgroupOperation, kind: Kind) -> Option<Fold> {
+fn fold_wide(operation: SubgroupOperation, kind: BuiltinKind) -> Option<Fold> {
     use SubgroupOperation as O;
     let (f, identity): (fn(u64, u64) -> u64, u64) = match (operation, kind) {
-        (O::And, Kind::I64 | Kind::U64) => (scalar::long_and, u64::MAX),
-        (O::Or, Kind::I64 | Kind::U64) => (scalar::long_or, 0),
-        (O::Xor, Kind::I64 | Kind::U64) => (scalar::long_xor, 0),
-        (O::Add, Kind::F64) => (double::add, 0),
-        (O::Add, Kind::I64 | Kind::U64) => (scalar::long_add, 0),
-        (O::Mul, Kind::F64) => (double::mul, 1f64.to_bits()),
-        (O::Mul, Kind::I64 | Kind::U64) => (scalar::long_mul, 1),
-        (O::Min, Kind::F64) => (double::min, f64::INFINITY.to_bits()),
-        (O::Max, Kind::F64) => (double::max, f64::NEG_INFINITY.to_bits()),
-        (O::Min, Kind::I64) => (scalar::long_min_s, i64::MAX.cast_unsigned()),
-        (O::Max, Kind::I64) => (scalar::long_max_s, i64::MIN.cast_unsigned()),
-        (O::Min, Kind::U64) => (scalar::long_min_u, u64::MAX),
-        (O::Max, Kind::U64) => (scalar::long_max_u, 0),
+        (O::And, BuiltinKind::I64 | BuiltinKind::U64) => (scalar::long_and, u64::MAX),
+        (O::Or, BuiltinKind::I64 | BuiltinKind::U64) => (scalar::long_or, 0),
+        (O::Xor, BuiltinKind::I64 | BuiltinKind::U64) => (scalar::long_xor, 0),
+        (O::Add, BuiltinKind::F64) => (double::add, 0),
+        (O::Add, BuiltinKind::I64 | BuiltinKind::U64) => (scalar::long_add, 0),
+        (O::Mul, BuiltinKind::F64) => (double::mul, 1f64.to_bits()),
+        (O::Mul, BuiltinKind::I64 | BuiltinKind::U64) => (scalar::long_mul, 1),
+        (O::Min, BuiltinKind::F64) => (double::min, f64::INFINITY.to_bits()),
+        (O::Max, BuiltinKind::F64) => (double::max, f64::NEG_INFINITY.to_bits()),
+        (O::Min, BuiltinKind::I64) => (scalar::long_min_s, i64::MAX.cast_unsigned()),
+        (O::Max, BuiltinKind::I64) => (scalar::long_max_s, i64::MIN.cast_unsigned()),
+        (O::Min, BuiltinKind::U64) => (scalar::long_min_u, u64::MAX),
+        (O::Max, BuiltinKind::U64) => (scalar::long_max_u, 0),
         (O::All | O::Any | O::Add | O::Mul | O::Min | O::Max | O::And | O::Or | O::Xor, _) => {
             return None;
         }

@@ -8,17 +8,21 @@ use naga::{
     Handle, ScalarKind, Statement, SubgroupOperation, TypeInner,
 };
 
-use super::place::PlaceRoot;
 use super::scalars::{Fold, fold};
-use super::{Builder, Frame, Place, Result, Value, index};
+use super::shape::PlaceRoot;
+use super::{CodeBuilder, CompiledFunction, Result, Value, VariablePlace, index};
 use crate::program::operands::of_statement;
 use crate::program::{Body, Node};
-use crate::simulate::exchange::Touch;
+use crate::simulate::op::Touch;
 use crate::simulate::op::{AtomicOp, Change, Op, Reg, Scan, Shuffle};
 use crate::simulate::scalar;
 
-impl<'a> Builder<'a> {
-    pub(super) fn statement(&mut self, frame: &mut Frame<'a>, statement: &Statement) -> Result<()> {
+impl<'a> CodeBuilder<'a> {
+    pub(super) fn statement(
+        &mut self,
+        frame: &mut CompiledFunction<'a>,
+        statement: &Statement,
+    ) -> Result<()> {
         match *statement {
             Statement::Emit(ref range) => {
                 for handle in range.clone() {
@@ -82,7 +86,7 @@ impl<'a> Builder<'a> {
     /// Says what an expression's registers are.
     pub(super) fn define(
         &self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         handle: Handle<Expression>,
         slots: Vec<Reg>,
     ) {
@@ -94,7 +98,7 @@ impl<'a> Builder<'a> {
 
     fn store(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         pointer: Handle<Expression>,
         value: Handle<Expression>,
     ) -> Result<()> {
@@ -108,7 +112,7 @@ impl<'a> Builder<'a> {
                 self.settle_those(frame, touched)?;
                 if value.iter().any(|slot| targets.contains(slot)) {
                     // `v = v.yx`: read everything before writing anything.
-                    value = self.own(value)?;
+                    value = self.copy_variables(value)?;
                 }
                 for (register, source) in targets.into_iter().zip(value) {
                     self.push(Op::Store(register, source))?;
@@ -127,7 +131,7 @@ impl<'a> Builder<'a> {
 
     // Barriers
 
-    fn barrier(&mut self, frame: &mut Frame<'a>, flags: Barrier) -> Result<()> {
+    fn barrier(&mut self, frame: &mut CompiledFunction<'a>, flags: Barrier) -> Result<()> {
         if flags == Barrier::SUB_GROUP {
             // The lanes of a strand go together anyway, and a barrier orders no other strand's.
             return Ok(());
@@ -139,7 +143,7 @@ impl<'a> Builder<'a> {
 
     fn uniform_load(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         pointer: Handle<Expression>,
         result: Handle<Expression>,
     ) -> Result<()> {
@@ -162,7 +166,7 @@ impl<'a> Builder<'a> {
 
     fn atomic(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         pointer: Handle<Expression>,
         fun: AtomicFunction,
         value: Handle<Expression>,
@@ -196,7 +200,7 @@ impl<'a> Builder<'a> {
 
     fn change(
         &self,
-        frame: &Frame<'a>,
+        frame: &CompiledFunction<'a>,
         fun: AtomicFunction,
         scalar: naga::Scalar,
     ) -> Result<Change> {
@@ -231,7 +235,7 @@ impl<'a> Builder<'a> {
 
     fn gather(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         mode: GatherMode,
         argument: Handle<Expression>,
         result: Handle<Expression>,
@@ -266,7 +270,7 @@ impl<'a> Builder<'a> {
 
     fn collective(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         operation: SubgroupOperation,
         scan: CollectiveOperation,
         argument: Handle<Expression>,
@@ -309,11 +313,11 @@ impl<'a> Builder<'a> {
     /// The place that a pointer expression names.
     pub(super) fn place(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CompiledFunction<'a>,
         handle: Handle<Expression>,
-    ) -> Result<Place> {
+    ) -> Result<VariablePlace> {
         let value = self.value(frame, handle)?;
-        self.used(frame, handle);
+        self.note_use(frame, handle);
         match value {
             Value::Place(place) => Ok(place),
             Value::Slots(_) => {

@@ -283,15 +283,15 @@ fn the_first_trap_in_dispatch_order_is_told() {
 
 #[test]
 fn an_observer_sees_one_run_only() {
-    use crate::simulate::{Observer, Place, Split};
+    use crate::simulate::{ForkObserver, Observer, SubgroupPlace};
     #[derive(Default)]
     struct Count(u64);
     impl Observer for Count {
-        fn block(&mut self, _: Place, _: crate::units::BlockId, _: u128) {
+        fn block(&mut self, _: SubgroupPlace, _: crate::units::BlockId, _: u128) {
             self.0 += 1;
         }
     }
-    impl Split for Count {
+    impl ForkObserver for Count {
         fn fresh(&self) -> Self {
             Self::default()
         }

@@ -285,14 +285,14 @@ fn a_workgroup_may_wait_for_an_earlier_one() {
 
 #[test]
 fn an_observer_sees_blocks_and_accesses_and_changes_nothing() {
-    use crate::simulate::{Access, AccessKind, Observer, Place, Space, Split};
+    use crate::simulate::{Access, AccessKind, ForkObserver, Observer, Space, SubgroupPlace};
     #[derive(Default)]
     struct Count {
         blocks: u64,
         stores: Vec<(u64, Vec<u32>)>,
     }
     impl Observer for Count {
-        fn block(&mut self, _: Place, _: crate::units::BlockId, active: u128) {
+        fn block(&mut self, _: SubgroupPlace, _: crate::units::BlockId, active: u128) {
             self.blocks += u64::from(active.count_ones());
         }
         fn access(&mut self, access: &Access<'_>) {
@@ -303,7 +303,7 @@ fn an_observer_sees_blocks_and_accesses_and_changes_nothing() {
             }
         }
     }
-    impl Split for Count {
+    impl ForkObserver for Count {
         fn fresh(&self) -> Self {
             Self::default()
         }

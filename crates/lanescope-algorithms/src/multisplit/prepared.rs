@@ -1,6 +1,6 @@
 //! A plan's stages on a device: pipelines, scratch memory, bindings.
 //!
-//! Input: a device, a [`Plan`], the caller's buffers. Output: [`Step`]s to encode. What is cut how is the
+//! Input: a device, a [`Plan`], the caller's buffers. Output: [`PreparedDispatch`]s to encode. What is cut how is the
 //! plan's matter; it checks nothing.
 
 use std::collections::BTreeMap;
@@ -25,13 +25,13 @@ const SPLIT_STORAGE: &str = "var<storage, read> split: Split;";
 
 /// A dispatch.
 #[derive(Debug)]
-pub(super) struct Step {
+pub(super) struct PreparedDispatch {
     pipeline: ComputePipeline,
     group: BindGroup,
     workgroups: [u32; 3],
 }
 
-impl Step {
+impl PreparedDispatch {
     /// Adds it to a pass.
     pub(super) fn encode(&self, pass: &mut ComputePass<'_>) {
         pass.set_pipeline(&self.pipeline);
@@ -42,7 +42,7 @@ impl Step {
 }
 
 /// What steps are made from.
-pub(super) struct Maker<'a> {
+pub(super) struct DispatchMaker<'a> {
     device: &'a Device,
     plan: &'a Plan,
     module: ShaderModule,
@@ -50,7 +50,7 @@ pub(super) struct Maker<'a> {
     buffers: BTreeMap<Memory, Buffer>,
 }
 
-impl<'a> Maker<'a> {
+impl<'a> DispatchMaker<'a> {
     /// Makes the module, and a buffer for each that the plan has and the caller did not give.
     pub(super) fn new(device: &'a Device, plan: &'a Plan, given: &[(Memory, &Buffer)]) -> Self {
         let widths = device.adapter_info();
@@ -80,11 +80,11 @@ impl<'a> Maker<'a> {
     }
 
     /// Makes every stage of the plan.
-    pub(super) fn steps(&self) -> Vec<Step> {
+    pub(super) fn steps(&self) -> Vec<PreparedDispatch> {
         self.plan.stages.iter().map(|stage| self.step(stage)).collect()
     }
 
-    fn step(&self, stage: &Stage) -> Step {
+    fn step(&self, stage: &Stage) -> PreparedDispatch {
         let bound: Vec<(u32, &Buffer)> =
             stage.binds.iter().map(|memory| (memory.binding(), &self.buffers[memory])).collect();
         let Self { device, module, constants, .. } = self;
@@ -117,7 +117,7 @@ pub(super) fn step(
     constants: &[(&str, f64)],
     bound: &[(u32, &Buffer)],
     workgroups: [u32; 3],
-) -> Step {
+) -> PreparedDispatch {
     let pipeline = device.create_compute_pipeline(&ComputePipelineDescriptor {
         label: Some(entry_point),
         layout: None,
@@ -147,7 +147,7 @@ pub(super) fn step(
         layout: &pipeline.get_bind_group_layout(0),
         entries: &entries,
     });
-    Step { pipeline, group, workgroups }
+    PreparedDispatch { pipeline, group, workgroups }
 }
 
 /// A buffer of the shader's constants, for either way of binding it.

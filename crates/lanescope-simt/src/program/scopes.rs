@@ -21,7 +21,7 @@ use super::visit::{Write, Written, effect};
 
 /// A body inside another: the number of the node that holds it and its place there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Step {
+struct ScopeStep {
     node: usize,
     part: usize,
     is_loop: bool,
@@ -29,19 +29,22 @@ struct Step {
 
 /// What is known of a variable so far.
 #[derive(Clone, Debug)]
-struct Life {
+struct Scope {
     /// The bodies around all uses so far, outermost first.
-    home: Vec<Step>,
+    home: Vec<ScopeStep>,
     /// Where the first use is, and whether it is a store of the whole.
-    first: (Vec<Step>, bool),
+    first: (Vec<ScopeStep>, bool),
 }
 
 /// How many bodies are around the one in which each local variable lives; zero, the function's own,
 /// for variables that are not listed.
-pub(super) fn homes(function: &Function, body: &Body) -> BTreeMap<Handle<LocalVariable>, usize> {
-    let mut walk = LifeWalk { function, path: Vec::new(), lives: BTreeMap::new() };
+pub(super) fn find_scopes(
+    function: &Function,
+    body: &Body,
+) -> BTreeMap<Handle<LocalVariable>, usize> {
+    let mut walk = ScopeWalk { function, path: Vec::new(), lives: BTreeMap::new() };
     walk.body(body);
-    let home = |life: &Life| {
+    let home = |life: &Scope| {
         let starts_anew = life.first.1 && life.first.0 == life.home;
         let outside_loops = life.home.iter().position(|step| step.is_loop);
         outside_loops.filter(|_| !starts_anew).unwrap_or(life.home.len())
@@ -50,13 +53,13 @@ pub(super) fn homes(function: &Function, body: &Body) -> BTreeMap<Handle<LocalVa
 }
 
 /// A walk over one function's tree.
-struct LifeWalk<'a> {
+struct ScopeWalk<'a> {
     function: &'a Function,
-    path: Vec<Step>,
-    lives: BTreeMap<Handle<LocalVariable>, Life>,
+    path: Vec<ScopeStep>,
+    lives: BTreeMap<Handle<LocalVariable>, Scope>,
 }
 
-impl LifeWalk<'_> {
+impl ScopeWalk<'_> {
     fn body(&mut self, body: &Body) {
         for (index, node) in body.nodes.iter().enumerate() {
             if let Node::Straight(straight) = node {
@@ -66,7 +69,7 @@ impl LifeWalk<'_> {
             // its own, and what both use lives outside.
             let is_loop = matches!(node, Node::Loop { .. });
             for (part, body) in node.bodies().enumerate() {
-                self.path.push(Step { node: index, part, is_loop });
+                self.path.push(ScopeStep { node: index, part, is_loop });
                 self.body(body);
                 self.path.pop();
             }
@@ -106,7 +109,7 @@ impl LifeWalk<'_> {
         let life = self
             .lives
             .entry(variable)
-            .or_insert_with(|| Life { home: path.clone(), first: (path.clone(), whole_store) });
+            .or_insert_with(|| Scope { home: path.clone(), first: (path.clone(), whole_store) });
         let common = life.home.iter().zip(path).take_while(|(a, b)| a == b).count();
         life.home.truncate(common);
     }

@@ -6,8 +6,7 @@
 
 use super::ChartError;
 use super::canvas::{Anchor, Canvas, Colour, Font};
-use super::frame::Frame;
-use super::widths::spread;
+use super::frame::ChartFrame;
 
 /// The least distance between two names, one above the other, in pixels.
 const STEP: i32 = 13;
@@ -35,7 +34,7 @@ pub(super) fn ends(
 ) -> Result<(), ChartError> {
     ends.sort_by_key(|end| end.place.1);
     let wanted: Vec<i32> = ends.iter().map(|end| end.place.1).collect();
-    for (end, y) in ends.iter().zip(spread(&wanted, STEP, top, bottom)) {
+    for (end, y) in ends.iter().zip(move_apart(&wanted, STEP, top, bottom)) {
         let (from, at) = end.place;
         if from < right {
             // Level within the plot: a slope would look like a further point.
@@ -55,12 +54,12 @@ pub(super) const NAME_STEP: i32 = 16;
 /// end, moved apart.
 pub(super) fn names(
     canvas: &Canvas<'_>,
-    frame: &Frame,
+    frame: &ChartFrame,
     mut ends: Vec<End>,
 ) -> Result<(), ChartError> {
     ends.sort_by_key(|end| (end.place.1, end.place.0));
     let wanted: Vec<i32> = ends.iter().map(|end| end.place.1).collect();
-    for (end, y) in ends.iter().zip(spread(&wanted, NAME_STEP, frame.top, frame.bottom)) {
+    for (end, y) in ends.iter().zip(move_apart(&wanted, NAME_STEP, frame.top, frame.bottom)) {
         let key = frame.right + 8;
         canvas.line(vec![end.place, (key, y)], end.colour, 1)?;
         canvas.fill((key, y - 5), (key + 4, y + 5), end.colour)?;
@@ -84,4 +83,54 @@ fn dashes(
         x = next + DASH.1;
     }
     Ok(())
+}
+
+/// Moves ascending places apart to at least `step`, as little as may be, within `low` to `high`.
+///
+/// Neighbours that are too near form a cluster that is centred on where its members want to be;
+/// clusters that then meet become one. Where the room is too small, `high` gives way.
+pub(super) fn move_apart(wanted: &[i32], step: i32, low: i32, high: i32) -> Vec<i32> {
+    // A cluster: first place, members, sum of (wanted − offset within the cluster).
+    let mut clusters: Vec<(i32, i32, i32)> = Vec::new();
+    for &want in wanted {
+        let mut cluster = (want, 1, want);
+        while let Some(&(first, members, sum)) = clusters.last() {
+            if first + members * step <= cluster.0 {
+                break;
+            }
+            let together = members + cluster.1;
+            let total = sum + cluster.2 - cluster.1 * members * step;
+            cluster = (total / together, together, total);
+            clusters.pop();
+        }
+        let last = high - (cluster.1 - 1) * step;
+        cluster.0 = cluster.0.min(last).max(low);
+        clusters.push(cluster);
+    }
+    let mut places: Vec<i32> = clusters
+        .iter()
+        .flat_map(|(first, members, _)| (0..*members).map(move |member| first + member * step))
+        .collect();
+    // Clusters at an edge may still meet: push down.
+    for index in 1..places.len() {
+        places[index] = places[index].max(places[index - 1] + step);
+    }
+    places
+}
+
+#[cfg(test)]
+mod tests {
+    use super::move_apart;
+
+    #[test]
+    fn places_are_moved_apart_and_no_more_than_needed() {
+        assert_eq!(move_apart(&[], 10, 0, 100), Vec::<i32>::new());
+        assert_eq!(move_apart(&[20, 60], 10, 0, 100), [20, 60]);
+        assert_eq!(move_apart(&[50, 50], 10, 0, 100), [45, 55]);
+        assert_eq!(move_apart(&[50, 50, 50, 75], 10, 0, 100), [40, 50, 60, 75]);
+        assert_eq!(move_apart(&[0, 0], 10, 0, 100), [0, 10]);
+        assert_eq!(move_apart(&[100, 100], 10, 0, 100), [90, 100]);
+        let crowded = move_apart(&[5; 30], 10, 0, 100);
+        assert!(crowded.windows(2).all(|pair| pair[1] - pair[0] >= 10));
+    }
 }

@@ -1,6 +1,6 @@
 //! Which expressions get a variable of their own.
 //!
-//! Input: a function and the tree of its blocks. Output: [`Bake`]. An expression that is emitted is
+//! Input: a function and the tree of its blocks. Output: [`Materialised`]. An expression that is emitted is
 //! written where it is used, unless it is loaded, named, used more than once, needed as a name, or
 //! stands on another line than its use. What a loop's `continuing` uses of its body is declared
 //! before the loop, because C++ ends the body's scope before.
@@ -17,7 +17,7 @@ use crate::program::{Body, Node, Text};
 
 /// What gets a variable, and where it is declared.
 #[derive(Debug, Default)]
-pub(super) struct Bake {
+pub(super) struct Materialised {
     /// Emitted expressions with a variable.
     pub(super) baked: BTreeSet<Handle<Expression>>,
     /// Those that are declared before a loop, by the loop's number in the order of the walk.
@@ -27,7 +27,7 @@ pub(super) struct Bake {
 }
 
 /// Walks a function once.
-struct BakeWalk<'a> {
+struct MaterialiseWalk<'a> {
     module: &'a Module,
     function: &'a Function,
     info: &'a FunctionInfo,
@@ -35,27 +35,27 @@ struct BakeWalk<'a> {
     checked: bool,
     /// The line of each expression's last user.
     user_line: BTreeMap<Handle<Expression>, u32>,
-    bake: Bake,
+    bake: Materialised,
     loops: usize,
 }
 
 /// Decides for a function.
-pub(super) fn bake(
+pub(super) fn materialise(
     module: &Module,
     function: &Function,
     info: &FunctionInfo,
     text: &Text,
     body: &Body,
     checked: bool,
-) -> Bake {
-    let mut walk = BakeWalk {
+) -> Materialised {
+    let mut walk = MaterialiseWalk {
         module,
         function,
         info,
         text,
         checked,
         user_line: BTreeMap::new(),
-        bake: Bake::default(),
+        bake: Materialised::default(),
         loops: 0,
     };
     walk.users(body);
@@ -63,7 +63,7 @@ pub(super) fn bake(
     walk.bake
 }
 
-impl BakeWalk<'_> {
+impl MaterialiseWalk<'_> {
     fn line(&self, span: Span) -> Option<u32> {
         let range = span.to_range().filter(|range| range.end > 0)?;
         Some(self.text.location(range.start).line)
@@ -122,7 +122,7 @@ impl BakeWalk<'_> {
     fn statement(&mut self, statement: &Statement) {
         if let Statement::Emit(range) = statement {
             for handle in range.clone() {
-                self.emitted(handle);
+                self.decide_on(handle);
             }
         }
         if let Statement::Atomic {
@@ -140,7 +140,7 @@ impl BakeWalk<'_> {
     }
 
     /// Decides on an expression where it is emitted.
-    fn emitted(&mut self, handle: Handle<Expression>) {
+    fn decide_on(&mut self, handle: Handle<Expression>) {
         if self.pointer(handle) {
             if let Expression::Access { index, .. } = self.function.expressions[handle]
                 && self.checked

@@ -19,28 +19,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use naga::{AddressSpace, BuiltIn, Expression, Function, Handle, LocalVariable, Statement};
 
 use super::Writer;
-use super::function::{Frame, Owner};
+use super::frame::{LoopCounter, Owner, TranslatedFunction};
 use crate::program::operands::of_expression;
 use crate::program::visit::{Written, effect};
 use crate::program::walk::for_each_statement;
 use crate::program::{Body, Node, Straight};
 
-/// A counter of a loop that is being written.
-#[derive(Clone, Debug)]
-pub(super) struct Counter {
-    variable: Handle<LocalVariable>,
-    /// What the loop computes: a value read before it may be another.
-    inside: BTreeSet<Handle<Expression>>,
-}
-
 impl<'a> Writer<'a> {
     /// The counters of a loop, where `before` stands right before it.
     pub(super) fn counters(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         (body, continuing): (&Body, &Body),
         before: Option<&Node>,
-    ) -> Vec<Counter> {
+    ) -> Vec<LoopCounter> {
         let mut inside = BTreeSet::new();
         for part in [body, continuing] {
             for_each_statement(part, &mut |statement, _| {
@@ -52,7 +44,7 @@ impl<'a> Writer<'a> {
         let own = (changes(frame.function, body), changes(frame.function, continuing));
         let mut counters = Vec::new();
         for &variable in own.1.keys().filter(|variable| !own.0.contains_key(variable)) {
-            let counter = Counter { variable, inside: inside.clone() };
+            let counter = LoopCounter { variable, inside: inside.clone() };
             let changes = own.1[&variable];
             if self.begins_alike(frame, variable, changes, before)
                 && self.stays_alike(frame, &counter, changes, continuing)
@@ -66,7 +58,7 @@ impl<'a> Writer<'a> {
     /// Whether a variable has one value in all lanes that come to a loop with so many changes of it.
     fn begins_alike(
         &self,
-        frame: &Frame<'a>,
+        frame: &TranslatedFunction<'a>,
         wanted: Handle<LocalVariable>,
         changes: usize,
         before: Option<&Node>,
@@ -76,7 +68,7 @@ impl<'a> Writer<'a> {
             if let Some((place, value)) =
                 set.rfind(|(place, _)| variable(frame.function, *place) == Some(wanted))
             {
-                return self.whole(frame, place) && self.alike(frame, value);
+                return self.whole(frame, place) && self.is_uniform(frame, value);
             }
         }
         // What it begins with is a constant, which it still is if this loop alone changes it, once.
@@ -87,8 +79,8 @@ impl<'a> Writer<'a> {
     /// of its lanes alike.
     fn stays_alike(
         &self,
-        frame: &Frame<'a>,
-        counter: &Counter,
+        frame: &TranslatedFunction<'a>,
+        counter: &LoopCounter,
         changes: usize,
         continuing: &Body,
     ) -> bool {
@@ -108,20 +100,24 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether a pointer leads to all of a local variable.
-    fn whole(&self, frame: &Frame<'a>, place: Handle<Expression>) -> bool {
+    fn whole(&self, frame: &TranslatedFunction<'a>, place: Handle<Expression>) -> bool {
         matches!(frame.function.expressions[place], Expression::LocalVariable(_))
     }
 
     /// Whether an expression is known to have one value in all lanes that come to it together.
-    pub(super) fn alike(&self, frame: &Frame<'a>, handle: Handle<Expression>) -> bool {
+    pub(super) fn is_uniform(
+        &self,
+        frame: &TranslatedFunction<'a>,
+        handle: Handle<Expression>,
+    ) -> bool {
         self.same(frame, None, &mut BTreeMap::new(), handle)
     }
 
     /// The same, where `more` counts too; `known` has what was asked before.
     fn same(
         &self,
-        frame: &Frame<'a>,
-        more: Option<&Counter>,
+        frame: &TranslatedFunction<'a>,
+        more: Option<&LoopCounter>,
         known: &mut BTreeMap<Handle<Expression>, bool>,
         handle: Handle<Expression>,
     ) -> bool {
@@ -133,13 +129,13 @@ impl<'a> Writer<'a> {
             | Expression::Constant(_)
             | Expression::ZeroValue(_)
             | Expression::ArrayLength(_) => true,
-            Expression::FunctionArgument(number) => self.shared(frame, number, None),
+            Expression::FunctionArgument(number) => self.is_shared(frame, number, None),
             Expression::GlobalVariable(variable) => matches!(
                 self.module.global_variables[variable].space,
                 AddressSpace::Uniform | AddressSpace::Immediate
             ),
             Expression::AccessIndex { base, index } => match frame.function.expressions[base] {
-                Expression::FunctionArgument(number) => self.shared(frame, number, Some(index)),
+                Expression::FunctionArgument(number) => self.is_shared(frame, number, Some(index)),
                 _ => self.same(frame, more, known, base),
             },
             Expression::Load { pointer } => match frame.function.expressions[pointer] {
@@ -172,7 +168,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Whether a subgroup's lanes share an argument of the entry point, or a member of one.
-    fn shared(&self, frame: &Frame<'a>, number: u32, member: Option<u32>) -> bool {
+    fn is_shared(&self, frame: &TranslatedFunction<'a>, number: u32, member: Option<u32>) -> bool {
         if frame.owner != Owner::EntryPoint {
             return false;
         }

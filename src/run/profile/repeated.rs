@@ -17,7 +17,7 @@ use crate::run::{
 use crate::units::Nanoseconds;
 
 /// Counts everything twice.
-pub struct Twice {
+pub struct RepeatedRunner {
     runner: Box<dyn Runner>,
     device: Device,
     /// The method that is asked for; nothing where it is [`trust`]'s to choose.
@@ -26,13 +26,16 @@ pub struct Twice {
     since: Instant,
 }
 
-impl std::fmt::Debug for Twice {
+impl std::fmt::Debug for RepeatedRunner {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Twice").field("device", &self.device).finish_non_exhaustive()
+        formatter
+            .debug_struct("RepeatedRunner")
+            .field("device", &self.device)
+            .finish_non_exhaustive()
     }
 }
 
-impl Twice {
+impl RepeatedRunner {
     /// Takes a runner that was just opened, and runs the self-test's parts for `constructs` on it,
     /// the forms of control flow of what will be counted. Counts as asked for, or as can be trusted.
     ///
@@ -58,7 +61,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-impl Runner for Twice {
+impl Runner for RepeatedRunner {
     fn device(&self) -> &Device {
         &self.device
     }
@@ -171,7 +174,7 @@ mod tests {
             let catalogue = Catalogue::embedded().unwrap();
             let none = BTreeSet::new();
             let exact = Some(Method::Executed);
-            let mut twice = Twice::new(scripted, &catalogue, &none, exact).unwrap();
+            let mut twice = RepeatedRunner::new(scripted, &catalogue, &none, exact).unwrap();
             let request = CountRequest::once(Method::Executed);
             let counted = twice.count_once(&launch, &request).unwrap();
             assert!(counted.answer_ns.unwrap().0 > 0.0);

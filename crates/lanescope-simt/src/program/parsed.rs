@@ -1,0 +1,230 @@
+//! A module that parsed, and the program of one of its entry points.
+//!
+//! Input: the text of a shader. Output: naga's module with the text, validated; `resolve` chooses the
+//! entry point.
+
+use std::sync::Arc;
+
+use naga::valid::ModuleInfo;
+use naga::{AddressSpace, Handle, Module, ShaderStage, TypeInner};
+
+use super::branch::{self, BlockFlow};
+use super::error::ProgramError;
+use super::followed;
+use super::returns;
+use super::source::Text;
+use super::structure::{self, BlockInfo, Structure};
+use super::validate::{guarded, validate};
+/// Operators of one expression: a chain of them takes about 400 bytes of stack each in naga's front
+/// end, and up to some thousands in its back-ends.
+pub const OPERATORS_MAX: u32 = 10_000;
+
+/// What naga's parser says where something is nested too deeply for it.
+const RECURSION: &str = "recursion limit";
+
+/// Open brackets from which on they are taken for what was nested too deeply.
+const DEEP: usize = 50;
+
+/// A module that parsed and validated, before an entry point is chosen.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    pub(super) text: Arc<Text>,
+    pub(super) module: Module,
+}
+
+/// One entry point's program, ready to run, to instrument or to translate.
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(super) text: Arc<Text>,
+    pub(super) module: Module,
+    pub(super) info: ModuleInfo,
+    pub(super) structure: Structure,
+}
+
+/// A global variable that the host must bind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Binding {
+    /// The variable's name in the source.
+    pub name: String,
+    /// Bind group.
+    pub group: u32,
+    /// Binding in the group.
+    pub binding: u32,
+    /// Whether it is a uniform buffer; else a storage buffer.
+    pub uniform: bool,
+    /// Whether the shader may write it.
+    pub writable: bool,
+    /// The least size in bytes that holds it, with one element of a run-time array.
+    pub size_min: u64,
+    /// The variable in the module.
+    pub handle: Handle<naga::GlobalVariable>,
+}
+
+impl Parsed {
+    /// Parses and validates `text`; `file` is the name that messages show.
+    ///
+    /// # Errors
+    ///
+    /// [`ProgramError::Parse`] and [`ProgramError::Validate`] with naga's diagnostic,
+    /// [`ProgramError::Expression`] where one is too long, [`ProgramError::Nesting`] where one is too
+    /// deep, and [`ProgramError::Panicked`] where naga
+    /// itself failed.
+    pub fn new(file: &str, text: &str) -> Result<Self, ProgramError> {
+        let text = Text::new(file, text);
+        if let Some(line) = text.too_long(OPERATORS_MAX) {
+            let file = file.to_owned();
+            return Err(ProgramError::Expression { file, line, max: OPERATORS_MAX });
+        }
+        let parsed = guarded(file, "parsed", || naga::front::wgsl::parse_str(text.cleaned_text()))?;
+        let mut module = parsed.map_err(|error| {
+            let file = file.to_owned();
+            let diagnostic = error.emit_to_string_with_path(text.original(), &file);
+            let limit = diagnostic.contains(RECURSION);
+            // naga gives this one without a place.
+            if let Some((line, depth)) = text.deepest().filter(|(_, n)| limit && *n >= DEEP) {
+                return ProgramError::Nesting { file, line, depth };
+            }
+            ProgramError::Parse { file, diagnostic }
+        })?;
+        returns::merge_implicit(&mut module);
+        let text = Arc::new(text);
+        validate(&module, &text)?;
+        Ok(Self { text, module })
+    }
+
+    /// The names of the compute entry points.
+    pub fn entry_points(&self) -> Vec<&str> {
+        let compute = self.module.entry_points.iter().filter(|e| e.stage == ShaderStage::Compute);
+        compute.map(|entry| entry.name.as_str()).collect()
+    }
+
+    /// The text.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// The parsed module, with every entry point and unresolved overrides.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+}
+
+impl Program {
+    /// The program of a module that a pass made of this one's, such as one with counters: the
+    /// simulator runs it as any other.
+    pub fn with_module(&self, module: Module, info: ModuleInfo) -> Self {
+        let structure = structure::analyse(&module, &info, &self.text);
+        Self { text: Arc::clone(&self.text), module, info, structure }
+    }
+
+    /// The text.
+    pub fn text(&self) -> &Text {
+        &self.text
+    }
+
+    /// naga's module: one entry point, no overrides, nothing unreachable.
+    pub fn module(&self) -> &Module {
+        &self.module
+    }
+
+    /// naga's analysis of the module.
+    pub fn info(&self) -> &ModuleInfo {
+        &self.info
+    }
+
+    /// The trees of basic blocks.
+    pub fn structure(&self) -> &Structure {
+        &self.structure
+    }
+
+    /// Every block, by number.
+    pub fn blocks(&self) -> &[BlockInfo] {
+        &self.structure.blocks
+    }
+
+    /// Why each block is entered, by number.
+    pub fn flows(&self) -> Vec<BlockFlow> {
+        branch::flows(&self.module, &self.structure, &self.text)
+    }
+
+    /// Which values read from memory decide something.
+    pub(crate) fn follow_values(&self) -> followed::Followed {
+        followed::find_followed(&self.module, &self.structure, &self.text)
+    }
+
+    /// The entry point.
+    pub fn entry_point(&self) -> &naga::EntryPoint {
+        &self.module.entry_points[0]
+    }
+
+    /// Invocations a workgroup along x, y and z.
+    pub fn workgroup_size(&self) -> [u32; 3] {
+        self.entry_point().workgroup_size
+    }
+
+    /// The buffers that the entry point uses, by group and binding.
+    ///
+    /// # Errors
+    ///
+    /// [`ProgramError::Resource`] for textures, samplers, binding arrays and acceleration
+    /// structures, naming the first with its line.
+    pub fn bindings(&self) -> Result<Vec<Binding>, ProgramError> {
+        let mut layouter = naga::proc::Layouter::default();
+        layouter.update(self.module.to_ctx()).map_err(|error| ProgramError::Validate {
+            file: self.text.file().to_owned(),
+            diagnostic: error.to_string(),
+        })?;
+        let mut bindings = Vec::new();
+        for (handle, variable) in self.module.global_variables.iter() {
+            let Some(place) = variable.binding else { continue };
+            let name = variable.name.clone().unwrap_or_default();
+            let writable = match variable.space {
+                AddressSpace::Storage { access } => access.contains(naga::StorageAccess::STORE),
+                AddressSpace::Uniform => false,
+                _ => {
+                    let span = self.module.global_variables.get_span(handle);
+                    let offset = span.to_range().map_or(0, |range| range.start);
+                    return Err(ProgramError::Resource {
+                        file: self.text.file().to_owned(),
+                        line: self.text.location(offset).line,
+                        name,
+                        group: place.group,
+                        binding: place.binding,
+                        what: resource(&self.module.types[variable.ty].inner),
+                    });
+                }
+            };
+            bindings.push(Binding {
+                name,
+                group: place.group,
+                binding: place.binding,
+                uniform: variable.space == AddressSpace::Uniform,
+                writable,
+                size_min: u64::from(layouter[variable.ty].size),
+                handle,
+            });
+        }
+        bindings.sort_by_key(|binding| (binding.group, binding.binding));
+        Ok(bindings)
+    }
+}
+
+/// What a user calls a resource of this type.
+fn resource(inner: &TypeInner) -> &'static str {
+    match *inner {
+        TypeInner::Image { .. } => "a texture",
+        TypeInner::Sampler { .. } => "a sampler",
+        TypeInner::AccelerationStructure { .. } => "an acceleration structure",
+        TypeInner::BindingArray { .. } => "a binding array",
+        TypeInner::Scalar(_)
+        | TypeInner::Vector { .. }
+        | TypeInner::Matrix { .. }
+        | TypeInner::CooperativeMatrix { .. }
+        | TypeInner::Atomic(_)
+        | TypeInner::Pointer { .. }
+        | TypeInner::ValuePointer { .. }
+        | TypeInner::Array { .. }
+        | TypeInner::Struct { .. }
+        | TypeInner::RayQuery { .. } => "a resource outside buffers",
+    }
+}

@@ -1,0 +1,77 @@
+//! An open CUDA device with its compiler, and what it compiles.
+//!
+//! Input: texts in CUDA C++. Output: images that the driver loads: compiled by NVRTC, or found among
+//! the embedded PTX where there is no NVRTC. What is done with them is the business of `runner`.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use super::driver::{self, Argument, DriverBuffer, LoadedKernel};
+use super::embedded;
+use super::nvrtc::{Image, Nvrtc, NvrtcError};
+use crate::run::{RunError, RunErrorKind};
+/// An open device with the compiler for it.
+pub struct CudaDevice {
+    pub(super) driver: driver::DriverDevice,
+    /// Nothing, and why: then only what is embedded can be loaded.
+    pub(super) nvrtc: Result<Nvrtc, NvrtcError>,
+    /// Whether PTX is made machine code here, with source lines, and not while it is loaded.
+    pub(super) assembles: bool,
+    /// Where the next span begins, in nanoseconds: events give spans, not times of day, and samples
+    /// stand one after the other.
+    pub(super) now_ns: Cell<u64>,
+}
+
+impl std::fmt::Debug for CudaDevice {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("CudaDevice")
+            .field("facts", &self.driver.facts)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A compiled dispatch with what it takes.
+pub struct CudaKernel {
+    pub(super) kernel: LoadedKernel,
+    /// What was loaded.
+    pub(super) image: Image,
+    /// The kernel's name in it.
+    pub(super) function: String,
+    pub(super) arguments: Vec<Argument>,
+    pub(super) block: [u32; 3],
+    /// What the arguments point to, kept alive.
+    pub(super) _bound: Vec<Rc<DriverBuffer>>,
+}
+
+impl std::fmt::Debug for CudaKernel {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter
+            .debug_struct("CudaKernel")
+            .field("function", &self.function)
+            .finish_non_exhaustive()
+    }
+}
+
+impl CudaDevice {
+    /// What the driver loads of a text in CUDA C++.
+    pub(super) fn text_image(&self, source: &str) -> Result<Image, RunError> {
+        let capability = self.driver.facts.capability;
+        let image = match &self.nvrtc {
+            Ok(nvrtc) => nvrtc
+                .compile(source, capability)
+                .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string())),
+            Err(why) => embedded::find(source).ok_or_else(|| {
+                let message = format!(
+                    "lanescope brings PTX of the catalogue's default points alone, and none of \
+                     this; {why}"
+                );
+                RunError::new(RunErrorKind::Unsupported, message)
+            }),
+        }?;
+        if self.assembles && image.architecture.starts_with("compute_") {
+            return self.driver.assemble(&image);
+        }
+        Ok(image)
+    }
+}
