@@ -101,7 +101,7 @@ pub struct MachineModels {
 
 impl MachineModels {
     /// Sums over the blocks of a measurement whose parts were counted; `None` for others.
-    fn of(measurement: &Measurement) -> Option<Self> {
+    fn from_measurement(measurement: &Measurement) -> Option<Self> {
         let width = u128::from(measurement.subgroup_width?.lanes());
         let mut sum = Self { simd16: 0, wave32: 0, wave64: 0, wave64_skipping: 0 };
         for dispatch in measurement.dispatches.iter().filter(|dispatch| !dispatch.setup) {
@@ -139,7 +139,7 @@ impl CostRatio {
 /// The lane slots of a measurement; `None` where nothing was counted.
 pub(super) fn lane_slots(measurement: &Measurement) -> Option<u128> {
     let width = measurement.subgroup_width?;
-    let work = Work::of(measurement);
+    let work = Work::from_measurement(measurement);
     (work.subgroup_operations > 0).then(|| work.lane_slots(width))
 }
 
@@ -173,7 +173,7 @@ fn cost(run: &Run, counted: &[&Measurement]) -> Option<WidthCost> {
         simulated: is_simulated(run, measurement),
         lane_slots: lane_slots(measurement).unwrap_or(0),
         efficiency: super::counts::efficiency(
-            Work::of(measurement).active_lanes_mean(),
+            Work::from_measurement(measurement).active_lanes_mean(),
             Some(*width),
         ),
     };
@@ -181,11 +181,11 @@ fn cost(run: &Run, counted: &[&Measurement]) -> Option<WidthCost> {
     Some(WidthCost {
         kernel: first.kernel.clone(),
         parameters: first.parameters.clone(),
-        unusual: Usual::of(run).count(&first.parameters),
+        unusual: Usual::from_run(run).count(&first.parameters),
         for_widths: counted.iter().all(|measurement| measurement.for_widths),
         widths: by_width.iter().map(work).collect(),
         ratio: narrow.zip(wide).and_then(|(narrow, wide)| cost_ratio(narrow, wide)),
-        models: wide.and_then(MachineModels::of),
+        models: wide.and_then(MachineModels::from_measurement),
     })
 }
 
@@ -202,7 +202,10 @@ fn cost_ratio(narrow: &Measurement, wide: &Measurement) -> Option<CostRatio> {
         ratio: own,
         range: [low, high],
         seeds: all.len(),
-        work_ratio: ratio(Work::of(wide).lane_operations, Work::of(narrow).lane_operations)?,
+        work_ratio: ratio(
+            Work::from_measurement(wide).lane_operations,
+            Work::from_measurement(narrow).lane_operations,
+        )?,
     })
 }
 

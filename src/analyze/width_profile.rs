@@ -51,7 +51,7 @@ pub struct ShapeCost {
 
 impl WidthProfile {
     /// Compares the two simulators of a profile; `None` where they did not both count.
-    pub fn of(profile: &Profile) -> Option<Self> {
+    pub fn from_profile(profile: &Profile) -> Option<Self> {
         let [narrow, wide] = WIDTHS_COMPARED.map(|width| {
             let fits = |device: &&DeviceProfile| {
                 device.simulated && device.column.width == Some(width) && !device.lines.is_empty()

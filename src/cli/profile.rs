@@ -363,7 +363,7 @@ fn count_shapes(
         let why = "what it does depends on the order of workgroups";
         Shapes { refused: Some(why.to_owned()), tried: Vec::new() }
     } else {
-        let operations = analyze::Work::of(last).subgroup_operations;
+        let operations = analyze::Work::from_measurement(last).subgroup_operations;
         let mut simulator = SimulatorRunner::new(width, arguments.steps).strict(arguments.strict);
         let operations = u64::try_from(operations).unwrap_or(u64::MAX);
         shapes::try_shapes(&mut simulator, launch, operations)

@@ -473,7 +473,10 @@ pub fn comparison(comparison: &Comparison) -> Table {
             Cell::from_option(row.time_ratio.as_ref(), |ratio| {
                 Cell::Between(ratio.ratio, [ratio.interval.low, ratio.interval.high])
             }),
-            Cell::from_option(row.subgroup_operations_ratio.filter(|_| one_width(row)), Cell::Factor),
+            Cell::from_option(
+                row.subgroup_operations_ratio.filter(|_| one_width(row)),
+                Cell::Factor,
+            ),
             Cell::from_option(row.lane_slots[0].filter(|_| !one_width(row)), Cell::Count),
             Cell::from_option(row.lane_slots[1].filter(|_| !one_width(row)), Cell::Count),
             Cell::from_option(row.lane_slots_ratio.filter(|_| !one_width(row)), Cell::Factor),

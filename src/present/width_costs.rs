@@ -100,9 +100,9 @@ pub fn width_costs(costs: &[WidthCost]) -> Option<Table> {
         let mut row =
             vec![Cell::text(&cost.kernel), Cell::text(parameters_text(&cost.parameters, &[]))];
         row.extend(
-            widths
-                .iter()
-                .map(|width| Cell::from_option(cost.at(*width), |work| Cell::Count(work.lane_slots))),
+            widths.iter().map(|width| {
+                Cell::from_option(cost.at(*width), |work| Cell::Count(work.lane_slots))
+            }),
         );
         row.push(Cell::from_option(cost.ratio.as_ref(), ratio_cell));
         let rows = if is_folded(costs, cost) { &mut table.rows_folded } else { &mut table.rows };

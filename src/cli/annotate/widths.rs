@@ -5,11 +5,11 @@
 use super::Look;
 use super::fit::fold;
 use crate::analyze::{Profile, WIDTHS_COMPARED, WidthProfile};
-use crate::units::grouped;
+use crate::units::grouped_text;
 
 /// Writes what 64 lanes cost over 32, which lines are to blame, and what other shapes of workgroups cost.
 pub(super) fn widths(profile: &Profile, look: Look) -> String {
-    let Some(found) = WidthProfile::of(profile) else { return String::new() };
+    let Some(found) = WidthProfile::from_profile(profile) else { return String::new() };
     let [narrow, wide] = WIDTHS_COMPARED;
     let mut text = look.heading(&format!("{wide} lanes over {narrow}"));
     for sentence in found.sentences() {
@@ -24,7 +24,7 @@ pub(super) fn widths(profile: &Profile, look: Look) -> String {
         ));
         for (index, shape) in found.shapes.iter().enumerate() {
             let note = if index == 0 { "  as it is" } else { "" };
-            let [narrow, wide] = shape.lane_slots.map(grouped);
+            let [narrow, wide] = shape.lane_slots.map(grouped_text);
             text += &format!("  {:<14} {narrow:>18} {wide:>18}{note}\n", shape.name());
         }
     }

@@ -5,7 +5,7 @@
 use serde::Serialize;
 
 use crate::analyze::{Profile, WIDTHS_COMPARED, WidthProfile};
-use crate::units::grouped;
+use crate::units::grouped_text;
 
 /// What 64 lanes cost over 32.
 #[derive(Debug, Serialize)]
@@ -27,11 +27,11 @@ struct ShapeText {
 
 /// Words what a profile says of two widths.
 pub(super) fn widths(profile: &Profile) -> Option<WidthsText> {
-    let found = WidthProfile::of(profile)?;
+    let found = WidthProfile::from_profile(profile)?;
     let [narrow, wide] = WIDTHS_COMPARED;
     let shape = |(index, shape): (usize, &crate::analyze::ShapeCost)| ShapeText {
         name: shape.name(),
-        lane_slots: shape.lane_slots.map(grouped),
+        lane_slots: shape.lane_slots.map(grouped_text),
         own: index == 0,
     };
     Some(WidthsText {
