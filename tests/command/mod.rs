@@ -217,7 +217,7 @@ fn step_limit() {
     let (code, run, stderr) = program::record(&folder, &[], &arguments);
     assert_eq!(code, 5, "{stderr}");
     let status = |name: &str| {
-        let wanted = |m: &&lanescope::record::Measurement| m.kernel.ends_with(name);
+        let wanted = |m: &&Measurement| m.kernel.ends_with(name);
         run.measurements.iter().find(wanted).unwrap()
     };
     assert_eq!(status("uniform").status, Status::Ok);
