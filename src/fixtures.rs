@@ -114,6 +114,7 @@ fn block(id: u32, line: u32, operations: u64, executions: f64, mean: f64, width:
         executions: Executions(executions),
         lanes: Lanes(lanes),
         histogram: Some(histogram),
+        parts: None,
         active_lanes_mean_expected: None,
     }
 }
@@ -191,6 +192,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
             ("n".to_owned(), Value::Integer(i64::from(n))),
         ]),
         seed: 1,
+        for_widths: false,
         status: Status::Ok,
         error: None,
         error_kind: None,
@@ -211,6 +213,8 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         efficiency_ratio: active.map(|lanes| Ratio(lanes / f64::from(width.lanes()))),
         dispatches: vec![dispatch],
         schedules: Vec::new(),
+        seeds: None,
+        shapes: None,
         time: (device.kind != DeviceKind::Simulator).then(|| time(median, pattern as u64 * 50_000)),
         bytes_moved_min: None,
         outputs_shown: BTreeMap::new(),
@@ -377,6 +381,7 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         expected: BTreeMap::new(),
         shown: Vec::new(),
         exempt_from_agreement: None,
+        for_widths: false,
     };
     simulated_launch(&launch, widths)
 }

@@ -9,6 +9,7 @@
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
 //! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
 //! | `tests/cuda` | the CUDA translation: NVRTC compiles it for four architectures, snapshots; kernels in CUDA C++ |
+//! | `tests/grain` | the formulas of the family of grain, on every width and driver |
 //! | `tests/launches` | the catalogue launches and executes what it did before families became folders |
 //! | `tests/portable` | every text that lanescope has or writes as WGSL is taken by Chromium's compiler |
 //! | `tests/radv` | AMD's machine code from Mesa's compiler, executed: outputs, passes, lanes |
@@ -25,6 +26,7 @@ mod command;
 mod corpus;
 mod cuda;
 mod devices;
+mod grain;
 mod launches;
 mod portable;
 #[cfg(target_os = "linux")]
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
     trials.extend(corpus::trials());
     trials.extend(sorting::trials());
     trials.extend(launches::trials());
+    trials.extend(grain::trials());
     trials.extend(cuda::trials());
     trials.extend(portable::trials());
     #[cfg(target_os = "linux")]

@@ -10,6 +10,7 @@ use super::counts::{Work, active_lanes_mean, efficiency, ratio};
 use super::names::{SIZE, device_label, parameters_text};
 use super::plausibility::plausibility;
 use super::rounds::{median_time, times_ns};
+use super::width_costs::lane_slots;
 use crate::{
     record::{Device, Flag, Measurement, Run, Status, Tag, Value},
     statistics::{UnpairedRatio, unpaired_ratio},
@@ -22,6 +23,8 @@ const SEED: u64 = 0x6c61_6e65;
 /// The comparison of a first run A with a second run B.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
+    /// What differs between the two beside what is compared, a sentence each: to be read first.
+    pub differing: Vec<String>,
     /// Launches that both runs measured, in A's order.
     pub rows: Vec<ComparisonRow>,
     /// Launches without a counterpart, A's before B's.
@@ -49,6 +52,10 @@ pub struct ComparisonRow {
     pub time_ratio: Option<UnpairedRatio>,
     /// B's Σ operations × executions over A's; nothing where one was not counted.
     pub subgroup_operations_ratio: Option<f64>,
+    /// Subgroup operations × width, which compares across widths.
+    pub lane_slots: [Option<u128>; 2],
+    /// B's lane slots over A's; nothing where one was not counted.
+    pub lane_slots_ratio: Option<f64>,
     /// Findings.
     pub flags: Vec<Flag>,
 }
@@ -71,7 +78,8 @@ pub struct NotCompared {
 /// Compares run `a` with run `b`.
 ///
 /// Devices are matched by name and interface, else by id, else, where each run has one device that
-/// is no simulator, that one with that one. Kernels are matched by name with equal parameters.
+/// is no simulator, that one with that one. Devices that are left are matched in order, whatever they
+/// are: their launches compare in lane slots. Kernels are matched by name with equal parameters.
 pub fn compare(a: &Run, b: &Run) -> Comparison {
     let mut rows = Vec::new();
     let mut not_compared = Vec::new();
@@ -88,7 +96,7 @@ pub fn compare(a: &Run, b: &Run) -> Comparison {
     for (right, _) in b.measurements.iter().zip(&taken).filter(|(_, taken)| !**taken) {
         not_compared.push(missing(1, b, right, a));
     }
-    Comparison { rows, not_compared }
+    Comparison { differing: differing(a, b, &rows), rows, not_compared }
 }
 
 /// Finds B's measurement of the same launch that is not taken yet.
@@ -102,8 +110,60 @@ fn twin(a: &Run, b: &Run, left: &Measurement, taken: &[bool]) -> Option<usize> {
     })
 }
 
+/// What differs between two runs whose launches are compared, a sentence each.
+fn differing(a: &Run, b: &Run, rows: &[ComparisonRow]) -> Vec<String> {
+    let mut sentences: Vec<String> = Vec::new();
+    for row in rows {
+        let [left, right] = &row.labels;
+        let sentence = match row.widths {
+            [Some(narrow), Some(wide)] if narrow != wide => format!(
+                "A ran on {left} with {narrow} lanes, B on {right} with {wide}: lane slots (subgroup \
+                 operations × width) compare across widths; subgroup operations, active lanes and \
+                 efficiency do not."
+            ),
+            _ if left != right => format!("A ran on {left}, B on {right}."),
+            _ => continue,
+        };
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    }
+    let others = [
+        (Tag::SourceDiffers, "the shader's text"),
+        (Tag::SeedDiffers, "the seed of the inputs"),
+        (Tag::RuntimeChecksDiffer, "run-time checks"),
+    ];
+    for (tag, words) in others {
+        let count = rows.iter().filter(|row| crate::record::flag::has(&row.flags, &tag)).count();
+        if count > 0 {
+            sentences.push(format!("{words} differs in {count} of {} launches.", rows.len()));
+        }
+    }
+    if a.tool.version != b.tool.version {
+        let [a, b] = [a, b].map(|run| run.tool.version.as_str());
+        sentences.push(format!("A was made by version {a} of the program, B by {b}."));
+    }
+    sentences
+}
+
 /// Finds the device of `to` that the device `id` of `from` is compared with.
 fn counterpart<'a>(from: &Run, to: &'a Run, id: &str) -> Option<&'a Device> {
+    same_device(from, to, id).or_else(|| across(from, to, id))
+}
+
+/// Finds the device of `to` that is compared with another device `id` of `from`: of those that have no
+/// counterpart of their own, in order.
+fn across<'a>(from: &Run, to: &'a Run, id: &str) -> Option<&'a Device> {
+    let alone =
+        |device: &&Device, from: &Run, to: &Run| same_device(from, to, &device.id).is_none();
+    let mut left = from.devices.iter().filter(|device| alone(device, from, to));
+    let place = left.position(|device| device.id == id)?;
+    let right: Vec<&Device> = to.devices.iter().filter(|device| alone(device, to, from)).collect();
+    right.get(place).copied()
+}
+
+/// Finds the device of `to` that is the device `id` of `from`.
+fn same_device<'a>(from: &Run, to: &'a Run, id: &str) -> Option<&'a Device> {
     let known = super::names::device(from, id)?;
     let hardware = |run: &'a Run| -> Vec<&'a Device> {
         run.devices.iter().filter(|device| !device.is_simulator()).collect()
@@ -152,6 +212,7 @@ fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonR
     let one_rule = a.counting_rule == b.counting_rule;
     let means = [left, right].map(|one| active_lanes_mean(one).filter(|_| one_rule));
     let widths = [left.subgroup_width, right.subgroup_width];
+    let slots = [left, right].map(|one| lane_slots(one).filter(|_| one_rule));
     ComparisonRow {
         kernel: left.kernel.clone(),
         parameters: left.parameters.clone(),
@@ -165,6 +226,8 @@ fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonR
             .flatten(),
         subgroup_operations_ratio: ratio(after.subgroup_operations, before.subgroup_operations)
             .filter(|_| one_rule && after.subgroup_operations > 0),
+        lane_slots: slots,
+        lane_slots_ratio: slots[0].zip(slots[1]).and_then(|(before, after)| ratio(after, before)),
         flags,
     }
 }

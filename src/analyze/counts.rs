@@ -26,6 +26,11 @@ impl Work {
         })
     }
 
+    /// Returns the lane slots: what it cost at a width, which compares across widths.
+    pub fn lane_slots(self, width: Width) -> u128 {
+        self.subgroup_operations * u128::from(width.lanes())
+    }
+
     /// Returns the mean active lanes; nothing where nothing was executed.
     pub fn active_lanes_mean(self) -> Option<f64> {
         ratio(self.lane_operations, self.subgroup_operations)

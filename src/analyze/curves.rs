@@ -53,6 +53,9 @@ type Points = IndexMap<String, BTreeMap<OrderedX, f64>>;
 /// The fewest launches that are a sweep along x.
 const SWEEP_MIN: usize = 3;
 
+/// What stands for the width in the names of a figure's curves.
+const WIDTH: &str = "{W}";
+
 /// Makes every figure that the run has points for.
 pub fn curves(run: &Run) -> Vec<CurveTable> {
     let mut figures: IndexMap<&str, (&FigureNote, Vec<&str>)> = IndexMap::new();
@@ -69,7 +72,9 @@ pub fn curves(run: &Run) -> Vec<CurveTable> {
 fn tables(run: &Run, figure: &FigureNote, kernels: &[&str]) -> Vec<CurveTable> {
     let drawable = |one: &&Measurement| {
         let shown = match figure.y {
-            FigureY::Efficiency => one.status == Status::Ok && active_lanes_mean(one).is_some(),
+            FigureY::Efficiency | FigureY::SlotsPerLaneOperation => {
+                one.status == Status::Ok && active_lanes_mean(one).is_some()
+            }
             FigureY::Speedup(_) | FigureY::Slowdown(_) | FigureY::OfBest | FigureY::WorkOfFirst => {
                 one.time.is_some()
             }
@@ -135,7 +140,11 @@ fn series_of(run: &Run, figure: &FigureNote, found: &[&Measurement]) -> Vec<Curv
     let mut points = Points::new();
     let mut add = |one: &Measurement, y: Option<f64>| {
         if let Some((x, y)) = number(one, &figure.x).zip(y) {
-            let name = format!("{}{}", prefix(run, found, &one.device), curve_name(figure, one));
+            let name = format!(
+                "{}{}",
+                prefix(run, figure.series.contains(WIDTH), found, &one.device),
+                curve_name(figure, one)
+            );
             points.entry(name).or_default().insert(OrderedX(x / figure.x_unit), y);
         }
     };
@@ -144,6 +153,12 @@ fn series_of(run: &Run, figure: &FigureNote, found: &[&Measurement]) -> Vec<Curv
             for one in &drawn {
                 let share = efficiency(active_lanes_mean(one), one.subgroup_width);
                 add(one, share.map(|share| share.0 * 100.0));
+            }
+        }
+        FigureY::SlotsPerLaneOperation => {
+            for one in &drawn {
+                let share = efficiency(active_lanes_mean(one), one.subgroup_width);
+                add(one, share.map(|share| 1.0 / share.0));
             }
         }
         FigureY::Speedup(over) => {
@@ -222,7 +237,8 @@ fn has_value(one: &Measurement, name: &str, value: &Value) -> bool {
 fn curve_name(figure: &FigureNote, one: &Measurement) -> String {
     let kernel = short_name(&one.kernel);
     let kernel = kernel.strip_prefix(figure.prefix.as_str()).unwrap_or(kernel);
-    let mut name = figure.series.replace("{kernel}", kernel);
+    let width = one.subgroup_width.map_or("?".to_owned(), |width| width.to_string());
+    let mut name = figure.series.replace("{kernel}", kernel).replace(WIDTH, &width);
     for (parameter, value) in &one.parameters {
         let place = format!("{{{parameter}}}");
         let value = value.to_string();
@@ -264,9 +280,10 @@ fn number(measurement: &Measurement, name: &str) -> Option<f64> {
     }
 }
 
-/// The device's part of a curve's name: nothing where the figure has but one device.
-fn prefix(run: &Run, measurements: &[&Measurement], device: &str) -> String {
-    if measurements.iter().all(|one| one.device == device) {
+/// The device's part of a curve's name: nothing where the figure has but one device, or names tell
+/// widths, at which all devices count the same.
+fn prefix(run: &Run, by_width: bool, measurements: &[&Measurement], device: &str) -> String {
+    if by_width || measurements.iter().all(|one| one.device == device) {
         String::new()
     } else {
         format!("{}: ", device_label(run, device))

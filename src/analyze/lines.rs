@@ -130,9 +130,11 @@ pub fn lines_of_most(run: &Run, most: usize) -> (Vec<SourceView>, usize) {
     (views(run, found), left_out)
 }
 
-/// The measurements that have counts by line.
+/// The measurements that have counts by line and were not counted to compare widths alone.
 fn find_counted(run: &Run) -> Vec<&Measurement> {
-    let has_lines = |one: &&Measurement| one.dispatches.iter().any(|dispatch| dispatch.has_lines());
+    let has_lines = |one: &&Measurement| {
+        !one.for_widths && one.dispatches.iter().any(|dispatch| dispatch.has_lines())
+    };
     run.measurements.iter().filter(has_lines).collect()
 }
 

@@ -44,6 +44,8 @@ mod summary;
 mod tests;
 mod traces;
 mod usual;
+mod width_costs;
+mod width_profile;
 mod widths;
 
 pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of};
@@ -80,6 +82,10 @@ pub use sorting::{
 pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, summary};
 pub use traces::{TRACE_OPERATIONS, TracePanel, TraceRow, TraceSheet, trace_of, traces};
+pub use width_costs::{
+    CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost, WidthWork, width_costs, width_sentences,
+};
+pub use width_profile::{BlamedLine, ShapeCost, WidthProfile};
 pub use widths::{WidthPoint, WidthSeries, WidthSweep, width_sweep};
 
 pub use crate::statistics::{PairedRatio, RatioVerdict};

@@ -9,6 +9,7 @@ use super::agreement::agreements;
 use super::machine;
 use super::names::{FORM, device, device_label, family, parameters_text, short_name};
 use super::summary::{DeviceSummary, Summary, SummaryRow, TimeRatio};
+use super::width_costs::width_sentences;
 use crate::record::{Measurement, Output, Run, Status, Tag, flag};
 use crate::statistics::{PairedRatio, RatioVerdict};
 use crate::units::Ratio;
@@ -54,7 +55,7 @@ pub fn overview(run: &Run, summary: &Summary) -> Vec<String> {
         sentences.extend(largest(run, device));
         sentences.extend(removed(device));
     }
-    sentences.extend(by_width(summary));
+    sentences.extend(width_sentences(run).into_iter().next());
     sentences.extend(agreed(run));
     sentences.truncate(SENTENCES_MAX);
     sentences
@@ -212,37 +213,6 @@ fn predicted(device: &DeviceSummary) -> Option<String> {
         )
     };
     Some(format!("; it is within a tenth for {near} of {all} ratios{furthest}"))
-}
-
-/// What twice the width does to efficiency, at the two widest simulators that ran the same launches.
-fn by_width(summary: &Summary) -> Option<String> {
-    let mut simulated: Vec<&DeviceSummary> =
-        summary.devices.iter().filter(|d| d.simulated && d.width.is_some()).collect();
-    simulated.sort_by_key(|device| device.width);
-    let [.., narrow, wide] = simulated.as_slice() else { return None };
-    let pairs = wide.rows.iter().filter_map(|row| {
-        let same =
-            |other: &&SummaryRow| other.kernel == row.kernel && other.parameters == row.parameters;
-        let twin = narrow.rows.iter().find(same)?;
-        Some((row, twin.efficiency?.0, row.efficiency?.0))
-    });
-    let (row, before, after) =
-        pairs.max_by(|a, b| (a.1 - a.2).abs().total_cmp(&(b.1 - b.2).abs()))?;
-    let (from, to) = (narrow.width?, wide.width?);
-    Some(if (before - after).abs() < 0.01 {
-        format!(
-            "At {to} lanes every kernel keeps the same part of its lanes active as at {from}, to within a \
-             hundredth."
-        )
-    } else {
-        format!(
-            "From {from} to {to} lanes the efficiency of {} goes from {:.1} % to {:.1} %, further than any \
-             other's.",
-            name(wide, row),
-            before * 100.0,
-            after * 100.0
-        )
-    })
 }
 
 /// Whether devices count what the simulator counts.

@@ -15,7 +15,7 @@ use super::names::parameters_text;
 use crate::{
     record::{
         Block, Counter, CountersFrom, Device, Dispatch, Flag, Measurement, Method, Output, Run,
-        ShaderTrust, Status, Tag, Trust, flag,
+        ShaderTrust, Shapes, Status, Tag, Trust, flag,
     },
     units::{BlockId, Nanoseconds, Ratio, Width},
 };
@@ -77,6 +77,8 @@ pub struct DeviceProfile {
     /// The efficiency under each schedule that was counted, the default one first; empty where the
     /// figures depend on none.
     pub schedules: Vec<Ratio>,
+    /// What other shapes of workgroups count, where they were tried.
+    pub shapes: Option<Shapes>,
     /// Every line with operations: the one that wastes most subgroup operations first, then by place.
     pub lines: Vec<LineProfile>,
 }
@@ -255,6 +257,7 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         counters_from: measurement.counters_from.clone(),
         dispatches: measurement.dispatches.clone(),
         schedules: schedules(measurement),
+        shapes: measurement.shapes.clone(),
         column,
         lines,
     }

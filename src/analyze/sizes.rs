@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use super::bandwidth::bandwidth;
 use super::names::{SIZE, device, device_label, family, parameters_text};
 use super::usual::{Usual, keep_usual_of_each};
-use crate::record::{Run, Status, Value};
+use crate::record::{Measurement, Run, Status, Value};
 
 /// The rates of a family's kernels on one device.
 #[derive(Clone, Debug, PartialEq)]
@@ -108,7 +108,8 @@ const PLOTS_MAX: usize = 6;
 pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
     let usual = Usual::from_run(run);
     let mut sweeps: IndexMap<[String; 3], (SizeSweep, IndexMap<String, usize>)> = IndexMap::new();
-    for measurement in run.measurements.iter().filter(|one| one.status == Status::Ok) {
+    let shown = |one: &&Measurement| one.status == Status::Ok && !one.for_widths;
+    for measurement in run.measurements.iter().filter(shown) {
         let Some(Value::Integer(n)) = measurement.parameters.get(SIZE) else { continue };
         let (Ok(n), Some(rate)) = (u64::try_from(*n), bandwidth(run, measurement)) else {
             continue;

@@ -115,7 +115,10 @@ pub enum TimeRatio {
 /// Makes the main table of `run`.
 pub fn summary(run: &Run) -> Summary {
     let rows = |device: &str| -> Vec<SummaryRow> {
-        let own = run.measurements.iter().filter(|measurement| measurement.device == device);
+        let own = run
+            .measurements
+            .iter()
+            .filter(|measurement| measurement.device == device && !measurement.for_widths);
         own.map(|measurement| row(run, measurement)).collect()
     };
     let devices = run

@@ -6,7 +6,7 @@
 use super::counts::{active_lanes_mean, active_lanes_mean_expected, efficiency};
 use super::names::{FORM, SIZE, device_label, family, is_simulated, parameters_text};
 use crate::{
-    record::{Run, Status},
+    record::{Measurement, Run, Status},
     units::{Ratio, Width},
 };
 use indexmap::IndexMap;
@@ -69,7 +69,8 @@ impl WidthSweep {
 /// Collects every counted measurement by kernel and width.
 pub fn width_sweep(run: &Run) -> WidthSweep {
     let mut series: IndexMap<(String, String), WidthSeries> = IndexMap::new();
-    for measurement in run.measurements.iter().filter(|one| one.status == Status::Ok) {
+    let shown = |one: &&Measurement| one.status == Status::Ok && !one.for_widths;
+    for measurement in run.measurements.iter().filter(shown) {
         let active = active_lanes_mean(measurement);
         let (Some(active), Some(width)) = (active, measurement.subgroup_width) else { continue };
         let Some(efficiency) = efficiency(Some(active), Some(width)) else { continue };

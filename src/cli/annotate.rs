@@ -7,6 +7,7 @@
 mod excerpt;
 mod look;
 mod machine;
+mod widths;
 
 use clap::builder::styling::Style;
 
@@ -63,6 +64,7 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     for device in profile.devices.iter().filter(|device| device.counters_from.is_some()) {
         text += &machine::counters(device, look);
     }
+    text += &widths::widths(profile, look);
     text += &advice_text(first, advice, look);
     text += &source(profile, first, look);
     text += &answer_times_text(profile, look);

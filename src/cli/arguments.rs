@@ -139,6 +139,10 @@ pub(crate) struct RunArguments {
     /// Seed of generated inputs
     #[arg(long, default_value_t = crate::kernel::SEED)]
     pub(crate) seed: u64,
+    /// With how many seeds `sim:32` and `sim:64` count, from --seed on: the interval of what 64 lanes
+    /// cost over 32
+    #[arg(long, default_value_t = 6, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub(crate) seeds: u32,
     /// Count only; take no times
     #[arg(long)]
     pub(crate) no_timing: bool,

@@ -25,6 +25,9 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
     let columns = terminal_columns();
     let line = format!("A is {}, B is {}", arguments.a.display(), arguments.b.display());
     writeln!(out, "{}", fold(&line, "", columns))?;
+    for sentence in &comparison.differing {
+        writeln!(out, "{}", fold(sentence, "", columns))?;
+    }
     if comparison.rows.is_empty() {
         writeln!(out, "The two have no launch in common.")?;
     } else {

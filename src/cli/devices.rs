@@ -27,6 +27,9 @@ pub(crate) struct Choice {
     on_processor: bool,
 }
 
+/// What the ids of simulators begin with.
+const SIMULATOR: &str = "sim";
+
 impl PartialEq for Choice {
     fn eq(&self, other: &Self) -> bool {
         self.id() == other.id()
@@ -49,7 +52,7 @@ impl Choice {
 
     /// The simulator at a width.
     pub(crate) fn simulator(width: Width) -> Option<Self> {
-        Some(Self::of_form(backends::by_prefix("sim")?, &width.to_string()))
+        Some(Self::of_form(backends::by_prefix(SIMULATOR)?, &width.to_string()))
     }
 
     /// The id.
@@ -60,6 +63,11 @@ impl Choice {
     /// Whether it has times, as a device has and the simulator has not.
     pub(crate) fn is_device(&self) -> bool {
         self.back_end.gives.times
+    }
+
+    /// Whether it is the simulator, at any width.
+    pub(crate) fn is_simulator(&self) -> bool {
+        self.back_end.prefix == SIMULATOR
     }
 
     /// Whether it runs kernels of this language.

@@ -18,15 +18,17 @@ pub(super) struct Sizes {
     pub(super) class: DeviceClass,
     /// The class that it has by itself: a simulator beside a GPU takes the GPU's sizes.
     pub(super) alone: DeviceClass,
+    /// Whether it is a simulator, which takes sweeps of its own.
+    pub(super) simulated: bool,
 }
 
 impl Sizes {
     pub(super) fn of_gpu(class: DeviceClass) -> Self {
-        Self { class, alone: DeviceClass::Gpu }
+        Self { class, alone: DeviceClass::Gpu, simulated: true }
     }
 
     /// The class whose defaults a kernel takes.
-    fn class_for(self, kernel: &Kernel) -> DeviceClass {
+    pub(super) fn class_for(self, kernel: &Kernel) -> DeviceClass {
         let small = kernel.description.small_on_simulator && self.class == DeviceClass::Gpu;
         if small { self.alone } else { self.class }
     }
@@ -60,19 +62,22 @@ pub(super) fn groups(
                     .map(|(name, value)| format!("{name}={value}"))
                     .collect();
                 let key = format!("{} {}", kernel.family(), names.join(" "));
-                (*kernel, own.clone(), key, chosen)
+                (*kernel, own.clone(), key, chosen, false)
             }));
-            let points = sweeps(kernel, &own, sizes.alone == DeviceClass::Gpu, &shared);
-            swept.extend(
-                points.into_iter().map(|(key, chosen)| (*kernel, own.clone(), key, chosen)),
-            );
+            let points = sweeps(kernel, &own, sizes, &shared);
+            let with_kernel =
+                |(key, chosen, for_widths)| (*kernel, own.clone(), key, chosen, for_widths);
+            swept.extend(points.into_iter().map(with_kernel));
         }
     }
     // A sweep may pass through the defaults, and a chosen value may collapse it: a point is taken
     // once, in the sweep that it is compared in.
-    for (kernel, own, key, chosen) in swept.into_iter().chain(alone) {
+    let (others, for_widths): (Vec<_>, Vec<_>) =
+        swept.into_iter().chain(alone).partition(|(.., for_widths)| !for_widths);
+    for (kernel, own, key, chosen, for_widths) in others.into_iter().chain(for_widths) {
         let launch = kernel.launch(sizes.class_for(kernel), &chosen, seed);
         let launch = launch.map_err(|error| impossible(&own, error))?;
+        let launch = Launch { for_widths, ..launch };
         let identity = (kernel.id.as_str(), launch.parameters.clone());
         if !known.contains(&identity) {
             known.push(identity);
@@ -80,6 +85,15 @@ pub(super) fn groups(
         }
     }
     Ok(groups.into_values().collect())
+}
+
+/// The launches by which kernels are compared across widths: their defaults at small sizes.
+pub(super) fn for_widths(kernels: &[&Kernel], seed: u64) -> Vec<Vec<Launch>> {
+    let launch = |kernel: &&Kernel| {
+        let launch = kernel.launch(DeviceClass::Quick, &BTreeMap::new(), seed).ok()?;
+        Some(vec![Launch { for_widths: true, ..launch }])
+    };
+    kernels.iter().filter_map(launch).collect()
 }
 
 /// The kernel that another is compared with, where it runs too.
@@ -216,15 +230,18 @@ fn nobody_has(name: &str, kernels: &[&Kernel]) -> String {
     format!("-a {name}: {who}{hint}\n{has}: {}", known.join(", "))
 }
 
-/// The points of a kernel's sweeps, each with its group's key; what `point` chose stays. What is not
+/// The points of a kernel's sweeps, each with its group's key and whether it is for comparing widths
+/// alone; what `point` chose stays. What is not
 /// `shared` with the kernel's baseline keeps a point from no group of the family's.
 fn sweeps(
     kernel: &Kernel,
     point: &BTreeMap<String, Value>,
-    gpu: bool,
+    sizes: Sizes,
     shared: &dyn Fn(&str) -> bool,
-) -> Vec<(String, BTreeMap<String, Value>)> {
-    let wanted = |sweep: &&Sweep| gpu || !sweep.gpu_only;
+) -> Vec<(String, BTreeMap<String, Value>, bool)> {
+    let gpu = sizes.alone == DeviceClass::Gpu;
+    let wanted =
+        |sweep: &&Sweep| (gpu || !sweep.gpu_only) && (sizes.simulated || !sweep.simulator_only);
     let mut all = Vec::new();
     for (index, sweep) in kernel.description.sweeps.iter().filter(wanted).enumerate() {
         let mut points = vec![point.clone()];
@@ -247,7 +264,8 @@ fn sweeps(
                 point.retain(|name, _| shared(name));
                 format!("{} sweep {point:?}", kernel.family())
             };
-            (if sweep.beside_family { beside() } else { own.clone() }, point)
+            let key = if sweep.beside_family { beside() } else { own.clone() };
+            (key, point, sweep.simulator_only)
         }));
     }
     all
@@ -270,7 +288,8 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
         let kernel = Kernel::parse("f/k", "", text).unwrap();
         let sizes = |groups: Vec<Vec<Launch>>| groups.iter().map(Vec::len).collect::<Vec<_>>();
         let made = |point: BTreeMap<String, Value>, alone: DeviceClass| {
-            let given = Sizes { class: DeviceClass::Quick, alone };
+            let simulated = alone == DeviceClass::Cpu;
+            let given = Sizes { class: DeviceClass::Quick, alone, simulated };
             sizes(groups(&[&kernel], &[point], given, 1).unwrap_or_default())
         };
         // Two by two, the defaults among them; on GPUs one more.

@@ -12,11 +12,12 @@ use super::catalogue;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
 use super::groups::{self, Sizes};
+use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{KernelNote, Method, Value};
 use crate::run::back_end::OpenOptions;
 use crate::run::launched::not_available;
-use crate::run::session::{Listener, Recording, SessionOptions};
+use crate::run::session::{Listener, Recording, RunOptions, SessionOptions};
 use crate::run::{CountRequest, RunError, Runner};
 use crate::statistics::StopRule;
 
@@ -40,6 +41,10 @@ pub(super) struct RunPlan<'a> {
     /// How what needs no child process is opened.
     here: OpenOptions,
     silence_max: Duration,
+    /// Whether the catalogue's other kernels are compared across widths too.
+    surveys: bool,
+    /// With how many seeds the two simulators that are compared count, the run's own among them.
+    seeds: u32,
     /// What is left out and why, a sentence each.
     pub(super) told: Vec<String>,
 }
@@ -88,6 +93,10 @@ pub(super) fn plan<'a>(
             ..OpenOptions::usual(false)
         },
         silence_max: Duration::from_secs(arguments.time_limit),
+        seeds: arguments.seeds,
+        surveys: arguments.kernels.is_empty()
+            && arguments.axis.is_empty()
+            && !arguments.no_counting,
         told: all_told,
     })
 }
@@ -114,8 +123,8 @@ fn session_options(
 impl RunPlan<'_> {
     /// What a record says of the kernels.
     pub(super) fn notes(&self) -> BTreeMap<String, KernelNote> {
-        let note = |kernel: &&Kernel| (kernel.id.clone(), kernel.description.note());
-        self.kernels.iter().map(note).collect()
+        let note = |kernel: &Kernel| (kernel.id.clone(), kernel.description.note());
+        self.kernels.iter().map(|kernel| note(kernel)).collect()
     }
 
     /// Runs everything, device by device.
@@ -140,7 +149,8 @@ impl RunPlan<'_> {
                 continue;
             }
             let sizes = self.sizes(&device, gpu);
-            let groups = groups::groups(&able, &self.points, sizes, self.seed)?;
+            let mut groups = groups::groups(&able, &self.points, sizes, self.seed)?;
+            groups.extend(self.surveyed(&device));
             self.run_device(&device, &groups, recording, listener);
             if listener.has_failed() {
                 break;
@@ -155,6 +165,19 @@ impl RunPlan<'_> {
         Ok(())
     }
 
+    /// Where the default set is run, the launches by which the catalogue's other kernels are compared
+    /// across widths: on the two simulators that are compared.
+    fn surveyed(&self, device: &Choice) -> Vec<Vec<Launch>> {
+        if !self.surveys || !is_compared(device) {
+            return Vec::new();
+        }
+        let known: Vec<&str> = self.kernels.iter().map(|kernel| kernel.id.as_str()).collect();
+        let others = self.catalogue.kernels().filter(|kernel| {
+            !known.contains(&kernel.id.as_str()) && kernel.description.compared_across_widths
+        });
+        groups::for_widths(&others.collect::<Vec<_>>(), self.seed)
+    }
+
     /// The sizes of a device's launches.
     fn sizes(&self, device: &Choice, gpu: bool) -> Sizes {
         let class = match (self.quick, gpu) {
@@ -162,7 +185,7 @@ impl RunPlan<'_> {
             (false, true) if !device.is_device() => DeviceClass::Gpu,
             (quick, _) => device.class(quick),
         };
-        Sizes { class, alone: device.class(false) }
+        Sizes { class, alone: device.class(false), simulated: device.is_simulator() }
     }
 
     /// Runs groups of launches on one device.
@@ -185,8 +208,57 @@ impl RunPlan<'_> {
             calibrate = false;
             Ok(Box::new(runner))
         };
-        recording.run_device(&device.id(), &mut open, groups, &self.options, listener);
+        let gpu = self.devices.iter().any(|d| d.class(false) == DeviceClass::Gpu);
+        let sizes = self.sizes(device, gpu);
+        let options = RunOptions {
+            session: self.options,
+            seeded: &|launch| self.seeded(device, sizes, launch),
+        };
+        recording.run_device_seeded(&device.id(), &mut open, groups, &options, listener);
     }
+
+    /// The launches whose counts say what other seeds make of one: on the two simulators that are
+    /// compared, and at the sizes of CPU drivers at most.
+    fn seeded(&self, device: &Choice, sizes: Sizes, launch: &Launch) -> Vec<Launch> {
+        if !is_compared(device) || !launch.depends_on_seed() {
+            return Vec::new();
+        }
+        let Some(kernel) = self.catalogue.kernel(&launch.kernel) else { return Vec::new() };
+        let small = small_of(kernel, sizes.class_for(kernel), launch);
+        let first = u64::from(small.parameters == launch.parameters);
+        let seeds = first..u64::from(self.seeds);
+        let seed = |number| Launch { seed: self.seed.wrapping_add(number), ..small.clone() };
+        seeds.map(seed).collect()
+    }
+}
+
+/// Whether a device is one of the simulators whose widths are compared.
+fn is_compared(device: &Choice) -> bool {
+    analyze::WIDTHS_COMPARED.map(Choice::simulator).contains(&Some(device.clone()))
+}
+
+/// The most elements of a launch that is counted with several seeds: 15 · 512, a multiple of every
+/// width, and of the runs and workgroups that whole grids of the catalogue are made of.
+const SEEDED_SIZE_MAX: i64 = 7680;
+
+/// A launch at no more than a CPU driver's default sizes, and of few elements, with the same parameters
+/// otherwise; itself where it is no larger, or has no smaller one.
+fn small_of(kernel: &Kernel, class: DeviceClass, launch: &Launch) -> Launch {
+    let (usual, least) = (kernel.defaults(class), kernel.defaults(DeviceClass::Cpu));
+    let mut chosen = launch.parameters.clone();
+    if class == DeviceClass::Gpu {
+        chosen.retain(|name, value| {
+            let sized = usual.get(name) != least.get(name);
+            !sized || least.get(name).is_some_and(|least| *value < *least)
+        });
+    }
+    let elements = chosen.get(analyze::SIZE).or_else(|| least.get(analyze::SIZE));
+    if let Some(Value::Integer(elements)) = elements {
+        let elements = (*elements).min(SEEDED_SIZE_MAX);
+        chosen.insert(analyze::SIZE.to_owned(), Value::Integer(elements));
+    }
+    let small = kernel.launch(DeviceClass::Cpu, &chosen, launch.seed);
+    small.unwrap_or_else(|_| launch.clone())
 }
 
 /// The simulator at the width of a device that was opened.

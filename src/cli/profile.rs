@@ -17,7 +17,7 @@ use super::{export, foreign, render};
 use crate::analyze::{self, Condition};
 use crate::kernel::{Catalogue, Description, Launch, Workgroups};
 use crate::program::ProgramError;
-use crate::record::{Flag, Measurement, Method, Run, ScheduleCounts, Tag, flag};
+use crate::record::{Flag, Measurement, Method, Run, ScheduleCounts, Shapes, Status, Tag, flag};
 use crate::run::back_end::OpenOptions;
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::files::FILE_BYTES_MAX;
@@ -26,6 +26,7 @@ use crate::run::profile::repeated::RepeatedRunner;
 use crate::run::profile::template::template;
 use crate::run::profile::{ProfileError, ProfileRequest};
 use crate::run::session::{Listener, Recording, SessionOptions};
+use crate::run::shapes;
 use crate::run::simulator::SimulatorRunner;
 use crate::run::trust;
 use crate::run::{CountRequest, RunError, RunErrorKind, Runner, caught};
@@ -74,6 +75,7 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
         count(choice, &launch, arguments, &catalogue, &mut recording, &mut watch);
         if recording.run.measurements.len() > measured {
             count_schedules(&launch, arguments, &mut recording, &mut watch);
+            count_shapes(&launch, arguments, &mut recording, &mut watch);
         }
         if watch.has_failed() {
             break;
@@ -362,6 +364,36 @@ fn count_schedules(
             }
         }
     }
+    watch.replace_last(last);
+}
+
+/// Counts the same invocations in workgroups of other shapes, where one of the two simulators that are
+/// compared was asked last.
+fn count_shapes(
+    launch: &Launch,
+    arguments: &ProfileArguments,
+    recording: &mut Recording,
+    watch: &mut Watch,
+) {
+    let Run { devices, measurements, .. } = &mut recording.run;
+    let Some(last) = measurements.last_mut().filter(|last| last.status == Status::Ok) else {
+        return;
+    };
+    let device = devices.iter().find(|device| device.id == last.device && device.is_simulator());
+    let width = device.and_then(|device| device.subgroup_width_run);
+    let Some(width) = width.filter(|width| analyze::WIDTHS_COMPARED.contains(width)) else {
+        return;
+    };
+    watch.doing(&format!("{}: other shapes of workgroups", last.device));
+    last.shapes = Some(if flag::has(&last.flags, &Tag::DependsOnSchedule) {
+        let why = "what it does depends on the order of workgroups";
+        Shapes { refused: Some(why.to_owned()), tried: Vec::new() }
+    } else {
+        let operations = analyze::Work::from_measurement(last).subgroup_operations;
+        let mut simulator = SimulatorRunner::new(width, arguments.steps).strict(arguments.strict);
+        let operations = u64::try_from(operations).unwrap_or(u64::MAX);
+        shapes::try_shapes(&mut simulator, launch, operations)
+    });
     watch.replace_last(last);
 }
 

@@ -116,9 +116,15 @@ fn wrong(measurement: &Measurement) -> bool {
     measurement.output == Output::Mismatch || barrier
 }
 
+/// How many sentences about widths stand above the tables; the page has all.
+const SENTENCES_AT_TOP: usize = 3;
+
 /// Every table of a run, how its devices agree with the simulator, and where kernels pay.
 pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failure> {
     let columns = terminal_columns();
+    for sentence in analyze::width_sentences(run).iter().take(SENTENCES_AT_TOP) {
+        writeln!(out, "{}", fold(sentence, "", columns))?;
+    }
     for (_, table) in present::tables(run) {
         writeln!(out, "{}", table.to_screen(columns))?;
     }

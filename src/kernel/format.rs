@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use super::condition::Condition;
 use super::error::KernelError;
 use crate::layout::ScalarType;
-use crate::record::{Axis, Divergence, FigureNote, Reading, StageNote, Value};
+use crate::record::{Axis, Divergence, FigureNote, GrainNote, Reading, StageNote, Value};
 
 /// A kernel's description.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -42,6 +42,10 @@ pub struct Description {
     /// Whether `lanescope run` without names runs it; doctor's self-test kernels are not.
     #[serde(default = "yes")]
     pub in_default_set: bool,
+    /// Whether the default run counts it on simulators to compare widths, where it does not run it
+    /// otherwise.
+    #[serde(default = "yes")]
+    pub compared_across_widths: bool,
     /// Whether it can be dispatched again and again without a reset.
     #[serde(default)]
     pub repeatable: bool,
@@ -124,6 +128,9 @@ pub struct Description {
     /// What its launches are read as beside, where they need a table of their own.
     #[serde(default, deserialize_with = "strict")]
     pub reading: Option<Reading>,
+    /// The parameter that says how far neighbours go the same way, where it has one.
+    #[serde(default, deserialize_with = "strict")]
+    pub grain: Option<GrainNote>,
 }
 
 /// Reads what the record has a type for, and refuses a key that the type does not have: records are read
@@ -324,6 +331,10 @@ pub struct Sweep {
     /// Whether it is left out on CPU drivers and on the simulator, which have no such thing to show.
     #[serde(default)]
     pub gpu_only: bool,
+    /// Whether simulators alone take it, to compare widths: counts at many points, where times at a few
+    /// say enough. It is left out of the tables of single devices.
+    #[serde(default)]
+    pub simulator_only: bool,
 }
 
 /// A parameter's default.
@@ -607,6 +618,10 @@ pub struct BlockDescription {
     /// Mean active lanes, a formula in `W` and the parameters, or one for each value of a parameter;
     /// nothing is expected at values that have none.
     pub active_lanes_mean: ByParameter<Formula>,
+    /// Names for parts of the formulas, `["name", "formula"]` each: a formula may use those before it,
+    /// `W` and the parameters.
+    #[serde(default)]
+    pub terms: Vec<[String; 2]>,
     /// Exact issues of each block of the label, a formula in `W` and the parameters; given where
     /// they follow from the shader alone.
     pub issues: Option<Formula>,

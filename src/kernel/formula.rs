@@ -6,11 +6,36 @@
 use std::collections::BTreeMap;
 
 use exmex::prelude::*;
+use exmex::{BinOp, FloatOpsFactory, MakeOperators, Operator};
 
 use super::format::Formula;
 
 /// Values by name.
 pub type Names = BTreeMap<String, f64>;
+
+/// What formulas know: exmex's operators of floats, and the greatest common divisor of whole numbers.
+#[derive(Clone, Debug)]
+struct Operators;
+
+impl MakeOperators<f64> for Operators {
+    fn make<'a>() -> Vec<Operator<'a, f64>> {
+        let mut operators = FloatOpsFactory::<f64>::make();
+        let gcd = BinOp { apply: gcd, prio: 0, is_commutative: true };
+        operators.push(Operator::make_bin("gcd", gcd));
+        operators
+    }
+}
+
+/// The greatest common divisor of two whole numbers, by Euclid's algorithm; not a number for others.
+fn gcd(mut a: f64, mut b: f64) -> f64 {
+    if a.fract() != 0.0 || b.fract() != 0.0 {
+        return f64::NAN;
+    }
+    while b != 0.0 {
+        (a, b) = (b, a % b);
+    }
+    a.abs()
+}
 
 /// Works out a formula.
 ///
@@ -33,7 +58,7 @@ pub fn evaluate(formula: &Formula, names: &Names) -> Result<f64, String> {
 ///
 /// As [`evaluate`].
 pub fn evaluate_text(text: &str, names: &Names) -> Result<f64, String> {
-    let parsed = exmex::parse::<f64>(text)
+    let parsed = FlatEx::<f64, Operators>::parse(text)
         .map_err(|error| format!("the formula `{text}` does not parse: {error}"))?;
     let values: Vec<f64> = parsed
         .var_names()

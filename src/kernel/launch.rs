@@ -65,6 +65,9 @@ pub struct Launch {
     pub expected: BTreeMap<String, ExpectedBlock>,
     /// Why counts need not agree between devices; `None` where they must.
     pub exempt_from_agreement: Option<String>,
+    /// Whether it is counted to compare widths alone, and shown nowhere else.
+    #[serde(default)]
+    pub for_widths: bool,
 }
 
 /// A buffer of a launch.
@@ -85,6 +88,9 @@ pub struct Buffer {
 /// What is expected of a block: formulas in `W` and the parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExpectedBlock {
+    /// Names that the formulas use beside `W` and the parameters, each with its formula, in order.
+    #[serde(default)]
+    pub terms: Vec<[String; 2]>,
     /// Mean active lanes, in lanes.
     pub active_lanes_mean: String,
     /// Exact issues, where the shader alone gives them.
@@ -109,6 +115,15 @@ impl Launch {
         generate::contents(&buffer.fill, self.seed, &buffer.name, buffer.size)
     }
 
+    /// Whether another seed gives other contents.
+    pub fn depends_on_seed(&self) -> bool {
+        self.buffers.iter().any(|buffer| match &buffer.fill {
+            Fill::Uniform { low, high, .. } => low < high,
+            Fill::Skewed { .. } | Fill::Default { .. } => true,
+            Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
+        })
+    }
+
     /// The expected mean active lanes of the blocks labelled `label` at a width, where the kernel
     /// says what it expects.
     ///
@@ -121,7 +136,7 @@ impl Launch {
         width: Width,
     ) -> Result<Option<f64>, String> {
         let Some(block) = self.expected.get(label) else { return Ok(None) };
-        self.at_width(&block.active_lanes_mean, width).map(Some)
+        self.at_width(block, &block.active_lanes_mean, width).map(Some)
     }
 
     /// The exact issues and lanes of each block labelled `label` at a width, where the kernel's
@@ -131,17 +146,18 @@ impl Launch {
     ///
     /// A sentence that quotes the formula, when it cannot be worked out.
     pub fn counts_expected(&self, label: &str, width: Width) -> Result<Option<(f64, f64)>, String> {
-        let Some(ExpectedBlock { issues: Some(issues), lanes: Some(lanes), .. }) =
-            self.expected.get(label)
-        else {
-            return Ok(None);
-        };
-        Ok(Some((self.at_width(issues, width)?, self.at_width(lanes, width)?)))
+        let Some(block) = self.expected.get(label) else { return Ok(None) };
+        let (Some(issues), Some(lanes)) = (&block.issues, &block.lanes) else { return Ok(None) };
+        Ok(Some((self.at_width(block, issues, width)?, self.at_width(block, lanes, width)?)))
     }
 
-    fn at_width(&self, formula: &str, width: Width) -> Result<f64, String> {
+    fn at_width(&self, block: &ExpectedBlock, formula: &str, width: Width) -> Result<f64, String> {
         let mut names = numbers(&self.parameters);
         names.insert("W".to_owned(), f64::from(width.lanes()));
+        for [name, term] in &block.terms {
+            let value = formula::evaluate_text(term, &names)?;
+            names.insert(name.clone(), value);
+        }
         formula::evaluate_text(formula, &names)
     }
 }
@@ -220,6 +236,7 @@ pub fn build(
         shown,
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
+        for_widths: false,
     })
 }
 
@@ -275,6 +292,7 @@ fn expected_blocks(
         .iter()
         .filter_map(|(label, block)| {
             let block = ExpectedBlock {
+                terms: block.terms.clone(),
                 active_lanes_mean: block.active_lanes_mean.choose(parameters)?.to_string(),
                 issues: block.issues.as_ref().map(Formula::to_string),
                 lanes: block.lanes.as_ref().map(Formula::to_string),

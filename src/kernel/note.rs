@@ -37,6 +37,7 @@ impl Description {
             divergence: self.divergence.clone(),
             figures: self.figures.clone(),
             reading: self.reading.clone(),
+            grain: self.grain.clone(),
         }
     }
 }

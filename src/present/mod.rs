@@ -14,6 +14,7 @@ mod table;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod width_costs;
 
 pub use cell::{Cell, NONE, counted, percent, workgroups};
 pub use figures::{Drawing, Figure, figures};
@@ -22,3 +23,4 @@ pub use tables::{
     Section, comparison, crossovers, devices, model, peers, profile_table, side_by_side, summary,
     summary_plain, tables, width_reported,
 };
+pub use width_costs::{kernel_costs, machine_models, width_costs};

@@ -2,10 +2,11 @@
 //!
 //! Input: a run, or a table of `analyze`. Output: [`Table`]s, each with the section it belongs to.
 
-use super::{Cell, Column, Table};
+use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
-    self, Comparison, CrossoverTable, DeviceProfile, DeviceSummary, Missing, ModelRow, ModelTable,
-    SideBySide, SideRow, Summary, SummaryRow, TimeRatio, parameters_text, short_name,
+    self, Comparison, ComparisonRow, CrossoverTable, DeviceProfile, DeviceSummary, Missing,
+    ModelRow, ModelTable, SideBySide, SideRow, Summary, SummaryRow, TimeRatio, parameters_text,
+    short_name,
 };
 use crate::record::{Device, PeerRow, Run, Status};
 use crate::units::{Nanoseconds, Ratio, Width};
@@ -18,6 +19,8 @@ const ROWS_MAX: usize = 200;
 pub enum Section {
     /// The devices.
     Devices,
+    /// What launches cost at each width.
+    Widths,
     /// Every measurement of a device.
     Summary,
     /// The same launches by every instrument.
@@ -31,6 +34,9 @@ pub enum Section {
 /// Every table of a run, in the order in which they are shown.
 pub fn tables(run: &Run) -> Vec<(Section, Table)> {
     let mut found = vec![(Section::Devices, devices(&run.devices))];
+    let costs = analyze::width_costs(run);
+    let of_widths = [kernel_costs(&costs), width_costs(&costs), machine_models(&costs)];
+    found.extend(of_widths.into_iter().flatten().map(|table| (Section::Widths, table)));
     for device in analyze::summary(run).devices.iter().filter(|device| !device.rows.is_empty()) {
         found.push((Section::Summary, summary(device, ROWS_MAX)));
     }
@@ -398,6 +404,7 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
         Column::figures("active lanes"),
         Column::figures("efficiency"),
         Column::figures("subgroup operations"),
+        Column::figures("lane slots"),
         Column::words("counts"),
         Column::words("trust"),
         Column::words("worst"),
@@ -415,6 +422,9 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
             Cell::from_option(mean, Cell::Lanes),
             Cell::from_option(device.efficiency(), Cell::Percent),
             Cell::from_option(mean, |_| Cell::Count(work.subgroup_operations)),
+            Cell::from_option(device.column.width.filter(|_| mean.is_some()), |width| {
+                Cell::Count(work.lane_slots(width))
+            }),
             if failed {
                 Cell::text("failed")
             } else {
@@ -443,9 +453,13 @@ pub fn comparison(comparison: &Comparison) -> Table {
         Column::figures("time B"),
         Column::figures("time B / A").with_notes(),
         Column::figures("subgroup operations B / A"),
+        Column::figures("lane slots A"),
+        Column::figures("lane slots B"),
+        Column::figures("lane slots B / A"),
         Column::words("flags").below(),
     ];
     let mut table = Table::new("", columns);
+    let one_width = |row: &ComparisonRow| row.widths[0] == row.widths[1];
     for row in &comparison.rows {
         let width = |width: Option<Width>| Cell::from_option(width, Cell::Width);
         let lanes = |lanes: Option<f64>| Cell::from_option(lanes, Cell::Lanes);
@@ -464,11 +478,25 @@ pub fn comparison(comparison: &Comparison) -> Table {
             Cell::from_option(row.time_ratio.as_ref(), |ratio| {
                 Cell::Between(ratio.ratio, [ratio.interval.low, ratio.interval.high])
             }),
-            Cell::from_option(row.subgroup_operations_ratio, Cell::Factor),
+            Cell::from_option(
+                row.subgroup_operations_ratio.filter(|_| one_width(row)),
+                Cell::Factor,
+            ),
+            Cell::from_option(row.lane_slots[0].filter(|_| !one_width(row)), Cell::Count),
+            Cell::from_option(row.lane_slots[1].filter(|_| !one_width(row)), Cell::Count),
+            Cell::from_option(row.lane_slots_ratio.filter(|_| !one_width(row)), Cell::Factor),
             Cell::Flags(row.flags.clone()),
         ]);
     }
-    table
+    table.without_empty(&[
+        "time A",
+        "time B",
+        "time B / A",
+        "subgroup operations B / A",
+        "lane slots A",
+        "lane slots B",
+        "lane slots B / A",
+    ])
 }
 
 /// The library's functions beside what a CUDA user would pick.

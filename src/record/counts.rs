@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{BlockId, Executions, Lanes};
+use crate::units::{BlockId, Executions, Lanes, Parts};
 
 /// What the lanes of one subgroup did in its first operations, as the simulator saw it: a step for each block
 /// that it executed, until there were 256 operations.
@@ -38,6 +38,9 @@ pub struct Block {
     pub lanes: Lanes,
     /// Element k: executions with k + 1 active lanes; nothing where not taken.
     pub histogram: Option<Vec<u64>>,
+    /// The parts of 16 and of 32 neighbouring lanes that had an active lane, summed over the
+    /// executions: `of_16`, `of_32`. Of simulators of 64 lanes and more; `None` elsewhere.
+    pub parts: Option<Parts>,
     /// The mean active lanes that the kernel's author expects at this width, in lanes.
     pub active_lanes_mean_expected: Option<f64>,
 }

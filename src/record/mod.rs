@@ -13,7 +13,7 @@
 //! - What the program says of a dispatch's blocks ([`BlockCode`]) is stored once a file, however many
 //!   dispatches and measurements it concerns: `block_tables` has, by the SHA-256 of its own JSON, a
 //!   list of rows in the order of block numbers; a dispatch names its table as `block_table`, and its
-//!   `blocks` have `executions`, `lanes`, and where they were taken `histogram` and
+//!   `blocks` have `executions`, `lanes`, and where they were taken `histogram`, `parts` and
 //!   `active_lanes_mean_expected`, in the same order. Counts by source line follow from both, see
 //!   [`Dispatch::lines`].
 //! - Integers that may exceed 2^53 are still JSON numbers: read them as 64-bit integers.
@@ -41,8 +41,8 @@ pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, Teste
 pub use flag::{Flag, Tag};
 pub use machine::{Counter, CountersFrom, Instruction, MachineCode};
 pub use note::{
-    Axis, CountedArms, Divergence, FigureLine, FigureNote, FigureY, KernelNote, Published,
-    PublishedSpeedup, Reading, StageNote,
+    Axis, CountedArms, Divergence, FigureLine, FigureNote, FigureY, GrainNote, KernelNote,
+    Published, PublishedSpeedup, Reading, StageNote,
 };
 pub use outcome::{Limit, LimitOf, Output, RunErrorKind, Status};
 pub use peers::{PEERS_SCHEMA, PeerRow, Peers};
@@ -200,6 +200,9 @@ pub struct Measurement<D = Dispatch> {
     pub parameters: BTreeMap<String, Value>,
     /// The seed of the generated inputs.
     pub seed: u64,
+    /// Whether it was counted to compare widths alone: tables of single devices leave it out.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub for_widths: bool,
     /// How it ended.
     pub status: Status,
     /// Why it failed, or which outputs differ; `null` where nothing went wrong.
@@ -242,6 +245,14 @@ pub struct Measurement<D = Dispatch> {
     /// others were asked for; else absent. All else is of the default schedule.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub schedules: Vec<ScheduleCounts>,
+    /// What other seeds of the generated inputs make of it, on simulators, where several were asked
+    /// for; absent where its counts do not depend on the seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<Seeds>,
+    /// What the same invocations cost in workgroups of other shapes, on simulators, where that was
+    /// tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shapes: Option<Shapes>,
     /// Times, where the device was timed.
     pub time: Option<Time>,
     /// Bytes that one launch must read and write however it is done, as the kernel says: its time
@@ -287,6 +298,7 @@ impl<D> Measurement<D> {
             kernel: self.kernel,
             parameters: self.parameters,
             seed: self.seed,
+            for_widths: self.for_widths,
             status: self.status,
             error: self.error,
             error_kind: self.error_kind,
@@ -302,6 +314,8 @@ impl<D> Measurement<D> {
             efficiency_ratio: self.efficiency_ratio,
             trace: self.trace,
             schedules: self.schedules,
+            seeds: self.seeds,
+            shapes: self.shapes,
             time: self.time,
             bytes_moved_min: self.bytes_moved_min,
             outputs_shown: self.outputs_shown,
@@ -311,6 +325,49 @@ impl<D> Measurement<D> {
             flags: self.flags,
         })
     }
+}
+
+/// What a launch counts with other seeds of its generated inputs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Seeds {
+    /// The parameters that it was counted at: those of the measurement, but for the sizes, which
+    /// may be smaller.
+    pub parameters: BTreeMap<String, Value>,
+    /// The work of each seed, in the order of seeds.
+    pub counts: Vec<SeedCounts>,
+}
+
+/// The work of a launch with one seed, without dispatches that only set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeedCounts {
+    /// The seed.
+    pub seed: u64,
+    /// Σ operations × executions.
+    pub subgroup_operations: u64,
+    /// Σ operations × active lanes.
+    pub lane_operations: u64,
+}
+
+/// A launch in workgroups of other shapes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shapes {
+    /// Why none was tried, a clause; absent where they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<String>,
+    /// What each shape counted.
+    #[serde(default)]
+    pub tried: Vec<ShapeCounts>,
+}
+
+/// The work of a launch in workgroups of one shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShapeCounts {
+    /// Invocations a workgroup along x, y and z.
+    pub workgroup_size: [u32; 3],
+    /// Σ operations × executions.
+    pub subgroup_operations: u64,
+    /// Σ operations × active lanes.
+    pub lane_operations: u64,
 }
 
 /// What a launch counted under another schedule of the simulator's workgroups.
@@ -355,7 +412,7 @@ impl Measurement {
         for (dispatch, totals) in other.dispatches.iter_mut().zip(&schedule.blocks) {
             for (block, totals) in dispatch.blocks.iter_mut().zip(totals) {
                 (block.executions, block.lanes) = (totals.executions, totals.lanes);
-                block.histogram = None;
+                (block.histogram, block.parts) = (None, None);
             }
         }
         other

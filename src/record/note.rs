@@ -56,6 +56,23 @@ pub struct KernelNote {
     /// What its launches are read as beside, where its outputs or times need a table of their own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Reading>,
+    /// The parameter that says how far neighbours go the same way, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grain: Option<GrainNote>,
+}
+
+/// A parameter that says how far neighbours go the same way.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GrainNote {
+    /// The parameter, a number.
+    pub parameter: String,
+    /// What sentences about it begin with, such as `Two arms in runs of neighbours`.
+    pub words: String,
+    /// What stands before its values, such as `runs of`.
+    pub of: String,
+    /// The parameters whose values have sentences of their own, with words for each value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub beside: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 /// A parameter of a kernel along which it is asked where it pays.
@@ -151,7 +168,8 @@ pub struct FigureNote {
     /// The parameter of which only the usual value is drawn where it was measured, unsaid in names.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub usual: Option<String>,
-    /// The name of a curve, with `{parameter}` for values and `{kernel}` for the short name.
+    /// The name of a curve, with `{parameter}` for values, `{kernel}` for the short name and `{W}` for
+    /// the width.
     pub series: String,
     /// What stands in a curve's name for a parameter's value, by parameter, then by value or
     /// `others`.
@@ -186,6 +204,8 @@ pub enum FigureY {
     WorkOfFirst,
     /// Mean active lanes over the width, in percent.
     Efficiency,
+    /// Lane slots over lane operations: what each lane that worked cost; 1 is no waste.
+    SlotsPerLaneOperation,
 }
 
 /// A curve that is worked out: y = x, up to a bound.

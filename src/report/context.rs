@@ -29,6 +29,9 @@ pub(super) struct Context {
     runs: Vec<RunText>,
     /// Nothing where no device was opened.
     devices: Option<TableText>,
+    /// When 64 lanes cost more than 32, a sentence each; empty where nothing was counted at both.
+    width_sentences: Vec<String>,
+    width_costs: Vec<TableText>,
     summaries: Vec<TableText>,
     side_by_side: Vec<TableText>,
     /// Where kernels pay, a sentence each; empty where nothing is compared.
@@ -123,6 +126,8 @@ pub(super) fn context(
         misses: analyze::misses(joined, &summary).iter().map(miss).collect(),
         runs: runs.iter().map(run).collect(),
         devices: of(Section::Devices).pop().filter(|_| !joined.devices.is_empty()),
+        width_sentences: analyze::width_sentences(joined),
+        width_costs: of(Section::Widths),
         summaries: of(Section::Summary),
         side_by_side: of(Section::Instruments),
         sentences: analyze::crossover_sentences(joined),

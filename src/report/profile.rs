@@ -5,6 +5,7 @@
 //! here but lengths of bars.
 
 mod machine;
+mod widths;
 
 use std::collections::BTreeMap;
 
@@ -26,6 +27,7 @@ use crate::{
     units::{Ratio, Width},
 };
 use machine::{CountersText, MachineText};
+use widths::{WidthsText, widths};
 
 /// The template's name; its ending turns HTML escaping on.
 const TEMPLATE: &str = "profile.html";
@@ -48,6 +50,8 @@ struct Page {
     devices: Vec<DeviceCard>,
     /// The labels of the devices that the source's columns belong to.
     columns: Vec<String>,
+    /// What 64 lanes cost over 32; `None` where both were not simulated.
+    widths: Option<WidthsText>,
     advice: Vec<AdviceText>,
     /// The devices that the advice's columns belong to.
     advised: Vec<String>,
@@ -204,6 +208,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         records: run.devices.iter().filter(|device| shown(&device.id)).map(record).collect(),
         devices: profile.devices.iter().map(card).collect(),
         columns: counted.iter().map(|device| device.column.label.clone()).collect(),
+        widths: widths(profile),
         advice: advices(profile, advice, &advised),
         advised: advised.iter().map(|device| device.column.label.clone()).collect(),
         trace: analyze::trace_of(run, &profile.kernel)

@@ -13,8 +13,8 @@ use crate::kernel::{KernelLanguage, Launch, Workgroups};
 use crate::program::Program;
 use crate::program::loops::{self, CutLoops, LoopCounts};
 use crate::record::{
-    Block, BlockCode, Device, Dispatch, Flag, Measurement, Method, Output, RuntimeChecks, Source,
-    Status, Tag,
+    Block, BlockCode, Device, Dispatch, Flag, Measurement, Method, Output, RuntimeChecks,
+    SeedCounts, Seeds, Source, Status, Tag,
 };
 use crate::units::{Ratio, Width};
 
@@ -27,6 +27,8 @@ pub struct Results {
     pub timed: Option<Timed>,
     /// What hardware counters gave, where they were asked for and the device has any.
     pub collected: Option<Collected>,
+    /// What other seeds gave, where they were asked for.
+    pub seeds: Option<Seeds>,
     /// What went wrong.
     pub error: Option<RunError>,
 }
@@ -50,7 +52,7 @@ pub fn measurement(
     launch: &Launch,
     results: Results,
 ) -> Result<Measurement, RunError> {
-    let Results { counted, timed, collected, error } = results;
+    let Results { counted, timed, collected, seeds, error } = results;
     let native = launch.language() == KernelLanguage::Cuda;
     let programs = if native { Vec::new() } else { programs(launch)? };
     let mut counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
@@ -86,6 +88,7 @@ pub fn measurement(
         kernel: launch.kernel.clone(),
         parameters: launch.parameters.clone(),
         seed: launch.seed,
+        for_widths: launch.for_widths,
         status: if error.is_some() { Status::Failed } else { Status::Ok },
         error_kind: error.as_ref().map(|error| error.kind),
         limit: error.as_ref().and_then(|error| error.limit),
@@ -106,6 +109,8 @@ pub fn measurement(
         dispatches,
         trace: counted.as_ref().and_then(|counted| counted.trace.clone()),
         schedules: Vec::new(),
+        seeds,
+        shapes: None,
         time: timed.and_then(|timed| timed.time),
         bytes_moved_min: launch.bytes,
         outputs_shown: counted.map(|counted| counted.outputs_shown).unwrap_or_default(),
@@ -178,17 +183,42 @@ fn cut_loops(
     )
 }
 
+/// The subgroup operations and the lane operations of the dispatches that do not only set up.
+pub(super) fn work(dispatches: &[Dispatch]) -> (u128, u128) {
+    let worked = dispatches.iter().filter(|dispatch| !dispatch.setup);
+    worked.flat_map(|dispatch| &dispatch.blocks).fold((0, 0), |(subgroups, lanes), block| {
+        let operations = u128::from(block.operations);
+        let executed = operations * u128::from(block.executions.0);
+        (subgroups + executed, lanes + operations * u128::from(block.lanes.0))
+    })
+}
+
+/// The work that a launch with another seed counted.
+///
+/// # Errors
+///
+/// As [`measurement`].
+pub fn seed_counts(
+    device: &Device,
+    launch: &Launch,
+    counted: Counted,
+) -> Result<SeedCounts, RunError> {
+    let results = Results { counted: Some(counted), ..Results::default() };
+    let (subgroups, lanes) = work(&measurement(device, launch, results)?.dispatches);
+    let whole = |sum: u128| {
+        let message = "the work of a seed does not fit into 64 bits";
+        u64::try_from(sum).map_err(|_| RunError::new(RunErrorKind::Unsupported, message))
+    };
+    Ok(SeedCounts {
+        seed: launch.seed,
+        subgroup_operations: whole(subgroups)?,
+        lane_operations: whole(lanes)?,
+    })
+}
+
 /// The mean active lanes over the dispatches that do not only set up.
 fn mean(dispatches: &[Dispatch]) -> Option<f64> {
-    let worked = dispatches.iter().filter(|dispatch| !dispatch.setup);
-    let (subgroups, lanes) = worked.flat_map(|dispatch| &dispatch.blocks).fold(
-        (0_u128, 0_u128),
-        |(subgroups, lanes), block| {
-            let operations = u128::from(block.operations);
-            let executed = operations * u128::from(block.executions.0);
-            (subgroups + executed, lanes + operations * u128::from(block.lanes.0))
-        },
-    );
+    let (subgroups, lanes) = work(dispatches);
     #[expect(clippy::cast_precision_loss, reason = "a mean of counts is shown to a few digits")]
     (subgroups != 0).then(|| lanes as f64 / subgroups as f64)
 }
@@ -251,6 +281,7 @@ fn dispatch(
             executions: count.issues,
             lanes: count.lanes,
             histogram: count.histogram.clone(),
+            parts: count.parts,
             active_lanes_mean_expected: expected,
         });
     }

@@ -18,6 +18,7 @@
 //! | `radv` | AMD's machine code, compiled by Mesa's RADV and executed; Linux |
 //! | [`sampling`] | which sample next, how often, until when |
 //! | [`session`] | device by device, launch by launch; failures; fresh children |
+//! | [`shapes`] | the same invocations in workgroups of other shapes, on the simulator |
 //! | [`self_test`] | doctor's checks of counting |
 //! | [`simulator`] | the `Runner` of `sim:W` |
 //! | [`trust`] | how far a shader's counts on a device can be trusted |
@@ -37,6 +38,7 @@ pub mod radv;
 pub mod sampling;
 pub mod self_test;
 pub mod session;
+pub mod shapes;
 pub mod simulator;
 pub mod trust;
 pub mod wgpu;

@@ -7,10 +7,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::measure::{Results, measurement, source};
+use super::measure::{Results, measurement, seed_counts, source};
 use super::{CountRequest, RunError, RunErrorKind, Runner, TimeOptions, caught};
 use crate::kernel::Launch;
-use crate::record::{Device, Measurement, Run, Source};
+use crate::record::{Device, Measurement, Run, Seeds, Source};
 
 /// What to do with each launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,6 +25,22 @@ pub struct SessionOptions {
     pub noise_ratio_max: f64,
     /// Whether to read hardware counters too, after timing.
     pub hardware_counters: bool,
+}
+
+/// What to do, and which launches say what other seeds make of one.
+#[derive(Clone, Copy)]
+pub struct RunOptions<'a> {
+    /// What to do with each launch.
+    pub session: SessionOptions,
+    /// The launches with other seeds that are counted beside one; they are neither timed nor
+    /// measurements of their own.
+    pub seeded: &'a dyn Fn(&Launch) -> Vec<Launch>,
+}
+
+impl std::fmt::Debug for RunOptions<'_> {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("RunOptions").field("session", &self.session).finish_non_exhaustive()
+    }
 }
 
 /// Who hears what happens.
@@ -73,9 +89,23 @@ impl Recording {
         options: &SessionOptions,
         listener: &mut dyn Listener,
     ) {
+        let options = RunOptions { session: *options, seeded: &|_| Vec::new() };
+        self.run_device_seeded(id, open, groups, &options, listener);
+    }
+
+    /// Runs groups of launches on the device with an id, counts other seeds beside them, and records
+    /// what comes of it.
+    pub fn run_device_seeded(
+        &mut self,
+        id: &str,
+        open: &mut Open<'_>,
+        groups: &[Vec<Launch>],
+        options: &RunOptions<'_>,
+        listener: &mut dyn Listener,
+    ) {
         listener.opening(id);
         let mut recorder = Recorder { run: &mut self.run, listener };
-        match run_device(open, groups, options, &mut recorder) {
+        match run_device_seeded(open, groups, options, &mut recorder) {
             Ok(()) => self.opened += 1,
             Err(error) => {
                 self.unopened += 1;
@@ -133,10 +163,21 @@ pub fn run_device(
     options: &SessionOptions,
     listener: &mut dyn Listener,
 ) -> Result<(), RunError> {
+    let options = RunOptions { session: *options, seeded: &|_| Vec::new() };
+    run_device_seeded(open, groups, &options, listener)
+}
+
+fn run_device_seeded(
+    open: &mut Open<'_>,
+    groups: &[Vec<Launch>],
+    options: &RunOptions<'_>,
+    listener: &mut dyn Listener,
+) -> Result<(), RunError> {
+    let RunOptions { session: options, seeded } = options;
     let runner = open()?;
     listener.device(runner.device());
     let device = runner.device().clone();
-    let mut session = Session { device, open, runner: Some(runner), listener, options };
+    let mut session = Session { device, open, runner: Some(runner), listener, options, seeded };
     let counted: Vec<Vec<Results>> = groups
         .iter()
         .map(|group| group.iter().map(|launch| session.count(launch)).collect())
@@ -162,6 +203,7 @@ struct Session<'a, 'b> {
     runner: Option<Box<dyn Runner>>,
     listener: &'a mut dyn Listener,
     options: &'a SessionOptions,
+    seeded: &'a dyn Fn(&Launch) -> Vec<Launch>,
 }
 
 impl Session<'_, '_> {
@@ -182,7 +224,10 @@ impl Session<'_, '_> {
             caught("counting", &launch.file, || runner.count_once(launch, &request))
         });
         match counted {
-            Ok(counted) => Results { counted: Some(counted), ..Results::default() },
+            Ok(counted) => {
+                let seeds = self.count_seeds(launch, &request);
+                Results { counted: Some(counted), seeds, ..Results::default() }
+            }
             Err(error) => {
                 if error.kind.ends_device() {
                     self.runner = None;
@@ -190,6 +235,28 @@ impl Session<'_, '_> {
                 Results { error: Some(error), ..Results::default() }
             }
         }
+    }
+
+    /// Counts other seeds of a launch; `None` where there are none, or one cannot be counted.
+    fn count_seeds(&mut self, launch: &Launch, request: &CountRequest) -> Option<Seeds> {
+        let launches = (self.seeded)(launch);
+        let parameters = launches.first()?.parameters.clone();
+        let mut counts = Vec::new();
+        for other in &launches {
+            self.listener.progress(&self.device.id, Phase::Counting, other);
+            let counted = self.runner().and_then(|runner| {
+                caught("counting", &other.file, || runner.count_once(other, request))
+            });
+            counts.push(seed_counts(&self.device, other, counted.ok()?).ok()?);
+            // Where two other inputs give the same sums, counts do not depend on them.
+            if let [first, second] = counts.as_slice()
+                && (first.subgroup_operations, first.lane_operations)
+                    == (second.subgroup_operations, second.lane_operations)
+            {
+                break;
+            }
+        }
+        Some(Seeds { parameters, counts })
     }
 
     /// Times the launches that could be counted; those that a neighbour's failure interrupted are

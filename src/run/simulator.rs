@@ -299,6 +299,7 @@ impl SimulatorRunner {
                 issues: block.issues,
                 lanes: block.lanes,
                 histogram: histogram.then_some(block.histogram),
+                parts: block.parts,
             };
             let counts = outcome.blocks.into_iter().map(count).collect();
             dispatches.push(CountedDispatch { workgroups: Some(workgroups), counts });

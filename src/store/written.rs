@@ -15,7 +15,7 @@ use crate::record::{
     self, Block, BlockCode, COUNTING_RULE_OF_SCHEMA_1, Flow, Line, MachineCode, Measurement, Run,
     SCHEMA,
 };
-use crate::units::{BlockId, Executions, Lanes, Nanoseconds};
+use crate::units::{BlockId, Executions, Lanes, Nanoseconds, Parts};
 
 /// A dispatch whose blocks are `B`s.
 #[derive(Serialize, Deserialize)]
@@ -59,6 +59,8 @@ pub(super) struct Counts {
     lanes: Lanes,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     histogram: Option<Vec<u64>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    parts: Option<Parts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     active_lanes_mean_expected: Option<f64>,
 }
@@ -147,8 +149,8 @@ fn split_dispatch(
         machine_code,
     } = dispatch;
     let split = blocks.into_iter().map(|block| {
-        let Block { code, executions, lanes, histogram, active_lanes_mean_expected } = block;
-        (code, Counts { executions, lanes, histogram, active_lanes_mean_expected })
+        let Block { code, executions, lanes, histogram, parts, active_lanes_mean_expected } = block;
+        (code, Counts { executions, lanes, histogram, parts, active_lanes_mean_expected })
     });
     let (table, blocks): (Table, Vec<Counts>) = split.unzip();
     let block_table = (!table.is_empty()).then(|| sha256_of(&table)).transpose()?;
@@ -209,6 +211,7 @@ pub(super) fn join(run: Run<Dispatch<Counts>>, tables: Tables) -> Result<Run, St
             executions: counts.executions,
             lanes: counts.lanes,
             histogram: counts.histogram,
+            parts: counts.parts,
             active_lanes_mean_expected: counts.active_lanes_mean_expected,
         };
         let blocks = table.iter().zip(counts).map(block).collect();
@@ -256,6 +259,7 @@ fn block_of_1(old: Block1, shared: &mut impl FnMut(BlockCode) -> Arc<BlockCode>)
         executions: old.issues,
         lanes: old.lanes,
         histogram: old.histogram,
+        parts: None,
         active_lanes_mean_expected: old.active_lanes_mean_expected,
     }
 }

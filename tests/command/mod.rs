@@ -6,7 +6,7 @@ mod schedules;
 
 use std::time::Duration;
 
-use lanescope::record::{DeviceKind, Status};
+use lanescope::record::{DeviceKind, Measurement, Run, Status};
 use libtest_mimic::Trial;
 use tempfile::TempDir;
 
@@ -69,8 +69,10 @@ fn without_a_driver() {
     let ids: Vec<&str> = run.devices.iter().map(|device| device.id.as_str()).collect();
     assert_eq!(ids, ["sim:32", "sim:64"]);
     assert!(run.devices.iter().all(|device| device.kind == DeviceKind::Simulator));
-    assert_eq!(run.measurements.len(), 2 * 2 * 5);
-    run.measurements.iter().for_each(check_against_model);
+    let patterns = |m: &&Measurement| m.kernel.starts_with("five_patterns/");
+    assert_eq!(run.measurements.iter().filter(patterns).count(), 2 * 2 * 5);
+    run.measurements.iter().filter(patterns).for_each(check_against_model);
+    widths_are_compared(&run);
     assert!(stderr.contains("apt install mesa-vulkan-drivers"), "{stderr}");
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(page.contains("five_patterns") && !page.contains("src=\"http"));
@@ -87,6 +89,30 @@ fn partly_lacking() {
     let of = |kernel: &str| run.measurements.iter().filter(|m| m.kernel == kernel).count();
     assert!(of("shuffle/latency") > 2 && of("shuffle/tiles") > 2, "{stderr}");
     refused(&["run", "shuffle/latency", "-a", "n=512"], 2, "shuffle/latency has no such parameter");
+}
+
+/// The main job says what every kernel costs at 64 lanes over 32, whether it shows its launches or not.
+fn widths_are_compared(run: &Run) {
+    assert!(run.measurements.iter().all(|m| m.status == Status::Ok), "every kernel is simulated");
+    let costs = lanescope::analyze::width_costs(run);
+    let ratio = |kernel: &str| {
+        let found = costs.iter().find(|cost| cost.kernel == kernel).unwrap();
+        assert!(found.models.is_some(), "{kernel}");
+        found.ratio.unwrap()
+    };
+    for kernel in ["uniform", "branch_by_lane", "branch_by_quad", "early_exit", "indirect_branch"] {
+        let found = ratio(&format!("five_patterns/{kernel}"));
+        assert!((found.ratio - 1.0).abs() < 0.005, "{kernel} is finer than any width: {found:?}");
+    }
+    let found = ratio("hot_loops/mandelbrot");
+    assert!((found.ratio / 1.42 - 1.0).abs() < 0.02, "as an audit found: {found:?}");
+    let kernels: std::collections::BTreeSet<&str> =
+        costs.iter().map(|cost| cost.kernel.as_str()).collect();
+    let catalogue = lanescope::kernel::Catalogue::embedded().unwrap();
+    let all = catalogue.kernels().filter(|kernel| kernel.description.compared_across_widths);
+    assert_eq!(kernels.len(), all.count());
+    let sentences = lanescope::analyze::width_sentences(run);
+    assert!(sentences[0].contains("more lane slots than 32 for"), "{sentences:?}");
 }
 
 /// With other kernels they are left out with a sentence; alone there is nothing to run.
@@ -193,7 +219,7 @@ fn step_limit() {
     let (code, run, stderr) = program::record(&folder, &[], &arguments);
     assert_eq!(code, 5, "{stderr}");
     let status = |name: &str| {
-        let wanted = |m: &&lanescope::record::Measurement| m.kernel.ends_with(name);
+        let wanted = |m: &&Measurement| m.kernel.ends_with(name);
         run.measurements.iter().find(wanted).unwrap()
     };
     assert_eq!(status("uniform").status, Status::Ok);

@@ -287,6 +287,7 @@ impl Runner for Lockstep {
         }
         contents.retain(|name, _| launch.buffers.iter().any(|b| b.output && b.name == *name));
         Ok(vec![Counted {
+            trace: None,
             width: self.device.subgroup_width_run,
             method: request.method,
             dispatches,

@@ -19,9 +19,10 @@ use crate::support::drivers::{Check, Driver};
 use crate::support::{model, program};
 
 /// Every check.
-pub(crate) const CHECKS: [Check; 28] = [
+pub(crate) const CHECKS: [Check; 29] = [
     Check::new("counts_equal_the_model_and_the_simulator", counts),
     Check::new("loops_with_branches_count_what_the_simulator_counts", hot_loops),
+    Check::new("formulas_of_grain_hold", crate::grain::on_driver),
     Check::new("derived_counts_of_the_catalogue_equal_the_simulator", derived),
     Check::new("times_are_taken_and_outputs_verified", times),
     Check::new("self_test_of_counting", self_test_of_counting),
@@ -115,7 +116,9 @@ fn counts(driver: &Driver) {
 /// The default forms are timed; samples are usable, ratios are there, outputs right.
 fn times(driver: &Driver) {
     let folder = TempDir::new().unwrap();
-    let arguments = ["--quick", "--budget", "3", "--device", &driver.device(), "-a", "n=16384"];
+    let device = driver.device();
+    let arguments =
+        ["five_patterns", "--quick", "--budget", "3", "--device", &device, "-a", "n=16384"];
     let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
     assert_eq!(code, 0, "{stderr}");
     assert_eq!(run.measurements.len(), 10);

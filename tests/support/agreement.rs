@@ -64,6 +64,7 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         expected: BTreeMap::new(),
         shown: Vec::new(),
         exempt_from_agreement: None,
+        for_widths: false,
     }
 }
 

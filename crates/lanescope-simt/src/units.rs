@@ -19,6 +19,12 @@ impl Width {
     /// The widest subgroup that WGSL allows, in lanes.
     pub const MAX: u32 = 128;
 
+    /// 32 lanes: NVIDIA's warps, AMD's wave32, Apple's SIMD-groups.
+    pub const W32: Self = Self(32);
+
+    /// 64 lanes: AMD's wave64.
+    pub const W64: Self = Self(64);
+
     /// Checks `lanes` and wraps it.
     ///
     /// # Errors
@@ -100,6 +106,18 @@ pub struct Executions(pub u64);
 )]
 #[serde(transparent)]
 pub struct Lanes(pub u64);
+
+/// Parts of subgroups that had an active lane, summed over executions: what narrower hardware would
+/// have executed.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, Default,
+)]
+pub struct Parts {
+    /// Parts of 16 neighbouring lanes, the first from lane 0.
+    pub of_16: u64,
+    /// Parts of 32 neighbouring lanes, the first from lane 0.
+    pub of_32: u64,
+}
 
 /// A duration in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Serialize, Deserialize, Default)]

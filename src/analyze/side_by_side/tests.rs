@@ -48,6 +48,7 @@ fn block(part: ConstructPart, lanes: u64) -> Block {
         executions: Executions(ISSUES),
         lanes: Lanes(ISSUES * lanes),
         histogram: None,
+        parts: None,
         active_lanes_mean_expected: None,
     }
 }

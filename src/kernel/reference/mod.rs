@@ -7,6 +7,7 @@
 
 mod five_patterns;
 mod function;
+mod grain;
 mod grid_sync;
 mod match_lanes;
 mod moe;
@@ -86,6 +87,7 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     occupancy::FUNCTIONS,
     vote::FUNCTIONS,
     match_lanes::FUNCTIONS,
+    grain::FUNCTIONS,
     grid_sync::FUNCTIONS,
     reconvergence::FUNCTIONS,
 ];

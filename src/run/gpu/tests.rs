@@ -74,6 +74,7 @@ fn launch() -> Launch {
         expected: BTreeMap::new(),
         shown: Vec::new(),
         exempt_from_agreement: None,
+        for_widths: false,
     }
 }
 

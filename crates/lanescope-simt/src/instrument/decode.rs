@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::layout::Layout;
 use super::plan::{CounterKind, CounterPlan, Form, Item, Reading};
-use crate::units::{Executions, Lanes};
+use crate::units::{Executions, Lanes, Parts};
 
 /// The counts of a block.
 #[derive(Clone, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -19,6 +19,9 @@ pub struct Count {
     pub lanes: Lanes,
     /// Element k: executions with k + 1 active lanes; `None` where not asked for.
     pub histogram: Option<Vec<u64>>,
+    /// The parts of subgroups that had an active lane; `None` but on simulators of 64 lanes and more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parts: Option<Parts>,
 }
 
 /// How the counts are read from the buffer after the dispatch.
@@ -88,6 +91,7 @@ impl Decoding {
                     Some(histogram) => Some(bins(histogram)?),
                     None => None,
                 },
+                parts: None,
             })
         };
         self.blocks.iter().map(count).collect()

@@ -148,7 +148,10 @@ fn stripes_add_up_and_words_make_64_bits() {
     let instrumented = Instrumented::new(&program(SHAPES[0]), &options).unwrap();
     assert_eq!(instrumented.counters().size, 32, "two stripes of two counters");
     let (issues, lanes) = (Executions(6 + (1 << 32)), Lanes(8 + (3 << 32)));
-    assert_eq!(instrumented.decode(&bytes).unwrap(), [Count { issues, lanes, histogram: None }]);
+    assert_eq!(
+        instrumented.decode(&bytes).unwrap(),
+        [Count { issues, lanes, histogram: None, parts: None }]
+    );
 
     // Two bins: issues with one lane, issues with two.
     let options = Options { method: Method::Histogram, subgroup_width_max: 2, ..options };
@@ -159,6 +162,7 @@ fn stripes_add_up_and_words_make_64_bits() {
         issues: Executions(histogram[0] + histogram[1]),
         lanes: Lanes(histogram[0] + 2 * histogram[1]),
         histogram: Some(histogram),
+        parts: None,
     };
     assert_eq!(instrumented.decode(&bytes).unwrap(), [expected]);
 }

@@ -27,6 +27,7 @@ pub mod reflect;
 mod resolve;
 mod returns;
 mod scopes;
+mod shape;
 pub mod source;
 pub mod structure;
 pub mod trips;

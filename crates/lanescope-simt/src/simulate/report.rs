@@ -9,7 +9,7 @@ use super::mask::Mask;
 use super::observe::SubgroupPlace;
 use super::op::{SITE_NONE, SiteId};
 use crate::program::Location;
-use crate::units::{BlockId, Executions, Lanes, Width};
+use crate::units::{BlockId, Executions, Lanes, Parts, Width};
 
 /// What a launch did.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,6 +35,9 @@ pub struct BlockCounts {
     pub lanes: Lanes,
     /// Executions by their number of active lanes, `[W]`: the first entry counts those with one.
     pub histogram: Vec<u64>,
+    /// The parts of subgroups that had an active lane, summed over the executions; `None` below 64
+    /// lanes.
+    pub parts: Option<Parts>,
 }
 
 /// Something that a shader should not do, at one place of its source.
@@ -101,12 +104,33 @@ impl std::fmt::Display for ReportKind {
     }
 }
 
+/// The least width at which parts are counted: narrower subgroups have no two parts of 32 lanes.
+const PARTS_WIDTH_MIN: usize = 64;
+
+/// The parts of 16 and of 32 neighbouring lanes in which a mask has a lane.
+fn occupied(exec: Mask) -> Parts {
+    /// The lowest bit of every 16.
+    const LOWEST: Mask = Mask::MAX / 0xffff;
+    /// The lowest bit of every 32.
+    const LOWEST_OF_32: Mask = Mask::MAX / 0xffff_ffff;
+    // Bit i becomes whether any of the bits i to i + 15 is set.
+    let mut any = exec | exec >> 1;
+    any |= any >> 2;
+    any |= any >> 4;
+    any |= any >> 8;
+    let of_16 = u64::from((any & LOWEST).count_ones());
+    any |= any >> 16;
+    Parts { of_16, of_32: u64::from((any & LOWEST_OF_32).count_ones()) }
+}
+
 /// What one worker saw.
 #[derive(Debug)]
 pub(super) struct Tally {
     /// Executions by block and active lanes, `[blocks × (W + 1)]`; the first of each row stays 0.
     histogram: Vec<u64>,
     row: usize,
+    /// By block, of the executions with some lanes and not all; empty below 64 lanes.
+    parts: Vec<Parts>,
     reports: BTreeMap<(ReportKind, SiteId), Entry>,
     pub(super) steps: u64,
 }
@@ -120,14 +144,30 @@ struct Entry {
 impl Tally {
     pub(super) fn new(blocks: usize, width: Width) -> Self {
         let row = width.index() + 1;
-        Self { histogram: vec![0; blocks * row], row, reports: BTreeMap::new(), steps: 0 }
+        let parts = if width.index() >= PARTS_WIDTH_MIN { blocks } else { 0 };
+        Self {
+            histogram: vec![0; blocks * row],
+            row,
+            parts: vec![Parts::default(); parts],
+            reports: BTreeMap::new(),
+            steps: 0,
+        }
     }
 
     /// Counts an execution of `block`.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one of the interpreter's instructions")]
     pub(super) fn block(&mut self, block: BlockId, exec: Mask) {
-        self.histogram[block.index() * self.row + exec.count_ones() as usize] += 1;
+        let lanes = exec.count_ones() as usize;
+        self.histogram[block.index() * self.row + lanes] += 1;
+        // Where all lanes are there, so are all parts.
+        if lanes + 1 != self.row
+            && let Some(parts) = self.parts.get_mut(block.index())
+        {
+            let seen = occupied(exec);
+            parts.of_16 += seen.of_16;
+            parts.of_32 += seen.of_32;
+        }
     }
 
     /// Notes that the lanes `mask` did something; lanes are those of a subgroup of `width`.
@@ -155,6 +195,10 @@ impl Tally {
         for (sum, part) in self.histogram.iter_mut().zip(&other.histogram) {
             *sum += part;
         }
+        for (sum, part) in self.parts.iter_mut().zip(&other.parts) {
+            sum.of_16 += part.of_16;
+            sum.of_32 += part.of_32;
+        }
         for (&key, part) in &other.reports {
             let entry = self.reports.entry(key).or_insert(Entry { count: 0, first: part.first });
             entry.count += part.count;
@@ -165,10 +209,21 @@ impl Tally {
 
     /// Turns the sums into what the caller sees.
     pub(super) fn outcome(&self, sites: &[Location], workgroups: [u32; 3]) -> Outcome {
-        let blocks = self.histogram.chunks_exact(self.row).map(|row| BlockCounts {
+        let width = (self.row - 1) as u64;
+        let parts = |block: usize, row: &[u64]| {
+            let full = row.last().copied().unwrap_or(0);
+            let partly = self.parts.get(block)?;
+            Some(Parts {
+                of_16: partly.of_16 + full * (width / 16),
+                of_32: partly.of_32 + full * (width / 32),
+            })
+        };
+        let rows = self.histogram.chunks_exact(self.row).enumerate();
+        let blocks = rows.map(|(block, row)| BlockCounts {
             issues: Executions(row.iter().sum()),
             lanes: Lanes(row.iter().zip(0..).map(|(count, lanes)| count * lanes).sum()),
             histogram: row[1..].to_vec(),
+            parts: parts(block, row),
         });
         let reports = self.reports.iter().map(|(&(kind, site), entry)| Report {
             kind,

@@ -1,0 +1,328 @@
+//! What each kernel costs at each width, and what 64 lanes cost over 32.
+//!
+//! Input: a run with several widths. Output: [`WidthCost`]s in lane slots, which compare across widths
+//! as efficiency does not; the machine models that one simulated run gives; the answer in sentences.
+//! What other seeds make of the ratio is counted elsewhere and only read here.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use super::counts::{Work, ratio};
+use super::names::{device_label, is_simulated, parameters_text, short_name};
+use super::usual::Usual;
+use crate::record::{GrainNote, Measurement, Run, SeedCounts, Seeds, Status, Value};
+use crate::units::{Ratio, Width};
+
+/// The widths whose costs are compared: the second over the first.
+pub const WIDTHS_COMPARED: [Width; 2] = [Width::W32, Width::W64];
+
+/// The fewest values of an axis of grain that a sentence speaks of.
+const GRAINS_MIN: usize = 3;
+
+/// How far lane operations may differ between two widths of the same work.
+const WORK_DIFFERS: f64 = 0.005;
+
+/// The least cost over the first width's that a sentence calls dearer.
+const DEARER_MIN: f64 = 1.05;
+
+/// A launch's cost at the widths that it was counted at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WidthCost {
+    /// The kernel's full name.
+    pub kernel: String,
+    /// Every parameter with its value.
+    pub parameters: BTreeMap<String, Value>,
+    /// In how many of them it differs from the usual launch.
+    pub unusual: usize,
+    /// Whether it was counted to compare widths alone.
+    pub for_widths: bool,
+    /// What it does at each width, by ascending width: the simulator's counts where there are some.
+    pub widths: Vec<WidthWork>,
+    /// Its lane slots at 64 lanes over those at 32, where it was counted at both.
+    pub ratio: Option<CostRatio>,
+    /// What the masks of 64 lanes say of machines, where they were counted.
+    pub models: Option<MachineModels>,
+}
+
+/// What a launch does at one width.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WidthWork {
+    /// The width, in lanes.
+    pub width: Width,
+    /// The device's name for people.
+    pub label: String,
+    /// Whether the simulator gave it.
+    pub simulated: bool,
+    /// Subgroup operations × width.
+    pub lane_slots: u128,
+    /// Mean active lanes over the width.
+    pub efficiency: Option<Ratio>,
+}
+
+/// The cost at 64 lanes over that at 32.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CostRatio {
+    /// Of the launch itself: lane slots over lane slots; 1 is as dear.
+    pub ratio: f64,
+    /// The least and the greatest ratio of all seeds, the launch's own among them.
+    pub range: [f64; 2],
+    /// How many seeds that is; 1 where the counts do not depend on the seed, or one was asked for.
+    pub seeds: usize,
+    /// The lane operations at 64 lanes over those at 32: 1 but where a kernel asks for its width and
+    /// does something else at another.
+    pub work_ratio: f64,
+}
+
+/// Lane slots that different machines would spend on what subgroups of 64 lanes executed, from the
+/// masks of the one run. A kernel that asks for its width would do something else on the narrower
+/// ones.
+///
+/// Sources: AMD, "RDNA 3 Instruction Set Architecture", section 2.1 (and those of RDNA 3.5 and 4):
+/// wave64 instructions are typically issued twice, for the low and for the high half; either half may
+/// be skipped if its part of EXEC is zero, but not of a vector instruction that writes a scalar
+/// register. AMD, "RDNA Architecture" (white paper): a wave64 instruction is two wave32 instructions,
+/// of the upper and the lower half. Intel, "Execution of OpenCL Work Items: the SIMD Machine":
+/// compilers choose SIMD-8, SIMD-16 or SIMD-32, and a thread executes both sides of a branch that its
+/// instances part at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MachineModels {
+    /// Subgroups of 16 lanes: Intel's SIMD16.
+    pub simd16: u128,
+    /// Subgroups of 32 lanes: AMD's wave32, NVIDIA's warps.
+    pub wave32: u128,
+    /// Subgroups of 64 lanes, both halves of each operation executed: GCN, and the most that RDNA's
+    /// wave64 spends.
+    pub wave64: u128,
+    /// The least that RDNA's wave64 spends: every half without an active lane is skipped. The guide
+    /// says "may", so that what it spends lies between this and `wave64`.
+    pub wave64_skipping: u128,
+}
+
+impl MachineModels {
+    /// Sums over the blocks of a measurement whose parts were counted; `None` for others.
+    fn from_measurement(measurement: &Measurement) -> Option<Self> {
+        let width = u128::from(measurement.subgroup_width?.lanes());
+        let mut sum = Self { simd16: 0, wave32: 0, wave64: 0, wave64_skipping: 0 };
+        for dispatch in measurement.dispatches.iter().filter(|dispatch| !dispatch.setup) {
+            for block in &dispatch.blocks {
+                let (operations, parts) = (u128::from(block.operations), block.parts?);
+                sum.simd16 += operations * 16 * u128::from(parts.of_16);
+                sum.wave32 += operations * 32 * u128::from(parts.of_32);
+                sum.wave64 += operations * width * u128::from(block.executions.0);
+            }
+        }
+        sum.wave64_skipping = sum.wave32;
+        (sum.wave64 > 0).then_some(sum)
+    }
+
+    /// A model's lane slots over those of wave32.
+    pub fn over_wave32(&self, lane_slots: u128) -> Option<f64> {
+        ratio(lane_slots, self.wave32)
+    }
+}
+
+impl WidthCost {
+    /// The work at a width.
+    pub fn at(&self, width: Width) -> Option<&WidthWork> {
+        self.widths.iter().find(|work| work.width == width)
+    }
+}
+
+impl CostRatio {
+    /// Whether the kernel does the same work at both widths.
+    pub fn same_work(&self) -> bool {
+        (self.work_ratio - 1.0).abs() <= WORK_DIFFERS
+    }
+}
+
+/// The lane slots of a measurement; `None` where nothing was counted.
+pub(super) fn lane_slots(measurement: &Measurement) -> Option<u128> {
+    let width = measurement.subgroup_width?;
+    let work = Work::from_measurement(measurement);
+    (work.subgroup_operations > 0).then(|| work.lane_slots(width))
+}
+
+/// The launches that a run counted at two widths or more, in the order of measurement.
+pub fn width_costs(run: &Run) -> Vec<WidthCost> {
+    let mut launches: IndexMap<String, Vec<&Measurement>> = IndexMap::new();
+    for measurement in &run.measurements {
+        if measurement.status == Status::Ok && lane_slots(measurement).is_some() {
+            let parameters = parameters_text(&measurement.parameters, &[]);
+            let Measurement { kernel, seed, source_sha256, .. } = measurement;
+            let key = format!("{kernel} {parameters} {seed} {source_sha256}");
+            launches.entry(key).or_default().push(measurement);
+        }
+    }
+    launches.into_values().filter_map(|counted| cost(run, &counted)).collect()
+}
+
+/// The cost of one launch; `None` where it was counted at one width alone.
+fn cost(run: &Run, counted: &[&Measurement]) -> Option<WidthCost> {
+    let mut by_width: BTreeMap<Width, &Measurement> = BTreeMap::new();
+    for measurement in counted {
+        let place = by_width.entry(measurement.subgroup_width?).or_insert(measurement);
+        if is_simulated(run, measurement) && !is_simulated(run, place) {
+            *place = measurement;
+        }
+    }
+    let first = counted.first().filter(|_| by_width.len() > 1)?;
+    let work = |(width, measurement): (&Width, &&Measurement)| WidthWork {
+        width: *width,
+        label: device_label(run, &measurement.device),
+        simulated: is_simulated(run, measurement),
+        lane_slots: lane_slots(measurement).unwrap_or(0),
+        efficiency: super::counts::efficiency(
+            Work::from_measurement(measurement).active_lanes_mean(),
+            Some(*width),
+        ),
+    };
+    let [narrow, wide] = WIDTHS_COMPARED.map(|width| by_width.get(&width).copied());
+    Some(WidthCost {
+        kernel: first.kernel.clone(),
+        parameters: first.parameters.clone(),
+        unusual: Usual::from_run(run).count(&first.parameters),
+        for_widths: counted.iter().all(|measurement| measurement.for_widths),
+        widths: by_width.iter().map(work).collect(),
+        ratio: narrow.zip(wide).and_then(|(narrow, wide)| cost_ratio(narrow, wide)),
+        models: wide.and_then(MachineModels::from_measurement),
+    })
+}
+
+/// The cost of `wide` over that of `narrow`.
+fn cost_ratio(narrow: &Measurement, wide: &Measurement) -> Option<CostRatio> {
+    let own = ratio(lane_slots(wide)?, lane_slots(narrow)?)?;
+    let mut all = vec![own];
+    if let (Some(narrow), Some(wide)) = (&narrow.seeds, &wide.seeds) {
+        all.extend(seed_ratios(narrow, wide));
+    }
+    let [low, high] =
+        all.iter().fold([own; 2], |[low, high], ratio| [low.min(*ratio), high.max(*ratio)]);
+    Some(CostRatio {
+        ratio: own,
+        range: [low, high],
+        seeds: all.len(),
+        work_ratio: ratio(
+            Work::from_measurement(wide).lane_operations,
+            Work::from_measurement(narrow).lane_operations,
+        )?,
+    })
+}
+
+/// The ratio of each seed that both have at the same parameters.
+fn seed_ratios(narrow: &Seeds, wide: &Seeds) -> Vec<f64> {
+    if narrow.parameters != wide.parameters {
+        return Vec::new();
+    }
+    let [narrow_width, wide_width] = WIDTHS_COMPARED.map(|width| u128::from(width.lanes()));
+    let pair = |wide: &SeedCounts| {
+        let narrow = narrow.counts.iter().find(|narrow| narrow.seed == wide.seed)?;
+        ratio(
+            u128::from(wide.subgroup_operations) * wide_width,
+            u128::from(narrow.subgroup_operations) * narrow_width,
+        )
+    };
+    wide.counts.iter().filter_map(pair).collect()
+}
+
+/// When 64 lanes cost more than 32, on these data: the answer, then one for each kernel with an axis of
+/// grain; none where nothing was counted at both widths.
+pub fn width_sentences(run: &Run) -> Vec<String> {
+    let costs = width_costs(run);
+    let mut kernels: IndexMap<&str, Vec<(&WidthCost, CostRatio)>> = IndexMap::new();
+    for (cost, ratio) in costs.iter().filter_map(|cost| Some((cost, cost.ratio?))) {
+        kernels.entry(&cost.kernel).or_default().push((cost, ratio));
+    }
+    if kernels.is_empty() {
+        return Vec::new();
+    }
+    let all = kernels.len();
+    // What does other work at another width is no answer to what width costs.
+    kernels.retain(|_, points| points.iter().all(|(_, ratio)| ratio.same_work()));
+    let left_out = match all - kernels.len() {
+        0 => String::new(),
+        others => format!(" {others} more do other work at another width."),
+    };
+    let dearer = |points: &Vec<(&WidthCost, CostRatio)>| {
+        points.iter().any(|(_, ratio)| ratio.ratio >= DEARER_MIN)
+    };
+    let count = kernels.values().filter(|points| dearer(points)).count();
+    let total = kernels.len();
+    let most = kernels
+        .values()
+        .flatten()
+        .max_by(|(_, a), (_, b)| a.ratio.total_cmp(&b.ratio))
+        .filter(|(_, ratio)| ratio.ratio >= DEARER_MIN);
+    let mut sentences = Vec::new();
+    let percent = (DEARER_MIN - 1.0) * 100.0;
+    sentences.push(match most {
+        None => format!(
+            "64 lanes cost as many lane slots as 32, to within {percent:.0} %, for all {total} kernels \
+             on these data.{left_out}"
+        ),
+        Some((cost, ratio)) => format!(
+            "64 lanes cost at least {percent:.0} % more lane slots than 32 for {count} of {total} kernels \
+             on these data; {:.2} times as many at most, for {}.{left_out}",
+            ratio.ratio,
+            launch_words(cost),
+        ),
+    });
+    sentences.extend(kernels.values().flat_map(|points| grain_sentences(run, points)));
+    sentences
+}
+
+/// A launch in words: its kernel's short name, with the parameters other than its size.
+fn launch_words(cost: &WidthCost) -> String {
+    let name = short_name(&cost.kernel);
+    match parameters_text(&cost.parameters, &[super::names::SIZE]) {
+        none if none.is_empty() => name.to_owned(),
+        parameters => format!("{name} ({parameters})"),
+    }
+}
+
+/// Where along its axis of grain a kernel costs more at 64 lanes, a sentence for each choice of what else
+/// tells its launches apart; none where its note names no such axis.
+fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<String> {
+    let grain = points.first().and_then(|(cost, _)| run.kernels.get(&cost.kernel)?.grain.as_ref());
+    let Some(grain) = grain else { return Vec::new() };
+    let mut groups: IndexMap<String, Vec<(f64, f64)>> = IndexMap::new();
+    for (cost, ratio) in points {
+        let at = cost.parameters.get(&grain.parameter).and_then(super::names::number_of);
+        let Some(at) = at else { continue };
+        let beside = grain.beside.iter().filter_map(|(name, words)| {
+            let value = cost.parameters.get(name)?.to_string();
+            Some(words.get(&value).cloned().unwrap_or(value))
+        });
+        let beside: Vec<String> = beside.collect();
+        groups.entry(beside.join(", ")).or_default().push((at, ratio.ratio));
+    }
+    groups.retain(|_, along| along.len() >= GRAINS_MIN);
+    groups.into_iter().map(|(beside, along)| grain_sentence(grain, &beside, along)).collect()
+}
+
+/// Where a kernel costs more at 64 lanes: `along` has values of its axis, each with the ratio.
+fn grain_sentence(grain: &GrainNote, beside: &str, mut along: Vec<(f64, f64)>) -> String {
+    along.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let list = |dear: bool| {
+        let values = along.iter().filter(|(_, ratio)| (*ratio >= DEARER_MIN) == dear);
+        values.map(|(at, _)| at.to_string()).collect::<Vec<_>>().join(", ")
+    };
+    let GrainNote { words, of, .. } = grain;
+    let begins = if beside.is_empty() { words.clone() } else { format!("{words} {beside}") };
+    let (dearer, others) = (list(true), list(false));
+    let most = along.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+    let most = most.filter(|(_, ratio)| *ratio >= DEARER_MIN);
+    match most {
+        None => format!("{begins}: 64 lanes cost as much as 32 at {of} {others}."),
+        Some((at, ratio)) if others.is_empty() => format!(
+            "{begins}: 64 lanes cost more than 32 at {of} {dearer}; {ratio:.2} times as much at {at}."
+        ),
+        Some((at, ratio)) => format!(
+            "{begins}: 64 lanes cost more than 32 at {of} {dearer}; {ratio:.2} times as much at {at}. \
+             They cost as much at {others}."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+//! Tests of costs by width, on the synthetic run and on figures worked out by hand.
+
+use super::*;
+use crate::fixtures;
+use crate::units::Parts;
+
+/// The synthetic run with the simulator of 32 lanes and one of 64 that executed `per_cent` of what
+/// twice the width would need at the least.
+fn run_at_two_widths(per_cent: u64) -> Run {
+    let mut run = fixtures::run();
+    let narrow = run
+        .devices
+        .iter()
+        .find(|device| device.is_simulator() && device.subgroup_width_run == Some(Width::W32));
+    let narrow = narrow.expect("a simulator of 32 lanes").clone();
+    let mut wide = narrow.clone();
+    wide.id = "sim:64".to_owned();
+    wide.subgroup_width_run = Some(Width::W64);
+    run.measurements.retain(|measurement| measurement.device == narrow.id);
+    run.devices = vec![narrow, wide];
+    let mut more = run.measurements.clone();
+    for measurement in &mut more {
+        measurement.device = "sim:64".to_owned();
+        measurement.subgroup_width = Some(Width::W64);
+        for block in measurement.dispatches.iter_mut().flat_map(|one| &mut one.blocks) {
+            let narrow = block.executions.0;
+            block.parts = Some(Parts { of_16: 2 * narrow, of_32: narrow });
+            block.executions.0 = narrow * per_cent / 200;
+        }
+    }
+    run.measurements.extend(more);
+    run
+}
+
+#[test]
+fn the_ratio_is_lane_slots_over_lane_slots() {
+    for per_cent in [100, 150, 200] {
+        let costs = width_costs(&run_at_two_widths(per_cent));
+        assert!(!costs.is_empty());
+        for cost in &costs {
+            let ratio = cost.ratio.expect("both widths");
+            #[expect(clippy::cast_precision_loss, reason = "a small number")]
+            let expected = per_cent as f64 / 100.0;
+            assert!((ratio.ratio - expected).abs() < 1e-3, "{per_cent}: {ratio:?}");
+            assert_eq!((ratio.seeds, ratio.range), (1, [ratio.ratio; 2]));
+            let slots = cost.widths.iter().map(|work| work.width).collect::<Vec<_>>();
+            assert_eq!(slots, WIDTHS_COMPARED);
+        }
+    }
+}
+
+#[test]
+fn models_are_sums_over_the_parts_that_had_a_lane() {
+    for cost in width_costs(&run_at_two_widths(150)) {
+        let models = cost.models.expect("parts were counted");
+        let [narrow, wide] =
+            WIDTHS_COMPARED.map(|width| cost.at(width).expect("counted").lane_slots);
+        assert_eq!((models.wave32, models.wave64), (narrow, wide));
+        assert_eq!((models.wave64_skipping, models.simd16), (narrow, narrow));
+    }
+}
+
+#[test]
+fn seeds_make_the_interval_and_only_where_they_are_of_one_launch() {
+    let mut run = run_at_two_widths(100);
+    let kernel = run.measurements[0].kernel.clone();
+    let parameters = run.measurements[0].parameters.clone();
+    let counts =
+        |seed, subgroup_operations| SeedCounts { seed, subgroup_operations, lane_operations: 1 };
+    for measurement in &mut run.measurements {
+        if measurement.kernel == kernel && measurement.parameters == parameters {
+            let wide = measurement.subgroup_width == Some(Width::W64);
+            let counts = if wide {
+                vec![counts(1, 55), counts(2, 45), counts(9, 1)]
+            } else {
+                vec![counts(1, 100), counts(2, 100)]
+            };
+            measurement.seeds = Some(Seeds { parameters: parameters.clone(), counts });
+        }
+    }
+    let ratio = |run: &Run| width_costs(run)[0].ratio.expect("both widths");
+    let found = ratio(&run);
+    assert_eq!(found.seeds, 3);
+    assert!(
+        (found.range[0] - 0.9).abs() < 1e-9 && (found.range[1] - 1.1).abs() < 1e-9,
+        "{found:?}"
+    );
+    run.measurements[0].seeds.as_mut().expect("set above").parameters.clear();
+    assert_eq!(ratio(&run).seeds, 1);
+}
+
+#[test]
+fn sentences_say_where_64_lanes_cost_more() {
+    let said = width_sentences(&run_at_two_widths(100));
+    assert!(said.len() == 1 && said[0].starts_with("64 lanes cost as many"), "{said:?}");
+    let said = width_sentences(&run_at_two_widths(150));
+    assert!(said[0].contains("1.50 times as many at most"), "{said:?}");
+    let grain = GrainNote {
+        parameter: "run".into(),
+        words: "Arms".into(),
+        of: "runs of".into(),
+        beside: BTreeMap::new(),
+    };
+    let sentence = grain_sentence(&grain, "from 0", vec![(64.0, 1.0), (32.0, 1.98), (48.0, 1.49)]);
+    assert_eq!(
+        sentence,
+        "Arms from 0: 64 lanes cost more than 32 at runs of 32, 48; 1.98 times as much at 32. They \
+         cost as much at 64."
+    );
+    let alike = grain_sentence(&grain, "", vec![(1.0, 1.0), (2.0, 1.01)]);
+    assert_eq!(alike, "Arms: 64 lanes cost as much as 32 at runs of 1, 2.");
+}

@@ -1,0 +1,178 @@
+//! What a second width makes of one shader: its cost in lane slots, the lines to blame, and what shapes of
+//! workgroups would make of it.
+//!
+//! Input: a profile with the two simulators that are compared. Output: [`WidthProfile`]. Shapes were
+//! tried when the shader was counted; nothing is run here.
+
+use super::counts::ratio;
+use super::profile::{DeviceProfile, Profile};
+use super::width_costs::WIDTHS_COMPARED;
+
+/// The least part of all lane slots at the narrow width that a line must add to be blamed.
+const BLAMED_MIN: f64 = 0.005;
+
+/// The least saving with which another shape is named.
+const SAVING_MIN: f64 = 0.01;
+
+/// A shader at both widths.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WidthProfile {
+    /// Its lane slots at 32 and at 64 lanes.
+    pub lane_slots: [u128; 2],
+    /// The second over the first.
+    pub ratio: f64,
+    /// The lines that cost more at 64 lanes, the worst first.
+    pub lines: Vec<BlamedLine>,
+    /// What each shape of workgroup costs, the shader's own first; empty where none was tried.
+    pub shapes: Vec<ShapeCost>,
+    /// Why no other shape was tried, a clause; `None` where some were.
+    pub refused: Option<String>,
+}
+
+/// A line that costs more at 64 lanes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BlamedLine {
+    /// The line, from 1.
+    pub line: u32,
+    /// What it adds, as a part of the shader's lane slots at 32 lanes.
+    pub share: f64,
+    /// Its lane slots at 64 lanes over those at 32; `None` where it was not executed at 32.
+    pub ratio: Option<f64>,
+}
+
+/// What a shape of workgroup costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShapeCost {
+    /// Invocations along x, y and z.
+    pub workgroup_size: [u32; 3],
+    /// Its lane slots at 32 and at 64 lanes.
+    pub lane_slots: [u128; 2],
+}
+
+impl WidthProfile {
+    /// Compares the two simulators of a profile; `None` where they did not both count.
+    pub fn from_profile(profile: &Profile) -> Option<Self> {
+        let [narrow, wide] = WIDTHS_COMPARED.map(|width| {
+            let fits = |device: &&DeviceProfile| {
+                device.simulated && device.column.width == Some(width) && !device.lines.is_empty()
+            };
+            profile.devices.iter().find(fits)
+        });
+        let (narrow, wide) = narrow.zip(wide)?;
+        let lane_slots = [narrow, wide].map(slots);
+        Some(Self {
+            lane_slots,
+            ratio: ratio(lane_slots[1], lane_slots[0])?,
+            lines: blamed(narrow, wide, lane_slots[0]),
+            shapes: shapes(narrow, wide, lane_slots),
+            refused: wide.shapes.as_ref().and_then(|shapes| shapes.refused.clone()),
+        })
+    }
+
+    /// The shape that costs least at 64 lanes, where it saves something over the shader's own.
+    pub fn better(&self) -> Option<&ShapeCost> {
+        let own = self.shapes.first()?;
+        let least = self.shapes.iter().min_by_key(|shape| shape.lane_slots[1])?;
+        let saved = 1.0 - ratio(least.lane_slots[1], own.lane_slots[1])?;
+        (saved >= SAVING_MIN).then_some(least)
+    }
+
+    /// What the comparison says, a sentence each.
+    pub fn sentences(&self) -> Vec<String> {
+        let [narrow, wide] = WIDTHS_COMPARED;
+        let mut sentences = vec![if (self.ratio - 1.0).abs() < 0.005 {
+            format!("{wide} lanes cost as many lane slots as {narrow}.")
+        } else {
+            format!("{wide} lanes cost {:.2} times the lane slots of {narrow}.", self.ratio)
+        }];
+        let line = |line: &BlamedLine| format!("line {} ({:+.1} %)", line.line, line.share * 100.0);
+        let lines: Vec<String> = self.lines.iter().take(3).map(line).collect();
+        if !lines.is_empty() {
+            sentences
+                .push(format!("To blame: {}, of all lane slots at {narrow}.", lines.join(", ")));
+        }
+        if let Some(why) = &self.refused {
+            sentences.push(format!("No other shape of workgroup was tried: {why}."));
+        }
+        match (self.better(), self.shapes.first()) {
+            (Some(better), Some(own)) => {
+                let saved = |at: usize| {
+                    let share = ratio(better.lane_slots[at], own.lane_slots[at]).unwrap_or(1.0);
+                    format!("{:+.1} %", (share - 1.0) * 100.0)
+                };
+                sentences.push(format!(
+                    "Workgroups of {} would cost less than those of {}: {} lane slots at {wide} lanes, \
+                     {} at {narrow}; tried on the simulator.",
+                    better.name(),
+                    own.name(),
+                    saved(1),
+                    saved(0),
+                ));
+            }
+            (None, Some(own)) if self.shapes.len() > 1 => sentences.push(format!(
+                "Of {} shapes of workgroups tried on the simulator none costs less at {wide} lanes than \
+                 {}.",
+                self.shapes.len(),
+                own.name()
+            )),
+            _ => {}
+        }
+        sentences
+    }
+}
+
+impl ShapeCost {
+    /// The shape in words: `8 × 8`.
+    pub fn name(&self) -> String {
+        match self.workgroup_size {
+            [x, 1, 1] => x.to_string(),
+            [x, y, 1] => format!("{x} × {y}"),
+            [x, y, z] => format!("{x} × {y} × {z}"),
+        }
+    }
+}
+
+fn slots(device: &DeviceProfile) -> u128 {
+    device.column.width.map_or(0, |width| device.column.work.lane_slots(width))
+}
+
+/// The lines whose lane slots rise, the one that adds most first.
+fn blamed(narrow: &DeviceProfile, wide: &DeviceProfile, all: u128) -> Vec<BlamedLine> {
+    let [narrow_width, wide_width] = WIDTHS_COMPARED;
+    let mut lines: Vec<BlamedLine> = wide
+        .lines
+        .iter()
+        .filter_map(|line| {
+            let after = line.work.lane_slots(wide_width);
+            let before =
+                narrow.line(line.line).map_or(0, |line| line.work.lane_slots(narrow_width));
+            let share = ratio(after.checked_sub(before)?, all)?;
+            let blamed = BlamedLine { line: line.line, share, ratio: ratio(after, before) };
+            (share >= BLAMED_MIN).then_some(blamed)
+        })
+        .collect();
+    lines.sort_by(|a, b| b.share.total_cmp(&a.share));
+    lines
+}
+
+/// The shader's own shape and those that both widths were tried in.
+fn shapes(narrow: &DeviceProfile, wide: &DeviceProfile, own: [u128; 2]) -> Vec<ShapeCost> {
+    let (Some(narrow), Some(wide_shapes)) = (&narrow.shapes, &wide.shapes) else {
+        return Vec::new();
+    };
+    let widths = WIDTHS_COMPARED.map(|width| u128::from(width.lanes()));
+    let tried = wide_shapes.tried.iter().filter_map(|wide| {
+        let same =
+            |other: &&crate::record::ShapeCounts| other.workgroup_size == wide.workgroup_size;
+        let narrow = narrow.tried.iter().find(same)?;
+        let slots = |at: usize, operations: u64| widths[at] * u128::from(operations);
+        Some(ShapeCost {
+            workgroup_size: wide.workgroup_size,
+            lane_slots: [slots(0, narrow.subgroup_operations), slots(1, wide.subgroup_operations)],
+        })
+    });
+    let tried: Vec<ShapeCost> = tried.collect();
+    let first = wide.dispatches.first().filter(|_| !tried.is_empty());
+    let own = first.map(|one| ShapeCost { workgroup_size: one.workgroup_size, lane_slots: own });
+    own.into_iter().chain(tried).collect()
+}

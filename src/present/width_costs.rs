@@ -1,0 +1,190 @@
+//! The tables of cost by width: what each launch costs in lane slots, what 64 lanes cost over 32, and
+//! what machines would spend.
+//!
+//! Input: `analyze`'s costs. Output: [`Table`]s.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Cell, Column, Table};
+use crate::analyze::{CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost, parameters_text};
+use crate::units::Width;
+
+/// The most launches that the table of costs shows at once.
+const ROWS_MAX: usize = 60;
+
+/// The most kernels that are all shown, however little the width makes of them.
+const KERNELS_MAX: usize = 12;
+
+/// The least cost over the narrow width's with which a kernel is shown where there are many.
+const DEARER_MIN: f64 = 1.02;
+
+/// What each kernel costs at 64 lanes over 32, a row a kernel, the dearest first: over all its launches
+/// and seeds.
+pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
+    let mut kernels: BTreeMap<&str, Vec<(usize, CostRatio)>> = BTreeMap::new();
+    for cost in costs {
+        if let Some(ratio) = cost.ratio {
+            kernels.entry(&cost.kernel).or_default().push((cost.unusual, ratio));
+        }
+    }
+    // The most usual launch first; the sort is stable.
+    kernels.values_mut().for_each(|ratios| ratios.sort_by_key(|(unusual, _)| *unusual));
+    let ratios = |ratios: Vec<(usize, CostRatio)>| ratios.into_iter().map(|(_, ratio)| ratio);
+    let mut rows: Vec<(&str, Vec<CostRatio>)> =
+        kernels.into_iter().map(|(kernel, all)| (kernel, ratios(all).collect())).collect();
+    if rows.is_empty() {
+        return None;
+    }
+    let most = |ratios: &[CostRatio]| ratios.iter().map(|ratio| ratio.ratio).fold(0.0, f64::max);
+    rows.sort_by(|a, b| most(&b.1).total_cmp(&most(&a.1)));
+    let [narrow, wide] = WIDTHS_COMPARED;
+    let columns = [
+        Column::words("kernel"),
+        Column::figures(format!("{wide} lanes over {narrow}")).with_notes(),
+        Column::figures("least"),
+        Column::figures("most"),
+        Column::figures("launches"),
+        Column::figures("seeds"),
+    ];
+    let title = format!("Cost in lane slots: subgroups of {wide} lanes over {narrow}");
+    let mut table = Table::new(title, columns);
+    let rows_max_fits = rows.len() <= KERNELS_MAX;
+    for (kernel, ratios) in &rows {
+        let least = ratios.iter().map(|ratio| ratio.range[0]).fold(f64::INFINITY, f64::min);
+        let greatest = ratios.iter().map(|ratio| ratio.range[1]).fold(0.0, f64::max);
+        let seeds = ratios.iter().map(|ratio| ratio.seeds).max().unwrap_or(1);
+        let dear = greatest >= DEARER_MIN || rows_max_fits;
+        let place = if dear { &mut table.rows } else { &mut table.rows_folded };
+        place.push(vec![
+            Cell::text(*kernel),
+            Cell::from_option(ratios.first(), |usual| {
+                let other = if usual.same_work() { "" } else { "other work" };
+                Cell::Factor(usual.ratio).with(other.to_owned())
+            }),
+            Cell::Factor(least),
+            Cell::Factor(greatest),
+            Cell::Count(ratios.len() as u128),
+            Cell::Count(seeds as u128),
+        ]);
+    }
+    table.notes = vec![
+        "Lane slots are subgroup operations × width. The first figure is that of the kernel's usual \
+         launch; least and most are over all its launches and seeds. Other work: a kernel that asks \
+         for its width and does something else at another."
+            .to_owned(),
+    ];
+    let alike = table.rows_folded.len();
+    if alike > 0 {
+        table.notes.push(format!(
+            "{alike} more kernels cost at {wide} lanes at most {:.0} % more than at {narrow}.",
+            (DEARER_MIN - 1.0) * 100.0
+        ));
+    }
+    Some(table)
+}
+
+/// The lane slots of each launch at each width; of more than some, those of the most usual parameters.
+pub fn width_costs(costs: &[WidthCost]) -> Option<Table> {
+    let widths: BTreeSet<Width> =
+        costs.iter().flat_map(|cost| &cost.widths).map(|work| work.width).collect();
+    if widths.len() < 2 {
+        return None;
+    }
+    let [narrow, wide] = WIDTHS_COMPARED;
+    let ratio_name = format!("{wide} over {narrow}");
+    let mut columns = vec![Column::words("kernel"), Column::words("parameters")];
+    columns.extend(widths.iter().map(|width| Column::figures(format!("{width} lanes"))));
+    columns.push(Column::figures(&ratio_name).with_notes());
+    let mut table = Table::new("Cost in lane slots, by width", columns);
+    for cost in costs {
+        let mut row =
+            vec![Cell::text(&cost.kernel), Cell::text(parameters_text(&cost.parameters, &[]))];
+        row.extend(
+            widths.iter().map(|width| {
+                Cell::from_option(cost.at(*width), |work| Cell::Count(work.lane_slots))
+            }),
+        );
+        row.push(Cell::from_option(cost.ratio.as_ref(), ratio_cell));
+        let rows = if is_folded(costs, cost) { &mut table.rows_folded } else { &mut table.rows };
+        rows.push(row);
+    }
+    table.notes = vec![format!(
+        "Lane slots are subgroup operations × width: they compare across widths, as efficiency does not. \
+         {ratio_name}: in brackets the least and the greatest ratio of several seeds of the generated \
+         inputs. The middle ratio of all seeds lies between those of 6 with a probability of 97 % \
+         (1 − 2 · 2⁻⁶)."
+    )];
+    Some(table.without_empty(&[&ratio_name]))
+}
+
+/// Whether a launch is folded: where there are many, those that were not asked for by themselves.
+fn is_folded(costs: &[WidthCost], cost: &WidthCost) -> bool {
+    costs.len() > ROWS_MAX && (cost.for_widths || cost.unusual > 0)
+}
+
+/// A ratio with its interval over seeds, or that there is none.
+fn ratio_cell(ratio: &CostRatio) -> Cell {
+    let cell = match ratio.seeds {
+        1 => Cell::Factor(ratio.ratio),
+        _ => Cell::Between(ratio.ratio, ratio.range),
+    };
+    if ratio.same_work() {
+        cell
+    } else {
+        cell.with(format!("{:.2}× the lane operations", ratio.work_ratio))
+    }
+}
+
+/// What machines would spend on what subgroups of 64 lanes executed; one row a launch.
+pub fn machine_models(costs: &[WidthCost]) -> Option<Table> {
+    let columns = [
+        Column::words("kernel"),
+        Column::words("parameters"),
+        Column::figures("wave32, lane slots"),
+        Column::figures("SIMD16"),
+        Column::figures("wave64, halves skipped"),
+        Column::figures("wave64"),
+    ];
+    let mut table =
+        Table::new("Machine models: cost over wave32, from the masks of 64 lanes", columns);
+    for cost in costs {
+        let Some(models) = &cost.models else { continue };
+        let MachineModels { simd16, wave32, wave64, wave64_skipping } = *models;
+        let factor = |slots: u128| Cell::from_option(models.over_wave32(slots), Cell::Factor);
+        let row = vec![
+            Cell::text(&cost.kernel),
+            Cell::text(parameters_text(&cost.parameters, &[])),
+            Cell::Count(wave32),
+            factor(simd16),
+            Cell::text(match [wave64_skipping, wave64].map(|slots| models.over_wave32(slots)) {
+                [Some(least), Some(most)] => format!("{least:.2}–{most:.2}×"),
+                _ => super::NONE.to_owned(),
+            }),
+            factor(wave64),
+        ];
+        let rows = if is_folded(costs, cost) { &mut table.rows_folded } else { &mut table.rows };
+        rows.push(row);
+    }
+    if table.rows.is_empty() && table.rows_folded.is_empty() {
+        return None;
+    }
+    table.notes = MODEL_SOURCES.map(str::to_owned).to_vec();
+    Some(table)
+}
+
+/// Where the models come from.
+const MODEL_SOURCES: [&str; 4] = [
+    "One simulated run at 64 lanes says how many parts of 32 and of 16 lanes of each operation had an \
+     active lane. A kernel that asks for its width does something else on a narrower machine.",
+    "wave64: both halves of each operation are executed. wave64, halves skipped: a range, from every \
+     empty half skipped to none. AMD, “RDNA 3 Instruction Set Architecture”, section 2.1 \
+     (https://www.amd.com/content/dam/amd/en/documents/radeon-tech-docs/instruction-set-architectures/\
+     rdna3-shader-instruction-set-architecture-feb-2023_0.pdf): either half may be skipped where its \
+     part of EXEC is zero; a vector instruction that writes a scalar register, such as a comparison, is \
+     not.",
+    "wave32: AMD, “RDNA Architecture”, white paper (https://www.amd.com/system/files/documents/\
+     rdna-whitepaper.pdf): a wave64 instruction is two wave32 instructions, each of half the lanes.",
+    "SIMD16: Intel, “Execution of OpenCL Work Items: the SIMD Machine” (https://software.intel.com/\
+     en-us/iocl-opg-execution-of-opencl-work-items-the-simd-machine): SIMD-8, 16 or 32 is the \
+     compiler's choice, and a thread executes both sides of a branch at which its instances part.",
+];

@@ -1,0 +1,235 @@
+//! The family of grain: its formulas, derived by hand in its descriptions, against what the simulator
+//! and the drivers count.
+//!
+//! Input: every point of its sweeps, on full grids. Output: a failure where a block's mean active lanes
+//! is not what its formula gives: exactly, where nothing is random, else within what sampling explains.
+
+use std::collections::BTreeMap;
+
+use lanescope::analyze;
+use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
+use lanescope::program::{Overrides, Parsed};
+use lanescope::record::{Method, Output, Status, Value};
+use lanescope::run::simulator::{STEPS_MAX, SimulatorRunner};
+use lanescope::run::{CountRequest, Runner};
+use lanescope::units::Width;
+use libtest_mimic::Trial;
+use tempfile::TempDir;
+
+use crate::support::drivers::Driver;
+use crate::support::program;
+
+const WIDTHS: [u32; 5] = [8, 16, 32, 64, 128];
+
+/// How far the mean over a sample of random inputs may lie from the formula's mean over all.
+const SAMPLED: f64 = 0.03;
+
+/// Checks that need no driver.
+pub(crate) fn trials() -> Vec<Trial> {
+    let checks: [(&str, fn()); 3] = [
+        ("grain::formulas_hold_on_the_simulator_at_every_width", formulas),
+        ("grain::cost_at_64_over_32_is_what_an_audit_found", audit),
+        ("grain::parts_of_64_lanes_are_what_narrower_subgroups_execute", parts),
+    ];
+    let trial = |(name, check): (&str, fn())| {
+        Trial::test(name, move || {
+            check();
+            Ok(())
+        })
+    };
+    checks.into_iter().map(trial).collect()
+}
+
+fn kernels(catalogue: &Catalogue) -> Vec<&Kernel> {
+    catalogue.select("grain").unwrap()
+}
+
+type Point = BTreeMap<String, Value>;
+
+/// Every point of a kernel's sweeps, on a grid that is large enough for what is random to even out.
+fn points(kernel: &Kernel) -> Vec<Point> {
+    let mut all: Vec<Point> = Vec::new();
+    for sweep in &kernel.description.sweeps {
+        let mut points = vec![Point::new()];
+        for (name, values) in &sweep.axes {
+            let with = |point: &Point, value: &Value| {
+                let mut more = point.clone();
+                more.insert(name.clone(), value.clone());
+                more
+            };
+            points = points
+                .iter()
+                .flat_map(|point| values.iter().map(|value| with(point, value)))
+                .collect();
+        }
+        for mut point in points {
+            if kernel.description.parameters.contains_key("n") {
+                point.insert("n".to_owned(), Value::Integer(15 << 15));
+            }
+            let random = point.contains_key("wavelength");
+            point.insert("work".to_owned(), Value::Integer(if random { 16 } else { 2 }));
+            if !all.contains(&point) {
+                all.push(point);
+            }
+        }
+    }
+    all
+}
+
+/// Whether a launch's counts depend on random inputs.
+fn is_random(kernel: &Kernel, launch: &Launch) -> bool {
+    kernel.name() == "trips"
+        || launch.parameters.get("offset") == Some(&Value::Name("random".into()))
+}
+
+/// Compares the labelled blocks of a launch with their formulas; gives how many it compared.
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+fn compare(
+    launch: &Launch,
+    width: Width,
+    random: bool,
+    counts: &[(u64, u64)],
+) -> Result<usize, String> {
+    let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
+    let values: Overrides = launch.overrides.clone();
+    let program = parsed.resolve(&launch.dispatches[0].entry_point, &values).unwrap();
+    let mut compared = 0;
+    for (block, &(executions, lanes)) in program.blocks().iter().zip(counts) {
+        let Some(label) = &block.label else { continue };
+        let name = format!("{} {:?} {label} at {width}", launch.kernel, launch.parameters);
+        let mean = launch.active_lanes_mean_expected(label, width)?.ok_or("no formula")?;
+        let found = lanes as f64 / executions as f64;
+        let allowed = if random { SAMPLED * mean } else { 1e-9 * mean };
+        if (found - mean).abs() > allowed || !found.is_finite() {
+            return Err(format!("{name}: {found} lanes, the formula says {mean}"));
+        }
+        if let Some(exact) = launch.counts_expected(label, width)?
+            && exact != (executions as f64, lanes as f64)
+        {
+            return Err(format!("{name}: {executions} and {lanes}, the formulas say {exact:?}"));
+        }
+        compared += 1;
+    }
+    Ok(compared)
+}
+
+/// The counts of a launch on the simulator, whose outputs are right.
+fn simulate(launch: &Launch, width: Width) -> lanescope::run::Counted {
+    let mut runner = SimulatorRunner::new(width, STEPS_MAX);
+    let counted = runner.count_once(launch, &CountRequest::once(Method::Executed)).unwrap();
+    assert_eq!(counted.checked.output, Output::Verified, "{:?}", counted.checked.mismatch);
+    counted
+}
+
+fn pairs(counted: &lanescope::run::Counted) -> Vec<(u64, u64)> {
+    let counts = counted.dispatches[0].counts.iter();
+    counts.map(|count| (count.issues.0, count.lanes.0)).collect()
+}
+
+fn formulas() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for kernel in kernels(&catalogue) {
+        for point in points(kernel) {
+            let launch = kernel.launch(DeviceClass::Quick, &point, SEED).unwrap();
+            for width in WIDTHS {
+                let width = Width::new(width).unwrap();
+                let counts = pairs(&simulate(&launch, width));
+                match compare(&launch, width, is_random(kernel, &launch), &counts) {
+                    Ok(blocks) => compared += blocks,
+                    Err(why) => wrong.push(why),
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(compared > 5 * 50, "{compared}");
+}
+
+/// What an audit under the rule that counts jumps found for runs, within 2 %.
+fn audit() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let kernel = catalogue.kernel("grain/runs").unwrap();
+    for (run, expected) in [(32, 1.98), (48, 1.49), (64, 1.0), (40, 1.25), (96, 1.33)] {
+        let point = Point::from([("run".to_owned(), Value::Integer(run))]);
+        let launch = kernel.launch(DeviceClass::Quick, &point, SEED).unwrap();
+        let [narrow, wide] = analyze::WIDTHS_COMPARED.map(|width| slots(&launch, width));
+        let ratio = wide / narrow;
+        assert!((ratio / expected - 1.0).abs() < 0.02, "run {run}: {ratio}, not {expected}");
+    }
+}
+
+/// Σ operations × executions × width.
+#[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
+fn slots(launch: &Launch, width: Width) -> f64 {
+    let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
+    let program =
+        parsed.resolve(&launch.dispatches[0].entry_point, &launch.overrides.clone()).unwrap();
+    let counted = simulate(launch, width);
+    let blocks = program.blocks().iter().zip(&counted.dispatches[0].counts);
+    blocks.map(|(block, count)| (block.ops * count.issues.0) as f64).sum::<f64>()
+        * f64::from(width.lanes())
+}
+
+/// The parts of 32 and 16 lanes that had a lane are the executions at 32 and 16 lanes, block by block,
+/// where no kernel asks for its width: what makes one run at 64 lanes say what narrower machines do.
+fn parts() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let mut compared = 0;
+    let families = ["grain", "five_patterns", "hot_loops"];
+    for kernel in families.iter().flat_map(|family| catalogue.select(family).unwrap()) {
+        let point: Point = [("n", 1021), ("work", 3)]
+            .into_iter()
+            .filter(|(name, _)| kernel.description.parameters.contains_key(*name))
+            .map(|(name, value)| (name.to_owned(), Value::Integer(value)))
+            .collect();
+        let launch = kernel.launch(DeviceClass::Quick, &point, SEED).unwrap();
+        let count = |width: u32| {
+            let mut runner = SimulatorRunner::new(Width::new(width).unwrap(), STEPS_MAX);
+            let request = CountRequest::once(Method::Executed);
+            runner.count_once(&launch, &request).unwrap().dispatches.remove(0).counts
+        };
+        let [of_16, of_32, of_64, of_128] = [16, 32, 64, 128].map(count);
+        assert!(of_32.iter().all(|block| block.parts.is_none()));
+        for (block, narrow) in of_64.iter().zip(of_16.iter().zip(&of_32)) {
+            let parts = block.parts.unwrap();
+            let executions = (narrow.0.issues.0, narrow.1.issues.0);
+            assert_eq!((parts.of_16, parts.of_32), executions, "{}", kernel.id);
+            compared += 1;
+        }
+        for (block, wide) in of_64.iter().zip(&of_128) {
+            assert_eq!(block.parts, wide.parts, "{} at 128", kernel.id);
+        }
+    }
+    assert!(compared > 100, "{compared}");
+}
+
+/// On a driver: every point that the default run takes there, and more, at its width.
+pub(crate) fn on_driver(driver: &Driver) {
+    let catalogue = Catalogue::embedded().unwrap();
+    let folder = TempDir::new().unwrap();
+    let device = driver.device();
+    let mut arguments = vec!["grain", "--no-timing", "--device", &device, "-a", "n=122880"];
+    arguments.extend(["-a", "run=[1,24,32,48,128]", "-a", "wavelength=[1,8,64]"]);
+    arguments.extend(["-a", "size=[16,48,64]", "-a", "tile=[8,64]", "-a", "work=16"]);
+    let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let mut compared = 0;
+    for measurement in &run.measurements {
+        assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.error);
+        assert_eq!(measurement.output, Output::Verified, "{:?}", measurement.error);
+        let kernel = catalogue.kernel(&measurement.kernel).unwrap();
+        let launch =
+            kernel.launch(DeviceClass::Quick, &measurement.parameters, measurement.seed).unwrap();
+        let counts: Vec<(u64, u64)> = measurement.dispatches[0]
+            .blocks
+            .iter()
+            .map(|block| (block.executions.0, block.lanes.0))
+            .collect();
+        let width = measurement.subgroup_width.unwrap();
+        assert_eq!(width.lanes(), driver.width);
+        let found = compare(&launch, width, is_random(kernel, &launch), &counts);
+        compared += found.unwrap_or_else(|why| panic!("{why}"));
+    }
+    assert!(compared >= 5 * 2 + 3 + 3 + 2 * 2, "{compared}");
+}
