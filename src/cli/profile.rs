@@ -35,7 +35,7 @@ use crate::units::grouped_text;
 /// The path that stands for standard input.
 const STDIN: &str = "-";
 
-/// Invocations of one dispatch from which on a user is told that a simulator may take minutes.
+/// Invocations of one dispatch from which on the user is warned that a simulator may take minutes.
 const INVOCATIONS_MANY: u64 = 1 << 27;
 
 /// The largest shader or launch file that is read, in bytes.
@@ -148,20 +148,29 @@ fn launch(request: &ProfileRequest, arguments: &ProfileArguments) -> Result<Laun
         caught("preparation", &request.file, || Ok(prepare_affordable(request, &mut read)));
     match prepared {
         Ok(Ok(prepared)) => Ok(prepared.launch),
+        Ok(Err(error)) => Err(to_failure(error, &request.file)),
+        Err(panic) => Err(Failure::message(Exit::PartFailed, panic.to_string())),
+    }
+}
+
+/// The failure of a shader that cannot be launched, with the options that help.
+fn to_failure(error: ProfileError, file: &str) -> Failure {
+    match error {
         // What panicked is no fault of the shader's.
-        Ok(Err(ProfileError::Program(error @ ProgramError::Panicked { .. }))) => {
-            Err(Failure::message(Exit::PartFailed, error.to_string()))
+        ProfileError::Program(error @ ProgramError::Panicked { .. }) => {
+            Failure::message(Exit::PartFailed, error)
         }
-        Ok(Err(ProfileError::Program(error @ ProgramError::OverridesMissing { .. }))) => {
+        ProfileError::Program(error @ ProgramError::OverridesMissing { .. }) => {
             let message = format!(
                 "{error}; put values under [overrides] in a launch file: `lanescope profile --init \
-                 {}` writes one, and `--launch` reads it",
-                request.file
+                 {file}` writes one, and `--launch` reads it"
             );
-            Err(Failure::message(Exit::BadInput, message))
+            Failure::message(Exit::BadInput, message)
         }
-        Ok(Err(error)) => Err(Failure::bad_input(error)),
-        Err(panic) => Err(Failure::message(Exit::PartFailed, panic.to_string())),
+        error @ ProfileError::EntryPoints { .. } => {
+            Failure::message(Exit::BadInput, format!("{error} (--entry NAME, --launch FILE)"))
+        }
+        error => Failure::bad_input(error),
     }
 }
 
@@ -208,7 +217,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 /// Writes the launch file beside the shader.
 fn init(request: &ProfileRequest, shader: &Path) -> Result<Exit, Failure> {
     let path: PathBuf = shader.with_extension("toml");
-    let text = template(request).map_err(Failure::bad_input)?;
+    let text = template(request).map_err(|error| to_failure(error, &request.file))?;
     let made = std::fs::File::options().write(true).create_new(true).open(&path);
     let mut file = made.map_err(|error| {
         let message = if error.kind() == std::io::ErrorKind::AlreadyExists {
@@ -279,7 +288,7 @@ fn count(
         strict: arguments.strict,
         ..OpenOptions::usual(false)
     };
-    // A shader that cannot be used is told when it is counted.
+    // A shader that cannot be used is reported when it is counted.
     let constructs = trust::constructs(launch).unwrap_or_default();
     let mut open = || -> Result<Box<dyn Runner>, RunError> {
         if !choice.back_end.in_child {
@@ -403,14 +412,14 @@ fn finish(
     })
 }
 
-/// Whether the shader failed on every device for want of something.
+/// Whether the shader failed on every device because it lacks something.
 fn all_unsupported(run: &Run) -> bool {
     run.measurements.iter().all(|m| m.error_kind == Some(RunErrorKind::Unsupported))
 }
 
 /// Says what was found about the launch, each thing once with its devices.
 fn tell_findings(run: &Run, stderr: &mut impl Write) -> Result<(), Failure> {
-    // Failures are told by themselves, with their reasons; the table says what nobody checked.
+    // Failures are reported by themselves, with their reasons; the table says what nobody checked.
     let told = |flag: &Flag| !matches!(flag.tag, Tag::Failed | Tag::OutputUnchecked);
     let findings = analyze::findings(run);
     for finding in findings.into_iter().filter(|finding| told(&finding.flag)) {
