@@ -35,7 +35,7 @@
 //! A shader of the user's own enters at [`run::profile`], which makes a launch of what the shader's
 //! bindings ask for ([`program::reflect`]) and of a launch file in the catalogue's format.
 //!
-//! [`cli`] begins and ends it: it chooses kernels and devices, hears of each finished measurement,
+//! [`cli`] begins and ends it: it chooses kernels and devices, is notified of each finished measurement,
 //! gives it to [`store`], and at the end has tables, charts and page made from the record. `report`
 //! and `compare` enter at the record, and need no device.
 //!

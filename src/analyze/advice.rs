@@ -47,7 +47,7 @@
 //! Where no block shows these counts, or lanes leave a loop by `break if` alone, nothing is proved and
 //! nothing said.
 //!
-//! The first three take it that lanes come together again where the source does; a device that
+//! The first three take it that lanes reconverge where the source does; a device that
 //! fails at that is found by the self-test.
 
 mod rule;

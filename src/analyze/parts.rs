@@ -70,6 +70,8 @@ impl SummaryPart {
 
     /// Splits it into sheets that figures of bars can show.
     pub fn sheets(&self) -> Vec<Self> {
+        // Sheets come in the order of measurement, and what is measured first is shown; the others' rows
+        // are counted, so that each sheet can say how many there are beside it.
         let mut sheets = self.split();
         let beyond = sheets.split_off(sheets.len().min(SHEETS_MAX));
         let rows = beyond.iter().flat_map(|sheet| &sheet.devices).map(|device| device.rows.len());
@@ -91,9 +93,12 @@ impl SummaryPart {
             let own = baselines.get(row.kernel.as_str()).copied();
             own.or(row.baseline.as_deref()).map_or("others", short_name).to_owned()
         };
+        // First by what is compared with what, and only then by a parameter: a sheet that holds half of a
+        // comparison shows nothing.
         if self.rows().map(word).collect::<BTreeSet<String>>().len() > 1 {
             return self.split_by(word);
         }
+        // No parameter tells the rows apart: the first are shown.
         let Some(name) = self.telling() else {
             return vec![self.cut()];
         };
@@ -116,6 +121,7 @@ impl SummaryPart {
             let known = values.entry(name).or_insert((number, BTreeSet::new()));
             known.1.insert(value.to_string());
         }
+        // What is the same in all rows splits nothing.
         values.retain(|_, (_, texts)| texts.len() > 1);
         let first = values.into_iter().min_by_key(|(_, (number, texts))| (*number, texts.len()));
         first.map(|(name, _)| name.clone())
@@ -137,6 +143,7 @@ impl SummaryPart {
                 device.rows.retain(|row| word(row) == *only);
             }
             sheet.devices.retain(|device| !device.rows.is_empty());
+            // What was split by tells these rows apart no longer, so that this comes to an end.
             sheet.split()
         };
         words.iter().flat_map(sheet).collect()
@@ -169,6 +176,7 @@ impl SummaryPart {
             None => rows.push(row.clone()),
             Some(other) => {
                 self.rows_at_smaller_sizes += 1;
+                // A kernel is shown once: at its largest size, where what a launch costs weighs least.
                 if size(row) > size(other) {
                     *other = row.clone();
                 }

@@ -192,7 +192,7 @@ fn refusal(kernel: &Kernel, name: &str, value: &Value) -> Option<KernelError> {
     let chosen = BTreeMap::from([(name.to_owned(), value.clone())]);
     match kernel.parameters(DeviceClass::Quick, &chosen) {
         Err(error @ KernelError::ParameterValue { .. }) => Some(error),
-        // What does not go together is told with the launch.
+        // What does not go together is reported with the launch.
         Ok(_) | Err(_) => None,
     }
 }

@@ -36,7 +36,7 @@ use crate::units::grouped_text;
 /// The path that stands for standard input.
 const STDIN: &str = "-";
 
-/// Invocations of one dispatch from which on a user is told that a simulator may take minutes.
+/// Invocations of one dispatch from which on the user is warned that a simulator may take minutes.
 const INVOCATIONS_MANY: u64 = 1 << 27;
 
 /// The largest shader or launch file that is read, in bytes.
@@ -151,34 +151,41 @@ fn launch(request: &ProfileRequest, arguments: &ProfileArguments) -> Result<Laun
         caught("preparation", &request.file, || Ok(prepare_affordable(request, &mut read)));
     match prepared {
         Ok(Ok(prepared)) => Ok(prepared.launch),
-        // What panicked is no fault of the shader's.
-        Ok(Err(ProfileError::Program(error @ ProgramError::Panicked { .. }))) => {
-            Err(Failure::message(Exit::PartFailed, error.to_string()))
-        }
-        Ok(Err(ProfileError::Program(error @ ProgramError::OverridesMissing { .. }))) => {
-            let message = format!(
-                "{error}; put values under [overrides] in a launch file: `lanescope profile --init \
-                 {}` writes one, and `--launch` reads it",
-                request.file
-            );
-            Err(Failure::message(Exit::BadInput, message))
-        }
-        Ok(Err(error)) => Err(refused(request, error)),
+        Ok(Err(error)) => Err(to_failure(error, request)),
         Err(panic) => Err(Failure::message(Exit::PartFailed, panic.to_string())),
     }
 }
 
-/// What is wrong with a shader; where it is written in another language, that.
-fn refused(request: &ProfileRequest, error: ProfileError) -> Failure {
-    let known = match &error {
-        ProfileError::Program(ProgramError::Parse { .. }) => {
-            foreign::text(&request.file, &request.source)
+/// The failure of a shader that cannot be launched, with the options that help.
+fn to_failure(error: ProfileError, request: &ProfileRequest) -> Failure {
+    let file = &request.file;
+    match error {
+        // What panicked is no fault of the shader's.
+        ProfileError::Program(error @ ProgramError::Panicked { .. }) => {
+            Failure::message(Exit::PartFailed, error)
         }
-        _ => None,
-    };
-    match known {
-        Some(known) => Failure::message(Exit::BadInput, known),
-        None => Failure::bad_input(error),
+        ProfileError::Program(error @ ProgramError::OverridesMissing { .. }) => {
+            let message = format!(
+                "{error}; put values under [overrides] in a launch file: `lanescope profile --init \
+                 {file}` writes one, and `--launch` reads it"
+            );
+            Failure::message(Exit::BadInput, message)
+        }
+        error @ ProfileError::EntryPoints { .. } => {
+            let message = format!(
+                "{error} (--entry NAME; `lanescope profile --init {file}` writes a launch file, and \
+                 --launch reads it)"
+            );
+            Failure::message(Exit::BadInput, message)
+        }
+        // What is written in another language is named as that.
+        ProfileError::Program(error @ ProgramError::Parse { .. }) => {
+            match foreign::text(&request.file, &request.source) {
+                Some(known) => Failure::message(Exit::BadInput, known),
+                None => Failure::bad_input(error),
+            }
+        }
+        error => Failure::bad_input(error),
     }
 }
 
@@ -233,7 +240,7 @@ fn read_text(path: &Path) -> Result<String, Failure> {
 /// Writes the launch file beside the shader.
 fn init(request: &ProfileRequest, shader: &Path) -> Result<Exit, Failure> {
     let path: PathBuf = shader.with_extension("toml");
-    let text = template(request).map_err(|error| refused(request, error))?;
+    let text = template(request).map_err(|error| to_failure(error, request))?;
     let made = std::fs::File::options().write(true).create_new(true).open(&path);
     let mut file = made.map_err(|error| {
         let message = if error.kind() == std::io::ErrorKind::AlreadyExists {
@@ -304,7 +311,7 @@ fn count(
         strict: arguments.strict,
         ..OpenOptions::usual(false)
     };
-    // A shader that cannot be used is told when it is counted.
+    // A shader that cannot be used is reported when it is counted.
     let constructs = trust::constructs(launch).unwrap_or_default();
     let mut open = || -> Result<Box<dyn Runner>, RunError> {
         if !choice.back_end.in_child {
@@ -461,14 +468,14 @@ fn finish(
     })
 }
 
-/// Whether the shader failed on every device for want of something.
+/// Whether the shader failed on every device because it lacks something.
 fn all_unsupported(run: &Run) -> bool {
     run.measurements.iter().all(|m| m.error_kind == Some(RunErrorKind::Unsupported))
 }
 
 /// Says what was found about the launch, each thing once with its devices.
 fn tell_findings(run: &Run, stderr: &mut impl Write) -> Result<(), Failure> {
-    // Failures are told by themselves, with their reasons; the table says what nobody checked.
+    // Failures are reported by themselves, with their reasons; the table says what nobody checked.
     let told = |flag: &Flag| !matches!(flag.tag, Tag::Failed | Tag::OutputUnchecked);
     let findings = analyze::findings(run);
     for finding in findings.into_iter().filter(|finding| told(&finding.flag)) {

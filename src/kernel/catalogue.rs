@@ -62,7 +62,7 @@ pub enum DeviceClass {
     Gpu,
     /// A CPU driver or the simulator.
     Cpu,
-    /// Any device with `--quick`.
+    /// Any device in a quick run.
     Quick,
 }
 

@@ -19,7 +19,7 @@
 //! | `sweeps` | added up; what is inherited loses the axes that the kernel has no parameter for |
 //! | everything else, `dispatches` among it | the nearest one's, whole |
 //!
-//! Each text is read by itself first, so that a key that is unknown is told with its own file and
+//! Each text is read by itself first, so that a key that is unknown is reported with its own file and
 //! line.
 
 use std::collections::BTreeMap;

@@ -349,7 +349,7 @@ pub enum Default {
         gpu: Value,
         /// On CPU drivers and the simulator.
         cpu: Value,
-        /// Everywhere with `--quick`.
+        /// Everywhere in a quick run.
         quick: Value,
     },
 }

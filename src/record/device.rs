@@ -284,7 +284,7 @@ pub struct TestedPart {
     /// Whether executions were those of maximal reconvergence.
     #[serde(alias = "issues_right")]
     pub executions_right: bool,
-    /// Whether lanes were right, which they are wherever lanes come together again.
+    /// Whether lanes were right, which they are wherever lanes reconverge.
     pub lanes_right: bool,
 }
 

@@ -182,7 +182,7 @@ pub struct FigureNote {
     /// its own, whose name and title say it.
     #[serde(default)]
     pub apart: bool,
-    /// The parameters that are told in curves' names where a kernel has them.
+    /// The parameters that are shown in curves' names where a kernel has them.
     #[serde(default)]
     pub told: Vec<String>,
     /// Curves that are worked out.

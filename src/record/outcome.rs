@@ -67,7 +67,7 @@ pub enum RunErrorKind {
     DeviceLost,
     /// Nothing came back within the time limit.
     TimeLimit,
-    /// Another launch, timed beside it, took the device along.
+    /// Another launch, timed beside it, took down the device.
     Interrupted,
     /// The simulator's step limit.
     StepLimit,

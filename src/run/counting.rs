@@ -35,7 +35,7 @@ pub(super) fn method(request: &CountRequest) -> Method {
 }
 
 /// What a record calls a method.
-pub(super) fn method_recorded(method: Method) -> record::Method {
+pub(super) fn to_recorded(method: Method) -> record::Method {
     match method {
         Method::Estimated => record::Method::Estimated,
         Method::Executed | Method::Histogram => record::Method::Executed,
@@ -44,7 +44,7 @@ pub(super) fn method_recorded(method: Method) -> record::Method {
 }
 
 /// The counts in the counters' bytes, histograms cut to the width that ran.
-pub(super) fn decoded(
+pub(super) fn decode(
     instrumented: &Instrumented,
     bytes: &[u8],
     width: Width,
@@ -63,7 +63,7 @@ pub(super) fn decoded(
 }
 
 /// A program instrumented for one dispatch.
-pub(super) fn instrumented(program: &Program, options: &Options) -> Result<Instrumented, RunError> {
+pub(super) fn instrument(program: &Program, options: &Options) -> Result<Instrumented, RunError> {
     caught("instrumenter", program.text().file(), || {
         Instrumented::new(program, options).map_err(|error| match error {
             InstrumentError::Invalid(_) => RunError::new(RunErrorKind::Panicked, error.to_string()),
@@ -94,7 +94,7 @@ pub(super) fn find_written(programs: &[Program]) -> Result<BTreeSet<String>, Run
     Ok(names)
 }
 
-/// What launches beside one that took the device along are told.
+/// What launches beside one that took down the device report.
 pub(super) fn interrupted_error() -> RunError {
     RunError::new(RunErrorKind::Interrupted, "another launch took the device along")
 }

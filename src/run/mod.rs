@@ -98,7 +98,7 @@ pub trait Runner {
     }
 
     /// Times launches side by side, then checks the outputs of each; one result a launch, in order.
-    /// `notice` hears of each sample as it is taken: the launch's index.
+    /// `notice` is called for each sample as it is taken: the launch's index.
     ///
     /// The devices without timestamps, the simulator among them, give `Ok(None)`.
     fn time(

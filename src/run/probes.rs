@@ -24,7 +24,7 @@ pub(super) const PACKING: &str = include_str!("probes/packing.wgsl");
 /// A multiply-add whose rounding shows.
 pub(super) const FUSED: &str = include_str!("probes/fused.wgsl");
 
-/// A loop whose trips are told.
+/// A loop whose trip count is given by the host.
 pub(super) const LOOP: &str = include_str!("probes/loop.wgsl");
 
 /// A copy of 16 bytes an invocation.

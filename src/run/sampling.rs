@@ -139,7 +139,7 @@ pub fn sample_all(
     launches.into_iter().map(SampledLaunch::finish).collect()
 }
 
-/// Whether a launch took the device along.
+/// Whether a launch took down the device.
 fn has_ended(launches: &[SampledLaunch]) -> bool {
     launches.iter().any(|launch| launch.failure.as_ref().is_some_and(|f| f.kind.ends_device()))
 }

@@ -13,7 +13,7 @@
 //!
 //! - the device has no subgroup operations;
 //! - a part for a form that the shader uses gave wrong *lanes*, which do not depend on where lanes
-//!   come together again;
+//!   reconverge;
 //! - a part for one of the plain forms (`branch`, `nested_branch`, `early_return`, `loop`,
 //!   `nested_loop`, `branch_in_loop`, `call`, `loop_in_call`) failed in any way: every GPU that was
 //!   tried brings lanes together there, so that the operations themselves are the suspects.

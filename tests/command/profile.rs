@@ -202,7 +202,8 @@ pub(super) fn bad_input() {
     };
     refused(&["missing.wgsl"], "missing.wgsl cannot be read");
     refused(&["syntax.wgsl"], "syntax.wgsl:2:21");
-    refused(&["two.wgsl"], "a, b; choose one with --entry");
+    let way_out = "a, b; choose one, or dispatch several in a launch file (--entry NAME; `lanescope profile --init";
+    refused(&["two.wgsl"], way_out);
     refused(&["none.wgsl"], "no compute entry point");
     refused(
         &["texture.wgsl"],

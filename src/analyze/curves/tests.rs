@@ -139,7 +139,7 @@ fn attention_has_a_figure_of_lanes_for_each_mask_and_head() {
     // The synthetic kernel has all lanes active; density 1 is not drawn beside the usual one.
     assert_eq!(figure.series[0].points, [(1024.0, 100.0), (2048.0, 100.0)]);
     assert_eq!(curves(&run).len(), 2, "one for each head dimension");
-    // What only some kernels have is told with their names, in the same figure.
+    // What only some kernels have is shown with their names, in the same figure.
     let mut both = run.clone();
     let mut more = run.measurements.clone();
     for one in &mut more {

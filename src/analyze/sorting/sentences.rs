@@ -167,7 +167,7 @@ pub fn crossover_sentences(run: &Run) -> Vec<String> {
 fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
     keep_usual(&mut curves, |curve| curve.unusual.len());
     let first = curves.first()?.clone();
-    // Values of the same parameters; what only some kernels have is told with their names.
+    // Values of the same parameters; what only some kernels have is shown with their names.
     curves.retain(|curve| {
         first.fixed.iter().all(|(name, value)| curve.fixed.get(name).is_none_or(|own| own == value))
     });

@@ -20,7 +20,7 @@ use crate::run::gpu::Stamps;
 use crate::run::{RunError, RunErrorKind};
 
 /// How long a submission may take before this process says that it hangs; the parent's
-/// `--time-limit` comes first.
+/// own limit of silence comes first.
 const SUBMISSION_LIMIT: Duration = Duration::from_hours(1);
 
 /// Static workgroup memory of a block at most, on every NVIDIA GPU.

@@ -10,7 +10,7 @@ use super::{Gpu, Grid};
 use crate::instrument::Method;
 use crate::kernel::{KernelLanguage, Launch};
 use crate::record::{self, Counter, Tag};
-use crate::run::counting::{Outputs, decoded, known_workgroups, method_recorded, verify};
+use crate::run::counting::{Outputs, decode, known_workgroups, to_recorded, verify};
 use crate::run::launched::{outputs_sha256, outputs_shown, programs};
 use crate::run::{Checked, Counted, CountedDispatch, RunError, RunErrorKind};
 use crate::units::Width;
@@ -32,7 +32,7 @@ pub(super) struct CountedRun {
 }
 
 impl<G: Gpu> GpuRunner<G> {
-    /// A launch made ready to be counted, more than once; `notice` hears of each dispatch before it is
+    /// A launch made ready to be counted, more than once; `notice` is called for each dispatch before it is
     /// compiled.
     pub(super) fn prepare_counting(
         &self,
@@ -54,7 +54,7 @@ impl<G: Gpu> GpuRunner<G> {
     }
 
     /// Runs the dispatches, whose buffers hold their first contents, and reads what they left behind;
-    /// `notice` hears of each before it runs.
+    /// `notice` is called for each before it runs.
     pub(super) fn count_from_start(
         &self,
         launch: &Launch,
@@ -68,7 +68,7 @@ impl<G: Gpu> GpuRunner<G> {
             let grid = self.settle_grid(dispatch, &counting.buffers)?;
             self.gpu.run(&[(kernel, &grid)], &doing)?;
             let bytes = self.gpu.read(&counters.buffer, 0, self.gpu.size(&counters.buffer))?;
-            let counts = decoded(&counters.instrumented, &bytes, counting.width)?;
+            let counts = decode(&counters.instrumented, &bytes, counting.width)?;
             let workgroups = known_workgroups(&dispatch.workgroups);
             dispatches.push(CountedDispatch { workgroups, counts });
         }
@@ -104,7 +104,7 @@ impl<G: Gpu> GpuRunner<G> {
             trace: None,
             counters: Vec::new(),
             width: Some(counting.width),
-            method: method_recorded(counting.method),
+            method: to_recorded(counting.method),
             dispatches,
             outputs_sha256: outputs_sha256(&outputs),
             outputs_shown: outputs_shown(launch, &outputs),

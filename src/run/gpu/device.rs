@@ -17,7 +17,7 @@ pub struct GpuRunner<G: Gpu> {
     pub(in crate::run) device: Device,
     pub(super) timer: Option<Timer>,
     pub(super) inputs: RefCell<Inputs<G::Buffer>>,
-    /// What brings clocks up; nothing on CPU drivers, which have none of their own.
+    /// What warms the device up; nothing on CPU drivers, which have none of their own.
     pub(super) warm_up: Option<WarmUp<G>>,
 }
 

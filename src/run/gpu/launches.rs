@@ -13,7 +13,7 @@ use crate::instrument::{Instrumented, Method, Options};
 use crate::kernel::{Dispatch, Launch, Workgroups, generate::Fill};
 use crate::program::{Binding, Program};
 use crate::run::counting::{
-    COUNTER_BYTES_MAX, Outputs, find_written, instrumented, known_workgroups,
+    COUNTER_BYTES_MAX, Outputs, find_written, instrument, known_workgroups,
 };
 use crate::run::probes::words;
 use crate::run::{RunError, RunErrorKind};
@@ -202,7 +202,7 @@ impl<G: Gpu> GpuRunner<G> {
             counter_bytes_max: COUNTER_BYTES_MAX,
             workgroups: known_workgroups(workgroups),
         };
-        let instrumented = instrumented(program, &options)?;
+        let instrumented = instrument(program, &options)?;
         let size = instrumented.counters().size;
         let buffer = self.gpu.buffer("counters", size, Uses::default())?;
         Ok(Counters { instrumented, buffer })

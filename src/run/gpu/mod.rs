@@ -14,7 +14,7 @@
 //! | `counted` | launches with counters |
 //! | `timed` | launches between timestamps |
 //! | `stages` | single dispatches between timestamps |
-//! | `warm` | brings clocks up before timing |
+//! | `warm` | warms the device up before timing |
 //! | `probe` | what is measured of the device itself |
 
 mod counted;

@@ -80,7 +80,7 @@ impl<G: Gpu> GpuRunner<G> {
         Ok(width.map(|width| (method, width)))
     }
 
-    /// Makes launches ready to be timed; one that takes the device along sets `lost`.
+    /// Makes launches ready to be timed; one that takes down the device sets `lost`.
     fn prepare_all(
         &self,
         launches: &[Launch],
@@ -99,7 +99,7 @@ impl<G: Gpu> GpuRunner<G> {
         all
     }
 
-    /// Brings the clock up.
+    /// Warms the device up.
     fn warm_up(&mut self, timer: Timer) {
         if let Some(warm_up) = &mut self.warm_up {
             // A device that fails here fails at its first sample too, which then says so.

@@ -53,7 +53,7 @@ const COST_DISPATCHES: u32 = 64;
 pub(super) type Staged = (Option<Time>, Vec<Option<Nanoseconds>>);
 
 impl<G: Gpu> GpuRunner<G> {
-    /// Times the dispatches of launches that were sampled; a launch that takes the device along sets
+    /// Times the dispatches of launches that were sampled; a launch that takes down the device sets
     /// `lost`.
     pub(super) fn time_stages(
         &self,

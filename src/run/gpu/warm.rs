@@ -1,4 +1,4 @@
-//! Brings a GPU's clocks up before anything is timed.
+//! Warms a GPU up, so that its clocks are at their highest before anything is timed.
 //!
 //! Input: an open device and its timer. Output: nothing but a busy device. A GPU that has idled while
 //! the processor made buffers runs at a fraction of its clock: an H200 falls from 1980 to 345 MHz

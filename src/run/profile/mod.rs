@@ -96,8 +96,8 @@ pub enum ProfileError {
     },
     /// It is not clear which to dispatch.
     #[error(
-        "{file} has several compute entry points: {names}; choose one with --entry NAME, or dispatch \
-         several in a launch file (`lanescope profile --init {file}` writes one, --launch reads it)"
+        "{file} has several compute entry points: {names}; choose one, or dispatch several in a launch \
+         file"
     )]
     EntryPoints {
         /// The shader.

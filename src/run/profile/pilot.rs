@@ -44,7 +44,7 @@ pub fn prepare_affordable(
         };
         let expensive = match simulator.steps(&prepared.launch, WORKGROUPS) {
             Ok(steps) => steps > STEPS_MAX,
-            // What else can go wrong is told when the launch is run.
+            // What else can go wrong is reported when the launch is run.
             Err(error) => error.kind == RunErrorKind::StepLimit,
         };
         if !expensive || n <= ELEMENTS_MIN {

@@ -179,7 +179,7 @@ fn grids_of_two_and_three_dimensions_are_near_square() {
 #[test]
 fn several_entry_points_are_listed_and_chosen() {
     let two = "@compute @workgroup_size(1) fn one() {} @compute @workgroup_size(1) fn two() {}";
-    refused(&request(two, ""), "one, two; choose one with --entry");
+    refused(&request(two, ""), "one, two; choose one, or dispatch several in a launch file");
     let chosen = ProfileRequest { entry_point: Some("two".to_owned()), ..request(two, "") };
     assert_eq!(launch_of(&chosen).dispatches[0].entry_point, "two");
     let wrong = ProfileRequest { entry_point: Some("three".to_owned()), ..request(two, "") };

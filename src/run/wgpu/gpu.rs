@@ -49,8 +49,8 @@ fn read_hidden_features() -> Features {
     known.fold(Features::empty(), Features::union)
 }
 
-/// How long a submission may take before this process says that it hangs. The parent's own limit,
-/// `--time-limit`, comes first, and holds also where the driver does not come back from waiting.
+/// How long a submission may take before this process says that it hangs. The parent's own limit of
+/// silence comes first, and holds also where the driver does not come back from waiting.
 pub(super) const SUBMISSION_LIMIT: Duration = Duration::from_hours(1);
 
 /// Bytes that are sent at once: what stages them takes as much.

@@ -54,7 +54,7 @@ pub(super) fn instrument(
     let function = entry_function(&module, &entry, body, &context);
     module.entry_points[0] = EntryPoint { function, ..entry };
     if options.method != Method::Estimated {
-        // Whoever is at a block asks who leads: also where lanes have parted.
+        // Whoever is at a block asks which lane is elected: also where lanes have parted.
         ignore_uniformity(&mut module);
     }
     module

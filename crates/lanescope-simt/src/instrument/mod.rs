@@ -6,7 +6,7 @@
 //!
 //! # What is counted, and how
 //!
-//! *Executed* counting: at each execution of a block, the lanes that are there ask who leads them
+//! *Executed* counting: at each execution of a block, the lanes that are there ask which lane is elected
 //! (`local_invocation_index == subgroupBroadcastFirst(local_invocation_index)`); the leader counts
 //! one issue, every lane counts itself. Nothing is inferred from the program's structure, so the
 //! counts say what the device does, reconvergence included.
@@ -18,7 +18,7 @@
 //! because the number of active lanes must be known at each execution: the leader counts one in the
 //! bin of that number, and issues and lanes are the bins' sums.
 //!
-//! *Derived* counting gives the same numbers for less where lanes come together again as soon as they
+//! *Derived* counting gives the same numbers for less where lanes reconverge as soon as they
 //! can: lanes note when they were where, and compare notes where they are together anyway. Its own
 //! page, `derive`, has the rules, and what goes to registers and what to memory.
 //!

@@ -82,7 +82,7 @@ pub(super) enum CounterAction {
     Note(Var, Option<LoopId>),
     /// Each lane adds one to its variable.
     Step(Var),
-    /// The lanes ask who leads them: executed counting, one issue and each its own lane.
+    /// The lanes ask which lane is elected: executed counting, one issue and each its own lane.
     Executed {
         /// Issues: only the leader adds.
         issues: Var,

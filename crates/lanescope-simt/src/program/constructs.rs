@@ -14,7 +14,7 @@ use super::parsed::Program;
 use super::structure::{Body, Node, Straight};
 use super::visit::{Jump, effect};
 
-/// A form of control flow after which lanes must come together again.
+/// A form of control flow after which lanes must reconverge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Construct {
     /// An `if`.

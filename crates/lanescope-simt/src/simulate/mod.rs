@@ -105,7 +105,7 @@
 //! ## Exchange
 //! What a workgroup does may depend on the schedule where it reads a word that another workgroup of
 //! the dispatch writes, and a branch or an address follows the value (look-back, locks, shared
-//! queues, marks on vertices). The lines that read it and the conditions that follow it are told in
+//! queues, marks on vertices). The lines that read it and the conditions that follow it are reported in
 //! [`Outcome::depends_on_schedule`]. What only goes on to a buffer changes no count, and is not told.
 //! (`exchange`)
 //!

@@ -70,7 +70,7 @@ struct Live<const N: usize> {
     waits: Option<(usize, SiteId)>,
 }
 
-/// Where the strands of a loop come together again.
+/// Where the strands of a loop reconverge.
 struct LoopMerge<const N: usize> {
     expected: Mask,
     arrived: Mask,

@@ -106,6 +106,8 @@ impl<'a> Writer<'a> {
         rest: &[Node],
         outermost: bool,
     ) -> Result<()> {
+        // The vote stands before the `if`: CUDA asks all lanes of a mask to come to the same ballot, those
+        // that leave too.
         let mask = if self.wants_mask(frame, rest) {
             let name = self.namer.call("mask");
             let ballot = format!("__ballot_sync({}, leaving == STAYS)", frame.mask);
@@ -155,6 +157,7 @@ impl<'a> Writer<'a> {
     ) -> Result<bool> {
         let line = self.line(frame.span);
         let text = self.value(frame, condition)?;
+        // The condition itself was written above, for what it may load or call.
         if accept.nodes.is_empty() && reject.nodes.is_empty() {
             return Ok(false);
         }
@@ -181,6 +184,7 @@ impl<'a> Writer<'a> {
             return Ok(false);
         }
         let parent = frame.mask.clone();
+        // Only arms that use their mask get a ballot.
         let wanted = [accept, reject].map(|body| self.wants_mask(frame, &body.nodes));
         let mut masks = [None, None];
         if alike {
@@ -257,6 +261,7 @@ impl<'a> Writer<'a> {
         if alike {
             // All of them leave, or none.
         } else if in_loop {
+            // The loop's own variable: the next turn must not ask the lanes that left.
             frame.put(line, &format!("{mask} = {stay};"));
         } else {
             let name = self.namer.call("mask");
@@ -265,6 +270,7 @@ impl<'a> Writer<'a> {
         }
         frame.open(line, &format!("if ({}) {{", bare(&asked)));
         let outer = std::mem::replace(&mut frame.mask, leavers.unwrap_or(mask));
+        // Only the jump at the end may leave directly: before it all lanes of the arm are still needed.
         let (before, last) = gone.nodes.split_at(gone.nodes.len() - 1);
         let direct = std::mem::replace(&mut frame.direct, false);
         self.nodes(frame, before, false)?;
@@ -489,6 +495,7 @@ impl<'a> Writer<'a> {
             frame.put(None, &format!("{mask} = __ballot_sync({mask}, {goes_on});"));
             frame.put(None, &format!("if (!({goes_on})) {{ break; }}"));
         }
+        // Who waited to continue goes on in `continuing`, as every lane that came to the body's end.
         if waits && exits.continues {
             frame.put(None, "leaving = STAYS;");
         }
@@ -504,6 +511,7 @@ impl<'a> Writer<'a> {
         frame.close("}");
         frame.constructs.pop();
         (frame.mask, frame.direct) = (outer, direct);
+        // Behind the loop, who waited to leave it has left it; a lane that returns still waits.
         if waits && exits.breaks {
             frame.put(None, "if (leaving == BREAKS) { leaving = STAYS; }");
         }
@@ -541,6 +549,7 @@ impl<'a> Writer<'a> {
     fn leave(&self, frame: &mut TranslatedFunction<'a>, line: Option<u32>) {
         let around = frame.constructs.last();
         let tracked = around.is_some_and(|around| around.tracked);
+        // In a switch C++'s `break` leaves the switch alone, so that only loops are left by a jump.
         let jumps = frame.direct && around.is_some_and(|around| around.repeats);
         if tracked && !jumps {
             frame.leaving = true;
@@ -578,6 +587,7 @@ impl<'a> Writer<'a> {
         let line = line.or_else(|| {
             value.and_then(|value| self.line(frame.function.expressions.get_span(value)))
         });
+        // Nothing of the function follows, or nothing in it asks for a mask: nobody waits for this lane.
         if !frame.tracked || outermost {
             match text {
                 Some(text) => frame.put(line, &format!("return {};", bare(&text))),

@@ -12,7 +12,7 @@ pub const VARIABLE: &str = "LANESCOPE_CUPTI";
 /// CUPTI's success.
 pub(super) const SUCCESS: c_int = 0;
 
-/// CUPTI's codes for want of permission: on a machine, and under a virtual one.
+/// CUPTI's codes for a missing permission: on a machine, and under a virtual one.
 const NO_PERMISSION: [c_int; 2] = [35, 40];
 
 /// CUPTI's codes for chips and set-ups whose counters it cannot read.

@@ -23,7 +23,7 @@
 //!   shows ([`uniformity`](crate::program::uniformity)). A lane counts its own visits, and any lane's
 //!   count is the issues. A constant number of turns ([`trips`](crate::program::trips)) is not even
 //!   counted.
-//! - [`ClassFlow::Elected`]: none of these. The lanes ask who leads them, which is executed counting: branches
+//! - [`ClassFlow::Elected`]: none of these. The lanes ask which lane is elected, which is executed counting: branches
 //!   of loops with barriers (stretches would move the barrier into flow that a compiler takes for
 //!   divergent), and functions that are called from several places in loops.
 //!
@@ -174,7 +174,8 @@ impl<'a> Planner<'a> {
         // Every lane that is there begins the entry point: its bit is the constant 1.
         let class = self.class(CountSource::Bits, CountSource::Bits, Some((Bits::One, None)));
         self.plan.entry_point = self.function_body(entry, class, ClassFlow::Once);
-        // Callers stand behind their callees.
+        // Callers stand behind their callees, so that backwards every call is known before its function
+        // is planned.
         for (index, body) in structure.functions.iter().enumerate().rev() {
             self.function = index;
             let calls = self.calls.remove(&index).unwrap_or_default();
@@ -184,7 +185,7 @@ impl<'a> Planner<'a> {
                     self.function_body(body, *class, flow)
                 }
                 // Lanes of several calls would share its variables: how often it starts is the sum of
-                // the calls, and what is inside asks who leads.
+                // the calls, and what is inside asks which lane is elected.
                 (classes, _) => {
                     let counts: Vec<_> = classes.iter().map(|class| (*class, 1)).collect();
                     let class = self.linear(counts);
@@ -220,6 +221,7 @@ impl<'a> Planner<'a> {
 
     /// Adds `factor` times a class's counts to a form.
     fn expand(&mut self, class: Class, issues: bool, factor: i64, form: &mut Form) {
+        // Only here are bits turned into counters: a class that no block's counts need costs nothing.
         let known = &self.classes[class.0];
         let source = if issues { &known.issues } else { &known.lanes };
         match source.clone() {
@@ -295,6 +297,8 @@ impl<'a> Planner<'a> {
 
     /// A class that is counted where it is executed.
     fn count_class(&mut self, flow: ClassFlow, acts: &mut Vec<CounterAction>) -> Class {
+        // Variables at most: a place in a loop takes its own and, when somebody asks for its counts, two
+        // to fold it into.
         let takes = match flow {
             ClassFlow::Once => 1,
             ClassFlow::Turn(_) | ClassFlow::Uniform(_) => 3,
@@ -430,6 +434,7 @@ impl<'a> Planner<'a> {
         let construct = self.next_construct();
         let uniform = self.shape.is_uniform(self.function, construct);
         // Where lanes part, an arm no longer has the same lanes each time.
+        // Bits need no such care: they say of each lane where it was.
         let inside = match flow {
             ClassFlow::Uniform(_) if !uniform => ClassFlow::Elected,
             other => other,
@@ -452,7 +457,8 @@ impl<'a> Planner<'a> {
         }
         self.construct = end;
         let left = Exits::of_node(node);
-        // Whoever came to the branch stands behind it.
+        // No lane can leave from inside: those that came to the branch are those behind it, and nothing
+        // is counted anew.
         if !left.any() {
             return (class, flow);
         }
@@ -532,7 +538,8 @@ impl<'a> Planner<'a> {
         let left = stretches.and_then(|id| Some((self.plan.loops[id.0].left?, id)));
         let bits = left.map(|(var, id)| (Bits::Var(var), Some(id)));
         match flow {
-            // Everybody leaves here, at once: as often as the loop was entered, with the same lanes.
+            // All lanes leave here, at once: as often as the loop was entered, with the same lanes. So
+            // the counts are the entry's, and need no counter.
             _ if together => {
                 let source = || CountSource::Classes(vec![(entered, 1)]);
                 Some(self.class(source(), source(), bits))
@@ -552,6 +559,7 @@ impl<'a> Planner<'a> {
         front: Class,
         flow: ClassFlow,
     ) -> Option<Class> {
+        // A switch has `break`s of its own, which leave nothing but the switch: it is counted anew.
         let Node::If { .. } = node else { return None };
         let of: Vec<Exits> = arms.iter().map(|(body, _)| Exits::of_body(body)).collect();
         // One arm's lanes all leave and the other's all stay: those behind are those that stayed.
@@ -590,11 +598,12 @@ impl<'a> Planner<'a> {
         let left = Exits::of_body(body);
         let together =
             turns.is_some() || (self.shape.is_uniform(self.function, construct) && !left.returns);
+        // A copy of the number: the survey looks ahead, and the walk over the body counts again.
         let survey = self.shape.survey(self.function, body, &mut self.construct.clone());
         let once = flow == ClassFlow::Once;
         let mut stretches = None;
         // Three kinds of loops: all lanes take the same way through (count visits), there is a barrier
-        // inside (ask who leads: a stretch would move it), or neither (a bit for each turn).
+        // inside (elect a lane: a stretch would move it), or neither (a bit for each turn).
         let inside = if together && (survey.barrier || !survey.parts) {
             match flow {
                 ClassFlow::Once => ClassFlow::Uniform(None),
@@ -609,6 +618,7 @@ impl<'a> Planner<'a> {
         } else if survey.barrier {
             ClassFlow::Elected
         } else {
+            // Without a way out but the loop's end, no lane needs to note the turn in which it left.
             let left = leaves(body, true) > 0;
             let (bit, left) = (self.plan.var(), left.then(|| self.plan.var()));
             let notes = left.into_iter().collect();
@@ -655,6 +665,8 @@ impl<'a> Planner<'a> {
         };
         let (head, turn) = if let Some(turns) = turns {
             // Every lane comes to the head once more than to the end, to find that it is done.
+            // The counts follow from the entry's; the bits go along for arms inside that are derived
+            // from them.
             let bits = done(self);
             let head = self.class(times(turns + 1), times(turns + 1), begun);
             (head, self.class(times(turns), times(turns), bits))
