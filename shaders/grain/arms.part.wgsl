@@ -21,15 +21,15 @@ fn arms(first: bool, value: f32) -> f32 {
     if (first) {
         let a = params.a;
         let b = params.b;
+        // block: arm
         for (var i = 0u; i < work; i++) {
-            // block: arm
             v = fma(v, a, b);
         }
     } else {
         let c = params.c;
         let d = params.d;
+        // block: arm
         for (var i = 0u; i < work; i++) {
-            // block: arm
             v = fma(v, c, d);
         }
     }

@@ -92,8 +92,10 @@ const LONG: [(&str, usize); 11] = [
 /// The most lines of a new kernel: its shader and its description.
 const LINES_MAX: usize = 120;
 
-/// The most lines of all descriptions and shaders; 12,856 when each kernel said everything by itself.
+/// The most lines of all descriptions and shaders of so many kernels; 12,856 when each said everything
+/// by itself. What came since may take [`LINES_MAX`] each.
 const LINES_IN_ALL_MAX: usize = 8500;
+const KERNELS_THEN: usize = 84;
 
 #[test]
 fn a_kernel_says_what_is_its_own_and_families_the_rest() {
@@ -108,7 +110,8 @@ fn a_kernel_says_what_is_its_own_and_families_the_rest() {
     }
     let counted = files.iter().filter(|(path, _)| !path.ends_with(".cu"));
     let all: usize = counted.map(|(_, text)| lines(text)).sum();
-    assert!(all <= LINES_IN_ALL_MAX, "{all} lines");
+    let since = catalogue().all().count().saturating_sub(KERNELS_THEN);
+    assert!(all <= LINES_IN_ALL_MAX + since * LINES_MAX, "{all} lines, {since} kernels since");
 }
 
 #[test]

@@ -2,6 +2,8 @@
 //!
 //! Input: a run, or a table of `analyze`. Output: [`Table`]s, each with the section it belongs to.
 
+use std::collections::BTreeSet;
+
 use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
     self, Comparison, ComparisonRow, CrossoverTable, DeviceProfile, DeviceSummary, Missing,
@@ -396,6 +398,9 @@ fn shared_text(words: &[String]) -> String {
     if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
 }
 
+/// The column of lane slots, where widths are compared.
+const LANE_SLOTS: &str = "lane slots";
+
 /// A profile's devices, a row each.
 pub fn profile_table(devices: &[DeviceProfile]) -> Table {
     let columns = [
@@ -404,11 +409,15 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
         Column::figures("active lanes"),
         Column::figures("efficiency"),
         Column::figures("subgroup operations"),
-        Column::figures("lane slots"),
+        Column::figures(LANE_SLOTS),
         Column::words("counts"),
         Column::words("trust"),
         Column::words("worst"),
     ];
+    // One width has nothing to be compared with.
+    let widths: BTreeSet<_> = devices.iter().filter_map(|device| device.column.width).collect();
+    let several = widths.len() > 1;
+    let columns = columns.into_iter().filter(|column| several || column.name != LANE_SLOTS);
     let mut table = Table::new("", columns);
     for device in devices {
         let work = device.column.work;
@@ -416,15 +425,18 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
         let failed = device.status == Status::Failed;
         let worst = device.lines.first().filter(|line| line.wasted.is_some_and(|w| w > 0.0));
         let method = device.column.method;
-        table.rows.push(vec![
+        let mut row = vec![
             Cell::text(&device.column.label),
             Cell::from_option(device.column.width, Cell::Width),
             Cell::from_option(mean, Cell::Lanes),
             Cell::from_option(device.efficiency(), Cell::Percent),
             Cell::from_option(mean, |_| Cell::Count(work.subgroup_operations)),
-            Cell::from_option(device.column.width.filter(|_| mean.is_some()), |width| {
-                Cell::Count(work.lane_slots(width))
-            }),
+        ];
+        row.extend(several.then(|| {
+            let counted = device.column.width.filter(|_| mean.is_some());
+            Cell::from_option(counted, |width| Cell::Count(work.lane_slots(width)))
+        }));
+        row.extend([
             if failed {
                 Cell::text("failed")
             } else {
@@ -434,6 +446,7 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
             if failed { Cell::none() } else { Cell::text(device.trust.name()) },
             Cell::from_option(worst, |line| Cell::text(format!("line {}", line.line))),
         ]);
+        table.rows.push(row);
     }
     table
 }

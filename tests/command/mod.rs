@@ -160,7 +160,7 @@ fn refused_in(folder: &TempDir, arguments: &[&str], code: i32, part: &str) {
 fn bad_input() {
     refused(&["run", "unifrm"], 2, "did you mean uniform");
     refused(&["-a", "n"], 2, "name=values");
-    refused(&["-a", "m=1"], 2, "they have: form, n");
+    refused(&["run", "five_patterns", "-a", "m=1"], 2, "they have: form, n");
     refused(&["run", "uniform", "-a", "from=sealed"], 2, "did you mean form?\nit has: form, n");
     refused(&["-a", "form=fast"], 2, "sealed, published, opaque");
     refused(&["-a", "n=abc"], 2, "n cannot be abc; it takes: whole numbers from 0 on");

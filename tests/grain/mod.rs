@@ -78,7 +78,7 @@ fn points(kernel: &Kernel) -> Vec<Point> {
 
 /// Whether a launch's counts depend on random inputs.
 fn is_random(kernel: &Kernel, launch: &Launch) -> bool {
-    kernel.name() == "trips"
+    kernel.name() == "trip_counts"
         || launch.parameters.get("offset") == Some(&Value::Name("random".into()))
 }
 
@@ -149,7 +149,7 @@ fn formulas() {
 /// What an audit under the rule that counts jumps found for runs, within 2 %.
 fn audit() {
     let catalogue = Catalogue::embedded().unwrap();
-    let kernel = catalogue.kernel("grain/runs").unwrap();
+    let kernel = catalogue.kernel("grain/run_lengths").unwrap();
     for (run, expected) in [(32, 1.98), (48, 1.49), (64, 1.0), (40, 1.25), (96, 1.33)] {
         let point = Point::from([("run".to_owned(), Value::Integer(run))]);
         let launch = kernel.launch(DeviceClass::Quick, &point, SEED).unwrap();

@@ -9,10 +9,10 @@ use crate::kernel::Launch;
 
 /// The family's references by name.
 pub(super) const FUNCTIONS: &[(&str, Function)] = &[
-    ("grain/runs", runs),
-    ("grain/trips", trips),
-    ("grain/workgroups", workgroups),
-    ("grain/tiles", tiles),
+    ("grain/run_lengths", runs),
+    ("grain/trip_counts", trips),
+    ("grain/small_workgroups", workgroups),
+    ("grain/image_tiles", tiles),
 ];
 
 /// v ↦ a·v + b, with the shaders' constants: f32.

@@ -14,6 +14,7 @@
 //! | `facts` | from the driver's texts to the interpreter's facts |
 //! | `listing` | the listing's lines beside the instructions |
 //! | `matching` | which instructions are which block of the source |
+//! | `place` | which places there are, and what they give |
 //! | `runner` | the device: a launch compiled, executed and matched |
 //! | `spirv` | a program as SPIR-V |
 
@@ -25,6 +26,7 @@ mod facts;
 mod listing;
 #[cfg(target_os = "linux")]
 pub mod matching;
+mod place;
 #[cfg(target_os = "linux")]
 mod runner;
 #[cfg(target_os = "linux")]
@@ -35,55 +37,15 @@ pub use runner::{Disturb, Executed, RadvRunner, STEPS_MAX};
 
 use std::path::Path;
 
+use place::family_of;
+pub use place::{FAMILIES, GIVES, Place};
+
 use super::back_end::OpenOptions;
 use super::{RunError, RunErrorKind, Runner};
-use crate::record::Gives;
-use crate::units::Width;
-
-/// The families whose code is executed.
-pub const FAMILIES: [&str; 1] = ["navi21"];
-
-/// What a place gives: its counts are of instructions, not of a shader's own counters, and there is
-/// no time.
-pub const GIVES: Gives = Gives { counts: false, times: false, counters: false, code: true };
 
 /// Where Mesa's description of RADV for the Vulkan loader lies.
 const ICDS: [&str; 2] =
     ["/usr/share/vulkan/icd.d/radeon_icd.x86_64.json", "/usr/share/vulkan/icd.d/radeon_icd.json"];
-
-/// A family at one wave size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// One of [`FAMILIES`].
-    pub family: &'static str,
-    /// Lanes of a wave: 32 or 64.
-    pub wave: Width,
-}
-
-impl Place {
-    /// Reads `navi21/64`.
-    ///
-    /// # Errors
-    ///
-    /// Why it is no place, in a clause, where there is more to say than the form.
-    pub fn parse(text: &str) -> Result<Self, Option<String>> {
-        let (family, wave) = text.split_once('/').ok_or(None)?;
-        let family = family_of(family).map_err(Some)?;
-        let wave = wave.parse().ok().and_then(|lanes: u32| Width::new(lanes).ok());
-        match wave.filter(|wave| matches!(wave.lanes(), 32 | 64)) {
-            Some(wave) => Ok(Self { family, wave }),
-            None => Err(Some(format!("{family} has waves of 32 and 64 lanes"))),
-        }
-    }
-}
-
-/// The family of a name; else which there are.
-fn family_of(name: &str) -> Result<&'static str, String> {
-    let found = FAMILIES.iter().find(|family| **family == name);
-    found.copied().ok_or_else(|| {
-        format!("code for {name:?} is not executed; these are: {}", FAMILIES.join(", "))
-    })
-}
 
 /// What the process that opens a family must have in its environment, beside its parent's.
 ///

@@ -20,7 +20,8 @@ use crate::units::Width;
 
 use super::driver::{Compiler, Input, Output};
 use super::matching::{Match, Matching, Ran};
-use super::{GIVES, Place, facts, listing, spirv};
+use super::place::{GIVES, Place};
+use super::{facts, listing, spirv};
 
 /// Instructions that one wave may execute.
 pub const STEPS_MAX: u64 = 1 << 32;

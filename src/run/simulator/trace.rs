@@ -66,10 +66,11 @@ impl Tracer {
 }
 
 impl Observer for Tracer {
+    fn watches(&self, workgroup: u64) -> bool {
+        workgroup < WORKGROUPS
+    }
+
     fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) {
-        if place.workgroup >= WORKGROUPS {
-            return;
-        }
         let operations = self.operations.get(block.index()).copied().unwrap_or(0);
         if operations == 0 {
             return;

@@ -8,6 +8,12 @@ use crate::units::BlockId;
 
 /// Watches an execution. Each worker thread has its own, so that hooks need no lock.
 pub trait Observer: Send {
+    /// Whether anything of this workgroup is to be reported; what is not costs nothing.
+    fn watches(&self, workgroup: u64) -> bool {
+        let _ = workgroup;
+        true
+    }
+
     /// A subgroup executes a basic block; bit i of `active` is set where lane i is active.
     fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) {
         let _ = (place, block, active);

@@ -461,10 +461,11 @@ impl<const N: usize> Worker<'_, '_, N> {
     ) -> Event {
         let left = self.launch.steps_max.saturating_sub(subgroup.steps);
         let fuel = slice.min(i64::try_from(left).unwrap_or(i64::MAX));
+        let workgroup = subgroup.strands[index].strand.place.workgroup;
         // Two `match` arms, since a reborrow inside `map` would live too long.
         let observer: Option<&mut dyn Observer> = match self.observer {
-            Some(ref mut observer) => Some(&mut **observer),
-            None => None,
+            Some(ref mut observer) if observer.watches(workgroup) => Some(&mut **observer),
+            _ => None,
         };
         let mut around = Surroundings {
             context: &self.launch.context,
