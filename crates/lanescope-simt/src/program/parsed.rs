@@ -3,6 +3,7 @@
 //! Input: the text of a shader. Output: naga's module with the text, validated; `resolve` chooses the
 //! entry point.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use naga::valid::ModuleInfo;
@@ -10,6 +11,7 @@ use naga::{AddressSpace, Handle, Module, ShaderStage, TypeInner};
 
 use super::branch::{self, BlockFlow};
 use super::error::ProgramError;
+use super::fixed::{self, Fixed};
 use super::followed;
 use super::returns;
 use super::source::Text;
@@ -150,6 +152,11 @@ impl Program {
     /// Which values read from memory decide something.
     pub(crate) fn follow_values(&self) -> followed::Followed {
         followed::find_followed(&self.module, &self.structure, &self.text)
+    }
+
+    /// What ties an invocation to its place; nothing where invocations may change places.
+    pub fn find_fixed(&self) -> BTreeSet<Fixed> {
+        fixed::find_fixed(&self.module, &self.structure)
     }
 
     /// The entry point.
