@@ -15,7 +15,7 @@ use super::names::parameters_text;
 use crate::{
     record::{
         Block, Counter, CountersFrom, Device, Dispatch, Flag, Measurement, Method, Output, Run,
-        ShaderTrust, Shapes, Status, Tag, Trust, flag,
+        ShaderTrust, Shapes, Status, Tag, Trust, WhatIf, flag,
     },
     units::{BlockId, Nanoseconds, Ratio, Width},
 };
@@ -79,6 +79,8 @@ pub struct DeviceProfile {
     pub schedules: Vec<Ratio>,
     /// What other shapes of workgroups count, where they were tried.
     pub shapes: Option<Shapes>,
+    /// What changes to the launch would have saved; nothing where none was tried.
+    pub what_if: Option<WhatIf>,
     /// Every line with operations: the one that wastes most subgroup operations first, then by place.
     pub lines: Vec<LineProfile>,
 }
@@ -258,6 +260,7 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         dispatches: measurement.dispatches.clone(),
         schedules: schedules(measurement),
         shapes: measurement.shapes.clone(),
+        what_if: measurement.what_if.clone(),
         column,
         lines,
     }

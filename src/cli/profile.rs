@@ -29,6 +29,7 @@ use crate::run::session::{Listener, Recording, SessionOptions};
 use crate::run::shapes;
 use crate::run::simulator::SimulatorRunner;
 use crate::run::trust;
+use crate::run::what_if::{self, Stopwatch};
 use crate::run::{CountRequest, RunError, RunErrorKind, Runner, caught};
 use crate::simulate::Schedule;
 use crate::units::grouped_text;
@@ -72,10 +73,15 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
     for choice in &choices {
         let measured = recording.run.measurements.len();
+        let stopwatch = Stopwatch::start();
         count(choice, &launch, arguments, &catalogue, &mut recording, &mut watch);
         if recording.run.measurements.len() > measured {
             count_schedules(&launch, arguments, &mut recording, &mut watch);
             count_shapes(&launch, arguments, &mut recording, &mut watch);
+            let share = u32::try_from(choices.len()).unwrap_or(1).max(1);
+            let limit = stopwatch.elapsed().max(what_if::TIME_MIN / share);
+            let limit = (!arguments.what_if).then_some(limit);
+            try_changes(&launch, arguments.steps, limit, &mut recording, &mut watch);
         }
         if watch.has_failed() {
             break;
@@ -401,6 +407,34 @@ fn count_shapes(
         let operations = u64::try_from(operations).unwrap_or(u64::MAX);
         shapes::try_shapes(&mut simulator, launch, operations)
     });
+    watch.replace_last(last);
+}
+
+/// Tries on the simulator what could save anything at the width of the last measurement.
+fn try_changes(
+    launch: &Launch,
+    steps_max: u64,
+    limit: Option<Duration>,
+    recording: &mut Recording,
+    watch: &mut Watch,
+) {
+    let Some((last, earlier)) = recording.run.measurements.split_last_mut() else { return };
+    let counted = !last.dispatches.is_empty() && last.method.is_some();
+    let Some(width) = last.subgroup_width.filter(|_| counted) else { return };
+    let known = earlier.iter().filter(|other| other.subgroup_width == Some(width));
+    last.what_if = known.filter_map(|other| other.what_if.clone()).next();
+    if last.what_if.is_none() {
+        watch.doing(&format!("{}: trying changes", last.device));
+        let tried = caught("simulator", &launch.file, || {
+            what_if::try_changes(launch, width, steps_max, limit)
+        });
+        match tried {
+            Ok(tried) => last.what_if = Some(tried),
+            Err(error) => {
+                watch.message(&format!("{}: no change was tried: {error}", last.device));
+            }
+        }
+    }
     watch.replace_last(last);
 }
 

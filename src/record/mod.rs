@@ -32,6 +32,7 @@ mod note;
 mod outcome;
 mod peers;
 mod value;
+mod what_if;
 
 use counts::lines_of;
 pub use counts::{
@@ -47,6 +48,7 @@ pub use note::{
 pub use outcome::{Limit, LimitOf, Output, RunErrorKind, Status};
 pub use peers::{PEERS_SCHEMA, PeerRow, Peers};
 pub use value::Value;
+pub use what_if::{Change, Refused, Trial, WhatIf};
 pub(crate) use value::is_false;
 
 /// The number of the format that this version writes and reads.
@@ -253,6 +255,10 @@ pub struct Measurement<D = Dispatch> {
     /// tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shapes: Option<Shapes>,
+    /// What changes to the launch would have saved, tried on the simulator at this width; absent where
+    /// nothing was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<WhatIf>,
     /// Times, where the device was timed.
     pub time: Option<Time>,
     /// Bytes that one launch must read and write however it is done, as the kernel says: its time
@@ -316,6 +322,7 @@ impl<D> Measurement<D> {
             schedules: self.schedules,
             seeds: self.seeds,
             shapes: self.shapes,
+            what_if: self.what_if,
             time: self.time,
             bytes_moved_min: self.bytes_moved_min,
             outputs_shown: self.outputs_shown,

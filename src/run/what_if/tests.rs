@@ -1,0 +1,1 @@
+//! Trials against edits of the shader.
