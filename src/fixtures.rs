@@ -217,6 +217,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         seeds: None,
         shapes: None,
         what_if: None,
+        made_up: Vec::new(),
         time: (device.kind != DeviceKind::Simulator).then(|| time(median, pattern as u64 * 50_000)),
         bytes_moved_min: None,
         outputs_shown: BTreeMap::new(),

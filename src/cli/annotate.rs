@@ -38,6 +38,9 @@ pub(crate) const RESTS_ON_ESTIMATES: &str =
 pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     let mut text = faults(profile, look);
     text += &head(profile, look);
+    if let Some(note) = profile.made_up_note() {
+        text += &format!("{}\n", look.paint(orange(), &fold(&clean(&note), "  ", look.columns)));
+    }
     text += &devices(&profile.devices, look);
     text += "\n";
     for device in &profile.devices {
@@ -135,10 +138,17 @@ fn counted_how(device: &DeviceProfile) -> Option<String> {
     let why = match (judged.trust, failed.is_empty(), device.cpu_driver) {
         (Trust::Unknown, true, _) => "the self-test could not be run".to_owned(),
         (Trust::Unknown, false, _) => format!("the self-test failed for {failed}"),
-        (Trust::Guaranteed | Trust::Observed | Trust::Estimated | Trust::OneSchedule, _, true) => {
+        (_, _, true) => {
             format!("a CPU's driver; {forms}")
         }
-        (Trust::Guaranteed | Trust::Observed | Trust::Estimated | Trust::OneSchedule, ..) => forms,
+        (
+            Trust::Guaranteed
+            | Trust::Observed
+            | Trust::Estimated
+            | Trust::OneSchedule
+            | Trust::GeneratedData,
+            ..,
+        ) => forms,
     };
     Some(match method {
         Method::Executed => format!("counted at each execution: {why}"),
@@ -247,7 +257,8 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
     } else if here.is_empty() {
         look.heading(&format!("Nothing to advise on {}", device.column.label))
     } else {
-        let title = format!("Advice for {}: what each change saved when tried", device.column.label);
+        let title =
+            format!("Advice for {}: what each change saved when tried", device.column.label);
         look.heading(&title)
     };
     let some = !here.is_empty();

@@ -21,6 +21,7 @@ use crate::record::{Flag, Measurement, Method, Run, ScheduleCounts, Shapes, Stat
 use crate::run::back_end::OpenOptions;
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::files::FILE_BYTES_MAX;
+use crate::run::profile::made_up::{blame, find_made_up};
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::repeated::RepeatedRunner;
 use crate::run::profile::template::template;
@@ -71,11 +72,16 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
     let remarks = devices::remarks(&available, &choices, asked);
     remarks.iter().for_each(|remark| watch.message(remark));
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
+    let made_up = find_made_up(&request, &launch).unwrap_or_default();
     for choice in &choices {
         let measured = recording.run.measurements.len();
         let stopwatch = Stopwatch::start();
         count(choice, &launch, arguments, &catalogue, &mut recording, &mut watch);
         if recording.run.measurements.len() > measured {
+            if let Some(last) = recording.run.measurements.last_mut() {
+                last.made_up.clone_from(&made_up);
+                watch.replace_last(last);
+            }
             count_schedules(&launch, arguments, &mut recording, &mut watch);
             count_shapes(&launch, arguments, &mut recording, &mut watch);
             let share = u32::try_from(choices.len()).unwrap_or(1).max(1);
@@ -87,7 +93,8 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
             break;
         }
     }
-    finish(watch, &recording, arguments, condition.as_ref(), out)
+    let blame = blame(&request, &made_up);
+    finish(watch, &recording, arguments, condition.as_ref(), blame.as_deref(), out)
 }
 
 /// What the arguments ask for, with the files that they name.
@@ -444,6 +451,7 @@ fn finish(
     recording: &Recording,
     arguments: &ProfileArguments,
     condition: Option<&Condition>,
+    blame: Option<&str>,
     out: &mut impl Write,
 ) -> Result<Exit, Failure> {
     let folder = watch.finish()?;
@@ -468,6 +476,12 @@ fn finish(
     };
     let stderr = &mut anstream::stderr();
     tell_findings(run, stderr)?;
+    let out_of_bounds =
+        |flag: &Flag| matches!(flag.tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds);
+    let bounds = run.measurements.iter().any(|one| one.flags.iter().any(out_of_bounds));
+    if let Some(blame) = blame.filter(|_| bounds) {
+        writeln!(stderr, "{blame}")?;
+    }
     writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
     if let Some(page) = page {
         writeln!(stderr, "Page:    {}", page.display())?;

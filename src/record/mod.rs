@@ -28,6 +28,7 @@ mod counts;
 mod device;
 pub mod flag;
 mod machine;
+mod made_up;
 mod note;
 mod outcome;
 mod peers;
@@ -41,6 +42,7 @@ pub use counts::{
 pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};
 pub use machine::{Counter, CountersFrom, Instruction, MachineCode};
+pub use made_up::MadeUp;
 pub use note::{
     Axis, CountedArms, Divergence, FigureLine, FigureNote, FigureY, GrainNote, KernelNote,
     Published, PublishedSpeedup, Reading, StageNote,
@@ -48,8 +50,8 @@ pub use note::{
 pub use outcome::{Limit, LimitOf, Output, RunErrorKind, Status};
 pub use peers::{PEERS_SCHEMA, PeerRow, Peers};
 pub use value::Value;
-pub use what_if::{Change, Refused, Trial, WhatIf};
 pub(crate) use value::is_false;
+pub use what_if::{Change, Refused, Trial, WhatIf};
 
 /// The number of the format that this version writes and reads.
 pub const SCHEMA: u32 = 2;
@@ -259,6 +261,9 @@ pub struct Measurement<D = Dispatch> {
     /// nothing was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what_if: Option<WhatIf>,
+    /// What the contents that `profile` made up decide; empty where they decide nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made_up: Vec<MadeUp>,
     /// Times, where the device was timed.
     pub time: Option<Time>,
     /// Bytes that one launch must read and write however it is done, as the kernel says: its time
@@ -323,6 +328,7 @@ impl<D> Measurement<D> {
             seeds: self.seeds,
             shapes: self.shapes,
             what_if: self.what_if,
+            made_up: self.made_up,
             time: self.time,
             bytes_moved_min: self.bytes_moved_min,
             outputs_shown: self.outputs_shown,

@@ -52,6 +52,8 @@ struct Page {
     columns: Vec<String>,
     /// What 64 lanes cost over 32; `None` where both were not simulated.
     widths: Option<WidthsText>,
+    /// Which lines follow contents that were made up.
+    made_up: Option<String>,
     advice: Vec<AdviceText>,
     /// What else was tried or could not be, of each counted device.
     remarks: Vec<String>,
@@ -213,6 +215,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         devices: profile.devices.iter().map(card).collect(),
         columns: counted.iter().map(|device| device.column.label.clone()).collect(),
         widths: widths(profile),
+        made_up: profile.made_up_note(),
         advice: advices(profile, advice, &advised),
         remarks: remarks(&counted),
         tried: counted.iter().any(|device| device.what_if.is_some()),

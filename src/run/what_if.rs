@@ -20,7 +20,7 @@ mod history;
 
 use std::time::{Duration, Instant};
 
-use causes::Cause;
+use causes::{Cause, totals};
 use history::History;
 
 use super::launched::programs;
@@ -29,7 +29,7 @@ use super::{RunError, RunErrorKind};
 use crate::kernel::Launch;
 use crate::program::{Fixed, Program};
 use crate::record::{BlockTotals, Change, Refused, Trial, WhatIf};
-use crate::simulate::{Arrangement, Outcome};
+use crate::simulate::Arrangement;
 use crate::units::Width;
 
 /// The least time that trials may take where the profile itself took less.
@@ -37,6 +37,9 @@ pub const TIME_MIN: Duration = Duration::from_secs(2);
 
 /// Counters of the first run, invocations times blocks, at most: 256 MiB.
 const COUNTERS_MAX: u64 = 1 << 26;
+
+/// Operations of all subgroups over which nothing is tried unless everything is asked for.
+const STEPS_MAX: u64 = 1 << 27;
 
 /// The sizes of workgroups that are tried.
 const SIZES: [u32; 4] = [32, 64, 128, 256];
@@ -71,6 +74,7 @@ pub fn try_changes(
     limit: Option<Duration>,
 ) -> Result<WhatIf, RunError> {
     let simulator = SimulatorRunner::new(width, steps_max);
+    check_size(&simulator, launch, limit)?;
     let programs = programs(launch)?;
     let mut memory = simulator.memory(launch)?;
     let mut what_if = WhatIf::default();
@@ -94,13 +98,17 @@ pub fn try_changes(
     Ok(what_if)
 }
 
-/// The counts of blocks.
-fn totals(outcome: &Outcome) -> Vec<BlockTotals> {
-    let of = |block: &crate::simulate::BlockCounts| BlockTotals {
-        executions: block.issues,
-        lanes: block.lanes,
-    };
-    outcome.blocks.iter().map(of).collect()
+/// Refuses a launch whose first run alone may take longer than a limit of time allows.
+fn check_size(
+    simulator: &SimulatorRunner,
+    launch: &Launch,
+    limit: Option<Duration>,
+) -> Result<(), RunError> {
+    if limit.is_none() || simulator.steps(launch, 2)? <= STEPS_MAX {
+        return Ok(());
+    }
+    let message = "the simulator would take long for a launch of this size; --what-if tries them all the same";
+    Err(RunError::new(RunErrorKind::Unsupported, message))
 }
 
 /// One dispatch, and what was tried of it.

@@ -30,9 +30,10 @@ pub(super) fn find_divergent_barriers(device: &DeviceProfile, width: Width) -> V
                     saved_operations: 0,
                     gain_share: Ratio(0.0),
                     saved_alone: 0,
-                    sentence: "Not every invocation of a workgroup reaches this barrier, which WGSL \
+                    sentence:
+                        "Not every invocation of a workgroup reaches this barrier, which WGSL \
                                forbids."
-                        .to_owned(),
+                            .to_owned(),
                     reason,
                     at_widths: Vec::new(),
                 });
@@ -65,9 +66,8 @@ fn reason(dispatch: &Dispatch, block: &Block, width: Width) -> Option<String> {
 
 /// Whether the program lets some lanes of a workgroup miss a block that others reach.
 fn may_part(dispatch: &Dispatch, block: &Block, flow: &Flow) -> bool {
-    let divergent = |other: &Flow| {
-        other.path.iter().any(|around| around.condition != ConditionClass::Uniform)
-    };
+    let divergent =
+        |other: &Flow| other.path.iter().any(|around| around.condition != ConditionClass::Uniform);
     let flows = || dispatch.blocks.iter().filter_map(|other| Some((other, other.flow.as_ref()?)));
     let returned = flows().any(|(other, own)| {
         own.function == flow.function

@@ -182,7 +182,10 @@ fn reason(one: &Candidate<'_>, width: Width, (total, own, alone): (u128, u128, u
         whole(total.saturating_sub(alone))
     );
     if own < alone {
-        text += &format!(" Of the difference, {} are saved by the advice above, too.", whole(alone - own));
+        text += &format!(
+            " Of the difference, {} are saved by the advice above, too.",
+            whole(alone - own)
+        );
     }
     if !one.same.is_empty() {
         text += &format!(" {} would save no more than a part of the same.", lines(&one.same));
@@ -268,12 +271,12 @@ fn why_refused(why: Refused) -> &'static str {
         Refused::WorkgroupCount => {
             "another number of workgroups was not tried: the shader uses their number."
         }
-        Refused::Exchange => {
-            "not tried: workgroups read what others write in the same dispatch."
-        }
+        Refused::Exchange => "not tried: workgroups read what others write in the same dispatch.",
         Refused::Outputs => {
             "tried, but the outputs changed: what an invocation does depends on which ran before it."
         }
-        Refused::Invocations => "not tried: there are too many invocations to follow each; --n makes it fewer.",
+        Refused::Invocations => {
+            "not tried: there are too many invocations to follow each; --n makes it fewer."
+        }
     }
 }

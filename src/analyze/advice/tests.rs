@@ -147,7 +147,11 @@ fn a_short_branch_gains_nothing_from_select() {
     let run = profiled(SHORT, 4096, None, &[32]);
     let cards = advice_in(&run);
     assert!(cards.iter().all(|card| card.rule != Rule::Select), "{cards:#?}");
-    assert!(remarks_in(&run).contains("`select` in place of the short branch"), "{}", remarks_in(&run));
+    assert!(
+        remarks_in(&run).contains("`select` in place of the short branch"),
+        "{}",
+        remarks_in(&run)
+    );
 }
 
 // Counter-examples: advice that was given once, and was false
@@ -199,7 +203,10 @@ fn workgroups_of_no_whole_subgroups() {
     let run = simulated(&text(48), random_words(), 64, &[32]);
     let cards = advice_in(&run);
     assert_eq!(named(&cards), ["workgroup_size 8"]);
-    assert!(cards[0].sentence.contains("make them 64 large") || cards[0].sentence.contains("make them 32"));
+    assert!(
+        cards[0].sentence.contains("make them 64 large")
+            || cards[0].sentence.contains("make them 32")
+    );
     let edited = simulated(&text(64), random_words(), 48, &[32]);
     assert_eq!(cards[0].saved_alone, operations(&run) - operations(&edited));
     assert_eq!(named(&advice_in(&edited)), NONE);

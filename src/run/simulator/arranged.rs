@@ -51,9 +51,8 @@ impl SimulatorRunner {
         let workgroups = match &launch.dispatches[number].workgroups {
             Workgroups::Direct(workgroups) => *workgroups,
             Workgroups::Indirect { buffer, offset } => {
-                let made = |(name, bytes): (&String, &Vec<u8>)| {
-                    (name.clone(), DetachedBuffer::new(bytes))
-                };
+                let made =
+                    |(name, bytes): (&String, &Vec<u8>)| (name.clone(), DetachedBuffer::new(bytes));
                 indirect(&contents.iter().map(made).collect::<Buffers>(), buffer, *offset)?
             }
         };
@@ -75,8 +74,9 @@ impl SimulatorRunner {
         arrangement: Option<&Arrangement>,
         observer: Option<&mut O>,
     ) -> Result<(Outcome, Contents), RunError> {
-        let unsupported =
-            |error: &dyn std::fmt::Display| RunError::new(RunErrorKind::Unsupported, error.to_string());
+        let unsupported = |error: &dyn std::fmt::Display| {
+            RunError::new(RunErrorKind::Unsupported, error.to_string())
+        };
         let compiled = Compiled::new(program).map_err(|error| unsupported(&error))?;
         let bindings = program.bindings().map_err(|error| unsupported(&error))?;
         let mut memory = Memory::new();
@@ -95,9 +95,7 @@ impl SimulatorRunner {
             (Some(arrangement), _) => {
                 compiled.run_arranged(grid, &mut memory, &config, arrangement)
             }
-            (None, Some(observer)) => {
-                compiled.run_observed(grid, &mut memory, &config, observer)
-            }
+            (None, Some(observer)) => compiled.run_observed(grid, &mut memory, &config, observer),
             (None, None) => compiled.run(grid, &mut memory, &config),
         };
         let outcome = outcome.map_err(|trap| self.explain(&trap))?;

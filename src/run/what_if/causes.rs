@@ -10,7 +10,7 @@ use crate::program::branch::{BranchPart, Leave};
 use crate::program::uniformity::Class;
 use crate::program::{BlockFlow, Program};
 use crate::record::{BlockTotals, Change};
-use crate::simulate::Outcome;
+use crate::simulate::{BlockCounts, Outcome};
 use crate::units::{BlockId, Executions, Width};
 
 /// Operations of a branch's arms, both together, up to which `select` is tried.
@@ -31,6 +31,12 @@ pub(super) struct Cause {
     /// not need.
     pub(super) bound: u128,
     construct: u32,
+}
+
+/// The counts of blocks.
+pub(super) fn totals(outcome: &Outcome) -> Vec<BlockTotals> {
+    let of = |block: &BlockCounts| BlockTotals { executions: block.issues, lanes: block.lanes };
+    outcome.blocks.iter().map(of).collect()
 }
 
 /// Subgroup operations of counts.
@@ -71,8 +77,7 @@ pub(super) fn find_causes(program: &Program, outcome: &Outcome, width: Width) ->
         let turns = matches!(around.part, BranchPart::LoopBody | BranchPart::LoopContinuing);
         let entry = program.blocks()[first.index()].function == program.entry_point().name;
         let returns = |id: &&BlockId| flows[id.index()].leaves == Some(Leave::Return);
-        let leaves_at =
-            ids.iter().find(returns).copied().filter(|_| !turns && entry && depth == 0);
+        let leaves_at = ids.iter().find(returns).copied().filter(|_| !turns && entry && depth == 0);
         let change = match (turns, leaves_at) {
             (true, _) => Change::OrderByTripCount,
             (false, Some(_)) => Change::PackWhatGoesOn,
@@ -127,8 +132,7 @@ fn reach(
         });
         reached.extend(rest.map(|block| block.id));
     }
-    let mut calls: Vec<&String> =
-        reached.iter().flat_map(|id| &flows[id.index()].calls).collect();
+    let mut calls: Vec<&String> = reached.iter().flat_map(|id| &flows[id.index()].calls).collect();
     let mut known: BTreeSet<&String> = BTreeSet::new();
     while let Some(name) = calls.pop() {
         if !known.insert(name) {
@@ -154,7 +158,7 @@ pub(super) fn predicated(
     }
     let flows = program.flows();
     let holds = |flow: &BlockFlow| flow.path.iter().any(|a| a.construct == cause.construct);
-    let mut counts = super::totals(outcome);
+    let mut counts = totals(outcome);
     let mut sum = 0;
     for (block, flow) in program.blocks().iter().zip(&flows).filter(|(_, flow)| holds(flow)) {
         let around = flow.path.last().filter(|around| around.construct == cause.construct)?;

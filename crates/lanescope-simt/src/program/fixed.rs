@@ -32,8 +32,7 @@ pub enum Fixed {
 /// Finds what ties the invocations of a module's entry point.
 pub(super) fn find_fixed(module: &Module, structure: &Structure) -> BTreeSet<Fixed> {
     let mut found = BTreeSet::new();
-    let shared =
-        |variable: &naga::GlobalVariable| variable.space == AddressSpace::WorkGroup;
+    let shared = |variable: &naga::GlobalVariable| variable.space == AddressSpace::WorkGroup;
     if module.global_variables.iter().any(|(_, variable)| shared(variable)) {
         found.insert(Fixed::WorkgroupMemory);
     }

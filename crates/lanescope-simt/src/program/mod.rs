@@ -42,6 +42,7 @@ pub use constructs::Construct;
 pub use emit::{Emission, emit_all};
 pub use error::ProgramError;
 pub use fixed::Fixed;
+pub use followed::Deciding;
 pub use language::TargetLanguage;
 pub use needs::Needs;
 pub use parsed::{Binding, OPERATORS_MAX, Parsed, Program};

@@ -3,7 +3,7 @@
 //! Input: the text of a shader. Output: naga's module with the text, validated; `resolve` chooses the
 //! entry point.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use naga::valid::ModuleInfo;
@@ -12,7 +12,7 @@ use naga::{AddressSpace, Handle, Module, ShaderStage, TypeInner};
 use super::branch::{self, BlockFlow};
 use super::error::ProgramError;
 use super::fixed::{self, Fixed};
-use super::followed;
+use super::followed::{self, Deciding};
 use super::returns;
 use super::source::Text;
 use super::structure::{self, BlockInfo, Structure};
@@ -147,6 +147,12 @@ impl Program {
     /// Why each block is entered, by number.
     pub fn flows(&self) -> Vec<BlockFlow> {
         branch::flows(&self.module, &self.structure, &self.text)
+    }
+
+    /// What follows the contents of each buffer, by the variable's name: conditions and indices. Buffers
+    /// that decide nothing are left out.
+    pub fn find_deciding(&self) -> BTreeMap<String, Deciding> {
+        followed::find_deciding(&self.module, &self.structure, &self.text)
     }
 
     /// Which values read from memory decide something.

@@ -27,6 +27,8 @@ impl Arrangement {
         Self { order, workgroup }
     }
 
+    // Arrangements
+
     /// Workgroups that run.
     pub(super) fn groups(&self) -> u64 {
         (self.order.len() as u64).div_ceil(u64::from(self.workgroup))

@@ -198,7 +198,8 @@ impl Compiled {
         config: &Config,
         observer: &mut O,
     ) -> Result<Outcome, Trap> {
-        let (outcome, seen) = launch::launch(self, workgroups, memory, config, None, Some(&*observer));
+        let (outcome, seen) =
+            launch::launch(self, workgroups, memory, config, None, Some(&*observer));
         for own in seen {
             observer.merge(own);
         }

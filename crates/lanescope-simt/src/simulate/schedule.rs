@@ -273,10 +273,13 @@ impl ScheduledLaunch<'_> {
         )
     }
 
-    // Subgroups
+    // Arrangements
 
     /// Gives the lanes the built-in values of the invocations that an arrangement makes them.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "all others are the same in any arrangement")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "all others are the same in any arrangement"
+    )]
     fn arrange<const N: usize>(&self, arrangement: &Arrangement, strand: &mut Strand<N>) {
         let [x, y, _] = self.workgroup_size;
         let size = u64::from(self.workgroup_size.iter().product::<u32>().max(1));
@@ -299,6 +302,8 @@ impl ScheduledLaunch<'_> {
             }
         }
     }
+
+    // Subgroups
 
     /// Sets the registers of built-in values. Lane l of subgroup s is the invocation whose local
     /// index is s · W + l.
