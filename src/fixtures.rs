@@ -18,7 +18,8 @@ use crate::{
         KernelNote, Measurement, Method, Output, Run, RuntimeChecks, SCHEMA, Sample, SampleState,
         Source, Status, Time, Tool, Value,
     },
-    run::{CountRequest, Runner, measure, simulator::SimulatorRunner},
+    run::profile::{ProfileRequest, prepare},
+    run::{CountRequest, Runner, measure, simulator::SimulatorRunner, what_if},
     statistics,
     units::{BlockId, Executions, Lanes, Nanoseconds, Ratio, Width},
 };
@@ -215,6 +216,8 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         schedules: Vec::new(),
         seeds: None,
         shapes: None,
+        what_if: None,
+        made_up: Vec::new(),
         time: (device.kind != DeviceKind::Simulator).then(|| time(median, pattern as u64 * 50_000)),
         bytes_moved_min: None,
         outputs_shown: BTreeMap::new(),
@@ -386,7 +389,24 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
     simulated_launch(&launch, widths)
 }
 
-/// Counts a launch on simulators of these widths.
+/// Counts a user's shader on simulators of these widths, with lanescope's own data and n elements, in so many
+/// workgroups where the number is given.
+pub(crate) fn profiled(source: &str, n: u64, workgroups: Option<u32>, widths: &[u32]) -> Run {
+    let request = ProfileRequest {
+        file: "shader.wgsl".to_owned(),
+        name: "shader".to_owned(),
+        source: source.to_owned(),
+        description: None,
+        entry_point: None,
+        workgroups: workgroups.map(|count| [count, 1, 1]),
+        n: Some(n),
+        seed: 1,
+    };
+    let launch = prepare(&request, &mut |_| Err("no file".to_owned())).expect("a launch").launch;
+    simulated_launch(&launch, widths)
+}
+
+/// Counts a launch on simulators of these widths, and tries every change.
 pub(crate) fn simulated_launch(launch: &Launch, widths: &[u32]) -> Run {
     let mut run = run();
     run.argv = vec!["profile".to_owned(), launch.kernel.clone()];
@@ -403,7 +423,11 @@ pub(crate) fn simulated_launch(launch: &Launch, widths: &[u32]) -> Run {
         };
         let results = measure::Results { counted, error, ..measure::Results::default() };
         let device = runner.device().clone();
-        run.measurements.push(measure::measurement(&device, launch, results).expect("a record"));
+        let counted = results.counted.is_some();
+        let mut measured = measure::measurement(&device, launch, results).expect("a record");
+        let tried = || what_if::try_changes(launch, width, 1 << 24, None).expect("trials");
+        measured.what_if = counted.then(tried);
+        run.measurements.push(measured);
         run.devices.push(device);
     }
     run

@@ -48,7 +48,7 @@ mod width_costs;
 mod width_profile;
 mod widths;
 
-pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of};
+pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of, remarks};
 pub use agreement::{
     Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
 };

@@ -14,8 +14,8 @@ use super::lines::{self, SourceColumn};
 use super::names::parameters_text;
 use crate::{
     record::{
-        Block, Counter, CountersFrom, Device, Dispatch, Flag, Measurement, Method, Output, Run,
-        ShaderTrust, Shapes, Status, Tag, Trust, flag,
+        Block, Counter, CountersFrom, Device, Dispatch, Flag, MadeUp, Measurement, Method, Output,
+        Run, ShaderTrust, Shapes, Status, Tag, Trust, WhatIf, flag,
     },
     units::{BlockId, Nanoseconds, Ratio, Width},
 };
@@ -79,6 +79,10 @@ pub struct DeviceProfile {
     pub schedules: Vec<Ratio>,
     /// What other shapes of workgroups count, where they were tried.
     pub shapes: Option<Shapes>,
+    /// What changes to the launch would have saved; nothing where none was tried.
+    pub what_if: Option<WhatIf>,
+    /// What the contents that were made up decide.
+    pub made_up: Vec<MadeUp>,
     /// Every line with operations: the one that wastes most subgroup operations first, then by place.
     pub lines: Vec<LineProfile>,
 }
@@ -127,6 +131,34 @@ impl Profile {
             }
         }
         faults
+    }
+
+    /// Says which lines follow contents that were made up, a sentence; nothing where none do.
+    pub fn made_up_note(&self) -> Option<String> {
+        let made_up = self.devices.iter().map(|device| &device.made_up).find(|m| !m.is_empty())?;
+        let said = |what: fn(&MadeUp) -> &Vec<u32>, words: [&str; 2]| {
+            let lines: BTreeSet<u32> = made_up.iter().flat_map(|one| what(one).clone()).collect();
+            let of = made_up.iter().filter(|one| !what(one).is_empty());
+            let buffers: Vec<&str> = of.map(|one| one.buffer.as_str()).collect();
+            let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
+            let (line, follow) =
+                if numbers.len() == 1 { ("line", words[0]) } else { ("lines", words[1]) };
+            (!numbers.is_empty()).then(|| {
+                let (lines, buffers) = (numbers.join(", "), buffers.join(", "));
+                format!("{follow} {line} {lines} from {buffers}")
+            })
+        };
+        let branches =
+            said(|one| &one.conditions, ["the branch or loop on", "branches and loops on"]);
+        let indices = said(|one| &one.indices, ["the index on", "indices on"]);
+        let parts: Vec<String> = branches.into_iter().chain(indices).collect();
+        (!parts.is_empty()).then(|| {
+            format!(
+                "Random values decide here: {}. Real data may give other figures: describe them in a \
+                 launch file (--init writes one)",
+                parts.join("; ")
+            )
+        })
     }
 
     /// Returns the device that views show first: the first that counted anything.
@@ -258,6 +290,8 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         dispatches: measurement.dispatches.clone(),
         schedules: schedules(measurement),
         shapes: measurement.shapes.clone(),
+        what_if: measurement.what_if.clone(),
+        made_up: measurement.made_up.clone(),
         column,
         lines,
     }
@@ -269,12 +303,21 @@ fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
     let of_shader = measurement.trust.as_ref().map(|judged| judged.trust);
     if device.is_some_and(Device::is_simulator) {
         let one_schedule = flag::has(&measurement.flags, &Tag::DependsOnSchedule);
-        if one_schedule { Trust::OneSchedule } else { Trust::Guaranteed }
+        match () {
+            () if one_schedule => Trust::OneSchedule,
+            () if decides(&measurement.made_up) => Trust::GeneratedData,
+            () => Trust::Guaranteed,
+        }
     } else if measurement.method == Some(Method::Estimated) {
         Trust::Estimated
     } else {
         of_shader.or(device.and_then(|device| device.trust)).unwrap_or(Trust::Unknown)
     }
+}
+
+/// Whether a branch or a number of turns follows contents that were made up.
+fn decides(made_up: &[MadeUp]) -> bool {
+    made_up.iter().any(|one| !one.conditions.is_empty())
 }
 
 /// The efficiency under each schedule, the default one first, where others were counted.

@@ -11,7 +11,7 @@ mod widths;
 
 use clap::builder::styling::Style;
 
-use crate::analyze::{Advice, DeviceProfile, LineProfile, Profile};
+use crate::analyze::{self, Advice, DeviceProfile, LineProfile, Profile};
 use crate::present::fit::{clean, cut, fold, tabs, width_of};
 use crate::present::{self, NONE};
 use crate::record::{Method, Status, Trust, flag};
@@ -38,6 +38,9 @@ pub(crate) const RESTS_ON_ESTIMATES: &str =
 pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     let mut text = faults(profile, look);
     text += &head(profile, look);
+    if let Some(note) = profile.made_up_note() {
+        text += &format!("{}\n", look.paint(orange(), &fold(&clean(&note), "  ", look.columns)));
+    }
     text += &devices(&profile.devices, look);
     text += "\n";
     for device in &profile.devices {
@@ -135,10 +138,17 @@ fn counted_how(device: &DeviceProfile) -> Option<String> {
     let why = match (judged.trust, failed.is_empty(), device.cpu_driver) {
         (Trust::Unknown, true, _) => "the self-test could not be run".to_owned(),
         (Trust::Unknown, false, _) => format!("the self-test failed for {failed}"),
-        (Trust::Guaranteed | Trust::Observed | Trust::Estimated | Trust::OneSchedule, _, true) => {
+        (_, _, true) => {
             format!("a CPU's driver; {forms}")
         }
-        (Trust::Guaranteed | Trust::Observed | Trust::Estimated | Trust::OneSchedule, ..) => forms,
+        (
+            Trust::Guaranteed
+            | Trust::Observed
+            | Trust::Estimated
+            | Trust::OneSchedule
+            | Trust::GeneratedData,
+            ..,
+        ) => forms,
     };
     Some(match method {
         Method::Executed => format!("counted at each execution: {why}"),
@@ -242,33 +252,47 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
 fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
     let here: Vec<&Advice> =
         advice.iter().filter(|one| one.device == device.column.device).collect();
-    if here.is_empty() {
-        return look.heading(&format!("Nothing to advise on {}", device.column.label));
-    }
-    let title = format!("Advice for {}: the most that each could save", device.column.label);
-    let mut text = look.heading(&title);
+    let mut text = if here.is_empty() && device.what_if.is_none() {
+        look.heading(&format!("No change was tried for {}", device.column.label))
+    } else if here.is_empty() {
+        look.heading(&format!("Nothing to advise on {}", device.column.label))
+    } else {
+        let title =
+            format!("Advice for {}: what each change saved when tried", device.column.label);
+        look.heading(&title)
+    };
+    let some = !here.is_empty();
     for one in here {
         let name = one.rule.name();
-        let said = format!(
-            "line {}: {name}, at most {} subgroup operations ({})",
-            one.line,
-            grouped_text(one.saved_operations),
-            percent(Some(one.gain_share)).trim_start()
-        );
-        let said = fold(&said, "  ", look.columns);
+        let widths: Vec<String> = one
+            .at_widths
+            .iter()
+            .filter(|(width, _)| *width != one.width)
+            .map(|(width, share)| format!("; {} at {width} lanes", present::percent(*share)))
+            .collect();
+        let saved = match one.saved_alone {
+            0 => String::new(),
+            _ => format!(
+                " saves {} subgroup operations ({}{})",
+                grouped_text(one.saved_operations),
+                percent(Some(one.gain_share)).trim_start(),
+                widths.concat()
+            ),
+        };
+        let said = fold(&format!("line {}: {name}{saved}", one.line), "  ", look.columns);
         text += &said.replacen(name, &look.paint(orange().bold(), name), 1);
         text.push('\n');
-        text += &format!("{}\n", fold(&clean(&one.reason), "    ", look.columns));
-        text += &format!("{}\n", look.faint(&fold(one.rule.remedy(), "    ", look.columns)));
+        text += &format!("{}\n", fold(&clean(&one.sentence), "    ", look.columns));
+        let proof = format!("{} {}", one.reason, one.rule.remedy());
+        text += &format!("{}\n", look.faint(&fold(&clean(&proof), "    ", look.columns)));
     }
-    text +=
-        &look.faint(&fold("Gains are bounds from the counts, and overlap.", "  ", look.columns));
-    if device.column.method == Some(Method::Estimated) {
-        text += "\n";
-        let rests = format!("They rest on {RESTS_ON_ESTIMATES}.");
-        text += &look.faint(&fold(&rests, "  ", look.columns));
+    for remark in analyze::remarks(device) {
+        text += &format!("{}\n", look.faint(&fold(&clean(&remark), "  ", look.columns)));
     }
-    text.push('\n');
+    if some && device.column.method == Some(Method::Estimated) {
+        let rests = format!("The other figures rest on {RESTS_ON_ESTIMATES}.");
+        text += &format!("{}\n", look.faint(&fold(&rests, "  ", look.columns)));
+    }
     text
 }
 

@@ -204,6 +204,10 @@ pub(crate) struct ProfileArguments {
     /// write for each other decides anything; --fail-on then judges the worst
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1000))]
     pub(crate) schedules: u64,
+    /// Try every change that could save anything, however long it takes; as many as fit into the time of the
+    /// profile itself, or two seconds, where left out
+    #[arg(long)]
+    pub(crate) what_if: bool,
     /// On the simulator, stop at the first access out of bounds, barrier in divergent flow, or
     /// shuffle from a lane that other flow has; each is told with its line where left out
     #[arg(long)]

@@ -21,6 +21,7 @@ use crate::record::{Flag, Measurement, Method, Run, ScheduleCounts, Shapes, Stat
 use crate::run::back_end::OpenOptions;
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::files::FILE_BYTES_MAX;
+use crate::run::profile::made_up::{blame, find_made_up};
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::repeated::RepeatedRunner;
 use crate::run::profile::template::template;
@@ -29,6 +30,7 @@ use crate::run::session::{Listener, Recording, SessionOptions};
 use crate::run::shapes;
 use crate::run::simulator::SimulatorRunner;
 use crate::run::trust;
+use crate::run::what_if::{self, Stopwatch};
 use crate::run::{CountRequest, RunError, RunErrorKind, Runner, caught};
 use crate::simulate::Schedule;
 use crate::units::grouped_text;
@@ -70,18 +72,29 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
     let remarks = devices::remarks(&available, &choices, asked);
     remarks.iter().for_each(|remark| watch.message(remark));
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
+    let made_up = find_made_up(&request, &launch).unwrap_or_default();
     for choice in &choices {
         let measured = recording.run.measurements.len();
+        let stopwatch = Stopwatch::start();
         count(choice, &launch, arguments, &catalogue, &mut recording, &mut watch);
         if recording.run.measurements.len() > measured {
+            if let Some(last) = recording.run.measurements.last_mut() {
+                last.made_up.clone_from(&made_up);
+                watch.replace_last(last);
+            }
             count_schedules(&launch, arguments, &mut recording, &mut watch);
             count_shapes(&launch, arguments, &mut recording, &mut watch);
+            let share = u32::try_from(choices.len()).unwrap_or(1).max(1);
+            let limit = stopwatch.elapsed().max(what_if::TIME_MIN / share);
+            let limit = (!arguments.what_if).then_some(limit);
+            try_changes(&launch, arguments.steps, limit, &mut recording, &mut watch);
         }
         if watch.has_failed() {
             break;
         }
     }
-    finish(watch, &recording, arguments, condition.as_ref(), out)
+    let blame = blame(&request, &made_up);
+    finish(watch, &recording, arguments, condition.as_ref(), blame.as_deref(), out)
 }
 
 /// What the arguments ask for, with the files that they name.
@@ -404,12 +417,41 @@ fn count_shapes(
     watch.replace_last(last);
 }
 
+/// Tries on the simulator what could save anything at the width of the last measurement.
+fn try_changes(
+    launch: &Launch,
+    steps_max: u64,
+    limit: Option<Duration>,
+    recording: &mut Recording,
+    watch: &mut Watch,
+) {
+    let Some((last, earlier)) = recording.run.measurements.split_last_mut() else { return };
+    let counted = !last.dispatches.is_empty() && last.method.is_some();
+    let Some(width) = last.subgroup_width.filter(|_| counted) else { return };
+    let known = earlier.iter().filter(|other| other.subgroup_width == Some(width));
+    last.what_if = known.filter_map(|other| other.what_if.clone()).next();
+    if last.what_if.is_none() {
+        watch.doing(&format!("{}: trying changes", last.device));
+        let tried = caught("simulator", &launch.file, || {
+            what_if::try_changes(launch, width, steps_max, limit)
+        });
+        match tried {
+            Ok(tried) => last.what_if = Some(tried),
+            Err(error) => {
+                watch.message(&format!("{}: no change was tried: {error}", last.device));
+            }
+        }
+    }
+    watch.replace_last(last);
+}
+
 /// Tables, the export, the page; then the exit code.
 fn finish(
     watch: Watch,
     recording: &Recording,
     arguments: &ProfileArguments,
     condition: Option<&Condition>,
+    blame: Option<&str>,
     out: &mut impl Write,
 ) -> Result<Exit, Failure> {
     let folder = watch.finish()?;
@@ -434,6 +476,12 @@ fn finish(
     };
     let stderr = &mut anstream::stderr();
     tell_findings(run, stderr)?;
+    let out_of_bounds =
+        |flag: &Flag| matches!(flag.tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds);
+    let bounds = run.measurements.iter().any(|one| one.flags.iter().any(out_of_bounds));
+    if let Some(blame) = blame.filter(|_| bounds) {
+        writeln!(stderr, "{blame}")?;
+    }
     writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
     if let Some(page) = page {
         writeln!(stderr, "Page:    {}", page.display())?;

@@ -220,6 +220,9 @@ pub enum Trust {
     /// The simulator's, of a launch whose workgroups read what others write: the counts of the one
     /// order in which it ran them.
     OneSchedule,
+    /// The simulator's, of a launch whose branches follow data that were made up: other data may give
+    /// other counts.
+    GeneratedData,
 }
 
 impl Trust {
@@ -231,6 +234,7 @@ impl Trust {
             Self::Unknown => "unknown",
             Self::Estimated => "estimated",
             Self::OneSchedule => "one schedule's",
+            Self::GeneratedData => "of generated data",
         }
     }
 
@@ -244,6 +248,10 @@ impl Trust {
             Self::OneSchedule => {
                 "workgroups read what others write in the same dispatch: another order of them may \
                  give other counts"
+            }
+            Self::GeneratedData => {
+                "exact for data that were made up, which branches follow: other data may give other \
+                 counts"
             }
         }
     }
@@ -263,6 +271,10 @@ impl Trust {
             Self::Estimated => "profile shows lanes as they are, and executions as an estimate",
             Self::OneSchedule => {
                 "profile names the lines that depend on the order, and gives no advice on them"
+            }
+            Self::GeneratedData => {
+                "profile names the buffers and the lines that follow them; a launch file gives them \
+                 real contents"
             }
         }
     }

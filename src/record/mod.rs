@@ -28,10 +28,12 @@ mod counts;
 mod device;
 pub mod flag;
 mod machine;
+mod made_up;
 mod note;
 mod outcome;
 mod peers;
 mod value;
+mod what_if;
 
 use counts::lines_of;
 pub use counts::{
@@ -40,6 +42,7 @@ pub use counts::{
 pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};
 pub use machine::{Counter, CountersFrom, Instruction, MachineCode};
+pub use made_up::MadeUp;
 pub use note::{
     Axis, CountedArms, Divergence, FigureLine, FigureNote, FigureY, GrainNote, KernelNote,
     Published, PublishedSpeedup, Reading, StageNote,
@@ -48,6 +51,7 @@ pub use outcome::{Limit, LimitOf, Output, RunErrorKind, Status};
 pub use peers::{PEERS_SCHEMA, PeerRow, Peers};
 pub use value::Value;
 pub(crate) use value::is_false;
+pub use what_if::{Change, Refused, Trial, WhatIf};
 
 /// The number of the format that this version writes and reads.
 pub const SCHEMA: u32 = 2;
@@ -253,6 +257,13 @@ pub struct Measurement<D = Dispatch> {
     /// tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shapes: Option<Shapes>,
+    /// What changes to the launch would have saved, tried on the simulator at this width; absent where
+    /// nothing was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<WhatIf>,
+    /// What the contents that `profile` made up decide; empty where they decide nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub made_up: Vec<MadeUp>,
     /// Times, where the device was timed.
     pub time: Option<Time>,
     /// Bytes that one launch must read and write however it is done, as the kernel says: its time
@@ -316,6 +327,8 @@ impl<D> Measurement<D> {
             schedules: self.schedules,
             seeds: self.seeds,
             shapes: self.shapes,
+            what_if: self.what_if,
+            made_up: self.made_up,
             time: self.time,
             bytes_moved_min: self.bytes_moved_min,
             outputs_shown: self.outputs_shown,

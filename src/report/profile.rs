@@ -52,7 +52,13 @@ struct Page {
     columns: Vec<String>,
     /// What 64 lanes cost over 32; `None` where both were not simulated.
     widths: Option<WidthsText>,
+    /// Which lines follow contents that were made up.
+    made_up: Option<String>,
     advice: Vec<AdviceText>,
+    /// What else was tried or could not be, of each counted device.
+    remarks: Vec<String>,
+    /// Whether any change was tried.
+    tried: bool,
     /// The devices that the advice's columns belong to.
     advised: Vec<String>,
     /// Lanes along time, as SVG; empty where no simulator counted.
@@ -117,9 +123,9 @@ struct AdviceText {
     rule: String,
     line: u32,
     code: String,
-    /// Of the first device that it holds for.
-    reason: String,
-    reason_of: String,
+    sentence: String,
+    /// Of each device that it holds for.
+    reasons: Vec<String>,
     remedy: String,
     /// One for each device that got advice.
     gains: Vec<Option<String>>,
@@ -209,7 +215,10 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         devices: profile.devices.iter().map(card).collect(),
         columns: counted.iter().map(|device| device.column.label.clone()).collect(),
         widths: widths(profile),
+        made_up: profile.made_up_note(),
         advice: advices(profile, advice, &advised),
+        remarks: remarks(&counted),
+        tried: counted.iter().any(|device| device.what_if.is_some()),
         advised: advised.iter().map(|device| device.column.label.clone()).collect(),
         trace: analyze::trace_of(run, &profile.kernel)
             .and_then(|sheet| chart::draw(&Drawing::Trace(sheet)).ok())
@@ -275,6 +284,9 @@ fn advices(profile: &Profile, advice: &[Advice], advised: &[&DeviceProfile]) -> 
     });
     let gain = |list: &[&Advice], device: &str| {
         let one = list.iter().find(|one| one.device == device)?;
+        if one.rule == Rule::BarrierInDivergentFlow {
+            return Some("an error".to_owned());
+        }
         let slots = format::count(one.saved_operations);
         Some(format!("{slots} operations ({})", format::percent(Some(one.gain_share))))
     };
@@ -282,12 +294,23 @@ fn advices(profile: &Profile, advice: &[Advice], advised: &[&DeviceProfile]) -> 
         rule: rule.name().to_owned(),
         line,
         code: code(profile, line),
-        reason: list[0].reason.clone(),
-        reason_of: list[0].device.clone(),
+        sentence: list[0].sentence.clone(),
+        reasons: list.iter().map(|one| format!("{}: {}", one.device, one.reason)).collect(),
         remedy: rule.remedy().to_owned(),
         gains: advised.iter().map(|device| gain(&list, &device.column.device)).collect(),
     };
     groups.into_iter().map(text).collect()
+}
+
+/// What else was tried on any device, each sentence once with the devices that it holds for.
+fn remarks(devices: &[&DeviceProfile]) -> Vec<String> {
+    let mut all: IndexMap<String, Vec<&str>> = IndexMap::new();
+    for device in devices {
+        for remark in crate::analyze::remarks(device) {
+            all.entry(remark).or_default().push(&device.column.device);
+        }
+    }
+    all.into_iter().map(|(text, of)| format!("{text} ({})", of.join(", "))).collect()
 }
 
 fn code(profile: &Profile, number: u32) -> String {

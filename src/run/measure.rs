@@ -111,6 +111,8 @@ pub fn measurement(
         schedules: Vec::new(),
         seeds,
         shapes: None,
+        what_if: None,
+        made_up: Vec::new(),
         time: timed.and_then(|timed| timed.time),
         bytes_moved_min: launch.bytes,
         outputs_shown: counted.map(|counted| counted.outputs_shown).unwrap_or_default(),

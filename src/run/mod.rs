@@ -42,6 +42,7 @@ pub mod shapes;
 pub mod simulator;
 pub mod trust;
 pub mod wgpu;
+pub mod what_if;
 pub mod worker;
 
 use std::collections::BTreeMap;

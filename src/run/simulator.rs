@@ -4,6 +4,7 @@
 //! says nothing of a GPU's.
 
 mod trace;
+mod arranged;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -25,6 +26,8 @@ use crate::simulate::{
 };
 use crate::units::Width;
 use trace::Tracer;
+
+pub use arranged::{Contents, Dispatched};
 
 /// Operations that one subgroup may execute where nothing else is asked for.
 pub const STEPS_MAX: u64 = 1 << 32;
@@ -363,18 +366,21 @@ impl SimulatorRunner {
                 buffers.insert(binding.name, taken);
             }
         }
-        outcome.map_err(|trap| {
-            let kind = match trap {
-                Trap::Refused(_) => RunErrorKind::Unsupported,
-                Trap::Steps { .. } => RunErrorKind::StepLimit,
-                Trap::Fault { .. } => RunErrorKind::Trap,
-            };
-            let error = RunError::new(kind, trap.to_string());
-            match kind {
-                RunErrorKind::StepLimit => error.with_limit(LimitOf::Steps, self.config.steps_max),
-                _ => error,
-            }
-        })
+        outcome.map_err(|trap| self.explain(&trap))
+    }
+
+    /// What stopped a launch.
+    fn explain(&self, trap: &Trap) -> RunError {
+        let kind = match trap {
+            Trap::Refused(_) => RunErrorKind::Unsupported,
+            Trap::Steps { .. } => RunErrorKind::StepLimit,
+            Trap::Fault { .. } => RunErrorKind::Trap,
+        };
+        let error = RunError::new(kind, trap.to_string());
+        match kind {
+            RunErrorKind::StepLimit => error.with_limit(LimitOf::Steps, self.config.steps_max),
+            _ => error,
+        }
     }
 }
 

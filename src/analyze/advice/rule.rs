@@ -1,24 +1,39 @@
-//! The rules of the advice.
+//! The kinds of advice.
 //!
-//! Input: nothing. Output: each rule's name and what it advises; when one speaks is `rules`' matter.
+//! Input: nothing. Output: each kind's name, and what the change costs elsewhere. What it saves is `cards`' matter.
 
-/// A rule that gives advice.
+use crate::record::Change;
+
+/// What a piece of advice changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
     /// A barrier that not every invocation of a workgroup reaches.
     BarrierInDivergentFlow,
-    /// Neighbouring lanes take different ways by their number modulo a small constant or its low bits.
-    LaneParityBranch,
-    /// Lanes of one subgroup take different ways by their number otherwise, such as a bound.
-    BranchByInvocation,
-    /// Lanes take different ways by what they loaded: sorting would bring like to like.
-    DataDependentSwitch,
-    /// Lanes of one subgroup leave a loop at different times.
-    DivergentTripCounts,
-    /// Lanes return and leave the rest of their subgroup half empty.
-    EarlyReturn,
-    /// The size of the workgroup is no multiple of the width.
-    PartialLastSubgroup,
+    /// Invocations that go on past a return become neighbours.
+    PackWhatGoesOn,
+    /// Invocations that take the same way become neighbours.
+    OrderByBranch,
+    /// Invocations whose loop turns equally often become neighbours.
+    OrderByTripCount,
+    /// Workgroups have another size.
+    WorkgroupSize,
+    /// Fewer workgroups are launched.
+    FewerWorkgroups,
+    /// Both arms of a short branch are run by all lanes.
+    Select,
+}
+
+impl From<Change> for Rule {
+    fn from(change: Change) -> Self {
+        match change {
+            Change::PackWhatGoesOn => Self::PackWhatGoesOn,
+            Change::OrderByBranch => Self::OrderByBranch,
+            Change::OrderByTripCount => Self::OrderByTripCount,
+            Change::WorkgroupSize { .. } => Self::WorkgroupSize,
+            Change::FewerWorkgroups { .. } => Self::FewerWorkgroups,
+            Change::Predicate => Self::Select,
+        }
+    }
 }
 
 impl Rule {
@@ -26,43 +41,43 @@ impl Rule {
     pub fn name(self) -> &'static str {
         match self {
             Self::BarrierInDivergentFlow => "barrier_in_divergent_flow",
-            Self::LaneParityBranch => "lane_parity_branch",
-            Self::BranchByInvocation => "branch_by_invocation",
-            Self::DataDependentSwitch => "data_dependent_switch",
-            Self::DivergentTripCounts => "divergent_trip_counts",
-            Self::EarlyReturn => "early_return",
-            Self::PartialLastSubgroup => "partial_last_subgroup",
+            Self::PackWhatGoesOn => "pack_what_goes_on",
+            Self::OrderByBranch => "order_by_branch",
+            Self::OrderByTripCount => "order_by_trip_count",
+            Self::WorkgroupSize => "workgroup_size",
+            Self::FewerWorkgroups => "fewer_workgroups",
+            Self::Select => "select",
         }
     }
 
-    /// What to try.
+    /// What the change costs elsewhere; for a barrier, what to try.
     pub fn remedy(self) -> &'static str {
         match self {
             Self::BarrierInDivergentFlow => {
                 "Move the barrier to where every invocation passes it, or let the condition be \
                  the same for the whole workgroup."
             }
-            Self::LaneParityBranch => {
-                "Give each way to whole subgroups: branch on the number divided by the width \
-                 instead of on its remainder or low bits, and permute what is loaded accordingly."
+            Self::PackWhatGoesOn => {
+                "Not counted: the pass that packs their numbers (a prefix sum and a store), and one load \
+                 for each invocation to find its number; their other loads and stores lie further apart."
             }
-            Self::BranchByInvocation => {
-                "Move the bound to a multiple of the width, give the work to all lanes of fewer \
-                 subgroups, or do it in a dispatch of its own."
+            Self::OrderByBranch => {
+                "Not counted: sorting or binning the numbers of the invocations by what decides, and one \
+                 load for each invocation to find its number; their other loads and stores lie further \
+                 apart."
             }
-            Self::DataDependentSwitch => {
-                "Sort or bin the elements by the value that decides, so that a subgroup's lanes \
-                 agree; with two ways a partition is enough."
+            Self::OrderByTripCount => {
+                "Not counted: sorting the numbers of the invocations by their turns, which must be known \
+                 or estimated before, and one load for each invocation to find its number; their other \
+                 loads and stores lie further apart."
             }
-            Self::DivergentTripCounts => {
-                "Order the elements by their number of iterations, or let a lane that is done \
-                 fetch its next element inside the loop."
+            Self::WorkgroupSize => {
+                "Not counted: larger workgroups may leave fewer of them on a core at once."
             }
-            Self::EarlyReturn => {
-                "Compact the elements that go on before this kernel, or launch no more \
-                 invocations than there is work."
+            Self::FewerWorkgroups => {
+                "It costs nothing where the host knows how much work there is, else an indirect dispatch."
             }
-            Self::PartialLastSubgroup => "Make the workgroup's size a multiple of the width.",
+            Self::Select => "Registers for both arms; loads of both arms are made by all lanes.",
         }
     }
 }

@@ -19,6 +19,7 @@
 
 pub mod describe;
 pub mod files;
+pub mod made_up;
 pub mod pilot;
 pub mod repeated;
 pub mod template;

@@ -2,7 +2,8 @@
 //!
 //! Input: a module and the trees of its bodies. Output: for each load or atomic result of a buffer
 //! that the program also writes, whether a condition or an address follows its value, and the lines
-//! of those conditions. Whether workgroups in fact exchange such a value is seen when the program
+//! of those conditions; and for each buffer the lines of all conditions and addresses that follow anything
+//! in it ([`Deciding`]). Whether workgroups in fact exchange such a value is seen when the program
 //! runs, by the simulator. Nothing is changed; no value is worked out.
 //!
 //! # Method
@@ -41,8 +42,31 @@ impl Followed {
     }
 }
 
+/// What follows the contents of a buffer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Deciding {
+    /// Lines of conditions, and of the loops that end by them.
+    pub conditions: BTreeSet<u32>,
+    /// Lines of indices into buffers and workgroup memory.
+    pub indices: BTreeSet<u32>,
+}
+
+/// Finds what follows the contents of each buffer, by the variable's name; those that decide nothing
+/// are left out.
+pub(crate) fn find_deciding(
+    module: &Module,
+    structure: &Structure,
+    text: &Text,
+) -> BTreeMap<String, Deciding> {
+    build_graph(module, structure, text).decide_all()
+}
+
 /// Finds the values that decide something.
 pub(crate) fn find_followed(module: &Module, structure: &Structure, text: &Text) -> Followed {
+    build_graph(module, structure, text).follow_all()
+}
+
+fn build_graph<'a>(module: &'a Module, structure: &'a Structure, text: &'a Text) -> Graph<'a> {
     let entry = &module.entry_points[0];
     let functions: Vec<(&Function, &Body)> = module
         .functions
@@ -55,7 +79,7 @@ pub(crate) fn find_followed(module: &Module, structure: &Structure, text: &Text)
     for (index, (function, body)) in functions.iter().enumerate() {
         Walk { graph: &mut graph, text, index, function, loops: Vec::new() }.function(body);
     }
-    graph.follow_all()
+    graph
 }
 
 /// A value or a variable, by its number in the graph.
@@ -74,6 +98,8 @@ struct Graph<'a> {
     sources: Vec<Vec<Vertex>>,
     /// The conditions and addresses, with the lines of conditions.
     decides: Vec<(Vertex, BTreeSet<u32>)>,
+    /// The addresses again, with the lines of theirs.
+    indices: Vec<(Vertex, u32)>,
     /// Buffers that something is written to.
     written: BTreeSet<Handle<GlobalVariable>>,
     /// Values read from memory, and the buffer; nothing where it is an argument's.
@@ -120,6 +146,7 @@ impl<'a> Graph<'a> {
             functions: functions.iter().map(|(function, _)| *function).collect(),
             sources: vec![Vec::new(); next],
             decides: Vec::new(),
+            indices: Vec::new(),
             written: BTreeSet::new(),
             reads: Vec::new(),
         }
@@ -169,6 +196,36 @@ impl<'a> Graph<'a> {
                 return None;
             }
         }
+    }
+
+    /// Follows every condition and address back to the buffers that they come from.
+    fn decide_all(self) -> BTreeMap<String, Deciding> {
+        let mut buffers: BTreeMap<Vertex, String> = BTreeMap::new();
+        for (handle, variable) in self.module.global_variables.iter() {
+            if let (Some(_), Some(name)) = (&variable.binding, &variable.name) {
+                buffers.insert(handle.index(), name.clone());
+            }
+        }
+        let mut found: BTreeMap<String, Deciding> = BTreeMap::new();
+        let none = BTreeSet::new();
+        let indices = self.indices.iter().map(|(start, line)| (*start, &none, Some(*line)));
+        let conditions = self.decides.iter().map(|(start, lines)| (*start, lines, None));
+        for (start, lines, index) in conditions.chain(indices) {
+            let mut seen = BTreeSet::from([start]);
+            let mut open = vec![start];
+            while let Some(vertex) = open.pop() {
+                if let Some(name) =
+                    buffers.get(&vertex).filter(|_| !lines.is_empty() || index.is_some())
+                {
+                    let deciding = found.entry(name.clone()).or_default();
+                    deciding.conditions.extend(lines);
+                    deciding.indices.extend(index);
+                }
+                let more = self.sources[vertex].iter().filter(|&&source| seen.insert(source));
+                open.extend(more);
+            }
+        }
+        found
     }
 
     /// Follows every condition and address back.
@@ -232,6 +289,8 @@ impl Walk<'_, '_> {
                 if variable.is_some_and(|variable| variable.shared.is_some() || variable.argument) {
                     let index = self.graph.value(self.index, index);
                     self.graph.decides.push((index, BTreeSet::new()));
+                    let line = self.line(self.function.expressions.get_span(handle));
+                    self.graph.indices.extend(line.map(|line| (index, line)));
                 }
             }
         }

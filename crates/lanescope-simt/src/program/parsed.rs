@@ -3,6 +3,7 @@
 //! Input: the text of a shader. Output: naga's module with the text, validated; `resolve` chooses the
 //! entry point.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use naga::valid::ModuleInfo;
@@ -10,7 +11,8 @@ use naga::{AddressSpace, Handle, Module, ShaderStage, TypeInner};
 
 use super::branch::{self, BlockFlow};
 use super::error::ProgramError;
-use super::followed;
+use super::fixed::{self, Fixed};
+use super::followed::{self, Deciding};
 use super::returns;
 use super::source::Text;
 use super::structure::{self, BlockInfo, Structure};
@@ -147,9 +149,20 @@ impl Program {
         branch::flows(&self.module, &self.structure, &self.text)
     }
 
+    /// What follows the contents of each buffer, by the variable's name: conditions and indices. Buffers
+    /// that decide nothing are left out.
+    pub fn find_deciding(&self) -> BTreeMap<String, Deciding> {
+        followed::find_deciding(&self.module, &self.structure, &self.text)
+    }
+
     /// Which values read from memory decide something.
     pub(crate) fn follow_values(&self) -> followed::Followed {
         followed::find_followed(&self.module, &self.structure, &self.text)
+    }
+
+    /// What ties an invocation to its place; nothing where invocations may change places.
+    pub fn find_fixed(&self) -> BTreeSet<Fixed> {
+        fixed::find_fixed(&self.module, &self.structure)
     }
 
     /// The entry point.

@@ -14,6 +14,7 @@
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use super::arrange::Arrangement;
 use super::compiled::Compiled;
 use super::config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, Schedule, WORKGROUPS_MAX};
 use super::error::{SimulateError, Trap};
@@ -41,18 +42,19 @@ impl ForkObserver for Unseen {
     fn merge(&mut self, _: Self) {}
 }
 
-/// Executes a dispatch; with an observer like `observer` for each worker, where there is one.
+/// Executes a dispatch, in an arrangement where there is one; with an observer like `observer` for each worker, where there is one.
 pub(super) fn launch<O: ForkObserver>(
     compiled: &Compiled,
     workgroups: [u32; 3],
     memory: &Memory,
     config: &Config,
+    arrangement: Option<&Arrangement>,
     observer: Option<&O>,
 ) -> (Result<Outcome, Trap>, Vec<O>) {
     if workgroups.iter().any(|&count| count > WORKGROUPS_MAX) {
         return (Err(SimulateError::Workgroups { workgroups, max: WORKGROUPS_MAX }.into()), vec![]);
     }
-    let dispatch = Dispatch { compiled, workgroups, memory, config, observer };
+    let dispatch = Dispatch { compiled, workgroups, memory, config, arrangement, observer };
     match dispatch.ran() {
         Ok(Ran { tally, trap: None, watches, seen, .. }) => {
             let mut outcome = tally.outcome(&compiled.code.sites, workgroups);
@@ -83,6 +85,7 @@ struct Dispatch<'a, O> {
     workgroups: [u32; 3],
     memory: &'a Memory,
     config: &'a Config,
+    arrangement: Option<&'a Arrangement>,
     observer: Option<&'a O>,
 }
 
@@ -101,7 +104,10 @@ impl<O: ForkObserver> Dispatch<'_, O> {
 
     /// Runs it side by side where that gives the answer of a run in turn, else in turn.
     fn ran(&self) -> Result<Ran<O>, SimulateError> {
-        let groups = self.workgroups.iter().map(|&count| u64::from(count)).product::<u64>();
+        let groups = self.arrangement.map_or_else(
+            || self.workgroups.iter().map(|&count| u64::from(count)).product::<u64>(),
+            Arrangement::groups,
+        );
         let threads = usize::try_from(groups).unwrap_or(usize::MAX).clamp(1, threads(self.config));
         let code = &self.compiled.code;
         let shared = groups > 1 && code.written.contains(&true);
@@ -171,7 +177,7 @@ impl<O: ForkObserver> Dispatch<'_, O> {
 
     /// Runs it with a worker for each of `watches`.
     fn run(&self, watches: Vec<Watch>) -> Result<Ran<O>, SimulateError> {
-        let Self { compiled, workgroups, memory, config, observer } = *self;
+        let Self { compiled, workgroups, memory, config, arrangement, observer } = *self;
         let ops: Vec<Op> = compiled.code.ops.iter().map(|&op| by_policy(op, config.fma)).collect();
         let context = context(compiled, &ops, memory, config)?;
         let launch = schedule::ScheduledLaunch {
@@ -183,6 +189,7 @@ impl<O: ForkObserver> Dispatch<'_, O> {
             width: config.width,
             workgroups,
             workgroup_size: compiled.workgroup_size,
+            arrangement,
             zero_workgroup_memory: config.zero_workgroup_memory,
             steps_max: config.steps_max,
             schedule: config.schedule,

@@ -109,6 +109,11 @@
 //! [`Outcome::depends_on_schedule`]. What only goes on to a buffer changes no count, and is not told.
 //! (`exchange`)
 //!
+//! ## Arrangements
+//! [`Compiled::run_arranged`] gives lanes to invocations in another order, and in workgroups of another
+//! size: an invocation keeps its built-in values, its subgroup's excepted. The program is the same,
+//! so that only who shares a subgroup with whom differs. (`arrange`, `schedule`)
+//!
 //! ## Limits
 //! A subgroup may execute [`Config::steps_max`] operations; one over that is stopped at the back
 //! edge of its loop. Memory for registers exists for the subgroups in flight. (`schedule`)
@@ -116,6 +121,7 @@
 #![warn(clippy::wildcard_enum_match_arm)]
 
 mod access;
+mod arrange;
 mod bits;
 mod compile;
 mod compiled;
@@ -135,6 +141,7 @@ mod strand;
 mod subgroup;
 mod table;
 
+pub use arrange::Arrangement;
 pub use compiled::Compiled;
 pub use config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, Schedule};
 pub use error::{Limit, SimulateError, Trap};
@@ -159,7 +166,24 @@ impl Compiled {
         memory: &mut Memory,
         config: &Config,
     ) -> Result<Outcome, Trap> {
-        launch::launch::<Unseen>(self, workgroups, memory, config, None).0
+        launch::launch::<Unseen>(self, workgroups, memory, config, None, None).0
+    }
+
+    /// Executes the invocations of a dispatch of `workgroups` as `arrangement` gives lanes to them: each
+    /// has the built-in values that it has anyway, but those of its subgroup. The coordinates of
+    /// reports mean nothing then.
+    ///
+    /// # Errors
+    ///
+    /// As [`Compiled::run`].
+    pub fn run_arranged(
+        &self,
+        workgroups: [u32; 3],
+        memory: &mut Memory,
+        config: &Config,
+        arrangement: &Arrangement,
+    ) -> Result<Outcome, Trap> {
+        launch::launch::<Unseen>(self, workgroups, memory, config, Some(arrangement), None).0
     }
 
     /// Executes as [`Compiled::run`] does, and shows everything to `observer`.
@@ -174,7 +198,8 @@ impl Compiled {
         config: &Config,
         observer: &mut O,
     ) -> Result<Outcome, Trap> {
-        let (outcome, seen) = launch::launch(self, workgroups, memory, config, Some(&*observer));
+        let (outcome, seen) =
+            launch::launch(self, workgroups, memory, config, None, Some(&*observer));
         for own in seen {
             observer.merge(own);
         }

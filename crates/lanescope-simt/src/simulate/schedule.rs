@@ -12,6 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use naga::BuiltIn;
 use pulp::{Arch, Simd, WithSimd};
 
+use super::arrange::Arrangement;
 use super::config::Schedule;
 use super::error::{Trap, line};
 use super::exchange::{Tags, Watch};
@@ -34,6 +35,8 @@ pub(super) struct ScheduledLaunch<'a> {
     pub(super) width: Width,
     pub(super) workgroups: [u32; 3],
     pub(super) workgroup_size: [u32; 3],
+    /// Which invocation each lane is, where it is not the one of its own place.
+    pub(super) arrangement: Option<&'a Arrangement>,
     pub(super) zero_workgroup_memory: bool,
     pub(super) steps_max: u64,
     pub(super) schedule: Schedule,
@@ -111,7 +114,7 @@ const SLICE: i64 = 1 << 16;
 
 impl<const N: usize> Queue<N> {
     pub(super) fn new(launch: &ScheduledLaunch<'_>) -> Self {
-        let count = launch.workgroups.iter().map(|&count| u64::from(count)).product();
+        let count = launch.groups();
         let random = match launch.schedule {
             Schedule::InOrder => Random(SplitMix64::new(0)),
             Schedule::Shuffled { seed } | Schedule::Unfair { seed } => {
@@ -177,7 +180,7 @@ impl<const N: usize> Pool<N> {
             word.store(first, Ordering::Relaxed);
         }
         shared.uniform.clear();
-        let invocations = launch.workgroup_size.iter().product::<u32>();
+        let invocations = launch.invocations(index);
         let width = launch.width.lanes();
         let subgroups = (0..invocations.div_ceil(width)).map(|number| {
             let lanes = (invocations - number * width).min(width);
@@ -227,6 +230,9 @@ impl<const N: usize> Pool<N> {
         strand.loops.clear();
         strand.place = place;
         launch.builtins(&mut strand);
+        if let Some(arrangement) = launch.arrangement {
+            launch.arrange(arrangement, &mut strand);
+        }
         strand
     }
 }
@@ -249,6 +255,54 @@ pub(super) fn knows(builtin: BuiltIn) -> bool {
 }
 
 impl ScheduledLaunch<'_> {
+    // Workgroups
+
+    /// Workgroups that run.
+    fn groups(&self) -> u64 {
+        self.arrangement.map_or_else(
+            || self.workgroups.iter().map(|&count| u64::from(count)).product(),
+            Arrangement::groups,
+        )
+    }
+
+    /// Invocations of a workgroup.
+    fn invocations(&self, group: u64) -> u32 {
+        self.arrangement.map_or_else(
+            || self.workgroup_size.iter().product(),
+            |arrangement| arrangement.invocations(group),
+        )
+    }
+
+    // Arrangements
+
+    /// Gives the lanes the built-in values of the invocations that an arrangement makes them.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "all others are the same in any arrangement"
+    )]
+    fn arrange<const N: usize>(&self, arrangement: &Arrangement, strand: &mut Strand<N>) {
+        let [x, y, _] = self.workgroup_size;
+        let size = u64::from(self.workgroup_size.iter().product::<u32>().max(1));
+        let first = strand.place.subgroup * self.width.lanes();
+        for lane in 0..self.width.lanes() {
+            let number = arrangement.invocation(strand.place.workgroup, first + lane);
+            let workgroup = coordinates(number / size, self.workgroups);
+            let index = u32::try_from(number % size).unwrap_or(0);
+            let local = [index % x, index / x % y, index / x / y];
+            for &(builtin, component, register) in &self.code.builtins {
+                let axis = usize::from(component).min(2);
+                let origin = workgroup[axis].wrapping_mul(self.workgroup_size[axis]);
+                strand.registers[usize::from(register)][lane as usize] = match builtin {
+                    BuiltIn::LocalInvocationId => local[axis],
+                    BuiltIn::GlobalInvocationId => origin.wrapping_add(local[axis]),
+                    BuiltIn::LocalInvocationIndex => index,
+                    BuiltIn::WorkGroupId => workgroup[axis],
+                    _ => continue,
+                };
+            }
+        }
+    }
+
     // Subgroups
 
     /// Sets the registers of built-in values. Lane l of subgroup s is the invocation whose local
@@ -259,7 +313,7 @@ impl ScheduledLaunch<'_> {
         let workgroup = coordinates(strand.place.workgroup, self.workgroups);
         let subgroup = strand.place.subgroup;
         let width = self.width.lanes();
-        let invocations = self.workgroup_size.iter().product::<u32>();
+        let invocations = self.invocations(strand.place.workgroup);
         for &(builtin, component, register) in &self.code.builtins {
             let axis = usize::from(component).min(2);
             let values = &mut strand.registers[usize::from(register)];

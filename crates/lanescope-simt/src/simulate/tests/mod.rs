@@ -4,6 +4,7 @@
 //! counts of labelled or numbered blocks must be.
 
 mod arithmetic;
+mod arranged;
 mod exchange;
 mod flow;
 mod memory;

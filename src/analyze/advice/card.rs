@@ -1,0 +1,37 @@
+//! A card of advice, as plain data.
+//!
+//! Input: nothing. Output: [`Advice`]. What makes one is [`super`]'s matter.
+
+use super::rule::Rule;
+use crate::units::{Ratio, Width};
+
+/// The least saving, as part of all subgroup operations, that is worth advice; correctness is always.
+pub const GAIN_SHARE_MIN: Ratio = Ratio(0.01);
+
+/// A piece of advice for one device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Advice {
+    /// What to change.
+    pub rule: Rule,
+    /// The device's id.
+    pub device: String,
+    /// The width at which it was tried, in lanes.
+    pub width: Width,
+    /// The file.
+    pub file: String,
+    /// The line of the condition, of the loop, of the barrier or of the entry point's first
+    /// operation; from 1.
+    pub line: u32,
+    /// The subgroup operations that it saves and that no advice before it saves.
+    pub saved_operations: u128,
+    /// The same as part of all subgroup operations of the device's launch.
+    pub gain_share: Ratio,
+    /// The subgroup operations that it saves where nothing else is changed.
+    pub saved_alone: u128,
+    /// What to do, in a sentence.
+    pub sentence: String,
+    /// Why, with the figures.
+    pub reason: String,
+    /// What the change alone saves at each width at which it was tried, as part of all subgroup operations.
+    pub at_widths: Vec<(Width, Ratio)>,
+}

@@ -1,0 +1,282 @@
+//! Cards from trials: which changes are worth one, and what each may claim.
+//!
+//! Input: one device's part of a profile, with its trials. Output: [`Advice`], and sentences about the other
+//! trials. How the claims are shared out says [`super`].
+
+use std::collections::BTreeMap;
+
+use super::{Advice, GAIN_SHARE_MIN, Rule};
+use crate::analyze::counts::ratio;
+use crate::analyze::profile::DeviceProfile;
+use crate::record::{BlockTotals, Change, Dispatch, Refused, Trial, WhatIf};
+use crate::units::{Ratio, Width, grouped_text as whole};
+
+/// A block of a dispatch, by their places.
+type Place = (usize, usize);
+
+/// One change, all dispatches of its entry point together.
+struct Candidate<'a> {
+    rule: Rule,
+    change: Change,
+    file: &'a str,
+    line: u32,
+    /// Subgroup operations that each block takes less; negative where it takes more.
+    saved: BTreeMap<Place, i128>,
+    /// Other lines whose change saves the same.
+    same: Vec<u32>,
+}
+
+impl Candidate<'_> {
+    /// What it saves where nothing else is changed.
+    fn alone(&self) -> i128 {
+        self.saved.values().sum()
+    }
+
+    /// What it saves beyond what is claimed of each block.
+    fn beyond(&self, claimed: &BTreeMap<Place, i128>) -> i128 {
+        let rest = |(place, saved): (&Place, &i128)| match *saved {
+            ..0 => *saved,
+            saved => (saved - claimed.get(place).copied().unwrap_or(0)).max(0),
+        };
+        self.saved.iter().map(rest).sum()
+    }
+}
+
+/// Subgroup operations of the launch as it is.
+fn total(device: &DeviceProfile, what_if: &WhatIf) -> u128 {
+    let dispatches = device.dispatches.iter().zip(&what_if.before);
+    dispatches.map(|(dispatch, counts)| operations(dispatch, counts)).sum()
+}
+
+fn operations(dispatch: &Dispatch, counts: &[BlockTotals]) -> u128 {
+    let blocks = dispatch.blocks.iter().zip(counts);
+    blocks.map(|(block, c)| u128::from(block.operations) * u128::from(c.executions.0)).sum()
+}
+
+/// Joins the trials of each change at each line.
+fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<'a>> {
+    let mut all: Vec<Candidate<'a>> = Vec::new();
+    for trial in &what_if.trials {
+        let number = usize::try_from(trial.dispatch).unwrap_or(usize::MAX);
+        let (Some(after), Some(before), Some(dispatch)) =
+            (&trial.after, what_if.before.get(number), device.dispatches.get(number))
+        else {
+            continue;
+        };
+        let rule = Rule::from(trial.change);
+        let same = |one: &&mut Candidate| {
+            (one.rule, one.line, one.file) == (rule, trial.line, &*trial.file)
+        };
+        let (change, file, line) = (trial.change, &*trial.file, trial.line);
+        let fresh = Candidate { rule, change, file, line, saved: BTreeMap::new(), same: vec![] };
+        let at = match all.iter_mut().position(|mut one| same(&&mut one)) {
+            Some(at) => at,
+            None => {
+                all.push(fresh);
+                all.len() - 1
+            }
+        };
+        for (index, ((block, then), now)) in
+            dispatch.blocks.iter().zip(before).zip(after).enumerate()
+        {
+            let less = i128::from(then.executions.0) - i128::from(now.executions.0);
+            let saved = i128::from(block.operations) * less;
+            if saved != 0 {
+                *all[at].saved.entry((number, index)).or_default() += saved;
+            }
+        }
+    }
+    all
+}
+
+/// Makes the cards of a device, what saves most first.
+pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
+    let Some(what_if) = &device.what_if else { return Vec::new() };
+    let total = total(device, what_if);
+    let worth = |saved: i128| {
+        let share = ratio(u128::try_from(saved).unwrap_or(0), total);
+        share.filter(|share| *share >= GAIN_SHARE_MIN.0)
+    };
+    let mut open = candidates(device, what_if);
+    open.retain(|one| worth(one.alone()).is_some());
+    let mut claimed: BTreeMap<Place, i128> = BTreeMap::new();
+    let mut cards: Vec<(Candidate<'_>, i128)> = Vec::new();
+    while !open.is_empty() {
+        // Of equal ones the first that was tried, whose lines have most idle lanes.
+        let most = (0..open.len()).rev().max_by_key(|&at| open[at].beyond(&claimed)).unwrap_or(0);
+        let best = open.remove(most);
+        let own = best.beyond(&claimed);
+        if worth(own).is_none() {
+            let overlap = |(card, _): &&mut (Candidate<'_>, i128)| {
+                card.saved.keys().any(|place| best.saved.contains_key(place))
+            };
+            if let Some((card, _)) = cards.iter_mut().find(overlap) {
+                card.same.push(best.line);
+            }
+            continue;
+        }
+        for (place, saved) in &best.saved {
+            let claim = claimed.entry(*place).or_default();
+            *claim = (*claim).max(*saved);
+        }
+        cards.push((best, own));
+    }
+    let card = |(one, own): (Candidate<'_>, i128)| {
+        let alone = u128::try_from(one.alone()).unwrap_or(0);
+        let own = u128::try_from(own).unwrap_or(0);
+        Advice {
+            rule: one.rule,
+            device: device.column.device.clone(),
+            width,
+            file: one.file.to_owned(),
+            line: one.line,
+            saved_operations: own,
+            gain_share: Ratio(ratio(own, total).unwrap_or(0.0)),
+            saved_alone: alone,
+            sentence: sentence(one.change),
+            reason: reason(&one, width, (total, own, alone)),
+            at_widths: Vec::new(),
+        }
+    };
+    cards.into_iter().map(card).collect()
+}
+
+/// What to do, in a sentence.
+fn sentence(change: Change) -> String {
+    match change {
+        Change::PackWhatGoesOn => {
+            "Some lanes return here and the others go on: let subgroups be made of invocations that go on."
+                .to_owned()
+        }
+        Change::OrderByBranch => {
+            "Lanes of one subgroup take different ways here: let neighbours be invocations that take the \
+             same."
+                .to_owned()
+        }
+        Change::OrderByTripCount => {
+            "Lanes of one subgroup leave this loop at different times: let neighbours be invocations that \
+             stay equally long."
+                .to_owned()
+        }
+        Change::WorkgroupSize { from, to } => format!(
+            "Workgroups of {from} leave the last subgroup of each partly empty: make them {to} large."
+        ),
+        Change::FewerWorkgroups { from, to } => format!(
+            "All invocations of the last workgroups return here at once: launch {} workgroups in place of \
+             {}.",
+            whole(to.into()),
+            whole(from.into())
+        ),
+        Change::Predicate => {
+            "This branch is short: let all lanes work out both ways, and choose with `select`.".to_owned()
+        }
+    }
+}
+
+/// The figures behind a card.
+fn reason(one: &Candidate<'_>, width: Width, (total, own, alone): (u128, u128, u128)) -> String {
+    let mut text = format!(
+        "Tried on the simulator with {width} lanes and the same data: {} subgroup operations became {}; \
+         every output stayed what it was.",
+        whole(total),
+        whole(total.saturating_sub(alone))
+    );
+    if own < alone {
+        text += &format!(
+            " Of the difference, {} are saved by the advice above, too.",
+            whole(alone - own)
+        );
+    }
+    if !one.same.is_empty() {
+        text += &format!(" {} would save no more than a part of the same.", lines(&one.same));
+    }
+    text
+}
+
+/// `line 4`, or `lines 4 and 9`.
+fn lines(numbers: &[u32]) -> String {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let text: Vec<String> = sorted.iter().map(u32::to_string).collect();
+    match text.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("Lines {} and {last}", rest.join(", ")),
+        _ => format!("Line {}", text.join("")),
+    }
+}
+
+/// What a change at a line saves alone on a device, as part of all subgroup operations; nothing where it
+/// was not tried there.
+pub(super) fn share_alone(device: &DeviceProfile, rule: Rule, line: u32) -> Option<Ratio> {
+    let what_if = device.what_if.as_ref()?;
+    let candidates = candidates(device, what_if);
+    let one = candidates.iter().find(|one| (one.rule, one.line) == (rule, line))?;
+    let saved = u128::try_from(one.alone()).unwrap_or(0);
+    ratio(saved, total(device, what_if)).map(Ratio)
+}
+
+/// What else was tried on a device, or could not be, a sentence each.
+pub fn remarks(device: &DeviceProfile) -> Vec<String> {
+    let Some(what_if) = &device.what_if else { return Vec::new() };
+    let total = total(device, what_if);
+    let mut found = Vec::new();
+    let mut refused: BTreeMap<Refused, Vec<u32>> = BTreeMap::new();
+    let mut in_vain: BTreeMap<Rule, Vec<u32>> = BTreeMap::new();
+    for Trial { line, refused: why, .. } in &what_if.trials {
+        if let Some(why) = why {
+            refused.entry(*why).or_default().push(*line);
+        }
+    }
+    for one in candidates(device, what_if) {
+        let saved = u128::try_from(one.alone()).unwrap_or(0);
+        if ratio(saved, total).is_none_or(|share| share < GAIN_SHARE_MIN.0) {
+            in_vain.entry(one.rule).or_default().push(one.line);
+        }
+    }
+    for (rule, numbers) in in_vain {
+        let what = match rule {
+            Rule::Select => "`select` in place of the short branch saves no subgroup operation",
+            _ => "tried, and it saves less than 1 %",
+        };
+        found.push(format!("{}: {}: {what}.", lines(&numbers), rule.name()));
+    }
+    for (why, numbers) in refused {
+        found.push(format!("{}: {}", lines(&numbers), why_refused(why)));
+    }
+    if what_if.untried > 0 {
+        let changes = what_if.untried;
+        found.push(format!(
+            "There was no time to try {changes} more {}: --what-if tries all.",
+            if changes == 1 { "change" } else { "changes" }
+        ));
+    }
+    found
+}
+
+/// Why a change was not tried, or does not count, as the end of a sentence that begins with lines.
+fn why_refused(why: Refused) -> &'static str {
+    match why {
+        Refused::Barriers => {
+            "lanes part, but invocations cannot change places: barriers tie them to their workgroup."
+        }
+        Refused::WorkgroupMemory => {
+            "lanes part, but invocations cannot change places: they share workgroup memory."
+        }
+        Refused::SubgroupOperations => {
+            "lanes part, but invocations cannot change places: subgroup operations join neighbours."
+        }
+        Refused::PlaceInWorkgroup => {
+            "workgroups cannot have another size: the shader uses places in the workgroup."
+        }
+        Refused::WorkgroupCount => {
+            "another number of workgroups was not tried: the shader uses their number."
+        }
+        Refused::Exchange => "not tried: workgroups read what others write in the same dispatch.",
+        Refused::Outputs => {
+            "tried, but the outputs changed: what an invocation does depends on which ran before it."
+        }
+        Refused::Invocations => {
+            "not tried: there are too many invocations to follow each; --n makes it fewer."
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What changes to a launch would have saved, each tried on the simulator with the same data.
+//!
+//! Input: counts of the launch as it is and of the changed ones. Output: plain data. Which of them
+//! are worth advice is worked out when the record is read.
+
+use serde::{Deserialize, Serialize};
+
+use super::BlockTotals;
+
+/// What was tried of a launch, at the measurement's width.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WhatIf {
+    /// The simulator's counts of the launch as it is, by dispatch and block number.
+    pub before: Vec<Vec<BlockTotals>>,
+    /// The changes, in the order in which they were tried.
+    pub trials: Vec<Trial>,
+    /// How many further changes there was no time to try.
+    pub untried: u32,
+}
+
+/// One change to one dispatch.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// What is changed.
+    pub change: Change,
+    /// The dispatch's place in the launch, from 0.
+    pub dispatch: u32,
+    /// The file.
+    pub file: String,
+    /// The line of the condition, of the loop or of the entry point's first operation, from 1.
+    pub line: u32,
+    /// Counts of the dispatch after the change, by block number; absent where it was not tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub after: Option<Vec<BlockTotals>>,
+    /// Why it was not tried, or why what came out does not count; absent where it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused: Option<Refused>,
+}
+
+/// A change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// Invocations that go on past a `return` of the entry point become neighbours.
+    PackWhatGoesOn,
+    /// Invocations that take the same way through a branch equally often become neighbours.
+    OrderByBranch,
+    /// Invocations whose loop turns equally often become neighbours.
+    OrderByTripCount,
+    /// Workgroups have so many invocations.
+    WorkgroupSize {
+        /// Before.
+        from: u32,
+        /// After.
+        to: u32,
+    },
+    /// So many workgroups are launched; the others return at once.
+    FewerWorkgroups {
+        /// Before.
+        from: u64,
+        /// After.
+        to: u64,
+    },
+    /// All lanes run both arms of a short branch, and keep what is theirs (`select`).
+    Predicate,
+}
+
+/// Why a change was not tried, or does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Refused {
+    /// The entry point has barriers: invocations belong to their workgroup.
+    Barriers,
+    /// Its workgroups share memory.
+    WorkgroupMemory,
+    /// It has subgroup operations: a lane's neighbours are part of its result.
+    SubgroupOperations,
+    /// It uses the workgroup's number or places in it, which mean something else in others.
+    PlaceInWorkgroup,
+    /// It uses the number of workgroups.
+    WorkgroupCount,
+    /// Its workgroups read what others write in the same dispatch.
+    Exchange,
+    /// The outputs were others, so that invocations depend on their order (such as by an atomic's
+    /// old value).
+    Outputs,
+    /// There are too many invocations to follow each by itself.
+    Invocations,
+}

@@ -1,0 +1,88 @@
+//! What follows made-up data, by hand.
+
+use super::*;
+use crate::kernel::Description;
+use crate::run::profile::prepare;
+
+fn request(source: &str, launch_file: Option<&str>) -> ProfileRequest {
+    let parse = |text: &str| {
+        ("t.toml".to_owned(), Description::parse("t.toml", text).expect("a launch file"))
+    };
+    ProfileRequest {
+        file: "t.wgsl".to_owned(),
+        name: "t".to_owned(),
+        source: source.to_owned(),
+        description: launch_file.map(parse),
+        entry_point: None,
+        workgroups: None,
+        n: Some(256),
+        seed: 1,
+    }
+}
+
+/// `buffer: conditions; indices`.
+fn made_up(source: &str, launch_file: Option<&str>) -> Vec<String> {
+    let request = request(source, launch_file);
+    let launch = prepare(&request, &mut |_| Err(String::new())).expect("a launch").launch;
+    let found = find_made_up(&request, &launch).expect("a shader");
+    let line = |one: MadeUp| format!("{}: {:?}; {:?}", one.buffer, one.conditions, one.indices);
+    found.into_iter().map(line).collect()
+}
+
+/// Rows in the compressed form, an invocation each.
+const ROWS: &str = "@group(0) @binding(0) var<storage, read> first: array<u32>;
+@group(0) @binding(1) var<storage, read> column: array<u32>;
+@group(0) @binding(2) var<storage, read> x: array<f32>;
+@group(0) @binding(3) var<storage, read_write> y: array<f32>;
+@group(0) @binding(4) var<uniform> count: u32;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    if id.x >= count { return; }
+    var sum = 0.0;
+    let end = first[id.x + 1u];
+    for (var j = first[id.x]; j < end; j++) {
+        sum += x[column[j]];
+    }
+    y[id.x] = sum;
+}
+";
+
+#[test]
+fn branches_turns_and_indices_are_named_with_their_buffer() {
+    assert_eq!(made_up(ROWS, None), ["first: [11]; [12]", "column: []; [12]"]);
+}
+
+#[test]
+fn what_a_launch_file_fills_is_not_made_up() {
+    let text = "[[buffers]]\nname = \"first\"\ntype = \"u32\"\nelements = \"n + 1\"\nfill = { series = { first = 0, step = 4 } }\n";
+    assert_eq!(made_up(ROWS, Some(text)), ["column: []; [12]"]);
+}
+
+#[test]
+fn zeros_lengths_and_numbers_that_stand_alone_decide_no_less_but_are_not_random() {
+    let text = "@group(0) @binding(0) var<storage, read_write> seen: array<atomic<u32>>;
+@group(0) @binding(1) var<storage, read_write> y: array<f32>;
+@group(0) @binding(2) var<uniform> width: vec2u;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u) {
+    if id.x >= arrayLength(&y) || id.x > width.x * width.y { return; }
+    if atomicLoad(&seen[id.x]) == 0u { y[id.x] += 1.0; }
+}
+";
+    assert_eq!(made_up(text, None), Vec::<String>::new());
+}
+
+#[test]
+fn the_default_launch_is_blamed_for_what_it_chose() {
+    let all = |workgroups, launch_file| {
+        let mut request = request(ROWS, launch_file);
+        request.workgroups = workgroups;
+        let launch = prepare(&request, &mut |_| Err(String::new())).expect("a launch").launch;
+        let found = find_made_up(&request, &launch).expect("a shader");
+        blame(&request, &found).unwrap_or_default()
+    };
+    let default = all(None, None);
+    assert!(default.contains("--workgroups N") && default.contains("first, column"), "{default}");
+    let given = all(Some([4, 1, 1]), None);
+    assert!(!given.contains("--workgroups N") && given.contains("first, column"), "{given}");
+}

@@ -1,0 +1,110 @@
+//! One dispatch of a launch by itself: as it is, or with its invocations arranged otherwise.
+//!
+//! Input: buffers as bytes. Output: the counts, and the buffers after it. The same buffers can be
+//! given again, so that what differs between two runs follows from the arrangement alone.
+
+use std::collections::BTreeMap;
+
+use super::{Buffers, SimulatorRunner, indirect};
+use crate::kernel::{Launch, Workgroups};
+use crate::program::Program;
+use crate::run::{RunError, RunErrorKind};
+use crate::simulate::{
+    Arrangement, Compiled, Config, DetachedBuffer, ForkObserver, Memory, Outcome,
+};
+use crate::units::Width;
+
+/// The bytes of a launch's buffers, by name.
+pub type Contents = BTreeMap<String, Vec<u8>>;
+
+/// A dispatch whose number of workgroups is known.
+#[derive(Clone, Copy, Debug)]
+pub struct Dispatched {
+    /// Workgroups along x, y and z.
+    pub workgroups: [u32; 3],
+    /// The width, in lanes.
+    pub width: Width,
+}
+
+impl SimulatorRunner {
+    /// The first contents of a launch's buffers.
+    ///
+    /// # Errors
+    ///
+    /// Where they are larger than the simulator takes.
+    pub fn memory(&self, launch: &Launch) -> Result<Contents, RunError> {
+        self.check_memory(launch)?;
+        Ok(launch.buffers.iter().map(|b| (b.name.clone(), launch.contents(b))).collect())
+    }
+
+    /// A dispatch of a launch, whose buffers hold `contents`.
+    ///
+    /// # Errors
+    ///
+    /// Where it is indirect, and its buffer does not hold the counts.
+    pub fn dispatched(
+        &self,
+        launch: &Launch,
+        number: usize,
+        contents: &Contents,
+    ) -> Result<Dispatched, RunError> {
+        let workgroups = match &launch.dispatches[number].workgroups {
+            Workgroups::Direct(workgroups) => *workgroups,
+            Workgroups::Indirect { buffer, offset } => {
+                let made =
+                    |(name, bytes): (&String, &Vec<u8>)| (name.clone(), DetachedBuffer::new(bytes));
+                indirect(&contents.iter().map(made).collect::<Buffers>(), buffer, *offset)?
+            }
+        };
+        Ok(Dispatched { workgroups, width: self.config.width })
+    }
+
+    /// Runs one dispatch on `contents`, arranged or observed where that is given, and gives the
+    /// buffers after it.
+    ///
+    /// # Errors
+    ///
+    /// As counting.
+    pub fn run_dispatch<O: ForkObserver>(
+        &self,
+        launch: &Launch,
+        program: &Program,
+        dispatched: &Dispatched,
+        contents: &Contents,
+        arrangement: Option<&Arrangement>,
+        observer: Option<&mut O>,
+    ) -> Result<(Outcome, Contents), RunError> {
+        let unsupported = |error: &dyn std::fmt::Display| {
+            RunError::new(RunErrorKind::Unsupported, error.to_string())
+        };
+        let compiled = Compiled::new(program).map_err(|error| unsupported(&error))?;
+        let bindings = program.bindings().map_err(|error| unsupported(&error))?;
+        let mut memory = Memory::new();
+        memory.set_immediates(&launch.immediates);
+        for binding in &bindings {
+            let bytes = contents.get(&binding.name).ok_or_else(|| {
+                let message = format!("{} describes no buffer `{}`", launch.kernel, binding.name);
+                RunError::new(RunErrorKind::BadInput, message)
+            })?;
+            memory.bind(binding.group, binding.binding, bytes);
+        }
+        let zero_workgroup_memory = launch.workgroup_memory_zeroed;
+        let config = Config { zero_workgroup_memory, ..self.config };
+        let grid = dispatched.workgroups;
+        let outcome = match (arrangement, observer) {
+            (Some(arrangement), _) => {
+                compiled.run_arranged(grid, &mut memory, &config, arrangement)
+            }
+            (None, Some(observer)) => compiled.run_observed(grid, &mut memory, &config, observer),
+            (None, None) => compiled.run(grid, &mut memory, &config),
+        };
+        let outcome = outcome.map_err(|trap| self.explain(&trap))?;
+        let mut after = contents.clone();
+        for binding in bindings {
+            if let Some(bytes) = memory.bytes(binding.group, binding.binding) {
+                after.insert(binding.name, bytes);
+            }
+        }
+        Ok((outcome, after))
+    }
+}

@@ -1,0 +1,321 @@
+//! What would have come out, had the launch been another: tried on the simulator, not estimated.
+//!
+//! Input: a launch, a width, a limit of time. Output: [`WhatIf`]: for each change that could save
+//! anything, the counts of the changed dispatch on the same data, or why it could not be tried. It
+//! knows nothing of records' other parts, and judges no saving.
+//!
+//! # What is tried
+//!
+//! A first run notes how often each invocation executes each block ([`history`]). From that follow
+//! the candidates ([`causes`]): the branches and loops at whose blocks most lanes are idle, if there
+//! are subgroups whose lanes differ there. For each, invocations are sorted by what they did there, lanes
+//! are given to them in that order ([`Arrangement`]), and the dispatch is run again. The program is the
+//! same, and so must the outputs be: where they are not, the trial is refused.
+//!
+//! Besides: workgroups of another size, where the size is no multiple of the width; fewer workgroups,
+//! where the last ones return at once; both arms of a short branch for all lanes.
+
+mod causes;
+mod history;
+
+use std::time::{Duration, Instant};
+
+use causes::{Cause, totals};
+use history::History;
+
+use super::launched::programs;
+use super::simulator::{Dispatched, SimulatorRunner};
+use super::{RunError, RunErrorKind};
+use crate::kernel::Launch;
+use crate::program::{Fixed, Program};
+use crate::record::{BlockTotals, Change, Refused, Trial, WhatIf};
+use crate::simulate::Arrangement;
+use crate::units::Width;
+
+/// The least time that trials may take where the profile itself took less.
+pub const TIME_MIN: Duration = Duration::from_secs(2);
+
+/// Counters of the first run, invocations times blocks, at most: 256 MiB.
+const COUNTERS_MAX: u64 = 1 << 26;
+
+/// Operations of all subgroups over which nothing is tried unless everything is asked for.
+const STEPS_MAX: u64 = 1 << 27;
+
+/// The sizes of workgroups that are tried.
+const SIZES: [u32; 4] = [32, 64, 128, 256];
+
+/// Measures how long a profile took, for its trials to take no longer.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    /// Starts.
+    #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    /// Time since.
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+/// Tries what could save subgroup operations of a launch at a width; within `limit`, or everything where
+/// there is none.
+///
+/// # Errors
+///
+/// As counting the launch on the simulator.
+pub fn try_changes(
+    launch: &Launch,
+    width: Width,
+    steps_max: u64,
+    limit: Option<Duration>,
+) -> Result<WhatIf, RunError> {
+    let simulator = SimulatorRunner::new(width, steps_max);
+    check_size(&simulator, launch, limit)?;
+    let programs = programs(launch)?;
+    let mut memory = simulator.memory(launch)?;
+    let mut what_if = WhatIf::default();
+    let clock = Stopwatch::start();
+    for (number, program) in (0..).zip(&programs) {
+        let dispatched = simulator.dispatched(launch, number, &memory)?;
+        let mut workshop = Workshop {
+            simulator: &simulator,
+            launch,
+            program,
+            number,
+            dispatched,
+            limit: limit.map(|limit| (clock, limit)),
+            found: WhatIf::default(),
+        };
+        memory = workshop.run(memory)?;
+        what_if.before.append(&mut workshop.found.before);
+        what_if.trials.append(&mut workshop.found.trials);
+        what_if.untried += workshop.found.untried;
+    }
+    Ok(what_if)
+}
+
+/// Refuses a launch whose first run alone may take longer than a limit of time allows.
+fn check_size(
+    simulator: &SimulatorRunner,
+    launch: &Launch,
+    limit: Option<Duration>,
+) -> Result<(), RunError> {
+    if limit.is_none() || simulator.steps(launch, 2)? <= STEPS_MAX {
+        return Ok(());
+    }
+    let message = "the simulator would take long for a launch of this size; --what-if tries them all the same";
+    Err(RunError::new(RunErrorKind::Unsupported, message))
+}
+
+/// One dispatch, and what was tried of it.
+struct Workshop<'a> {
+    simulator: &'a SimulatorRunner,
+    launch: &'a Launch,
+    program: &'a Program,
+    number: usize,
+    dispatched: Dispatched,
+    limit: Option<(Stopwatch, Duration)>,
+    found: WhatIf,
+}
+
+/// Buffers before a dispatch and after it, as bytes by name.
+type Contents = super::simulator::Contents;
+
+impl Workshop<'_> {
+    /// Runs the dispatch as it is and with each change, all on the buffers of `before`; gives the buffers
+    /// that it leaves as it is.
+    fn run(&mut self, before: Contents) -> Result<Contents, RunError> {
+        let size: u32 = self.program.workgroup_size().iter().product();
+        let groups: u64 = self.dispatched.workgroups.iter().map(|&n| u64::from(n)).product();
+        let counters = groups * u64::from(size) * self.program.blocks().len() as u64;
+        let mut history = History::new(size, self.program.blocks().len(), self.dispatched.width);
+        let followed = counters <= COUNTERS_MAX;
+        let (outcome, after) = self.simulator.run_dispatch(
+            self.launch,
+            self.program,
+            &self.dispatched,
+            &before,
+            None,
+            followed.then_some(&mut history),
+        )?;
+        self.found.before.push(totals(&outcome));
+        let fixed = self.program.find_fixed();
+        let refused = [
+            (!outcome.depends_on_schedule.is_empty(), Refused::Exchange),
+            (fixed.contains(&Fixed::Barrier), Refused::Barriers),
+            (fixed.contains(&Fixed::WorkgroupMemory), Refused::WorkgroupMemory),
+            (fixed.contains(&Fixed::Subgroup), Refused::SubgroupOperations),
+            (!followed, Refused::Invocations),
+        ];
+        let refused = refused.into_iter().find_map(|(holds, why)| holds.then_some(why));
+        let causes = causes::find_causes(self.program, &outcome, self.dispatched.width);
+        let total = causes::operations(self.program, &totals(&outcome));
+        let mut worth: Vec<&Cause> =
+            causes.iter().filter(|cause| cause.bound * 100 >= total && total > 0).collect();
+        // First what parts many subgroups: a single lane that leaves has all that follows as its bound.
+        worth.sort_by_cached_key(|cause| {
+            let (parted, all) = history.count_parted(&cause.keys);
+            std::cmp::Reverse(cause.bound * u128::from(parted) / u128::from(all.max(1)))
+        });
+        if followed && refused != Some(Refused::Exchange) {
+            self.fewer_workgroups(&history, &causes, groups, &fixed, (&before, &after))?;
+        }
+        self.workgroup_size(refused, &fixed, groups, (&before, &after))?;
+        let mut orders: Vec<(Vec<u64>, Vec<BlockTotals>, Option<Refused>)> = Vec::new();
+        for cause in worth {
+            if let Some(predicated) = causes::predicated(self.program, cause, &outcome) {
+                self.push(Change::Predicate, cause.line, Some(predicated), None);
+            }
+            if let Some(why) = refused {
+                self.push(cause.change, cause.line, None, Some(why));
+                continue;
+            }
+            let Some(order) = history.order_by(&cause.keys) else { continue };
+            if let Some((_, counts, why)) = orders.iter().find(|(other, ..)| *other == order) {
+                let (counts, why) = (counts.clone(), *why);
+                self.push(cause.change, cause.line, Some(counts), why);
+                continue;
+            }
+            if self.is_over() {
+                self.found.untried += 1;
+                continue;
+            }
+            let arrangement = Arrangement::new(order.clone(), size);
+            let (counts, why) = self.attempt(&arrangement, (&before, &after))?;
+            orders.push((order, counts.clone(), why));
+            self.push(cause.change, cause.line, Some(counts), why);
+        }
+        Ok(after)
+    }
+
+    fn is_over(&self) -> bool {
+        self.limit.is_some_and(|(clock, limit)| clock.elapsed() >= limit)
+    }
+
+    /// Runs the dispatch in an arrangement: its counts, and why they do not count, where they do not.
+    fn attempt(
+        &self,
+        arrangement: &Arrangement,
+        (before, after): (&Contents, &Contents),
+    ) -> Result<(Vec<BlockTotals>, Option<Refused>), RunError> {
+        let ran = self.simulator.run_dispatch::<History>(
+            self.launch,
+            self.program,
+            &self.dispatched,
+            before,
+            Some(arrangement),
+            None,
+        );
+        match ran {
+            Ok((outcome, other)) => {
+                let refused = (other != *after).then_some(Refused::Outputs);
+                Ok((totals(&outcome), refused))
+            }
+            // Invocations that wait for one another may wait for ever in another order.
+            Err(error) if error.kind == RunErrorKind::StepLimit => {
+                Ok((Vec::new(), Some(Refused::Outputs)))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn push(
+        &mut self,
+        change: Change,
+        line: u32,
+        after: Option<Vec<BlockTotals>>,
+        refused: Option<Refused>,
+    ) {
+        self.found.trials.push(Trial {
+            change,
+            dispatch: u32::try_from(self.number).unwrap_or(u32::MAX),
+            file: self.program.text().file().to_owned(),
+            line,
+            after: after.filter(|_| refused.is_none()),
+            refused,
+        });
+    }
+
+    /// Leaves out the last workgroups, where all their invocations return at one place at once.
+    fn fewer_workgroups(
+        &mut self,
+        history: &History,
+        causes: &[Cause],
+        groups: u64,
+        fixed: &std::collections::BTreeSet<Fixed>,
+        contents: (&Contents, &Contents),
+    ) -> Result<(), RunError> {
+        let [_, y, z] = self.dispatched.workgroups;
+        let returns = causes.iter().filter(|cause| cause.change == Change::PackWhatGoesOn);
+        let kept = returns.filter_map(|cause| {
+            let kept = history.groups_before_all_leave(groups, cause.leaves_at?);
+            (kept < groups).then_some((kept.max(1), cause.line))
+        });
+        let Some((kept, line)) = kept.min() else { return Ok(()) };
+        if y * z != 1 || kept >= groups {
+            return Ok(());
+        }
+        let change = Change::FewerWorkgroups { from: groups, to: kept };
+        if fixed.contains(&Fixed::WorkgroupCount) {
+            self.push(change, line, None, Some(Refused::WorkgroupCount));
+            return Ok(());
+        }
+        let size: u32 = self.program.workgroup_size().iter().product();
+        let order = (0..kept * u64::from(size)).collect();
+        let (counts, why) = self.attempt(&Arrangement::new(order, size), contents)?;
+        self.push(change, line, Some(counts), why);
+        Ok(())
+    }
+
+    /// Gives workgroups other sizes, where theirs is no multiple of the width: the one that takes least.
+    fn workgroup_size(
+        &mut self,
+        refused: Option<Refused>,
+        fixed: &std::collections::BTreeSet<Fixed>,
+        groups: u64,
+        contents: (&Contents, &Contents),
+    ) -> Result<(), RunError> {
+        let [x, y, z] = self.program.workgroup_size();
+        let width = self.dispatched.width.lanes();
+        if (x * y * z).is_multiple_of(width) {
+            return Ok(());
+        }
+        let line = causes::first_line(self.program);
+        let place = fixed.contains(&Fixed::Workgroup) || y * z != 1;
+        let count = fixed.contains(&Fixed::WorkgroupCount);
+        let refused = refused
+            .filter(|why| *why != Refused::Invocations)
+            .or(place.then_some(Refused::PlaceInWorkgroup))
+            .or(count.then_some(Refused::WorkgroupCount));
+        let next = (x * y * z).next_multiple_of(width);
+        if refused.is_some() {
+            let change = Change::WorkgroupSize { from: x * y * z, to: next };
+            self.push(change, line, None, refused);
+            return Ok(());
+        }
+        let mut best: Option<(u128, u32, Vec<BlockTotals>, Option<Refused>)> = None;
+        for size in SIZES.into_iter().chain([next]).filter(|size| size.is_multiple_of(width)) {
+            let order = (0..groups * u64::from(x)).collect();
+            let (counts, why) = self.attempt(&Arrangement::new(order, size), contents)?;
+            let operations = causes::operations(self.program, &counts);
+            // Of equal ones the size nearest to what it was.
+            let better = |(least, other, ..): &(u128, u32, _, _)| {
+                (operations, size.abs_diff(x)) < (*least, other.abs_diff(x))
+            };
+            if why.is_none() && best.as_ref().is_none_or(better) {
+                best = Some((operations, size, counts, why));
+            }
+        }
+        if let Some((_, to, counts, why)) = best {
+            self.push(Change::WorkgroupSize { from: x, to }, line, Some(counts), why);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,177 @@
+//! Where lanes may have parted: the branches and loops of a program, by what is idle in them.
+//!
+//! Input: a program and its counts. Output: [`Cause`]s, the one with the most idle lanes first, each
+//! with the blocks by which invocations are told apart. It runs nothing; the bound of a cause only
+//! says what is worth a trial, and is never shown.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::program::branch::{BranchPart, Leave};
+use crate::program::uniformity::Class;
+use crate::program::{BlockFlow, Program};
+use crate::record::{BlockTotals, Change};
+use crate::simulate::{BlockCounts, Outcome};
+use crate::units::{BlockId, Executions, Width};
+
+/// Operations of a branch's arms, both together, up to which `select` is tried.
+const ARMS_MAX: u64 = 16;
+
+/// A branch or loop that lanes may leave or take apart.
+#[derive(Clone, Debug)]
+pub(super) struct Cause {
+    /// What to try.
+    pub(super) change: Change,
+    /// The line of the condition, of the loop's start for a loop.
+    pub(super) line: u32,
+    /// Executions of these tell invocations apart.
+    pub(super) keys: Vec<BlockId>,
+    /// The block by which the entry point's invocations return, where it is such a branch.
+    pub(super) leaves_at: Option<BlockId>,
+    /// Subgroup operations that lanes packed in it, and in what follows where lanes leave, would
+    /// not need.
+    pub(super) bound: u128,
+    construct: u32,
+}
+
+/// The counts of blocks.
+pub(super) fn totals(outcome: &Outcome) -> Vec<BlockTotals> {
+    let of = |block: &BlockCounts| BlockTotals { executions: block.issues, lanes: block.lanes };
+    outcome.blocks.iter().map(of).collect()
+}
+
+/// Subgroup operations of counts.
+pub(super) fn operations(program: &Program, counts: &[BlockTotals]) -> u128 {
+    let pairs = program.blocks().iter().zip(counts);
+    pairs.map(|(block, count)| u128::from(block.ops) * u128::from(count.executions.0)).sum()
+}
+
+/// The line of the entry point's first block.
+pub(super) fn first_line(program: &Program) -> u32 {
+    let name = &program.entry_point().name;
+    let first = program.blocks().iter().find(|block| block.function == *name);
+    first.map_or(1, |block| block.location.line)
+}
+
+/// Finds the branches and loops at which lanes may part, the largest bound first.
+pub(super) fn find_causes(program: &Program, outcome: &Outcome, width: Width) -> Vec<Cause> {
+    let flows = program.flows();
+    let mut inside: BTreeMap<u32, Vec<(BlockId, usize)>> = BTreeMap::new();
+    for (block, flow) in program.blocks().iter().zip(&flows) {
+        for (depth, around) in flow.path.iter().enumerate() {
+            if around.class != Class::Uniform {
+                inside.entry(around.construct).or_default().push((block.id, depth));
+            }
+        }
+    }
+    let idle = |id: BlockId| {
+        let counts = &outcome.blocks[id.index()];
+        let least = counts.lanes.0.div_ceil(u64::from(width.lanes()));
+        let spare = counts.issues.0.saturating_sub(least);
+        u128::from(program.blocks()[id.index()].ops) * u128::from(spare)
+    };
+    let cause = |(construct, blocks): (u32, Vec<(BlockId, usize)>)| {
+        let (first, depth) = *blocks.first()?;
+        let around = flows[first.index()].path[depth];
+        let ids: BTreeSet<BlockId> = blocks.iter().map(|(id, _)| *id).collect();
+        let reached = reach(program, &flows, &ids, depth);
+        let turns = matches!(around.part, BranchPart::LoopBody | BranchPart::LoopContinuing);
+        let entry = program.blocks()[first.index()].function == program.entry_point().name;
+        let returns = |id: &&BlockId| flows[id.index()].leaves == Some(Leave::Return);
+        let leaves_at = ids.iter().find(returns).copied().filter(|_| !turns && entry && depth == 0);
+        let change = match (turns, leaves_at) {
+            (true, _) => Change::OrderByTripCount,
+            (false, Some(_)) => Change::PackWhatGoesOn,
+            (false, None) => Change::OrderByBranch,
+        };
+        let keys = if turns { vec![first] } else { arms(&flows, &blocks) };
+        let bound = reached.into_iter().map(idle).sum();
+        Some(Cause { change, line: around.line, keys, leaves_at, bound, construct })
+    };
+    let mut causes: Vec<Cause> = inside.into_iter().filter_map(cause).collect();
+    causes.sort_by_key(|cause| std::cmp::Reverse(cause.bound));
+    causes
+}
+
+/// The first block of each arm.
+fn arms(flows: &[BlockFlow], blocks: &[(BlockId, usize)]) -> Vec<BlockId> {
+    let mut seen: Vec<BranchPart> = Vec::new();
+    let mut firsts = Vec::new();
+    for &(id, depth) in blocks {
+        let part = flows[id.index()].path[depth].part;
+        if !seen.contains(&part) {
+            seen.push(part);
+            firsts.push(id);
+        }
+    }
+    firsts
+}
+
+/// The blocks inside a construct, those that its lanes leave out by a jump, and those of every
+/// function that any of them calls.
+fn reach(
+    program: &Program,
+    flows: &[BlockFlow],
+    inside: &BTreeSet<BlockId>,
+    depth: usize,
+) -> BTreeSet<BlockId> {
+    let blocks = program.blocks();
+    let mut reached = inside.clone();
+    let Some(last) = inside.last().copied() else { return reached };
+    let home = &flows[last.index()].path;
+    let function = &blocks[last.index()].function;
+    for leave in inside.iter().filter_map(|id| flows[id.index()].leaves) {
+        let around = home[..depth].iter().rposition(|around| {
+            matches!(around.part, BranchPart::LoopBody | BranchPart::LoopContinuing)
+        });
+        let around = around.filter(|_| leave != Leave::Return).map(|at| home[at].construct);
+        let rest = blocks.iter().filter(|block| {
+            let within = |number: u32| {
+                flows[block.id.index()].path.iter().any(|other| other.construct == number)
+            };
+            block.function == *function && block.id > last && around.is_none_or(within)
+        });
+        reached.extend(rest.map(|block| block.id));
+    }
+    let mut calls: Vec<&String> = reached.iter().flat_map(|id| &flows[id.index()].calls).collect();
+    let mut known: BTreeSet<&String> = BTreeSet::new();
+    while let Some(name) = calls.pop() {
+        if !known.insert(name) {
+            continue;
+        }
+        for block in blocks.iter().filter(|block| block.function == *name) {
+            reached.insert(block.id);
+            calls.extend(&flows[block.id.index()].calls);
+        }
+    }
+    reached
+}
+
+/// The counts if all lanes that reach a branch ran both its arms; nothing where the arms are long, or
+/// hold more than straight code, or nobody counted who reaches it.
+pub(super) fn predicated(
+    program: &Program,
+    cause: &Cause,
+    outcome: &Outcome,
+) -> Option<Vec<BlockTotals>> {
+    if cause.change != Change::OrderByBranch {
+        return None;
+    }
+    let flows = program.flows();
+    let holds = |flow: &BlockFlow| flow.path.iter().any(|a| a.construct == cause.construct);
+    let mut counts = totals(outcome);
+    let mut sum = 0;
+    for (block, flow) in program.blocks().iter().zip(&flows).filter(|(_, flow)| holds(flow)) {
+        let around = flow.path.last().filter(|around| around.construct == cause.construct)?;
+        let straight = flow.leaves.is_none() && flow.calls.is_empty() && !flow.barrier;
+        sum += block.ops;
+        if !straight || sum > ARMS_MAX {
+            return None;
+        }
+        let parent = around.parent?;
+        // An arm that is not entered at all is run, too.
+        let reached = &outcome.blocks[parent.index()];
+        counts[block.id.index()] =
+            BlockTotals { executions: Executions(reached.issues.0), lanes: reached.lanes };
+    }
+    Some(counts)
+}
