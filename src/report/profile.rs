@@ -306,7 +306,7 @@ fn advices(profile: &Profile, advice: &[Advice], advised: &[&DeviceProfile]) -> 
 fn remarks(devices: &[&DeviceProfile]) -> Vec<String> {
     let mut all: IndexMap<String, Vec<&str>> = IndexMap::new();
     for device in devices {
-        for remark in crate::analyze::remarks(device) {
+        for remark in analyze::remarks(device) {
             all.entry(remark).or_default().push(&device.column.device);
         }
     }

@@ -3,8 +3,8 @@
 //! Input: launches. Output: counts, histograms and verdicts. It takes no time: a simulator's speed
 //! says nothing of a GPU's.
 
-mod trace;
 mod arranged;
+mod trace;
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};

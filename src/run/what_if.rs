@@ -6,8 +6,8 @@
 //!
 //! # What is tried
 //!
-//! A first run notes how often each invocation executes each block ([`history`]). From that follow
-//! the candidates ([`causes`]): the branches and loops at whose blocks most lanes are idle, if there
+//! A first run notes how often each invocation executes each block (`history`). From that follow
+//! the candidates (`causes`): the branches and loops at whose blocks most lanes are idle, if there
 //! are subgroups whose lanes differ there. For each, invocations are sorted by what they did there, lanes
 //! are given to them in that order ([`Arrangement`]), and the dispatch is run again. The program is the
 //! same, and so must the outputs be: where they are not, the trial is refused.

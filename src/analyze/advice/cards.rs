@@ -69,7 +69,7 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
         };
         let (change, file, line) = (trial.change, &*trial.file, trial.line);
         let fresh = Candidate { rule, change, file, line, saved: BTreeMap::new(), same: vec![] };
-        let at = match all.iter_mut().position(|mut one| same(&&mut one)) {
+        let at = match all.iter_mut().position(|one| same(&one)) {
             Some(at) => at,
             None => {
                 all.push(fresh);
