@@ -21,7 +21,7 @@ use crate::record::{Flag, Measurement, Method, Run, ScheduleCounts, Shapes, Stat
 use crate::run::back_end::OpenOptions;
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::files::FILE_BYTES_MAX;
-use crate::run::profile::made_up::{blame, find_made_up};
+use crate::run::profile::made_up::{Chosen, find_chosen, find_made_up};
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::repeated::RepeatedRunner;
 use crate::run::profile::template::template;
@@ -93,7 +93,7 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
             break;
         }
     }
-    let blame = blame(&request, &made_up);
+    let blame = blame(&find_chosen(&request, &made_up));
     finish(watch, &recording, arguments, condition.as_ref(), blame.as_deref(), out)
 }
 
@@ -417,6 +417,31 @@ fn count_shapes(
     watch.replace_last(last);
 }
 
+/// What to do where a launch accesses out of bounds and parts of it were lanescope's choice.
+fn blame(chosen: &[Chosen]) -> Option<String> {
+    let way = |one: &Chosen| match one {
+        Chosen::Invocations => {
+            "an invocation for each of n elements (--workgroups N launches another \
+                                number)"
+                .to_owned()
+        }
+        Chosen::Indices(buffers) => {
+            format!("random indices in {} (describe them in a launch file)", buffers.join(", "))
+        }
+        Chosen::Lengths => {
+            "arrays of n elements (a launch file gives them other lengths)".to_owned()
+        }
+    };
+    let ways: Vec<String> = chosen.iter().map(way).collect();
+    (!ways.is_empty()).then(|| {
+        format!(
+            "What lies out of bounds may be the default launch's fault and not the shader's. It has: \
+             {}; --init writes a launch file to start from",
+            ways.join(", ")
+        )
+    })
+}
+
 /// Tries on the simulator what could save anything at the width of the last measurement.
 fn try_changes(
     launch: &Launch,
@@ -438,7 +463,9 @@ fn try_changes(
         match tried {
             Ok(tried) => last.what_if = Some(tried),
             Err(error) => {
-                watch.message(&format!("{}: no change was tried: {error}", last.device));
+                let hint =
+                    if limit.is_some() { " (--what-if tries them all the same)" } else { "" };
+                watch.message(&format!("{}: no change was tried: {error}{hint}", last.device));
             }
         }
     }

@@ -107,7 +107,7 @@ fn check_size(
     if limit.is_none() || simulator.steps(launch, 2)? <= STEPS_MAX {
         return Ok(());
     }
-    let message = "the simulator would take long for a launch of this size; --what-if tries them all the same";
+    let message = "the simulator would take long for a launch of this size";
     Err(RunError::new(RunErrorKind::Unsupported, message))
 }
 

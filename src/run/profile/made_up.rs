@@ -75,41 +75,29 @@ fn holds_numbers(shape: &Shape) -> bool {
     }
 }
 
-/// What to do where a launch reads or writes out of bounds and parts of it were lanescope's choice;
-/// nothing where all of it was the user's.
-pub fn blame(request: &ProfileRequest, made_up: &[MadeUp]) -> Option<String> {
+/// A part of a launch that was lanescope's choice, and may make a correct shader access out of bounds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Chosen {
+    /// An invocation for each of n elements.
+    Invocations,
+    /// The contents of these buffers, which indices follow.
+    Indices(Vec<String>),
+    /// The lengths of arrays: n elements.
+    Lengths,
+}
+
+/// The parts of a launch that were lanescope's choice; none where all of it was the user's.
+pub fn find_chosen(request: &ProfileRequest, made_up: &[MadeUp]) -> Vec<Chosen> {
     let description = request.description.as_ref().map(|(_, description)| description);
     let dispatched = description.is_some_and(|description| !description.dispatches.is_empty());
-    let mut ways = Vec::new();
-    let indices: Vec<&str> = made_up
-        .iter()
-        .filter(|one| !one.indices.is_empty())
-        .map(|one| one.buffer.as_str())
-        .collect();
-    if !dispatched && request.workgroups.is_none() {
-        ways.push(
-            "one invocation was launched for each of n elements: --workgroups N launches another number"
-                .to_owned(),
-        );
-    }
-    if !indices.is_empty() {
-        ways.push(format!(
-            "indices follow random values of {}: --init writes a launch file in which to describe them",
-            indices.join(", ")
-        ));
-    }
-    if description.is_none() && ways.is_empty() {
-        ways.push(
-            "arrays have n elements each: --init writes a launch file with their lengths"
-                .to_owned(),
-        );
-    }
-    let ways = ways.join("; ");
-    (!ways.is_empty()).then(|| {
-        format!(
-            "what lies out of bounds may be the default launch's fault and not the shader's: {ways}"
-        )
-    })
+    let indices = made_up.iter().filter(|one| !one.indices.is_empty());
+    let indices: Vec<String> = indices.map(|one| one.buffer.clone()).collect();
+    let parts = [
+        (!dispatched && request.workgroups.is_none(), Chosen::Invocations),
+        (!indices.is_empty(), Chosen::Indices(indices)),
+        (description.is_none(), Chosen::Lengths),
+    ];
+    parts.into_iter().filter_map(|(holds, part)| holds.then_some(part)).collect()
 }
 
 #[cfg(test)]

@@ -73,16 +73,17 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 }
 
 #[test]
-fn the_default_launch_is_blamed_for_what_it_chose() {
-    let all = |workgroups, launch_file| {
+fn what_was_chosen_is_what_nobody_gave() {
+    let chosen = |workgroups, launch_file| {
         let mut request = request(ROWS, launch_file);
         request.workgroups = workgroups;
         let launch = prepare(&request, &mut |_| Err(String::new())).expect("a launch").launch;
         let found = find_made_up(&request, &launch).expect("a shader");
-        blame(&request, &found).unwrap_or_default()
+        find_chosen(&request, &found)
     };
-    let default = all(None, None);
-    assert!(default.contains("--workgroups N") && default.contains("first, column"), "{default}");
-    let given = all(Some([4, 1, 1]), None);
-    assert!(!given.contains("--workgroups N") && given.contains("first, column"), "{given}");
+    let indices = || Chosen::Indices(vec!["first".to_owned(), "column".to_owned()]);
+    assert_eq!(chosen(None, None), [Chosen::Invocations, indices(), Chosen::Lengths]);
+    assert_eq!(chosen(Some([4, 1, 1]), None), [indices(), Chosen::Lengths]);
+    let described = "[[dispatches]]\nentry_point = \"main\"\nworkgroups = 4\n";
+    assert_eq!(chosen(None, Some(described)), [indices()]);
 }
