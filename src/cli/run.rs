@@ -14,7 +14,7 @@ use super::watch::{RESULT_FILE, Watch, begin_run};
 use super::{export, render};
 use crate::analyze;
 use crate::present::fit::fold;
-use crate::present::{self, counted, terminal_columns};
+use crate::present::{self, count_text, terminal_columns};
 use crate::record::{Measurement, Output, Run, Status, Tag, flag};
 use crate::run::session::{Listener as _, Recording};
 
@@ -133,8 +133,8 @@ pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failur
         let differing: usize =
             agreements.iter().filter(|row| !row.agreement.differences.is_empty()).count();
         let blocks: usize = agreements.iter().map(|row| row.agreement.blocks_compared).sum();
-        let launches = counted(agreements.len() as u128, "launch", "launches");
-        let blocks = counted(blocks as u128, "block", "blocks");
+        let launches = count_text(agreements.len() as u128, "launch");
+        let blocks = count_text(blocks as u128, "block");
         let verdict = if differing == 0 {
             "executions and lanes equal the simulator's in every block".to_owned()
         } else {

@@ -221,8 +221,13 @@ fn parameters(all: &[(String, String)]) -> String {
 }
 
 /// A count with its noun: `1 launch`, `2 launches`.
-pub fn counted(count: u128, one: &str, many: &str) -> String {
-    format!("{} {}", grouped_text(count), if count == 1 { one } else { many })
+pub fn count_text(count: u128, noun: &str) -> String {
+    let ending = match (count, noun.ends_with("ch")) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{} {noun}{ending}", grouped_text(count))
 }
 
 /// How many workgroups of which size, as `8×1×1 workgroups of 64×1×1`; nothing for a number that a buffer

@@ -8,7 +8,7 @@
 use comfy_table::{CellAlignment, ContentArrangement, presets::NOTHING};
 
 use super::fit::{fold, fold_parts, width_of};
-use super::{Align, Cell, Column, Table, counted};
+use super::{Align, Cell, Column, Table, count_text};
 
 /// Spaces between two columns.
 const GAP: usize = 2;
@@ -50,7 +50,7 @@ impl Table {
         text += &format!("{}\n", table.to_text(columns));
         if !table.rows_folded.is_empty() {
             let count = table.rows_folded.len();
-            let rows = counted(count as u128, "row", "rows");
+            let rows = count_text(count as u128, "row");
             let stand = if count == 1 { "stands" } else { "stand" };
             let line = format!("{rows} of less usual parameters {stand} on the page.");
             text += &format!("{}\n", fold(&line, "", columns));

@@ -16,7 +16,7 @@ mod tables;
 mod tests;
 mod width_costs;
 
-pub use cell::{Cell, NONE, counted, percent, workgroups};
+pub use cell::{Cell, NONE, count_text, percent, workgroups};
 pub use figures::{Drawing, Figure, figures};
 pub use table::{Align, Column, Table, terminal_columns, to_csv};
 pub use tables::{

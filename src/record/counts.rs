@@ -52,6 +52,15 @@ impl Deref for Block {
     }
 }
 
+/// Counts of one block without what the program says of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BlockTotals {
+    /// Executions by a subgroup with at least one active lane.
+    pub executions: Executions,
+    /// Active lanes, summed over those executions.
+    pub lanes: Lanes,
+}
+
 /// What the program says of a basic block: a row of a block table, see [`crate::record`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BlockCode {

@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{Executions, Lanes, Nanoseconds, Ratio, Width};
+use crate::units::{Nanoseconds, Ratio, Width};
 
 mod counts;
 mod device;
@@ -37,7 +37,8 @@ mod what_if;
 
 use counts::lines_of;
 pub use counts::{
-    Block, BlockCode, ConditionClass, ConstructPart, Enclosure, Flow, Leave, Line, Trace,
+    Block, BlockCode, BlockTotals, ConditionClass, ConstructPart, Enclosure, Flow, Leave, Line,
+    Trace,
 };
 pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};
@@ -394,15 +395,6 @@ pub struct ScheduleCounts {
     pub efficiency_ratio: Option<Ratio>,
     /// Executions and lanes of each block, by dispatch and block number.
     pub blocks: Vec<Vec<BlockTotals>>,
-}
-
-/// Counts of one block without what the program says of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct BlockTotals {
-    /// Executions by a subgroup with at least one active lane.
-    pub executions: Executions,
-    /// Active lanes, summed over those executions.
-    pub lanes: Lanes,
 }
 
 impl Measurement {

@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::BlockTotals;
+use super::counts::BlockTotals;
 
 /// What was tried of a launch, at the measurement's width.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

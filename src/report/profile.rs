@@ -22,7 +22,7 @@ use super::{
 use crate::{
     analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule},
     chart,
-    present::{self, Drawing, counted},
+    present::{self, Drawing, count_text},
     record::{Device, Flag, Method, Output, Run, Status},
     units::{Ratio, Width},
 };
@@ -393,10 +393,10 @@ fn cell(line: &LineProfile, device: &DeviceProfile) -> CellText {
         tint: tint(line, device),
         detail: format!(
             "{}, {} ({} of all), {}",
-            counted(line.operations.into(), "operation", "operations"),
-            counted(line.work.subgroup_operations, "subgroup operation", "subgroup operations"),
+            count_text(line.operations.into(), "operation"),
+            count_text(line.work.subgroup_operations, "subgroup operation"),
             format::percent(line.share),
-            counted(line.work.lane_operations, "lane operation", "lane operations")
+            count_text(line.work.lane_operations, "lane operation")
         ),
         histogram: line
             .histogram

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::format;
 use crate::{
     analyze::{self, BlockCell, LineCell, SourceColumn, SourceView},
-    present::counted,
+    present::count_text,
     record::{Method, Run},
 };
 
@@ -136,9 +136,9 @@ fn cell_text(cell: &LineCell, column: &SourceColumn) -> CellText {
         share: format!("{} of subgroup operations", format::percent(cell.share)),
         detail: format!(
             "{} on the line, {}, {}",
-            counted(cell.operations.into(), "operation", "operations"),
-            counted(cell.work.subgroup_operations, "subgroup operation", "subgroup operations"),
-            counted(cell.work.lane_operations, "lane operation", "lane operations")
+            count_text(cell.operations.into(), "operation"),
+            count_text(cell.work.subgroup_operations, "subgroup operation"),
+            count_text(cell.work.lane_operations, "lane operation")
         ),
         blocks: cell.blocks.iter().map(block).collect(),
     }

@@ -146,7 +146,7 @@ fn what_sorting_gains_is_on_the_page_and_the_page_stays_readable() {
     // Lines of each kernel once; the summary, with its 1650 rows, folded.
     assert_eq!(page.matches("<details class=\"source\"").count(), 5);
     assert!(page.contains("the lines of 1645 other measurements are in the record"));
-    assert!(page.contains("<summary>1595 more rows</summary>"));
+    assert!(page.contains("<summary>1595 rows of less usual parameters</summary>"));
     // Where nothing is compared, there is no such section.
     let page = html(&[fixtures::run()], &[]).expect("a page");
     assert!(!page.contains("id=\"sorting\"") && !page.contains("href=\"#sorting\""));

@@ -78,7 +78,7 @@ fn points(kernel: &Kernel) -> Vec<Point> {
 
 /// Whether a launch's counts depend on random inputs.
 fn is_random(kernel: &Kernel, launch: &Launch) -> bool {
-    kernel.name() == "trip_counts"
+    kernel.name() == "trips"
         || launch.parameters.get("offset") == Some(&Value::Name("random".into()))
 }
 

@@ -10,7 +10,7 @@ use crate::kernel::Launch;
 /// The family's references by name.
 pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("grain/run_lengths", runs),
-    ("grain/trip_counts", trips),
+    ("grain/trips", trips),
     ("grain/small_workgroups", workgroups),
     ("grain/image_tiles", tiles),
 ];

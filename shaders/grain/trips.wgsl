@@ -17,7 +17,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> output: array<f32>;
 
 @compute @workgroup_size(256)
-fn trip_counts(
+fn trips(
     @builtin(workgroup_id) workgroup: vec3<u32>,
     @builtin(num_workgroups) grid: vec3<u32>,
     @builtin(local_invocation_index) local_index: u32,
