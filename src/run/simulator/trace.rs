@@ -5,6 +5,7 @@
 //! workgroups. It changes nothing of what is executed.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::program::Program;
@@ -66,20 +67,25 @@ impl Tracer {
 }
 
 impl Observer for Tracer {
-    fn watches(&self, workgroup: u64) -> bool {
-        workgroup < WORKGROUPS
+    fn watches(&self, place: SubgroupPlace) -> bool {
+        let seen = || self.strands.get(&(place.workgroup, place.subgroup));
+        place.workgroup < WORKGROUPS
+            && seen().is_none_or(|strand| strand.operations < OPERATIONS_MAX)
     }
 
-    fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) {
+    fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) -> ControlFlow<()> {
         let operations = self.operations.get(block.index()).copied().unwrap_or(0);
         if operations == 0 {
-            return;
+            return ControlFlow::Continue(());
         }
         let strand = self.strands.entry((place.workgroup, place.subgroup)).or_default();
+        strand.steps.push((block, active));
+        strand.operations += operations;
+        strand.lane_operations += operations * u64::from(active.count_ones());
         if strand.operations < OPERATIONS_MAX {
-            strand.steps.push((block, active));
-            strand.operations += operations;
-            strand.lane_operations += operations * u64::from(active.count_ones());
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
         }
     }
 }
