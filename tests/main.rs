@@ -12,6 +12,7 @@
 //! | `tests/grain` | the formulas of the family of grain, on every width and driver |
 //! | `tests/launches` | the catalogue launches and executes what it did before families became folders |
 //! | `tests/portable` | every text that lanescope has or writes as WGSL is taken by Chromium's compiler |
+//! | `tests/races` | no kernel and no shader of the corpus has a data race, or says why it may |
 //! | `tests/radv` | AMD's machine code from Mesa's compiler, executed: outputs, passes, lanes |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
@@ -29,6 +30,7 @@ mod devices;
 mod grain;
 mod launches;
 mod portable;
+mod races;
 #[cfg(target_os = "linux")]
 mod radv;
 mod random;
@@ -63,6 +65,7 @@ fn main() -> ExitCode {
     trials.extend(grain::trials());
     trials.extend(cuda::trials());
     trials.extend(portable::trials());
+    trials.extend(races::trials());
     #[cfg(target_os = "linux")]
     trials.extend(radv::trials());
     for driver in Driver::all() {

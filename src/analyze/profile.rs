@@ -14,8 +14,8 @@ use super::lines::{self, SourceColumn};
 use super::names::parameters_text;
 use crate::{
     record::{
-        Block, Counter, CountersFrom, Device, Dispatch, Flag, MadeUp, Measurement, Method, Output,
-        Run, ShaderTrust, Shapes, Status, Tag, Trust, WhatIf, flag,
+        Block, Counter, CountersFrom, Device, Dispatch, Flag, MadeUp, Measurement, MemoryUse,
+        Method, Output, Run, ShaderTrust, Shapes, Status, Tag, Trust, WhatIf, flag,
     },
     units::{BlockId, Nanoseconds, Ratio, Width},
 };
@@ -81,6 +81,8 @@ pub struct DeviceProfile {
     pub shapes: Option<Shapes>,
     /// What changes to the launch would have saved; nothing where none was tried.
     pub what_if: Option<WhatIf>,
+    /// What was seen of memory; nothing where nobody looked.
+    pub memory: Option<MemoryUse>,
     /// What the contents that were made up decide.
     pub made_up: Vec<MadeUp>,
     /// Every line with operations: the one that wastes most subgroup operations first, then by place.
@@ -291,6 +293,7 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         schedules: schedules(measurement),
         shapes: measurement.shapes.clone(),
         what_if: measurement.what_if.clone(),
+        memory: measurement.memory.clone(),
         made_up: measurement.made_up.clone(),
         column,
         lines,

@@ -30,6 +30,7 @@ pub mod limits;
 mod multisplit;
 pub mod names;
 mod note;
+pub mod pattern;
 pub mod reference;
 mod replacements;
 pub mod scalars;

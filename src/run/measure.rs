@@ -112,6 +112,7 @@ pub fn measurement(
         seeds,
         shapes: None,
         what_if: None,
+        memory: None,
         made_up: Vec::new(),
         time: timed.and_then(|timed| timed.time),
         bytes_moved_min: launch.bytes,

@@ -21,6 +21,14 @@ pub enum Rule {
     FewerWorkgroups,
     /// Both arms of a short branch are run by all lanes.
     Select,
+    /// Addresses of neighbouring lanes lie apart.
+    ScatteredAccess,
+    /// Lanes want different words of one bank.
+    BankConflict,
+    /// Lanes change one word atomically.
+    CrowdedAtomic,
+    /// Subgroups wait whole for others.
+    WaitAtBarrier,
 }
 
 impl From<Change> for Rule {
@@ -47,6 +55,10 @@ impl Rule {
             Self::WorkgroupSize => "workgroup_size",
             Self::FewerWorkgroups => "fewer_workgroups",
             Self::Select => "select",
+            Self::ScatteredAccess => "scattered_access",
+            Self::BankConflict => "bank_conflict",
+            Self::CrowdedAtomic => "crowded_atomic",
+            Self::WaitAtBarrier => "wait_at_barrier",
         }
     }
 
@@ -77,6 +89,14 @@ impl Rule {
             Self::FewerWorkgroups => {
                 "It costs nothing where the host knows how much work there is, else an indirect dispatch."
             }
+            Self::ScatteredAccess => {
+                "Another layout of the buffer (structure of arrays), or a detour through workgroup memory."
+            }
+            Self::BankConflict => "A padding takes a little more workgroup memory.",
+            Self::CrowdedAtomic => {
+                "A reduction before the atomic operation: `subgroupAdd`, or a copy a workgroup."
+            }
+            Self::WaitAtBarrier => "Other barriers may then be needed, or more workgroups.",
             Self::Select => "Registers for both arms; loads of both arms are made by all lanes.",
         }
     }

@@ -15,9 +15,11 @@
 //!
 //! # What is kept
 //!
-//! For each scalar its last writer and two readers, of two workgroups where there were two. With
-//! them no scalar that two invocations raced for goes unnoticed; of several races for one scalar
-//! some may.
+//! For each scalar its last writer and the last reader, with one reader of another lane of its
+//! subgroup, one of another subgroup of its workgroup and one of another workgroup, where no barrier has
+//! parted them. With them no scalar that two invocations raced for goes unnoticed; of several races for
+//! one scalar some may. The workgroup's memory is kept for one workgroup at a time: on one thread and in
+//! order, none begins before the one before it has ended.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -99,7 +101,8 @@ struct Mark {
 struct Scalar {
     writer: Mark,
     value: u32,
-    readers: [Mark; 2],
+    /// The latest; then one of another lane, of another subgroup, of another workgroup.
+    readers: [Mark; 4],
 }
 
 /// The scalars of a memory, by pages that somebody touched.
@@ -228,23 +231,30 @@ impl Scalar {
     }
 
     fn read(&mut self, moments: &[Moment], space: Space, own: Mark) {
-        let [latest, other] = self.readers;
-        let place = |mark: Mark| moments[mark.moment as usize - 1].place;
-        let again = |known: Mark| place(known) == place(own) && known.lane() == own.lane();
-        if latest.moment == 0 || latest.moment == own.moment && latest.lane() == own.lane() {
+        if self.readers[0].moment == own.moment && self.readers[0].lane() == own.lane() {
             self.readers[0] = own;
             return;
         }
-        // One of another workgroup stays, since no barrier ever orders it.
-        let foreign = |mark: Mark| {
-            space != Space::Workgroup
-                && mark.moment != 0
-                && place(mark).workgroup != place(own).workgroup
-        };
-        if foreign(latest) || !foreign(other) && !again(latest) {
-            self.readers[1] = latest;
+        let of = |mark: Mark| &moments[mark.moment as usize - 1];
+        let here = of(own);
+        let storage = usize::from(space != Space::Workgroup);
+        let mut kept = [own, Mark::default(), Mark::default(), Mark::default()];
+        for mark in self.readers.into_iter().filter(|mark| mark.moment != 0) {
+            let there = of(mark);
+            let kind = match () {
+                () if there.place.workgroup != here.place.workgroup => 3,
+                () if there.place.subgroup != here.place.subgroup => 2,
+                () if mark.lane() != own.lane() => 1,
+                () => continue,
+            };
+            // What a barrier has parted from this one says nothing of what comes.
+            let parted = kind != 3 && there.phases[storage] != here.phases[storage]
+                || kind == 1 && there.of_subgroup != here.of_subgroup;
+            if kept[kind].moment == 0 && !parted {
+                kept[kind] = mark;
+            }
         }
-        self.readers[0] = own;
+        self.readers = kept;
     }
 }
 

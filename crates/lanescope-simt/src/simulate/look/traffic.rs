@@ -30,7 +30,7 @@ pub const SECTOR_BYTES: u32 = 32;
 pub const MEMORY_LINE_BYTES: u32 = 128;
 
 /// Banks of the workgroup's memory, each a word of 4 bytes wide.
-pub const BANKS: u32 = 32;
+const BANKS: u32 = 32;
 
 /// What the accesses of one line to one memory cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
