@@ -60,10 +60,15 @@ const KINDS: [Kind; 3] = [
 /// Makes the cards, the largest excess of each kind first.
 pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     let Some(view) = memory_view(device) else { return Vec::new() };
+    let one_schedule = device.schedule_lines();
     let mut cards = Vec::new();
     for kind in &KINDS {
         let all: u128 = view.rows.iter().filter_map(kind.of).map(|o| u128::from(o.taken)).sum();
         let worth = |row: &MemoryRow| {
+            // What follows the order of workgroups is one schedule's figure.
+            if one_schedule.contains(&row.line) {
+                return None;
+            }
             let over = (kind.of)(row)?;
             let share = ratio(over.excess.into(), all)?;
             (over.ratio >= kind.ratio_min && share >= SHARE_MIN).then_some((row.clone(), over))

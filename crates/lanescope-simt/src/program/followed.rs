@@ -49,6 +49,8 @@ pub struct Deciding {
     pub conditions: BTreeSet<u32>,
     /// Lines of indices into buffers and workgroup memory.
     pub indices: BTreeSet<u32>,
+    /// The arrays that those indices are into, by their variables' names.
+    pub arrays: BTreeSet<String>,
 }
 
 /// Finds what follows the contents of each buffer, by the variable's name; those that decide nothing
@@ -98,8 +100,8 @@ struct Graph<'a> {
     sources: Vec<Vec<Vertex>>,
     /// The conditions and addresses, with the lines of conditions.
     decides: Vec<(Vertex, BTreeSet<u32>)>,
-    /// The addresses again, with the lines of theirs.
-    indices: Vec<(Vertex, u32)>,
+    /// The addresses again, with the lines of theirs and the variable that is accessed.
+    indices: Vec<(Vertex, u32, Option<Handle<GlobalVariable>>)>,
     /// Buffers that something is written to.
     written: BTreeSet<Handle<GlobalVariable>>,
     /// Values read from memory, and the buffer; nothing where it is an argument's.
@@ -208,7 +210,8 @@ impl<'a> Graph<'a> {
         }
         let mut found: BTreeMap<String, Deciding> = BTreeMap::new();
         let none = BTreeSet::new();
-        let indices = self.indices.iter().map(|(start, line)| (*start, &none, Some(*line)));
+        let indices =
+            self.indices.iter().map(|(start, line, array)| (*start, &none, Some((*line, *array))));
         let conditions = self.decides.iter().map(|(start, lines)| (*start, lines, None));
         for (start, lines, index) in conditions.chain(indices) {
             let mut seen = BTreeSet::from([start]);
@@ -219,7 +222,11 @@ impl<'a> Graph<'a> {
                 {
                     let deciding = found.entry(name.clone()).or_default();
                     deciding.conditions.extend(lines);
-                    deciding.indices.extend(index);
+                    if let Some((line, array)) = index {
+                        deciding.indices.insert(line);
+                        let array = array.and_then(|array| buffers.get(&array.index()));
+                        deciding.arrays.extend(array.cloned());
+                    }
                 }
                 let more = self.sources[vertex].iter().filter(|&&source| seen.insert(source));
                 open.extend(more);
@@ -290,7 +297,8 @@ impl Walk<'_, '_> {
                     let index = self.graph.value(self.index, index);
                     self.graph.decides.push((index, BTreeSet::new()));
                     let line = self.line(self.function.expressions.get_span(handle));
-                    self.graph.indices.extend(line.map(|line| (index, line)));
+                    let array = variable.and_then(|variable| variable.shared);
+                    self.graph.indices.extend(line.map(|line| (index, line, array)));
                 }
             }
         }
