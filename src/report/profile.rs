@@ -61,6 +61,8 @@ struct Page {
     advice: Vec<AdviceText>,
     /// What else was tried or could not be, of each counted device.
     remarks: Vec<String>,
+    /// Whether any change was tried.
+    tried: bool,
     /// What was looked at, where there is nothing to advise.
     looked_at: Vec<String>,
     /// What accesses cost in a model, of each device where somebody looked.
@@ -225,6 +227,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         made_up: profile.made_up_note(),
         advice: advices(profile, advice, &advised),
         remarks: remarks(&counted),
+        tried: counted.iter().any(|device| device.what_if.is_some()),
         looked_at: counted
             .iter()
             .map(|device| format!("{}: {}", device.column.label, analyze::looked_at(device)))
