@@ -49,7 +49,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_fail_on_exits_with_one", profile::fail_on),
         ("profile_tells_accesses_out_of_bounds", profile::out_of_bounds),
         ("profile_finds_data_races", profile::data_races),
-        ("profile_fills_rows_so_that_nothing_lies_out_of_bounds", profile::rows),
+        ("profile_fail_on_says_what_is_made_up", profile::fail_on_made_up),
         ("profile_gives_one_answer_on_any_number_of_cores", schedules::one_answer),
         ("profile_counts_several_schedules", schedules::several_schedules),
         ("profile_exits_with_one_for_a_divergent_barrier", schedules::divergent_barrier),

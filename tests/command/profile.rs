@@ -467,35 +467,12 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_
     assert!(run.measurements[0].flags.is_empty(), "{stderr}");
 }
 
-/// A sparse matrix gets ascending offsets, and nothing of its default launch lies out of bounds;
 /// `--fail-on` says that what it judges is of made-up data.
-pub(super) fn rows() {
-    let sparse = "@group(0) @binding(0) var<storage, read> starts: array<u32>;
-@group(0) @binding(1) var<storage, read> columns: array<u32>;
-@group(0) @binding(2) var<storage, read> values: array<f32>;
-@group(0) @binding(3) var<storage, read> x: array<f32>;
-@group(0) @binding(4) var<storage, read_write> y: array<f32>;
-@compute @workgroup_size(48)
-fn main(@builtin(global_invocation_id) id: vec3<u32>) {
-    var sum = 0.0;
-    for (var j = starts[id.x]; j < starts[id.x + 1u]; j++) {
-        sum += values[j] * x[columns[j]];
-    }
-    y[id.x] = sum;
-}
-";
-    let folder = with(&[("sparse.wgsl", sparse)]);
-    let (code, run, stderr) = sim_32(&folder, &["sparse.wgsl", "--fail-on", "efficiency<0.01"]);
+pub(super) fn fail_on_made_up() {
+    let folder = with(&[("table.wgsl", &SHADER.replace("id.x % 32u", "input[id.x] % 32u"))]);
+    let (code, _, stderr) = sim_32(&folder, &["table.wgsl", "--fail-on", "efficiency<0.01"]);
     assert_eq!(code, 0, "{stderr}");
-    assert_eq!(run.measurements[0].flags, [], "{stderr}");
     assert!(stderr.contains("--fail-on rests on made-up data (sim:32)."), "{stderr}");
-    let (code, _, stderr) =
-        program::parts(&program::run(&folder, &[], &["profile", "--init", "sparse.wgsl"]));
-    assert_eq!(code, 0, "{stderr}");
-    let written = std::fs::read_to_string(folder.path().join("sparse.toml")).unwrap();
-    let described = "name = \"starts\"\ntype = \"u32\"\nelements = \"n + 1\"\n\
-                     fill = { offsets = { last = \"8 * n\", lengths = \"uniform\" } }";
-    assert!(written.contains(described), "{written}");
 }
 
 /// A loop that does not end costs its own device only, and the export is clean.

@@ -5,16 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use super::ROW_LENGTH;
 use crate::kernel::ScalarType;
 use crate::kernel::condition::Condition;
 use crate::kernel::format::{
     BufferDescription, DefaultWord, DispatchDescription, FillDescription, Formula,
     ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
 };
-use crate::kernel::pattern::Lengths;
 use crate::layout::{Leaf, Shape};
-use crate::program::{Interface, Resource, Rows};
+use crate::program::{Interface, Resource};
 
 /// The most scalars that are described one by one.
 pub const SCALARS_MAX: usize = 32;
@@ -35,7 +33,7 @@ fn root(k: u32) -> Formula {
 
 /// Describes a buffer: arrays of one scalar type by a fill, small structs scalar by scalar, all else
 /// by the word `default`.
-pub fn buffer(resource: &Resource, dimensions: u32, rows: &Rows) -> BufferDescription {
+pub fn buffer(resource: &Resource, dimensions: u32) -> BufferDescription {
     let mut described = BufferDescription {
         type_parameter: None,
         name: resource.name.clone(),
@@ -49,18 +47,8 @@ pub fn buffer(resource: &Resource, dimensions: u32, rows: &Rows) -> BufferDescri
     };
     let array = matches!(resource.shape, Shape::Array { .. });
     if let (true, Some((scalar, atomic))) = (array, resource.shape.uniform_scalar()) {
-        let in_rows = rows.elements.contains(&resource.name);
-        let (elements, length) = array_size(&resource.shape, scalar, in_rows);
+        let (elements, length) = array_size(&resource.shape, scalar);
         described.scalar = Some(scalar);
-        if rows.offsets.contains(&resource.name) && elements == text("n") && !atomic {
-            described.elements = Some(text("n + 1"));
-            described.fill = FillDescription::Offsets {
-                last: text(rows_end()),
-                lengths: Lengths::Uniform,
-                exponent: Formula::Integer(2),
-            };
-            return described;
-        }
         described.elements = Some(elements);
         described.fill = match (atomic, scalar.is_float()) {
             (true, _) => FillDescription::Zero,
@@ -70,29 +58,19 @@ pub fn buffer(resource: &Resource, dimensions: u32, rows: &Rows) -> BufferDescri
     } else if let Some(scalars) = scalars(&resource.shape, dimensions) {
         described.scalars = scalars;
     } else {
-        let in_rows = rows.elements.contains(&resource.name);
-        let elements = if in_rows { text(rows_end()) } else { text("n") };
-        described.elements = resource.shape.stride().map(|_| elements);
+        described.elements = resource.shape.stride().map(|_| text("n"));
         described.fill = FillDescription::Default;
     }
     described
 }
 
-/// The number of all rows' elements, as a formula.
-fn rows_end() -> String {
-    format!("{ROW_LENGTH} * n")
-}
-
-/// How many scalars an array holds, padding included, and its length in elements; of a run-time array by
-/// whether it holds what stands in rows.
-fn array_size(shape: &Shape, scalar: ScalarType, in_rows: bool) -> (Formula, Formula) {
+/// How many scalars an array holds, padding included, and its length in elements.
+fn array_size(shape: &Shape, scalar: ScalarType) -> (Formula, Formula) {
     let Shape::Array { stride, count, .. } = shape else { return (text("n"), text("n")) };
     let whole = |count: u64| Formula::Integer(i64::try_from(count).unwrap_or(i64::MAX));
     let each = stride / scalar.bytes();
     match count {
         Some(count) => (whole(count * each), whole(*count)),
-        None if in_rows && each == 1 => (text(rows_end()), text(rows_end())),
-        None if in_rows => (text(format!("{each} * {}", rows_end())), text(rows_end())),
         None if each == 1 => (text("n"), text("n")),
         None => (text(format!("{each} * n")), text("n")),
     }

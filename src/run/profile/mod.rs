@@ -12,8 +12,6 @@
 //!
 //! - `n` is 65,536, or as many elements as fit into [`BUFFER_BYTES`] where they are large.
 //! - Run-time arrays have n elements; contents are as [`crate::kernel::shape`] says.
-//! - An array that is read at i and at i + 1 where a loop begins and ends says where rows begin: it has n + 1
-//!   ascending offsets, and the arrays that are read through it have [`ROW_LENGTH`] · n elements.
 //! - A dispatch that says no workgroups has as many as follow from n.
 //! - There is an invocation for each of n elements: along x for 1D workgroups; as a square for 2D and
 //!   a cube for 3D. More than 65,535 workgroups along x are folded into y.
@@ -33,7 +31,7 @@ use crate::kernel::{
     Description, DeviceClass, Kernel, KernelError, KernelLanguage, Launch, Surroundings,
     Workgroups, launch, names,
 };
-use crate::program::{BindingAccess, Interface, Overrides, Parsed, ProgramError, Resource, Rows};
+use crate::program::{BindingAccess, Interface, Overrides, Parsed, ProgramError, Resource};
 use crate::record::Value;
 
 /// The parameter that holds the number of elements.
@@ -41,9 +39,6 @@ pub const SIZE: &str = "n";
 
 /// The number of elements where nothing else is asked for.
 pub const ELEMENTS: u64 = 65_536;
-
-/// Elements of a row, in the mean, where an array says where rows begin.
-pub const ROW_LENGTH: u64 = 8;
 
 /// The most bytes of one buffer where nothing is asked for: half of what every device binds.
 pub const BUFFER_BYTES: u64 = 64 << 20;
@@ -152,14 +147,13 @@ pub fn prepare(
     let entry_points = entry_points(request, &parsed, &description, &parameters)?;
     let overrides = names::overrides(&description.overrides, &parameters).map_err(unfit)?;
     let interfaces = interfaces(&parsed, &entry_points, &overrides)?;
-    let rows = rows(&parsed, &entry_points, &overrides)?;
     let resources = resources(&interfaces);
     if n_is_default {
         let fits = elements_that_fit(&resources, &interfaces);
         description.parameters.insert(SIZE.to_owned(), size_parameter(fits));
         parameters = choose_parameters(request, &description)?;
     }
-    fill_in(&mut description, request, (&interfaces, &rows), &resources);
+    fill_in(&mut description, request, &interfaces, &resources);
     types(&description, &resources, &request.file).map_err(unfit)?;
     let surroundings = Surroundings {
         shapes: resources.iter().map(|r| (r.name.clone(), r.shape.clone())).collect(),
@@ -296,32 +290,17 @@ fn least_common_multiple(a: u64, b: u64) -> u64 {
     a / x.max(1) * b
 }
 
-/// The arrays of all entry points that hold rows.
-fn rows(
-    parsed: &Parsed,
-    entry_points: &[String],
-    overrides: &Overrides,
-) -> Result<Rows, ProfileError> {
-    let mut all = Rows::default();
-    for name in entry_points {
-        let found = parsed.resolve(name, overrides)?.find_rows();
-        all.offsets.extend(found.offsets);
-        all.elements.extend(found.elements);
-    }
-    Ok(all)
-}
-
 /// Describes what the launch file leaves out.
 fn fill_in(
     description: &mut Description,
     request: &ProfileRequest,
-    (interfaces, rows): (&[Interface], &Rows),
+    interfaces: &[Interface],
     resources: &[Resource],
 ) {
     let dimensions = interfaces.iter().map(Interface::dimensions).max().unwrap_or(1);
     for resource in resources {
         if !description.buffers.iter().any(|buffer| buffer.name == resource.name) {
-            description.buffers.push(describe::buffer(resource, dimensions, rows));
+            description.buffers.push(describe::buffer(resource, dimensions));
         }
     }
     if description.immediates.is_none() {

@@ -49,8 +49,6 @@ pub struct Deciding {
     pub conditions: BTreeSet<u32>,
     /// Lines of indices into buffers and workgroup memory.
     pub indices: BTreeSet<u32>,
-    /// The arrays that those indices are into, by their variables' names.
-    pub arrays: BTreeSet<String>,
 }
 
 /// Finds what follows the contents of each buffer, by the variable's name; those that decide nothing
@@ -100,8 +98,8 @@ struct Graph<'a> {
     sources: Vec<Vec<Vertex>>,
     /// The conditions and addresses, with the lines of conditions.
     decides: Vec<(Vertex, BTreeSet<u32>)>,
-    /// The addresses again, with the lines of theirs and the variable that is accessed.
-    indices: Vec<(Vertex, u32, Option<Handle<GlobalVariable>>)>,
+    /// The addresses again, with the lines of theirs.
+    indices: Vec<(Vertex, u32)>,
     /// Buffers that something is written to.
     written: BTreeSet<Handle<GlobalVariable>>,
     /// Values read from memory, and the buffer; nothing where it is an argument's.
@@ -210,8 +208,7 @@ impl<'a> Graph<'a> {
         }
         let mut found: BTreeMap<String, Deciding> = BTreeMap::new();
         let none = BTreeSet::new();
-        let indices =
-            self.indices.iter().map(|(start, line, array)| (*start, &none, Some((*line, *array))));
+        let indices = self.indices.iter().map(|(start, line)| (*start, &none, Some(*line)));
         let conditions = self.decides.iter().map(|(start, lines)| (*start, lines, None));
         for (start, lines, index) in conditions.chain(indices) {
             let mut seen = BTreeSet::from([start]);
@@ -222,11 +219,7 @@ impl<'a> Graph<'a> {
                 {
                     let deciding = found.entry(name.clone()).or_default();
                     deciding.conditions.extend(lines);
-                    if let Some((line, array)) = index {
-                        deciding.indices.insert(line);
-                        let array = array.and_then(|array| buffers.get(&array.index()));
-                        deciding.arrays.extend(array.cloned());
-                    }
+                    deciding.indices.extend(index);
                 }
                 let more = self.sources[vertex].iter().filter(|&&source| seen.insert(source));
                 open.extend(more);
@@ -297,8 +290,7 @@ impl Walk<'_, '_> {
                     let index = self.graph.value(self.index, index);
                     self.graph.decides.push((index, BTreeSet::new()));
                     let line = self.line(self.function.expressions.get_span(handle));
-                    let array = variable.and_then(|variable| variable.shared);
-                    self.graph.indices.extend(line.map(|line| (index, line, array)));
+                    self.graph.indices.extend(line.map(|line| (index, line)));
                 }
             }
         }

@@ -14,7 +14,6 @@ use super::error::ProgramError;
 use super::fixed::{self, Fixed};
 use super::followed::{self, Deciding};
 use super::returns;
-use super::rows::{self, Rows};
 use super::source::Text;
 use super::structure::{self, BlockInfo, Structure};
 use super::validate::{guarded, validate};
@@ -154,11 +153,6 @@ impl Program {
     /// that decide nothing are left out.
     pub fn find_deciding(&self) -> BTreeMap<String, Deciding> {
         followed::find_deciding(&self.module, &self.structure, &self.text)
-    }
-
-    /// The arrays that hold rows: where they begin, and what stands in them.
-    pub fn find_rows(&self) -> Rows {
-        rows::find_rows(&self.module, &self.find_deciding())
     }
 
     /// Which values read from memory decide something.
