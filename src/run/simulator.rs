@@ -161,7 +161,7 @@ impl SimulatorRunner {
                 left /= taken.max(1);
                 u32::try_from(taken).unwrap_or(u32::MAX)
             });
-            let mut tracer = Tracer::new(program);
+            let mut tracer = Tracer::new(program, part);
             let outcome = self.dispatch(launch, program, part, &mut buffers, &mut tracer)?;
             let times = count(workgroups).div_ceil(count(part).max(1));
             steps = steps.saturating_add(outcome.steps.saturating_mul(times));
@@ -289,7 +289,7 @@ impl SimulatorRunner {
             };
             #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
             let start = Instant::now();
-            let mut tracer = Tracer::new(program);
+            let mut tracer = Tracer::new(program, workgroups);
             let outcome = self.dispatch(launch, program, workgroups, &mut buffers, &mut tracer)?;
             elapsed += start.elapsed();
             // The dispatch that has most to do is the one that is looked at.
