@@ -11,14 +11,18 @@ use crate::record::Value;
 /// The most values that are named one by one.
 const NAMED_MAX: usize = 4;
 
-/// The condition that tells points apart; where no single one does, how many are as claimed and one of them.
-pub(super) fn condition(points: &[(&Point, bool)]) -> String {
+/// The condition that tells points apart; where no single one does, how many are as claimed and one of them. What a
+/// driver decides and no width, as what it writes, is told by device first.
+pub(super) fn condition(points: &[(&Point, bool)], by_driver: bool) -> String {
     let names: BTreeSet<&str> =
         points.iter().flat_map(|(point, _)| point.parameters.keys().map(String::as_str)).collect();
     let by_parameter = || names.iter().find_map(|name| of_attribute(points, name));
-    of_attribute(points, WIDTH)
+    let by_device = || by_words(points, "on", |point| point.device.clone());
+    by_device()
+        .filter(|_| by_driver)
+        .or_else(|| of_attribute(points, WIDTH))
         .or_else(by_parameter)
-        .or_else(|| by_words(points, "on", |point| point.device.clone()))
+        .or_else(by_device)
         .unwrap_or_else(|| counted(points))
 }
 

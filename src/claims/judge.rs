@@ -6,7 +6,7 @@ use super::condition::{condition, place};
 use super::evidence::{FactTable, Point, Record, names, points, verified};
 use super::ledger::{
     Arithmetic, Check, Claim, Fact, Goes, LedgerError, OccupancyCheck, OccupancyFigure, Order,
-    RatioCheck, ledger,
+    Quantity, RatioCheck, ledger,
 };
 use super::selector::{Selector, number_of, same};
 use crate::kernel::format::Formula;
@@ -173,6 +173,10 @@ fn decide(
             let fits = |figure: &&Figure| wanted.is_none() || figure.as_claimed == wanted;
             shown.iter().find(fits).map_or_else(String::new, |figure| {
                 let place = &figure.place;
+                if matches!(check, Check::Verified(_)) {
+                    let so = if figure.as_claimed == Some(true) { "so" } else { "not so" };
+                    return format!(": {so} ({place})");
+                }
                 let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
                 format!(" is {}, claimed {}{place}", number(figure.value), figure.expected)
             })
@@ -235,7 +239,9 @@ fn outcome(check: &Check, judgements: &[Judgement]) -> Outcome {
                 .iter()
                 .filter_map(|one| Some((one.point.as_ref()?, one.figure.as_claimed?)))
                 .collect();
-            Outcome::Where(condition(&points))
+            let by_driver = matches!(check, Check::Verified(_))
+                || matches!(check.quantity(), Some(Quantity::OutputShown(..)));
+            Outcome::Where(condition(&points, by_driver))
         }
     }
 }
@@ -417,15 +423,15 @@ fn ratio_limits(one: &RatioCheck, names: &Names) -> Option<Limits> {
     }
 }
 
-/// Each point over those of the same record and device that agree in every parameter that both have and neither
-/// selector fixes.
+/// Each point over those of the same record and device that agree in every parameter that both have, but for those
+/// that both selectors fix.
 fn ratios(above: Vec<Point>, below: &[Point], of: (&Selector, &Selector)) -> Vec<Point> {
     let joined = |a: &Point, b: &Point| {
         a.record == b.record
             && a.device_id == b.device_id
             && a.width == b.width
             && a.parameters.iter().all(|(name, value)| {
-                let fixed = of.0.fixes(name) || of.1.fixes(name);
+                let fixed = of.0.fixes(name) && of.1.fixes(name);
                 fixed || b.parameters.get(name).is_none_or(|other| same(value, other))
             })
     };

@@ -129,7 +129,7 @@ pub struct RatioCheck {
     pub what: Quantity,
     /// The launches above the line.
     pub of: Selector,
-    /// The launches below it: those that agree in every parameter that both have and neither names.
+    /// The launches below it: those that agree in every parameter that both have, but for those that both name.
     pub over: Selector,
     /// The least that is as claimed.
     pub min: Option<Formula>,

@@ -236,7 +236,7 @@ fn tried(check: &Check, holds: bool) -> Verdict {
             let value = values(number(min, &names), number(max, &names), to, *within)[pick];
             plant(&mut run, of, what, value);
             plant(&mut run, over, what, 1.0);
-            joined_alike(&mut run, of, over);
+            joined_alike(&mut run, of, over, None);
         }
         Check::Order(Order { what, of, over, along, goes, .. }) => {
             let rising = match (goes, holds) {
@@ -257,7 +257,7 @@ fn tried(check: &Check, holds: bool) -> Verdict {
                 }
             }
             if let Some(over) = over {
-                joined_alike(&mut run, of, over);
+                joined_alike(&mut run, of, over, Some(along));
             }
         }
         Check::Verified(Verified { of, wrong, .. }) => {
@@ -286,20 +286,18 @@ fn tried(check: &Check, holds: bool) -> Verdict {
     judge(&claim, &[record], &tables).verdict
 }
 
-/// Gives both launches of a ratio the same values of what neither names, as one sweep would.
-fn joined_alike(run: &mut Run, of: &Selector, over: &Selector) {
-    let all: BTreeMap<String, Value> =
-        [of, over].iter().flat_map(|selector| parameters_of(selector)).collect();
+/// Gives both launches of a ratio the same values of what only one of their selectors names, as one sweep would.
+fn joined_alike(run: &mut Run, of: &Selector, over: &Selector, along: Option<&String>) {
+    let (own, others) = (parameters_of(of), parameters_of(over));
     for one in &mut run.measurements {
-        for (name, value) in &mut one.parameters {
-            let fixed = of.fixes(name) && over.fixes(name);
-            if !fixed && of.conditions.iter().chain(&over.conditions).any(|c| c.name == *name) {
-                *value = if of.fixes(name) || over.fixes(name) {
-                    parameters_of(if of.fixes(name) { of } else { over })[name].clone()
-                } else {
-                    all[name].clone()
-                };
+        for condition in of.conditions.iter().chain(&over.conditions) {
+            let name = &condition.name;
+            if name == WIDTH || along == Some(name) || (of.fixes(name) && over.fixes(name)) {
+                continue;
             }
+            let names = |selector: &Selector| selector.conditions.iter().any(|c| c.name == *name);
+            let value = if names(of) { &own[name] } else { &others[name] };
+            one.parameters.insert(name.clone(), value.clone());
         }
     }
 }

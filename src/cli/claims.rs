@@ -18,8 +18,9 @@ use super::plan::{Asked, AskedOf, plan};
 use super::watch::{RESULT_FILE, Watch, begin_run};
 use super::{render, report};
 use crate::claims::{Check, Claim, FactTable, Judged, Quantity, Record, ScopeWord, judge, ledger};
-use crate::kernel::near_matches;
+use crate::kernel::{Catalogue, near_matches};
 use crate::present::{self, terminal_columns};
+use crate::record::Value;
 use crate::run::session::{Listener as _, Recording};
 
 /// Seconds that timing may take, without and with `--quick`.
@@ -64,9 +65,7 @@ fn choose<'a>(ledger: &'a [Claim], words: &[String]) -> Result<Vec<&'a Claim>, F
 fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Exit), Failure> {
     let catalogue = catalogue::read(None)?;
     let checks: Vec<&Check> = checks_of(chosen).collect();
-    let known = |one: &Asked| catalogue.all().any(|kernel| kernel.id == one.kernel);
-    let groups =
-        joined(checks.iter().map(|check| asked(check).into_iter().filter(known).collect()));
+    let groups = joined(checks.iter().map(|check| taken(&catalogue, asked(check))));
     let kernels: BTreeSet<&String> = groups.iter().flatten().map(|one| &one.kernel).collect();
     if kernels.is_empty() {
         let empty = begin_run(BTreeMap::new());
@@ -124,16 +123,49 @@ fn asked(check: &Check) -> Vec<Asked> {
     } else {
         AskedOf::All
     };
-    let of_selector = |selector: &crate::claims::Selector| {
-        let kernel = selector.kernel.clone();
+    let selectors = check.selectors();
+    let mut launches = Vec::new();
+    for selector in &selectors {
         // A clock is known of chains of every kind side by side.
-        if check.quantity() == Some(&Quantity::LinkCycles) {
-            return vec![Asked { kernel, point: BTreeMap::new(), own_points: true, of }];
+        let own_points = check.quantity() == Some(&Quantity::LinkCycles);
+        let kernel = selector.kernel.clone();
+        if own_points {
+            launches.push(Asked { kernel, point: BTreeMap::new(), own_points, of });
+            continue;
         }
-        let asked = |point| Asked { kernel: kernel.clone(), point, own_points: false, of };
-        selector.points().into_iter().map(asked).collect::<Vec<_>>()
+        // What only the other selector of a ratio names is joined, and so both sides need it.
+        let mut points = selector.points();
+        for other in selectors.iter().filter(|other| *other != selector) {
+            let missing = |name: &String| !selector.fixes(name);
+            let more: Vec<BTreeMap<String, Value>> = other
+                .points()
+                .into_iter()
+                .map(|point| point.into_iter().filter(|(name, _)| missing(name)).collect())
+                .collect();
+            points = points
+                .iter()
+                .flat_map(|point| {
+                    more.iter().map(|more| {
+                        point.clone().into_iter().chain(more.clone()).collect::<BTreeMap<_, _>>()
+                    })
+                })
+                .collect();
+        }
+        points.dedup();
+        let asked = |point| Asked { kernel: kernel.clone(), point, own_points, of };
+        launches.extend(points.into_iter().map(asked));
+    }
+    launches
+}
+
+/// The launches of kernels that there are, each with those of its values that its kernel has a parameter for.
+fn taken(catalogue: &Catalogue, asked: Vec<Asked>) -> Vec<Asked> {
+    let known = |mut one: Asked| {
+        let kernel = catalogue.all().find(|kernel| kernel.id == one.kernel)?;
+        one.point.retain(|name, _| kernel.description.parameters.contains_key(name));
+        Some(one)
     };
-    check.selectors().into_iter().flat_map(of_selector).collect()
+    asked.into_iter().filter_map(known).collect()
 }
 
 /// Groups that share a launch become one; each launch stands once, asked of whoever anybody asks it of.
@@ -263,7 +295,6 @@ fn describe(judged: &Judged) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::Value;
 
     #[test]
     fn groups_that_share_a_launch_are_measured_side_by_side_and_each_launch_once() {
@@ -303,12 +334,20 @@ mod tests {
     fn every_kernel_that_a_check_names_takes_the_points_that_it_asks_for() {
         let catalogue = catalogue::read(None).unwrap();
         for claim in ledger().unwrap() {
-            for one in checks_of(&[&claim]).flat_map(asked) {
-                let kernel = catalogue.all().find(|kernel| kernel.id == one.kernel);
-                let kernel = kernel.unwrap_or_else(|| panic!("{}: {}", claim.id, one.kernel));
-                let class = crate::kernel::DeviceClass::Quick;
-                if let Err(error) = kernel.parameters(class, &one.point) {
-                    panic!("{}: {error}", claim.id);
+            for check in checks_of(&[&claim]) {
+                let own = check.selectors().into_iter().flat_map(|selector| {
+                    let kernel = selector.kernel.clone();
+                    let chains = check.quantity() == Some(&Quantity::LinkCycles);
+                    let points = if chains { Vec::new() } else { selector.points() };
+                    points.into_iter().map(move |point| (kernel.clone(), point))
+                });
+                for (id, point) in own.collect::<Vec<_>>() {
+                    let kernel = catalogue.all().find(|kernel| kernel.id == id);
+                    let kernel = kernel.unwrap_or_else(|| panic!("{}: {id}", claim.id));
+                    let class = crate::kernel::DeviceClass::Quick;
+                    if let Err(error) = kernel.parameters(class, &point) {
+                        panic!("{}: {error}", claim.id);
+                    }
                 }
             }
         }
