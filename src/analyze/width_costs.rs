@@ -325,7 +325,8 @@ fn grain_sentence(grain: &GrainNote, beside: &str, mut along: Vec<(f64, f64)>) -
                      at {at}"
                 )
             };
-            let alike = if others.is_empty() { String::new() } else { format!("; as much at {others}") };
+            let alike =
+                if others.is_empty() { String::new() } else { format!("; as much at {others}") };
             format!("{dear}{alike}.")
         }
     }

@@ -58,7 +58,9 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
             let beyond = beyond_defaults(kernel)?;
             if !beyond.is_empty() {
                 let beyond = beyond.join(", ");
-                tell(&format!("needs more than WebGPU promises everywhere: {beyond}; counting takes one storage buffer more"))?;
+                tell(&format!(
+                    "needs more than WebGPU promises everywhere: {beyond}; counting takes one storage buffer more"
+                ))?;
             }
         }
     }

@@ -203,7 +203,28 @@ pub(crate) fn trials() -> Vec<Trial> {
     let installed = spirv::is_installed();
     let validated = validated.into_iter();
     let validated = validated.map(|(name, check)| trial(&name, check, spirv::PROGRAM, installed));
-    forms.chain(validated).collect()
+    let reasons = || {
+        let said = own_texts().iter().filter_map(reasonless).collect::<Vec<String>>();
+        if said.is_empty() { Ok(()) } else { Err(said.join("\n").into()) }
+    };
+    let reasons = Trial::test("portable::what_is_switched_off_has_its_reason_before_it", reasons);
+    forms.chain(validated).chain([reasons]).collect()
+}
+
+/// Every text as it is committed, with the name of its shader.
+fn own_texts() -> Vec<(String, String)> {
+    let kernels = launches().into_iter().map(|launch| (launch.kernel, launch.source));
+    let corpus = crate::corpus::texts();
+    let corpus = corpus.into_iter().map(|(name, text)| (format!("tests/{name}"), text));
+    kernels.chain(corpus).chain(probes()).collect()
+}
+
+/// What is wrong where a text switches a diagnostic off without saying why in the line before.
+fn reasonless((shader, text): &(String, String)) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let off = lines.iter().position(|line| line.starts_with("diagnostic(off, subgroup"))?;
+    let before = off.checked_sub(1).map_or("", |line| lines[line]);
+    (!before.starts_with("//")).then(|| format!("{shader}, line {}: no reason before it", off + 1))
 }
 
 /// A check by a program, as a trial: skipped without the program, unless that is required.
@@ -411,11 +432,8 @@ fn faults_are_found() -> Result<(), String> {
 
 /// Every text.
 fn items() -> Vec<Item> {
-    let kernels = launches().into_iter().map(|launch| own(launch.kernel, launch.source));
-    let corpus = crate::corpus::texts();
-    let corpus = corpus.into_iter().map(|(name, text)| own(format!("tests/{name}"), text));
-    let probes = probes().into_iter().map(|(name, text)| own(name, text));
-    let mut items: Vec<Item> = kernels.chain(corpus).chain(probes).collect();
+    let mut items: Vec<Item> =
+        own_texts().into_iter().map(|(name, text)| own(name, text)).collect();
     let written: Vec<Item> = cases().par_iter().flat_map_iter(written).collect();
     items.extend(written);
     items
