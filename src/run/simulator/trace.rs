@@ -2,16 +2,17 @@
 //!
 //! Input: the blocks that subgroups execute, as the simulator runs a dispatch. Output: a [`Trace`] of the
 //! first operations of the subgroup that leaves most lanes idle in them, among those of the first
-//! workgroups. It changes nothing of what is executed.
+//! workgroups, and how unlike the subgroups of these and of some others are. It changes nothing of what is
+//! executed.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::program::Program;
-use crate::record::Trace;
+use crate::record::{Spread, Trace};
 use crate::simulate::{ForkObserver, Observer, SubgroupPlace};
-use crate::units::{BlockId, Width};
+use crate::units::{BlockId, Ratio, Width};
 
 /// Operations of a subgroup that are kept.
 pub(super) const OPERATIONS_MAX: u64 = 256;
@@ -19,13 +20,23 @@ pub(super) const OPERATIONS_MAX: u64 = 256;
 /// Workgroups from the first on whose subgroups are looked at.
 const WORKGROUPS: u64 = 16;
 
+/// About how many others are looked at too, at even distances, for what they have in common.
+const SPREAD_WORKGROUPS: u64 = 48;
+
+/// The quantiles that are kept, in percent.
+const QUANTILES: [u32; 7] = [0, 10, 25, 50, 75, 90, 100];
+
 /// Watches the subgroups of the first workgroups.
 #[derive(Clone, Debug)]
 pub(super) struct Tracer {
     /// Operations of each block.
     operations: Arc<[u64]>,
+    /// How far those workgroups lie apart that are looked at beyond the first.
+    distance: u64,
     /// By workgroup and subgroup, so that the first of equals is the same in every run.
     strands: BTreeMap<(u64, u32), Strand>,
+    /// The one that was seen last: a subgroup executes many blocks in a row.
+    held: Option<((u64, u32), Strand)>,
 }
 
 /// One subgroup.
@@ -34,22 +45,65 @@ struct Strand {
     steps: Vec<(BlockId, u128)>,
     operations: u64,
     lane_operations: u64,
+    /// Operations to the end, and those of active lanes.
+    whole: [u64; 2],
+}
+
+impl Strand {
+    /// Its efficiency to the end.
+    fn efficiency(&self, width: Width) -> Option<Ratio> {
+        let [operations, lanes] = self.whole;
+        Ratio::divide(lanes, operations * u64::from(width.lanes()))
+    }
 }
 
 impl Tracer {
-    /// One that has seen nothing of this program.
-    pub(super) fn new(program: &Program) -> Self {
+    /// One that has seen nothing of this program, of which so many workgroups will run.
+    pub(super) fn new(program: &Program, workgroups: [u32; 3]) -> Self {
         let operations = program.blocks().iter().map(|block| block.ops).collect();
-        Self { operations, strands: BTreeMap::new() }
+        let all = workgroups.iter().map(|count| u64::from(*count)).product::<u64>();
+        let distance = all.div_ceil(SPREAD_WORKGROUPS).max(1);
+        Self { operations, distance, strands: BTreeMap::new(), held: None }
+    }
+
+    /// What is known of a subgroup.
+    fn strand(&mut self, key: (u64, u32)) -> &mut Strand {
+        if self.held.as_ref().is_none_or(|(held, _)| *held != key) {
+            self.put_back();
+        }
+        let strands = &mut self.strands;
+        &mut self.held.get_or_insert_with(|| (key, strands.remove(&key).unwrap_or_default())).1
+    }
+
+    /// Puts the one that was seen last back to the others.
+    fn put_back(&mut self) {
+        self.strands.extend(self.held.take());
+    }
+
+    /// How unlike the subgroups are; nothing where none did anything.
+    fn spread(&self, width: Width) -> Option<Spread> {
+        let each = self.strands.values().filter_map(|strand| strand.efficiency(width));
+        let mut ratios: Vec<Ratio> = each.collect();
+        ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let last = ratios.len().checked_sub(1)?;
+        let at = |percent: u32| ratios[last * percent as usize / 100];
+        Some(Spread {
+            subgroups: ratios.len() as u64,
+            efficiency_ratio_quantiles: QUANTILES.map(|percent| (percent, at(percent))).into(),
+        })
     }
 
     /// The subgroup with most idle lanes in its first operations; nothing where none did anything.
-    pub(super) fn finish(self, dispatch: usize, width: Width) -> Option<Trace> {
+    pub(super) fn finish(mut self, dispatch: usize, width: Width) -> Option<Trace> {
+        self.put_back();
         let idle = |strand: &Strand| {
             (strand.operations * u64::from(width.lanes())).saturating_sub(strand.lane_operations)
         };
+        let spread = self.spread(width);
         let mut best: Option<((u64, u32), Strand)> = None;
-        for (place, strand) in self.strands {
+        for (place, strand) in
+            self.strands.into_iter().filter(|((first, _), _)| *first < WORKGROUPS)
+        {
             if best.as_ref().is_none_or(|(_, known)| idle(&strand) > idle(known)) {
                 best = Some((place, strand));
             }
@@ -62,40 +116,44 @@ impl Tracer {
             subgroup,
             blocks: strand.steps.iter().map(|(block, _)| *block).collect(),
             active: strand.steps.iter().map(|(_, mask)| format!("{mask:0digits$x}")).collect(),
+            spread,
         })
     }
 }
 
 impl Observer for Tracer {
     fn watches(&self, place: SubgroupPlace) -> bool {
-        let seen = || self.strands.get(&(place.workgroup, place.subgroup));
-        place.workgroup < WORKGROUPS
-            && seen().is_none_or(|strand| strand.operations < OPERATIONS_MAX)
+        place.workgroup < WORKGROUPS || place.workgroup.is_multiple_of(self.distance)
     }
 
     fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) -> ControlFlow<()> {
         let operations = self.operations.get(block.index()).copied().unwrap_or(0);
-        if operations == 0 {
-            return ControlFlow::Continue(());
+        if operations > 0 {
+            let lanes = operations * u64::from(active.count_ones());
+            let strand = self.strand((place.workgroup, place.subgroup));
+            strand.whole = [strand.whole[0] + operations, strand.whole[1] + lanes];
+            if strand.operations < OPERATIONS_MAX && place.workgroup < WORKGROUPS {
+                strand.steps.push((block, active));
+                strand.operations += operations;
+                strand.lane_operations += lanes;
+            }
         }
-        let strand = self.strands.entry((place.workgroup, place.subgroup)).or_default();
-        strand.steps.push((block, active));
-        strand.operations += operations;
-        strand.lane_operations += operations * u64::from(active.count_ones());
-        if strand.operations < OPERATIONS_MAX {
-            ControlFlow::Continue(())
-        } else {
-            ControlFlow::Break(())
-        }
+        ControlFlow::Continue(())
     }
 }
 
 impl ForkObserver for Tracer {
     fn fresh(&self) -> Self {
-        Self { operations: Arc::clone(&self.operations), strands: BTreeMap::new() }
+        Self {
+            operations: Arc::clone(&self.operations),
+            distance: self.distance,
+            strands: BTreeMap::new(),
+            held: None,
+        }
     }
 
     fn merge(&mut self, mut other: Self) {
+        other.put_back();
         self.strands.append(&mut other.strands);
     }
 }
