@@ -63,6 +63,7 @@
 //! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze | `comfy_table`, csv |
 //! | [`chart`] | figures → SVG | units, record, analyze, present | plotters |
 //! | [`report`] | records → one HTML page | units, record, analyze, present, chart | minijinja |
+//! | [`testing`] | a user's shader in a user's tests: counts on the simulator, assertions | units, simulate, record, kernel, run | – |
 //! | [`cli`] | the command line; what prints | all above | clap, anyhow |
 //! | `main` | starts the command line | cli | – |
 //!
@@ -141,5 +142,6 @@ pub mod report;
 pub mod run;
 pub mod statistics;
 pub mod store;
+pub mod testing;
 #[cfg(test)]
 mod tests;

@@ -164,18 +164,17 @@ impl Store {
         self.save()
     }
 
-    /// Replaces the measurement that was added last, and saves.
+    /// Replaces a measurement, by its place, and saves; one at a place that there is not is added.
     ///
     /// # Errors
     ///
     /// As [`Store::append_device`].
-    pub fn replace_last(&mut self, measurement: &Measurement) -> Result<(), StoreError> {
-        let before = self.parts.measurements.pop();
-        let added = self.parts.add(measurement, &self.path);
-        if added.is_err() {
-            self.parts.measurements.extend(before);
+    pub fn replace(&mut self, index: usize, measurement: &Measurement) -> Result<(), StoreError> {
+        self.parts.add(measurement, &self.path)?;
+        let last = self.parts.measurements.len() - 1;
+        if index < last {
+            self.parts.measurements.swap_remove(index);
         }
-        added?;
         self.save()
     }
 

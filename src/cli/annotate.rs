@@ -48,6 +48,10 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
             let line = format!("{}: {how}", device.column.device);
             text += &format!("{}\n", look.faint(&fold(&line, "  ", look.columns)));
         }
+        for sentence in device.time.iter().flat_map(analyze::ProfileTime::sentences) {
+            let line = format!("{}: {sentence}", device.column.device);
+            text += &format!("{}\n", fold(&line, "  ", look.columns));
+        }
         if let Some(note) = device.schedule_note() {
             let line = format!("{}: {note}", device.column.device);
             text += &format!("{}\n", look.paint(orange(), &fold(&line, "  ", look.columns)));
@@ -60,6 +64,10 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
         .devices
         .iter()
         .filter(|device| !device.lines.is_empty() && device.column.device != first.column.device);
+    for mut table in present::totals(first) {
+        let title = format!("{} on {}", std::mem::take(&mut table.title), first.column.label);
+        text += &format!("{}{}", look.heading(&title), table.to_screen(look.columns));
+    }
     text += &worst(profile, first, WORST_MAX[0], look);
     for device in others {
         text += &worst(profile, device, WORST_MAX[1], look);

@@ -4,6 +4,7 @@
 //! progress and messages on standard error, files where the user asked for them, an exit code.
 //! What is measured and what it means is decided elsewhere.
 
+mod again;
 mod annotate;
 mod arguments;
 mod axis;
@@ -17,12 +18,15 @@ mod failure;
 mod foreign;
 mod groups;
 mod list;
+mod marks;
+mod measuring;
 mod occupancy;
 mod plan;
 mod profile;
 mod render;
 mod report;
 mod run;
+mod shader;
 mod watch;
 
 use std::io::{self, Write};

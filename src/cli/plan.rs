@@ -25,7 +25,7 @@ use crate::statistics::StopRule;
 const BUDGET_S: [f64; 2] = [30.0, 6.0];
 
 /// The fewest samples that the stop rule asks for: paired ratios need eight pairs.
-const SAMPLES_MIN: u32 = 12;
+pub(super) const SAMPLES_MIN: u32 = 12;
 
 /// What is run where, and how.
 pub(super) struct RunPlan<'a> {
@@ -116,6 +116,8 @@ fn session_options(
             .then(|| budget.div_f64(u32::try_from(timed.max(1)).map_or(1.0, f64::from))),
         samples_min: SAMPLES_MIN,
         noise_ratio_max: StopRule::NOISE_MAX.0,
+        time_unchecked: false,
+        time_counting: false,
         hardware_counters: arguments.counters,
     }
 }

@@ -22,22 +22,51 @@ pub(crate) fn write(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<Pa
     page(folder, runs, peers)
 }
 
-/// Writes the page of a profile, and gives its path.
-pub(crate) fn profile_page(
+/// Writes the pages of profiles, and gives their paths; of several, each is named for its shader.
+pub(crate) fn profile_pages(
     folder: &Path,
-    profile: &analyze::Profile,
+    profiles: &[analyze::Profile],
     run: &Run,
-) -> Result<PathBuf, Failure> {
-    let page = folder.join(PAGE);
-    let advice = analyze::advice_of(profile);
-    save(&page, &report::profile_html(profile, &advice, run).map_err(Failure::bad_input)?)?;
-    Ok(page)
+) -> Result<Vec<PathBuf>, Failure> {
+    let mut pages: Vec<PathBuf> = Vec::new();
+    for profile in profiles {
+        let name = match profiles.len() {
+            1 => PAGE.to_owned(),
+            _ => format!("{}.html", profile.kernel),
+        };
+        let mut page = folder.join(name);
+        // Two folders may have shaders of one name.
+        if pages.contains(&page) {
+            page = folder.join(format!("{}-{}.html", profile.kernel, pages.len()));
+        }
+        let advice = analyze::advice_of(profile);
+        save(&page, &report::profile_html(profile, &advice, run).map_err(Failure::bad_input)?)?;
+        pages.push(page);
+    }
+    Ok(pages)
 }
 
 /// Writes the page, and gives its path.
 pub(crate) fn page(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<PathBuf, Failure> {
     let page = folder.join(PAGE);
     save(&page, &report::html(runs, peers).map_err(Failure::bad_input)?)?;
+    Ok(page)
+}
+
+/// The name of a comparison's page in its folder.
+const COMPARISON_PAGE: &str = "compare.html";
+
+/// Writes the page of a comparison, and gives its path.
+pub(crate) fn comparison_page(
+    folder: &Path,
+    names: &[String; 2],
+    comparison: &analyze::Comparison,
+    launches: &[analyze::LaunchComparison],
+) -> Result<PathBuf, Failure> {
+    let page = folder.join(COMPARISON_PAGE);
+    std::fs::create_dir_all(folder)?;
+    let text = report::comparison_html(names, comparison, launches).map_err(Failure::bad_input)?;
+    save(&page, &text)?;
     Ok(page)
 }
 

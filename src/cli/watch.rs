@@ -107,9 +107,9 @@ impl Watch {
         self.progress.set_message(text.to_owned());
     }
 
-    /// Saves the measurement that was saved last as it is now.
-    pub(super) fn replace_last(&mut self, measurement: &Measurement) {
-        let saved = self.store.replace_last(measurement);
+    /// Saves a measurement that was saved as the `index`th as it is now.
+    pub(super) fn replace(&mut self, index: usize, measurement: &Measurement) {
+        let saved = self.store.replace(index, measurement);
         self.note_failure(saved);
     }
 
@@ -157,6 +157,15 @@ impl Listener for Watch {
             Phase::Collecting => "reading hardware counters of",
         };
         self.progress.set_message(format!("{device}: {doing} {}", launch.kernel));
+    }
+
+    fn answer(&mut self, measurement: &Measurement) {
+        let mean = measurement.active_lanes_mean.zip(measurement.subgroup_width);
+        let lanes = mean.map(|(mean, width)| format!("{mean:.2} of {width} lanes active"));
+        let time = measurement.time.as_ref().map(|time| time.median_ns.to_string());
+        let parts: Vec<String> = lanes.into_iter().chain(time).collect();
+        let device = &measurement.device;
+        self.message(&format!("{device}: {}; reading hardware counters", parts.join(", ")));
     }
 
     fn measurement(&mut self, measurement: &Measurement, (sha256, source): (&str, &Source)) {

@@ -68,6 +68,9 @@ pub struct Launch {
     /// Whether it is counted to compare widths alone, and shown nowhere else.
     #[serde(default)]
     pub for_widths: bool,
+    /// Whether the record says by hashes what its buffers hold at first.
+    #[serde(default)]
+    pub inputs_hashed: bool,
 }
 
 /// A buffer of a launch.
@@ -237,6 +240,7 @@ pub fn build(
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
         for_widths: false,
+        inputs_hashed: false,
     })
 }
 

@@ -5,10 +5,12 @@
 //! terminal, as Markdown and as CSV, and `report` as HTML; and [`Figure`]s, which `chart` draws. No
 //! figure is worked out here, and nothing is printed or written to disk.
 
+mod before_after;
 mod cell;
 mod condense;
 mod figures;
 pub mod fit;
+mod flame;
 mod layout;
 mod table;
 mod tables;
@@ -16,8 +18,10 @@ mod tables;
 mod tests;
 mod width_costs;
 
+pub use before_after::{device_text, launch_comparison};
 pub use cell::{Cell, NONE, count_text, percent, workgroups};
 pub use figures::{Drawing, Figure, figures};
+pub use flame::{FlameBox, flame_boxes, speedscope, totals};
 pub use table::{Align, Column, Table, terminal_columns, to_csv};
 pub use tables::{
     Section, comparison, crossovers, devices, model, peers, profile_table, side_by_side, summary,

@@ -5,6 +5,7 @@
 //! number is text; bars and colours only repeat it. Nothing is computed here: `analyze` makes the
 //! tables, `chart` the figures, the template their places.
 
+mod comparison;
 mod context;
 mod counters;
 mod error;
@@ -16,6 +17,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use comparison::comparison_html;
 pub use error::ReportError;
 pub use profile::profile_html;
 
@@ -28,6 +30,9 @@ use crate::{
 
 /// The template's name; its ending turns HTML escaping on.
 const TEMPLATE: &str = "report.html";
+
+/// The style sheet of the pages of shaders, which their templates include.
+const STYLE: &str = "style.css";
 
 /// Makes the page for one or more runs; several are shown side by side, as [`merge`] joins them. Rows
 /// of peers get a table of their own.
@@ -48,5 +53,6 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.add_template(STYLE, include_str!("style.css"))?;
     Ok(environment)
 }

@@ -18,11 +18,12 @@ use super::{
     context::{self, RunText},
     environment, format,
     highlight::{TextPart, highlight},
+    table::TableText,
 };
 use crate::{
     analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule},
     chart,
-    present::{self, Drawing, count_text},
+    present::{self, Drawing, FlameBox, count_text},
     record::{Device, Flag, Method, Output, Run, Status},
     units::{Ratio, Width},
 };
@@ -63,6 +64,12 @@ struct Page {
     advised: Vec<String>,
     /// Lanes along time, as SVG; empty where no simulator counted.
     trace: String,
+    /// Totals by dispatch and function of the first device that counted.
+    totals: Vec<TableText>,
+    /// Its flame chart; empty where the record does not know functions.
+    flame: Vec<FlameBox>,
+    /// Rows of the flame chart.
+    flame_rows: usize,
     worst: Vec<WorstText>,
     worst_of: String,
     lines: Vec<LineText>,
@@ -109,6 +116,8 @@ struct DeviceCard {
     checks: String,
     output: String,
     launches: Vec<String>,
+    /// Its time, and what that can come from, a sentence each.
+    time: Vec<String>,
     flags: Vec<String>,
     /// Of how many schedules the figures are.
     schedules: Option<String>,
@@ -202,6 +211,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         .copied()
         .filter(|device| advice.iter().any(|one| one.device == device.column.device))
         .collect();
+    let flame = first.map(present::flame_boxes).unwrap_or_default();
     let shown = |id: &str| profile.devices.iter().any(|device| device.column.device == id);
     Page {
         title: analyze::short_name(&profile.kernel).to_owned(),
@@ -225,6 +235,14 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
             // Within a page an SVG needs no name space, and the page names no address.
             .map(|svg| svg.replace(" xmlns=\"http://www.w3.org/2000/svg\"", ""))
             .unwrap_or_default(),
+        totals: first
+            .map(present::totals)
+            .unwrap_or_default()
+            .into_iter()
+            .map(Into::into)
+            .collect(),
+        flame_rows: flame.iter().map(|one| one.depth + 1).max().unwrap_or(0),
+        flame,
         worst: first.map(|device| worst(profile, device)).unwrap_or_default(),
         worst_of: first.map(|device| device.column.label.clone()).unwrap_or_default(),
         lines: lines(profile, &counted),
@@ -263,6 +281,7 @@ fn card(device: &DeviceProfile) -> DeviceCard {
         }
         .to_owned(),
         launches: device.dispatches.iter().map(launch).collect(),
+        time: device.time.as_ref().map(analyze::ProfileTime::sentences).unwrap_or_default(),
         flags: device.flags.iter().map(Flag::to_string).collect(),
         schedules: device.schedule_note(),
         failed: device.status == Status::Failed,

@@ -1,5 +1,6 @@
 //! What must hold of the program without any driver.
 
+mod compare;
 mod family;
 mod profile;
 mod schedules;
@@ -15,7 +16,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 36] = [
+    let checks: [(&str, fn()); 42] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -51,6 +52,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_gives_one_answer_on_any_number_of_cores", schedules::one_answer),
         ("profile_counts_several_schedules", schedules::several_schedules),
         ("profile_exits_with_one_for_a_divergent_barrier", schedules::divergent_barrier),
+        ("compare_profiles_two_shaders", compare::two_shaders),
+        ("compare_is_a_gate", compare::gate),
+        ("compare_takes_records_of_other_names", compare::records),
+        ("compare_says_where_nothing_is_in_common", compare::nothing_in_common),
+        ("compare_shows_dispatches_of_one_side", compare::dispatches_of_one_side),
+        ("compare_takes_ten_thousand_lines", compare::ten_thousand_lines),
         ("profile_keeps_what_other_devices_gave", profile::endless_loop_and_export),
     ];
     let trial = |(name, check): (&str, fn())| {

@@ -546,6 +546,8 @@ fn endless_loop(driver: &Driver) {
         timing: None,
         samples_min: 8,
         noise_ratio_max: 0.005,
+        time_unchecked: false,
+        time_counting: false,
         hardware_counters: false,
     };
     let mut collected = Collected::default();
