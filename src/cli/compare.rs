@@ -42,9 +42,13 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
         Some(text) => Some(text.parse().map_err(Failure::bad_input)?),
         None => None,
     };
-    let sides = sides(arguments)?;
+    let mut sides = sides(arguments)?;
     let comparison = analyze::compare(&sides.a, &sides.b, sides.versions);
     let launches = analyze::compare_launches(&sides.a, &sides.b, sides.versions);
+    let folder = match sides.watch.take() {
+        Some(watch) => Some(watch.finish()?),
+        None => arguments.out.clone(),
+    };
     let exports = [&arguments.export_json, &arguments.export_markdown];
     let quiet = exports.iter().any(|path| export::is_stdout(path.as_deref()));
     let names = [&arguments.a, &arguments.b].map(|path| path.display().to_string());
@@ -58,10 +62,6 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
     if let Some(path) = &arguments.export_markdown {
         export::comparison_markdown(&names, &comparison, &launches, LINES_MAX, path, out)?;
     }
-    let folder = match sides.watch {
-        Some(watch) => Some(watch.finish()?),
-        None => arguments.out.clone(),
-    };
     let stderr = &mut anstream::stderr();
     if let Some(folder) = folder {
         let page = render::comparison_page(&folder, &names, &comparison, &launches)?;

@@ -2,6 +2,7 @@
 
 mod compare;
 mod family;
+mod loops;
 mod profile;
 mod schedules;
 
@@ -16,7 +17,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 42] = [
+    let checks: [(&str, fn()); 48] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -52,6 +53,12 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_gives_one_answer_on_any_number_of_cores", schedules::one_answer),
         ("profile_counts_several_schedules", schedules::several_schedules),
         ("profile_exits_with_one_for_a_divergent_barrier", schedules::divergent_barrier),
+        ("watch_profiles_each_save_and_errors_do_not_end_it", loops::watch_goes_on),
+        ("watch_shows_what_changed", loops::watch_shows_changes),
+        ("watch_ends_when_nobody_reads", loops::broken_pipe),
+        ("profile_marks_lines_for_other_tools", loops::marks),
+        ("profile_writes_stacks_for_speedscope", loops::speedscope),
+        ("profile_takes_many_shaders", loops::many_shaders),
         ("compare_profiles_two_shaders", compare::two_shaders),
         ("compare_is_a_gate", compare::gate),
         ("compare_takes_records_of_other_names", compare::records),

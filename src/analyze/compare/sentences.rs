@@ -38,7 +38,7 @@ fn texts(a: Side<'_>, b: Side<'_>, pairs: &[LinePair]) -> Option<String> {
     Some(match changed + removed + added {
         0 => "The texts differ in space alone.".to_owned(),
         _ => {
-            format!("The texts differ: {changed} lines changed, {removed} removed, {added} added.")
+            format!("The texts differ: lines changed {changed}, removed {removed}, added {added}.")
         }
     })
 }
