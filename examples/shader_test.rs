@@ -3,6 +3,8 @@
 //! Input: a shader and its launch file. Output: tests that fail where a change of the shader makes lanes
 //! idle, costs operations, or lets workgroups race. They need no GPU.
 
+#![expect(clippy::print_stdout, reason = "an example says how it is run")]
+
 fn main() {
     println!("cargo test --release --example shader_test");
 }

@@ -510,3 +510,48 @@ fn the_reduction_on_a_cpu_reads_at_the_stated_shares_of_its_copy_rate() {
     assert_eq!(shares[&(1 << 24)], ["0.84", "0.86", "1.42"]);
     assert_eq!(shares[&(1 << 22)], ["0.85", "0.88", "0.98"]);
 }
+
+/// What the times of kernels whose answer is known come from: on the H200, branches of lanes that part,
+/// memory, and neither.
+#[test]
+fn what_a_known_time_comes_from_is_told() {
+    use analyze::TimeVerdict::{Arithmetic, IdleLanes, Memory, Neither};
+    let verdicts = |record: &str, kernel: &str, chosen: &dyn Fn(&Measurement) -> bool| {
+        let run = load(record);
+        let mine = |one: &&Measurement| {
+            one.kernel == kernel && one.device == "wgpu:0" && one.time.is_some() && chosen(one)
+        };
+        let of = |one: &Measurement| analyze::explain(&run, one).map(|time| time.verdict);
+        let found: Vec<_> = run.measurements.iter().filter(mine).map(of).collect();
+        assert!(!found.is_empty(), "{kernel}");
+        found
+    };
+    let form = |name: &'static str| {
+        move |one: &Measurement| one.parameters.get("form") == Some(&Value::Name(name.to_owned()))
+    };
+    let at = |name: &'static str, most: i64| {
+        move |one: &Measurement| match one.parameters.get(name) {
+            Some(Value::Integer(value)) if most > 0 => *value <= most,
+            Some(Value::Integer(value)) => *value >= -most,
+            _ => false,
+        }
+    };
+    let patterns = "h200-vulkan/five_patterns-default";
+    for kernel in ["branch_by_lane", "branch_by_quad", "early_exit", "indirect_branch"] {
+        let kernel = format!("five_patterns/{kernel}");
+        let found = verdicts(patterns, &kernel, &form("sealed"));
+        assert!(found.iter().all(|one| *one == Some(IdleLanes)), "{kernel}: {found:?}");
+    }
+    let uniform = verdicts(patterns, "five_patterns/uniform", &form("sealed"));
+    assert!(uniform.iter().all(|one| *one == Some(Arithmetic)), "{uniform:?}");
+    // Where the compiler removed the work, nothing is said of the time.
+    let removed = verdicts(patterns, "five_patterns/branch_by_lane", &form("published"));
+    assert!(removed.iter().all(Option::is_none), "{removed:?}");
+    let occupancy = "h200-vulkan/occupancy-all";
+    let neighbours = verdicts(occupancy, "occupancy/strided", &at("stride", 2));
+    assert!(neighbours.iter().all(|one| *one == Some(Memory)), "{neighbours:?}");
+    let latency = verdicts(occupancy, "occupancy/latency_hiding", &|_| true);
+    assert!(latency.iter().all(|one| *one == Some(Neither)), "{latency:?}");
+    let scan = verdicts("h200-vulkan/scan-sizes", "scan/device", &at("n", -67_108_864));
+    assert!(scan.iter().all(|one| *one == Some(Memory)), "{scan:?}");
+}

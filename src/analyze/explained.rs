@@ -156,7 +156,7 @@ impl TimeVerdict {
             Self::PartlyIdleLanes => "the branches are a part of it",
             Self::Arithmetic => "the lanes are full, and fewer operations help",
             Self::Neither => {
-                "neither decides; latency, synchronisation or work that was not counted may"
+                "neither decides; accesses that move more than they use, latency or waiting may"
             }
         }
     }

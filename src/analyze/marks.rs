@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use super::advice::advice_of;
 use super::fail_on::Violation;
-use super::profile::{DeviceProfile, Profile};
+use super::profile::{DeviceProfile, LineProfile, Profile};
 use crate::record::{Flag, Tag};
 use crate::units::{Ratio, Width};
 
@@ -106,7 +106,7 @@ fn mark(profile: &Profile, line: u32, kind: &str, level: Level, message: String)
 fn lanes(profile: &Profile, device: &DeviceProfile) -> Vec<Mark> {
     let width = device.column.width;
     let own = device.lines.iter().filter(|line| line.file == profile.file);
-    let one = |line: &super::LineProfile| {
+    let one = |line: &LineProfile| {
         let message = match (line.active_lanes_mean, width) {
             (Some(mean), Some(width)) => format!("{mean:.1} / {width}"),
             (Some(mean), None) => format!("{mean:.1}"),

@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use super::arguments::ProfileArguments;
-use super::failure::{Exit, Failure};
-use super::{broken_pipe, chain, profile, shader};
-use crate::analyze::Condition;
+use super::failure::{Exit, Failure, broken_pipe, chain};
+use super::{profile, shader};
 use crate::kernel::Description;
 use crate::kernel::format::FillDescription;
 use crate::record::Run;
@@ -24,12 +23,10 @@ const PERIOD: Duration = Duration::from_millis(150);
 type Seen = Option<(SystemTime, u64)>;
 
 /// Profiles until the process is ended, or nobody reads what it prints.
-pub(super) fn watch(
-    arguments: &ProfileArguments,
-    shaders: &[PathBuf],
-    condition: Option<&Condition>,
-    out: &mut impl Write,
-) -> Result<Exit, Failure> {
+pub(super) fn watch(arguments: &ProfileArguments, out: &mut impl Write) -> Result<Exit, Failure> {
+    let condition = profile::condition(arguments)?;
+    let condition = condition.as_ref();
+    let shaders = &shader::expand(&arguments.shaders)?[..];
     if shaders.iter().any(|path| path == Path::new(shader::STDIN)) {
         let message = "--watch looks at files: give it a file in place of -";
         return Err(Failure::message(Exit::BadInput, message));

@@ -12,7 +12,7 @@ use super::failure::{Exit, Failure};
 use super::run::{complain, exit};
 use super::watch::{Watch, begin_run};
 use super::{export, measuring, render, shader};
-use crate::analyze::{self, Comparison, LaunchComparison, RelativeCondition, parameters_text};
+use crate::analyze::{self, Comparison, LaunchComparison, RelativeCondition};
 use crate::kernel::{Catalogue, Launch};
 use crate::present::fit::fold;
 use crate::present::{self, terminal_columns};
@@ -196,17 +196,9 @@ fn print(
         writeln!(out, "{}", fold(explanation, "", columns))?;
     }
     for missing in &comparison.not_compared {
-        writeln!(out, "{}", fold(&missing_text(missing), "", columns))?;
+        writeln!(out, "{}", fold(&missing.sentence(), "", columns))?;
     }
     Ok(())
-}
-
-/// What has no counterpart, in a sentence.
-pub(super) fn missing_text(missing: &analyze::NotCompared) -> String {
-    let side = if missing.side == 0 { "A" } else { "B" };
-    let parameters = parameters_text(&missing.parameters, &[]);
-    let (label, kernel, reason) = (&missing.label, &missing.kernel, &missing.reason);
-    format!("only in {side}: {kernel} {parameters} on {label}: {reason}")
 }
 
 /// Prints launches of one kernel: what differs once, the whole of each device, the parts of the first.

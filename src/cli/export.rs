@@ -8,11 +8,10 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::compare::missing_text;
 use super::failure::Failure;
 use serde::Serialize;
 
-use crate::analyze::{Comparison, LaunchComparison, Summary};
+use crate::analyze::{Comparison, LaunchComparison, NotCompared, Summary};
 use crate::present;
 use crate::record::Run;
 use crate::store;
@@ -101,7 +100,7 @@ pub(crate) fn comparison_json(
     path: &Path,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let not_compared = comparison.not_compared.iter().map(missing_text).collect();
+    let not_compared = comparison.not_compared.iter().map(NotCompared::sentence).collect();
     let text =
         ComparisonText { comparison_schema: COMPARISON_SCHEMA, a, b, not_compared, launches };
     to(path, out, |out| {
@@ -138,7 +137,7 @@ pub(crate) fn comparison_markdown(
             }
         }
         for missing in &comparison.not_compared {
-            writeln!(out, "- {}", missing_text(missing))?;
+            writeln!(out, "- {}", missing.sentence())?;
         }
         Ok(())
     })

@@ -74,3 +74,27 @@ impl From<std::io::Error> for Failure {
         Self::bad_input(error)
     }
 }
+
+/// The reasons of an error, outermost first; a reason that repeats its cause is said once.
+pub(crate) fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            if !text.is_empty() {
+                text += ": ";
+            }
+            text += &cause;
+        }
+    }
+    text
+}
+
+/// Whether the reader of standard output went away, which is no failure of ours.
+pub(crate) fn broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    })
+}

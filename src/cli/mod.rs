@@ -35,7 +35,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser};
 
 use arguments::{Arguments, Command};
-use failure::{Exit, Failure};
+use failure::{Exit, Failure, broken_pipe, chain};
 
 use crate::run::worker;
 
@@ -74,6 +74,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
     match arguments.command {
         None => run::run(&arguments.run, &mut out),
         Some(Command::Run(arguments)) => run::run(&arguments, &mut out),
+        Some(Command::Profile(arguments)) if arguments.watch => again::watch(&arguments, &mut out),
         Some(Command::Profile(arguments)) => profile::profile(&arguments, &mut out),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments, &mut out),
         Some(Command::List(arguments)) => list::list(&arguments, &mut out),
@@ -93,28 +94,4 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
     }
-}
-
-/// The reasons of an error, outermost first; a reason that repeats its cause is said once.
-fn chain(error: &anyhow::Error) -> String {
-    let mut text = String::new();
-    for cause in error.chain() {
-        let cause = cause.to_string();
-        if !text.contains(&cause) {
-            if !text.is_empty() {
-                text += ": ";
-            }
-            text += &cause;
-        }
-    }
-    text
-}
-
-/// Whether the reader of standard output went away, which is no failure of ours.
-fn broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    })
 }

@@ -10,10 +10,10 @@ use std::time::Duration;
 use super::annotate::{self, Look, RESTS_ON_ESTIMATES};
 use super::arguments::{LaunchArguments, ProfileArguments};
 use super::devices::{self, Available, Choice};
-use super::failure::{Exit, Failure};
+use super::failure::{Exit, Failure, chain};
 use super::run::{complain, exit, tell_missing};
 use super::watch::{RESULT_FILE, Watch, begin_run};
-use super::{again, compare, export, marks, measuring, render, shader};
+use super::{compare, export, marks, measuring, render, shader};
 use crate::analyze::{self, Condition, DeviceProfile, Mark, Profile};
 use crate::kernel::{Catalogue, Launch};
 use crate::present::{self, terminal_columns};
@@ -38,12 +38,9 @@ struct Job {
     made_up: Vec<MadeUp>,
 }
 
-/// Profiles shaders, once or whenever they are saved, or writes a launch file for one.
+/// Profiles shaders, or writes a launch file for one.
 pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Result<Exit, Failure> {
-    let condition: Option<Condition> = match &arguments.fail_on {
-        Some(text) => Some(text.parse().map_err(Failure::bad_input)?),
-        None => None,
-    };
+    let condition = condition(arguments)?;
     let shaders = shader::expand(&arguments.shaders)?;
     if arguments.init {
         let [path] = shaders.as_slice() else {
@@ -56,11 +53,18 @@ pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Res
         }
         return init(&shader::request(path, &arguments.how)?, path);
     }
-    if arguments.watch {
-        return again::watch(arguments, &shaders, condition.as_ref(), out);
-    }
     let folder = arguments.out.as_deref();
     once(arguments, &shaders, condition.as_ref(), folder, None, out).map(|(exit, _)| exit)
+}
+
+/// What no line may meet, as the arguments say it.
+///
+/// # Errors
+///
+/// Where it cannot be read.
+pub(super) fn condition(arguments: &ProfileArguments) -> Result<Option<Condition>, Failure> {
+    let parse = |text: &String| text.parse().map_err(Failure::bad_input);
+    arguments.fail_on.as_ref().map(parse).transpose()
 }
 
 /// Profiles shaders once; shows what changed from the run `before`, where there is one. Gives the exit
@@ -95,8 +99,8 @@ pub(super) fn once(
     remarks.iter().for_each(|remark| watch.message(remark));
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
     let groups: Vec<Vec<Launch>> = jobs.iter().map(|job| vec![job.launch.clone()]).collect();
-    let trusted = jobs.iter().all(|job| job.launch.trusted);
-    for choice in &in_order(&choices, trusted) {
+    let checked = jobs.iter().any(|job| !job.launch.trusted) && !arguments.how.no_timing;
+    for choice in &in_order(&choices, checked) {
         let measured = recording.run.measurements.len();
         let stopwatch = Stopwatch::start();
         measuring::run(choice, &groups, &arguments.how, &catalogue, &mut recording, &mut watch);
@@ -139,7 +143,7 @@ fn prepare(shaders: &[PathBuf], how: &LaunchArguments) -> Result<(Vec<Job>, bool
             Ok(job) => jobs.push(job),
             Err(failure) if shaders.len() == 1 => return Err(failure),
             Err(failure) => {
-                let (path, why) = (path.display(), super::chain(&failure.error));
+                let (path, why) = (path.display(), chain(&failure.error));
                 writeln!(anstream::stderr(), "{path} is left out: {why}")?;
                 last = Some(failure);
             }
@@ -151,11 +155,11 @@ fn prepare(shaders: &[PathBuf], how: &LaunchArguments) -> Result<(Vec<Job>, bool
     }
 }
 
-/// The devices in the order of use: simulators first where a shader is not trusted, since what they
-/// see of its accesses decides whether it may be timed without run-time checks as well.
-fn in_order(choices: &[Choice], trusted: bool) -> Vec<Choice> {
+/// The devices in the order of use: simulators first where a shader is timed that is not trusted, since
+/// what they see of its accesses decides whether it may be timed without run-time checks as well.
+fn in_order(choices: &[Choice], checked: bool) -> Vec<Choice> {
     let mut ordered = choices.to_vec();
-    if !trusted {
+    if checked {
         ordered.sort_by_key(|choice| !choice.is_simulator());
     }
     ordered

@@ -102,14 +102,9 @@ pub fn comparison_html(
         a: names[0].clone(),
         b: names[1].clone(),
         launches: groups.iter().take(KERNELS_MAX).map(|group| launch(group)).collect(),
-        not_compared: comparison.not_compared.iter().map(missing).collect(),
+        not_compared: comparison.not_compared.iter().map(NotCompared::sentence).collect(),
     };
     Ok(environment.get_template(TEMPLATE)?.render(Serde(page))?)
-}
-
-fn missing(one: &NotCompared) -> String {
-    let side = if one.side == 0 { "A" } else { "B" };
-    format!("only in {side}: {} on {}: {}", one.kernel, one.label, one.reason)
 }
 
 fn launch(group: &[&LaunchComparison]) -> LaunchText {

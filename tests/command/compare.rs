@@ -176,7 +176,7 @@ pub(super) fn nothing_in_common() {
     let shaders = ["a.wgsl", "other.wgsl", "--n", "64", "--device", "sim:32"];
     let (code, stdout, stderr) = compare(&folder, &shaders);
     assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains("no line in common") || stdout.contains("removed 1"), "{stdout}");
+    assert!(stdout.contains("The texts differ: lines changed"), "{stdout}");
     let (code, _, stderr) = compare(&folder, &["one", "x.json"]);
     assert_eq!(code, 2);
     assert!(
@@ -240,4 +240,32 @@ pub(super) fn ten_thousand_lines() {
     assert!(stdout.contains("lines changed 1,"), "{stdout}");
     let page = std::fs::read(folder.path().join("out/compare.html")).unwrap();
     assert!(page.len() < 40_000, "{} bytes", page.len());
+}
+
+/// The page of the worked example shows what the program prints, wherever only the simulator counts.
+pub(super) fn worked_example() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/profile.md")).unwrap();
+    let examples = root.join("examples");
+    let folder = TempDir::new().unwrap();
+    for file in ["blur.wgsl", "blur_64.wgsl", "blur_clamped.wgsl", "blur.toml"] {
+        std::fs::copy(examples.join(file), folder.path().join(file)).unwrap();
+    }
+    let mut compared = 0;
+    for block in page.split("```text\n$ lanescope ").skip(1) {
+        let (block, _) = block.split_once("\n```").unwrap();
+        let (command, shown) = block.split_once('\n').unwrap();
+        if command.contains("wgpu") {
+            continue;
+        }
+        let words: Vec<&str> = command.trim_end_matches("; echo $?").split(' ').collect();
+        let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &words));
+        let printed = format!("{stdout}\n{stderr}\n{code}");
+        let mut rest = printed.lines().map(str::trim_end);
+        for line in shown.lines().filter(|line| !line.is_empty() && !line.starts_with("(exit")) {
+            assert!(rest.any(|printed| printed == line), "{command}: {line}\nis not in\n{printed}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 40, "{compared} lines");
 }

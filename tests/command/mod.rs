@@ -17,7 +17,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 48] = [
+    let checks: [(&str, fn()); 49] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -59,6 +59,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_marks_lines_for_other_tools", loops::marks),
         ("profile_writes_stacks_for_speedscope", loops::speedscope),
         ("profile_takes_many_shaders", loops::many_shaders),
+        ("docs_show_what_the_loop_prints", compare::worked_example),
         ("compare_profiles_two_shaders", compare::two_shaders),
         ("compare_is_a_gate", compare::gate),
         ("compare_takes_records_of_other_names", compare::records),

@@ -10,7 +10,8 @@
 //! slots), `efficiency`, `lanes` (mean active lanes), `time`. A time meets a bound where its whole
 //! interval does, at A's speed of the device where that is known: noise does not fail a build.
 
-use super::launch::{Figures, LaunchComparison};
+use super::launch::LaunchComparison;
+use super::parts::Figures;
 use crate::analyze::condition::{self, Comparison, ConditionError, Operator};
 use crate::analyze::counts::ratio;
 

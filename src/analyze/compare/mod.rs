@@ -6,6 +6,7 @@
 
 mod gate;
 mod launch;
+mod parts;
 mod sentences;
 mod texts;
 mod timing;
@@ -13,7 +14,8 @@ mod timing;
 use std::collections::BTreeMap;
 
 pub use gate::{RelativeCondition, RelativeViolation};
-pub use launch::{CHANGE_MIN, Figures, LaunchComparison, LinePart, Part, Trend};
+pub use launch::LaunchComparison;
+pub use parts::{CHANGE_MIN, Figures, LinePart, Part, Trend};
 pub use texts::LinePair;
 pub use timing::TimeRatio as LaunchTimeRatio;
 
@@ -86,6 +88,16 @@ pub struct NotCompared {
     pub reason: String,
 }
 
+impl NotCompared {
+    /// What has no counterpart and why, in a sentence.
+    pub fn sentence(&self) -> String {
+        let side = if self.side == 0 { "A" } else { "B" };
+        let parameters = parameters_text(&self.parameters, &[]);
+        let Self { label, kernel, reason, .. } = self;
+        format!("only in {side}: {kernel} {parameters} on {label}: {reason}")
+    }
+}
+
 /// Compares run `a` with run `b`.
 ///
 /// Devices are matched by name and interface, else by id, else, where each run has one device that
@@ -103,7 +115,7 @@ pub fn compare(a: &Run, b: &Run, versions: bool) -> Comparison {
 /// were not counted on both sides, or by two rules, are left out. Pairs as [`compare`] does.
 pub fn compare_launches(a: &Run, b: &Run, versions: bool) -> Vec<LaunchComparison> {
     let (pairs, _) = pair(a, b, versions);
-    let side = |run, one| launch::Side { run, one };
+    let side = |run, one| parts::Side { run, one };
     pairs
         .into_iter()
         .filter_map(|(left, right)| launch::compare_launch(side(a, left), side(b, right)))

@@ -2,7 +2,7 @@
 //!
 //! Input: the two measurements, and the ratios that were made of them. Output: sentences.
 
-use super::launch::{Part, Side};
+use super::parts::{Part, Side};
 use super::texts::LinePair;
 use super::timing::TimeRatio;
 use crate::analyze::names::device;
@@ -174,7 +174,7 @@ pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyze::compare::launch::{Figures, Trend};
+    use crate::analyze::compare::parts::{Figures, Trend};
     use crate::units::Ratio;
 
     fn whole(efficiencies: [f64; 2], slots: [u128; 2]) -> Part {

@@ -2,8 +2,8 @@
 //!
 //! Input: two texts. Output: every line of both in one order, those that belong together side by side.
 //! Lines that are the same but for the space around them are found first, by a diff; between two of
-//! these, a line that was changed is set beside the one it came from where half of its words are the
-//! same. Nothing is counted here.
+//! these, a line that was changed is set beside the one it came from where two fifths of their words
+//! are the same. Nothing is counted here.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// The least part of words in common at which a line was changed, and not taken away and another added.
-const ALIKE_MIN: f64 = 0.5;
+const ALIKE_MIN: f64 = 0.4;
 
 /// The longest stretch of changed lines whose words are compared, in lines of each text: the work
 /// grows with their product.

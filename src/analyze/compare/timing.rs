@@ -7,7 +7,7 @@
 
 use serde::Serialize;
 
-use super::launch::Side;
+use super::parts::Side;
 use crate::analyze::names::device;
 use crate::analyze::plausibility::plausibility;
 use crate::analyze::rounds::{overlap, ticks_by_round, times_ns};
