@@ -388,6 +388,7 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         shown: Vec::new(),
         exempt_from_agreement: None,
         for_widths: false,
+        inputs_hashed: false,
     };
     simulated_launch(&launch, widths)
 }

@@ -17,8 +17,8 @@ use crate::analyze::counts::{Work, ratio};
 use crate::analyze::names::device_label;
 use crate::analyze::rounds::median_time;
 use crate::analyze::totals::by_function;
-use crate::record::{Block, Dispatch, Measurement, Run};
-use crate::units::{Nanoseconds, Ratio, Width};
+use crate::record::{Block, Dispatch};
+use crate::units::Width;
 
 /// One launch in both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
