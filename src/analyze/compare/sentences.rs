@@ -11,6 +11,9 @@ use crate::record::{Device, Dispatch, Measurement};
 /// The least change of a ratio that is spoken of: half a percent.
 const SPOKEN_MIN: f64 = 0.005;
 
+/// The ends of an interval of times are told to be too far apart from here on: it then says nothing.
+const NOISY_MIN: f64 = 1.25;
+
 /// What differs beside the figures, a sentence each.
 pub(super) fn differing(a: Side<'_>, b: Side<'_>, pairs: &[LinePair]) -> Vec<String> {
     let mut sentences = Vec::new();
@@ -161,7 +164,7 @@ pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
                 "Time and slots disagree: {figures}. On this device believe the time: something other \
                  than operations decides there, such as memory, or what the compiler made of it."
             ));
-        } else if (fewer || more) && !faster && !slower {
+        } else if (fewer || more) && !faster && !slower && high < low * NOISY_MIN {
             sentences.push(format!(
                 "The times are not told apart ({figures}): on this device something other than \
                  operations decides."
