@@ -88,6 +88,7 @@ pub(super) fn plan<'a>(
         devices,
         here: OpenOptions {
             steps_max: arguments.steps,
+            operations_max: arguments.operations,
             strict: arguments.strict,
             memory_bytes_max: arguments.memory_max.saturating_mul(1 << 20),
             ..OpenOptions::usual(false)
