@@ -296,5 +296,5 @@ pub fn caught<T>(
 
 /// The time of day, RFC 3339 in UTC, to the second: when an invocation started.
 pub fn now_utc() -> String {
-    jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string()
+    humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }

@@ -9,7 +9,7 @@ mod trace;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::launched::{outputs_sha256, outputs_shown, programs};
+use super::launched::{indirect_counts, outputs_sha256, outputs_shown, programs};
 use super::{
     Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
     Timed, caught,
@@ -412,15 +412,7 @@ impl SimulatorRunner {
 /// The three counts of an indirect dispatch.
 fn indirect(buffers: &Buffers, name: &str, offset: u64) -> Result<[u32; 3], RunError> {
     let bytes = buffers.get(name).map(DetachedBuffer::to_bytes).unwrap_or_default();
-    let start = usize::try_from(offset).unwrap_or(usize::MAX);
-    let words = bytes.get(start..start.saturating_add(12)).unwrap_or_default().as_chunks::<4>().0;
-    match words {
-        [x, y, z] => Ok([x, y, z].map(|word| u32::from_le_bytes(*word))),
-        _ => Err(RunError::new(
-            RunErrorKind::BadInput,
-            format!("buffer `{name}` does not hold three counts at byte {offset}"),
-        )),
-    }
+    indirect_counts(name, &bytes, offset)
 }
 
 #[cfg(test)]

@@ -226,14 +226,7 @@ impl<O: ForkObserver> Dispatch<'_, O> {
         for own in &mut seen {
             hooks.push(own);
         }
-        // Narrow subgroups use the first lanes of eight.
-        let (tally, watches) = match config.width.lanes() {
-            0..=8 => run_workers::<8>(&launch, config, watches, &mut hooks)?,
-            16 => run_workers::<16>(&launch, config, watches, &mut hooks)?,
-            32 => run_workers::<32>(&launch, config, watches, &mut hooks)?,
-            64 => run_workers::<64>(&launch, config, watches, &mut hooks)?,
-            _ => run_workers::<128>(&launch, config, watches, &mut hooks)?,
-        };
+        let (tally, watches) = run_at_width(&launch, config, watches, &mut hooks)?;
         let met = launch.met.load(Ordering::Relaxed);
         let over = launch.is_over().then(|| self.over());
         let trap = launch.trap.into_inner().ok().flatten().map(|(_, trap)| trap).or(over);
@@ -326,6 +319,24 @@ fn by_policy(op: Op, fma: Fma) -> Op {
     match (op, fma) {
         (Op::FmaF(d, a, b, c), Fma::Unfused) => Op::MulAddF(d, a, b, c),
         (op, _) => op,
+    }
+}
+
+/// As [`run_workers`], for the launch's width. Not generic, so that the interpreter is compiled with
+/// this package, and not once more with whatever package has an observer.
+fn run_at_width(
+    launch: &schedule::ScheduledLaunch<'_>,
+    config: &Config,
+    watches: Vec<Watch>,
+    observers: &mut [&mut dyn Observer],
+) -> Result<(Tally, Vec<Watch>), SimulateError> {
+    // Narrow subgroups use the first lanes of eight.
+    match config.width.lanes() {
+        0..=8 => run_workers::<8>(launch, config, watches, observers),
+        16 => run_workers::<16>(launch, config, watches, observers),
+        32 => run_workers::<32>(launch, config, watches, observers),
+        64 => run_workers::<64>(launch, config, watches, observers),
+        _ => run_workers::<128>(launch, config, watches, observers),
     }
 }
 
