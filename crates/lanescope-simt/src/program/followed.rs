@@ -369,13 +369,13 @@ impl Walk<'_, '_> {
                     }
                 }
                 Node::If { condition, accept, reject, span } => {
-                    let leaves = Exits::of_node(node).any();
+                    let leaves = !self.loops.is_empty() && Exits::of_node(node).any();
                     self.condition(*condition, *span, leaves);
                     self.body(accept);
                     self.body(reject);
                 }
                 Node::Switch { selector, cases, span } => {
-                    let leaves = Exits::of_node(node).any();
+                    let leaves = !self.loops.is_empty() && Exits::of_node(node).any();
                     self.condition(*selector, *span, leaves);
                     for case in cases {
                         self.body(&case.body);

@@ -129,7 +129,11 @@ impl LoopWalk<'_> {
                 }
             }
             let leaving = Leaving { breaks: true, continues: true };
-            here = here.map(|lanes| lanes.saturating_sub(self.leaving(node, leaving)));
+            // A block that comes next says itself how many lanes it has.
+            here = match body.nodes.get(index + 1) {
+                None | Some(Node::Straight(_)) => None,
+                Some(_) => here.map(|lanes| lanes.saturating_sub(self.leaving(node, leaving))),
+            };
         }
     }
 
