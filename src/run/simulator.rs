@@ -174,7 +174,7 @@ impl SimulatorRunner {
                 left /= taken.max(1);
                 u32::try_from(taken).unwrap_or(u32::MAX)
             });
-            let mut tracer = Tracer::new(program);
+            let mut tracer = Tracer::new(program, part);
             let outcome = self.dispatch(launch, program, part, 0, &mut buffers, &mut tracer)?;
             let times = count(workgroups).div_ceil(count(part).max(1));
             steps = steps.saturating_add(outcome.steps.saturating_mul(times));
@@ -303,7 +303,7 @@ impl SimulatorRunner {
             };
             #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
             let start = Instant::now();
-            let mut tracer = Tracer::new(program);
+            let mut tracer = Tracer::new(program, workgroups);
             let outcome =
                 self.dispatch(launch, program, workgroups, spent, &mut buffers, &mut tracer)?;
             spent = spent.saturating_add(outcome.steps);
