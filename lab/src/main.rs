@@ -14,7 +14,6 @@ mod speed;
 mod split_check;
 mod split_speed;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
