@@ -125,6 +125,6 @@ fn bounded() {
     profile("launch-repl_chain.toml", &[]).says("repl_chain", 2, "at most 16777216");
     let align = input("align.wgsl");
     let ended = run(&folder, &[], &["profile", align.to_str().unwrap(), "--device", "sim:8"], 20);
-    ended.says("align", 2, "2147483648");
+    ended.says("align", 2, "`big` alone 1073741824");
     assert!(ended.mebibytes < 200, "{} MiB before it is refused", ended.mebibytes);
 }
