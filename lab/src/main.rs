@@ -6,6 +6,7 @@
 mod agreement;
 mod answers;
 mod embed_ptx;
+mod findings;
 mod index;
 mod overhead;
 mod peers;
@@ -13,7 +14,6 @@ mod speed;
 mod split_check;
 mod split_speed;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -30,6 +30,8 @@ enum Task {
     Answers(answers::Arguments),
     /// Compiles the PTX that lanescope brings, where it is stale.
     EmbedPtx(embed_ptx::Arguments),
+    /// Writes the page of findings: a verdict for each claim.
+    Findings(findings::Arguments),
     /// Writes the index of the committed records.
     Index(index::Arguments),
     /// What counting costs on a device.
@@ -47,13 +49,14 @@ enum Task {
 fn main() -> anyhow::Result<ExitCode> {
     // The child that owns a device is this program too.
     if std::env::args().nth(1).as_deref() == Some("worker") {
-        serve(&mut io::stdin().lock(), &mut io::stdout().lock())?;
+        serve()?;
         return Ok(ExitCode::SUCCESS);
     }
     match Task::parse() {
         Task::Agreement(arguments) => agreement::run(&arguments),
         Task::Answers(arguments) => answers::run(&arguments),
         Task::EmbedPtx(arguments) => embed_ptx::run(&arguments),
+        Task::Findings(arguments) => findings::run(&arguments),
         Task::Index(arguments) => index::run(&arguments),
         Task::Overhead(arguments) => overhead::run(&arguments),
         Task::Peers(arguments) => peers::run(&arguments),
