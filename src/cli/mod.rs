@@ -49,6 +49,11 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What the program takes on its command line, for whoever lists it.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
 fn run_program() -> ExitCode {
     let arguments = Arguments::parse();
     match dispatch(arguments) {
