@@ -141,9 +141,7 @@ fn several_plots(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<St
 fn heading(canvas: &Canvas<'_>, sweep: &SizeSweep, title: &str) -> Result<(), ChartError> {
     canvas.text(title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
     let mut subtitle =
-        "bytes that must move (each input once, each output once) over the median time; a copy reads \
-         and writes as much, what only reads may be faster"
-            .to_owned();
+        "bytes that must move over the median time; what only reads may pass a copy".to_owned();
     if sweep.single > 0 {
         subtitle += &format!("; {} series of one size not shown", sweep.single);
     }

@@ -128,12 +128,11 @@ pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failur
     for sentence in analyze::width_sentences(run).iter().take(SENTENCES_AT_TOP) {
         writeln!(out, "{}", fold(sentence, "", columns))?;
     }
-    let tables = present::tables(run);
     // The first says what 64 lanes cost; how that comes about is for the page, where it is long.
     let mut of_widths = 0;
     let mut left_out = 0;
-    for (section, table) in &tables {
-        if *section == Section::Widths {
+    for (section, table) in present::tables(run) {
+        if section == Section::Widths {
             of_widths += 1;
             if of_widths > 1 && table.rows.len() > WIDTH_ROWS_MAX {
                 left_out += 1;

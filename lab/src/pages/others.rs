@@ -134,7 +134,9 @@ fn launches_of(printed: &str, head: &str) -> Result<Vec<Counters>, Error> {
 
 /// The numbers of one launch, bytes and nanoseconds for their larger units.
 fn numbers(launch: &str) -> Result<Counters, Error> {
+    // Between the numbers stand headings and rules of the sections.
     let lines = launch.lines().skip(1).take_while(|line| line.starts_with("    "));
+    let lines = lines.filter(|line| line.contains("__"));
     let number = |line: &str| {
         let parts: Vec<&str> = line.split_whitespace().collect();
         let (name, value, unit) = match parts.as_slice() {
