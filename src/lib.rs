@@ -60,9 +60,10 @@
 //! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | partition, shaders | wgpu |
 //! | [`store`] | results on disk, whole at every moment | units, record | – |
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side, what sorting gains | units, record, statistics, occupancy | – |
-//! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze | `comfy_table`, csv |
+//! | [`claims`] | the ledger of published claims, and what records say of each: rules, verdicts, the figures that decided; knows no kernel's name | units, record, kernel, occupancy, analyze | – |
+//! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze, claims | `comfy_table`, csv |
 //! | [`chart`] | figures → SVG | units, record, analyze, present | plotters |
-//! | [`report`] | records → one HTML page | units, record, analyze, present, chart | minijinja |
+//! | [`report`] | records → one HTML page | units, record, analyze, claims, present, chart | minijinja |
 //! | [`cli`] | the command line; what prints | all above | clap, anyhow |
 //! | `main` | starts the command line | cli | – |
 //!
@@ -130,6 +131,7 @@ pub use lanescope_simt::{amd, instrument, layout, program, simulate, translate, 
 
 pub mod analyze;
 pub mod chart;
+pub mod claims;
 pub mod cli;
 #[cfg(test)]
 mod fixtures;

@@ -5,6 +5,7 @@
 //! | `src/**` | units: each module against hand-made values, snapshots, properties |
 //! | `tests/architecture` | who may use whom |
 //! | `tests/main.rs`, here | the program and the devices from outside, driver by driver |
+//! | `tests/claims` | the families that test claims: formulas at every width, figures of an audit, the command |
 //! | `tests/collectives/` | reductions, scans, softmax: every width, odd sizes, unfair schedules; the library's functions |
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
 //! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
@@ -21,6 +22,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod claims;
 mod collectives;
 mod command;
 mod corpus;
@@ -61,6 +63,7 @@ fn main() -> ExitCode {
     trials.extend(sorting::trials());
     trials.extend(launches::trials());
     trials.extend(grain::trials());
+    trials.extend(claims::trials());
     trials.extend(cuda::trials());
     trials.extend(portable::trials());
     #[cfg(target_os = "linux")]

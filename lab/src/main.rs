@@ -6,6 +6,7 @@
 mod agreement;
 mod answers;
 mod embed_ptx;
+mod findings;
 mod index;
 mod overhead;
 mod pages;
@@ -32,6 +33,8 @@ enum Task {
     Answers(answers::Arguments),
     /// Compiles the PTX that lanescope brings, where it is stale.
     EmbedPtx(embed_ptx::Arguments),
+    /// Writes the page of findings: a verdict for each claim.
+    Findings(findings::Arguments),
     /// Writes the index of the committed records.
     Index(index::Arguments),
     /// What counting costs on a device.
@@ -60,6 +63,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Agreement(arguments) => agreement::run(&arguments),
         Task::Answers(arguments) => answers::run(&arguments),
         Task::EmbedPtx(arguments) => embed_ptx::run(&arguments),
+        Task::Findings(arguments) => findings::run(&arguments),
         Task::Index(arguments) => index::run(&arguments),
         Task::Overhead(arguments) => overhead::run(&arguments),
         Task::Pages(arguments) => pages::run(&arguments),

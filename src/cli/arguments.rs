@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Compare two result files, measurement by measurement
     Compare(CompareArguments),
+    /// Say what published claims are worth on the devices here, or by records
+    Claims(ClaimsArguments),
     /// Work out how many workgroups a core holds from registers, workgroup memory and size
     Occupancy(OccupancyArguments),
     /// Print a completion script for a shell
@@ -70,6 +72,42 @@ pub(crate) enum Command {
     /// Own a device for a parent process; speaks JSON lines on standard input and output
     #[command(hide = true)]
     Worker,
+}
+
+/// Arguments of `claims`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ClaimsArguments {
+    /// Claims, or families of claims, by their ids; the whole ledger where left out
+    #[arg(value_name = "ID|FAMILY")]
+    pub(crate) claims: Vec<String>,
+    /// Judge these records, and tables as CSV, and run nothing; a folder stands for all that it holds
+    #[arg(long, value_name = "RECORD", num_args = 1..)]
+    pub(crate) from: Vec<PathBuf>,
+    /// Device: `sim:32`, `wgpu:0`, `wgpu:<part of the name>`, `all`; may be repeated
+    #[arg(short, long, value_name = "ID", conflicts_with = "from")]
+    pub(crate) device: Vec<String>,
+    /// A small n, the same on every device, and a fifth of the time
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) quick: bool,
+    /// Seconds that timing may take in all; 120, or 12 with --quick
+    #[arg(long, value_name = "SECONDS", conflicts_with = "from")]
+    pub(crate) budget: Option<f64>,
+    /// On `cuda:N`, read hardware counters too, for claims about them
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) counters: bool,
+    /// Folder for the result file and the page, which must not hold a result yet; a new folder under
+    /// `lanescope-results` where left out
+    #[arg(short, long, value_name = "DIR", conflicts_with = "from")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, conflicts_with_all = ["csv", "markdown"])]
+    pub(crate) json: bool,
+    /// Print CSV, a row a claim
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) csv: bool,
+    /// Print Markdown, folded by family
+    #[arg(long)]
+    pub(crate) markdown: bool,
 }
 
 /// Arguments of `occupancy`.

@@ -8,6 +8,7 @@ mod annotate;
 mod arguments;
 mod axis;
 mod catalogue;
+mod claims;
 mod compare;
 mod count;
 mod devices;
@@ -80,6 +81,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Command::List(arguments)) => list::list(&arguments, &mut out),
         Some(Command::Report(arguments)) => report::report(&arguments, &mut out),
         Some(Command::Compare(arguments)) => compare::compare(&arguments, &mut out),
+        Some(Command::Claims(arguments)) => claims::claims(&arguments, &mut out),
         Some(Command::Occupancy(arguments)) => occupancy::occupancy(&arguments, &mut out),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Arguments::command(), "lanescope", &mut out);

@@ -35,7 +35,7 @@ mod replacements;
 pub mod scalars;
 pub mod shape;
 
-pub use catalogue::{Catalogue, Claim, DeviceClass, SEED, claims, near_matches};
+pub use catalogue::{Catalogue, DeviceClass, SEED, near_matches};
 pub use described::{Kernel, KernelLanguage};
 pub use dispatches::{Dispatch, Native, Workgroups};
 pub use error::KernelError;

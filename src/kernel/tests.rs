@@ -36,7 +36,8 @@ fn what_is_embedded_is_what_lies_on_disk() {
 
 #[test]
 fn every_kernel_names_known_claims_labels_references_and_baselines() {
-    let known: Vec<String> = claims().unwrap().into_iter().map(|claim| claim.id).collect();
+    let known: Vec<String> =
+        crate::claims::ledger().unwrap().into_iter().map(|claim| claim.id).collect();
     let catalogue = catalogue();
     for kernel in catalogue.all() {
         let id = &kernel.id;
@@ -293,53 +294,6 @@ fn every_launch_in_cuda_takes_the_parameters_that_its_text_has() {
     // The claims of these families that no kernel in WGSL can test, every one.
     for claim in ["lesson-match-volta", "mastery-coalesced-reduce", "mastery-grid-sync-deadlock"] {
         assert!(claims.contains(claim), "{claim}");
-    }
-}
-
-/// The claims on collectives: each is tested by a kernel, or a finding says what came of it.
-#[test]
-fn every_claim_on_collectives_is_tested_or_answered() {
-    const FAMILIES: [&str; 13] = [
-        "reductions",
-        "scan",
-        "softmax",
-        "shuffle-semantics",
-        "shuffle-latency",
-        "tiles",
-        "match",
-        "vote-semantics",
-        "vote-early-exit",
-        "participation-mask",
-        "occupancy",
-        "latency-hiding",
-        "coalescing",
-    ];
-    // What no kernel can show: of compilers, of the CUDA runtime, of another's library.
-    let answered = [
-        "lesson-cg-compiler",
-        "lesson-sync-needs-volta",
-        "mastery-flash-occupancy",
-        "mastery-occ-api",
-        "mastery-shfl-cc30",
-    ];
-    let catalogue = Catalogue::embedded().unwrap();
-    let tested: std::collections::BTreeSet<&String> =
-        catalogue.all().flat_map(|kernel| &kernel.description.claims).collect();
-    let claims = claims().unwrap();
-    let of_families = || claims.iter().filter(|claim| FAMILIES.contains(&claim.family.as_str()));
-    assert_eq!(of_families().count(), 85);
-    let mut left: Vec<&str> = of_families()
-        .filter(|claim| !tested.contains(&claim.id))
-        .map(|claim| claim.id.as_str())
-        .collect();
-    left.sort_unstable();
-    assert_eq!(left, answered);
-    let findings = ["subgroups", "occupancy"].map(|name| {
-        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/findings");
-        std::fs::read_to_string(format!("{folder}/{name}.md")).unwrap()
-    });
-    for claim in answered {
-        assert!(findings.iter().any(|text| text.contains(&format!("`{claim}`"))), "{claim}");
     }
 }
 

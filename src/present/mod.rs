@@ -6,6 +6,7 @@
 //! figure is worked out here, and nothing is printed or written to disk.
 
 mod cell;
+mod claims;
 mod condense;
 mod figures;
 pub mod fit;
@@ -17,6 +18,9 @@ mod tests;
 mod width_costs;
 
 pub use cell::{Cell, NONE, count_text, percent, workgroups};
+pub use claims::{
+    claims_counted, claims_markdown, claims_plain, claims_screen, claims_table, verdict_text,
+};
 pub use figures::{Drawing, Figure, figures};
 pub use table::{Align, Column, Table, terminal_columns, to_csv};
 pub use tables::{

@@ -9,7 +9,7 @@ mod trace;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::launched::{outputs_sha256, outputs_shown, programs};
+use super::launched::{indirect_counts, outputs_sha256, outputs_shown, programs};
 use super::{
     Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
     Timed, caught,
@@ -161,7 +161,7 @@ impl SimulatorRunner {
                 left /= taken.max(1);
                 u32::try_from(taken).unwrap_or(u32::MAX)
             });
-            let mut tracer = Tracer::new(program);
+            let mut tracer = Tracer::new(program, part);
             let outcome = self.dispatch(launch, program, part, &mut buffers, &mut tracer)?;
             let times = count(workgroups).div_ceil(count(part).max(1));
             steps = steps.saturating_add(outcome.steps.saturating_mul(times));
@@ -289,7 +289,7 @@ impl SimulatorRunner {
             };
             #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
             let start = Instant::now();
-            let mut tracer = Tracer::new(program);
+            let mut tracer = Tracer::new(program, workgroups);
             let outcome = self.dispatch(launch, program, workgroups, &mut buffers, &mut tracer)?;
             elapsed += start.elapsed();
             // The dispatch that has most to do is the one that is looked at.
@@ -387,15 +387,7 @@ impl SimulatorRunner {
 /// The three counts of an indirect dispatch.
 fn indirect(buffers: &Buffers, name: &str, offset: u64) -> Result<[u32; 3], RunError> {
     let bytes = buffers.get(name).map(DetachedBuffer::to_bytes).unwrap_or_default();
-    let start = usize::try_from(offset).unwrap_or(usize::MAX);
-    let words = bytes.get(start..start.saturating_add(12)).unwrap_or_default().as_chunks::<4>().0;
-    match words {
-        [x, y, z] => Ok([x, y, z].map(|word| u32::from_le_bytes(*word))),
-        _ => Err(RunError::new(
-            RunErrorKind::BadInput,
-            format!("buffer `{name}` does not hold three counts at byte {offset}"),
-        )),
-    }
+    indirect_counts(name, &bytes, offset)
 }
 
 #[cfg(test)]

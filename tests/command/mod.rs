@@ -359,10 +359,17 @@ fn list_limits() {
         let line = stdout.lines().find(|line| line.contains("more than WebGPU promises"));
         line.map(|line| line.trim().to_owned())
     };
-    let needs = |what: &str| Some(format!("needs more than WebGPU promises everywhere: {what}"));
+    let needs = |what: &str| {
+        Some(format!(
+            "needs more than WebGPU promises everywhere: {what}; counting takes one storage buffer more"
+        ))
+    };
     assert_eq!(said("moe/sorted"), needs("9 storage buffers (8)"));
     assert_eq!(said("reduce/device"), needs("1024 invocations a workgroup (256)"));
     assert_eq!(said("five_patterns/uniform"), None);
+    let json = program::run(&folder, &[], &["list", "--json", "moe/sorted"]);
+    let kernels: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(kernels[0]["beyond_webgpu_defaults"], serde_json::json!(["9 storage buffers (8)"]));
 }
 
 /// What a newcomer types first, and what is said to it.
