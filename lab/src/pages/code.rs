@@ -31,7 +31,7 @@ fn commands() -> String {
     for command in lanescope::cli::command().get_subcommands().filter(|one| !one.is_hide_set()) {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let usage = usage(command);
-        text += &format!("| `{usage}` | {} |\n", cell(&about));
+        text += &format!("| `{}` | {} |\n", cell(&usage), cell(&about));
     }
     text
 }
@@ -76,8 +76,10 @@ fn options(name: &str) -> Result<String, Error> {
         let value =
             if argument.get_action().takes_values() { value_name(argument) } else { String::new() };
         let named = match (argument.get_short(), argument.get_long()) {
-            (Some(short), Some(long)) => format!("`-{short}`, `--{long} {value}`"),
-            (None, Some(long)) => format!("`--{long} {value}`"),
+            (Some(short), Some(long)) => {
+                format!("`-{short}`, `{}`", format!("--{long} {value}").trim_end())
+            }
+            (None, Some(long)) => format!("`{}`", format!("--{long} {value}").trim_end()),
             _ => format!("`{value}`"),
         };
         let help = argument.get_help().map(ToString::to_string).unwrap_or_default();
@@ -88,7 +90,8 @@ fn options(name: &str) -> Result<String, Error> {
             [] => String::new(),
             values => format!("; {} where left out", values.join(", ")),
         };
-        text += &format!("| {} | {}{default} |\n", named.replace(" `", "`"), cell(&help));
+        let named = cell(&named);
+        text += &format!("| {named} | {}{default} |\n", cell(&help));
     }
     Ok(text)
 }
