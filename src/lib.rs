@@ -73,7 +73,7 @@
 //! `lanescope-algorithms`; the rest is this package, which shows all of them under their names.
 //!
 //! Outside `src`: `shaders` holds every kernel, and the ledger of the claims that they test;
-//! `results/records` holds committed runs, and `results/README.md` what was found in them;
+//! `results/records` holds committed runs, and `docs/findings` what was found in them;
 //! `benches` measures the simulator.
 //!
 //! # Invariants

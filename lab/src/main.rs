@@ -9,7 +9,9 @@ mod embed_ptx;
 mod findings;
 mod index;
 mod overhead;
+mod pages;
 mod peers;
+mod site;
 mod speed;
 mod split_check;
 mod split_speed;
@@ -36,8 +38,12 @@ enum Task {
     Index(index::Arguments),
     /// What counting costs on a device.
     Overhead(overhead::Arguments),
+    /// Writes the pages of `docs` that are made of templates.
+    Pages(pages::Arguments),
     /// Times the library's algorithms beside their peers.
     Peers(peers::Arguments),
+    /// Builds the documentation as one static site.
+    Site(site::Arguments),
     /// The simulator's speed.
     Speed(speed::Arguments),
     /// Random partitions on a device.
@@ -59,7 +65,9 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Findings(arguments) => findings::run(&arguments),
         Task::Index(arguments) => index::run(&arguments),
         Task::Overhead(arguments) => overhead::run(&arguments),
+        Task::Pages(arguments) => pages::run(&arguments),
         Task::Peers(arguments) => peers::run(&arguments),
+        Task::Site(arguments) => site::run(&arguments),
         Task::Speed(arguments) => speed::run(&arguments),
         Task::SplitCheck(arguments) => split_check::run(&arguments),
         Task::SplitSpeed(arguments) => split_speed::run(&arguments),

@@ -177,6 +177,21 @@ impl Canvas<'_> {
         self.line(corners, colour, 2)
     }
 
+    /// Writes `text` as [`Self::text`] does, from `x` on, on white: no line runs through it.
+    pub(super) fn label(
+        &self,
+        text: &str,
+        (x, y): (i32, i32),
+        font: Font,
+    ) -> Result<(), ChartError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let half = font.size / 2 + 1;
+        self.fill((x - 2, y - half), (x + font.width(text), y + half), WHITE)?;
+        self.text(text, (x, y), Anchor::Start, font)
+    }
+
     /// Writes `text`, centred on `y`.
     pub(super) fn text(
         &self,

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use crate::record::{Limit, LimitOf};
 
-/// The exit codes, as README lists them.
+/// The exit codes, as `docs/run.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Everything was done.

@@ -51,6 +51,11 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What the program takes on its command line, for whoever lists it.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
 fn run_program() -> ExitCode {
     limit_threads();
     let arguments = Arguments::parse();

@@ -28,6 +28,8 @@ pub(super) struct Dispatch<B> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     median_ns: Option<Nanoseconds>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The key of its table in `block_tables`, at the top of the file: what the program says of each
+    /// block, in the order of `blocks`; absent where nothing was counted.
     block_table: Option<String>,
     blocks: Vec<B>,
     #[serde(default = "Vec::new", alias = "lines", skip_serializing_if = "Vec::is_empty")]

@@ -15,7 +15,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 36] = [
+    let checks: [(&str, fn()); 37] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -44,6 +44,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_reads_standard_input", profile::standard_input),
         ("profile_takes_long_expressions", profile::long_expressions),
         ("readme_shows_what_profile_prints", profile::readme),
+        ("readme_shows_what_run_prints", profile::readme_catalogue),
         ("readme_shows_what_fail_on_says", profile::readme_fail_on),
         ("readme_launch_file_runs", profile::readme_launch_file),
         ("profile_fail_on_exits_with_one", profile::fail_on),
