@@ -133,7 +133,7 @@ fn rules() -> String {
 
 /// A claim's id; with words, these words, which must stand in the claim.
 fn claim(id: &str, words: Option<&str>) -> Result<String, Error> {
-    let claims = lanescope::kernel::claims().map_err(wrong)?;
+    let claims = lanescope::claims::ledger().map_err(wrong)?;
     let found = claims.iter().any(|claim| claim.id == id);
     if !found {
         return Err(wrong(format!("no claim {id}")));
