@@ -16,7 +16,6 @@ mod speed;
 mod split_check;
 mod split_speed;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -56,7 +55,7 @@ enum Task {
 fn main() -> anyhow::Result<ExitCode> {
     // The child that owns a device is this program too.
     if std::env::args().nth(1).as_deref() == Some("worker") {
-        serve(&mut io::stdin().lock(), &mut io::stdout().lock())?;
+        serve()?;
         return Ok(ExitCode::SUCCESS);
     }
     match Task::parse() {

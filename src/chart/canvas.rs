@@ -14,6 +14,7 @@ use plotters::{
 };
 
 use super::ChartError;
+use crate::units::visible::visible_line;
 
 /// A colour, red, green and blue from 0 to 255.
 pub(super) type Colour = (u8, u8, u8);
@@ -106,7 +107,7 @@ pub(super) fn draw(
         paint(&canvas)?;
         canvas.area.present().map_err(to_chart_error)?;
     }
-    let label: String = title
+    let label: String = visible_line(title)
         .chars()
         .map(|letter| match letter {
             '&' => "&amp;".to_owned(),
@@ -211,7 +212,9 @@ impl Canvas<'_> {
         let style = TextStyle::from(("sans-serif", size, weight).into_font())
             .color(&colour)
             .pos(Pos::new(horizontal, VPos::Center));
-        self.area.draw(&Text::new(text.to_owned(), (x, y), style)).map_err(to_chart_error)
+        self.area
+            .draw(&Text::new(visible_line(text).into_owned(), (x, y), style))
+            .map_err(to_chart_error)
     }
 }
 

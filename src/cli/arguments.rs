@@ -148,7 +148,8 @@ pub(crate) struct RunArguments {
     /// A small n, the same on every device, and a fifth of the time
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Seconds that timing may take in all; 30, or 6 with --quick
+    /// Seconds that timing may take in all; 30, or 6 with --quick. Counting comes before, and is not
+    /// within them
     #[arg(long, value_name = "SECONDS")]
     pub(crate) budget: Option<f64>,
     /// Operations that a simulated subgroup may execute before it is stopped
@@ -159,6 +160,14 @@ pub(crate) struct RunArguments {
         value_parser = count::parse
     )]
     pub(crate) steps: u64,
+    /// Operations that all simulated subgroups of a launch may execute together before it is stopped
+    #[arg(
+        long,
+        default_value_t = crate::run::simulator::OPERATIONS_MAX,
+        value_name = "N",
+        value_parser = count::parse
+    )]
+    pub(crate) operations: u64,
     /// Mebibytes that a kernel's buffers may take on simulators before it is refused
     #[arg(
         long,
@@ -267,6 +276,18 @@ pub(crate) struct ProfileArguments {
     /// Operations that a simulated subgroup may execute before it is stopped
     #[arg(long, default_value_t = 1 << 26, value_name = "N", value_parser = count::parse)]
     pub(crate) steps: u64,
+    /// Operations that all simulated subgroups of a launch may execute together before it is stopped
+    #[arg(
+        long,
+        default_value_t = crate::run::simulator::OPERATIONS_MAX,
+        value_name = "N",
+        value_parser = count::parse
+    )]
+    pub(crate) operations: u64,
+    /// Mebibytes that the shader's buffers may take before it is refused; preparing and checking a launch
+    /// takes up to three times as many
+    #[arg(long, default_value_t = 640, value_name = "MIB")]
+    pub(crate) memory_max: u64,
     /// Seconds without a word from a device after which its process is ended
     #[arg(long, default_value_t = crate::run::worker::SILENCE_MAX.as_secs(), value_name = "SECONDS")]
     pub(crate) time_limit: u64,

@@ -55,6 +55,7 @@ impl Failure {
 pub(crate) fn hint(limit: Limit) -> &'static str {
     match limit.which {
         LimitOf::Steps => "--steps raises it",
+        LimitOf::Operations => "--operations raises it",
         LimitOf::MemoryBytes => "--memory-max raises it",
         LimitOf::SilenceSeconds => "--time-limit waits longer",
     }

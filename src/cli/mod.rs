@@ -24,6 +24,7 @@ mod profile;
 mod render;
 mod report;
 mod run;
+mod screen;
 mod watch;
 
 use std::io::{self, Write};
@@ -56,6 +57,7 @@ pub fn command() -> clap::Command {
 }
 
 fn run_program() -> ExitCode {
+    limit_threads();
     let arguments = Arguments::parse();
     match dispatch(arguments) {
         Ok(exit) => exit.into(),
@@ -63,7 +65,7 @@ fn run_program() -> ExitCode {
             if broken_pipe(&failure.error) {
                 return Exit::Done.into();
             }
-            let mut stderr = anstream::stderr();
+            let mut stderr = screen::stderr();
             // Nothing is left to tell it to when standard error is closed.
             let _ = writeln!(stderr, "lanescope: {}", chain(&failure.error));
             failure.exit.into()
@@ -71,8 +73,23 @@ fn run_program() -> ExitCode {
     }
 }
 
+/// The variable that says how many threads there are.
+const THREADS: &str = "RAYON_NUM_THREADS";
+
+/// Threads at most: more would only wait for one another.
+const THREADS_MAX: usize = 256;
+
+/// Sees to it that a number of threads that no machine has costs nothing.
+fn limit_threads() {
+    let asked = std::env::var(THREADS).ok().and_then(|asked| asked.parse().ok());
+    if asked.is_some_and(|asked: usize| asked > THREADS_MAX) {
+        // It fails where threads were started already, and none was.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(THREADS_MAX).build_global();
+    }
+}
+
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = screen::stdout();
     match arguments.command {
         None => run::run(&arguments.run, &mut out),
         Some(Command::Run(arguments)) => run::run(&arguments, &mut out),
@@ -92,7 +109,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
         Some(Command::Worker) => {
-            worker::serve(&mut io::stdin().lock(), &mut out)?;
+            worker::serve()?;
             Ok(Exit::Done)
         }
     }

@@ -10,14 +10,16 @@ use std::time::Duration;
 use super::annotate::{self, Look, RESTS_ON_ESTIMATES};
 use super::arguments::ProfileArguments;
 use super::devices::{self, Available, Choice};
-use super::failure::{Exit, Failure};
+use super::failure::{Exit, Failure, hint};
 use super::run::{complain, exit, tell_missing};
 use super::watch::{RESULT_FILE, Watch, begin_run};
-use super::{export, foreign, render};
+use super::{export, foreign, render, screen};
 use crate::analyze::{self, Condition};
 use crate::kernel::{Catalogue, Description, Launch, Workgroups};
 use crate::program::ProgramError;
-use crate::record::{Flag, Measurement, Method, Run, ScheduleCounts, Shapes, Status, Tag, flag};
+use crate::record::{
+    Flag, Limit, LimitOf, Measurement, Method, Run, ScheduleCounts, Shapes, Status, Tag, flag,
+};
 use crate::run::back_end::OpenOptions;
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::files::FILE_BYTES_MAX;
@@ -33,6 +35,7 @@ use crate::run::trust;
 use crate::run::what_if::{self, Stopwatch};
 use crate::run::{CountRequest, RunError, RunErrorKind, Runner, caught};
 use crate::simulate::Schedule;
+use crate::store;
 use crate::units::grouped_text;
 
 /// The path that stands for standard input.
@@ -127,15 +130,17 @@ fn read_description(
     arguments: &ProfileArguments,
 ) -> Result<(String, Description), Failure> {
     let file = path.display().to_string();
-    let description = Description::parse(&file, &read_text(path)?).map_err(|error| {
-        let shader = arguments.shader.display();
-        let mut message = error.to_string();
-        if message.contains("invalid type: map, expected a sequence") {
-            message += "\nlists of tables have two brackets: [[buffers]], [[dispatches]]";
-        }
-        message += &format!("\n`lanescope profile --init {shader}` writes a file to start from");
-        Failure::message(Exit::BadInput, message)
-    })?;
+    let description =
+        Description::parse_launch_file(&file, &read_text(path)?).map_err(|error| {
+            let shader = arguments.shader.display();
+            let mut message = error.to_string();
+            if message.contains("invalid type: map, expected a sequence") {
+                message += "\nlists of tables have two brackets: [[buffers]], [[dispatches]]";
+            }
+            message +=
+                &format!("\n`lanescope profile --init {shader}` writes a file to start from");
+            Failure::message(Exit::BadInput, message)
+        })?;
     let options =
         [("--entry", arguments.entry.is_some()), ("--workgroups", arguments.workgroups.is_some())];
     for (option, given) in options {
@@ -163,10 +168,26 @@ fn launch(request: &ProfileRequest, arguments: &ProfileArguments) -> Result<Laun
     let prepared =
         caught("preparation", &request.file, || Ok(prepare_affordable(request, &mut read)));
     match prepared {
-        Ok(Ok(prepared)) => Ok(prepared.launch),
+        Ok(Ok(prepared)) => check_memory(prepared.launch, arguments.memory_max),
         Ok(Err(error)) => Err(to_failure(error, request)),
         Err(panic) => Err(Failure::message(Exit::PartFailed, panic.to_string())),
     }
+}
+
+/// Refuses a launch whose buffers take more mebibytes than they may, before any is made.
+fn check_memory(launch: Launch, mebibytes_max: u64) -> Result<Launch, Failure> {
+    let bytes_max = mebibytes_max.saturating_mul(1 << 20);
+    let bytes = launch.buffers.iter().fold(0_u64, |sum, buffer| sum.saturating_add(buffer.size));
+    let largest = launch.buffers.iter().max_by_key(|buffer| buffer.size);
+    let Some(largest) = largest.filter(|_| bytes > bytes_max) else { return Ok(launch) };
+    let message = format!(
+        "{}: the buffers take {bytes} bytes, `{}` alone {}; at most {bytes_max} ({})",
+        launch.file,
+        largest.name,
+        largest.size,
+        hint(Limit { which: LimitOf::MemoryBytes, value: bytes_max })
+    );
+    Err(Failure::message(Exit::BadInput, message))
 }
 
 /// The failure of a shader that cannot be launched, with the options that help.
@@ -208,11 +229,7 @@ fn read_data(path: &Path) -> Result<Vec<u8>, String> {
     if !about.is_file() {
         return Err("it is no regular file".to_owned());
     }
-    if about.len() > FILE_BYTES_MAX {
-        let bytes = about.len();
-        return Err(format!("it has {bytes} bytes, over the limit of {FILE_BYTES_MAX}"));
-    }
-    std::fs::read(path).map_err(|error| error.to_string())
+    store::read_file(path, FILE_BYTES_MAX).map_err(|error| error.to_string())
 }
 
 /// Reads a text file, or standard input where the path is `-`.
@@ -234,14 +251,8 @@ fn read_text(path: &Path) -> Result<String, Failure> {
     let problem = |what: String| {
         Failure::message(Exit::BadInput, format!("{} cannot be read: {what}", path.display()))
     };
-    // A pipe may be read, but says no length; a device need not end.
-    let file = std::fs::File::open(path).map_err(|error| problem(error.to_string()))?;
-    let mut bytes = Vec::new();
-    let read = file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| problem(error.to_string()))?;
-    if bytes.len() as u64 > TEXT_BYTES_MAX {
-        return Err(problem(format!("it has over {TEXT_BYTES_MAX} bytes, the limit")));
-    }
+    let bytes =
+        store::read_file(path, TEXT_BYTES_MAX).map_err(|error| problem(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| {
         match foreign::bytes(&path.display().to_string(), error.as_bytes()) {
             Some(known) => Failure::message(Exit::BadInput, known),
@@ -268,7 +279,7 @@ fn init(request: &ProfileRequest, shader: &Path) -> Result<Exit, Failure> {
         Failure::message(Exit::BadInput, message)
     })?;
     file.write_all(text.as_bytes())?;
-    let stderr = &mut anstream::stderr();
+    let stderr = &mut screen::stderr();
     writeln!(stderr, "Launch file: {}", path.display())?;
     writeln!(
         stderr,
@@ -294,7 +305,7 @@ fn warn_of_size(launch: &Launch, choices: &[Choice]) -> Result<(), Failure> {
         let invocations = sizes.into_iter().fold(1, u64::saturating_mul);
         if simulated && invocations >= INVOCATIONS_MANY {
             writeln!(
-                anstream::stderr(),
+                screen::stderr(),
                 "{}: {} invocations may take a simulator minutes; --n makes it fewer",
                 dispatch.entry_point,
                 grouped_text(invocations.into())
@@ -321,7 +332,9 @@ fn count(
     };
     let here = OpenOptions {
         steps_max: arguments.steps,
+        operations_max: arguments.operations,
         strict: arguments.strict,
+        memory_bytes_max: arguments.memory_max.saturating_mul(1 << 20),
         ..OpenOptions::usual(false)
     };
     // A shader that cannot be used is reported when it is counted.
@@ -366,6 +379,7 @@ fn count_schedules(
     for seed in 1..=arguments.schedules {
         watch.doing(&format!("{id}: schedule {seed} of {}", arguments.schedules));
         let simulator = SimulatorRunner::new(width, arguments.steps);
+        let simulator = simulator.operations_max(arguments.operations);
         let schedule = Schedule::Shuffled { seed };
         let mut simulator = simulator.strict(arguments.strict).schedule(schedule, None);
         let results = simulator.count_once(launch, &request).and_then(|counted| {
@@ -410,7 +424,8 @@ fn count_shapes(
         Shapes { refused: Some(why.to_owned()), tried: Vec::new() }
     } else {
         let operations = analyze::Work::from_measurement(last).subgroup_operations;
-        let mut simulator = SimulatorRunner::new(width, arguments.steps).strict(arguments.strict);
+        let simulator = SimulatorRunner::new(width, arguments.steps).strict(arguments.strict);
+        let mut simulator = simulator.operations_max(arguments.operations);
         let operations = u64::try_from(operations).unwrap_or(u64::MAX);
         shapes::try_shapes(&mut simulator, launch, operations)
     });
@@ -501,7 +516,7 @@ fn finish(
         Some(profile) => Some(render::profile_page(&folder, profile, run)?),
         None => None,
     };
-    let stderr = &mut anstream::stderr();
+    let stderr = &mut screen::stderr();
     tell_findings(run, stderr)?;
     let out_of_bounds =
         |flag: &Flag| matches!(flag.tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds);

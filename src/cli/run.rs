@@ -11,7 +11,7 @@ use super::catalogue;
 use super::failure::{Exit, Failure, with_hint};
 use super::plan::plan;
 use super::watch::{RESULT_FILE, Watch, begin_run};
-use super::{export, render};
+use super::{export, render, screen};
 use crate::analyze;
 use crate::present::fit::fold;
 use crate::present::{self, Section, count_text, terminal_columns};
@@ -56,7 +56,7 @@ fn finish(
         export::markdown(&summary, path, out)?;
     }
     let page = render::write(&folder, std::slice::from_ref(run), &[])?;
-    let stderr = &mut anstream::stderr();
+    let stderr = &mut screen::stderr();
     writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
     writeln!(stderr, "Page:    {}", page.display())?;
     for measurement in &run.measurements {
