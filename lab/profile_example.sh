@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Writes docs/profile.md: a shader profiled, advice taken, compared, a gate; every block is what the
+# Writes docs/compare.md: a shader profiled, advice taken, compared, a gate; every block is what the
 # program printed. `lab/profile_example.sh [PROGRAM]`, in the repository's root.
 set -euo pipefail
 program=$(realpath "${1:-target/release/lanescope}")
-page=$PWD/docs/profile.md
+page=$PWD/docs/compare.md
 results=$(mktemp -d)
 trap 'rm -rf "$results"' EXIT
 export NO_COLOR=1 MESA_SHADER_CACHE_DISABLE=true

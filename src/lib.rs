@@ -60,9 +60,10 @@
 //! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | partition, shaders | wgpu |
 //! | [`store`] | results on disk, whole at every moment | units, record | – |
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side, what sorting gains | units, record, statistics, occupancy | – |
-//! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze | `comfy_table`, csv |
+//! | [`claims`] | the ledger of published claims, and what records say of each: rules, verdicts, the figures that decided; knows no kernel's name | units, record, kernel, occupancy, analyze | – |
+//! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze, claims | `comfy_table`, csv |
 //! | [`chart`] | figures → SVG | units, record, analyze, present | plotters |
-//! | [`report`] | records → one HTML page | units, record, analyze, present, chart | minijinja |
+//! | [`report`] | records → one HTML page | units, record, analyze, claims, present, chart | minijinja |
 //! | [`testing`] | a user's shader in a user's tests: counts on the simulator, assertions | units, simulate, record, kernel, run | – |
 //! | [`cli`] | the command line; what prints | all above | clap, anyhow |
 //! | `main` | starts the command line | cli | – |
@@ -73,7 +74,7 @@
 //! `lanescope-algorithms`; the rest is this package, which shows all of them under their names.
 //!
 //! Outside `src`: `shaders` holds every kernel, and the ledger of the claims that they test;
-//! `results/records` holds committed runs, and `results/README.md` what was found in them;
+//! `results/records` holds committed runs, and `docs/findings` what was found in them;
 //! `benches` measures the simulator.
 //!
 //! # Invariants
@@ -131,6 +132,7 @@ pub use lanescope_simt::{amd, instrument, layout, program, simulate, translate, 
 
 pub mod analyze;
 pub mod chart;
+pub mod claims;
 pub mod cli;
 #[cfg(test)]
 mod fixtures;

@@ -5,11 +5,13 @@
 //! | `src/**` | units: each module against hand-made values, snapshots, properties |
 //! | `tests/architecture` | who may use whom |
 //! | `tests/main.rs`, here | the program and the devices from outside, driver by driver |
+//! | `tests/claims` | the families that test claims: formulas at every width, figures of an audit, the command |
 //! | `tests/collectives/` | reductions, scans, softmax: every width, odd sizes, unfair schedules; the library's functions |
 //! | `tests/random/` | random programs on simulator and drivers, planted disagreements |
 //! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
 //! | `tests/cuda` | the CUDA translation: NVRTC compiles it for four architectures, snapshots; kernels in CUDA C++ |
 //! | `tests/grain` | the formulas of the family of grain, on every width and driver |
+//! | `tests/hostile` | hostile, huge and broken input: how it ends, what it writes, how its cost grows |
 //! | `tests/launches` | the catalogue launches and executes what it did before families became folders |
 //! | `tests/portable` | every text that lanescope has or writes as WGSL is taken by Chromium's compiler |
 //! | `tests/radv` | AMD's machine code from Mesa's compiler, executed: outputs, passes, lanes |
@@ -21,12 +23,14 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod claims;
 mod collectives;
 mod command;
 mod corpus;
 mod cuda;
 mod devices;
 mod grain;
+mod hostile;
 mod launches;
 mod portable;
 #[cfg(target_os = "linux")]
@@ -61,8 +65,10 @@ fn main() -> ExitCode {
     trials.extend(sorting::trials());
     trials.extend(launches::trials());
     trials.extend(grain::trials());
+    trials.extend(claims::trials());
     trials.extend(cuda::trials());
     trials.extend(portable::trials());
+    trials.extend(hostile::trials());
     #[cfg(target_os = "linux")]
     trials.extend(radv::trials());
     for driver in Driver::all() {

@@ -75,16 +75,17 @@ pub(super) fn efficiency(active: Option<f64>, width: Option<Width>) -> Option<Ra
 /// Returns the mean active lanes that follow from the blocks' expectations.
 ///
 /// A block's expected executions are its lanes over its expected mean; a block without an expectation
-/// is expected to be full. So the figure is Σ operations × lanes / Σ operations × (lanes / expected).
+/// is taken as it was counted. So the figure is Σ operations × lanes / Σ operations × executions.
 pub(super) fn active_lanes_mean_expected(measurement: &Measurement) -> Option<f64> {
-    let full = f64::from(measurement.subgroup_width?.lanes());
     let (mut lanes_sum, mut issues_sum, mut any) = (0.0, 0.0, false);
     for block in blocks(measurement) {
         any |= block.active_lanes_mean_expected.is_some();
         #[expect(clippy::cast_precision_loss, reason = "a mean is shown to a few digits")]
-        let lanes = block.operations as f64 * block.lanes.0 as f64;
-        lanes_sum += lanes;
-        issues_sum += lanes / block.active_lanes_mean_expected.unwrap_or(full);
+        let [operations, lanes, executions] =
+            [block.operations, block.lanes.0, block.executions.0].map(|it| it as f64);
+        lanes_sum += operations * lanes;
+        issues_sum +=
+            operations * block.active_lanes_mean_expected.map_or(executions, |mean| lanes / mean);
     }
     (any && issues_sum > 0.0).then(|| lanes_sum / issues_sum)
 }

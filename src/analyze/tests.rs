@@ -69,24 +69,24 @@ fn the_summary_reads_as_a_table() {
 }
 
 #[test]
-fn a_mean_is_weighted_by_operations_and_an_unlabelled_block_is_expected_full() {
+fn a_mean_is_weighted_by_operations_and_an_unlabelled_block_is_taken_as_counted() {
     let mut one = published_run().measurements[0].clone();
     let blocks = &mut one.dispatches[0].blocks;
     blocks.truncate(2);
-    // 2 operations, 10 executions of 32 lanes; 3 operations, 20 executions of 8 lanes.
+    // 2 operations, 10 executions of 20 lanes; 3 operations, 20 executions of 8 lanes.
     for (block, operations) in blocks.iter_mut().zip([2, 3]) {
         std::sync::Arc::make_mut(&mut block.code).operations = operations;
     }
-    (blocks[0].executions.0, blocks[0].lanes.0) = (10, 320);
+    (blocks[0].executions.0, blocks[0].lanes.0) = (10, 200);
     (blocks[1].executions.0, blocks[1].lanes.0) = (20, 160);
     blocks[1].active_lanes_mean_expected = Some(16.0);
     assert_eq!(
         Work::from_measurement(&one),
-        Work { subgroup_operations: 80, lane_operations: 1120 }
+        Work { subgroup_operations: 80, lane_operations: 880 }
     );
-    assert_eq!(counts::active_lanes_mean(&one), Some(14.0));
-    // Expected executions: 320 / 32 = 10 and 160 / 16 = 10, so 2·10 + 3·10 = 50 slots.
-    assert_eq!(counts::active_lanes_mean_expected(&one), Some(1120.0 / 50.0));
+    assert_eq!(counts::active_lanes_mean(&one), Some(11.0));
+    // Executions: 10 as counted, and 160 / 16 = 10 expected, so 2·10 + 3·10 = 50.
+    assert_eq!(counts::active_lanes_mean_expected(&one), Some(880.0 / 50.0));
     one.dispatches[0].blocks[1].active_lanes_mean_expected = None;
     assert_eq!(counts::active_lanes_mean_expected(&one), None);
 }

@@ -131,7 +131,8 @@ fn panel(run: &Run, measurement: &Measurement) -> Option<TracePanel> {
     if measurement.status != Status::Ok || !is_simulated(run, measurement) {
         return None;
     }
-    let Trace { dispatch, workgroup, subgroup, blocks, active } = measurement.trace.as_ref()?;
+    let Trace { dispatch, workgroup, subgroup, blocks, active, spread: _ } =
+        measurement.trace.as_ref()?;
     let dispatch = measurement.dispatches.get(*dispatch)?;
     let mut steps: Vec<(u64, u128)> = Vec::new();
     let mut left = TRACE_OPERATIONS;

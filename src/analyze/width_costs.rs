@@ -251,6 +251,8 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     let most = kernels
         .values()
         .flatten()
+        // Of equals the first counts.
+        .rev()
         .max_by(|(_, a), (_, b)| a.ratio.total_cmp(&b.ratio))
         .filter(|(_, ratio)| ratio.ratio >= DEARER_MIN);
     let mut sentences = Vec::new();
@@ -314,13 +316,19 @@ fn grain_sentence(grain: &GrainNote, beside: &str, mut along: Vec<(f64, f64)>) -
     let most = most.filter(|(_, ratio)| *ratio >= DEARER_MIN);
     match most {
         None => format!("{begins}: 64 lanes cost as much as 32 at {of} {others}."),
-        Some((at, ratio)) if others.is_empty() => format!(
-            "{begins}: 64 lanes cost more than 32 at {of} {dearer}; {ratio:.2} times as much at {at}."
-        ),
-        Some((at, ratio)) => format!(
-            "{begins}: 64 lanes cost more than 32 at {of} {dearer}; {ratio:.2} times as much at {at}. \
-             They cost as much at {others}."
-        ),
+        Some((at, ratio)) => {
+            let dear = if dearer == at.to_string() {
+                format!("{begins}: 64 lanes cost {ratio:.2} times as much as 32 at {of} {at}")
+            } else {
+                format!(
+                    "{begins}: 64 lanes cost more than 32 at {of} {dearer}, {ratio:.2} times as much \
+                     at {at}"
+                )
+            };
+            let alike =
+                if others.is_empty() { String::new() } else { format!("; as much at {others}") };
+            format!("{dear}{alike}.")
+        }
     }
 }
 

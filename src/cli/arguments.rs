@@ -58,6 +58,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Compare two result files, or two shaders: the whole, dispatches, functions, lines
     Compare(CompareArguments),
+    /// Say what published claims are worth on the devices here, or by records
+    Claims(ClaimsArguments),
     /// Work out how many workgroups a core holds from registers, workgroup memory and size
     Occupancy(OccupancyArguments),
     /// Print a completion script for a shell
@@ -70,6 +72,42 @@ pub(crate) enum Command {
     /// Own a device for a parent process; speaks JSON lines on standard input and output
     #[command(hide = true)]
     Worker,
+}
+
+/// Arguments of `claims`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ClaimsArguments {
+    /// Claims, or families of claims, by their ids; the whole ledger where left out
+    #[arg(value_name = "ID|FAMILY")]
+    pub(crate) claims: Vec<String>,
+    /// Judge these records, and tables as CSV, and run nothing; a folder stands for all that it holds
+    #[arg(long, value_name = "RECORD", num_args = 1..)]
+    pub(crate) from: Vec<PathBuf>,
+    /// Device: `sim:32`, `wgpu:0`, `wgpu:<part of the name>`, `all`; may be repeated
+    #[arg(short, long, value_name = "ID", conflicts_with = "from")]
+    pub(crate) device: Vec<String>,
+    /// A small n, the same on every device, and a fifth of the time
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) quick: bool,
+    /// Seconds that timing may take in all; 120, or 12 with --quick
+    #[arg(long, value_name = "SECONDS", conflicts_with = "from")]
+    pub(crate) budget: Option<f64>,
+    /// On `cuda:N`, read hardware counters too, for claims about them
+    #[arg(long, conflicts_with = "from")]
+    pub(crate) counters: bool,
+    /// Folder for the result file and the page, which must not hold a result yet; a new folder under
+    /// `lanescope-results` where left out
+    #[arg(short, long, value_name = "DIR", conflicts_with = "from")]
+    pub(crate) out: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long, conflicts_with_all = ["csv", "markdown"])]
+    pub(crate) json: bool,
+    /// Print CSV, a row a claim
+    #[arg(long, conflicts_with = "markdown")]
+    pub(crate) csv: bool,
+    /// Print Markdown, folded by family
+    #[arg(long)]
+    pub(crate) markdown: bool,
 }
 
 /// Arguments of `occupancy`.
@@ -110,7 +148,8 @@ pub(crate) struct RunArguments {
     /// A small n, the same on every device, and a fifth of the time
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Seconds that timing may take in all; 30, or 6 with --quick
+    /// Seconds that timing may take in all; 30, or 6 with --quick. Counting comes before, and is not
+    /// within them
     #[arg(long, value_name = "SECONDS")]
     pub(crate) budget: Option<f64>,
     /// Operations that a simulated subgroup may execute before it is stopped
@@ -121,6 +160,14 @@ pub(crate) struct RunArguments {
         value_parser = count::parse
     )]
     pub(crate) steps: u64,
+    /// Operations that all simulated subgroups of a launch may execute together before it is stopped
+    #[arg(
+        long,
+        default_value_t = crate::run::simulator::OPERATIONS_MAX,
+        value_name = "N",
+        value_parser = count::parse
+    )]
+    pub(crate) operations: u64,
     /// Mebibytes that a kernel's buffers may take on simulators before it is refused
     #[arg(
         long,
@@ -208,6 +255,18 @@ pub(crate) struct LaunchArguments {
     /// Operations that a simulated subgroup may execute before it is stopped
     #[arg(long, default_value_t = 1 << 26, value_name = "N", value_parser = count::parse)]
     pub(crate) steps: u64,
+    /// Operations that all simulated subgroups of a launch may execute together before it is stopped
+    #[arg(
+        long,
+        default_value_t = crate::run::simulator::OPERATIONS_MAX,
+        value_name = "N",
+        value_parser = count::parse
+    )]
+    pub(crate) operations: u64,
+    /// Mebibytes that the shader's buffers may take before it is refused; preparing and checking a launch
+    /// takes up to three times as many
+    #[arg(long, default_value_t = 640, value_name = "MIB")]
+    pub(crate) memory_max: u64,
     /// Seconds without a word from a device after which its process is ended
     #[arg(long, default_value_t = crate::run::worker::SILENCE_MAX.as_secs(), value_name = "SECONDS")]
     pub(crate) time_limit: u64,

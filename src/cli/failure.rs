@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use crate::record::{Limit, LimitOf};
 
-/// The exit codes, as README lists them.
+/// The exit codes, as `docs/run.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Everything was done.
@@ -55,6 +55,7 @@ impl Failure {
 pub(crate) fn hint(limit: Limit) -> &'static str {
     match limit.which {
         LimitOf::Steps => "--steps raises it",
+        LimitOf::Operations => "--operations raises it",
         LimitOf::MemoryBytes => "--memory-max raises it",
         LimitOf::SilenceSeconds => "--time-limit waits longer",
     }

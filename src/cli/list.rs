@@ -19,7 +19,8 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
     let catalogue = catalogue::read(arguments.shaders.as_deref())?;
     let kernels = catalogue::choose(&catalogue, &arguments.kernels)?;
     if arguments.json {
-        let kernels: Vec<_> = kernels.iter().map(|kernel| describe(kernel)).collect();
+        let kernels = kernels.iter().map(|kernel| describe(kernel));
+        let kernels = kernels.collect::<Result<Vec<_>, Failure>>()?;
         serde_json::to_writer_pretty(&mut *out, &kernels).map_err(Failure::bad_input)?;
         writeln!(out)?;
         return Ok(Exit::Done);
@@ -57,14 +58,17 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
             let beyond = beyond_defaults(kernel)?;
             if !beyond.is_empty() {
                 let beyond = beyond.join(", ");
-                tell(&format!("needs more than WebGPU promises everywhere: {beyond}"))?;
+                tell(&format!(
+                    "needs more than WebGPU promises everywhere: {beyond}; counting takes one storage buffer more"
+                ))?;
             }
         }
     }
     Ok(Exit::Done)
 }
 
-/// What a kernel takes beyond WebGPU's defaults at its default point on a GPU, in words.
+/// What a kernel takes beyond WebGPU's defaults at its default point on a GPU, in words; counting adds
+/// a storage buffer to it.
 fn beyond_defaults(kernel: &Kernel) -> Result<Vec<String>, Failure> {
     if kernel.language == KernelLanguage::Cuda {
         return Ok(Vec::new());
@@ -87,9 +91,9 @@ fn values(parameter: &format::Parameter) -> String {
     format!("{one}{}; {default}", parameter.allowed_text(parameter.default.any()))
 }
 
-fn describe(kernel: &Kernel) -> serde_json::Value {
+fn describe(kernel: &Kernel) -> Result<serde_json::Value, Failure> {
     let description = &kernel.description;
-    json!({
+    Ok(json!({
         "kernel": kernel.id,
         "question": description.question,
         "language": kernel.language.extension(),
@@ -100,5 +104,6 @@ fn describe(kernel: &Kernel) -> serde_json::Value {
             "allowed": parameter.allowed_text(parameter.default.any()),
         }))).collect::<serde_json::Map<_, _>>(),
         "claims": description.claims,
-    })
+        "beyond_webgpu_defaults": beyond_defaults(kernel)?,
+    }))
 }

@@ -36,8 +36,13 @@ pub(super) fn run(
         (false, true) => Some(Method::Estimated),
         (false, false) => None,
     };
-    let here =
-        OpenOptions { steps_max: how.steps, strict: how.strict, ..OpenOptions::usual(false) };
+    let here = OpenOptions {
+        steps_max: how.steps,
+        operations_max: how.operations,
+        strict: how.strict,
+        memory_bytes_max: how.memory_max.saturating_mul(1 << 20),
+        ..OpenOptions::usual(false)
+    };
     let timed = choice.is_device() && !how.no_timing;
     let launches = groups.iter().flatten();
     // A shader that cannot be used is reported when it is counted.

@@ -9,6 +9,7 @@ mod annotate;
 mod arguments;
 mod axis;
 mod catalogue;
+mod claims;
 mod compare;
 mod count;
 mod devices;
@@ -27,6 +28,7 @@ mod render;
 mod report;
 mod run;
 mod shader;
+mod screen;
 mod watch;
 
 use std::io::{self, Write};
@@ -53,7 +55,13 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What the program takes on its command line, for whoever lists it.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
 fn run_program() -> ExitCode {
+    limit_threads();
     let arguments = Arguments::parse();
     match dispatch(arguments) {
         Ok(exit) => exit.into(),
@@ -61,7 +69,7 @@ fn run_program() -> ExitCode {
             if broken_pipe(&failure.error) {
                 return Exit::Done.into();
             }
-            let mut stderr = anstream::stderr();
+            let mut stderr = screen::stderr();
             // Nothing is left to tell it to when standard error is closed.
             let _ = writeln!(stderr, "lanescope: {}", chain(&failure.error));
             failure.exit.into()
@@ -69,8 +77,23 @@ fn run_program() -> ExitCode {
     }
 }
 
+/// The variable that says how many threads there are.
+const THREADS: &str = "RAYON_NUM_THREADS";
+
+/// Threads at most: more would only wait for one another.
+const THREADS_MAX: usize = 256;
+
+/// Sees to it that a number of threads that no machine has costs nothing.
+fn limit_threads() {
+    let asked = std::env::var(THREADS).ok().and_then(|asked| asked.parse().ok());
+    if asked.is_some_and(|asked: usize| asked > THREADS_MAX) {
+        // It fails where threads were started already, and none was.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(THREADS_MAX).build_global();
+    }
+}
+
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = screen::stdout();
     match arguments.command {
         None => run::run(&arguments.run, &mut out),
         Some(Command::Run(arguments)) => run::run(&arguments, &mut out),
@@ -80,6 +103,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Command::List(arguments)) => list::list(&arguments, &mut out),
         Some(Command::Report(arguments)) => report::report(&arguments, &mut out),
         Some(Command::Compare(arguments)) => compare::compare(&arguments, &mut out),
+        Some(Command::Claims(arguments)) => claims::claims(&arguments, &mut out),
         Some(Command::Occupancy(arguments)) => occupancy::occupancy(&arguments, &mut out),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Arguments::command(), "lanescope", &mut out);
@@ -90,7 +114,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
         Some(Command::Worker) => {
-            worker::serve(&mut io::stdin().lock(), &mut out)?;
+            worker::serve()?;
             Ok(Exit::Done)
         }
     }

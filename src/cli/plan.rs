@@ -32,6 +32,9 @@ pub(super) struct RunPlan<'a> {
     catalogue: &'a Catalogue,
     kernels: Vec<&'a Kernel>,
     points: Vec<BTreeMap<String, Value>>,
+    /// Launches that are asked for one by one, in groups that are compared; nothing where kernels run at their
+    /// own points.
+    asked: Option<Vec<Vec<Asked>>>,
     seed: u64,
     quick: bool,
     devices: Vec<Choice>,
@@ -47,6 +50,40 @@ pub(super) struct RunPlan<'a> {
     seeds: u32,
     /// What is left out and why, a sentence each.
     pub(super) told: Vec<String>,
+}
+
+/// One launch that is asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Asked {
+    /// The kernel.
+    pub(super) kernel: String,
+    /// What is chosen of its parameters.
+    pub(super) point: BTreeMap<String, Value>,
+    /// Whether every point that the kernel has by itself is asked for.
+    pub(super) own_points: bool,
+    /// The devices that it is asked of.
+    pub(super) of: AskedOf,
+}
+
+/// Which devices a launch is asked of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum AskedOf {
+    /// Every one.
+    All,
+    /// Those that have times.
+    Timed,
+    /// GPUs.
+    Gpus,
+}
+
+impl Asked {
+    fn is_asked_of(&self, device: &Choice) -> bool {
+        match self.of {
+            AskedOf::All => true,
+            AskedOf::Timed => device.is_device(),
+            AskedOf::Gpus => device.is_device() && device.class(false) == DeviceClass::Gpu,
+        }
+    }
 }
 
 /// Resolves arguments: whatever is wrong with them is found before a launch runs.
@@ -81,6 +118,7 @@ pub(super) fn plan<'a>(
         catalogue,
         kernels,
         points,
+        asked: None,
         seed: arguments.seed,
         quick: arguments.quick,
         simulates_beside: !asked && !arguments.no_counting,
@@ -88,6 +126,7 @@ pub(super) fn plan<'a>(
         devices,
         here: OpenOptions {
             steps_max: arguments.steps,
+            operations_max: arguments.operations,
             strict: arguments.strict,
             memory_bytes_max: arguments.memory_max.saturating_mul(1 << 20),
             ..OpenOptions::usual(false)
@@ -123,6 +162,11 @@ fn session_options(
 }
 
 impl RunPlan<'_> {
+    /// The same plan for launches that are asked for one by one. Simulators take the sizes of a quick run.
+    pub(super) fn asking(self, asked: Vec<Vec<Asked>>) -> Self {
+        Self { asked: Some(asked), ..self }
+    }
+
     /// What a record says of the kernels.
     pub(super) fn notes(&self) -> BTreeMap<String, KernelNote> {
         let note = |kernel: &Kernel| (kernel.id.clone(), kernel.description.note());
@@ -151,8 +195,11 @@ impl RunPlan<'_> {
                 continue;
             }
             let sizes = self.sizes(&device, gpu);
-            let mut groups = groups::groups(&able, &self.points, sizes, self.seed)?;
-            groups.extend(self.surveyed(&device));
+            let mut groups = match &self.asked {
+                Some(asked) => self.asked_of(&device, asked, sizes, listener),
+                None => groups::groups(&able, &self.points, sizes, self.seed)?,
+            };
+            groups.extend(self.survey_launches(&device));
             self.run_device(&device, &groups, recording, listener);
             if listener.has_failed() {
                 break;
@@ -167,9 +214,39 @@ impl RunPlan<'_> {
         Ok(())
     }
 
+    /// The launches that are asked of a device; what a kernel does not take there is told.
+    fn asked_of(
+        &self,
+        device: &Choice,
+        asked: &[Vec<Asked>],
+        sizes: Sizes,
+        listener: &mut dyn Listener,
+    ) -> Vec<Vec<Launch>> {
+        let mut launches = |one: &Asked| -> Vec<Launch> {
+            let mut known = self.kernels.iter().filter(|kernel| kernel.id == one.kernel);
+            let Some(kernel) = known.next() else { return Vec::new() };
+            if !device.speaks(kernel.language) || !one.is_asked_of(device) {
+                return Vec::new();
+            }
+            let found = if one.own_points {
+                groups::groups(&[kernel], std::slice::from_ref(&one.point), sizes, self.seed)
+                    .map(|groups| groups.into_iter().flatten().collect())
+            } else {
+                let launch = kernel.launch(sizes.class_for(kernel), &one.point, self.seed);
+                launch.map(|launch| vec![launch]).map_err(Failure::bad_input)
+            };
+            found.unwrap_or_else(|failure| {
+                listener.message(&format!("{}: left out: {}", device.id(), failure.error));
+                Vec::new()
+            })
+        };
+        let groups = asked.iter().map(|group| group.iter().flat_map(&mut launches).collect());
+        groups.filter(|group: &Vec<Launch>| !group.is_empty()).collect()
+    }
+
     /// Where the default set is run, the launches by which the catalogue's other kernels are compared
     /// across widths: on the two simulators that are compared.
-    fn surveyed(&self, device: &Choice) -> Vec<Vec<Launch>> {
+    fn survey_launches(&self, device: &Choice) -> Vec<Vec<Launch>> {
         if !self.surveys || !is_compared(device) {
             return Vec::new();
         }
@@ -183,6 +260,7 @@ impl RunPlan<'_> {
     /// The sizes of a device's launches.
     fn sizes(&self, device: &Choice, gpu: bool) -> Sizes {
         let class = match (self.quick, gpu) {
+            _ if self.asked.is_some() && device.is_simulator() => DeviceClass::Quick,
             // Beside a GPU the simulator runs the GPU's sizes, or nothing could be compared.
             (false, true) if !device.is_device() => DeviceClass::Gpu,
             (quick, _) => device.class(quick),
@@ -214,14 +292,14 @@ impl RunPlan<'_> {
         let sizes = self.sizes(device, gpu);
         let options = RunOptions {
             session: self.options,
-            seeded: &|launch| self.seeded(device, sizes, launch),
+            seeded: &|launch| self.launches_of_seeds(device, sizes, launch),
         };
         recording.run_device_seeded(&device.id(), &mut open, groups, &options, listener);
     }
 
     /// The launches whose counts say what other seeds make of one: on the two simulators that are
     /// compared, and at the sizes of CPU drivers at most.
-    fn seeded(&self, device: &Choice, sizes: Sizes, launch: &Launch) -> Vec<Launch> {
+    fn launches_of_seeds(&self, device: &Choice, sizes: Sizes, launch: &Launch) -> Vec<Launch> {
         if !is_compared(device) || !launch.depends_on_seed() {
             return Vec::new();
         }

@@ -13,7 +13,7 @@ use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure, chain};
 use super::run::{complain, exit, tell_missing};
 use super::watch::{RESULT_FILE, Watch, begin_run};
-use super::{compare, export, marks, measuring, render, shader};
+use super::{compare, export, marks, measuring, render, screen, shader};
 use crate::analyze::{self, Condition, DeviceProfile, Mark, Profile};
 use crate::kernel::{Catalogue, Launch};
 use crate::present::{self, terminal_columns};
@@ -144,7 +144,7 @@ fn prepare(shaders: &[PathBuf], how: &LaunchArguments) -> Result<(Vec<Job>, bool
             Err(failure) if shaders.len() == 1 => return Err(failure),
             Err(failure) => {
                 let (path, why) = (path.display(), chain(&failure.error));
-                writeln!(anstream::stderr(), "{path} is left out: {why}")?;
+                writeln!(screen::stderr(), "{path} is left out: {why}")?;
                 last = Some(failure);
             }
         }
@@ -183,7 +183,7 @@ fn init(request: &ProfileRequest, shader: &Path) -> Result<Exit, Failure> {
         Failure::message(Exit::BadInput, message)
     })?;
     file.write_all(text.as_bytes())?;
-    let stderr = &mut anstream::stderr();
+    let stderr = &mut screen::stderr();
     writeln!(stderr, "Launch file: {}", path.display())?;
     writeln!(
         stderr,
@@ -214,6 +214,7 @@ fn count_schedules(
     for seed in 1..=arguments.schedules {
         watch.doing(&format!("{id}: schedule {seed} of {}", arguments.schedules));
         let simulator = SimulatorRunner::new(width, arguments.how.steps);
+        let simulator = simulator.operations_max(arguments.how.operations);
         let schedule = Schedule::Shuffled { seed };
         let mut simulator = simulator.strict(arguments.how.strict).schedule(schedule, None);
         let results = simulator.count_once(launch, &request).and_then(|counted| {
@@ -262,6 +263,7 @@ fn count_shapes(
         let operations = analyze::Work::from_measurement(last).subgroup_operations;
         let mut simulator =
             SimulatorRunner::new(width, arguments.how.steps).strict(arguments.how.strict);
+        simulator = simulator.operations_max(arguments.how.operations);
         let operations = u64::try_from(operations).unwrap_or(u64::MAX);
         shapes::try_shapes(&mut simulator, launch, operations)
     });
@@ -352,7 +354,7 @@ fn finish(
     out.flush()?;
     export(&profiles, run, &violations, arguments, out)?;
     let pages = render::profile_pages(&folder, &profiles, run)?;
-    let stderr = &mut anstream::stderr();
+    let stderr = &mut screen::stderr();
     tell_findings(run, stderr)?;
     let out_of_bounds =
         |flag: &Flag| matches!(flag.tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds);

@@ -8,14 +8,16 @@ use std::path::{Path, PathBuf};
 
 use super::arguments::LaunchArguments;
 use super::devices::Choice;
-use super::failure::{Exit, Failure};
-use super::foreign;
+use super::failure::{Exit, Failure, hint};
+use super::{foreign, screen};
 use crate::kernel::{Description, Launch, Workgroups};
 use crate::program::ProgramError;
+use crate::record::{Limit, LimitOf};
 use crate::run::caught;
 use crate::run::profile::files::FILE_BYTES_MAX;
 use crate::run::profile::pilot::prepare_affordable;
 use crate::run::profile::{Prepared, ProfileError, ProfileRequest};
+use crate::store;
 use crate::units::grouped_text;
 
 /// The path that stands for standard input.
@@ -83,7 +85,7 @@ fn read_description(
     how: &LaunchArguments,
 ) -> Result<(String, Description), Failure> {
     let file = path.display().to_string();
-    let description = Description::parse(&file, &read_text(path)?).map_err(|error| {
+    let description = Description::parse_launch_file(&file, &read_text(path)?).map_err(|error| {
         let shader = shader.display();
         let mut message = error.to_string();
         if message.contains("invalid type: map, expected a sequence") {
@@ -125,10 +127,27 @@ pub(super) fn prepare(
     let prepared =
         caught("preparation", &request.file, || Ok(prepare_affordable(request, &mut read)));
     match prepared {
-        Ok(Ok(prepared)) => Ok(prepared),
+        Ok(Ok(prepared)) => check_memory(prepared, how.memory_max),
         Ok(Err(error)) => Err(to_failure(error, request)),
         Err(panic) => Err(Failure::message(Exit::PartFailed, panic.to_string())),
     }
+}
+
+/// Refuses a launch whose buffers take more mebibytes than they may, before any is made.
+fn check_memory(prepared: Prepared, mebibytes_max: u64) -> Result<Prepared, Failure> {
+    let launch = &prepared.launch;
+    let bytes_max = mebibytes_max.saturating_mul(1 << 20);
+    let bytes = launch.buffers.iter().fold(0_u64, |sum, buffer| sum.saturating_add(buffer.size));
+    let largest = launch.buffers.iter().max_by_key(|buffer| buffer.size);
+    let Some(largest) = largest.filter(|_| bytes > bytes_max) else { return Ok(prepared) };
+    let message = format!(
+        "{}: the buffers take {bytes} bytes, `{}` alone {}; at most {bytes_max} ({})",
+        launch.file,
+        largest.name,
+        largest.size,
+        hint(Limit { which: LimitOf::MemoryBytes, value: bytes_max })
+    );
+    Err(Failure::message(Exit::BadInput, message))
 }
 
 /// The failure of a shader that cannot be launched, with the options that help.
@@ -170,11 +189,7 @@ fn read_data(path: &Path) -> Result<Vec<u8>, String> {
     if !about.is_file() {
         return Err("it is no regular file".to_owned());
     }
-    if about.len() > FILE_BYTES_MAX {
-        let bytes = about.len();
-        return Err(format!("it has {bytes} bytes, over the limit of {FILE_BYTES_MAX}"));
-    }
-    std::fs::read(path).map_err(|error| error.to_string())
+    store::read_file(path, FILE_BYTES_MAX).map_err(|error| error.to_string())
 }
 
 /// Reads a text file, or standard input where the path is `-`.
@@ -196,14 +211,8 @@ fn read_text(path: &Path) -> Result<String, Failure> {
     let problem = |what: String| {
         Failure::message(Exit::BadInput, format!("{} cannot be read: {what}", path.display()))
     };
-    // A pipe may be read, but says no length; a device need not end.
-    let file = std::fs::File::open(path).map_err(|error| problem(error.to_string()))?;
-    let mut bytes = Vec::new();
-    let read = file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| problem(error.to_string()))?;
-    if bytes.len() as u64 > TEXT_BYTES_MAX {
-        return Err(problem(format!("it has over {TEXT_BYTES_MAX} bytes, the limit")));
-    }
+    let bytes =
+        store::read_file(path, TEXT_BYTES_MAX).map_err(|error| problem(error.to_string()))?;
     String::from_utf8(bytes).map_err(|error| {
         match foreign::bytes(&path.display().to_string(), error.as_bytes()) {
             Some(known) => Failure::message(Exit::BadInput, known),
@@ -231,7 +240,7 @@ pub(super) fn warn_of_size(launch: &Launch, choices: &[Choice]) -> Result<(), Fa
         let invocations = sizes.into_iter().fold(1, u64::saturating_mul);
         if simulated && invocations >= INVOCATIONS_MANY {
             writeln!(
-                anstream::stderr(),
+                screen::stderr(),
                 "{}: {} invocations may take a simulator minutes; --n makes it fewer",
                 dispatch.entry_point,
                 grouped_text(invocations.into())

@@ -16,9 +16,6 @@ use crate::record::{Run, Value};
 
 static SHADERS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/shaders");
 
-/// The ledger of claims, as committed.
-const CLAIMS: &str = include_str!("../../shaders/claims.toml");
-
 /// What the files of parts that kernels share end in.
 const PART: &str = ".part.wgsl";
 
@@ -33,26 +30,6 @@ pub const SEED: u64 = 1;
 pub struct Catalogue {
     kernels: BTreeMap<String, Kernel>,
     families: BTreeMap<String, Family>,
-}
-
-/// A statement of the ledger of claims.
-#[derive(Clone, Debug, serde::Deserialize)]
-pub struct Claim {
-    /// Its id.
-    pub id: String,
-    /// The article's short name.
-    pub source: String,
-    /// What is claimed.
-    pub statement: String,
-    /// The family of experiments.
-    pub family: String,
-    /// What counting, or other articles, say against it.
-    pub doubt: Option<String>,
-}
-
-#[derive(serde::Deserialize)]
-struct Ledger {
-    claim: Vec<Claim>,
 }
 
 /// What class a device is of, where defaults differ.
@@ -374,17 +351,4 @@ pub fn near_matches<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) ->
     names.dedup();
     names.truncate(3);
     if names.is_empty() { String::new() } else { format!("; did you mean {}?", names.join(" or ")) }
-}
-
-/// The ledger of claims.
-///
-/// # Errors
-///
-/// toml's message, where the committed file is damaged; a test shows that it is not.
-pub fn claims() -> Result<Vec<Claim>, KernelError> {
-    let ledger: Ledger = toml::from_str(CLAIMS).map_err(|error| KernelError::Toml {
-        file: "claims.toml".to_owned(),
-        message: error.to_string(),
-    })?;
-    Ok(ledger.claim)
 }

@@ -27,6 +27,7 @@ pub mod formula;
 pub mod generate;
 pub mod launch;
 pub mod limits;
+mod lines;
 mod multisplit;
 pub mod names;
 mod note;
@@ -35,7 +36,7 @@ mod replacements;
 pub mod scalars;
 pub mod shape;
 
-pub use catalogue::{Catalogue, Claim, DeviceClass, SEED, claims, near_matches};
+pub use catalogue::{Catalogue, DeviceClass, SEED, near_matches};
 pub use described::{Kernel, KernelLanguage};
 pub use dispatches::{Dispatch, Native, Workgroups};
 pub use error::KernelError;

@@ -36,7 +36,8 @@ fn what_is_embedded_is_what_lies_on_disk() {
 
 #[test]
 fn every_kernel_names_known_claims_labels_references_and_baselines() {
-    let known: Vec<String> = claims().unwrap().into_iter().map(|claim| claim.id).collect();
+    let known: Vec<String> =
+        crate::claims::ledger().unwrap().into_iter().map(|claim| claim.id).collect();
     let catalogue = catalogue();
     for kernel in catalogue.all() {
         let id = &kernel.id;
@@ -75,7 +76,8 @@ fn every_kernel_names_known_claims_labels_references_and_baselines() {
 
 /// The lines of a kernel's own two files, of those that take more than [`LINES_MAX`]: long algorithms, and
 /// those that try many operations side by side. They may become fewer.
-const LONG: [(&str, usize); 11] = [
+const LONG: [(&str, usize); 13] = [
+    ("alignment/branch", 134),
     ("coalesced_group/reduction", 127),
     ("occupancy/latency_hiding", 163),
     ("occupancy/spilled", 140),
@@ -86,6 +88,7 @@ const LONG: [(&str, usize); 11] = [
     ("shuffle/operations", 140),
     ("softmax/rows", 126),
     ("softmax/subgroup", 142),
+    ("split/lanes", 130),
     ("vote/early_exit", 153),
 ];
 
@@ -293,50 +296,6 @@ fn every_launch_in_cuda_takes_the_parameters_that_its_text_has() {
     // The claims of these families that no kernel in WGSL can test, every one.
     for claim in ["lesson-match-volta", "mastery-coalesced-reduce", "mastery-grid-sync-deadlock"] {
         assert!(claims.contains(claim), "{claim}");
-    }
-}
-
-/// The claims on collectives: each is tested by a kernel, or `results/README.md` says what came of it.
-#[test]
-fn every_claim_on_collectives_is_tested_or_answered() {
-    const FAMILIES: [&str; 13] = [
-        "reductions",
-        "scan",
-        "softmax",
-        "shuffle-semantics",
-        "shuffle-latency",
-        "tiles",
-        "match",
-        "vote-semantics",
-        "vote-early-exit",
-        "participation-mask",
-        "occupancy",
-        "latency-hiding",
-        "coalescing",
-    ];
-    // What no kernel can show: of compilers, of the CUDA runtime, of another's library.
-    let answered = [
-        "lesson-cg-compiler",
-        "lesson-sync-needs-volta",
-        "mastery-flash-occupancy",
-        "mastery-occ-api",
-        "mastery-shfl-cc30",
-    ];
-    let catalogue = Catalogue::embedded().unwrap();
-    let tested: std::collections::BTreeSet<&String> =
-        catalogue.all().flat_map(|kernel| &kernel.description.claims).collect();
-    let claims = claims().unwrap();
-    let of_families = || claims.iter().filter(|claim| FAMILIES.contains(&claim.family.as_str()));
-    assert_eq!(of_families().count(), 85);
-    let mut left: Vec<&str> = of_families()
-        .filter(|claim| !tested.contains(&claim.id))
-        .map(|claim| claim.id.as_str())
-        .collect();
-    left.sort_unstable();
-    assert_eq!(left, answered);
-    let results = include_str!("../../results/README.md");
-    for claim in answered {
-        assert!(results.contains(&format!("`{claim}`")), "{claim}");
     }
 }
 

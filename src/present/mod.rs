@@ -7,6 +7,7 @@
 
 mod before_after;
 mod cell;
+mod claims;
 mod condense;
 mod figures;
 pub mod fit;
@@ -20,6 +21,9 @@ mod width_costs;
 
 pub use before_after::{device_text, launch_comparison};
 pub use cell::{Cell, NONE, count_text, percent, workgroups};
+pub use claims::{
+    claims_counted, claims_markdown, claims_plain, claims_screen, claims_table, verdict_text,
+};
 pub use figures::{Drawing, Figure, figures};
 pub use flame::{FlameBox, flame_boxes, speedscope, totals};
 pub use table::{Align, Column, Table, terminal_columns, to_csv};

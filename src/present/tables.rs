@@ -10,7 +10,7 @@ use crate::analyze::{
     ModelRow, ModelTable, SideBySide, SideRow, Summary, SummaryRow, TimeRatio, parameters_text,
     short_name,
 };
-use crate::record::{Device, PeerRow, Run, Status};
+use crate::record::{Device, PeerRow, Published, Run, Status};
 use crate::units::{Nanoseconds, Ratio, Width};
 
 /// The most rows of a device's summary that are shown at once.
@@ -36,12 +36,14 @@ pub enum Section {
 /// Every table of a run, in the order in which they are shown.
 pub fn tables(run: &Run) -> Vec<(Section, Table)> {
     let mut found = vec![(Section::Devices, devices(&run.devices))];
+    for device in analyze::summary(run).devices.iter().filter(|device| !device.rows.is_empty()) {
+        for family in by_family(device) {
+            found.push((Section::Summary, summary(&family, ROWS_MAX)));
+        }
+    }
     let costs = analyze::width_costs(run);
     let of_widths = [kernel_costs(&costs), width_costs(&costs), machine_models(&costs)];
     found.extend(of_widths.into_iter().flatten().map(|table| (Section::Widths, table)));
-    for device in analyze::summary(run).devices.iter().filter(|device| !device.rows.is_empty()) {
-        found.push((Section::Summary, summary(device, ROWS_MAX)));
-    }
     for table in analyze::side_by_side(run) {
         found.push((Section::Instruments, side_by_side(&table)));
     }
@@ -58,6 +60,21 @@ pub fn tables(run: &Run) -> Vec<(Section, Table)> {
         found.push((Section::Crossovers, crossovers(table)));
     }
     found
+}
+
+/// The rows of a device by family, since families share few parameters; those that have a baseline first.
+fn by_family(device: &DeviceSummary) -> Vec<DeviceSummary> {
+    let mut families: Vec<DeviceSummary> = Vec::new();
+    for row in &device.rows {
+        let family = analyze::family(&row.kernel);
+        let known = families.iter_mut().find(|one| analyze::family(&one.rows[0].kernel) == family);
+        match known {
+            Some(one) => one.rows.push(row.clone()),
+            None => families.push(DeviceSummary { rows: vec![row.clone()], ..device.clone() }),
+        }
+    }
+    families.sort_by_key(|one| one.rows.iter().all(|row| row.baseline.is_none()));
+    families
 }
 
 /// The devices, a row each.
@@ -170,9 +187,7 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
         Cell::from_option(row.active_lanes_mean, Cell::Lanes),
         Cell::from_option(row.active_lanes_mean_expected, Cell::Lanes),
         Cell::from_option(row.active_lanes_mean_simulated, Cell::Lanes),
-        Cell::from_option(published, |figure| {
-            Cell::Lanes(figure.active_lanes_mean).with(figure.hardware.clone())
-        }),
+        Cell::from_option(published, |figure| published_cell(figure, row.active_lanes_mean)),
         Cell::from_option(row.efficiency, Cell::Percent),
         Cell::from_option(row.time, |time| Cell::Measured(time.median, time.interval, time.noise)),
         time_ratio(&row.time_ratio),
@@ -181,6 +196,21 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
         Cell::from_option(row.bandwidth.and_then(|found| found.copy_rate), Cell::Percent),
         Cell::Flags(flags),
     ]
+}
+
+/// How far a published mean of lanes may lie from what was counted before it is marked, as a share: machine code of
+/// the same kernels has up to 9 % more than their source.
+const PUBLISHED_SHARE_MAX: f64 = 0.1;
+
+/// A published mean of lanes, with a mark where what was counted contradicts it.
+fn published_cell(figure: &Published, counted: Option<f64>) -> Cell {
+    let published = figure.active_lanes_mean;
+    let off = |counted: f64| (published / counted - 1.0).abs() > PUBLISHED_SHARE_MAX;
+    if counted.is_some_and(off) {
+        let lanes = Cell::Lanes(published).to_text();
+        return Cell::text(format!("≠ {lanes}")).with(format!("{}, contradicted", figure.hardware));
+    }
+    Cell::Lanes(published).with(figure.hardware.clone())
 }
 
 /// A kernel's time over its baseline's.

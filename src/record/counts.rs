@@ -9,11 +9,21 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::{BlockId, Executions, Lanes, Parts};
+use crate::units::{BlockId, Executions, Lanes, Parts, Ratio};
+
+/// How unlike the subgroups of a dispatch are: the efficiency of each by itself, in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// How many subgroups were looked at: those of the first workgroups, and of others at even distances.
+    pub subgroups: u64,
+    /// The quantiles of efficiency, by percent: 0 is the least of them, 50 the median, 100 the greatest; below 10
+    /// lie the worst tenth of all.
+    pub efficiency_ratio_quantiles: BTreeMap<u32, Ratio>,
+}
 
 /// What the lanes of one subgroup did in its first operations, as the simulator saw it: a step for each block
 /// that it executed, until there were 256 operations.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trace {
     /// The dispatch, by its place in [`Measurement::dispatches`](super::Measurement::dispatches).
     pub dispatch: usize,
@@ -25,6 +35,9 @@ pub struct Trace {
     pub blocks: Vec<BlockId>,
     /// The active lanes of each step in hexadecimal: bit i is lane i.
     pub active: Vec<String>,
+    /// How unlike this dispatch's subgroups are; absent in older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
 }
 
 /// A basic block of a dispatch: what the program says of it, and its counts.
@@ -97,9 +110,14 @@ pub struct BlockCode {
 pub struct Flow {
     /// The function that the block lies in.
     pub function: String,
-    /// The constructs around the block in its function, outermost first; empty in the outermost body.
+    /// The constructs around the block in its function, outermost first, up to 256; empty in the
+    /// outermost body. A file leaves out those at the front that the block before has too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Enclosure>,
+    /// In a file, how many entries of `path` are left out, since they are those at the front of the
+    /// path of the block before in its table; 0 where absent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub path_shared: usize,
     /// The construct that ends right before the block in the same body: its lanes that did not
     /// leave come together here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -113,6 +131,12 @@ pub struct Flow {
     /// The functions that it calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<String>,
+}
+
+/// Whether a count is zero.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A construct around a block, and the part of it that the block lies in.

@@ -38,7 +38,7 @@ mod what_if;
 use counts::lines_of;
 pub use counts::{
     Block, BlockCode, BlockTotals, ConditionClass, ConstructPart, Enclosure, Flow, Leave, Line,
-    Trace,
+    Spread, Trace,
 };
 pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};

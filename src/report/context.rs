@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     analyze::{self, AgreementRow, Miss, Quantity, Summary, parameters_text},
-    chart,
+    chart, claims,
     present::{self, Cell, Section},
     record::{Output, PeerRow, Run, Status},
     units::Ratio,
@@ -45,6 +45,8 @@ pub(super) struct Context {
     /// Measurements whose lines are not among them.
     sources_left_out: usize,
     findings: Vec<FindingText>,
+    /// The published claims that the runs decide; nothing where they decide none.
+    claims: Option<TableText>,
     failures: Vec<FailureText>,
     /// Nothing where there are none.
     peers: Option<TableText>,
@@ -117,6 +119,7 @@ pub(super) fn context(
         explanation: finding.flag.explanation(),
         places: finding.places,
     });
+    let claims = claims::touched(runs)?;
     let mut tables = present::tables(joined);
     let mut of = |section: Section| -> Vec<TableText> {
         tables.extract_if(.., |(one, _)| *one == section).map(|(_, table)| table.into()).collect()
@@ -139,6 +142,7 @@ pub(super) fn context(
         sources,
         sources_left_out,
         findings: findings.collect(),
+        claims: (!claims.is_empty()).then(|| present::claims_table(&claims).into()),
         failures: failures(&summary),
         peers: (!peers.is_empty()).then(|| present::peers(peers).into()),
     })

@@ -21,11 +21,16 @@ pub use comparison::comparison_html;
 pub use error::ReportError;
 pub use profile::profile_html;
 
-use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
+use std::borrow::Cow;
+
+use minijinja::{
+    Environment, UndefinedBehavior, Value, escape_formatter, syntax::SyntaxConfig, value::Serde,
+};
 
 use crate::{
     analyze::merge,
     record::{PeerRow, Run},
+    units::visible::visible,
 };
 
 /// The template's name; its ending turns HTML escaping on.
@@ -48,10 +53,17 @@ pub fn html(runs: &[Run], peers: &[PeerRow]) -> Result<String, ReportError> {
     Ok(environment.get_template(TEMPLATE)?.render(Serde(context))?)
 }
 
-/// An environment in which what is missing is a fault, and blocks leave no lines of their own.
+/// An environment in which what is missing is a fault, no value holds hidden characters, and blocks
+/// leave no lines of their own.
 fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_formatter(|out, state, value| match value.as_str().map(visible) {
+        Some(Cow::Owned(shown)) if !value.is_safe() => {
+            escape_formatter(out, state, &Value::from(shown))
+        }
+        _ => escape_formatter(out, state, value),
+    });
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.add_template(STYLE, include_str!("style.css"))?;
     Ok(environment)

@@ -357,10 +357,13 @@ fn wasted_share(line: &LineProfile, device: &DeviceProfile) -> Option<f64> {
     (!device.lines.is_empty()).then_some(share)
 }
 
+/// What the line wastes that wastes most, as [`wasted_share`].
+fn most_wasted(device: &DeviceProfile) -> f64 {
+    device.lines.iter().filter_map(|line| wasted_share(line, device)).fold(0.0, f64::max)
+}
+
 /// A tint up to [`TINT_MAX`], in proportion to what the line that wastes most wastes.
-fn tint(line: &LineProfile, device: &DeviceProfile) -> String {
-    let worst = device.lines.iter().filter_map(|line| wasted_share(line, device));
-    let worst = worst.fold(0.0, f64::max);
+fn tint(line: &LineProfile, device: &DeviceProfile, worst: f64) -> String {
     let part = wasted_share(line, device).filter(|_| worst > 0.0).map_or(0.0, |own| own / worst);
     format!("{:.1}", part * TINT_MAX)
 }
@@ -373,6 +376,7 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
             here.map(|line| (line.line, line)).collect()
         })
         .collect();
+    let worst: Vec<f64> = devices.iter().map(|device| most_wasted(device)).collect();
     let mut codes = machine::by_line(profile);
     let source = profile.text.as_deref().unwrap_or_default();
     (1u32..)
@@ -381,7 +385,10 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
             let cells: Vec<Option<CellText>> = by_line
                 .iter()
                 .zip(devices)
-                .map(|(lines, device)| lines.get(&number).map(|line| cell(line, device)))
+                .zip(&worst)
+                .map(|((lines, device), worst)| {
+                    lines.get(&number).map(|line| cell(line, device, *worst))
+                })
                 .collect();
             let machine = codes.remove(&number).unwrap_or_default();
             LineText { number, parts, counted: cells.iter().any(Option::is_some), cells, machine }
@@ -404,12 +411,12 @@ fn bar(ratio: Ratio) -> String {
     format!("{:.1}", ratio.0.clamp(0.0, 1.0) * 100.0)
 }
 
-fn cell(line: &LineProfile, device: &DeviceProfile) -> CellText {
+fn cell(line: &LineProfile, device: &DeviceProfile, worst: f64) -> CellText {
     CellText {
         lanes: lanes(line, device.column.width),
         bar: line.efficiency.map_or("0".to_owned(), bar),
         share: format::percent(line.share),
-        tint: tint(line, device),
+        tint: tint(line, device, worst),
         detail: format!(
             "{}, {} ({} of all), {}",
             count_text(line.operations.into(), "operation"),

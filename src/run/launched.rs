@@ -42,6 +42,27 @@ pub fn outputs_shown(
         .collect()
 }
 
+/// The three counts of an indirect dispatch that `buffer`, with the content `bytes`, holds at a byte.
+///
+/// # Errors
+///
+/// [`RunErrorKind::BadInput`] where the buffer ends before.
+pub(super) fn indirect_counts(
+    buffer: &str,
+    bytes: &[u8],
+    offset: u64,
+) -> Result<[u32; 3], RunError> {
+    let start = usize::try_from(offset).unwrap_or(usize::MAX);
+    let words = bytes.get(start..start.saturating_add(12)).unwrap_or_default().as_chunks::<4>().0;
+    match words {
+        [x, y, z] => Ok([x, y, z].map(|word| u32::from_le_bytes(*word))),
+        _ => Err(RunError::new(
+            RunErrorKind::BadInput,
+            format!("buffer `{buffer}` does not hold three counts at byte {offset}"),
+        )),
+    }
+}
+
 /// The program of each dispatch of a launch.
 ///
 /// # Errors

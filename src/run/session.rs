@@ -55,6 +55,8 @@ pub trait Listener {
     fn opening(&mut self, _device: &str) {}
     /// A device was opened.
     fn device(&mut self, device: &Device);
+    /// So many launches are going to be counted on a device, by its id.
+    fn planned(&mut self, _device: &str, _launches: usize) {}
     /// A device, by its id, cannot be used.
     fn unusable(&mut self, _device: &str, _error: &RunError) {}
     /// A launch is being counted or timed.
@@ -135,6 +137,10 @@ impl Listener for Recorder<'_> {
         self.run.devices.push(device.clone());
     }
 
+    fn planned(&mut self, device: &str, launches: usize) {
+        self.listener.planned(device, launches);
+    }
+
     fn progress(&mut self, device: &str, phase: Phase, launch: &Launch) {
         self.listener.progress(device, phase, launch);
     }
@@ -155,6 +161,8 @@ impl Listener for Recorder<'_> {
 pub enum Phase {
     /// Counting, with counters in the shader.
     Counting,
+    /// Counting the same launch on data of another seed.
+    CountingSeeds,
     /// Timing, without.
     Timing,
     /// Reading hardware counters, in a process of their own.
@@ -189,6 +197,9 @@ fn run_device_seeded(
     let runner = open()?;
     listener.device(runner.device());
     let device = runner.device().clone();
+    if options.count.is_some() {
+        listener.planned(&device.id, groups.iter().map(Vec::len).sum());
+    }
     let mut session = Session { device, open, runner: Some(runner), listener, options, seeded };
     let counted: Vec<Vec<Results>> = groups
         .iter()
@@ -255,7 +266,7 @@ impl Session<'_, '_> {
         let parameters = launches.first()?.parameters.clone();
         let mut counts = Vec::new();
         for other in &launches {
-            self.listener.progress(&self.device.id, Phase::Counting, other);
+            self.listener.progress(&self.device.id, Phase::CountingSeeds, other);
             let counted = self.runner().and_then(|runner| {
                 caught("counting", &other.file, || runner.count_once(other, request))
             });

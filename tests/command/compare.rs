@@ -245,7 +245,7 @@ pub(super) fn ten_thousand_lines() {
 /// The page of the worked example shows what the program prints, wherever only the simulator counts.
 pub(super) fn worked_example() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let page = std::fs::read_to_string(root.join("docs/profile.md")).unwrap();
+    let page = std::fs::read_to_string(root.join("docs/compare.md")).unwrap();
     let examples = root.join("examples");
     let folder = TempDir::new().unwrap();
     for file in ["blur.wgsl", "blur_64.wgsl", "blur_clamped.wgsl", "blur.toml"] {

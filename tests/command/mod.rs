@@ -17,7 +17,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 49] = [
+    let checks: [(&str, fn()); 50] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -46,6 +46,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_reads_standard_input", profile::standard_input),
         ("profile_takes_long_expressions", profile::long_expressions),
         ("readme_shows_what_profile_prints", profile::readme),
+        ("readme_shows_what_run_prints", profile::readme_catalogue),
         ("readme_shows_what_fail_on_says", profile::readme_fail_on),
         ("readme_launch_file_runs", profile::readme_launch_file),
         ("profile_fail_on_exits_with_one", profile::fail_on),
@@ -373,10 +374,17 @@ fn list_limits() {
         let line = stdout.lines().find(|line| line.contains("more than WebGPU promises"));
         line.map(|line| line.trim().to_owned())
     };
-    let needs = |what: &str| Some(format!("needs more than WebGPU promises everywhere: {what}"));
+    let needs = |what: &str| {
+        Some(format!(
+            "needs more than WebGPU promises everywhere: {what}; counting takes one storage buffer more"
+        ))
+    };
     assert_eq!(said("moe/sorted"), needs("9 storage buffers (8)"));
     assert_eq!(said("reduce/device"), needs("1024 invocations a workgroup (256)"));
     assert_eq!(said("five_patterns/uniform"), None);
+    let json = program::run(&folder, &[], &["list", "--json", "moe/sorted"]);
+    let kernels: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(kernels[0]["beyond_webgpu_defaults"], serde_json::json!(["9 storage buffers (8)"]));
 }
 
 /// What a newcomer types first, and what is said to it.

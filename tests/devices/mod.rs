@@ -170,7 +170,7 @@ fn hot_loops(driver: &Driver) {
         });
         let (found, expected) = (counts(device), counts(simulated.unwrap()));
         if driver.family == "swiftshader" {
-            // It runs what stands before a `break` once all lanes have left (results/README.md).
+            // It runs what stands before a `break` once all lanes have left (docs/findings/agreement.md).
             let lanes =
                 |counts: &[(u64, u64)]| -> Vec<u64> { counts.iter().map(|c| c.1).collect() };
             assert_eq!(lanes(&found), lanes(&expected), "{}", device.kernel);

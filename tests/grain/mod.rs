@@ -44,7 +44,7 @@ fn kernels(catalogue: &Catalogue) -> Vec<&Kernel> {
     catalogue.select("grain").unwrap()
 }
 
-type Point = BTreeMap<String, Value>;
+pub(crate) type Point = BTreeMap<String, Value>;
 
 /// Every point of a kernel's sweeps, on a grid that is large enough for what is random to even out.
 fn points(kernel: &Kernel) -> Vec<Point> {
@@ -84,7 +84,7 @@ fn is_random(kernel: &Kernel, launch: &Launch) -> bool {
 
 /// Compares the labelled blocks of a launch with their formulas; gives how many it compared.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-fn compare(
+pub(crate) fn compare(
     launch: &Launch,
     width: Width,
     random: bool,
@@ -114,14 +114,14 @@ fn compare(
 }
 
 /// The counts of a launch on the simulator, whose outputs are right.
-fn simulate(launch: &Launch, width: Width) -> lanescope::run::Counted {
+pub(crate) fn simulate(launch: &Launch, width: Width) -> lanescope::run::Counted {
     let mut runner = SimulatorRunner::new(width, STEPS_MAX);
     let counted = runner.count_once(launch, &CountRequest::once(Method::Executed)).unwrap();
     assert_eq!(counted.checked.output, Output::Verified, "{:?}", counted.checked.mismatch);
     counted
 }
 
-fn pairs(counted: &lanescope::run::Counted) -> Vec<(u64, u64)> {
+pub(crate) fn pairs(counted: &lanescope::run::Counted) -> Vec<(u64, u64)> {
     let counts = counted.dispatches[0].counts.iter();
     counts.map(|count| (count.issues.0, count.lanes.0)).collect()
 }
@@ -161,7 +161,7 @@ fn audit() {
 
 /// Σ operations × executions × width.
 #[expect(clippy::cast_precision_loss, reason = "counts far below 2^53")]
-fn slots(launch: &Launch, width: Width) -> f64 {
+pub(crate) fn slots(launch: &Launch, width: Width) -> f64 {
     let parsed = Parsed::new(&launch.file, &launch.source).unwrap();
     let program =
         parsed.resolve(&launch.dispatches[0].entry_point, &launch.overrides.clone()).unwrap();

@@ -1,6 +1,7 @@
 //! WGSL as browsers take it: Chromium compiles every text that lanescope has or writes.
 //!
-//! Input: the catalogue, each kernel at its quick point, and the corpus in `tests/wgsl`. Output:
+//! Input: the catalogue, each kernel at its quick point, the corpus in `tests/wgsl`, and the probes of
+//! `src/run/probes`, whose texts alone are compiled. Output:
 //! trials, one for each [`Form`]: the text as committed, and what `program::portable` writes of the
 //! plain module and of those that count, by each method. All go to one session of Chromium, which
 //! begins with the first trial that asks for it.
@@ -14,7 +15,7 @@
 mod chromium;
 mod spirv;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -146,7 +147,7 @@ const PLANTED: [(&str, &str, &str); 4] = [
 
 /// A text that is to be compiled.
 struct Item {
-    /// `family/name` of the catalogue, `tests/name` of the corpus.
+    /// `family/name` of the catalogue, `tests/name` of the corpus, `probes/name`.
     shader: String,
     /// The dispatch or entry point, where there may be several.
     part: String,
@@ -155,6 +156,21 @@ struct Item {
     text: Result<Text, String>,
     /// What it takes beyond WebGPU's defaults, where a pipeline is made of it.
     beyond: Vec<String>,
+}
+
+/// Why a text is refused.
+struct Refusal {
+    /// Its errors.
+    errors: Vec<String>,
+    /// Every message, a line each.
+    words: String,
+}
+
+impl Refusal {
+    /// Whether every error is the one that a line of the list names.
+    fn is_as_listed(&self, allowed: &Allowed) -> bool {
+        self.errors.iter().all(|error| error.contains(allowed.says))
+    }
 }
 
 /// Every text, and what was said of it.
@@ -187,7 +203,28 @@ pub(crate) fn trials() -> Vec<Trial> {
     let installed = spirv::is_installed();
     let validated = validated.into_iter();
     let validated = validated.map(|(name, check)| trial(&name, check, spirv::PROGRAM, installed));
-    forms.chain(validated).collect()
+    let reasons = || {
+        let said = own_texts().iter().filter_map(reasonless).collect::<Vec<String>>();
+        if said.is_empty() { Ok(()) } else { Err(said.join("\n").into()) }
+    };
+    let reasons = Trial::test("portable::what_is_switched_off_has_its_reason_before_it", reasons);
+    forms.chain(validated).chain([reasons]).collect()
+}
+
+/// Every text as it is committed, with the name of its shader.
+fn own_texts() -> Vec<(String, String)> {
+    let kernels = launches().into_iter().map(|launch| (launch.kernel, launch.source));
+    let corpus = crate::corpus::texts();
+    let corpus = corpus.into_iter().map(|(name, text)| (format!("tests/{name}"), text));
+    kernels.chain(corpus).chain(probes()).collect()
+}
+
+/// What is wrong where a text switches a diagnostic off without saying why in the line before.
+fn reasonless((shader, text): &(String, String)) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let off = lines.iter().position(|line| line.starts_with("diagnostic(off, subgroup"))?;
+    let before = off.checked_sub(1).map_or("", |line| lines[line]);
+    (!before.starts_with("//")).then(|| format!("{shader}, line {}: no reason before it", off + 1))
 }
 
 /// A check by a program, as a trial: skipped without the program, unless that is required.
@@ -247,11 +284,11 @@ impl Compiled {
         std::fs::write(path, serde_json::to_string_pretty(&said).unwrap()).unwrap();
     }
 
-    /// What holds of an item, in words, where it is refused.
-    fn refusal(&self, number: usize) -> Option<String> {
+    /// What is said of an item that is refused: its errors, and all messages in words.
+    fn refusal(&self, number: usize) -> Option<Refusal> {
         let item = &self.items[number];
         if let Err(why) = &item.text {
-            return Some(why.clone());
+            return Some(Refusal { errors: vec![why.clone()], words: why.clone() });
         }
         // A text without a verdict would be a fault of this test's.
         let messages = &self.verdicts[&number].messages;
@@ -259,8 +296,9 @@ impl Compiled {
             .iter()
             .map(|message| format!("{} {}: {}", message.kind, message.line, message.message))
             .collect();
-        let refused = messages.iter().any(|message| message.kind == "error");
-        refused.then(|| lines.join("\n    "))
+        let errors = messages.iter().filter(|message| message.kind == "error");
+        let errors: Vec<String> = errors.map(|error| error.message.clone()).collect();
+        (!errors.is_empty()).then(|| Refusal { errors, words: lines.join("\n    ") })
     }
 
     /// The lines of the list that hold with this adapter.
@@ -283,27 +321,49 @@ fn name(form: Form) -> &'static str {
     FORMS.iter().find(|(_, other)| *other == form).map_or("", |(name, _)| name)
 }
 
-/// Every text of a form is taken, but for those on the list.
+/// Every text of a form is taken, but for those on the list; and there is one of every shader.
 fn takes(form: Form) -> Result<(), String> {
     let compiled = compiled()?;
     let mut count = 0;
     let mut refused = Vec::new();
+    let mut missing: BTreeSet<String> = shaders(form);
     for (number, item) in compiled.items.iter().enumerate().filter(|(_, item)| item.form == form) {
         count += 1;
+        missing.remove(&item.shader);
         let Some(why) = compiled.refusal(number) else { continue };
-        if !compiled.allowed().any(|allowed| allowed.is_of(item) && why.contains(allowed.says)) {
-            refused.push(format!("{} {}:\n    {why}", item.shader, item.part));
+        let mut lines = compiled.allowed().filter(|allowed| allowed.is_of(item));
+        if !lines.any(|allowed| why.is_as_listed(allowed)) {
+            refused.push(format!("{} {}:\n    {}", item.shader, item.part, why.words));
         }
     }
-    // The catalogue has nearly 80 kernels in WGSL, the corpus more shaders.
-    if count < 150 {
-        return Err(format!("only {count} texts"));
+    if !missing.is_empty() {
+        return Err(format!("no text of {missing:?}"));
     }
     let all = refused.join("\n");
     refused
         .is_empty()
         .then_some(())
         .ok_or_else(|| format!("{} of {count} texts are refused:\n{all}", refused.len()))
+}
+
+/// The shaders of which a form has texts: files of the probes are compiled as they are.
+fn shaders(form: Form) -> BTreeSet<String> {
+    let kernels = launches().into_iter().map(|launch| launch.kernel);
+    let corpus = crate::corpus::texts().into_iter().map(|(name, _)| format!("tests/{name}"));
+    let probes = probes().into_iter().filter(|_| form == Form::Own).map(|(name, _)| name);
+    kernels.chain(corpus).chain(probes).collect()
+}
+
+/// The texts by which a device is measured, by the names of their files.
+#[expect(clippy::disallowed_methods, reason = "a test reads files of the repository")]
+fn probes() -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/run/probes");
+    let read = |entry: std::io::Result<std::fs::DirEntry>| {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        (format!("probes/{name}"), std::fs::read_to_string(path).unwrap())
+    };
+    std::fs::read_dir(folder).unwrap().map(read).collect()
 }
 
 /// Of each text without counters that is taken there is a pipeline, with WebGPU's default limits,
@@ -349,7 +409,7 @@ fn list_is_exact() -> Result<(), String> {
         }
         for number in about {
             let form = name(compiled.items[number].form);
-            if !compiled.refusal(number).is_some_and(|why| why.contains(allowed.says)) {
+            if !compiled.refusal(number).is_some_and(|why| why.is_as_listed(allowed)) {
                 return Err(format!("{} ({form}) is not refused as listed", allowed.shader));
             }
         }
@@ -372,10 +432,8 @@ fn faults_are_found() -> Result<(), String> {
 
 /// Every text.
 fn items() -> Vec<Item> {
-    let kernels = launches().into_iter().map(|launch| own(launch.kernel, launch.source));
-    let corpus = crate::corpus::texts();
-    let corpus = corpus.into_iter().map(|(name, text)| own(format!("tests/{name}"), text));
-    let mut items: Vec<Item> = kernels.chain(corpus).collect();
+    let mut items: Vec<Item> =
+        own_texts().into_iter().map(|(name, text)| own(name, text)).collect();
     let written: Vec<Item> = cases().par_iter().flat_map_iter(written).collect();
     items.extend(written);
     items

@@ -1,6 +1,6 @@
-// Question: do signed and floating sums over lanes keep their sign?
-// Dispatch: one invocation an element, 64 a workgroup. Divergence: by the element's sign.
+// Question: do signed and floating sums over lanes keep their sign? One invocation an element, 64 a workgroup.
 enable subgroups;
+// Divergence by the element's sign; those that are left in a branch sum: that is the question.
 diagnostic(off, subgroup_uniformity);
 
 @group(0) @binding(0) var<storage, read> input: array<i32>;

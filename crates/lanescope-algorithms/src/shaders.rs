@@ -3,6 +3,9 @@
 //! Input: the files of this package's `shaders` folder, at compile time. Output: their texts. The
 //! catalogue takes them from here, so that what it counts and times is what the algorithms run.
 //! It needs no wgpu and reads no file when it runs.
+//!
+//! The texts begin with `enable subgroups;`, which WGSL asks for and naga 30, wgpu's compiler, does
+//! not know: blank that line before you hand a text to wgpu 30, as this package does. Browsers need it.
 
 /// Reduction over a whole device.
 pub const REDUCE: &str = include_str!("../shaders/reduce/device.wgsl");

@@ -4,7 +4,8 @@
 //! Input: a launch. Output: its expected elements in f64. Which arm an element takes is worked out from its
 //! place, not as the shaders do.
 
-use super::{Element, Expected, Function, choice, count, floats, to_element, words};
+use super::affine::{FALLING, arm, map, repeated};
+use super::{Expected, Function, choice, count, words};
 use crate::kernel::Launch;
 
 /// The family's references by name.
@@ -14,36 +15,6 @@ pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("grain/small_workgroups", workgroups),
     ("grain/image_tiles", tiles),
 ];
-
-/// v ↦ a·v + b, with the shaders' constants: f32.
-type Map = (f32, f32);
-
-const RISING: Map = (1.001, 0.0001);
-const FALLING: Map = (0.999, 0.0002);
-
-/// The map done `times` times: a^k·v + b·(a^k − 1) / (a − 1).
-fn repeated((a, b): Map, times: usize, v: f64) -> Element {
-    let (a, b) = (f64::from(a), f64::from(b));
-    if times == 0 {
-        return to_element(v);
-    }
-    #[expect(clippy::cast_precision_loss, reason = "a trip count")]
-    let power = a.powf(times as f64);
-    let (product, sum) = (power * v, b * (power - 1.0) / (a - 1.0));
-    Element { value: product + sum, magnitude: product.abs() + sum.abs() }
-}
-
-/// Element i of the output is a function of element i of the input and of i.
-fn map(launch: &Launch, element: impl Fn(usize, f64) -> Element) -> Result<Expected, String> {
-    let input = floats(launch, "input")?;
-    let output = input.iter().enumerate().map(|(index, v)| element(index, *v)).collect();
-    Ok(Expected::from([("output".to_owned(), output)]))
-}
-
-/// The arms that take turns along a line of places.
-fn arm(first: bool, work: usize, v: f64) -> Element {
-    repeated(if first { RISING } else { FALLING }, work, v)
-}
 
 fn runs(launch: &Launch) -> Result<Expected, String> {
     let (run, work) = (count(launch, "run")?, count(launch, "work")?);

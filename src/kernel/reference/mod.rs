@@ -5,6 +5,8 @@
 //! is one (closed forms, f64), so that a shared mistake is unlikely. Each family has a file here,
 //! with its table of names; this file has what they share.
 
+mod affine;
+mod boundary;
 mod five_patterns;
 mod function;
 mod grain;
@@ -12,6 +14,7 @@ mod grid_sync;
 mod match_lanes;
 mod moe;
 mod occupancy;
+mod predication;
 mod reconvergence;
 mod reduce;
 mod scan;
@@ -19,6 +22,7 @@ mod shuffle;
 mod softmax;
 mod sort;
 mod sparse;
+mod split;
 mod subgroup_layout;
 mod vote;
 
@@ -90,6 +94,9 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     grain::FUNCTIONS,
     grid_sync::FUNCTIONS,
     reconvergence::FUNCTIONS,
+    split::FUNCTIONS,
+    boundary::FUNCTIONS,
+    predication::FUNCTIONS,
 ];
 
 /// The references that observe, as [`FAMILIES`].
@@ -100,6 +107,7 @@ const OBSERVING: &[&[(&str, Observing)]] = &[
     match_lanes::OBSERVING,
     grid_sync::OBSERVING,
     reconvergence::OBSERVING,
+    split::OBSERVING,
 ];
 
 /// Works out what a launch must write; nothing where it has no reference, or one that needs what was

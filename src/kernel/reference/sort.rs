@@ -13,7 +13,7 @@ pub(super) const FUNCTIONS: &[(&str, Function)] =
 
 /// Each element through the arm of its class.
 fn arms(launch: &Launch) -> Result<Expected, String> {
-    let n = count(launch, "n")?;
+    let (n, classes) = (count(launch, "n")?, count(launch, "classes")?);
     let (input, keys) = (floats(launch, "input")?, words(launch, "keys")?);
     let (lengths, factors, terms) =
         (words(launch, "lengths")?, floats(launch, "factors")?, floats(launch, "terms")?);
@@ -25,7 +25,7 @@ fn arms(launch: &Launch) -> Result<Expected, String> {
         })
         .collect();
     let element = |(v, key): (&f64, &u32)| {
-        let (scale, sum) = maps[*key as usize];
+        let (scale, sum) = maps[*key as usize % classes];
         Element { value: scale * v + sum, magnitude: (scale * v).abs() + sum.abs() }
     };
     let output = input.iter().zip(&keys).take(n).map(element).collect();

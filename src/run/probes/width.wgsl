@@ -1,4 +1,5 @@
 // Which lanes vote together, and what they are told of their place.
+enable subgroups;
 struct Seen { size: u32, lane: u32, active_lanes: u32, first: u32 }
 @group(0) @binding(0) var<storage, read_write> seen: array<Seen>;
 @compute @workgroup_size(256)

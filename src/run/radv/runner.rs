@@ -10,7 +10,7 @@ use crate::amd::{self, AmdMemory, Code, Counts, IssueKind, Outcome};
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
 use crate::program::{Binding, Program};
 use crate::record::{Backend, Counter, Device, DeviceKind, MachineCode, Method, Packing};
-use crate::run::launched::{outputs_sha256, outputs_shown, programs};
+use crate::run::launched::{indirect_counts, outputs_sha256, outputs_shown, programs};
 use crate::run::simulator::SimulatorRunner;
 use crate::run::{
     Checked, Collected, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
@@ -136,7 +136,10 @@ impl RadvRunner {
         let lines = listing::lines(&code, &words, listing);
         let workgroups = match &dispatch.workgroups {
             Workgroups::Direct(workgroups) => *workgroups,
-            Workgroups::Indirect { buffer, offset } => indirect(buffers, buffer, *offset)?,
+            Workgroups::Indirect { buffer, offset } => {
+                let bytes = buffers.get(buffer).map(Vec::as_slice).unwrap_or_default();
+                indirect_counts(buffer, bytes, *offset)?
+            }
         };
         let outcome = run(launch, (&code, &bindings), workgroups, buffers, after)?;
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -374,24 +377,6 @@ fn run(
         };
         RunError::new(kind, format!("{}: {error}", launch.kernel))
     })
-}
-
-/// The three counts of an indirect dispatch.
-fn indirect(
-    buffers: &BTreeMap<String, Vec<u8>>,
-    name: &str,
-    offset: u64,
-) -> Result<[u32; 3], RunError> {
-    let bytes = buffers.get(name).map(Vec::as_slice).unwrap_or_default();
-    let start = usize::try_from(offset).unwrap_or(usize::MAX);
-    let words = bytes.get(start..start.saturating_add(12)).unwrap_or_default().as_chunks::<4>().0;
-    match words {
-        [x, y, z] => Ok([x, y, z].map(|word| u32::from_le_bytes(*word))),
-        _ => Err(RunError::new(
-            RunErrorKind::BadInput,
-            format!("buffer `{name}` does not hold three counts at byte {offset}"),
-        )),
-    }
 }
 
 fn device(family: &str, wave: Width, driver: &str) -> Device {

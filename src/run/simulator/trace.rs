@@ -2,15 +2,16 @@
 //!
 //! Input: the blocks that subgroups execute, as the simulator runs a dispatch. Output: a [`Trace`] of the
 //! first operations of the subgroup that leaves most lanes idle in them, among those of the first
-//! workgroups. It changes nothing of what is executed.
+//! workgroups, and how unlike the subgroups of these and of some others are. It changes nothing of what is
+//! executed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::program::Program;
-use crate::record::Trace;
+use crate::record::{Spread, Trace};
 use crate::simulate::{ForkObserver, Observer, SubgroupPlace};
-use crate::units::{BlockId, Width};
+use crate::units::{BlockId, Ratio, Width};
 
 /// Operations of a subgroup that are kept.
 pub(super) const OPERATIONS_MAX: u64 = 256;
@@ -18,11 +19,19 @@ pub(super) const OPERATIONS_MAX: u64 = 256;
 /// Workgroups from the first on whose subgroups are looked at.
 const WORKGROUPS: u64 = 16;
 
+/// About how many others are looked at too, at even distances, for what they have in common.
+const SPREAD_WORKGROUPS: u64 = 48;
+
+/// The quantiles that are kept, in percent.
+const QUANTILES: [u32; 7] = [0, 10, 25, 50, 75, 90, 100];
+
 /// Watches the subgroups of the first workgroups.
 #[derive(Clone, Debug)]
 pub(super) struct Tracer {
     /// Operations of each block.
     operations: Arc<[u64]>,
+    /// How far those workgroups lie apart that are looked at beyond the first.
+    distance: u64,
     /// By workgroup and subgroup, so that the first of equals is the same in every run.
     strands: BTreeMap<(u64, u32), Strand>,
 }
@@ -33,13 +42,38 @@ struct Strand {
     steps: Vec<(BlockId, u128)>,
     operations: u64,
     lane_operations: u64,
+    /// Operations to the end, and those of active lanes.
+    whole: [u64; 2],
+}
+
+impl Strand {
+    /// Its efficiency to the end.
+    fn efficiency(&self, width: Width) -> Option<Ratio> {
+        let [operations, lanes] = self.whole;
+        Ratio::divide(lanes, operations * u64::from(width.lanes()))
+    }
 }
 
 impl Tracer {
-    /// One that has seen nothing of this program.
-    pub(super) fn new(program: &Program) -> Self {
+    /// One that has seen nothing of this program, of which so many workgroups will run.
+    pub(super) fn new(program: &Program, workgroups: [u32; 3]) -> Self {
         let operations = program.blocks().iter().map(|block| block.ops).collect();
-        Self { operations, strands: BTreeMap::new() }
+        let all = workgroups.iter().map(|count| u64::from(*count)).product::<u64>();
+        let distance = all.div_ceil(SPREAD_WORKGROUPS).max(1);
+        Self { operations, distance, strands: BTreeMap::new() }
+    }
+
+    /// How unlike the subgroups are; nothing where none did anything.
+    fn spread(&self, width: Width) -> Option<Spread> {
+        let each = self.strands.values().filter_map(|strand| strand.efficiency(width));
+        let mut ratios: Vec<Ratio> = each.collect();
+        ratios.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let last = ratios.len().checked_sub(1)?;
+        let at = |percent: u32| ratios[last * percent as usize / 100];
+        Some(Spread {
+            subgroups: ratios.len() as u64,
+            efficiency_ratio_quantiles: QUANTILES.map(|percent| (percent, at(percent))).into(),
+        })
     }
 
     /// The subgroup with most idle lanes in its first operations; nothing where none did anything.
@@ -47,8 +81,11 @@ impl Tracer {
         let idle = |strand: &Strand| {
             (strand.operations * u64::from(width.lanes())).saturating_sub(strand.lane_operations)
         };
+        let spread = self.spread(width);
         let mut best: Option<((u64, u32), Strand)> = None;
-        for (place, strand) in self.strands {
+        for (place, strand) in
+            self.strands.into_iter().filter(|((first, _), _)| *first < WORKGROUPS)
+        {
             if best.as_ref().is_none_or(|(_, known)| idle(&strand) > idle(known)) {
                 best = Some((place, strand));
             }
@@ -61,13 +98,14 @@ impl Tracer {
             subgroup,
             blocks: strand.steps.iter().map(|(block, _)| *block).collect(),
             active: strand.steps.iter().map(|(_, mask)| format!("{mask:0digits$x}")).collect(),
+            spread,
         })
     }
 }
 
 impl Observer for Tracer {
     fn watches(&self, workgroup: u64) -> bool {
-        workgroup < WORKGROUPS
+        workgroup < WORKGROUPS || workgroup.is_multiple_of(self.distance)
     }
 
     fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) {
@@ -76,17 +114,23 @@ impl Observer for Tracer {
             return;
         }
         let strand = self.strands.entry((place.workgroup, place.subgroup)).or_default();
-        if strand.operations < OPERATIONS_MAX {
+        let lanes = operations * u64::from(active.count_ones());
+        strand.whole = [strand.whole[0] + operations, strand.whole[1] + lanes];
+        if strand.operations < OPERATIONS_MAX && place.workgroup < WORKGROUPS {
             strand.steps.push((block, active));
             strand.operations += operations;
-            strand.lane_operations += operations * u64::from(active.count_ones());
+            strand.lane_operations += lanes;
         }
     }
 }
 
 impl ForkObserver for Tracer {
     fn fresh(&self) -> Self {
-        Self { operations: Arc::clone(&self.operations), strands: BTreeMap::new() }
+        Self {
+            operations: Arc::clone(&self.operations),
+            distance: self.distance,
+            strands: BTreeMap::new(),
+        }
     }
 
     fn merge(&mut self, mut other: Self) {

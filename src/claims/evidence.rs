@@ -1,0 +1,390 @@
+//! What records say of a quantity: a point for each launch that a selector takes.
+//!
+//! Input: records with a name each, a quantity, a selector. Output: [`Point`]s. A launch that failed, whose output
+//! was wrong, or whose compiler removed the work gives none.
+
+use std::collections::BTreeMap;
+
+use super::ledger::{Quantity, Scope, ScopeWord};
+use super::selector::{Selector, WIDTH, number_of, same};
+use crate::analyze::{Load, Plausibility, Work, latencies, plausibility};
+use crate::kernel::format::Formula;
+use crate::kernel::formula::{self, Names};
+use crate::kernel::{Catalogue, KernelError};
+use crate::record::{Backend, Block, Device, Measurement, Output, Run, Status, Value};
+use crate::units::{Width, approximate};
+
+/// A record, and the name by which figures refer to it.
+#[derive(Clone, Debug)]
+pub struct Record {
+    /// Its file, or what else it is called.
+    pub name: String,
+    /// What was measured, with the names that kernels have today.
+    pub run: Run,
+}
+
+impl Record {
+    /// A record by its name; kernels get the names that they have today.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with the catalogue, which a test shows to be nothing.
+    pub fn new(name: impl Into<String>, mut run: Run) -> Result<Self, KernelError> {
+        let catalogue = Catalogue::embedded()?;
+        catalogue.annotate(&mut run);
+        catalogue.renew(&mut run);
+        Ok(Self { name: name.into(), run })
+    }
+}
+
+/// A committed table, a row a line, the cells of each divided by commas.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FactTable {
+    /// Its path under `results`.
+    pub name: String,
+    /// The cells.
+    pub rows: Vec<Vec<String>>,
+}
+
+impl FactTable {
+    /// A table by its name, from its text.
+    pub fn new(name: impl Into<String>, text: &str) -> Self {
+        let cells = |line: &str| line.split(',').map(|cell| cell.trim().to_owned()).collect();
+        Self { name: name.into(), rows: text.lines().map(cells).collect() }
+    }
+}
+
+/// A quantity of one launch on one device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// The value.
+    pub value: f64,
+    /// The least that it may be; the value itself where it is exact.
+    pub low: f64,
+    /// The most that it may be.
+    pub high: f64,
+    /// The width at which it was taken.
+    pub width: Option<Width>,
+    /// The launch's parameters.
+    pub parameters: BTreeMap<String, Value>,
+    /// The device, for people.
+    pub device: String,
+    /// Its id in the record.
+    pub device_id: String,
+    /// The record.
+    pub record: String,
+    /// The kernels that it is of, with the parameters of each.
+    pub launches: Vec<(String, BTreeMap<String, Value>)>,
+}
+
+/// Whether a device is one that a scope speaks of.
+pub(super) fn fits(scope: &Scope, device: &Device) -> bool {
+    scope.0.iter().all(|word| match word {
+        ScopeWord::Gpu => !device.is_emulated() && !device.cpu_driver,
+        ScopeWord::Device => !device.is_emulated(),
+        ScopeWord::Nvidia => device.vendor.to_lowercase().contains("nvidia"),
+        ScopeWord::Amd => device.vendor.to_lowercase().contains("amd"),
+        ScopeWord::Cuda => device.backend == Backend::Cuda,
+        ScopeWord::Vulkan => device.backend == Backend::Vulkan,
+        ScopeWord::Simulator => device.is_simulator(),
+    })
+}
+
+/// The points of a selector in all records.
+pub(super) fn points(
+    records: &[Record],
+    what: &Quantity,
+    of: &Selector,
+    scope: &Scope,
+) -> Vec<Point> {
+    records.iter().flat_map(|record| points_of(record, what, of, scope)).collect()
+}
+
+fn points_of(record: &Record, what: &Quantity, of: &Selector, scope: &Scope) -> Vec<Point> {
+    if *what == Quantity::LinkCycles {
+        return link_cycles(record, of, scope);
+    }
+    let run = &record.run;
+    let taken = run.measurements.iter().filter(|one| is_sound(one) && of.takes(one));
+    let found: Vec<Point> = taken
+        .filter_map(|one| {
+            let device = run.devices.iter().find(|device| device.id == one.device)?;
+            if !fits(scope, device) {
+                return None;
+            }
+            let inner = if let Quantity::TimePer(_) = what { &Quantity::Time } else { what };
+            let [value, low, high] = value(run, device, one, inner)?;
+            Some(point(record, device, one, [value, low, high]))
+        })
+        .collect();
+    match what {
+        Quantity::TimePer(parameter) => slopes(&found, parameter),
+        _ => found,
+    }
+}
+
+/// Whether a measurement says anything: it ended well, and its outputs are not wrong.
+fn is_sound(one: &Measurement) -> bool {
+    one.status == Status::Ok && one.output != Output::Mismatch
+}
+
+/// Points that say whether outputs were right, 1, or wrong, 0.
+pub(super) fn verified(records: &[Record], of: &Selector, scope: &Scope) -> Vec<Point> {
+    let of_record = |record: &Record| -> Vec<Point> {
+        let taken = record.run.measurements.iter().filter(|one| of.takes(one));
+        let each = taken.filter_map(|one| {
+            let device = record.run.devices.iter().find(|device| device.id == one.device)?;
+            let value = match (one.status, one.output) {
+                (Status::Ok, Output::Verified) => 1.0,
+                (Status::Ok, Output::Mismatch) => 0.0,
+                _ => return None,
+            };
+            fits(scope, device).then(|| point(record, device, one, [value; 3]))
+        });
+        each.collect()
+    };
+    records.iter().flat_map(of_record).collect()
+}
+
+fn point(record: &Record, device: &Device, one: &Measurement, value: [f64; 3]) -> Point {
+    let [value, low, high] = value;
+    let label = if device.is_emulated() {
+        device.id.clone()
+    } else {
+        format!("{} ({})", device.name, device.backend.name())
+    };
+    Point {
+        value,
+        low,
+        high,
+        width: one.subgroup_width.or(device.subgroup_width_run),
+        parameters: one.parameters.clone(),
+        device: label,
+        device_id: device.id.clone(),
+        record: record.name.clone(),
+        launches: vec![(one.kernel.clone(), one.parameters.clone())],
+    }
+}
+
+/// A value with the least and the most that it may be.
+fn value(run: &Run, device: &Device, one: &Measurement, what: &Quantity) -> Option<[f64; 3]> {
+    let work = || Work::from_measurement(one);
+    let exact = |value: f64| [value; 3];
+    match what {
+        Quantity::Efficiency => one.efficiency_ratio.map(|ratio| exact(ratio.0)),
+        Quantity::ActiveLanes => one.active_lanes_mean.map(exact),
+        Quantity::SubgroupOperations => {
+            let operations = work().subgroup_operations;
+            (operations > 0).then(|| exact(wide(operations)))
+        }
+        Quantity::LaneSlots => {
+            let slots = work().lane_slots(one.subgroup_width?);
+            (slots > 0).then(|| exact(wide(slots)))
+        }
+        Quantity::Time => time(run, one),
+        Quantity::CopyShare => {
+            let bytes = approximate(one.bytes_moved_min?);
+            let rate = device.copy_bytes_per_s?;
+            time(run, one).map(|[value, low, high]| {
+                [value, high, low].map(|time| bytes / (time * 1e-9) / rate)
+            })
+        }
+        Quantity::PeakShare => peak(run, device, one, true),
+        Quantity::UsefulPeakShare => peak(run, device, one, false),
+        Quantity::BlockLanes(label) => {
+            let (executions, lanes) = block(one, label)?;
+            (executions > 0).then(|| exact(approximate(lanes) / approximate(executions)))
+        }
+        Quantity::BlockExecutions(label) => {
+            block(one, label).map(|(executions, _)| exact(approximate(executions)))
+        }
+        Quantity::EfficiencyAt(percent) => {
+            let spread = one.trace.as_ref()?.spread.as_ref()?;
+            spread.efficiency_ratio_quantiles.get(percent).map(|ratio| exact(ratio.0))
+        }
+        Quantity::Counter(name) => {
+            let mut found = one.counters.iter().filter(|counter| counter.name == *name);
+            found.next().map(|counter| exact(counter.value))
+        }
+        Quantity::MachineInstructions
+        | Quantity::MachineExecuted
+        | Quantity::MachineLanes
+        | Quantity::MachineMatching(_) => machine(one, what).map(exact),
+        Quantity::Dispatches => {
+            let dispatches = one.dispatches.iter().filter(|dispatch| !dispatch.setup).count();
+            (dispatches > 0).then(|| exact(wide(dispatches as u128)))
+        }
+        Quantity::Invocations => {
+            let each = one.dispatches.iter().filter(|dispatch| !dispatch.setup).map(|dispatch| {
+                let product = |sides: [u32; 3]| sides.into_iter().map(u128::from).product::<u128>();
+                Some(product(dispatch.workgroups?) * product(dispatch.workgroup_size))
+            });
+            each.sum::<Option<u128>>().map(|sum| exact(wide(sum)))
+        }
+        Quantity::Width => device.subgroup_width_run.map(|width| exact(width.lanes().into())),
+        Quantity::LanesInOrder => {
+            device.lane_is_local_index_mod_width.map(|so| exact(f64::from(u8::from(so))))
+        }
+        Quantity::OutputShown(name, index) => {
+            let names = names(&one.parameters, one.subgroup_width);
+            let index = formula::evaluate_count(&Formula::Text(index.clone()), &names).ok()?;
+            let index = usize::try_from(index).ok()?;
+            one.outputs_shown.get(name)?.get(index).copied().map(exact)
+        }
+        Quantity::TimePer(_) | Quantity::LinkCycles => None,
+    }
+}
+
+/// The names that formulas know of a launch: its numbers, and the width.
+pub(super) fn names(parameters: &BTreeMap<String, Value>, width: Option<Width>) -> Names {
+    let numbers =
+        parameters.iter().filter_map(|(name, value)| Some((name.clone(), number_of(value)?)));
+    let width = width.map(|width| (WIDTH.to_owned(), width.lanes().into()));
+    numbers.chain(width).collect()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a figure is shown to a few digits")]
+fn wide(value: u128) -> f64 {
+    value as f64
+}
+
+/// The time with its interval; nothing where the compiler removed the work.
+fn time(run: &Run, one: &Measurement) -> Option<[f64; 3]> {
+    let time = one.time.as_ref()?;
+    if plausibility(run, one).is_removed() {
+        return None;
+    }
+    Some([time.median_ns.0, time.ci95_ns[0].0, time.ci95_ns[1].0])
+}
+
+/// Multiply-adds a second over the device's peak, of all lanes or of those at work.
+fn peak(run: &Run, device: &Device, one: &Measurement, idle_too: bool) -> Option<[f64; 3]> {
+    if let Plausibility::Possible { peak_ratio } = plausibility(run, one)
+        && idle_too
+    {
+        return Some([peak_ratio; 3]);
+    }
+    let [value, low, high] = time(run, one)?;
+    let rate = device.peak_fma_per_s.filter(|_| !idle_too)?;
+    let blocks = one.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+    let useful: f64 = blocks
+        .map(|block| approximate(block.fma_operations.unwrap_or(0)) * approximate(block.lanes.0))
+        .sum();
+    (useful > 0.0).then(|| [value, high, low].map(|time| useful / (time * 1e-9) / rate))
+}
+
+/// Whether a block has one of the labels that stand between bars.
+fn has_label(block: &Block, labels: &str) -> bool {
+    block.label.as_deref().is_some_and(|own| labels.split('|').any(|label| label == own))
+}
+
+/// Executions and lanes of the blocks with a label.
+fn block(one: &Measurement, label: &str) -> Option<(u64, u64)> {
+    let blocks = one.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+    let labelled: Vec<_> = blocks.filter(|block| has_label(block, label)).collect();
+    let sum = labelled.iter().fold((0, 0), |(executions, lanes), block| {
+        (executions + block.executions.0, lanes + block.lanes.0)
+    });
+    (!labelled.is_empty()).then_some(sum)
+}
+
+/// A figure of the machine code that ran.
+fn machine(one: &Measurement, what: &Quantity) -> Option<f64> {
+    let codes: Vec<_> =
+        one.dispatches.iter().filter_map(|dispatch| dispatch.machine_code.as_ref()).collect();
+    let all = || codes.iter().flat_map(|code| &code.instructions);
+    if codes.is_empty() {
+        return None;
+    }
+    let executed: u64 = all().map(|one| one.inst_executed).sum();
+    match what {
+        Quantity::MachineInstructions => Some(approximate(all().count() as u64)),
+        Quantity::MachineExecuted => Some(approximate(executed)),
+        Quantity::MachineLanes => {
+            let threads: u64 = all().map(|one| one.thread_inst_executed).sum();
+            (executed > 0).then(|| approximate(threads) / approximate(executed))
+        }
+        Quantity::MachineMatching(words) => {
+            let words: Vec<&str> = words.split('|').collect();
+            let begins = |text: &str| {
+                let text = text.trim_start();
+                let plain = if text.starts_with('@') {
+                    text.split_once(' ').map_or("", |(_, rest)| rest.trim_start())
+                } else {
+                    text
+                };
+                words.iter().any(|word| plain.starts_with(word))
+            };
+            if all().all(|one| one.text.is_none()) {
+                return None;
+            }
+            let found = all().filter(|one| one.text.as_deref().is_some_and(begins)).count();
+            Some(approximate(found as u64))
+        }
+        _ => None,
+    }
+}
+
+/// What the time grows by with one more of a parameter: from the least value to the greatest.
+fn slopes(points: &[Point], parameter: &str) -> Vec<Point> {
+    let mut lines: Vec<Vec<&Point>> = Vec::new();
+    let alike = |a: &Point, b: &Point| {
+        a.record == b.record
+            && a.device_id == b.device_id
+            && a.parameters.iter().all(|(name, value)| {
+                name == parameter || b.parameters.get(name).is_some_and(|other| same(value, other))
+            })
+    };
+    for point in points {
+        match lines.iter_mut().find(|line| alike(line[0], point)) {
+            Some(line) => line.push(point),
+            None => lines.push(vec![point]),
+        }
+    }
+    let at = |point: &Point| point.parameters.get(parameter).and_then(number_of);
+    let slope = |mut line: Vec<&Point>| {
+        line.sort_by(|a, b| at(a).unwrap_or(0.0).total_cmp(&at(b).unwrap_or(0.0)));
+        let (first, last) = (*line.first()?, *line.last()?);
+        let step = at(last)? - at(first)?;
+        (step > 0.0).then(|| {
+            let mut one = last.clone();
+            one.value = (last.value - first.value) / step;
+            one.low = (last.low - first.high) / step;
+            one.high = (last.high - first.low) / step;
+            one.parameters.remove(parameter);
+            one.launches.extend(first.launches.clone());
+            one
+        })
+    };
+    lines.into_iter().filter_map(slope).collect()
+}
+
+/// Links of chains in cycles, as `analyze` works them out; their parameters are `operation` and `load`.
+fn link_cycles(record: &Record, of: &Selector, scope: &Scope) -> Vec<Point> {
+    let mut found = Vec::new();
+    for device in record.run.devices.iter().filter(|device| fits(scope, device)) {
+        let here = |one: &&Measurement| one.device == device.id && one.kernel == of.kernel;
+        let Some(first) = record.run.measurements.iter().find(here) else { continue };
+        let mut alone = record.run.clone();
+        alone.devices.retain(|one| one.id == device.id);
+        alone.measurements.retain(|one| here(&one));
+        for row in latencies(&alone).into_iter().flat_map(|table| table.rows) {
+            let Some(cycles) = row.cycles else { continue };
+            let load = match row.load {
+                Load::Alone => "alone",
+                Load::Saturated => "saturated",
+            };
+            let named = |name: &str| Value::Name(name.to_owned());
+            let parameters = BTreeMap::from([
+                ("operation".to_owned(), named(&row.operation)),
+                ("load".to_owned(), named(load)),
+            ]);
+            let mut chosen = first.clone();
+            chosen.parameters = parameters;
+            if of.takes(&chosen) {
+                found.push(point(record, device, &chosen, [cycles; 3]));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,622 @@
+//! Checks held against evidence, and verdicts.
+//!
+//! Input: a claim, records, tables. Output: [`Judged`]. How a verdict comes about says [`super`].
+
+use super::condition::{condition, place};
+use super::evidence::{FactTable, Point, Record, names, points, verified};
+use super::ledger::{
+    Arithmetic, Check, Claim, Fact, Goes, LedgerError, OccupancyCheck, OccupancyFigure, Order,
+    Quantity, RatioCheck, ledger,
+};
+use super::selector::{Compared, Selector, WIDTH, number_of, same};
+use crate::kernel::format::Formula;
+use crate::kernel::formula::{self, Names};
+use crate::occupancy;
+use crate::record::{Run, Value};
+
+/// How far a limit may be passed by what numbers in floating point lose.
+const ROUNDING: f64 = 1e-9;
+
+/// What a claim is worth.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is so, at every point.
+    Holds,
+    /// It is not so, at any point.
+    Contradicted,
+    /// It is so only where this is met, a clause.
+    HoldsOnlyWhere(String),
+    /// What would be needed to test it, a clause.
+    NotTestable(String),
+    /// Why it is history or opinion.
+    NoClaim(String),
+}
+
+impl Verdict {
+    /// The words of it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Contradicted => "contradicted",
+            Self::HoldsOnlyWhere(_) => "holds only where",
+            Self::NotTestable(_) => "not testable here",
+            Self::NoClaim(_) => "no claim about machines",
+        }
+    }
+
+    /// What stands behind the words, where something does.
+    pub fn rest(&self) -> Option<&str> {
+        match self {
+            Self::Holds | Self::Contradicted => None,
+            Self::HoldsOnlyWhere(rest) | Self::NotTestable(rest) | Self::NoClaim(rest) => {
+                Some(rest)
+            }
+        }
+    }
+}
+
+/// A figure that a verdict rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// What was checked, a clause.
+    pub says: String,
+    /// The figure.
+    pub value: f64,
+    /// The interval that it lies in; the figure itself where it is exact.
+    pub interval: [f64; 2],
+    /// What it has to be, such as `at most 1.5`.
+    pub expected: String,
+    /// Whether it is as claimed; nothing where its interval lies on both sides of a limit.
+    pub as_claimed: Option<bool>,
+    /// The launch and the device, for people.
+    pub place: String,
+    /// The device; empty where none is needed.
+    pub device: String,
+    /// The record or the table; empty where none is needed.
+    pub record: String,
+    /// The command that repeats it; empty where it is arithmetic.
+    pub repeat: String,
+}
+
+/// A claim with what records say of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The claim.
+    pub claim: Claim,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// Why, a sentence or more.
+    pub reason: String,
+    /// The figures that decided, for each check and device the one nearest to the limit.
+    pub figures: Vec<Figure>,
+    /// What the ledger's doubt is worth, where it is judged.
+    pub doubt: Option<Verdict>,
+}
+
+/// One figure of a check, with the point that it comes from.
+struct Judgement {
+    point: Option<Point>,
+    figure: Figure,
+    /// How far it is inside its limits, as a share of them; negative outside.
+    margin: f64,
+}
+
+/// What a check says.
+enum Outcome {
+    Holds,
+    Fails,
+    Where(String),
+    Undecided,
+}
+
+/// The claims that runs say something of, judged by them: those of which a launch's figure decided a check.
+///
+/// # Errors
+///
+/// What is wrong with the ledger or the catalogue, which tests show to be nothing.
+pub fn touched(runs: &[Run]) -> Result<Vec<Judged>, LedgerError> {
+    let record = |run: &Run| Record::new(run.started_utc.clone(), run.clone());
+    let records: Vec<Record> = runs.iter().map(record).collect::<Result<_, _>>()?;
+    let judged = ledger()?.iter().map(|claim| judge(claim, &records, &[])).collect::<Vec<_>>();
+    let decided = |one: &Judged| {
+        let known = !matches!(one.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
+        known && one.figures.iter().any(|figure| !figure.device.is_empty())
+    };
+    Ok(judged.into_iter().filter(decided).collect())
+}
+
+/// Judges a claim by records and tables.
+pub fn judge(claim: &Claim, records: &[Record], tables: &[FactTable]) -> Judged {
+    if let Some(opinion) = &claim.opinion {
+        let verdict = Verdict::NoClaim(opinion.clone());
+        return Judged {
+            claim: claim.clone(),
+            reason: opinion.clone(),
+            verdict,
+            figures: Vec::new(),
+            doubt: doubt(claim, records, tables),
+        };
+    }
+    if let Some(needed) = &claim.untestable {
+        let tried = claim.tried.iter().map(|tried| format!("; {tried}"));
+        let reason = std::iter::once(needed.clone()).chain(tried).collect();
+        return Judged {
+            claim: claim.clone(),
+            verdict: Verdict::NotTestable(needed.clone()),
+            reason,
+            figures: Vec::new(),
+            doubt: doubt(claim, records, tables),
+        };
+    }
+    let (verdict, reason, figures) = decide(&claim.checks, records, tables);
+    let doubt = doubt(claim, records, tables);
+    Judged { claim: claim.clone(), verdict, reason, figures, doubt }
+}
+
+fn doubt(claim: &Claim, records: &[Record], tables: &[FactTable]) -> Option<Verdict> {
+    (!claim.doubt_checks.is_empty()).then(|| decide(&claim.doubt_checks, records, tables).0)
+}
+
+/// The verdict of checks that all have to hold, why, and the figures.
+fn decide(
+    checks: &[Check],
+    records: &[Record],
+    tables: &[FactTable],
+) -> (Verdict, String, Vec<Figure>) {
+    let mut figures = Vec::new();
+    let (mut failed, mut limited, mut open, mut held) = (vec![], vec![], vec![], vec![]);
+    for check in checks {
+        let judgements = judgements(check, records, tables);
+        let outcome = outcome(check, &judgements);
+        let shown = representatives(judgements, is_some(check));
+        let with_figure = |wanted: Option<bool>| {
+            let fits = |figure: &&Figure| wanted.is_none() || figure.as_claimed == wanted;
+            shown.iter().find(fits).map_or_else(String::new, |figure| {
+                let place = &figure.place;
+                if matches!(check, Check::Verified(_)) {
+                    let so = if figure.as_claimed == Some(true) { "so" } else { "not so" };
+                    return format!(": {so} ({place})");
+                }
+                let place = if place.is_empty() { String::new() } else { format!(" ({place})") };
+                format!(" is {}, claimed {}{place}", number(figure.value), figure.expected)
+            })
+        };
+        match outcome {
+            Outcome::Fails => failed.push(format!("{}{}", check.says(), with_figure(Some(false)))),
+            Outcome::Where(condition) => {
+                limited.push((condition, format!("{}{}", check.says(), with_figure(Some(false)))))
+            }
+            Outcome::Undecided => open.push(needed(check)),
+            Outcome::Holds => held.push(format!("{}{}", check.says(), with_figure(Some(true)))),
+        }
+        figures.extend(shown);
+    }
+    let reason = |parts: &[String]| parts.join("; ");
+    if !failed.is_empty() {
+        return (Verdict::Contradicted, reason(&failed), figures);
+    }
+    if !limited.is_empty() {
+        let mut conditions: Vec<String> = limited.iter().map(|(one, _)| one.clone()).collect();
+        conditions.dedup();
+        let said: Vec<String> =
+            limited.iter().map(|(one, said)| format!("where not {one}: {said}")).collect();
+        return (Verdict::HoldsOnlyWhere(conditions.join(", and ")), reason(&said), figures);
+    }
+    if !open.is_empty() {
+        open.dedup();
+        let needed = open.join("; ");
+        let said = if held.is_empty() {
+            needed.clone()
+        } else {
+            format!("{needed}; so far: {}", reason(&held))
+        };
+        return (Verdict::NotTestable(needed), said, figures);
+    }
+    (Verdict::Holds, reason(&held), figures)
+}
+
+fn is_some(check: &Check) -> bool {
+    match check {
+        Check::Bound(one) => one.some,
+        Check::Equality(one) => one.some,
+        Check::Ratio(one) => one.some,
+        Check::Order(one) => one.some,
+        Check::Verified(one) => one.some,
+        Check::Arithmetic(_) | Check::Occupancy(_) | Check::Fact(_) => false,
+    }
+}
+
+fn outcome(check: &Check, judgements: &[Judgement]) -> Outcome {
+    let decided: Vec<&Judgement> =
+        judgements.iter().filter(|one| one.figure.as_claimed.is_some()).collect();
+    let holding = decided.iter().filter(|one| one.figure.as_claimed == Some(true)).count();
+    match (holding, decided.len()) {
+        (_, 0) => Outcome::Undecided,
+        (0, _) => Outcome::Fails,
+        (_, _) if holding == decided.len() && !is_some(check) && lacks_values(check, &decided) => {
+            Outcome::Undecided
+        }
+        (holding, all) if holding == all || is_some(check) => Outcome::Holds,
+        _ => {
+            let points: Vec<(&Point, bool)> = decided
+                .iter()
+                .filter_map(|one| Some((one.point.as_ref()?, one.figure.as_claimed?)))
+                .collect();
+            let by_driver = matches!(check, Check::Verified(_))
+                || matches!(check.quantity(), Some(Quantity::OutputShown(..)));
+            Outcome::Where(condition(&points, by_driver))
+        }
+    }
+}
+
+/// Whether a value that a selector names has no figure: of one of several operations nothing follows for the others.
+fn lacks_values(check: &Check, decided: &[&Judgement]) -> bool {
+    let launches = || {
+        let points = decided.iter().filter_map(|one| one.point.as_ref());
+        points.flat_map(|point| &point.launches)
+    };
+    let found = |selector: &Selector, name: &str, value: &Value| {
+        launches().any(|(kernel, parameters)| {
+            // Of chains and slopes the parameter is no longer there.
+            let own = parameters.get(name).is_none_or(|own| same(own, value));
+            *kernel == selector.kernel && own
+        })
+    };
+    check.selectors().into_iter().any(|selector| {
+        let named = selector.conditions.iter().filter(|one| one.compared == Compared::Equal);
+        named
+            .filter(|one| one.name != WIDTH)
+            .any(|one| one.values.iter().any(|value| !found(selector, &one.name, value)))
+    })
+}
+
+/// For each device the figure nearest to its limit, one that is as claimed and one that is not; where one that is as
+/// claimed is enough, the best.
+fn representatives(judgements: Vec<Judgement>, some: bool) -> Vec<Figure> {
+    let mut kept: Vec<Judgement> = Vec::new();
+    for one in judgements {
+        let alike = |other: &&mut Judgement| {
+            other.figure.device == one.figure.device
+                && other.figure.as_claimed == one.figure.as_claimed
+        };
+        match kept.iter_mut().find(alike) {
+            Some(other) => {
+                let better = if some {
+                    one.margin > other.margin
+                } else {
+                    one.margin.abs() < other.margin.abs()
+                };
+                if better {
+                    *other = one;
+                }
+            }
+            None => kept.push(one),
+        }
+    }
+    kept.into_iter().map(|one| one.figure).collect()
+}
+
+/// What would be needed to decide a check.
+fn needed(check: &Check) -> String {
+    if let Check::Fact(fact) = check {
+        return format!("needs the table {}", fact.table);
+    }
+    let selectors: Vec<String> = check.selectors().iter().map(ToString::to_string).collect();
+    let what = match check.quantity() {
+        Some(quantity) if quantity.needs_counters() => "hardware counters",
+        Some(quantity) if quantity.needs_times() => "times",
+        _ => "a record",
+    };
+    let mut words: Vec<&str> = Vec::new();
+    if let Some(scope) = check.scope() {
+        let name = |word| super::ledger::SCOPES.iter().find(|(_, one)| *one == word);
+        words.extend(scope.0.iter().filter_map(|word| name(*word)).map(|(name, _)| *name));
+    }
+    let on = if words.is_empty() { String::new() } else { format!(" on {}", words.join(" ")) };
+    format!("needs {what} of {}{on}", selectors.join(" and "))
+}
+
+fn judgements(check: &Check, records: &[Record], tables: &[FactTable]) -> Vec<Judgement> {
+    let of_limits = |found: Vec<Point>, limits: &dyn Fn(&Names) -> Option<Limits>| {
+        let judged = |point: Point| {
+            let limits = limits(&names(&point.parameters, point.width))?;
+            Some(limits.judge(check.says(), point))
+        };
+        found.into_iter().filter_map(judged).collect::<Vec<_>>()
+    };
+    match check {
+        Check::Bound(one) => of_limits(points(records, &one.what, &one.of, &one.on), &|names| {
+            Limits::between(one.min.as_ref(), one.max.as_ref(), names)
+        }),
+        Check::Equality(one) => of_limits(points(records, &one.what, &one.of, &one.on), &|names| {
+            Limits::about(&one.to, one.within, names)
+        }),
+        Check::Ratio(one) => of_limits(
+            ratios(
+                points(records, &one.what, &one.of, &one.on),
+                &points(records, &one.what, &one.over, &one.on),
+                (&one.of, &one.over),
+            ),
+            &|names| ratio_limits(one, names),
+        ),
+        Check::Order(one) => lines(one, records),
+        Check::Verified(one) => of_limits(verified(records, &one.of, &one.on), &|_| {
+            let wanted = if one.wrong { 0.0 } else { 1.0 };
+            let words = if one.wrong { "wrong" } else { "as the reference" };
+            Some(Limits { min: wanted, max: wanted, words: words.to_owned() })
+        }),
+        Check::Arithmetic(one) => arithmetic(one),
+        Check::Occupancy(one) => of_occupancy(one),
+        Check::Fact(one) => facts(one, tables),
+    }
+}
+
+/// What a figure has to be.
+struct Limits {
+    min: f64,
+    max: f64,
+    words: String,
+}
+
+impl Limits {
+    /// Limits from formulas; nothing where a name in them is not known at the point.
+    fn between(min: Option<&Formula>, max: Option<&Formula>, names: &Names) -> Option<Self> {
+        let value = |limit: Option<&Formula>, otherwise: f64| match limit {
+            Some(limit) => formula::evaluate(limit, names).ok(),
+            None => Some(otherwise),
+        };
+        let (min, max) = (value(min, f64::NEG_INFINITY)?, value(max, f64::INFINITY)?);
+        let words = match (min.is_finite(), max.is_finite()) {
+            (true, true) => format!("{} to {}", number(min), number(max)),
+            (true, false) => format!("at least {}", number(min)),
+            _ => format!("at most {}", number(max)),
+        };
+        Some(Self { min, max, words })
+    }
+
+    /// A figure and how far off is still that.
+    fn about(to: &Formula, within: f64, names: &Names) -> Option<Self> {
+        let to = formula::evaluate(to, names).ok()?;
+        let reach = if to == 0.0 { within } else { to.abs() * within };
+        Some(Self { min: to - reach, max: to + reach, words: number(to) })
+    }
+
+    fn judge(self, says: &str, point: Point) -> Judgement {
+        let reach = |limit: f64| ROUNDING * limit.abs().max(1.0);
+        let inside =
+            point.low >= self.min - reach(self.min) && point.high <= self.max + reach(self.max);
+        let outside =
+            point.high < self.min - reach(self.min) || point.low > self.max + reach(self.max);
+        let share = |room: f64, limit: f64| room / limit.abs().max(f64::MIN_POSITIVE);
+        let below =
+            if self.min.is_finite() { share(point.value - self.min, self.min) } else { f64::MAX };
+        let above =
+            if self.max.is_finite() { share(self.max - point.value, self.max) } else { f64::MAX };
+        let figure = Figure {
+            says: says.to_owned(),
+            value: point.value,
+            interval: [point.low, point.high],
+            expected: self.words,
+            as_claimed: if inside { Some(true) } else { outside.then_some(false) },
+            place: place(&point),
+            device: point.device.clone(),
+            record: point.record.clone(),
+            repeat: repeat(&point),
+        };
+        Judgement { point: Some(point), figure, margin: below.min(above) }
+    }
+}
+
+/// A figure in words: four digits, more where it is whole.
+pub(super) fn number(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e7 {
+        format!("{value}")
+    } else {
+        crate::units::figure(value)
+    }
+}
+
+/// The command that measures a point again.
+fn repeat(point: &Point) -> String {
+    let mut kernels: Vec<&str> = Vec::new();
+    let mut axes: std::collections::BTreeMap<&str, Vec<String>> = std::collections::BTreeMap::new();
+    for (kernel, parameters) in &point.launches {
+        if !kernels.contains(&kernel.as_str()) {
+            kernels.push(kernel);
+        }
+        for (name, value) in parameters {
+            let values = axes.entry(name).or_default();
+            if !values.contains(&value.to_string()) {
+                values.push(value.to_string());
+            }
+        }
+    }
+    let axis = |(name, values): (&str, Vec<String>)| match values.as_slice() {
+        [one] => format!(" -a {name}={one}"),
+        _ => format!(" -a '{name}=[{}]'", values.join(",")),
+    };
+    let axes: String = axes.into_iter().map(axis).collect();
+    format!("lanescope run {}{axes} --device {}", kernels.join(" "), point.device_id)
+}
+
+fn ratio_limits(one: &RatioCheck, names: &Names) -> Option<Limits> {
+    match &one.to {
+        Some(to) => Limits::about(to, one.within, names),
+        None => Limits::between(one.min.as_ref(), one.max.as_ref(), names),
+    }
+}
+
+/// Each point over those of the same record and device that agree in every parameter that both have, but for those
+/// that both selectors fix.
+fn ratios(above: Vec<Point>, below: &[Point], of: (&Selector, &Selector)) -> Vec<Point> {
+    let joined = |a: &Point, b: &Point| {
+        a.record == b.record
+            && a.device_id == b.device_id
+            && a.width == b.width
+            && a.parameters.iter().all(|(name, value)| {
+                let fixed = of.0.fixes(name) && of.1.fixes(name);
+                fixed || b.parameters.get(name).is_none_or(|other| same(value, other))
+            })
+    };
+    let mut found = Vec::new();
+    for a in above {
+        for b in below.iter().filter(|b| joined(&a, b) && b.low > 0.0) {
+            let mut one = a.clone();
+            one.value = a.value / b.value;
+            one.low = a.low / b.high;
+            one.high = a.high / b.low;
+            one.launches.extend(b.launches.clone());
+            found.push(one);
+        }
+    }
+    found
+}
+
+/// The lines of points along a parameter: whether each goes as claimed.
+fn lines(check: &Order, records: &[Record]) -> Vec<Judgement> {
+    let mut found = points(records, &check.what, &check.of, &check.on);
+    if let Some(over) = &check.over {
+        found = ratios(found, &points(records, &check.what, over, &check.on), (&check.of, over));
+    }
+    let at = |point: &Point| point.parameters.get(&check.along).and_then(number_of);
+    let alike = |a: &Point, b: &Point| {
+        a.record == b.record
+            && a.device_id == b.device_id
+            && a.parameters.iter().all(|(name, value)| {
+                *name == check.along
+                    || b.parameters.get(name).is_some_and(|other| same(value, other))
+            })
+    };
+    let mut lines: Vec<Vec<Point>> = Vec::new();
+    for point in found.into_iter().filter(|point| at(point).is_some()) {
+        match lines.iter_mut().find(|line| alike(&line[0], &point)) {
+            Some(line) => line.push(point),
+            None => lines.push(vec![point]),
+        }
+    }
+    let judged = |mut line: Vec<Point>| {
+        line.sort_by(|a, b| at(a).unwrap_or(0.0).total_cmp(&at(b).unwrap_or(0.0)));
+        line.dedup_by(|a, b| at(a) == at(b));
+        judge_line(check, line)
+    };
+    lines.into_iter().filter(|line| line.len() > 1).filter_map(judged).collect()
+}
+
+fn judge_line(check: &Order, line: Vec<Point>) -> Option<Judgement> {
+    let (first, last) = (line.first()?.clone(), line.last()?.clone());
+    let most = line.iter().map(|point| point.value).fold(f64::MIN, f64::max);
+    let least = line.iter().map(|point| point.value).fold(f64::MAX, f64::min);
+    let (words, holds) = match check.goes {
+        Goes::Level => ("level", most <= least * (1.0 + check.within)),
+        Goes::Up | Goes::Down => {
+            let up = check.goes == Goes::Up;
+            let step = |pair: &[Point]| {
+                let [a, b] = if up { [&pair[0], &pair[1]] } else { [&pair[1], &pair[0]] };
+                b.value >= a.value * (1.0 - check.within)
+            };
+            let (low, high) = if up { (&first, &last) } else { (&last, &first) };
+            let whole = high.value > low.value * (1.0 + check.within);
+            (if up { "rising" } else { "falling" }, whole && line.windows(2).all(step))
+        }
+    };
+    let value = if check.goes == Goes::Level { most / least } else { last.value / first.value };
+    let mut point = last.clone();
+    point.launches = line.iter().flat_map(|point| point.launches.clone()).collect();
+    let from = first.parameters.get(&check.along)?.to_string();
+    let figure = Figure {
+        says: check.says.clone(),
+        value,
+        interval: [value; 2],
+        expected: format!("{words} along {} from {from}", check.along),
+        as_claimed: Some(holds),
+        place: place(&point),
+        device: point.device.clone(),
+        record: point.record.clone(),
+        repeat: repeat(&point),
+    };
+    point.parameters.remove(&check.along);
+    Some(Judgement { point: Some(point), figure, margin: value - 1.0 })
+}
+
+/// A figure that needs no device.
+fn plain(
+    says: &str,
+    value: f64,
+    expected: f64,
+    within: f64,
+    place: &str,
+    record: &str,
+) -> Judgement {
+    let reach = (expected.abs() * within).max(ROUNDING);
+    let figure = Figure {
+        says: says.to_owned(),
+        value,
+        interval: [value; 2],
+        expected: number(expected),
+        as_claimed: Some((value - expected).abs() <= reach),
+        place: place.to_owned(),
+        device: String::new(),
+        record: record.to_owned(),
+        repeat: String::new(),
+    };
+    Judgement { point: None, figure, margin: 0.0 }
+}
+
+fn arithmetic(check: &Arithmetic) -> Vec<Judgement> {
+    let value = formula::evaluate_text(&check.formula, &Names::new());
+    let judged = |value| plain(&check.says, value, check.to, check.within, &check.formula, "");
+    value.ok().map(judged).into_iter().collect()
+}
+
+fn of_occupancy(check: &OccupancyCheck) -> Vec<Judgement> {
+    let Ok(known) = occupancy::architecture(&check.arch) else { return Vec::new() };
+    let needs = occupancy::Needs {
+        registers: check.registers,
+        memory_bytes: check.memory,
+        invocations: check.size,
+    };
+    let Ok(found) = occupancy::occupancy(&known, &needs) else { return Vec::new() };
+    let value = match check.what {
+        OccupancyFigure::Workgroups => found.workgroups.into(),
+        OccupancyFigure::Subgroups => found.subgroups.into(),
+        OccupancyFigure::Ratio => found.ratio.0,
+        OccupancyFigure::SubgroupsMax => known.subgroups.into(),
+        OccupancyFigure::WorkgroupsMax => known.workgroups.into(),
+        OccupancyFigure::RegistersMax => known.registers.into(),
+        OccupancyFigure::MemoryMax => known.memory_bytes.into(),
+        OccupancyFigure::SizeMax => known.workgroup_invocations_max.into(),
+        OccupancyFigure::Width => known.width.into(),
+    };
+    let mut judged = plain(&check.says, value, check.to, 0.0, &check.arch, "");
+    judged.figure.repeat = format!(
+        "lanescope occupancy --arch {} --registers {} --workgroup-memory {} --workgroup-size {}",
+        check.arch, check.registers, check.memory, check.size
+    );
+    vec![judged]
+}
+
+fn facts(check: &Fact, tables: &[FactTable]) -> Vec<Judgement> {
+    let mut found = Vec::new();
+    for table in tables.iter().filter(|table| table.name.ends_with(&check.table)) {
+        let figure = |row: &[String]| {
+            let row = table.rows.iter().find(|cells| cells.starts_with(row))?;
+            row.get(check.column)?.trim().parse::<f64>().ok()
+        };
+        let value = match &check.over {
+            Some(over) => figure(&check.row).zip(figure(over)).map(|(a, b)| a / b),
+            None => figure(&check.row),
+        };
+        let Some(value) = value else { continue };
+        let formula = |limit: Option<f64>| limit.map(Formula::Real);
+        let (min, max) = (formula(check.min), formula(check.max));
+        let Some(limits) = Limits::between(min.as_ref(), max.as_ref(), &Names::new()) else {
+            continue;
+        };
+        let inside = (limits.min..=limits.max).contains(&value);
+        let mut one = plain(&check.says, value, value, 0.0, &check.row.join(","), &table.name);
+        one.figure.as_claimed = Some(inside);
+        one.figure.expected = limits.words;
+        found.push(one);
+    }
+    found
+}

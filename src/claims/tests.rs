@@ -1,0 +1,493 @@
+//! Tests of the rules: each check of the ledger is tried on planted records both ways, and so is the engine.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
+
+use super::ledger::{Bound, Equality, Fact, Order, RatioCheck, Verified, parse};
+use super::selector::{Compared, WIDTH};
+use super::*;
+use crate::fixtures;
+use crate::kernel::format::Formula;
+use crate::kernel::formula::{self, Names};
+use crate::record::{
+    Backend, Block, BlockCode, Counter, DeviceKind, Instruction, MachineCode, Measurement, Output,
+    Run, Spread, Status, Trace, Value,
+};
+use crate::units::{Executions, Lanes, Nanoseconds, Ratio, Width};
+
+/// A run of one device that fits a scope, without measurements.
+fn run_on(scope: &Scope, width: u32) -> Run {
+    let mut run = pattern().clone();
+    run.measurements.clear();
+    run.devices.truncate(1);
+    run.kernels.clear();
+    let device = &mut run.devices[0];
+    (device.id, device.name) = ("wgpu:0".to_owned(), "A GPU".to_owned());
+    (device.kind, device.backend, device.cpu_driver) = (DeviceKind::Wgpu, Backend::Vulkan, false);
+    (device.vendor, device.peak_fma_per_s) = ("NVIDIA".to_owned(), Some(1e12));
+    device.copy_bytes_per_s = Some(1e12);
+    device.subgroup_width_run = Width::new(width).ok();
+    for word in &scope.0 {
+        match word {
+            ScopeWord::Amd => device.vendor = "AMD".to_owned(),
+            ScopeWord::Cuda => {
+                (device.kind, device.backend) = (DeviceKind::Cuda, Backend::Cuda);
+            }
+            ScopeWord::Simulator => {
+                (device.kind, device.backend) = (DeviceKind::Simulator, Backend::Interpreter);
+            }
+            ScopeWord::Gpu | ScopeWord::Device | ScopeWord::Nvidia | ScopeWord::Vulkan => {}
+        }
+    }
+    run
+}
+
+/// The width that a selector's conditions allow, 32 where they do.
+fn width_of(selectors: &[&Selector]) -> u32 {
+    let allowed = |width: u32| {
+        let mut one = pattern().measurements[0].clone();
+        one.subgroup_width = Width::new(width).ok();
+        selectors.iter().all(|selector| {
+            let widths = selector.conditions.iter().filter(|one| one.name == WIDTH).cloned();
+            one.kernel.clone_from(&selector.kernel);
+            Selector { conditions: widths.collect(), ..(*selector).clone() }.takes(&one)
+        })
+    };
+    [32, 16, 64, 8, 128, 4].into_iter().find(|width| allowed(*width)).unwrap()
+}
+
+/// A selector for each of the points that one names, but for the values along which a slope is taken.
+fn each_of(selector: &Selector, what: &Quantity) -> Vec<Selector> {
+    let along = |name: &str| matches!(what, Quantity::TimePer(parameter) if parameter == name);
+    let fixed = |point: BTreeMap<String, Value>| {
+        let mut one = selector.clone();
+        for condition in &mut one.conditions {
+            if let Some(value) = point.get(&condition.name).filter(|_| !along(&condition.name)) {
+                condition.values = vec![value.clone()];
+            }
+        }
+        one
+    };
+    selector.points().into_iter().map(fixed).collect()
+}
+
+/// Parameters that a selector takes: the first of the values that are named.
+fn parameters_of(selector: &Selector) -> BTreeMap<String, Value> {
+    // What formulas and quantities speak of beside what selectors name.
+    let usual = [("n", 4096), ("links", 256), ("hops", 4096), ("rows", 1000), ("columns", 1000)];
+    let mut parameters: BTreeMap<String, Value> =
+        usual.iter().map(|(name, value)| ((*name).to_owned(), Value::Integer(*value))).collect();
+    for condition in selector.conditions.iter().filter(|one| one.name != WIDTH) {
+        let value = match (condition.compared, &condition.values[0]) {
+            (Compared::Above, Value::Integer(limit)) => Value::Integer(limit + 1),
+            (Compared::Below, Value::Integer(limit)) => Value::Integer(limit - 1),
+            (_, value) => value.clone(),
+        };
+        parameters.insert(condition.name.clone(), value);
+    }
+    parameters
+}
+
+/// A measurement of which a quantity has a value.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "planted figures")]
+fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement {
+    const MANY: f64 = 1e7;
+    let mut one = pattern().measurements[0].clone();
+    one.device.clone_from(&run.devices[0].id);
+    one.kernel.clone_from(&of.kernel);
+    one.parameters = parameters_of(of);
+    one.subgroup_width = run.devices[0].subgroup_width_run;
+    (one.status, one.output) = (Status::Ok, Output::Verified);
+    one.dispatches.truncate(1);
+    let dispatch = &mut one.dispatches[0];
+    dispatch.setup = false;
+    let mut block: Block = dispatch.blocks[0].clone();
+    let labelled = |block: &mut Block, label: &str, executions: f64, lanes: f64| {
+        let mut code = BlockCode::clone(&block.code);
+        let label = label.split('|').next_back().unwrap();
+        (code.label, code.operations) = (Some(label.to_owned()), 1);
+        code.fma_operations = Some(0);
+        block.code = Arc::new(code);
+        block.executions = Executions(executions.round() as u64);
+        block.lanes = Lanes(lanes.round() as u64);
+    };
+    labelled(&mut block, "other", 1.0, 1.0);
+    let set_time = |one: &mut Measurement, ns: f64| {
+        let mut time = fixtures::time(1000.0, 0);
+        time.median_ns = Nanoseconds(ns);
+        time.ci95_ns = [Nanoseconds(ns * 0.9999), Nanoseconds(ns * 1.0001)];
+        one.time = Some(time);
+    };
+    one.time = None;
+    let width = f64::from(one.subgroup_width.unwrap().lanes());
+    match what {
+        Quantity::Efficiency => one.efficiency_ratio = Some(Ratio(value)),
+        Quantity::ActiveLanes => one.active_lanes_mean = Some(value),
+        Quantity::SubgroupOperations => labelled(&mut block, "body", value * MANY, MANY),
+        Quantity::LaneSlots => labelled(&mut block, "body", value * MANY / width, MANY),
+        Quantity::Time | Quantity::TimePer(_) => set_time(&mut one, value * 1000.0),
+        Quantity::CopyShare => {
+            one.bytes_moved_min = Some(1_000_000);
+            // At 1e12 bytes a second a million bytes take 1000 ns.
+            set_time(&mut one, 1000.0 / value);
+        }
+        Quantity::PeakShare | Quantity::UsefulPeakShare => {
+            labelled(&mut block, "body", MANY / width, MANY);
+            let mut code = BlockCode::clone(&block.code);
+            code.fma_operations = Some(1);
+            block.code = Arc::new(code);
+            set_time(&mut one, MANY / value / 1e12 * 1e9);
+        }
+        Quantity::BlockLanes(label) => labelled(&mut block, label, MANY, value * MANY),
+        Quantity::BlockExecutions(label) => labelled(&mut block, label, value, value),
+        Quantity::EfficiencyAt(percent) => {
+            let quantiles = BTreeMap::from([(*percent, Ratio(value))]);
+            let spread = Some(Spread { subgroups: 1, efficiency_ratio_quantiles: quantiles });
+            let (blocks, active) = (Vec::new(), Vec::new());
+            one.trace =
+                Some(Trace { dispatch: 0, workgroup: 0, subgroup: 0, blocks, active, spread });
+        }
+        Quantity::Counter(name) => {
+            let (name, unit) = (name.clone(), String::new());
+            one.counters = vec![Counter { name, value, description: unit.clone(), unit }];
+        }
+        Quantity::MachineInstructions
+        | Quantity::MachineExecuted
+        | Quantity::MachineLanes
+        | Quantity::MachineMatching(_) => {
+            let word = match what {
+                Quantity::MachineMatching(words) => words.split('|').next().unwrap().to_owned(),
+                _ => "FFMA".to_owned(),
+            };
+            let instruction = |text: &str, executed: f64, threads: f64| Instruction {
+                offset_bytes: 0,
+                file: None,
+                line: None,
+                text: Some(format!("@P0 {text} R1")),
+                inst_executed: executed as u64,
+                thread_inst_executed: threads as u64,
+                thread_inst_executed_pred_on: 0,
+            };
+            let instructions = match what {
+                Quantity::MachineExecuted => vec![instruction(&word, value, value)],
+                Quantity::MachineLanes => vec![instruction(&word, MANY, value * MANY)],
+                _ => {
+                    let mut all = vec![instruction(&word, 1.0, 1.0); value.round() as usize];
+                    if *what != Quantity::MachineInstructions {
+                        all.push(instruction("EXIT", 1.0, 1.0));
+                    }
+                    all
+                }
+            };
+            let (function, architecture) = (String::new(), String::new());
+            dispatch.machine_code = Some(MachineCode { function, architecture, instructions });
+        }
+        Quantity::Dispatches => {
+            let again = dispatch.clone();
+            one.dispatches = vec![again; value.round() as usize];
+        }
+        Quantity::Invocations => {
+            dispatch.workgroup_size = [1, 1, 1];
+            dispatch.workgroups = Some([value.round() as u32, 1, 1]);
+        }
+        Quantity::OutputShown(name, index) => {
+            let names = evidence::names(&one.parameters, one.subgroup_width);
+            let index = formula::evaluate_text(index, &names).unwrap() as usize;
+            one.outputs_shown.insert(name.clone(), vec![value; index + 1]);
+        }
+        // Of the device, or worked out over several launches.
+        Quantity::Width | Quantity::LanesInOrder | Quantity::LinkCycles => {}
+    }
+    if let Some(dispatch) = one.dispatches.first_mut() {
+        dispatch.blocks = vec![block];
+    }
+    one
+}
+
+/// A value inside the limits, and one outside.
+fn values(min: Option<f64>, max: Option<f64>, to: Option<f64>, within: f64) -> [f64; 2] {
+    match (to, min, max) {
+        (Some(to), ..) => {
+            let reach = if to == 0.0 { within } else { to.abs() * within };
+            [to, to + 2.0 * reach + to.abs().max(1.0)]
+        }
+        (_, Some(min), Some(max)) => [f64::midpoint(min, max), max * 1.5],
+        (_, Some(min), None) => [min.abs() * 1.1 + 1e-3, min * 0.5],
+        (_, None, Some(0.0)) => [0.0, 1.0],
+        (_, None, max) => [max.unwrap() * 0.5, max.unwrap() * 1.5],
+    }
+}
+
+/// Whether a check holds on records that were planted so that it does, or does not.
+fn tried(check: &Check, holds: bool) -> Verdict {
+    let claim = Claim { checks: vec![check.clone()], ..any_claim() };
+    let pick = usize::from(!holds);
+    let width = width_of(&check.selectors());
+    let mut run = check.scope().map_or_else(|| pattern().clone(), |scope| run_on(scope, width));
+    let names = |of: &Selector| evidence::names(&parameters_of(of), Width::new(width).ok());
+    let number = |limit: &Option<Formula>, names: &Names| {
+        limit.as_ref().map(|limit| formula::evaluate(limit, names).unwrap())
+    };
+    let mut tables = Vec::new();
+    match check {
+        Check::Bound(Bound { what, of, min, max, .. }) => {
+            for of in &each_of(of, what) {
+                let names = names(of);
+                let value = values(number(min, &names), number(max, &names), None, 0.0)[pick];
+                plant(&mut run, of, what, value);
+            }
+        }
+        Check::Equality(Equality { what, of, to, within, .. }) => {
+            for of in &each_of(of, what) {
+                let to = formula::evaluate(to, &names(of)).unwrap();
+                plant(&mut run, of, what, values(None, None, Some(to), *within)[pick]);
+            }
+        }
+        Check::Ratio(RatioCheck { what, of, over, min, max, to, within, .. }) => {
+            for of in &each_of(of, what) {
+                for over in &each_of(over, what) {
+                    let begun = run.measurements.len();
+                    let names = names(of);
+                    let to = number(to, &names);
+                    let value = values(number(min, &names), number(max, &names), to, *within)[pick];
+                    plant(&mut run, of, what, value);
+                    plant(&mut run, over, what, 1.0);
+                    joined_alike(&mut run.measurements[begun..], of, over, None);
+                }
+            }
+        }
+        Check::Order(Order { what, of, over, along, goes, .. }) => {
+            let rising = match (goes, holds) {
+                (Goes::Up, true) | (Goes::Down, false) => [1.0, 2.0, 4.0],
+                (Goes::Level, true) => [1.0; 3],
+                _ => [4.0, 2.0, 1.0],
+            };
+            let named = of.points().into_iter().filter_map(|mut point| point.remove(along));
+            let mut along_values: Vec<Value> = named.collect();
+            along_values.sort_by(|a, b| a.partial_cmp(b).unwrap());
+            along_values.dedup();
+            // As many values as are named; the last goes on as the third does.
+            let last = rising[2];
+            let figures = rising.into_iter().chain(std::iter::repeat(last));
+            for of in &each_of(of, what) {
+                let begun = run.measurements.len();
+                for (value, at) in figures.clone().zip(&along_values) {
+                    let mut at_point = |of: &Selector, value| {
+                        plant(&mut run, of, what, value);
+                        let one = run.measurements.last_mut().unwrap();
+                        one.parameters.insert(along.clone(), at.clone());
+                    };
+                    at_point(of, value);
+                    if let Some(over) = over {
+                        at_point(over, 1.0);
+                    }
+                }
+                if let Some(over) = over {
+                    joined_alike(&mut run.measurements[begun..], of, over, Some(along));
+                }
+            }
+        }
+        Check::Verified(Verified { of, wrong, .. }) => {
+            let right = holds != *wrong;
+            for of in &each_of(of, &Quantity::Time) {
+                plant(&mut run, of, &Quantity::Time, 1.0);
+                let output = if right { Output::Verified } else { Output::Mismatch };
+                run.measurements.last_mut().unwrap().output = output;
+            }
+        }
+        Check::Fact(Fact { table, row, column, over, min, max, .. }) => {
+            let value = values(*min, *max, None, 0.0)[pick];
+            let mut cells = row.clone();
+            while cells.len() <= *column {
+                cells.push(String::new());
+            }
+            if *column >= row.len() {
+                cells[*column] = value.to_string();
+            }
+            let mut rows = vec![cells];
+            rows.extend(over.clone());
+            tables.push(FactTable { name: table.clone(), rows });
+        }
+        Check::Arithmetic(_) | Check::Occupancy(_) => unreachable!("of no record"),
+    }
+    // As in a record, without looking kernels up: planted parameters are not whole.
+    let record = Record { name: "planted".to_owned(), run };
+    judge(&claim, &[record], &tables).verdict
+}
+
+/// Gives both launches of a ratio the same values of what only one of their selectors names, as one sweep would.
+fn joined_alike(
+    measurements: &mut [Measurement],
+    of: &Selector,
+    over: &Selector,
+    along: Option<&String>,
+) {
+    let (own, others) = (parameters_of(of), parameters_of(over));
+    for one in measurements {
+        for condition in of.conditions.iter().chain(&over.conditions) {
+            let name = &condition.name;
+            if name == WIDTH || along == Some(name) || (of.fixes(name) && over.fixes(name)) {
+                continue;
+            }
+            let names = |selector: &Selector| selector.conditions.iter().any(|c| c.name == *name);
+            let value = if names(of) { &own[name] } else { &others[name] };
+            one.parameters.insert(name.clone(), value.clone());
+        }
+    }
+}
+
+/// Adds what a quantity is read from; a slope is two launches, one a parameter's double.
+fn plant(run: &mut Run, of: &Selector, what: &Quantity, value: f64) {
+    match what {
+        Quantity::Width => {
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a width")]
+            let width = Width::new((value as u32).min(64)).ok();
+            run.devices[0].subgroup_width_run = width;
+            let mut one = planted(run, of, &Quantity::Time, 1.0);
+            one.subgroup_width = width;
+            run.measurements.push(one);
+        }
+        Quantity::LanesInOrder => {
+            run.devices[0].lane_is_local_index_mod_width = Some(value == 1.0);
+            run.measurements.push(planted(run, of, &Quantity::Time, 1.0));
+        }
+        Quantity::TimePer(parameter) => {
+            let named = of.conditions.iter().find(|one| one.name == *parameter);
+            let usual = || vec![Value::Integer(1000), Value::Integer(5000)];
+            for at in named.map_or_else(usual, |one| one.values.clone()) {
+                let mut one = planted(run, of, what, 1.0);
+                let ns = value * selector::number_of(&at).unwrap();
+                one.parameters.insert(parameter.clone(), at);
+                let time = one.time.as_mut().unwrap();
+                (time.median_ns, time.ci95_ns) = (Nanoseconds(ns), [Nanoseconds(ns); 2]);
+                run.measurements.push(one);
+            }
+        }
+        _ => {
+            let one = planted(run, of, what, value);
+            run.measurements.push(one);
+        }
+    }
+}
+
+/// A claim without checks; the ledger is read once.
+fn any_claim() -> Claim {
+    static FIRST: LazyLock<Claim> = LazyLock::new(|| ledger().unwrap().swap_remove(0));
+    Claim { checks: Vec::new(), doubt_checks: Vec::new(), ..FIRST.clone() }
+}
+
+/// A run whose devices and measurements are taken as patterns; it is made once.
+fn pattern() -> &'static Run {
+    static PATTERN: LazyLock<Run> = LazyLock::new(|| {
+        let mut run = fixtures::run();
+        run.measurements.truncate(1);
+        run
+    });
+    &PATTERN
+}
+
+#[test]
+fn every_claim_has_a_rule_or_a_reason() {
+    let ledger = ledger().unwrap();
+    assert_eq!(ledger.len(), 244);
+    let untestable: Vec<&str> = ledger
+        .iter()
+        .filter(|claim| claim.untestable.is_some())
+        .map(|claim| claim.id.as_str())
+        .collect();
+    assert!(untestable.len() <= 30, "{untestable:?}");
+}
+
+/// No rule that cannot fail, and none that cannot hold: each is tried on planted records both ways.
+#[test]
+fn each_check_holds_and_fails_on_records_that_were_planted_so() {
+    let (mut tried_both_ways, mut wrong) = (0, Vec::new());
+    for claim in ledger().unwrap() {
+        for check in claim.checks.iter().chain(&claim.doubt_checks) {
+            let of_no_record = matches!(check, Check::Arithmetic(_) | Check::Occupancy(_));
+            // Chains of every kind make a cycle; `analyze` has the tests of it. A cell of the row's own says
+            // that the row is there.
+            let apart = check.quantity() == Some(&Quantity::LinkCycles)
+                || matches!(check, Check::Fact(fact) if fact.column < fact.row.len());
+            if of_no_record || apart {
+                continue;
+            }
+            let verdicts = [tried(check, true), tried(check, false)];
+            if verdicts != [Verdict::Holds, Verdict::Contradicted] {
+                wrong.push(format!("{}: {}: {verdicts:?}", claim.id, check.says()));
+            }
+            tried_both_ways += 1;
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(tried_both_ways > 200, "{tried_both_ways}");
+}
+
+#[test]
+fn arithmetic_and_occupancy_are_judged_by_the_figure_that_is_claimed() {
+    let claim = |text: &str| {
+        let check: Check = toml::from_str(text).unwrap();
+        judge(&Claim { checks: vec![check], ..any_claim() }, &[], &[]).verdict
+    };
+    let formula = "is = 'arithmetic'\nsays = 'x'\nformula = '1 / 0.1'\nwithin = 0.01\n";
+    assert_eq!(claim(&format!("{formula}to = 10")), Verdict::Holds);
+    assert_eq!(claim(&format!("{formula}to = 4")), Verdict::Contradicted);
+    let occupancy = "is = 'occupancy'\nsays = 'x'\narch = 'sm_80'\nregisters = 40\nmemory = 8192\n\
+                     size = 256\nwhat = 'workgroups'\n";
+    assert_eq!(claim(&format!("{occupancy}to = 6")), Verdict::Holds);
+    assert_eq!(claim(&format!("{occupancy}to = 5")), Verdict::Contradicted);
+}
+
+#[test]
+fn the_condition_is_what_tells_points_apart() {
+    let check: Check = toml::from_str(
+        "is = 'equality'\nsays = 'lanes'\nwhat = 'lanes:arm'\nof = 'f/k'\nto = 'W'\nwithin = 0.01",
+    )
+    .unwrap();
+    let of = &check.selectors()[0].clone();
+    let records = [(16, 16.0), (32, 32.0), (64, 32.0), (128, 64.0)].map(|(width, lanes)| {
+        let mut run = run_on(&Scope::default(), width);
+        plant(&mut run, of, &Quantity::BlockLanes("arm".to_owned()), lanes);
+        Record { name: width.to_string(), run }
+    });
+    let claim = Claim { checks: vec![check], ..any_claim() };
+    let judged = judge(&claim, &records, &[]);
+    assert_eq!(judged.verdict, Verdict::HoldsOnlyWhere("W ≤ 32".to_owned()));
+    assert_eq!(judge(&claim, &records[..2], &[]).verdict, Verdict::Holds);
+    assert_eq!(judge(&claim, &records[2..], &[]).verdict, Verdict::Contradicted);
+    let none = judge(&claim, &[], &[]).verdict;
+    assert_eq!(none, Verdict::NotTestable("needs a record of f/k".to_owned()));
+}
+
+#[test]
+fn a_time_whose_interval_crosses_a_limit_decides_nothing() {
+    let check: Check = toml::from_str(
+        "is = 'bound'\nsays = 'time'\nwhat = 'time'\nof = 'f/k'\nmax = 1000\non = 'gpu'",
+    )
+    .unwrap();
+    let of = &check.selectors()[0].clone();
+    let mut run = run_on(&Scope::default(), 32);
+    plant(&mut run, of, &Quantity::Time, 1.0);
+    let claim = Claim { checks: vec![check], ..any_claim() };
+    let judged = judge(&claim, &[Record { name: "planted".to_owned(), run }], &[]);
+    assert_eq!(judged.figures[0].as_claimed, None);
+    assert_eq!(judged.verdict.name(), "not testable here");
+}
+
+#[test]
+fn a_ledger_that_says_too_little_is_refused() {
+    let head = "[[claim]]\nid = 'a'\nsource = 's'\nstatement = '.'\nfamily = 'f'\nexpected = 1\n\
+                hardware = ''\nkind = ''\nmetric = ''\nportable = true\n";
+    let refused = |more: &str| parse(&format!("{head}{more}")).unwrap_err().to_string();
+    assert!(refused("").contains("it needs checks"));
+    assert!(refused("opinion = 'x'\nuntestable = 'y'").contains("only one"));
+    assert!(refused("opinion = 'x'\nagainst = ['b']").contains("no claim that names it in turn"));
+    assert!(refused("judged = 1").contains("unknown field"));
+    let check = "checks = [{ is = 'bound', says = 'z', what = 'time', of = 'f/k' }]";
+    assert!(refused(check).contains("`z` has no limit"));
+    let selector =
+        "checks = [{ is = 'bound', says = 'z', what = 'time', of = 'f/k n~3', max = 1 }]";
+    assert!(refused(selector).contains("`n~3` is no condition"));
+    let quantity = "checks = [{ is = 'bound', says = 'z', what = 'speed', of = 'f/k', max = 1 }]";
+    assert!(refused(quantity).contains("`speed` is no quantity"));
+}

@@ -1,0 +1,353 @@
+//! `lanescope claims`: what published claims are worth.
+//!
+//! Input: ids or families of the ledger, and records, or devices to measure on. Output: a verdict for each claim,
+//! with the figures that decided it. What is run follows from the checks; what a figure means says
+//! [`crate::claims`].
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Parser as _;
+use serde_json::json;
+
+use super::arguments::{Arguments, ClaimsArguments, RunArguments};
+use super::catalogue;
+use super::failure::{Exit, Failure};
+use super::plan::{Asked, AskedOf, plan};
+use super::watch::{RESULT_FILE, Watch, begin_run};
+use super::{render, report};
+use crate::claims::{Check, Claim, FactTable, Judged, Quantity, Record, ScopeWord, judge, ledger};
+use crate::kernel::{Catalogue, near_matches};
+use crate::present::{self, terminal_columns};
+use crate::record::Value;
+use crate::run::session::{Listener as _, Recording};
+
+/// Seconds that timing may take, without and with `--quick`.
+const BUDGET_S: [f64; 2] = [120.0, 12.0];
+
+/// Judges the claims that the arguments name.
+pub(crate) fn claims(arguments: &ClaimsArguments, out: &mut impl Write) -> Result<Exit, Failure> {
+    let ledger = ledger().map_err(Failure::bad_input)?;
+    let chosen = choose(&ledger, &arguments.claims)?;
+    let (records, tables, exit) = if arguments.from.is_empty() {
+        let (record, exit) = measure(&chosen, arguments)?;
+        (vec![record], Vec::new(), exit)
+    } else {
+        let (records, tables) = load(&arguments.from)?;
+        (records, tables, Exit::Done)
+    };
+    let judged: Vec<Judged> = chosen.iter().map(|claim| judge(claim, &records, &tables)).collect();
+    print(&judged, arguments, out)?;
+    Ok(exit)
+}
+
+/// The claims that words choose: by id, by family, or by article.
+fn choose<'a>(ledger: &'a [Claim], words: &[String]) -> Result<Vec<&'a Claim>, Failure> {
+    let means = |claim: &Claim, word: &str| {
+        claim.id == word || claim.family == word || claim.source == word
+    };
+    for word in words {
+        if !ledger.iter().any(|claim| means(claim, word)) {
+            let known = ledger.iter().flat_map(|claim| {
+                [claim.id.as_str(), claim.family.as_str(), claim.source.as_str()]
+            });
+            let hint = near_matches(word, known);
+            let message = format!("there is no claim, and no family of claims, `{word}`{hint}");
+            return Err(Failure::message(Exit::BadInput, message));
+        }
+    }
+    let chosen = |claim: &&Claim| words.is_empty() || words.iter().any(|word| means(claim, word));
+    Ok(ledger.iter().filter(chosen).collect())
+}
+
+/// Runs what the claims' checks look at, and gives the record with the exit code that the run earns.
+fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Exit), Failure> {
+    let catalogue = catalogue::read(None)?;
+    let checks: Vec<&Check> = checks_of(chosen).collect();
+    let groups = joined(checks.iter().map(|check| taken(&catalogue, asked(check))));
+    let kernels: BTreeSet<&String> = groups.iter().flatten().map(|one| &one.kernel).collect();
+    if kernels.is_empty() {
+        let empty = begin_run(BTreeMap::new());
+        let record = Record::new("nothing was run", empty).map_err(Failure::bad_input)?;
+        return Ok((record, Exit::Done));
+    }
+    let words = RunArguments {
+        kernels: kernels.into_iter().cloned().collect(),
+        device: arguments.device.clone(),
+        quick: arguments.quick,
+        budget: Some(arguments.budget.unwrap_or(BUDGET_S[usize::from(arguments.quick)])),
+        counters: arguments.counters,
+        out: arguments.out.clone(),
+        ..Arguments::parse_from(["lanescope"]).run
+    };
+    let plan = plan(&catalogue, &words)?.asking(groups);
+    let mut recording = Recording::new(begin_run(plan.notes()));
+    let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
+    plan.told.iter().for_each(|text| watch.message(text));
+    plan.execute(&mut recording, &mut watch)?;
+    let folder = watch.finish()?;
+    let page = render::write(&folder, std::slice::from_ref(&recording.run), &[])?;
+    let file = folder.join(RESULT_FILE).display().to_string();
+    let stderr = &mut anstream::stderr();
+    writeln!(stderr, "Results: {file}")?;
+    writeln!(stderr, "Page:    {}", page.display())?;
+    for measurement in &recording.run.measurements {
+        super::run::complain(measurement, stderr)?;
+    }
+    // A wrong output may be what a claim is about: the verdict says it.
+    let exit = match super::run::exit(&recording) {
+        Exit::CheckFailed => Exit::Done,
+        exit => exit,
+    };
+    let record = Record::new(file, recording.run).map_err(Failure::bad_input)?;
+    Ok((record, exit))
+}
+
+fn checks_of<'a>(chosen: &[&'a Claim]) -> impl Iterator<Item = &'a Check> {
+    chosen.iter().flat_map(|claim| claim.checks.iter().chain(&claim.doubt_checks))
+}
+
+/// The launches that a check looks at.
+fn asked(check: &Check) -> Vec<Asked> {
+    let words = check.scope().map_or(&[][..], |scope| &scope.0);
+    let gpu = |word: &ScopeWord| {
+        matches!(word, ScopeWord::Gpu | ScopeWord::Nvidia | ScopeWord::Amd | ScopeWord::Cuda)
+    };
+    let of = if words.iter().any(gpu) {
+        AskedOf::Gpus
+    } else if check.quantity().is_some_and(|one| one.needs_times()) {
+        AskedOf::Timed
+    } else {
+        AskedOf::All
+    };
+    let selectors = check.selectors();
+    let mut launches = Vec::new();
+    for selector in &selectors {
+        // A clock is known of chains of every kind side by side.
+        let own_points = check.quantity() == Some(&Quantity::LinkCycles);
+        let kernel = selector.kernel.clone();
+        if own_points {
+            launches.push(Asked { kernel, point: BTreeMap::new(), own_points, of });
+            continue;
+        }
+        // What only the other selector of a ratio names is joined, and so both sides need it.
+        let mut points = selector.points();
+        for other in selectors.iter().filter(|other| *other != selector) {
+            let missing = |name: &String| !selector.fixes(name);
+            let more: Vec<BTreeMap<String, Value>> = other
+                .points()
+                .into_iter()
+                .map(|point| point.into_iter().filter(|(name, _)| missing(name)).collect())
+                .collect();
+            points = points
+                .iter()
+                .flat_map(|point| {
+                    more.iter().map(|more| {
+                        point.clone().into_iter().chain(more.clone()).collect::<BTreeMap<_, _>>()
+                    })
+                })
+                .collect();
+        }
+        points.dedup();
+        let asked = |point| Asked { kernel: kernel.clone(), point, own_points, of };
+        launches.extend(points.into_iter().map(asked));
+    }
+    launches
+}
+
+/// The launches of kernels that there are, each with those of its values that its kernel has a parameter for.
+fn taken(catalogue: &Catalogue, asked: Vec<Asked>) -> Vec<Asked> {
+    let known = |mut one: Asked| {
+        let kernel = catalogue.all().find(|kernel| kernel.id == one.kernel)?;
+        one.point.retain(|name, _| kernel.description.parameters.contains_key(name));
+        Some(one)
+    };
+    asked.into_iter().filter_map(known).collect()
+}
+
+/// Groups that share a launch become one; each launch stands once, asked of whoever anybody asks it of.
+fn joined(groups: impl Iterator<Item = Vec<Asked>>) -> Vec<Vec<Asked>> {
+    let mut made: Vec<Vec<Asked>> = Vec::new();
+    let alike = |a: &Asked, b: &Asked| {
+        (&a.kernel, &a.point, a.own_points) == (&b.kernel, &b.point, b.own_points)
+    };
+    for group in groups {
+        let shares = |other: &Vec<Asked>| {
+            group.iter().any(|one| other.iter().any(|known| alike(one, known)))
+        };
+        let (sharing, mut rest): (Vec<_>, Vec<_>) = made.into_iter().partition(shares);
+        let mut whole: Vec<Asked> = Vec::new();
+        for one in sharing.into_iter().flatten().chain(group) {
+            match whole.iter_mut().find(|known| alike(known, &one)) {
+                Some(known) => known.of = known.of.min(one.of),
+                None => whole.push(one),
+            }
+        }
+        rest.push(whole);
+        made = rest;
+    }
+    made.retain(|group| !group.is_empty());
+    made
+}
+
+/// Records and tables from files, and from all that folders hold, in the order of names.
+pub(crate) fn load(paths: &[PathBuf]) -> Result<(Vec<Record>, Vec<FactTable>), Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        gather(path, &mut files)?;
+    }
+    let (mut records, mut tables) = (Vec::new(), Vec::new());
+    for file in files {
+        let name = file.to_string_lossy().replace('\\', "/");
+        if name.ends_with(".csv") {
+            let unread =
+                |error| Failure::message(Exit::BadInput, format!("{name} cannot be read: {error}"));
+            let text = std::fs::read_to_string(&file).map_err(unread)?;
+            tables.push(FactTable::new(name.clone(), &text));
+        } else {
+            let run = report::load(&file)?;
+            records.push(Record::new(name, run).map_err(Failure::bad_input)?);
+        }
+    }
+    Ok((records, tables))
+}
+
+/// The files that a path stands for: itself, a folder's own result, else all records and tables beneath it.
+fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let own = [RESULT_FILE.to_owned(), format!("{RESULT_FILE}.gz")];
+    if !path.is_dir() || own.iter().any(|name| path.join(name).exists()) {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    let mut inside: Vec<PathBuf> =
+        std::fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    inside.sort();
+    for path in inside {
+        let name = path.to_string_lossy();
+        let known = [".json", ".json.gz", ".csv"].iter().any(|ending| name.ends_with(ending));
+        if path.is_dir() {
+            gather(&path, files)?;
+        } else if known {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn print(
+    judged: &[Judged],
+    arguments: &ClaimsArguments,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    if arguments.json {
+        let claims: Vec<_> = judged.iter().map(describe).collect();
+        serde_json::to_writer_pretty(&mut *out, &json!({ "claims": claims }))
+            .map_err(Failure::bad_input)?;
+        writeln!(out)?;
+    } else if arguments.csv {
+        present::to_csv(&present::claims_plain(judged), out).map_err(Failure::bad_input)?;
+    } else if arguments.markdown {
+        out.write_all(present::claims_markdown(judged).as_bytes())?;
+    } else {
+        out.write_all(present::claims_screen(judged, terminal_columns()).as_bytes())?;
+    }
+    Ok(())
+}
+
+fn describe(judged: &Judged) -> serde_json::Value {
+    let claim = &judged.claim;
+    let figures: Vec<_> = judged
+        .figures
+        .iter()
+        .map(|figure| {
+            json!({
+                "check": figure.says,
+                "value": figure.value,
+                "interval": figure.interval,
+                "expected": figure.expected,
+                "as_claimed": figure.as_claimed,
+                "place": figure.place,
+                "device": figure.device,
+                "record": figure.record,
+                "repeat": figure.repeat,
+            })
+        })
+        .collect();
+    json!({
+        "id": claim.id,
+        "source": claim.source,
+        "family": claim.family,
+        "statement": claim.statement,
+        "verdict": judged.verdict.name(),
+        "condition": judged.verdict.rest(),
+        "reason": judged.reason,
+        "figures": figures,
+        "against": claim.against,
+        "doubt": claim.doubt,
+        "doubt_verdict": judged.doubt.as_ref().map(crate::claims::Verdict::name),
+        "doubt_condition": judged.doubt.as_ref().and_then(crate::claims::Verdict::rest),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_that_share_a_launch_are_measured_side_by_side_and_each_launch_once() {
+        let one = |kernel: &str, n: i64, of| Asked {
+            kernel: kernel.to_owned(),
+            point: [("n".to_owned(), Value::Integer(n))].into(),
+            own_points: false,
+            of,
+        };
+        let groups = [
+            vec![one("f/a", 1, AskedOf::Timed), one("f/b", 1, AskedOf::Timed)],
+            vec![one("f/c", 1, AskedOf::All)],
+            vec![one("f/b", 1, AskedOf::All), one("f/b", 2, AskedOf::Gpus)],
+        ];
+        let made = joined(groups.into_iter());
+        let names: Vec<Vec<(&str, AskedOf)>> = made
+            .iter()
+            .map(|group| group.iter().map(|one| (one.kernel.as_str(), one.of)).collect())
+            .collect();
+        let all = AskedOf::All;
+        let second = vec![("f/a", AskedOf::Timed), ("f/b", all), ("f/b", AskedOf::Gpus)];
+        assert_eq!(names, [vec![("f/c", all)], second]);
+    }
+
+    #[test]
+    fn an_unknown_claim_is_refused_with_what_was_perhaps_meant() {
+        let ledger = ledger().unwrap();
+        let refused = choose(&ledger, &["gpuflight-indirect-1-6".to_owned()]).unwrap_err();
+        let text = refused.error.to_string();
+        assert!(text.contains("did you mean gpuflight-indirect-1-5"), "{text}");
+        assert_eq!(choose(&ledger, &[]).unwrap().len(), ledger.len());
+        let family = choose(&ledger, &["boundary".to_owned()]).unwrap();
+        assert!(family.len() > 3 && family.iter().all(|claim| claim.family == "boundary"));
+    }
+
+    #[test]
+    fn every_kernel_that_a_check_names_takes_the_points_that_it_asks_for() {
+        let catalogue = catalogue::read(None).unwrap();
+        for claim in ledger().unwrap() {
+            for check in checks_of(&[&claim]) {
+                let own = check.selectors().into_iter().flat_map(|selector| {
+                    let kernel = selector.kernel.clone();
+                    let chains = check.quantity() == Some(&Quantity::LinkCycles);
+                    let points = if chains { Vec::new() } else { selector.points() };
+                    points.into_iter().map(move |point| (kernel.clone(), point))
+                });
+                for (id, point) in own.collect::<Vec<_>>() {
+                    let kernel = catalogue.all().find(|kernel| kernel.id == id);
+                    let kernel = kernel.unwrap_or_else(|| panic!("{}: {id}", claim.id));
+                    let class = crate::kernel::DeviceClass::Quick;
+                    if let Err(error) = kernel.parameters(class, &point) {
+                        panic!("{}: {error}", claim.id);
+                    }
+                }
+            }
+        }
+    }
+}

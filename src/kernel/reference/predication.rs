@@ -1,0 +1,83 @@
+//! References of `predication`: decisions bit by bit, each arm's map in closed form.
+//!
+//! Input: a launch. Output: its expected elements in f64.
+
+use super::{Element, Expected, Function, choice, count, floats, to_element, words};
+use crate::kernel::Launch;
+
+/// The family's references by name.
+pub(super) const FUNCTIONS: &[(&str, Function)] = &[
+    ("predication/arms", arms),
+    ("predication/common", common),
+    ("predication/elementwise", elementwise),
+    ("predication/special", special),
+];
+
+/// The arms' maps, with the shaders' constants: f32.
+const MAPS: [(f32, f32); 2] = [(0.999, 0.0002), (0.998, 0.0003)];
+
+/// An arm's map done as often as the arm does it: its factor and its term.
+fn whole(arm: usize, length: usize) -> (f64, f64) {
+    let (a, b) = (f64::from(MAPS[arm].0), f64::from(MAPS[arm].1));
+    (0..length).fold((1.0, 0.0), |(factor, term), _| (a * factor, a * term + b))
+}
+
+/// Which arm the bit of a turn says: 0 where it is set.
+fn arm_of(flags: u32, turn: usize) -> usize {
+    usize::from(flags.rotate_left(u32::try_from(turn % 32).unwrap_or(0)) >> 31 == 0)
+}
+
+/// Values through the decisions of each element.
+fn decided(
+    launch: &Launch,
+    step: impl Fn(usize, usize, usize, f64) -> f64,
+) -> Result<Expected, String> {
+    let decisions = count(launch, "decisions")?;
+    let (flags, input) = (words(launch, "flags")?, floats(launch, "input")?);
+    let element = |(index, (flags, v)): (usize, (&u32, &f64))| {
+        let turns = 0..decisions;
+        to_element(turns.fold(*v, |v, turn| step(index, turn, arm_of(*flags, turn), v)))
+    };
+    let output: Vec<Element> = flags.iter().zip(&input).enumerate().map(element).collect();
+    Ok(Expected::from([("output".to_owned(), output)]))
+}
+
+fn arms(launch: &Launch) -> Result<Expected, String> {
+    let length = count(launch, "length")?;
+    let maps = [0, 1].map(|arm| whole(arm, length));
+    let through = |arm: usize, v: f64| maps[arm].0 * v + maps[arm].1;
+    let input = floats(launch, "input")?;
+    match choice(launch, "effect").unwrap_or("value") {
+        // Each turn begins with what the element began with, and the last one is left.
+        "store" => decided(launch, |index, _, arm, _| through(arm, input[index])),
+        "load" => decided(launch, |index, turn, arm, _| through(arm, input[index ^ (turn + arm)])),
+        _ => decided(launch, |_, _, arm, v| through(arm, v)),
+    }
+}
+
+fn common(launch: &Launch) -> Result<Expected, String> {
+    let (factor, term) = whole(0, count(launch, "length")?);
+    let (c, d) = (f64::from(MAPS[1].0), f64::from(MAPS[1].1));
+    decided(launch, |_, _, arm, v| {
+        let shared = factor * v + term;
+        if arm == 0 { shared * c } else { shared + d }
+    })
+}
+
+fn elementwise(launch: &Launch) -> Result<Expected, String> {
+    let operation = choice(launch, "operation")?.to_owned();
+    let of = |x: &f64| match operation.as_str() {
+        "sqrt_negate" if *x > 0.0 => x.sqrt() * 2.0,
+        "sqrt_negate" => 1.0 - x,
+        "abs" => x.abs(),
+        _ => x.max(0.0),
+    };
+    let output = floats(launch, "input")?.iter().map(|x| to_element(of(x))).collect();
+    Ok(Expected::from([("output".to_owned(), output)]))
+}
+
+/// Zero times infinity, or times what is no number, is no number.
+fn special(_: &Launch) -> Result<Expected, String> {
+    let differs = [0.0, 1.0, 1.0, 0.0].map(to_element).to_vec();
+    Ok(Expected::from([("differs".to_owned(), differs)]))
+}

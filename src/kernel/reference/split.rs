@@ -1,0 +1,72 @@
+//! References of branches by place: `split` and `alignment`.
+//!
+//! Input: a launch, and for conditions by the width the width that was written. Output: its expected elements in
+//! f64, from each element's place in closed form.
+
+use super::affine::{FALLING, RISING, arm, map, repeated};
+use super::subgroup_layout;
+use super::{Expected, Function, Observing, Outputs, choice, count, floats, to_element};
+use crate::kernel::Launch;
+use crate::record::Value;
+
+/// The families' references by name.
+pub(super) const FUNCTIONS: &[(&str, Function)] = &[("split/lanes", lanes)];
+
+/// Those that need what was written.
+pub(super) const OBSERVING: &[(&str, Observing)] = &[("alignment/branch", branch)];
+
+/// The place among 32 with its five bits in reverse.
+fn reversed(place: usize) -> usize {
+    (0..5).filter(|bit| place >> bit & 1 == 1).map(|bit| 16 >> bit).sum()
+}
+
+fn lanes(launch: &Launch) -> Result<Expected, String> {
+    let [few, work] = ["few", "work"].map(|name| count(launch, name));
+    let (few, work) = (few?, work?);
+    let scattered = choice(launch, "lie")? == "scattered";
+    let eighths = match launch.parameters.get("others") {
+        Some(Value::Real(share)) if *share == 0.125 => 1,
+        Some(Value::Real(share)) if *share == 0.0 => 0,
+        _ => 8,
+    };
+    map(launch, |index, v| {
+        let place = if scattered { reversed(index % 32) } else { index % 32 };
+        if place < few {
+            repeated(RISING, work, v)
+        } else {
+            repeated(FALLING, work * eighths / 8, v)
+        }
+    })
+}
+
+fn branch(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
+    let width = subgroup_layout::words(outputs, "width_run")?.first().copied().unwrap_or(0);
+    if !width.is_power_of_two() || width > 128 {
+        return Err(format!("a width of {width} lanes was written"));
+    }
+    let width_run = width as usize;
+    let work = count(launch, "work")?;
+    let condition = choice(launch, "condition")?.to_owned();
+    let input = floats(launch, "input")?;
+    let first = |index: usize| {
+        let (group, local) = (index / 256, index % 256);
+        match condition.as_str() {
+            "mod_2" => local.is_multiple_of(2),
+            "mod_4" => local.is_multiple_of(4),
+            "mod_8" => local.is_multiple_of(8),
+            "mod_16" => local.is_multiple_of(16),
+            "by_32" => local % 64 < 32,
+            "by_width" => local % (2 * width_run) < width_run,
+            "below_16" => local < 16,
+            "below_144" => local < 144,
+            "by_workgroup" => group.is_multiple_of(2),
+            "first_workgroup" => group == 0,
+            _ => true,
+        }
+    };
+    let output = input.iter().enumerate().map(|(index, v)| arm(first(index), work, *v)).collect();
+    Ok(Expected::from([
+        ("output".to_owned(), output),
+        ("width_run".to_owned(), vec![to_element(width.into())]),
+    ]))
+}

@@ -1,0 +1,194 @@
+//! Claims with their verdicts: for terminals, Markdown and CSV.
+//!
+//! Input: judged claims. Output: text, or a table. Nothing is judged here.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::fit::{fold, fold_after};
+use super::{Cell, Column, Table};
+use crate::claims::{Judged, Verdict};
+
+/// The verdicts in the order in which they are counted.
+const NAMES: [&str; 5] =
+    ["holds", "contradicted", "holds only where", "not testable here", "no claim about machines"];
+
+/// A row a claim, for machines: its figures are in the JSON.
+pub fn claims_plain(judged: &[Judged]) -> Table {
+    let columns = ["id", "family", "verdict", "condition", "reason", "device", "record", "repeat"];
+    let mut table = Table::new("", columns.map(Column::words));
+    for one in judged {
+        let decisive = decisive(one);
+        let of = |text: fn(&crate::claims::Figure) -> &str| Cell::text(decisive.map_or("", text));
+        table.rows.push(vec![
+            Cell::text(&one.claim.id),
+            Cell::text(&one.claim.family),
+            Cell::text(one.verdict.name()),
+            Cell::text(one.verdict.rest().unwrap_or("")),
+            Cell::text(&one.reason),
+            of(|figure| &figure.device),
+            of(|figure| &figure.record),
+            of(|figure| &figure.repeat),
+        ]);
+    }
+    table
+}
+
+/// A row a claim, for people: what is claimed, the verdict, why.
+pub fn claims_table(judged: &[Judged]) -> Table {
+    let columns = ["claim", "verdict", "why"].map(Column::words);
+    let mut table = Table::new(claims_counted(judged), columns);
+    for one in judged {
+        table.rows.push(vec![
+            Cell::Noted(one.claim.id.clone(), one.claim.statement.clone()),
+            Cell::text(verdict_text(&one.verdict)),
+            Cell::text(&one.reason),
+        ]);
+    }
+    table
+}
+
+/// The figure that decided: one that is not as claimed, else the first.
+fn decisive(one: &Judged) -> Option<&crate::claims::Figure> {
+    let against = one.figures.iter().find(|figure| figure.as_claimed == Some(false));
+    against.or_else(|| one.figures.iter().find(|figure| figure.as_claimed == Some(true)))
+}
+
+/// A verdict in words, with what stands behind it.
+pub fn verdict_text(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::HoldsOnlyWhere(condition) => format!("holds only where {condition}"),
+        other => other.name().to_owned(),
+    }
+}
+
+/// How many claims have each verdict, a sentence.
+pub fn claims_counted(judged: &[Judged]) -> String {
+    let count = |name: &str| judged.iter().filter(|one| one.verdict.name() == name).count();
+    let parts: Vec<String> = NAMES
+        .iter()
+        .map(|name| (name, count(name)))
+        .filter(|(_, count)| *count > 0)
+        .map(|(name, count)| format!("{name} {count}"))
+        .collect();
+    let claims = super::count_text(judged.len() as u128, "claim");
+    format!("{claims}: {}.", parts.join(", "))
+}
+
+/// Claims by family, in the order of names.
+fn by_family(judged: &[Judged]) -> BTreeMap<&str, Vec<&Judged>> {
+    let mut families: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
+    for one in judged {
+        families.entry(&one.claim.family).or_default().push(one);
+    }
+    families
+}
+
+/// The verdicts for a terminal of so many columns, folded by family.
+pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
+    let mut text = String::new();
+    let several = judged.len() > 1;
+    for (family, claims) in by_family(judged) {
+        let _ = writeln!(text, "{family}");
+        for one in claims {
+            let head = format!("  {}: ", one.claim.id);
+            let verdict = verdict_text(&one.verdict);
+            let _ = writeln!(text, "{}", fold_after(&head, &verdict, "    ", columns));
+            let claimed = format!("Claimed: {}", one.claim.statement);
+            let mut lines = if several { Vec::new() } else { vec![claimed] };
+            lines.push(one.reason.clone());
+            if let Some(doubt) = &one.doubt {
+                lines.push(format!("The ledger's doubt {}.", doubt_text(doubt)));
+            }
+            for other in &one.claim.against {
+                lines.push(format!("Against it: {other}{}", other_verdict(judged, other)));
+            }
+            if !several {
+                lines.extend(one.figures.iter().map(figure_text));
+            }
+            if let Some(figure) = decisive(one).filter(|figure| !figure.repeat.is_empty()) {
+                lines.push(format!("Repeat: {}", figure.repeat));
+            }
+            for line in lines.iter().filter(|line| !line.is_empty()) {
+                let _ = writeln!(text, "{}", fold(line, "    ", columns));
+            }
+        }
+        text.push('\n');
+    }
+    let _ = writeln!(text, "{}", fold(&claims_counted(judged), "", columns));
+    text
+}
+
+fn doubt_text(doubt: &Verdict) -> String {
+    match doubt {
+        Verdict::Holds => "is right".to_owned(),
+        Verdict::Contradicted => "is wrong".to_owned(),
+        Verdict::HoldsOnlyWhere(condition) => format!("is right only where {condition}"),
+        Verdict::NotTestable(_) | Verdict::NoClaim(_) => "is not decided here".to_owned(),
+    }
+}
+
+fn other_verdict(judged: &[Judged], id: &str) -> String {
+    let found = judged.iter().find(|one| one.claim.id == id);
+    found.map_or_else(String::new, |one| format!(", which {}", verdict_text(&one.verdict)))
+}
+
+/// A figure as a sentence.
+fn figure_text(figure: &crate::claims::Figure) -> String {
+    let so = match figure.as_claimed {
+        Some(true) => "as claimed",
+        Some(false) => "not as claimed",
+        None => "within the noise",
+    };
+    let [low, high] = figure.interval;
+    let value = crate::units::figure(figure.value);
+    let interval = if low < high {
+        format!(" ({} to {})", crate::units::figure(low), crate::units::figure(high))
+    } else {
+        String::new()
+    };
+    let record =
+        if figure.record.is_empty() { String::new() } else { format!("; {}", figure.record) };
+    format!(
+        "{}: {value}{interval}, claimed {}: {so} [{}{record}]",
+        figure.says, figure.expected, figure.place
+    )
+}
+
+/// The verdicts as Markdown, verdict first, folded by family.
+pub fn claims_markdown(judged: &[Judged]) -> String {
+    let mut text = format!("{}\n", claims_counted(judged));
+    for (family, claims) in by_family(judged) {
+        let owned: Vec<Judged> = claims.iter().map(|one| (*one).clone()).collect();
+        let counted = claims_counted(&owned);
+        let _ = write!(
+            text,
+            "\n<details>\n<summary><b>{family}</b>: {counted}</summary>\n\n\
+             | verdict | claim | why |\n|---|---|---|\n"
+        );
+        for one in claims {
+            let clean = |text: &str| text.replace('|', "\\|").replace('<', "&lt;");
+            let mut why = clean(&one.reason);
+            if let Some(doubt) = &one.doubt {
+                let _ = write!(why, "<br>The ledger's doubt {}.", clean(&doubt_text(doubt)));
+            }
+            for other in &one.claim.against {
+                let verdict = other_verdict(judged, other);
+                let _ = write!(why, "<br>Against it: `{other}`{}", clean(&verdict));
+            }
+            if let Some(figure) = decisive(one) {
+                if !figure.record.is_empty() {
+                    let _ = write!(why, "<br>{}", clean(&figure.record));
+                }
+                if !figure.repeat.is_empty() {
+                    let _ = write!(why, "<br>`{}`", clean(&figure.repeat));
+                }
+            }
+            let verdict = clean(&verdict_text(&one.verdict));
+            let (id, statement) = (&one.claim.id, clean(&one.claim.statement));
+            let _ = writeln!(text, "| **{verdict}** | `{id}`<br>{statement} | {why} |");
+        }
+        text.push_str("\n</details>\n");
+    }
+    text
+}

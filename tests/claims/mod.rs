@@ -1,0 +1,222 @@
+//! The families that test a textbook's claims: their formulas, derived by hand in their descriptions, against
+//! what the simulator counts at every width, and figures of an audit; the command from outside.
+//!
+//! Input: every point of the families' sweeps, on full grids. Output: a failure where a block's mean active lanes is not
+//! what its formula gives, or a figure is not the audit's.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use lanescope::kernel::{Catalogue, DeviceClass, Kernel, Launch, SEED};
+use lanescope::record::Value;
+use lanescope::units::Width;
+use libtest_mimic::Trial;
+use tempfile::TempDir;
+
+use crate::grain::{Point, compare, pairs, simulate, slots};
+use crate::support::program;
+
+const WIDTHS: [u32; 6] = [4, 8, 16, 32, 64, 128];
+
+/// The families.
+const FAMILIES: [&str; 6] = ["k_way", "split", "alignment", "boundary", "predication", "masked"];
+
+/// Checks that need no driver.
+pub(crate) fn trials() -> Vec<Trial> {
+    let checks: [(&str, fn()); 4] = [
+        ("claims::formulas_hold_on_the_simulator_at_every_width", formulas),
+        ("claims::operations_are_what_an_audit_found", audit),
+        ("claims::committed_records_give_a_verdict_for_every_claim", committed),
+        ("claims::a_quick_run_without_a_driver_decides_by_counting", quick),
+    ];
+    let trial = |(name, check): (&str, fn())| {
+        Trial::test(name, move || {
+            check();
+            Ok(())
+        })
+    };
+    checks.into_iter().map(trial).collect()
+}
+
+/// Every point of a kernel's sweeps that simulators take, with little work.
+fn points(kernel: &Kernel) -> Vec<Point> {
+    let mut all = vec![Point::new()];
+    for sweep in kernel.description.sweeps.iter().filter(|sweep| !sweep.gpu_only) {
+        let mut points = vec![Point::new()];
+        for (name, values) in &sweep.axes {
+            let with = |point: &Point, value: &Value| {
+                let mut more = point.clone();
+                more.insert(name.clone(), value.clone());
+                more
+            };
+            points =
+                points.iter().flat_map(|point| values.iter().map(|v| with(point, v))).collect();
+        }
+        all.extend(points);
+    }
+    for point in &mut all {
+        let small = [("work", 8), ("decisions", 2), ("inner", 1)];
+        for (name, value) in small {
+            if kernel.description.parameters.contains_key(name) {
+                point.insert(name.to_owned(), Value::Integer(value));
+            }
+        }
+    }
+    all
+}
+
+/// Whether a launch's lanes part by chance, so that a formula is a mean over all inputs.
+fn is_random(launch: &Launch) -> bool {
+    let random = Value::Name("random".into());
+    launch.parameters.values().any(|value| *value == random)
+}
+
+fn formulas() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let (mut compared, mut wrong) = (0, Vec::new());
+    for kernel in FAMILIES.iter().flat_map(|family| catalogue.select(family).unwrap()) {
+        if kernel.description.blocks.is_empty() {
+            continue;
+        }
+        for mut point in points(kernel) {
+            let given = kernel.launch(DeviceClass::Quick, &point, SEED).unwrap();
+            if is_random(&given) {
+                point.insert("n".to_owned(), Value::Integer(1 << 17));
+            } else if kernel.family() == "masked" {
+                // Whole workgroups.
+                point.insert("n".to_owned(), Value::Integer(1 << 14));
+            }
+            let launch = kernel.launch(DeviceClass::Quick, &point, SEED).unwrap();
+            for width in WIDTHS.map(|width| Width::new(width).unwrap()) {
+                let counts = pairs(&simulate(&launch, width));
+                match compare_executed(&launch, width, &counts) {
+                    Ok(blocks) => compared += blocks,
+                    Err(why) => wrong.push(why),
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(compared > 500, "{compared}");
+}
+
+/// As [`compare`]; blocks that no lane reaches have no mean, and labels without a formula at these parameters are left
+/// out.
+fn compare_executed(launch: &Launch, width: Width, counts: &[(u64, u64)]) -> Result<usize, String> {
+    let shown: Vec<(u64, u64)> = counts.to_vec();
+    match compare(launch, width, is_random(launch), &shown) {
+        Err(why) if why == "no formula" || why.contains("NaN lanes") => Ok(0),
+        other => other,
+    }
+}
+
+/// Subgroup operations of a launch at a width.
+fn operations(id: &str, values: &[(&str, Value)], width: u32) -> f64 {
+    let catalogue = Catalogue::embedded().unwrap();
+    let kernel = catalogue.kernel(id).unwrap();
+    let point: Point =
+        values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+    let launch = kernel.launch(DeviceClass::Quick, &point, SEED).unwrap();
+    slots(&launch, Width::new(width).unwrap()) / f64::from(width)
+}
+
+/// What an audit under the rule that counts jumps found, within 2 %: operations over those of a uniform kernel.
+fn audit() {
+    let near = |name: &str, found: f64, expected: f64| {
+        assert!((found / expected - 1.0).abs() < 0.02, "{name}: {found}, not {expected}");
+    };
+    let name = |value: &str| Value::Name(value.to_owned());
+    let whole = Value::Integer;
+    let arms = |keys: &str, classes: i64, width| {
+        let n = whole(65536);
+        let of = [("keys", name(keys)), ("classes", whole(classes)), ("n", n)];
+        operations("k_way/switch", &of, width)
+    };
+    for (classes, even) in [(2, 1.99), (4, 3.96), (8, 7.89), (16, 15.8), (32, 31.5)] {
+        near("even keys", arms("even", classes, 32) / arms("one", classes, 32), even);
+    }
+    near("32 random keys at 32", arms("random", 32, 32) / arms("one", 32, 32), 20.1);
+    near("32 random keys at 64", arms("random", 32, 64) / arms("one", 32, 64), 27.4);
+    let split = |few: i64, others: f64| {
+        let of = [("few", whole(few)), ("others", Value::Real(others)), ("work", whole(512))];
+        operations("split/lanes", &of, 32)
+    };
+    for few in [1, 2, 8, 16, 24, 30, 31] {
+        near("a mixed split", split(few, 1.0) / split(32, 1.0), 1.99);
+    }
+    near("a minority arm an eighth as long", split(30, 0.125) / split(32, 1.0), 1.13);
+    let condition = |word: &str, width| {
+        let of = [("condition", name(word)), ("work", whole(512))];
+        operations("alignment/branch", &of, width)
+    };
+    let parts = [(16, 1.0), (32, 0.891), (64, 0.803)];
+    for (width, efficiency) in parts {
+        let found = condition("none", width) / condition("below_144", width);
+        near("i < 144", found, efficiency);
+    }
+    near("i / 32 at 64", condition("none", 64) / condition("by_32", 64), 0.505);
+    let body = |id: &str, values: &[(&str, Value)], width: u32| {
+        let catalogue = Catalogue::embedded().unwrap();
+        let point: Point =
+            values.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let launch =
+            catalogue.kernel(id).unwrap().launch(DeviceClass::Quick, &point, SEED).unwrap();
+        let width = Width::new(width).unwrap();
+        launch.active_lanes_mean_expected("body", width).unwrap().unwrap()
+            / f64::from(width.lanes())
+    };
+    near("65,537", body("boundary/guard", &[("n", whole(65537))], 32), 0.9997);
+    near("1000 by 1000", body("boundary/product", &[("across", whole(32))], 32), 0.977);
+    near("1000 by 1000", body("boundary/product", &[("across", whole(16))], 32), 0.992);
+}
+
+/// What `lanescope claims` says as JSON, by id, on a machine without a driver.
+fn verdicts(folder: &TempDir, arguments: &[&str]) -> BTreeMap<String, String> {
+    let all: Vec<&str> =
+        ["claims", "--json"].into_iter().chain(arguments.iter().copied()).collect();
+    let (code, text, errors) = program::parts(&program::run(folder, &[], &all));
+    assert_eq!(code, 0, "{errors}");
+    let json: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let word = |claim: &serde_json::Value, key: &str| claim[key].as_str().unwrap().to_owned();
+    let claims = json["claims"].as_array().unwrap().iter();
+    claims.map(|claim| (word(claim, "id"), word(claim, "verdict"))).collect()
+}
+
+fn committed() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let folders = ["records", "other/cuda"].map(|name| results.join(name));
+    let [records, tables] = folders.map(|path| path.to_string_lossy().into_owned());
+    let folder = tempfile::tempdir().unwrap();
+    let found = verdicts(&folder, &["--from", &records, &tables]);
+    assert_eq!(found.len(), 244);
+    let open: Vec<&String> =
+        found.iter().filter(|(_, name)| *name == "not testable here").map(|(id, _)| id).collect();
+    assert!(open.len() <= 30, "{} are not testable: {open:?}", open.len());
+    for (id, verdict) in [
+        ("gpuflight-indirect-1-5", "contradicted"),
+        ("mastery-split-chart", "contradicted"),
+        ("simt-warp-index-never", "holds only where"),
+        ("lesson-16-16-twice", "holds only where"),
+        ("lesson-history-fermi", "no claim about machines"),
+    ] {
+        assert_eq!(found[id], verdict, "{id}");
+    }
+}
+
+/// Without a driver: what counting decides is decided, and what it does not is said to need more.
+fn quick() {
+    let folder = tempfile::tempdir().unwrap();
+    let devices = ["--device", "sim:32", "--device", "sim:64"];
+    let families = ["k-way-switch", "branch-alignment", "lesson-launch-5us"];
+    let arguments: Vec<&str> =
+        families.into_iter().chain(["--quick", "--out", "run"]).chain(devices).collect();
+    let found = verdicts(&folder, &arguments);
+    assert_eq!(found["gpuflight-below-5-percent"], "contradicted");
+    assert_eq!(found["simt-warp-index-never"], "holds only where");
+    assert_eq!(found["simt-k-arms-formula"], "holds");
+    assert_eq!(found["lesson-launch-5us"], "not testable here");
+    assert_eq!(
+        verdicts(&folder, &["k-way-switch", "--from", "run"])["simt-k-arms-formula"],
+        "holds"
+    );
+}
