@@ -118,6 +118,7 @@ mod tests {
         let flow = Flow {
             function: function.to_owned(),
             path: Vec::new(),
+            path_shared: 0,
             after: None,
             leaves: None,
             barrier: false,

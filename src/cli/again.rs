@@ -43,7 +43,7 @@ pub(super) fn watch(arguments: &ProfileArguments, out: &mut impl Write) -> Resul
             Err(failure) if broken_pipe(&failure.error) => return Err(failure),
             Err(failure) => {
                 let why = chain(&failure.error);
-                writeln!(anstream::stderr(), "lanescope: {why}")?;
+                writeln!(super::screen::stderr(), "lanescope: {why}")?;
                 if arguments.json_lines {
                     let event = serde_json::json!({ "event": "error", "message": why });
                     writeln!(out, "{event}")?;
@@ -51,7 +51,7 @@ pub(super) fn watch(arguments: &ProfileArguments, out: &mut impl Write) -> Resul
                 }
             }
         }
-        writeln!(anstream::stderr(), "Watching {}", list(shaders))?;
+        writeln!(super::screen::stderr(), "Watching {}", list(shaders))?;
         while look(arguments, shaders) == seen {
             std::thread::sleep(PERIOD);
         }

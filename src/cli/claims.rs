@@ -89,7 +89,7 @@ fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Ex
     let folder = watch.finish()?;
     let page = render::write(&folder, std::slice::from_ref(&recording.run), &[])?;
     let file = folder.join(RESULT_FILE).display().to_string();
-    let stderr = &mut anstream::stderr();
+    let stderr = &mut super::screen::stderr();
     writeln!(stderr, "Results: {file}")?;
     writeln!(stderr, "Page:    {}", page.display())?;
     for measurement in &recording.run.measurements {

@@ -62,7 +62,7 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Res
     if let Some(path) = &arguments.export_markdown {
         export::comparison_markdown(&names, &comparison, &launches, LINES_MAX, path, out)?;
     }
-    let stderr = &mut anstream::stderr();
+    let stderr = &mut super::screen::stderr();
     if let Some(folder) = folder {
         let page = render::comparison_page(&folder, &names, &comparison, &launches)?;
         writeln!(stderr, "Page:    {}", page.display())?;
@@ -138,7 +138,7 @@ fn profile_both(arguments: &CompareArguments, catalogue: &Catalogue) -> Result<S
         side.sources.clone_from(&recording.run.sources);
     }
     for measurement in &recording.run.measurements {
-        complain(measurement, &mut anstream::stderr())?;
+        complain(measurement, &mut super::screen::stderr())?;
     }
     let exit = exit(&recording);
     Ok(Sides { a, b, versions: true, exit, watch: Some(watch) })

@@ -27,11 +27,11 @@ mod profile;
 mod render;
 mod report;
 mod run;
-mod shader;
 mod screen;
+mod shader;
 mod watch;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};

@@ -74,6 +74,8 @@ pub(crate) fn comparison_page(
     let text = report::comparison_html(names, comparison, launches).map_err(Failure::bad_input)?;
     save(&page, &text)?;
     Ok(page)
+}
+
 /// The name of a file for a figure, no path whatever the figure is called: records name figures. One that
 /// is in `names` already, in letters of any case, gets a number.
 fn file_stem(name: &str, names: &mut BTreeSet<String>) -> String {

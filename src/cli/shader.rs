@@ -85,15 +85,17 @@ fn read_description(
     how: &LaunchArguments,
 ) -> Result<(String, Description), Failure> {
     let file = path.display().to_string();
-    let description = Description::parse_launch_file(&file, &read_text(path)?).map_err(|error| {
-        let shader = shader.display();
-        let mut message = error.to_string();
-        if message.contains("invalid type: map, expected a sequence") {
-            message += "\nlists of tables have two brackets: [[buffers]], [[dispatches]]";
-        }
-        message += &format!("\n`lanescope profile --init {shader}` writes a file to start from");
-        Failure::message(Exit::BadInput, message)
-    })?;
+    let description =
+        Description::parse_launch_file(&file, &read_text(path)?).map_err(|error| {
+            let shader = shader.display();
+            let mut message = error.to_string();
+            if message.contains("invalid type: map, expected a sequence") {
+                message += "\nlists of tables have two brackets: [[buffers]], [[dispatches]]";
+            }
+            message +=
+                &format!("\n`lanescope profile --init {shader}` writes a file to start from");
+            Failure::message(Exit::BadInput, message)
+        })?;
     let options = [("--entry", how.entry.is_some()), ("--workgroups", how.workgroups.is_some())];
     for (option, given) in options {
         if given && !description.dispatches.is_empty() {
