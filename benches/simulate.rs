@@ -49,6 +49,7 @@ fn simulate(criterion: &mut Criterion) {
                 reconvergence: Reconvergence::Maximal,
                 fma: Fma::Fused,
                 steps_max: 1 << 30,
+                operations_max: u64::MAX,
                 schedule: Schedule::InOrder,
                 strict: false,
                 threads: Some(1),

@@ -206,6 +206,9 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         },
         output: Output::Verified,
         source_sha256: format!("{pattern:064x}"),
+        inputs_sha256: BTreeMap::new(),
+        time_unchecked: None,
+        time_counting: None,
         method: Some(Method::Executed),
         trust: None,
         answer_ns: None,
@@ -386,6 +389,7 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         shown: Vec::new(),
         exempt_from_agreement: None,
         for_widths: false,
+        inputs_hashed: false,
     };
     simulated_launch(&launch, widths)
 }

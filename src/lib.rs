@@ -64,6 +64,7 @@
 //! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze, claims | `comfy_table`, csv |
 //! | [`chart`] | figures → SVG | units, record, analyze, present | plotters |
 //! | [`report`] | records → one HTML page | units, record, analyze, claims, present, chart | minijinja |
+//! | [`testing`] | a user's shader in a user's tests: counts on the simulator, assertions | units, simulate, record, kernel, run | – |
 //! | [`cli`] | the command line; what prints | all above | clap, anyhow |
 //! | `main` | starts the command line | cli | – |
 //!
@@ -73,7 +74,7 @@
 //! `lanescope-algorithms`; the rest is this package, which shows all of them under their names.
 //!
 //! Outside `src`: `shaders` holds every kernel, and the ledger of the claims that they test;
-//! `results/records` holds committed runs, and `results/README.md` what was found in them;
+//! `results/records` holds committed runs, and `docs/findings` what was found in them;
 //! `benches` measures the simulator.
 //!
 //! # Invariants
@@ -143,5 +144,6 @@ pub mod report;
 pub mod run;
 pub mod statistics;
 pub mod store;
+pub mod testing;
 #[cfg(test)]
 mod tests;

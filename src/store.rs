@@ -13,9 +13,13 @@
 //! whoever comes after a SIGKILL or a power cut, finds either the old record or the new one. What
 //! a kill may leave behind is the hidden file, named for the process; it is not a result.
 
+mod check;
+mod read;
 #[cfg(test)]
 mod tests;
 mod written;
+
+pub use read::read_file;
 
 use std::{
     collections::BTreeMap,
@@ -29,6 +33,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::record::{Device, Measurement, PEERS_SCHEMA, Peers, Run, SCHEMA, Source};
+use crate::units::visible::visible_json;
 use written::{Block1, Counts, Dispatch, TablesText};
 
 /// The largest file that [`load`] reads, in bytes: a limit against reading something else whole.
@@ -75,12 +80,12 @@ pub enum StoreError {
         /// What the system said.
         source: std::io::Error,
     },
-    /// The file is larger than any result file.
-    #[error("{} has {bytes} bytes; a result file has at most {FILE_BYTES_MAX}", path.display())]
+    /// What gzip packed is larger than any result file.
+    #[error("{} unpacks to over {bytes} bytes; a result file has at most {FILE_BYTES_MAX}", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size in bytes.
+        /// The bytes that were read.
         bytes: u64,
     },
     /// The file is no JSON, or not of the format's shape.
@@ -164,18 +169,17 @@ impl Store {
         self.save()
     }
 
-    /// Replaces the measurement that was added last, and saves.
+    /// Replaces a measurement, by its place, and saves; one at a place that there is not is added.
     ///
     /// # Errors
     ///
     /// As [`Store::append_device`].
-    pub fn replace_last(&mut self, measurement: &Measurement) -> Result<(), StoreError> {
-        let before = self.parts.measurements.pop();
-        let added = self.parts.add(measurement, &self.path);
-        if added.is_err() {
-            self.parts.measurements.extend(before);
+    pub fn replace(&mut self, index: usize, measurement: &Measurement) -> Result<(), StoreError> {
+        self.parts.add(measurement, &self.path)?;
+        let last = self.parts.measurements.len() - 1;
+        if index < last {
+            self.parts.measurements.swap_remove(index);
         }
-        added?;
         self.save()
     }
 
@@ -347,11 +351,7 @@ pub fn load(path: &Path) -> Result<Run, StoreError> {
         let message = format!("the folder holds neither {} nor {}", NAMES[0], NAMES[1]);
         return Err(unreadable(std::io::Error::new(std::io::ErrorKind::NotFound, message)));
     }
-    let bytes = fs::metadata(path).map_err(unreadable)?.len();
-    if bytes > FILE_BYTES_MAX {
-        return Err(StoreError::TooLarge { path: path.to_owned(), bytes });
-    }
-    let text = fs::read(path).map_err(unreadable)?;
+    let text = read_file(path, FILE_BYTES_MAX).map_err(unreadable)?;
     decode(&text, path)
 }
 
@@ -365,8 +365,8 @@ fn unpack(text: &[u8], path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
         .take(FILE_BYTES_MAX + 1)
         .read_to_end(&mut plain)
         .map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
-    let bytes = plain.len() as u64;
-    if bytes > FILE_BYTES_MAX {
+    if plain.len() as u64 > FILE_BYTES_MAX {
+        let bytes = FILE_BYTES_MAX;
         return Err(StoreError::TooLarge { path: path.to_owned(), bytes });
     }
     Ok(Some(plain))
@@ -378,8 +378,9 @@ fn unpack(text: &[u8], path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
 ///
 /// As [`load`].
 pub fn load_peers(path: &Path) -> Result<Peers, StoreError> {
-    let text =
-        fs::read(path).map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
+    let text = read_file(path, FILE_BYTES_MAX)
+        .map_err(|source| StoreError::Read { path: path.to_owned(), source })?;
+    let text = visible_json(&text);
     match schema(&text, path)? {
         found if found == u64::from(PEERS_SCHEMA) => decode_as(&text, path),
         found => Err(StoreError::UnknownSchema { path: path.to_owned(), found }),
@@ -394,17 +395,20 @@ pub fn load_peers(path: &Path) -> Result<Peers, StoreError> {
 /// As [`load`]; of reading, where what is packed does not unpack.
 pub fn decode(text: &[u8], path: &Path) -> Result<Run, StoreError> {
     let plain = unpack(text, path)?;
-    let text = plain.as_deref().unwrap_or(text);
+    // Names and texts of a record come from anywhere: nothing that is shown of them steers or hides.
+    let text = &*visible_json(plain.as_deref().unwrap_or(text));
     // The schema first: a file of another version is refused as that, not for a key it lacks.
-    match schema(text, path)? {
-        1 => Ok(written::of_schema_1(decode_as::<Run<Dispatch<Block1>>>(text, path)?)),
+    let inconsistent = |what| StoreError::Inconsistent { path: path.to_owned(), what };
+    let run = match schema(text, path)? {
+        1 => written::of_schema_1(decode_as::<Run<Dispatch<Block1>>>(text, path)?),
         found if found == u64::from(SCHEMA) => {
             let run = decode_as::<Run<Dispatch<Counts>>>(text, path)?;
-            written::join(run, decode_as(text, path)?)
-                .map_err(|what| StoreError::Inconsistent { path: path.to_owned(), what })
+            written::join(run, decode_as(text, path)?).map_err(inconsistent)?
         }
-        found => Err(StoreError::UnknownSchema { path: path.to_owned(), found }),
-    }
+        found => return Err(StoreError::UnknownSchema { path: path.to_owned(), found }),
+    };
+    check::check(&run).map_err(inconsistent)?;
+    Ok(run)
 }
 
 /// The number of a file's format.

@@ -11,6 +11,7 @@
 //! | `tests/corpus`, `tests/wgsl` | shaders as users write them: every form of statement, a snapshot of lines each, the same counts on every driver |
 //! | `tests/cuda` | the CUDA translation: NVRTC compiles it for four architectures, snapshots; kernels in CUDA C++ |
 //! | `tests/grain` | the formulas of the family of grain, on every width and driver |
+//! | `tests/hostile` | hostile, huge and broken input: how it ends, what it writes, how its cost grows |
 //! | `tests/launches` | the catalogue launches and executes what it did before families became folders |
 //! | `tests/portable` | every text that lanescope has or writes as WGSL is taken by Chromium's compiler |
 //! | `tests/races` | no kernel and no shader of the corpus has a data race, or says why it may |
@@ -30,6 +31,7 @@ mod corpus;
 mod cuda;
 mod devices;
 mod grain;
+mod hostile;
 mod launches;
 mod portable;
 mod races;
@@ -69,6 +71,7 @@ fn main() -> ExitCode {
     trials.extend(cuda::trials());
     trials.extend(portable::trials());
     trials.extend(races::trials());
+    trials.extend(hostile::trials());
     #[cfg(target_os = "linux")]
     trials.extend(radv::trials());
     for driver in Driver::all() {

@@ -1,6 +1,6 @@
 //! The committed results: they load, they were made from clean commits, every output was right, the
-//! counts are those of the simulator and of the input data, and the figures that README and
-//! `results/README.md` state are in them.
+//! counts are those of the simulator and of the input data. What pages say of them is generated
+//! (`lab pages`).
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read its files fails")]
 
@@ -90,34 +90,6 @@ fn cuda_counts_what_the_simulator_counts() {
     for row in &rows {
         assert_eq!(row.agreement.differences, [], "{} {}", row.label, row.kernel);
     }
-    let blocks: usize = rows.iter().map(|row| row.agreement.blocks_compared).sum();
-    let guide = include_str!("../results/README.md");
-    assert!(guide.contains(&format!("40 launches, {blocks} blocks")), "{blocks}");
-}
-
-/// The table of times through CUDA and through Vulkan.
-#[test]
-fn the_times_through_cuda_that_the_guide_states_are_in_the_record() {
-    let run = load("h200-cuda-vulkan/five_patterns-hot_loops");
-    let guide = include_str!("../results/README.md");
-    for name in ["uniform", "branch_by_lane", "branch_by_quad", "early_exit", "indirect_branch"] {
-        let time = |device: &str| {
-            let wanted = |m: &&Measurement| {
-                m.device == device
-                    && m.kernel == format!("five_patterns/{name}")
-                    && m.parameters["form"] == Value::Name("sealed".into())
-            };
-            run.measurements.iter().find(wanted).unwrap().time.as_ref().unwrap().median_ns.0
-        };
-        let (cuda, vulkan) = (time("cuda:0"), time("wgpu:0"));
-        let row = format!(
-            "| `{name}` | {:.1} µs | {:.1} µs | {:.2} |",
-            cuda / 1e3,
-            vulkan / 1e3,
-            cuda / vulkan
-        );
-        assert!(guide.contains(&row), "{row}");
-    }
 }
 
 /// By every instrument: counters of all that ran through CUDA, and times that differ by a tenth at most.
@@ -157,7 +129,7 @@ fn the_sealed_patterns_take_as_long_through_cuda_as_through_vulkan() {
 
 /// What the counters say of the launch for which an article reports 1.5 active threads.
 #[test]
-fn the_lanes_of_the_published_switch_that_the_guide_states_are_in_the_record() {
+fn the_machine_has_no_fewer_lanes_than_the_published_switch_can_have() {
     let run = load("h200-cuda-vulkan/five_patterns-counters");
     let wanted = |one: &&Measurement| {
         one.device == "cuda:0"
@@ -168,11 +140,7 @@ fn the_lanes_of_the_published_switch_that_the_guide_states_are_in_the_record() {
     let named = |name: &str| found.counters.iter().find(|one| one.name == name).unwrap().value;
     let threads = named("smsp__thread_inst_executed_per_inst_executed.ratio");
     let on = named("smsp__thread_inst_executed_pred_on_per_inst_executed.ratio");
-    let guide = include_str!("../results/README.md");
-    for text in [format!("had {threads:.2} lanes in the mean"), format!("{on:.2} of them not")] {
-        assert!(guide.contains(&text), "{text}");
-    }
-    assert!(found.active_lanes_mean.unwrap() > 8.0 && on > 8.0);
+    assert!(found.active_lanes_mean.unwrap() > 8.0 && threads > on && on > 8.0);
 }
 
 /// A measurement of the uniform kernel, sealed, at a size.
@@ -201,9 +169,8 @@ fn the_uniform_kernel_runs_near_the_peak_on_the_h200() {
 }
 
 #[test]
-fn the_ratios_that_the_guide_states_are_in_the_record() {
+fn the_compiler_removed_the_work_of_two_published_kernels() {
     let run = load("h200-vulkan/five_patterns-default");
-    let guide = include_str!("../results/README.md");
     let summary = analyze::summary(&run);
     let rows = || summary.devices[0].rows.iter();
     let form = |row: &analyze::SummaryRow, name: &str| {
@@ -211,11 +178,7 @@ fn the_ratios_that_the_guide_states_are_in_the_record() {
     };
     let mut sealed = 0;
     for row in rows().filter(|row| form(row, "sealed")) {
-        if let analyze::TimeRatio::Measured(ratio) = &row.time_ratio {
-            let text = format!("{:.2}", ratio.median);
-            assert!(guide.contains(&text), "{}: {text}", row.kernel);
-            sealed += 1;
-        }
+        sealed += usize::from(matches!(row.time_ratio, analyze::TimeRatio::Measured(_)));
     }
     assert_eq!(sealed, 4);
     let removed: Vec<&str> = rows()
@@ -385,43 +348,6 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).unwrap()
 }
 
-/// README's rows of reductions, scans and softmax, made again from the committed measurements.
-#[test]
-fn the_times_beside_peers_that_the_guide_states_are_in_the_record() {
-    let path = "results/reference/nvidia-h200/peers.json";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    let rows = lanescope::store::load_peers(&path).unwrap().rows;
-    let readme = text("README.md");
-    let words = |work: &str| match work {
-        "reduce_f32" => Some(("sum of f32", "`cub::DeviceReduce::Sum`")),
-        "scan_u32" => Some(("inclusive scan of u32", "`cub::DeviceScan::InclusiveSum`")),
-        "softmax_f32" => Some(("softmax, rows of 4096", "`torch.softmax`")),
-        _ => None,
-    };
-    let mut stated = 0;
-    for row in rows.iter().filter(|row| row.cold && row.device == "NVIDIA H200") {
-        let Some((what, peer)) = words(&row.work) else { continue };
-        let cuda = rows.iter().find(|other| {
-            (&other.work, other.n, other.cold) == (&row.work, row.n, true)
-                && other.device == "NVIDIA H200 (CUDA)"
-        });
-        let cuda = cuda.unwrap_or_else(|| panic!("{} of {} through CUDA", row.work, row.n));
-        let line = format!(
-            "| {what} | 2^{} | {peer} | {:.1} µs | {:.1} µs | {:.2}× | {:.2} | {:.1} µs | {:.2}× |\n",
-            row.n.ilog2(),
-            row.peer_median_ns / 1e3,
-            row.median_ns / 1e3,
-            row.speed_ratio,
-            row.copy_rate_ratio,
-            cuda.median_ns / 1e3,
-            cuda.speed_ratio,
-        );
-        assert!(readme.contains(&line), "{line}");
-        stated += 1;
-    }
-    assert_eq!(stated, 12);
-}
-
 /// What the kernels ask for at the least: against CUB, cold, through Vulkan.
 #[test]
 fn reductions_and_scans_are_as_fast_as_asked_for_on_the_h200() {
@@ -490,23 +416,47 @@ fn masked_shuffles_compile_before_volta_and_matches_do_not() {
     assert_eq!(seen.len(), 5);
 }
 
-/// The reduction on lavapipe, three runs in a row: medians as `results/README.md` states them.
+/// What the times of kernels whose answer is known come from: on the H200, branches of lanes that part,
+/// memory, and neither.
 #[test]
-fn the_reduction_on_a_cpu_reads_at_the_stated_shares_of_its_copy_rate() {
-    let mut shares: std::collections::BTreeMap<i64, Vec<String>> = Default::default();
-    for file in [1, 2, 3].map(|number| format!("lavapipe-8/reduce-run-{number}")) {
-        let run = load(&file);
-        let rate = run.devices[0].copy_bytes_per_s.unwrap();
-        for measurement in &run.measurements {
-            assert_eq!(measurement.output, Output::Verified, "{file}");
-            let Some(Value::Integer(n)) = measurement.parameters.get("n") else { panic!("{file}") };
-            let seconds = measurement.time.as_ref().unwrap().median_ns.0 * 1e-9;
-            let bytes = u32::try_from(measurement.bytes_moved_min.unwrap()).unwrap();
-            let share = f64::from(bytes) / seconds / rate;
-            shares.entry(*n).or_default().push(format!("{share:.2}"));
+fn what_a_known_time_comes_from_is_told() {
+    use analyze::TimeVerdict::{Arithmetic, IdleLanes, Memory, Neither};
+    let verdicts = |record: &str, kernel: &str, chosen: &dyn Fn(&Measurement) -> bool| {
+        let run = load(record);
+        let mine = |one: &&Measurement| {
+            one.kernel == kernel && one.device == "wgpu:0" && one.time.is_some() && chosen(one)
+        };
+        let of = |one: &Measurement| analyze::explain(&run, one).map(|time| time.verdict);
+        let found: Vec<_> = run.measurements.iter().filter(mine).map(of).collect();
+        assert!(!found.is_empty(), "{kernel}");
+        found
+    };
+    let form = |name: &'static str| {
+        move |one: &Measurement| one.parameters.get("form") == Some(&Value::Name(name.to_owned()))
+    };
+    let at = |name: &'static str, most: i64| {
+        move |one: &Measurement| match one.parameters.get(name) {
+            Some(Value::Integer(value)) if most > 0 => *value <= most,
+            Some(Value::Integer(value)) => *value >= -most,
+            _ => false,
         }
+    };
+    let patterns = "h200-vulkan/five_patterns-default";
+    for kernel in ["branch_by_lane", "branch_by_quad", "early_exit", "indirect_branch"] {
+        let kernel = format!("five_patterns/{kernel}");
+        let found = verdicts(patterns, &kernel, &form("sealed"));
+        assert!(found.iter().all(|one| *one == Some(IdleLanes)), "{kernel}: {found:?}");
     }
-    shares.values_mut().for_each(|shares| shares.sort());
-    assert_eq!(shares[&(1 << 24)], ["0.84", "0.86", "1.42"]);
-    assert_eq!(shares[&(1 << 22)], ["0.85", "0.88", "0.98"]);
+    let uniform = verdicts(patterns, "five_patterns/uniform", &form("sealed"));
+    assert!(uniform.iter().all(|one| *one == Some(Arithmetic)), "{uniform:?}");
+    // Where the compiler removed the work, nothing is said of the time.
+    let removed = verdicts(patterns, "five_patterns/branch_by_lane", &form("published"));
+    assert!(removed.iter().all(Option::is_none), "{removed:?}");
+    let occupancy = "h200-vulkan/occupancy-all";
+    let neighbours = verdicts(occupancy, "occupancy/strided", &at("stride", 2));
+    assert!(neighbours.iter().all(|one| *one == Some(Memory)), "{neighbours:?}");
+    let latency = verdicts(occupancy, "occupancy/latency_hiding", &|_| true);
+    assert!(latency.iter().all(|one| *one == Some(Neither)), "{latency:?}");
+    let scan = verdicts("h200-vulkan/scan-sizes", "scan/device", &at("n", -67_108_864));
+    assert!(scan.iter().all(|one| *one == Some(Memory)), "{scan:?}");
 }

@@ -49,6 +49,7 @@ fuzz_target!(init: let_panics_unwind(), |data: &[u8]| {
             reconvergence: Reconvergence::Maximal,
             fma: if option & 8 == 0 { Fma::Fused } else { Fma::Unfused },
             steps_max: STEPS_MAX,
+            operations_max: u64::MAX,
             schedule: match option >> 4 & 3 {
                 0 | 1 => Schedule::InOrder,
                 2 => Schedule::Shuffled { seed: u64::from(option) },

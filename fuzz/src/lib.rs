@@ -4,6 +4,7 @@
 //! what is a finding: the targets do.
 
 pub mod mutate;
+pub mod records;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;

@@ -131,7 +131,7 @@ fn pack(
 fn index_text(index: &PtxIndex) -> String {
     let mut lines = vec![
         format!(
-            "# What {ARCHIVE} holds. Made by `lab embed-ptx`, as README.md says; never edited."
+            "# What {ARCHIVE} holds. Made by `lab embed-ptx`, as docs/contributing/development.md says; never edited."
         ),
         format!("nvrtc = \"{}\"", index.nvrtc),
         format!("architecture = \"{}\"", index.architecture),

@@ -1,6 +1,6 @@
 //! The page of findings: a verdict for each claim of the ledger, by all committed records and tables.
 //!
-//! Input: `results/records` and `results/other/cuda`. Output: `docs/findings/README.md`; with `--check` nothing is
+//! Input: `results/records` and `results/other/cuda`. Output: `docs/findings/claims.md`; with `--check` nothing is
 //! written, and exit code 1 says that it would change.
 //!
 //! `cargo run --release -p lab -- findings`
@@ -24,7 +24,7 @@ pub(crate) struct Arguments {
 }
 
 /// The page.
-const FILE: &str = "docs/findings/README.md";
+const FILE: &str = "docs/findings/claims.md";
 
 /// What stands above the verdicts.
 const HEAD: &str = "\

@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
 const FILE: &str = "results/index.toml";
 
 /// The folder of records.
-const RECORDS: &str = "results/records";
+pub(crate) const RECORDS: &str = "results/records";
 
 /// How a record's file ends.
 const ENDING: &str = ".json.gz";
@@ -159,7 +159,7 @@ fn drivers(run: &Run) -> Vec<String> {
 }
 
 /// A record's file without date and ending.
-fn name(file: &str) -> anyhow::Result<String> {
+pub(crate) fn name(file: &str) -> anyhow::Result<String> {
     let stem = file.strip_suffix(ENDING).with_context(|| format!("{file} is no {ENDING}"))?;
     let end = stem.len().checked_sub(DATE).with_context(|| format!("{file} has no date"))?;
     Ok(stem.get(..end).context("no date")?.to_owned())
@@ -191,7 +191,7 @@ fn quote(word: &str) -> String {
 }
 
 /// All files beneath a path, in order; none where there is nothing.
-fn files(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
+pub(crate) fn files(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
@@ -209,7 +209,7 @@ fn files(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// A path from a folder, with `/`.
-fn relative(folder: &Path, path: &Path) -> anyhow::Result<String> {
+pub(crate) fn relative(folder: &Path, path: &Path) -> anyhow::Result<String> {
     let words = path.strip_prefix(folder)?.iter().map(|word| word.to_string_lossy());
     Ok(words.collect::<Vec<_>>().join("/"))
 }
@@ -248,7 +248,7 @@ mod tests {
 
     /// Every page of the checkout, with its text.
     fn pages() -> Vec<(PathBuf, String)> {
-        ["README.md", "results", "docs", "fuzz/README.md", "lab", "crates"]
+        ["README.md", "results", "docs", "fuzz/README.md", "lab/benches", "crates"]
             .into_iter()
             .flat_map(|place| files(&root().join(place)).unwrap())
             .filter(|path| path.extension().is_some_and(|ending| ending == "md"))
@@ -256,21 +256,40 @@ mod tests {
             .collect()
     }
 
+    /// The anchors of a page's headings, as git hosts make them.
+    fn anchors(text: &str) -> BTreeSet<String> {
+        let headings = text.lines().filter_map(|line| {
+            let words = line.trim_start_matches('#');
+            (words.len() < line.len() && words.starts_with(' ')).then_some(words.trim())
+        });
+        let keep = |one: char| one.is_alphanumeric() || "-_ ".contains(one);
+        let anchor = |words: &str| words.to_lowercase().chars().filter(|one| keep(*one)).collect();
+        headings.map(|words| -> String { anchor(words) }).map(|one| one.replace(' ', "-")).collect()
+    }
+
     #[test]
     fn links_between_files_lead_somewhere() {
         let mut links = 0;
         for (page, text) in pages() {
             for rest in text.split("](").skip(1) {
-                let link = rest.split([')', '#']).next().unwrap();
-                if link.is_empty() || link.contains("://") || link.contains(char::is_whitespace) {
+                let whole = rest.split(')').next().unwrap();
+                if whole.contains("://") || whole.contains(char::is_whitespace) {
                     continue;
                 }
-                let target = page.parent().unwrap().join(link);
+                let (link, anchor) = whole.split_once('#').unwrap_or((whole, ""));
+                let target = match link {
+                    "" => page.clone(),
+                    link => page.parent().unwrap().join(link),
+                };
                 assert!(target.exists(), "{} links to {link}", page.display());
+                if !anchor.is_empty() && target.extension().is_some_and(|ending| ending == "md") {
+                    let there = anchors(&std::fs::read_to_string(&target).unwrap());
+                    assert!(there.contains(anchor), "{} links to {whole}", page.display());
+                }
                 links += 1;
             }
         }
-        assert!(links >= 50, "{links}");
+        assert!(links >= 200, "{links}");
     }
 
     /// Charts and pages are made from records: those are kept that a page shows.

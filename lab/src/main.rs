@@ -9,12 +9,13 @@ mod embed_ptx;
 mod findings;
 mod index;
 mod overhead;
+mod pages;
 mod peers;
+mod site;
 mod speed;
 mod split_check;
 mod split_speed;
 
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -37,8 +38,12 @@ enum Task {
     Index(index::Arguments),
     /// What counting costs on a device.
     Overhead(overhead::Arguments),
+    /// Writes the pages of `docs` that are made of templates.
+    Pages(pages::Arguments),
     /// Times the library's algorithms beside their peers.
     Peers(peers::Arguments),
+    /// Builds the documentation as one static site.
+    Site(site::Arguments),
     /// The simulator's speed.
     Speed(speed::Arguments),
     /// Random partitions on a device.
@@ -50,7 +55,7 @@ enum Task {
 fn main() -> anyhow::Result<ExitCode> {
     // The child that owns a device is this program too.
     if std::env::args().nth(1).as_deref() == Some("worker") {
-        serve(&mut io::stdin().lock(), &mut io::stdout().lock())?;
+        serve()?;
         return Ok(ExitCode::SUCCESS);
     }
     match Task::parse() {
@@ -60,7 +65,9 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Findings(arguments) => findings::run(&arguments),
         Task::Index(arguments) => index::run(&arguments),
         Task::Overhead(arguments) => overhead::run(&arguments),
+        Task::Pages(arguments) => pages::run(&arguments),
         Task::Peers(arguments) => peers::run(&arguments),
+        Task::Site(arguments) => site::run(&arguments),
         Task::Speed(arguments) => speed::run(&arguments),
         Task::SplitCheck(arguments) => split_check::run(&arguments),
         Task::SplitSpeed(arguments) => split_speed::run(&arguments),

@@ -112,6 +112,7 @@ fn simulator(launch: &Launch, runs: u32) -> anyhow::Result<Vec<Json>> {
                 reconvergence: Reconvergence::Maximal,
                 fma: Fma::Fused,
                 steps_max: 1 << 32,
+                operations_max: u64::MAX,
                 schedule: Schedule::InOrder,
                 strict: false,
                 threads,

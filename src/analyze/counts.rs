@@ -18,12 +18,26 @@ impl Work {
     /// Sums over the blocks of `measurement`, without those of dispatches that only set up.
     pub fn from_measurement(measurement: &Measurement) -> Self {
         let worked = measurement.dispatches.iter().filter(|dispatch| !dispatch.setup);
-        worked.flat_map(|dispatch| &dispatch.blocks).fold(Self::default(), |sum, block| Self {
-            subgroup_operations: sum.subgroup_operations
-                + u128::from(block.operations) * u128::from(block.executions.0),
-            lane_operations: sum.lane_operations
-                + u128::from(block.operations) * u128::from(block.lanes.0),
-        })
+        let blocks = worked.flat_map(|dispatch| &dispatch.blocks);
+        blocks.fold(Self::default(), |sum, block| sum.plus(Self::of_block(block)))
+    }
+
+    /// The work of one block.
+    pub(super) fn of_block(block: &Block) -> Self {
+        let operations = u128::from(block.operations);
+        Self {
+            subgroup_operations: operations * u128::from(block.executions.0),
+            lane_operations: operations * u128::from(block.lanes.0),
+        }
+    }
+
+    /// The sum of two.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            subgroup_operations: self.subgroup_operations + other.subgroup_operations,
+            lane_operations: self.lane_operations + other.lane_operations,
+        }
     }
 
     /// Returns the lane slots: what it cost at a width, which compares across widths.

@@ -24,6 +24,8 @@ pub struct CurveTable {
     pub title: String,
     /// What to know when reading it.
     pub subtitle: String,
+    /// The devices that were measured, each with its width.
+    pub devices: String,
     /// The x axis's quantity with its unit.
     pub x_label: String,
     /// Whether the x axis is logarithmic.
@@ -104,12 +106,37 @@ fn tables(run: &Run, figure: &FigureNote, kernels: &[&str]) -> Vec<CurveTable> {
             unsaid.extend(usual.map(|(name, _)| name));
         }
         let words = parameters_text(&found.first()?.parameters, &unsaid);
-        Some(table(figure, &fixed, &words, series_of(run, figure, &found)))
+        let devices = devices_text(run, &found);
+        Some(table(figure, &fixed, &words, devices, series_of(run, figure, &found)))
     };
     groups.into_iter().filter_map(table).collect()
 }
 
-fn table(figure: &FigureNote, fixed: &str, words: &str, series: Vec<CurveSeries>) -> CurveTable {
+/// The devices of some launches, in the order of measurement, each with the width that it ran.
+fn devices_text(run: &Run, found: &[&Measurement]) -> String {
+    let mut devices: Vec<String> = Vec::new();
+    for one in found {
+        let label = device_label(run, &one.device);
+        let width = one.subgroup_width.map(|width| width.lanes());
+        let named = match width {
+            // Simulators are named by their width.
+            Some(width) if !label.starts_with("sim:") => format!("{label}, {width} lanes"),
+            _ => label,
+        };
+        if !devices.contains(&named) {
+            devices.push(named);
+        }
+    }
+    devices.join("; ")
+}
+
+fn table(
+    figure: &FigureNote,
+    fixed: &str,
+    words: &str,
+    devices: String,
+    series: Vec<CurveSeries>,
+) -> CurveTable {
     let FigureNote { name, title, subtitle, x_label, x_logarithmic, y_label, reference, .. } =
         figure;
     let (name, title, subtitle) = if figure.apart {
@@ -122,6 +149,7 @@ fn table(figure: &FigureNote, fixed: &str, words: &str, series: Vec<CurveSeries>
         name,
         title,
         subtitle,
+        devices,
         x_label: x_label.clone(),
         x_logarithmic: *x_logarithmic,
         y_label: y_label.clone(),

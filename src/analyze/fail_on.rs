@@ -10,6 +10,7 @@
 //! `share` (of all subgroup operations, 0 to 1). A condition that does not speak of `share` is asked of the
 //! whole, and of lines with a share of at least [`SHARE_MIN`]; one that does is asked of every line.
 
+use super::condition::{self, Comparison, ConditionError};
 use super::lines;
 use super::lines::{LineCell, SourceView};
 use crate::record::{Measurement, Run};
@@ -20,15 +21,7 @@ pub const SHARE_MIN: f64 = 0.05;
 /// A condition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
-    comparisons: Vec<Comparison>,
-}
-
-/// A figure held against a number.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Comparison {
-    figure: Figure,
-    operator: Operator,
-    bound: f64,
+    comparisons: Vec<Comparison<Figure>>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,24 +31,12 @@ enum Figure {
     Share,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Operator {
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-}
-
-/// Why a condition cannot be read.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the condition {text:?} cannot be read: {problem}; examples: \"efficiency<0.5\", \
-     \"active_lanes<=16 && share>0.1\""
-)]
-pub struct ConditionError {
-    text: String,
-    problem: String,
-}
+/// The figures by their names.
+const FIGURES: [(&str, Figure); 3] = [
+    ("efficiency", Figure::Efficiency),
+    ("active_lanes", Figure::ActiveLanes),
+    ("share", Figure::Share),
+];
 
 /// A line, or a whole shader, that meets the condition.
 #[derive(Clone, Debug, PartialEq)]
@@ -93,50 +74,14 @@ impl std::str::FromStr for Condition {
     type Err = ConditionError;
 
     fn from_str(text: &str) -> Result<Self, ConditionError> {
-        let comparisons: Result<Vec<Comparison>, String> =
-            text.split("&&").map(comparison).collect();
-        comparisons
-            .map(|comparisons| Self { comparisons })
-            .map_err(|problem| ConditionError { text: text.to_owned(), problem })
-    }
-}
-
-fn comparison(text: &str) -> Result<Comparison, String> {
-    let text = text.trim();
-    let at = text.find(['<', '>']).ok_or_else(|| {
-        if text.is_empty() {
-            "a comparison is missing".to_owned()
-        } else {
-            format!("{text:?} has none of <, <=, >, >=")
-        }
-    })?;
-    let (figure, rest) = text.split_at(at);
-    let figure = match figure.trim() {
-        "efficiency" => Figure::Efficiency,
-        "active_lanes" => Figure::ActiveLanes,
-        "share" => Figure::Share,
-        other => {
-            return Err(format!("{other:?} is none of efficiency, active_lanes, share"));
-        }
-    };
-    let operators = [
-        ("<=", Operator::LessOrEqual),
-        (">=", Operator::GreaterOrEqual),
-        ("<", Operator::Less),
-        (">", Operator::Greater),
-    ];
-    let found = operators
-        .into_iter()
-        .find_map(|(sign, operator)| rest.strip_prefix(sign).map(|bound| (operator, bound.trim())));
-    let Some((operator, bound)) = found else {
-        return Err(format!("{rest:?} begins with none of <, <=, >, >="));
-    };
-    match bound.parse::<f64>() {
-        Ok(bound) if figure != Figure::ActiveLanes && !(0.0..=1.0).contains(&bound) => {
-            Err(format!("{bound} is out of range: efficiency and share go from 0 to 1"))
-        }
-        Ok(bound) if bound.is_finite() => Ok(Comparison { figure, operator, bound }),
-        _ => Err(format!("{bound:?} is no number")),
+        let check = |figure, bound: f64| match figure {
+            Figure::Efficiency | Figure::Share if !(0.0..=1.0).contains(&bound) => {
+                Err(format!("{bound} is out of range: efficiency and share go from 0 to 1"))
+            }
+            Figure::Efficiency | Figure::ActiveLanes | Figure::Share => Ok(()),
+        };
+        let examples = "\"efficiency<0.5\", \"active_lanes<=16 && share>0.1\"";
+        Ok(Self { comparisons: condition::parse(text, &FIGURES, check, examples)? })
     }
 }
 
@@ -154,12 +99,7 @@ impl Condition {
                 Figure::ActiveLanes => Some(figures.active_lanes),
                 Figure::Share => Some(figures.share),
             };
-            value.is_some_and(|value| match comparison.operator {
-                Operator::Less => value < comparison.bound,
-                Operator::LessOrEqual => value <= comparison.bound,
-                Operator::Greater => value > comparison.bound,
-                Operator::GreaterOrEqual => value >= comparison.bound,
-            })
+            value.is_some_and(|value| comparison.operator.holds(value, comparison.bound))
         })
     }
 

@@ -18,13 +18,16 @@ mod advice;
 mod agreement;
 mod bandwidth;
 mod compare;
+mod condition;
 mod counts;
 mod curves;
+mod explained;
 mod fail_on;
 mod findings;
 mod latencies;
 mod lines;
 pub mod machine;
+mod marks;
 mod memory;
 mod merge;
 mod names;
@@ -43,6 +46,7 @@ mod speedups;
 mod summary;
 #[cfg(test)]
 mod tests;
+mod totals;
 mod traces;
 mod usual;
 mod width_costs;
@@ -54,13 +58,20 @@ pub use agreement::{
     Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
 };
 pub use bandwidth::{Bandwidth, bandwidth};
-pub use compare::{Comparison, ComparisonRow, NotCompared, compare};
+pub use compare::{
+    CHANGE_MIN, Comparison, ComparisonRow, Figures, LaunchComparison, LaunchTimeRatio, LinePair,
+    LinePart, NotCompared, Part, RelativeCondition, RelativeViolation, Trend, compare,
+    compare_launches,
+};
+pub use condition::ConditionError;
 pub use counts::Work;
 pub use curves::{CurveSeries, CurveTable, curves};
-pub use fail_on::{Condition, ConditionError, SHARE_MIN, Violation};
+pub use explained::{ExplainedTime, TimeVerdict, explain};
+pub use fail_on::{Condition, SHARE_MIN, Violation};
 pub use findings::{Finding, findings};
 pub use latencies::{Latencies, LatencyRow, Load, latencies};
 pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines, lines_of_most};
+pub use marks::{Level, LineFigures, Mark, marks};
 pub use memory::{MemoryRow, MemoryView, Over, memory_view};
 pub use merge::{MergeError, merge};
 pub use names::{FORM, SIZE, device_label, family, parameters_text, short_name};
@@ -69,7 +80,7 @@ pub use overview::{Miss, misses, overview};
 pub use parts::SummaryPart;
 pub use plausibility::{MARGIN_RATIO, Plausibility, plausibility};
 pub use predictions::{PredictionRow, predictions};
-pub use profile::{DeviceProfile, LineProfile, Profile, profiles};
+pub use profile::{DeviceProfile, LineProfile, Profile, ProfileTime, profiles};
 pub use side_by_side::{
     Change, ChangeKind, Executed, Missing, SideBySide, SideRow, TIMES_APART, side_by_side,
 };
@@ -83,6 +94,7 @@ pub use sorting::{
 };
 pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, summary};
+pub use totals::{Frame, by_function, frames};
 pub use traces::{TRACE_OPERATIONS, TracePanel, TraceRow, TraceSheet, trace_of, traces};
 pub use width_costs::{
     CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost, WidthWork, width_costs, width_sentences,

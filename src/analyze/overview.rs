@@ -50,19 +50,19 @@ impl Miss {
 /// What a run found, in three to six sentences where there is that much, what matters most first.
 pub fn overview(run: &Run, summary: &Summary) -> Vec<String> {
     let mut sentences = Vec::new();
-    sentences.extend(what_ran(summary));
+    sentences.extend(describe_launches(summary));
     for device in &summary.devices {
-        sentences.extend(largest(run, device));
-        sentences.extend(removed(device));
+        sentences.extend(describe_largest_ratio(run, device));
+        sentences.extend(describe_removed_work(device));
     }
     sentences.extend(width_sentences(run).into_iter().next());
-    sentences.extend(agreed(run));
+    sentences.extend(describe_agreement(run));
     sentences.truncate(SENTENCES_MAX);
     sentences
 }
 
 /// `one`, `one and another`, `one, another and a third`.
-fn listed(names: &[String]) -> String {
+fn join_names(names: &[String]) -> String {
     match names {
         [] => String::new(),
         [one] => one.clone(),
@@ -71,7 +71,7 @@ fn listed(names: &[String]) -> String {
 }
 
 /// A count with its noun.
-fn counted(count: usize, one: &str, many: &str) -> String {
+fn write_count(count: usize, one: &str, many: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { many })
 }
 
@@ -80,7 +80,7 @@ fn rows(summary: &Summary) -> impl Iterator<Item = &SummaryRow> {
 }
 
 /// What ran where, and how it ended.
-fn what_ran(summary: &Summary) -> Option<String> {
+fn describe_launches(summary: &Summary) -> Option<String> {
     let kernels: BTreeSet<&str> = rows(summary).map(|row| row.kernel.as_str()).collect();
     if kernels.is_empty() {
         return None;
@@ -89,7 +89,7 @@ fn what_ran(summary: &Summary) -> Option<String> {
         kernels.iter().map(|kernel| family(kernel).to_owned()).filter(|f| !f.is_empty()).collect();
     let of = match families.len() {
         0 => String::new(),
-        1..=3 => format!(" of {}", listed(&families.into_iter().collect::<Vec<_>>())),
+        1..=3 => format!(" of {}", join_names(&families.into_iter().collect::<Vec<_>>())),
         many => format!(" of {many} families"),
     };
     let used = summary.devices.iter().filter(|device| !device.rows.is_empty());
@@ -98,16 +98,18 @@ fn what_ran(summary: &Summary) -> Option<String> {
     let wrong = rows(summary).filter(|row| row.output == Output::Mismatch).count();
     let ended = match (failed, wrong) {
         (0, 0) => "every launch finished, and no output was wrong".to_owned(),
-        (0, wrong) => format!("{} wrong outputs", counted(wrong, "launch has", "launches have")),
-        (failed, 0) => format!("{} not finish", counted(failed, "launch did", "launches did")),
+        (0, wrong) => {
+            format!("{} wrong outputs", write_count(wrong, "launch has", "launches have"))
+        }
+        (failed, 0) => format!("{} not finish", write_count(failed, "launch did", "launches did")),
         (failed, wrong) => format!(
             "{} not finish, and {} wrong outputs",
-            counted(failed, "launch did", "launches did"),
-            counted(wrong, "launch has", "launches have")
+            write_count(failed, "launch did", "launches did"),
+            write_count(wrong, "launch has", "launches have")
         ),
     };
-    let kernels = counted(kernels.len(), "kernel", "kernels");
-    Some(format!("{kernels}{of} ran on {}: {ended}.", listed(&labels)))
+    let kernels = write_count(kernels.len(), "kernel", "kernels");
+    Some(format!("{kernels}{of} ran on {}: {ended}.", join_names(&labels)))
 }
 
 /// A kernel's short name, with the parameters that tell its launches on this device apart.
@@ -132,7 +134,9 @@ fn name(device: &DeviceSummary, row: &SummaryRow) -> String {
 }
 
 /// The ratios of a device that differ from 1 for certain.
-fn measured(device: &DeviceSummary) -> impl Iterator<Item = (&SummaryRow, &PairedRatio)> {
+fn find_certain_ratios(
+    device: &DeviceSummary,
+) -> impl Iterator<Item = (&SummaryRow, &PairedRatio)> {
     device.rows.iter().filter_map(|row| match &row.time_ratio {
         TimeRatio::Measured(ratio) if ratio.verdict() == RatioVerdict::Different => {
             Some((row, ratio))
@@ -142,14 +146,15 @@ fn measured(device: &DeviceSummary) -> impl Iterator<Item = (&SummaryRow, &Paire
 }
 
 /// The largest ratio of times on a device, beside what counting predicts.
-fn largest(run: &Run, device: &DeviceSummary) -> Option<String> {
+fn describe_largest_ratio(run: &Run, device: &DeviceSummary) -> Option<String> {
     let size = |ratio: &PairedRatio| ratio.median.ln().abs();
-    let (row, ratio) = measured(device).max_by(|a, b| size(a.1).total_cmp(&size(b.1)))?;
+    let (row, ratio) =
+        find_certain_ratios(device).max_by(|a, b| size(a.1).total_cmp(&size(b.1)))?;
     let interval = ratio.interval.map_or(String::new(), |interval| {
         format!(" (99 % interval {:.2} to {:.2})", interval.low, interval.high)
     });
     let counting = row.time_ratio_predicted.map_or(String::new(), |one| {
-        let all = predicted(device).unwrap_or_default();
+        let all = describe_predictions(device).unwrap_or_default();
         format!("; counting predicts {one:.2}{all}")
     });
     let baseline = row.baseline.as_deref().map_or("its baseline", short_name);
@@ -162,7 +167,7 @@ fn largest(run: &Run, device: &DeviceSummary) -> Option<String> {
 }
 
 /// Whose work the compiler removed.
-fn removed(device: &DeviceSummary) -> Option<String> {
+fn describe_removed_work(device: &DeviceSummary) -> Option<String> {
     let gone: BTreeSet<String> = device
         .rows
         .iter()
@@ -172,19 +177,19 @@ fn removed(device: &DeviceSummary) -> Option<String> {
     if gone.is_empty() {
         return None;
     }
-    let count = counted(gone.len(), "launch", "launches");
+    let count = write_count(gone.len(), "launch", "launches");
     let ratios = if gone.len() == 1 { "its ratio is" } else { "their ratios are" };
     let names: Vec<String> = gone.into_iter().collect();
     Some(format!(
         "On {} the compiler removed work from {count}, {}: {ratios} withheld.",
         device.label,
-        listed(&names)
+        join_names(&names)
     ))
 }
 
 /// How many ratios counting predicts, as the end of a sentence; nothing for a single one.
-fn predicted(device: &DeviceSummary) -> Option<String> {
-    let pairs: Vec<(&SummaryRow, &PairedRatio, f64)> = measured(device)
+fn describe_predictions(device: &DeviceSummary) -> Option<String> {
+    let pairs: Vec<(&SummaryRow, &PairedRatio, f64)> = find_certain_ratios(device)
         .filter_map(|(row, ratio)| Some((row, ratio, row.time_ratio_predicted?)))
         .collect();
     let off = |(_, ratio, predicted): &(&SummaryRow, &PairedRatio, f64)| {
@@ -202,7 +207,7 @@ fn predicted(device: &DeviceSummary) -> Option<String> {
     let near = pairs.iter().filter(|pair| off(pair) <= 0.1).count();
     let (row, ratio, predicted) = worst;
     let furthest = if let TimeRatio::Measured(largest) = &row.time_ratio
-        && measured(device).all(|(_, other)| other.median <= largest.median)
+        && find_certain_ratios(device).all(|(_, other)| other.median <= largest.median)
     {
         String::new()
     } else {
@@ -216,14 +221,14 @@ fn predicted(device: &DeviceSummary) -> Option<String> {
 }
 
 /// Whether devices count what the simulator counts.
-fn agreed(run: &Run) -> Option<String> {
+fn describe_agreement(run: &Run) -> Option<String> {
     let all = agreements(run);
     if all.is_empty() {
         return None;
     }
     let blocks: usize = all.iter().map(|row| row.agreement.blocks_compared).sum();
     let differing = all.iter().filter(|row| !row.agreement.differences.is_empty()).count();
-    let launches = counted(all.len(), "launch", "launches");
+    let launches = write_count(all.len(), "launch", "launches");
     Some(if differing == 0 {
         format!("Counts equal the simulator's in all {blocks} blocks of {launches}.")
     } else {
@@ -235,7 +240,7 @@ fn agreed(run: &Run) -> Option<String> {
 pub fn misses(run: &Run, summary: &Summary) -> Vec<Miss> {
     let mut found = Vec::new();
     for device in &summary.devices {
-        for (row, ratio) in measured(device) {
+        for (row, ratio) in find_certain_ratios(device) {
             let (Some(interval), Some(predicted)) = (ratio.interval, row.time_ratio_predicted)
             else {
                 continue;

@@ -10,13 +10,16 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 
 use super::counts::{Work, efficiency};
+use super::explained::{ExplainedTime, explain};
 use super::lines::{self, SourceColumn};
 use super::names::parameters_text;
+use super::rounds::ticks_by_round;
 use crate::{
     record::{
         Block, Counter, CountersFrom, Device, Dispatch, Flag, MadeUp, Measurement, MemoryUse,
-        Method, Output, Run, ShaderTrust, Shapes, Status, Tag, Trust, WhatIf, flag,
+        Method, Output, Run, ShaderTrust, Shapes, Status, Tag, Time, Trust, WhatIf, flag,
     },
+    statistics::{PairedRatio, paired_ratio},
     units::{BlockId, Nanoseconds, Ratio, Width},
 };
 
@@ -64,6 +67,8 @@ pub struct DeviceProfile {
     pub output: Output,
     /// Whether the counted module had bounds, loop and division checks.
     pub checked: bool,
+    /// Its time; nothing where it was not timed.
+    pub time: Option<ProfileTime>,
     /// Findings about the device and about the measurement.
     pub flags: Vec<Flag>,
     /// Hardware counters of the launch; empty where none were read.
@@ -87,6 +92,43 @@ pub struct DeviceProfile {
     pub made_up: Vec<MadeUp>,
     /// Every line with operations: the one that wastes most subgroup operations first, then by place.
     pub lines: Vec<LineProfile>,
+}
+
+/// What a launch takes on a device, and what was paid for beside it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ProfileTime {
+    /// The median of one launch.
+    pub median: Nanoseconds,
+    /// Its 95 % interval, low and high.
+    pub interval: [Nanoseconds; 2],
+    /// Whether the timed module had run-time checks.
+    pub checked: bool,
+    /// The median without them, and the checked time over it, round by round; nothing where it was not
+    /// taken.
+    pub unchecked: Option<(Nanoseconds, Option<PairedRatio>)>,
+    /// The median of the modules that count over the plain one's.
+    pub counting_ratio: Option<f64>,
+    /// What the time can come from.
+    pub explained: Option<ExplainedTime>,
+}
+
+impl ProfileTime {
+    /// What is said of it, a sentence each.
+    pub fn sentences(&self) -> Vec<String> {
+        let [low, high] = self.interval;
+        let checks = if self.checked { ", with run-time checks" } else { "" };
+        let mut first = format!("{} (95 %: {low} to {high}){checks}", self.median);
+        if let Some((unchecked, ratio)) = &self.unchecked {
+            let cost = ratio.as_ref().map_or(String::new(), |r| format!(" ({:.2}×)", r.median));
+            first += &format!("; {unchecked} without{cost}");
+        }
+        if let Some(ratio) = self.counting_ratio {
+            first += &format!("; with counters {ratio:.2}×, which is no part of it");
+        }
+        std::iter::once(format!("{first}."))
+            .chain(self.explained.as_ref().map(ExplainedTime::sentence))
+            .collect()
+    }
 }
 
 impl DeviceProfile {
@@ -240,10 +282,17 @@ pub fn profiles(run: &Run) -> Vec<Profile> {
             source_sha256: sha256.to_owned(),
             file: source.map(|source| source.file.clone()).unwrap_or_default(),
             text: source.map(|source| source.text.clone()),
-            devices: measurements.into_iter().map(|one| device(run, one)).collect(),
+            devices: devices(run, &measurements),
         }
     };
     groups.into_iter().map(profile).collect()
+}
+
+/// Makes the parts of devices: simulators last, whenever they were run.
+fn devices(run: &Run, measurements: &[&Measurement]) -> Vec<DeviceProfile> {
+    let mut devices: Vec<DeviceProfile> = measurements.iter().map(|one| device(run, one)).collect();
+    devices.sort_by_key(|device| device.simulated);
+    devices
 }
 
 /// Makes one device's part.
@@ -285,6 +334,7 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         error: measurement.error.clone(),
         output: measurement.output,
         checked: measurement.runtime_checks.counted,
+        time: time(run, measurement),
         flags,
         counters: measurement.counters.clone(),
         counters_missing: measurement.counters_missing.clone(),
@@ -298,6 +348,28 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         column,
         lines,
     }
+}
+
+/// What a launch took, and what was paid for beside it.
+fn time(run: &Run, measurement: &Measurement) -> Option<ProfileTime> {
+    let time = measurement.time.as_ref()?;
+    let ratio = |beside: &Time| {
+        let other = Measurement { time: Some(beside.clone()), ..measurement.clone() };
+        let (plain, beside) = (ticks_by_round(measurement), ticks_by_round(&other));
+        let pairs: Vec<(f64, f64)> =
+            plain.iter().filter_map(|(round, one)| Some((*one, *beside.get(round)?))).collect();
+        paired_ratio(&pairs)
+    };
+    let unchecked = measurement.time_unchecked.as_ref();
+    let counting = measurement.time_counting.as_ref();
+    Some(ProfileTime {
+        median: time.median_ns,
+        interval: time.ci95_ns,
+        checked: measurement.runtime_checks.timed,
+        unchecked: unchecked.map(|beside| (beside.median_ns, ratio(beside))),
+        counting_ratio: counting.map(|counting| counting.median_ns.0 / time.median_ns.0),
+        explained: explain(run, measurement),
+    })
 }
 
 /// Says what a device's counts of a shader are worth: as the self-test judges the shader's forms of

@@ -1,4 +1,4 @@
-//! Speed-ups over a family's slowest rung, beside those that were published for the same kernels.
+//! Speed-ups over a family's slowest step, beside those that were published for the same kernels.
 //!
 //! Input: a run and its main table. Output: a table for each family that has published
 //! speed-ups. A speed-up is the baseline's time over the kernel's: the inverse of the table's ratio,

@@ -241,7 +241,7 @@ fn a_width_sweep_has_every_device_by_width() {
 #[test]
 fn a_run_compared_with_itself_has_ratios_of_one_and_other_sizes_are_not_compared() {
     let a = published_run();
-    let same = compare(&a, &a);
+    let same = compare(&a, &a, false);
     assert_eq!((same.rows.len(), same.not_compared.len()), (a.measurements.len(), 0));
     for row in &same.rows {
         assert!(row.time_ratio.is_none_or(|it| it.ratio == 1.0 && it.interval.contains(1.0)));
@@ -257,7 +257,7 @@ fn a_run_compared_with_itself_has_ratios_of_one_and_other_sizes_are_not_compared
     let mut first = a.clone();
     first.devices.retain(|device| device.id != "wgpu:1");
     first.measurements.retain(|one| one.device == "wgpu:0" && one.status == Status::Ok);
-    let other = compare(&first, &b);
+    let other = compare(&first, &b, false);
     assert_eq!(other.rows.len(), 1);
     assert_eq!(other.rows[0].labels[1], "Another GPU (Vulkan)");
     assert_eq!(other.not_compared[0].reason, "run B has it at n = 7");
@@ -291,11 +291,11 @@ fn flags_are_collected_with_their_places() {
 #[test]
 fn operations_of_two_counting_rules_are_not_compared() {
     let (old, mut new) = (published_run(), published_run());
-    let same = compare(&old, &new);
+    let same = compare(&old, &new, false);
     assert!(same.rows.iter().any(|row| row.active_lanes_means.iter().all(Option::is_some)));
     assert!(same.rows.iter().any(|row| row.subgroup_operations_ratio.is_some()));
     new.counting_rule = old.counting_rule + 1;
-    let found = compare(&old, &new);
+    let found = compare(&old, &new, false);
     assert_eq!(found.rows.len(), same.rows.len());
     for (row, before) in found.rows.iter().zip(&same.rows) {
         assert_eq!((row.active_lanes_means, row.subgroup_operations_ratio), ([None; 2], None));

@@ -63,7 +63,7 @@ impl WidthProfile {
         Some(Self {
             lane_slots,
             ratio: ratio(lane_slots[1], lane_slots[0])?,
-            lines: blamed(narrow, wide, lane_slots[0]),
+            lines: find_blamed_lines(narrow, wide, lane_slots[0]),
             shapes: shapes(narrow, wide, lane_slots),
             refused: wide.shapes.as_ref().and_then(|shapes| shapes.refused.clone()),
         })
@@ -137,7 +137,7 @@ fn slots(device: &DeviceProfile) -> u128 {
 }
 
 /// The lines whose lane slots rise, the one that adds most first.
-fn blamed(narrow: &DeviceProfile, wide: &DeviceProfile, all: u128) -> Vec<BlamedLine> {
+fn find_blamed_lines(narrow: &DeviceProfile, wide: &DeviceProfile, all: u128) -> Vec<BlamedLine> {
     let [narrow_width, wide_width] = WIDTHS_COMPARED;
     let mut lines: Vec<BlamedLine> = wide
         .lines

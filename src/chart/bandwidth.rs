@@ -2,8 +2,8 @@
 //!
 //! A figure for one device and family, or what of it gives one result. Rates are bytes that must move
 //! over the time, so that a kernel which moves more, or waits, lies below. The ceiling is the measured
-//! copy rate; lines may pass it where caches hold the arrays, or where a kernel only reads. Where all
-//! rates lie far below it, their axis is logarithmic. Few lines share one plot and have their names
+//! copy rate; lines may pass it where caches hold the arrays, or where a kernel only reads. Both axes are
+//! logarithmic: rates of small and large arrays lie decades apart. Few lines share one plot and have their names
 //! beside it; of more, each set of parameters has a plot, all of one scale.
 
 use super::{
@@ -20,9 +20,6 @@ const LEFT: i32 = 84;
 const TOP: i32 = 108;
 /// A plot with its title and its axis, where there are several.
 const PANEL: (i32, i32) = (434, 300);
-/// Below this share of the copy rate, rates are told apart on a logarithmic axis only: in a plot of the
-/// whole sheet, and in one of several.
-const LOGARITHMIC_BELOW: [f64; 2] = [0.2, 0.4];
 
 /// A plot of the whole sheet that holds every rate and the copy rate; an error where there are not two
 /// sizes.
@@ -37,14 +34,11 @@ fn whole_frame(sweep: &SizeSweep) -> Result<ChartFrame, ChartError> {
     let rates = || sweep.series.iter().flat_map(|series| series.points.values().copied());
     let highest = rates().fold(0.0, f64::max);
     let lowest = rates().filter(|rate| *rate > 0.0).fold(f64::INFINITY, f64::min);
-    let share = LOGARITHMIC_BELOW[usize::from(!sweep.is_one_plot())];
-    let far_below = sweep.copy_bytes_per_s.is_some_and(|copy| highest < share * copy);
+    if !lowest.is_finite() {
+        return Err(ChartError::Empty("rates"));
+    }
     let most = highest.max(sweep.copy_bytes_per_s.unwrap_or(0.0));
-    let y = if far_below && lowest.is_finite() {
-        Span::logarithmic(10_f64.powf(lowest.log10().floor()), most * 2.0)
-    } else {
-        Span::linear(0.0, most * 1.06)
-    };
+    let y = Span::logarithmic(10_f64.powf(lowest.log10().floor()), most * 2.0);
     Ok(ChartFrame {
         left: LEFT,
         right: WIDTH - MARGIN,
@@ -147,7 +141,7 @@ fn several_plots(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<St
 fn heading(canvas: &Canvas<'_>, sweep: &SizeSweep, title: &str) -> Result<(), ChartError> {
     canvas.text(title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
     let mut subtitle =
-        "bytes that must move (each input once, each output once) over the median time".to_owned();
+        "bytes that must move over the median time; what only reads may pass a copy".to_owned();
     if sweep.single > 0 {
         subtitle += &format!("; {} series of one size not shown", sweep.single);
     }
@@ -156,7 +150,9 @@ fn heading(canvas: &Canvas<'_>, sweep: &SizeSweep, title: &str) -> Result<(), Ch
     }
     let grey = Font::plain(12).colour(GREY);
     canvas.text(&subtitle, (MARGIN, 42), Anchor::Start, grey)?;
-    canvas.text(&shared_parameters(sweep).join(", "), (MARGIN, 58), Anchor::Start, grey)
+    let shared = shared_parameters(sweep).join(", ");
+    let shared = if shared.is_empty() { shared } else { format!("all with {shared}") };
+    canvas.text(&shared, (MARGIN, 58), Anchor::Start, grey)
 }
 
 /// The parameters that all series have, as `model=64`; none of a single kernel's without parameters.
@@ -221,8 +217,7 @@ fn series_names(sweep: &SizeSweep) -> Vec<String> {
 /// Draws both axes with grid lines, numbers and labels.
 fn draw_axes(canvas: &Canvas<'_>, frame: &ChartFrame) -> Result<(), ChartError> {
     let font = Font::plain(12).colour(GREY);
-    let (rates, label) = rate_ticks(frame);
-    for (rate, text) in rates {
+    for (rate, text) in rate_ticks(frame) {
         let y = frame.y(rate);
         canvas.line(vec![(frame.left, y), (frame.right, y)], PALE, 1)?;
         canvas.text(&text, (frame.left - 8, y), Anchor::End, font)?;
@@ -242,47 +237,47 @@ fn draw_axes(canvas: &Canvas<'_>, frame: &ChartFrame) -> Result<(), ChartError> 
     }
     let below = (i32::midpoint(frame.left, frame.right), frame.bottom + 38);
     canvas.text("elements n (logarithmic)", below, Anchor::Middle, Font::plain(13))?;
-    canvas.text(label, (frame.left - 68, frame.top - 12), Anchor::Start, Font::plain(13))
+    let place = (frame.left - 68, frame.top - 12);
+    canvas.text("rate (logarithmic)", place, Anchor::Start, Font::plain(13))
 }
 
-/// The rates that have lines and numbers, and the axis' label.
-fn rate_ticks(frame: &ChartFrame) -> (Vec<(f64, String)>, &'static str) {
+/// The rates that have lines, powers of ten, with their numbers.
+fn rate_ticks(frame: &ChartFrame) -> Vec<(f64, String)> {
     let mut ticks = Vec::new();
-    if frame.y.logarithmic {
-        let mut rate = frame.y.low;
-        while rate <= frame.y.high {
-            ticks.push((rate, decade(rate)));
-            rate *= 10.0;
-        }
-        return (ticks, "logarithmic");
+    let mut rate = frame.y.low;
+    while rate <= frame.y.high {
+        ticks.push((rate, decade(rate)));
+        rate *= 10.0;
     }
-    let (step, unit, label) = scale(frame.y.high);
-    for count in 0_u32.. {
-        let rate = (f64::from(count) * step * 1e-6).round() * 1e6;
-        if rate > frame.y.high {
-            break;
-        }
-        ticks.push((rate, (rate / unit).to_string()));
-    }
-    (ticks, label)
+    ticks
+}
+
+/// The units of rates, the largest first.
+const UNITS: [(f64, &str); 4] = [(1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")];
+
+/// The largest unit that is no more than a rate.
+fn unit(rate: f64) -> (f64, &'static str) {
+    UNITS.into_iter().find(|(unit, _)| rate >= unit * 0.999).unwrap_or((1.0, "B/s"))
 }
 
 /// A power of ten of bytes a second with its unit.
 fn decade(rate: f64) -> String {
-    let units = [(1e12, "TB/s"), (1e9, "GB/s"), (1e6, "MB/s"), (1e3, "kB/s")];
-    let fits = |(unit, _): &(f64, &str)| rate >= unit * 0.999;
-    let (unit, name) = units.into_iter().find(fits).unwrap_or((1.0, "B/s"));
-    format!("{:.0} {name}", rate / unit)
+    let (scale, name) = unit(rate);
+    format!("{:.0} {name}", rate / scale)
 }
 
-/// The distance of grid lines, the unit of the numbers and its name, for rates up to `most`.
-fn scale(most: f64) -> (f64, f64, &'static str) {
-    let (unit, label) = if most >= 1e12 { (1e12, "TB/s") } else { (1e9, "GB/s") };
-    let rough = most / 6.0;
-    let power = 10_f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].map(|factor| factor * power);
-    let step = step.into_iter().find(|step| *step >= rough).unwrap_or(rough);
-    (step, unit, label)
+/// A rate with three digits and its unit.
+fn rate_text(rate: f64) -> String {
+    let (scale, name) = unit(rate);
+    let number = rate / scale;
+    let digits = if number >= 100.0 {
+        0
+    } else if number >= 10.0 {
+        1
+    } else {
+        2
+    };
+    format!("{number:.digits$} {name}")
 }
 
 /// Draws the copy rate, where it was measured.
@@ -298,8 +293,8 @@ fn draw_ceiling(
         canvas.line(vec![(x, y), ((x + 8).min(frame.right), y)], INK, 2)?;
         x += 14;
     }
-    let text = format!("measured copy rate, {:.0} GB/s", copy / 1e9);
-    canvas.text(&text, (frame.left + 6, y - 10), Anchor::Start, Font::plain(12).bold())
+    let text = format!("measured copy rate, {}", rate_text(copy));
+    canvas.label(&text, (frame.left + 6, y - 10), Font::plain(12).bold())
 }
 
 /// Draws one kernel's line and marks.

@@ -323,7 +323,7 @@ fn draw_bar(
         canvas.line(vec![(x, top), (x, top + rows.bar)], INK, 3)?;
     }
     let place = (rows.plot.x(bar.reach()) + NUMBER_GAP, middle);
-    canvas.text(text, place, Anchor::Start, number_font(rows.bar))
+    canvas.label(text, place, number_font(rows.bar))
 }
 
 /// Draws an interval as a line with ends.

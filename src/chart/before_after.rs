@@ -17,7 +17,15 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
     if table.rows.is_empty() {
         return Err(ChartError::Empty("lanes before and after"));
     }
+    let shared = shared_parameters(table);
     let mut subtitle = "mean active lanes of W, by width W".to_owned();
+    if !shared.is_empty() {
+        subtitle += &format!("; {}", shared.join(", "));
+    }
+    let simulated = table.rows.iter().any(|row| row.label == format!("sim:{}", row.width));
+    if simulated {
+        subtitle += "; counted by the simulator";
+    }
     if table.not_shown > 0 {
         subtitle += &format!("; {} of other parameters or smaller not shown", table.not_shown);
     }
@@ -25,16 +33,26 @@ pub(super) fn before_after(table: &BeforeAfter) -> Result<String, ChartError> {
         title: format!("Lanes before and after, {}", table.family),
         subtitle,
         x_label: "efficiency: mean active lanes / W (%)".to_owned(),
-        series: vec!["before: what it is compared with".to_owned(), "after: the kernel".to_owned()],
+        series: vec!["before: the baseline".to_owned(), "after: the kernel that sorts".to_owned()],
         tick_label: None,
         diamond_label: None,
         whisker_label: None,
         reference: Some(100.0),
-        groups: table.rows.iter().map(group).collect(),
+        groups: table.rows.iter().map(|row| group(row, &shared)).collect(),
     })
 }
 
-fn group(row: &BeforeAfterRow) -> BarGroup {
+/// The parameters that all rows share.
+fn shared_parameters(table: &BeforeAfter) -> Vec<&str> {
+    let Some(first) = table.rows.first() else { return Vec::new() };
+    let everywhere = |part: &&str| {
+        !part.is_empty()
+            && table.rows.iter().all(|row| row.parameters.split(", ").any(|own| own == *part))
+    };
+    first.parameters.split(", ").filter(everywhere).collect()
+}
+
+fn group(row: &BeforeAfterRow, shared: &[&str]) -> BarGroup {
     let width = f64::from(row.width.lanes());
     let bar = |(series, name): (usize, &String)| {
         let lanes = row.lanes[series];
@@ -50,7 +68,14 @@ fn group(row: &BeforeAfterRow) -> BarGroup {
     };
     BarGroup {
         label: format!("{}, W = {}", row.kernel, row.width),
-        detail: format!("{}, {}", row.label, row.parameters),
+        detail: detail(row, shared),
         bars: [&row.baseline, &row.kernel].into_iter().enumerate().map(bar).collect(),
     }
+}
+
+/// The device, where its name does not just say the width, and the parameters that not all rows share.
+fn detail(row: &BeforeAfterRow, shared: &[&str]) -> String {
+    let own = row.parameters.split(", ").filter(|part| !part.is_empty() && !shared.contains(part));
+    let device = (row.label != format!("sim:{}", row.width)).then_some(row.label.as_str());
+    device.into_iter().chain(own).collect::<Vec<_>>().join(", ")
 }

@@ -14,6 +14,7 @@ use plotters::{
 };
 
 use super::ChartError;
+use crate::units::visible::visible_line;
 
 /// A colour, red, green and blue from 0 to 255.
 pub(super) type Colour = (u8, u8, u8);
@@ -106,7 +107,7 @@ pub(super) fn draw(
         paint(&canvas)?;
         canvas.area.present().map_err(to_chart_error)?;
     }
-    let label: String = title
+    let label: String = visible_line(title)
         .chars()
         .map(|letter| match letter {
             '&' => "&amp;".to_owned(),
@@ -176,6 +177,21 @@ impl Canvas<'_> {
         self.line(corners, colour, 2)
     }
 
+    /// Writes `text` as [`Self::text`] does, from `x` on, on white: no line runs through it.
+    pub(super) fn label(
+        &self,
+        text: &str,
+        (x, y): (i32, i32),
+        font: Font,
+    ) -> Result<(), ChartError> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        let half = font.size / 2 + 1;
+        self.fill((x - 2, y - half), (x + font.width(text), y + half), WHITE)?;
+        self.text(text, (x, y), Anchor::Start, font)
+    }
+
     /// Writes `text`, centred on `y`.
     pub(super) fn text(
         &self,
@@ -196,7 +212,9 @@ impl Canvas<'_> {
         let style = TextStyle::from(("sans-serif", size, weight).into_font())
             .color(&colour)
             .pos(Pos::new(horizontal, VPos::Center));
-        self.area.draw(&Text::new(text.to_owned(), (x, y), style)).map_err(to_chart_error)
+        self.area
+            .draw(&Text::new(visible_line(text).into_owned(), (x, y), style))
+            .map_err(to_chart_error)
     }
 }
 

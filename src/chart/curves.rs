@@ -15,7 +15,7 @@ use crate::analyze::{CurveSeries, CurveTable};
 const HEIGHT: i32 = 560;
 const MARGIN: i32 = 16;
 const LEFT: i32 = 70;
-const TOP: i32 = 96;
+const TOP: i32 = 112;
 /// The height of a row of the table.
 const ROW: i32 = 18;
 /// The width of a number of the table.
@@ -73,6 +73,7 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
         canvas.text(&table.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let grey = Font::plain(12).colour(GREY);
         canvas.text(&table.subtitle, (MARGIN, 42), Anchor::Start, grey)?;
+        canvas.text(&table.devices, (MARGIN, 60), Anchor::Start, grey)?;
         draw_axes(canvas, table, &frame)?;
         for (index, one) in table.series.iter().enumerate() {
             draw_series(canvas, one, &frame, index)?;

@@ -27,20 +27,29 @@ pub(super) fn side_by_side(table: &SideBySide) -> Result<String, ChartError> {
     let hardware = table.rows.iter().filter_map(|row| row.published.as_ref());
     let hardware = hardware.map(|published| published.hardware.clone()).next();
     let form = table.form.as_ref().map_or(String::new(), |form| format!(" ({form})"));
+    let devices: Vec<&str> =
+        table.other_label.iter().map(String::as_str).chain([table.cuda_label.as_str()]).collect();
+    let first = table.rows.first().map_or("", |row| row.parameters.as_str());
+    let alike = table.rows.iter().all(|row| row.parameters == first);
+    let shared = if alike && !first.is_empty() { format!("; {first}") } else { String::new() };
     bars(&BarFigure {
         title: format!("Active lanes by instrument, {}{form}", table.family),
-        subtitle: "of 32 lanes; a bar an instrument, top to bottom".to_owned(),
+        subtitle: format!(
+            "{}, 32 lanes; a bar for each instrument, top to bottom{shared}",
+            devices.join(" and ")
+        ),
         x_label: "mean active lanes (lanes)".to_owned(),
         series: INSTRUMENTS.map(str::to_owned).to_vec(),
         tick_label: Some("expected".to_owned()),
         diamond_label: hardware.map(|hardware| format!("published ({hardware})")),
         whisker_label: None,
         reference: None,
-        groups: table.rows.iter().map(group).collect(),
+        groups: table.rows.iter().map(|row| group(row, alike)).collect(),
     })
 }
 
-fn group(row: &SideRow) -> BarGroup {
+/// A kernel's bars; its parameters stand in the subtitle where all have the same.
+fn group(row: &SideRow, alike: bool) -> BarGroup {
     let figures =
         [&row.simulated, &row.counted_other, &row.counted_cuda, &row.threads, &row.threads_on];
     let bar = |(series, figure): (usize, &Result<f64, Missing>)| Bar {
@@ -53,7 +62,7 @@ fn group(row: &SideRow) -> BarGroup {
     };
     BarGroup {
         label: short_name(&row.kernel).to_owned(),
-        detail: row.parameters.clone(),
+        detail: if alike { String::new() } else { row.parameters.clone() },
         bars: figures.into_iter().enumerate().map(bar).collect(),
     }
 }

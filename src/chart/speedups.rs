@@ -1,4 +1,4 @@
-//! The figure of speed-ups over a family's slowest rung, beside the published ones.
+//! The figure of speed-ups over a family's slowest step, beside the published ones.
 
 use super::{
     ChartError,
@@ -20,7 +20,7 @@ pub(super) fn speedups(table: &Speedups) -> Result<String, ChartError> {
     bars(&BarFigure {
         title: format!("Speed-up over {baseline} ({})", table.family),
         subtitle: format!(
-            "measured (published for {}); n = {} where it was timed; a bar a device",
+            "measured (published for {}); n = {} where it was timed; a bar for each device",
             table.hardware, table.n
         ),
         x_label: format!("time of {baseline} / time (1 = as fast)"),

@@ -1,15 +1,14 @@
 //! The figure of a launch's time by its stages: a bar a launch, stacked.
 //!
-//! Input: a sheet of `analyze`. Output: SVG; every part has its number in words. Where the longest
-//! launch takes more than five times the shortest, each launch fills the sheet, and a thin line below
-//! its bar says how long it is beside the longest of its size.
+//! Input: a sheet of `analyze`. Output: SVG; every part has its number in words. All bars have one scale,
+//! so that their lengths compare; launches of one device and size stand together below their heading.
 
 use std::collections::BTreeSet;
 
 use super::ChartError;
 use super::bars::WIDTH;
 use super::canvas::{Anchor, Canvas, Colour, Font, GREY, INK, draw, series_colour};
-use crate::analyze::{SIZE, StageSheet, StageStack, parameters_text};
+use crate::analyze::{SIZE, StageSheet, StageStack, parameters_text, short_name};
 
 const LEFT: i32 = 16;
 const RIGHT: i32 = 24;
@@ -18,11 +17,10 @@ const TOP: i32 = 64;
 /// The height of a line below the title, and its font.
 const LINE: i32 = 16;
 const SMALL: Font = Font { size: 12, bold: false, colour: INK };
-/// Height of a launch: its words, its bar, its thin line and its numbers.
-const ROW: i32 = 80;
-const BAR: i32 = 22;
-/// Beyond this ratio of the longest to the shortest, launches have scales of their own.
-const SCALE_RATIO_MAX: f64 = 5.0;
+/// Height of a launch: its words and its bar; and of the heading of a size.
+const ROW: i32 = 38;
+const HEADING: i32 = 28;
+const BAR: i32 = 14;
 
 /// Draws the time of each launch by its stages.
 ///
@@ -36,12 +34,14 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
     if longest <= 0.0 {
         return Err(ChartError::Empty("stages"));
     }
-    let shared = longest <= SCALE_RATIO_MAX * totals().fold(f64::INFINITY, f64::min);
-    let rows = i32::try_from(sheet.stacks.len()).unwrap_or(i32::MAX);
+    let groups = groups(sheet);
+    let shared = shared_parameters(sheet);
+    let count = |length: usize| i32::try_from(length).unwrap_or(i32::MAX / 4096);
     let title = format!("Time by stage, {family}");
-    let lines = [wrap(&scale_words(shared)), wrap(&left_out(sheet))].concat();
-    let top = TOP + LINE * i32::try_from(lines.len()).unwrap_or(i32::MAX / LINE / 2);
-    draw((WIDTH, rows.saturating_mul(ROW).saturating_add(top + 20)), &title, |canvas| {
+    let lines = [wrap(&scale_words(&shared)), wrap(&left_out(sheet))].concat();
+    let top = TOP + LINE * count(lines.len());
+    let height = count(sheet.stacks.len()) * ROW + count(groups.len()) * HEADING;
+    draw((WIDTH, top + height + 12), &title, |canvas| {
         canvas.text(&title, (LEFT, 20), Anchor::Start, Font::plain(18).bold())?;
         for (place, line) in (0_i32..).zip(&lines) {
             canvas.text(line, (LEFT, 40 + place * LINE), Anchor::Start, SMALL.colour(GREY))?;
@@ -53,32 +53,57 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
             canvas.text(name, (x + 20, top - 21), Anchor::Start, Font::plain(13))?;
             x += 40 + Font::plain(13).width(name);
         }
-        for (row, stack) in (0_i32..).zip(&sheet.stacks) {
-            let of_size = sheet.stacks.iter().filter(|other| same_size(stack, other)).map(total);
-            let beside = total(stack) / of_size.fold(f64::MIN_POSITIVE, f64::max);
-            let scale =
-                if shared { Scale::Shared(longest) } else { Scale::Own(total(stack), beside) };
-            bar(canvas, top + row * ROW, stack, &names, scale)?;
+        let mut y = top;
+        for (heading, stacks) in &groups {
+            canvas.text(heading, (LEFT, y + 14), Anchor::Start, Font::plain(13).bold())?;
+            y += HEADING;
+            for stack in stacks {
+                bar(canvas, y, stack, &own_words(stack, &shared), &names, longest)?;
+                y += ROW;
+            }
         }
         Ok(())
     })
 }
 
-/// What a bar's full width is, in nanoseconds.
-#[derive(Clone, Copy)]
-enum Scale {
-    /// The longest launch.
-    Shared(f64),
-    /// This launch; and its time over that of the longest of its size.
-    Own(f64, f64),
+/// The launches of each device and size, with its heading, in the order of the sheet.
+fn groups(sheet: &StageSheet) -> Vec<(String, Vec<&StageStack>)> {
+    let mut groups: Vec<(String, Vec<&StageStack>)> = Vec::new();
+    for stack in &sheet.stacks {
+        let size = stack.parameters.get(SIZE).map(|size| format!(", {SIZE} = {size}"));
+        let heading = format!("{}{}", stack.label, size.unwrap_or_default());
+        match groups.iter_mut().find(|(known, _)| *known == heading) {
+            Some((_, stacks)) => stacks.push(stack),
+            None => groups.push((heading, vec![stack])),
+        }
+    }
+    groups
+}
+
+/// The parameters of a launch but its size.
+fn parameters(stack: &StageStack) -> Vec<String> {
+    let words = parameters_text(&stack.parameters, &[SIZE]);
+    words.split(", ").filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+/// The parameters that all launches share, but their size.
+fn shared_parameters(sheet: &StageSheet) -> Vec<String> {
+    let Some(first) = sheet.stacks.first() else { return Vec::new() };
+    let mut shared = parameters(first);
+    shared.retain(|part| sheet.stacks.iter().all(|stack| parameters(stack).contains(part)));
+    shared
+}
+
+/// The kernel of a launch, and those of its parameters that not all share.
+fn own_words(stack: &StageStack, shared: &[String]) -> String {
+    let mut own = parameters(stack);
+    own.retain(|part| !shared.contains(part));
+    let kernel = short_name(&stack.kernel);
+    if own.is_empty() { kernel.to_owned() } else { format!("{kernel} ({})", own.join(", ")) }
 }
 
 fn total(stack: &StageStack) -> f64 {
     stack.stages.iter().map(|stage| stage.time.0).sum()
-}
-
-fn same_size(one: &StageStack, other: &StageStack) -> bool {
-    one.label == other.label && one.parameters.get(SIZE) == other.parameters.get(SIZE)
 }
 
 /// The stages of a sheet with their colours, by their place in its order; those that it does not name
@@ -92,17 +117,13 @@ fn names(sheet: &StageSheet) -> Vec<(&str, Colour)> {
 }
 
 /// What bars are, a sentence's part each.
-fn scale_words(shared: bool) -> Vec<String> {
-    let scale = if shared {
-        &["one scale for all"][..]
-    } else {
-        &[
-            "each bar is its whole launch",
-            "the thin line below it: its time beside the longest of its size",
-        ]
-    };
-    let first = "medians of dispatches within their launch, less what their timestamps cost";
-    std::iter::once(&first).chain(scale).map(|part| (*part).to_owned()).collect()
+fn scale_words(shared: &[String]) -> Vec<String> {
+    let first = "medians of dispatches within their launch, less what their timestamps cost, in µs";
+    let mut words = vec![first.to_owned(), "one scale for all bars".to_owned()];
+    if !shared.is_empty() {
+        words.push(format!("all with {}", shared.join(", ")));
+    }
+    words
 }
 
 /// Parts with semicolons between them, in lines that the sheet is wide enough for.
@@ -158,22 +179,33 @@ fn list_text(sizes: &[i64]) -> String {
     }
 }
 
+/// Draws a launch: its words and numbers, and below them its bar.
 fn bar(
     canvas: &Canvas<'_>,
     top: i32,
     stack: &StageStack,
+    words: &str,
     names: &[(&str, Colour)],
-    scale: Scale,
+    longest: f64,
 ) -> Result<(), ChartError> {
-    let StageStack { label, kernel, parameters, stages, launch, unusual: _ } = stack;
-    let words = format!("{kernel}, {label}; {}", parameters_text(parameters, &[]));
-    canvas.text(&words, (LEFT, top + 8), Anchor::Start, Font::plain(13).bold())?;
-    let full = match scale {
-        Scale::Shared(full) | Scale::Own(full, _) => full,
-    };
+    let StageStack { stages, launch, label: _, kernel: _, parameters: _, unusual: _ } = stack;
     #[expect(clippy::cast_possible_truncation, reason = "places on a sheet")]
-    let place = |ns: f64| LEFT + (ns / full * f64::from(WIDTH - LEFT - RIGHT)).round() as i32;
-    let (from, mut done) = (top + 18, 0.0);
+    let place = |ns: f64| LEFT + (ns / longest * f64::from(WIDTH - LEFT - RIGHT)).round() as i32;
+    let done: f64 = total(stack);
+    let numbers: Vec<String> =
+        stages.iter().map(|stage| format!("{} {:.1}", stage.name, stage.time.0 / 1e3)).collect();
+    let sum = format!(
+        "{} = {:.1}; launch {:.1}{}",
+        numbers.join(" + "),
+        done / 1e3,
+        launch.0 / 1e3,
+        excess(done, launch.0)
+    );
+    let bold = SMALL.bold();
+    canvas.text(words, (LEFT, top + 6), Anchor::Start, bold)?;
+    let beside = LEFT + bold.width(words) + 14;
+    canvas.text(&sum, (beside, top + 6), Anchor::Start, SMALL.colour(GREY))?;
+    let (from, mut done) = (top + 15, 0.0);
     for stage in stages {
         let (left, right) = (place(done), place(done + stage.time.0));
         let colour = names.iter().find(|(name, _)| *name == stage.name);
@@ -181,21 +213,7 @@ fn bar(
         canvas.fill((left, from), (right.max(left + 1), from + BAR), colour)?;
         done += stage.time.0;
     }
-    canvas.line(vec![(LEFT, from), (LEFT, from + BAR)], INK, 1)?;
-    let under = from + BAR + 4;
-    if let Scale::Own(full, beside) = scale {
-        canvas.line(vec![(LEFT, under), (place(full * beside), under)], INK, 2)?;
-    }
-    let numbers: Vec<String> =
-        stages.iter().map(|stage| format!("{} {:.1}", stage.name, stage.time.0 / 1e3)).collect();
-    let sum = format!(
-        "{} = {:.1} µs; launch {:.1} µs{}",
-        numbers.join(" + "),
-        done / 1e3,
-        launch.0 / 1e3,
-        excess(done, launch.0)
-    );
-    canvas.text(&sum, (LEFT, under + 12), Anchor::Start, SMALL.colour(GREY))
+    canvas.line(vec![(LEFT, from), (LEFT, from + BAR)], INK, 1)
 }
 
 /// By how much the stages exceed their launch, where that is seen in the numbers.

@@ -68,9 +68,13 @@ pub(super) fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
         draw_legend(canvas, sweep)?;
         draw_axes(canvas, &frame, least.ilog2()..=most.ilog2())?;
         for (index, series) in sweep.series.iter().enumerate() {
-            draw_series(canvas, series, &frame, index)?;
+            draw_line(canvas, series, &frame, index)?;
         }
+        // Between lines and marks: numbers stand on lines, and nothing on a mark.
         draw_numbers(canvas, sweep, &frame)?;
+        for (index, series) in sweep.series.iter().enumerate() {
+            draw_marks(canvas, series, &frame, index)?;
+        }
         draw_names(canvas, sweep, &own, &frame)
     })
 }
@@ -171,23 +175,35 @@ fn draw_axes(
     )
 }
 
-/// Draws one kernel's line and marks.
-fn draw_series(
+/// The place of a point.
+fn place(frame: &ChartFrame, point: &WidthPoint) -> (i32, i32) {
+    frame.place(f64::from(point.width.lanes()), point.efficiency.0)
+}
+
+/// Draws one kernel's line.
+fn draw_line(
+    canvas: &Canvas<'_>,
+    series: &WidthSeries,
+    frame: &ChartFrame,
+    index: usize,
+) -> Result<(), ChartError> {
+    let line = line_points(series).values().map(|point| place(frame, point)).collect();
+    canvas.line(line, series_colour(index), 2)
+}
+
+/// Draws one kernel's marks.
+fn draw_marks(
     canvas: &Canvas<'_>,
     series: &WidthSeries,
     frame: &ChartFrame,
     index: usize,
 ) -> Result<(), ChartError> {
     let colour = series_colour(index);
-    let place =
-        |point: &WidthPoint| frame.place(f64::from(point.width.lanes()), point.efficiency.0);
-    let line = line_points(series).values().map(|point| place(point)).collect();
-    canvas.line(line, colour, 2)?;
     for point in &series.points {
         if point.simulated {
-            canvas.disc(place(point), 4, colour)?;
+            canvas.disc(place(frame, point), 4, colour)?;
         } else {
-            canvas.square(place(point), 6, colour)?;
+            canvas.square(place(frame, point), 6, colour)?;
         }
     }
     Ok(())
@@ -215,7 +231,7 @@ fn draw_numbers(
         let places = move_apart(&wanted, NUMBER_STEP, TOP, frame.bottom);
         for ((_, number), y) in column.iter().zip(places) {
             let font = Font::plain(11);
-            canvas.text(number, (frame.x(f64::from(width)) + 8, y), Anchor::Start, font)?;
+            canvas.label(number, (frame.x(f64::from(width)) + 10, y), font)?;
         }
     }
     Ok(())

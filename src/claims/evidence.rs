@@ -198,7 +198,6 @@ fn value(run: &Run, device: &Device, one: &Measurement, what: &Quantity) -> Opti
         Quantity::BlockExecutions(label) => {
             block(one, label).map(|(executions, _)| exact(approximate(executions)))
         }
-        Quantity::BlockMixed(label) => mixed(one, label).map(exact),
         Quantity::EfficiencyAt(percent) => {
             let spread = one.trace.as_ref()?.spread.as_ref()?;
             spread.efficiency_ratio_quantiles.get(percent).map(|ratio| exact(ratio.0))
@@ -287,18 +286,6 @@ fn block(one: &Measurement, label: &str) -> Option<(u64, u64)> {
         (executions + block.executions.0, lanes + block.lanes.0)
     });
     (!labelled.is_empty()).then_some(sum)
-}
-
-/// The share of executions of the blocks with a label that had fewer lanes than the width.
-fn mixed(one: &Measurement, label: &str) -> Option<f64> {
-    let blocks = one.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
-    let mut sums = (0, 0);
-    for block in blocks.filter(|block| has_label(block, label)) {
-        let histogram = block.histogram.as_ref()?;
-        let all: u64 = histogram.iter().sum();
-        sums = (sums.0 + all - histogram.last().copied().unwrap_or(0), sums.1 + all);
-    }
-    (sums.1 > 0).then(|| approximate(sums.0) / approximate(sums.1))
 }
 
 /// A figure of the machine code that ran.

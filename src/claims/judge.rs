@@ -8,11 +8,11 @@ use super::ledger::{
     Arithmetic, Check, Claim, Fact, Goes, LedgerError, OccupancyCheck, OccupancyFigure, Order,
     Quantity, RatioCheck, ledger,
 };
-use super::selector::{Selector, number_of, same};
+use super::selector::{Compared, Selector, WIDTH, number_of, same};
 use crate::kernel::format::Formula;
 use crate::kernel::formula::{self, Names};
 use crate::occupancy;
-use crate::record::Run;
+use crate::record::{Run, Value};
 
 /// How far a limit may be passed by what numbers in floating point lose.
 const ROUNDING: f64 = 1e-9;
@@ -233,6 +233,9 @@ fn outcome(check: &Check, judgements: &[Judgement]) -> Outcome {
     match (holding, decided.len()) {
         (_, 0) => Outcome::Undecided,
         (0, _) => Outcome::Fails,
+        (_, _) if holding == decided.len() && !is_some(check) && lacks_values(check, &decided) => {
+            Outcome::Undecided
+        }
         (holding, all) if holding == all || is_some(check) => Outcome::Holds,
         _ => {
             let points: Vec<(&Point, bool)> = decided
@@ -244,6 +247,27 @@ fn outcome(check: &Check, judgements: &[Judgement]) -> Outcome {
             Outcome::Where(condition(&points, by_driver))
         }
     }
+}
+
+/// Whether a value that a selector names has no figure: of one of several operations nothing follows for the others.
+fn lacks_values(check: &Check, decided: &[&Judgement]) -> bool {
+    let launches = || {
+        let points = decided.iter().filter_map(|one| one.point.as_ref());
+        points.flat_map(|point| &point.launches)
+    };
+    let found = |selector: &Selector, name: &str, value: &Value| {
+        launches().any(|(kernel, parameters)| {
+            // Of chains and slopes the parameter is no longer there.
+            let own = parameters.get(name).is_none_or(|own| same(own, value));
+            *kernel == selector.kernel && own
+        })
+    };
+    check.selectors().into_iter().any(|selector| {
+        let named = selector.conditions.iter().filter(|one| one.compared == Compared::Equal);
+        named
+            .filter(|one| one.name != WIDTH)
+            .any(|one| one.values.iter().any(|value| !found(selector, &one.name, value)))
+    })
 }
 
 /// For each device the figure nearest to its limit, one that is as claimed and one that is not; where one that is as
@@ -281,7 +305,6 @@ fn needed(check: &Check) -> String {
     let what = match check.quantity() {
         Some(quantity) if quantity.needs_counters() => "hardware counters",
         Some(quantity) if quantity.needs_times() => "times",
-        Some(quantity) if quantity.needs_histogram() => "counts with --histogram",
         _ => "a record",
     };
     let mut words: Vec<&str> = Vec::new();

@@ -314,8 +314,6 @@ pub enum Quantity {
     BlockLanes(String),
     /// Executions of the blocks with a label: `executions:arm`.
     BlockExecutions(String),
-    /// The share of a block's executions with fewer lanes than the width: `mixed:arm`.
-    BlockMixed(String),
     /// The efficiency below which a share of subgroups lies, in percent, on simulators: `efficiency_at:10`.
     EfficiencyAt(u32),
     /// A hardware counter by its vendor's name: `counter:smsp__inst_executed.sum`.
@@ -377,7 +375,6 @@ impl TryFrom<String> for Quantity {
             "time_per" => Ok(Self::TimePer(name)),
             "lanes" => Ok(Self::BlockLanes(name)),
             "executions" => Ok(Self::BlockExecutions(name)),
-            "mixed" => Ok(Self::BlockMixed(name)),
             "efficiency_at" => Ok(Self::EfficiencyAt(rest.parse().map_err(|_| unknown())?)),
             "counter" => Ok(Self::Counter(name)),
             "machine" => Ok(Self::MachineMatching(name)),
@@ -415,11 +412,6 @@ impl Quantity {
                 | Self::MachineMatching(_)
                 | Self::MachineLanes
         )
-    }
-
-    /// Whether counts with histograms are needed.
-    pub fn needs_histogram(&self) -> bool {
-        matches!(self, Self::BlockMixed(_))
     }
 }
 

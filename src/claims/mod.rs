@@ -9,7 +9,7 @@
 //! A claim has **checks**, or a reason why it has none. A check looks at one quantity of the launches that
 //! its selector takes, at every point and on every device of the records, and says for each whether it is
 //! as claimed; with an interval that lies on both sides of a limit a point decides nothing. A check
-//! *holds* where every point that decides is as claimed, *fails* where none is, and holds *only where* a
+//! *holds* where every point that decides is as claimed and each value that its selectors name has one, *fails* where none is, and holds *only where* a
 //! condition is met that tells the two apart. It is *undecided* where no point decides. With `some = true`
 //! one point that is as claimed is enough: for claims of what can be.
 //!

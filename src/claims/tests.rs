@@ -1,7 +1,7 @@
 //! Tests of the rules: each check of the ledger is tried on planted records both ways, and so is the engine.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use super::ledger::{Bound, Equality, Fact, Order, RatioCheck, Verified, parse};
 use super::selector::{Compared, WIDTH};
@@ -17,7 +17,7 @@ use crate::units::{Executions, Lanes, Nanoseconds, Ratio, Width};
 
 /// A run of one device that fits a scope, without measurements.
 fn run_on(scope: &Scope, width: u32) -> Run {
-    let mut run = fixtures::run();
+    let mut run = pattern().clone();
     run.measurements.clear();
     run.devices.truncate(1);
     run.kernels.clear();
@@ -45,7 +45,7 @@ fn run_on(scope: &Scope, width: u32) -> Run {
 /// The width that a selector's conditions allow, 32 where they do.
 fn width_of(selectors: &[&Selector]) -> u32 {
     let allowed = |width: u32| {
-        let mut one = fixtures::run().measurements[0].clone();
+        let mut one = pattern().measurements[0].clone();
         one.subgroup_width = Width::new(width).ok();
         selectors.iter().all(|selector| {
             let widths = selector.conditions.iter().filter(|one| one.name == WIDTH).cloned();
@@ -54,6 +54,21 @@ fn width_of(selectors: &[&Selector]) -> u32 {
         })
     };
     [32, 16, 64, 8, 128, 4].into_iter().find(|width| allowed(*width)).unwrap()
+}
+
+/// A selector for each of the points that one names, but for the values along which a slope is taken.
+fn each_of(selector: &Selector, what: &Quantity) -> Vec<Selector> {
+    let along = |name: &str| matches!(what, Quantity::TimePer(parameter) if parameter == name);
+    let fixed = |point: BTreeMap<String, Value>| {
+        let mut one = selector.clone();
+        for condition in &mut one.conditions {
+            if let Some(value) = point.get(&condition.name).filter(|_| !along(&condition.name)) {
+                condition.values = vec![value.clone()];
+            }
+        }
+        one
+    };
+    selector.points().into_iter().map(fixed).collect()
 }
 
 /// Parameters that a selector takes: the first of the values that are named.
@@ -77,7 +92,7 @@ fn parameters_of(selector: &Selector) -> BTreeMap<String, Value> {
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "planted figures")]
 fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement {
     const MANY: f64 = 1e7;
-    let mut one = fixtures::run().measurements[0].clone();
+    let mut one = pattern().measurements[0].clone();
     one.device.clone_from(&run.devices[0].id);
     one.kernel.clone_from(&of.kernel);
     one.parameters = parameters_of(of);
@@ -125,13 +140,6 @@ fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement
         }
         Quantity::BlockLanes(label) => labelled(&mut block, label, MANY, value * MANY),
         Quantity::BlockExecutions(label) => labelled(&mut block, label, value, value),
-        Quantity::BlockMixed(label) => {
-            labelled(&mut block, label, MANY, MANY);
-            let mut histogram = vec![0; width as usize];
-            histogram[0] = (value * MANY) as u64;
-            *histogram.last_mut().unwrap() = ((1.0 - value) * MANY) as u64;
-            block.histogram = Some(histogram);
-        }
         Quantity::EfficiencyAt(percent) => {
             let quantiles = BTreeMap::from([(*percent, Ratio(value))]);
             let spread = Some(Spread { subgroups: 1, efficiency_ratio_quantiles: quantiles });
@@ -203,9 +211,10 @@ fn values(min: Option<f64>, max: Option<f64>, to: Option<f64>, within: f64) -> [
             let reach = if to == 0.0 { within } else { to.abs() * within };
             [to, to + 2.0 * reach + to.abs().max(1.0)]
         }
-        (_, Some(min), Some(max)) => [f64::midpoint(min, max), max * 2.0 + 1.0],
-        (_, Some(min), None) => [min.abs() * 1.5 + 1e-3, min * 0.5],
-        (_, None, max) => [max.unwrap() * 0.5, max.unwrap() * 2.0 + 1.0],
+        (_, Some(min), Some(max)) => [f64::midpoint(min, max), max * 1.5],
+        (_, Some(min), None) => [min.abs() * 1.1 + 1e-3, min * 0.5],
+        (_, None, Some(0.0)) => [0.0, 1.0],
+        (_, None, max) => [max.unwrap() * 0.5, max.unwrap() * 1.5],
     }
 }
 
@@ -214,7 +223,7 @@ fn tried(check: &Check, holds: bool) -> Verdict {
     let claim = Claim { checks: vec![check.clone()], ..any_claim() };
     let pick = usize::from(!holds);
     let width = width_of(&check.selectors());
-    let mut run = check.scope().map_or_else(fixtures::run, |scope| run_on(scope, width));
+    let mut run = check.scope().map_or_else(|| pattern().clone(), |scope| run_on(scope, width));
     let names = |of: &Selector| evidence::names(&parameters_of(of), Width::new(width).ok());
     let number = |limit: &Option<Formula>, names: &Names| {
         limit.as_ref().map(|limit| formula::evaluate(limit, names).unwrap())
@@ -222,21 +231,30 @@ fn tried(check: &Check, holds: bool) -> Verdict {
     let mut tables = Vec::new();
     match check {
         Check::Bound(Bound { what, of, min, max, .. }) => {
-            let names = names(of);
-            let value = values(number(min, &names), number(max, &names), None, 0.0)[pick];
-            plant(&mut run, of, what, value);
+            for of in &each_of(of, what) {
+                let names = names(of);
+                let value = values(number(min, &names), number(max, &names), None, 0.0)[pick];
+                plant(&mut run, of, what, value);
+            }
         }
         Check::Equality(Equality { what, of, to, within, .. }) => {
-            let to = formula::evaluate(to, &names(of)).unwrap();
-            plant(&mut run, of, what, values(None, None, Some(to), *within)[pick]);
+            for of in &each_of(of, what) {
+                let to = formula::evaluate(to, &names(of)).unwrap();
+                plant(&mut run, of, what, values(None, None, Some(to), *within)[pick]);
+            }
         }
         Check::Ratio(RatioCheck { what, of, over, min, max, to, within, .. }) => {
-            let names = names(of);
-            let to = number(to, &names);
-            let value = values(number(min, &names), number(max, &names), to, *within)[pick];
-            plant(&mut run, of, what, value);
-            plant(&mut run, over, what, 1.0);
-            joined_alike(&mut run, of, over, None);
+            for of in &each_of(of, what) {
+                for over in &each_of(over, what) {
+                    let begun = run.measurements.len();
+                    let names = names(of);
+                    let to = number(to, &names);
+                    let value = values(number(min, &names), number(max, &names), to, *within)[pick];
+                    plant(&mut run, of, what, value);
+                    plant(&mut run, over, what, 1.0);
+                    joined_alike(&mut run.measurements[begun..], of, over, None);
+                }
+            }
         }
         Check::Order(Order { what, of, over, along, goes, .. }) => {
             let rising = match (goes, holds) {
@@ -248,23 +266,34 @@ fn tried(check: &Check, holds: bool) -> Verdict {
             let mut along_values: Vec<Value> = named.collect();
             along_values.sort_by(|a, b| a.partial_cmp(b).unwrap());
             along_values.dedup();
-            for (value, at) in rising.into_iter().zip(along_values) {
-                plant(&mut run, of, what, value);
-                run.measurements.last_mut().unwrap().parameters.insert(along.clone(), at.clone());
-                if let Some(over) = over {
-                    plant(&mut run, over, what, 1.0);
-                    run.measurements.last_mut().unwrap().parameters.insert(along.clone(), at);
+            // As many values as are named; the last goes on as the third does.
+            let last = rising[2];
+            let figures = rising.into_iter().chain(std::iter::repeat(last));
+            for of in &each_of(of, what) {
+                let begun = run.measurements.len();
+                for (value, at) in figures.clone().zip(&along_values) {
+                    let mut at_point = |of: &Selector, value| {
+                        plant(&mut run, of, what, value);
+                        let one = run.measurements.last_mut().unwrap();
+                        one.parameters.insert(along.clone(), at.clone());
+                    };
+                    at_point(of, value);
+                    if let Some(over) = over {
+                        at_point(over, 1.0);
+                    }
                 }
-            }
-            if let Some(over) = over {
-                joined_alike(&mut run, of, over, Some(along));
+                if let Some(over) = over {
+                    joined_alike(&mut run.measurements[begun..], of, over, Some(along));
+                }
             }
         }
         Check::Verified(Verified { of, wrong, .. }) => {
-            plant(&mut run, of, &Quantity::Time, 1.0);
             let right = holds != *wrong;
-            let output = if right { Output::Verified } else { Output::Mismatch };
-            run.measurements.last_mut().unwrap().output = output;
+            for of in &each_of(of, &Quantity::Time) {
+                plant(&mut run, of, &Quantity::Time, 1.0);
+                let output = if right { Output::Verified } else { Output::Mismatch };
+                run.measurements.last_mut().unwrap().output = output;
+            }
         }
         Check::Fact(Fact { table, row, column, over, min, max, .. }) => {
             let value = values(*min, *max, None, 0.0)[pick];
@@ -287,9 +316,14 @@ fn tried(check: &Check, holds: bool) -> Verdict {
 }
 
 /// Gives both launches of a ratio the same values of what only one of their selectors names, as one sweep would.
-fn joined_alike(run: &mut Run, of: &Selector, over: &Selector, along: Option<&String>) {
+fn joined_alike(
+    measurements: &mut [Measurement],
+    of: &Selector,
+    over: &Selector,
+    along: Option<&String>,
+) {
     let (own, others) = (parameters_of(of), parameters_of(over));
-    for one in &mut run.measurements {
+    for one in measurements {
         for condition in of.conditions.iter().chain(&over.conditions) {
             let name = &condition.name;
             if name == WIDTH || along == Some(name) || (of.fixes(name) && over.fixes(name)) {
@@ -318,12 +352,13 @@ fn plant(run: &mut Run, of: &Selector, what: &Quantity, value: f64) {
             run.measurements.push(planted(run, of, &Quantity::Time, 1.0));
         }
         Quantity::TimePer(parameter) => {
-            for times in [1, 5] {
+            let named = of.conditions.iter().find(|one| one.name == *parameter);
+            let usual = || vec![Value::Integer(1000), Value::Integer(5000)];
+            for at in named.map_or_else(usual, |one| one.values.clone()) {
                 let mut one = planted(run, of, what, 1.0);
-                one.parameters.insert(parameter.clone(), Value::Integer(1000 * times));
+                let ns = value * selector::number_of(&at).unwrap();
+                one.parameters.insert(parameter.clone(), at);
                 let time = one.time.as_mut().unwrap();
-                #[expect(clippy::cast_precision_loss, reason = "a small number")]
-                let ns = value * 1000.0 * times as f64;
                 (time.median_ns, time.ci95_ns) = (Nanoseconds(ns), [Nanoseconds(ns); 2]);
                 run.measurements.push(one);
             }
@@ -335,8 +370,20 @@ fn plant(run: &mut Run, of: &Selector, what: &Quantity, value: f64) {
     }
 }
 
+/// A claim without checks; the ledger is read once.
 fn any_claim() -> Claim {
-    Claim { checks: Vec::new(), doubt_checks: Vec::new(), ..ledger().unwrap()[0].clone() }
+    static FIRST: LazyLock<Claim> = LazyLock::new(|| ledger().unwrap().swap_remove(0));
+    Claim { checks: Vec::new(), doubt_checks: Vec::new(), ..FIRST.clone() }
+}
+
+/// A run whose devices and measurements are taken as patterns; it is made once.
+fn pattern() -> &'static Run {
+    static PATTERN: LazyLock<Run> = LazyLock::new(|| {
+        let mut run = fixtures::run();
+        run.measurements.truncate(1);
+        run
+    });
+    &PATTERN
 }
 
 #[test]

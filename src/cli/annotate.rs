@@ -10,12 +10,15 @@ mod machine;
 mod memory;
 mod widths;
 
+use std::collections::BTreeMap;
+
 use clap::builder::styling::Style;
 
 use crate::analyze::{self, Advice, DeviceProfile, LineProfile, Profile};
-use crate::present::fit::{clean, cut, fold, tabs, width_of};
+use crate::present::fit::{cut, fold, tabs, width_of};
 use crate::present::{self, NONE};
 use crate::record::{Method, Status, Trust, flag};
+use crate::units::visible::visible;
 use crate::units::{Ratio, Width, grouped_text};
 use excerpt::{Piece, source_line};
 pub(crate) use look::Look;
@@ -40,7 +43,7 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     let mut text = faults(profile, look);
     text += &head(profile, look);
     if let Some(note) = profile.made_up_note() {
-        text += &format!("{}\n", look.paint(orange(), &fold(&clean(&note), "  ", look.columns)));
+        text += &format!("{}\n", look.paint(orange(), &fold(&visible(&note), "  ", look.columns)));
     }
     text += &devices(&profile.devices, look);
     text += "\n";
@@ -48,6 +51,10 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
         if let Some(how) = counted_how(device) {
             let line = format!("{}: {how}", device.column.device);
             text += &format!("{}\n", look.faint(&fold(&line, "  ", look.columns)));
+        }
+        for sentence in device.time.iter().flat_map(analyze::ProfileTime::sentences) {
+            let line = format!("{}: {sentence}", device.column.device);
+            text += &format!("{}\n", fold(&line, "  ", look.columns));
         }
         if let Some(note) = device.schedule_note() {
             let line = format!("{}: {note}", device.column.device);
@@ -61,6 +68,10 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
         .devices
         .iter()
         .filter(|device| !device.lines.is_empty() && device.column.device != first.column.device);
+    for mut table in present::totals(first) {
+        let title = format!("{} on {}", std::mem::take(&mut table.title), first.column.label);
+        text += &format!("{}{}", look.heading(&title), table.to_screen(look.columns));
+    }
     text += &worst(profile, first, WORST_MAX[0], look);
     for device in others {
         text += &worst(profile, device, WORST_MAX[1], look);
@@ -103,7 +114,7 @@ fn answer_times_text(profile: &Profile, look: Look) -> String {
 fn faults(profile: &Profile, look: Look) -> String {
     let mut text = String::new();
     for (fault, devices) in profile.faults() {
-        let line = format!("error: {} ({})", clean(&fault), devices.join(", "));
+        let line = format!("error: {} ({})", visible(&fault), devices.join(", "));
         text += &look.paint(orange().bold(), &fold(&line, "  ", look.columns));
         text.push('\n');
     }
@@ -126,7 +137,7 @@ fn head(profile: &Profile, look: Look) -> String {
         let groups = present::workgroups(dispatch.workgroups, dispatch.workgroup_size);
         details.push(format!("{}: {groups}", dispatch.entry_point));
     }
-    let name = look.paint(Style::new().bold(), &clean(&profile.kernel));
+    let name = look.paint(Style::new().bold(), &visible(&profile.kernel));
     let details = fold(&format!("({})", details.join("; ")), "  ", look.columns);
     format!("{name}\n{details}\n")
 }
@@ -211,7 +222,7 @@ fn problems(device: &DeviceProfile, look: Look) -> String {
             Status::Failed => "failed",
             Status::Ok => "wrong",
         };
-        let line = format!("{} {how}: {}", device.column.device, clean(error));
+        let line = format!("{} {how}: {}", device.column.device, visible(error));
         text += &look.paint(orange(), &fold(&line, "  ", look.columns));
         text.push('\n');
     }
@@ -288,16 +299,16 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
         let said = fold(&format!("line {}: {name}{saved}", one.line), "  ", look.columns);
         text += &said.replacen(name, &look.paint(orange().bold(), name), 1);
         text.push('\n');
-        text += &format!("{}\n", fold(&clean(&one.sentence), "    ", look.columns));
+        text += &format!("{}\n", fold(&visible(&one.sentence), "    ", look.columns));
         let proof = format!("{} {}", one.reason, one.rule.remedy());
-        text += &format!("{}\n", look.faint(&fold(&clean(&proof), "    ", look.columns)));
+        text += &format!("{}\n", look.faint(&fold(&visible(&proof), "    ", look.columns)));
     }
     if !some {
         let looked = analyze::looked_at(device);
         text += &format!("{}\n", fold(&clean(&looked), "  ", look.columns));
     }
     for remark in analyze::remarks(device) {
-        text += &format!("{}\n", look.faint(&fold(&clean(&remark), "  ", look.columns)));
+        text += &format!("{}\n", look.faint(&fold(&visible(&remark), "  ", look.columns)));
     }
     if some && device.column.method == Some(Method::Estimated) {
         let rests = format!("The other figures rest on {RESTS_ON_ESTIMATES}.");
@@ -311,10 +322,13 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
     let Some(source) = &profile.text else {
         return look.heading(&format!("The record does not hold the source counted on {label}"));
     };
-    let mut text = look.heading(&format!("{} on {label}", clean(&profile.file)));
+    let mut text = look.heading(&format!("{} on {label}", visible(&profile.file)));
     let codes: Vec<&str> = source.lines().collect();
     let digits = codes.len().max(1).to_string().len();
-    let used = digits + 3 + plain(device, look) + 3;
+    let columns = Columns::of(device, look);
+    let used = digits + 3 + columns.all + 3;
+    let here = device.lines.iter().filter(|line| line.file == profile.file);
+    let by_number: BTreeMap<u32, &LineProfile> = here.map(|line| (line.line, line)).collect();
     let pieces = match look.columns {
         // What is no terminal can be searched: it gets every line.
         None => vec![Piece::Lines(1..=codes.len())],
@@ -335,8 +349,9 @@ fn source(profile: &Profile, device: &DeviceProfile, look: Look) -> String {
         };
         shown += lines.clone().count();
         for (number, code) in lines.clone().zip(&codes[lines.start() - 1..]) {
-            let line = u32::try_from(number).ok().and_then(|number| device.line(number));
-            let gutter = gutter(device, line.filter(|line| line.file == profile.file), look);
+            let line =
+                u32::try_from(number).ok().and_then(|number| by_number.get(&number).copied());
+            let gutter = gutter(device, line, columns, look);
             let code = cut(&tabs(code), used, look.columns);
             let number = look.faint(&format!("{number:>digits$} │ "));
             let code = code.trim_end();
@@ -367,15 +382,26 @@ fn slots_room(device: &DeviceProfile) -> usize {
     widest.max().unwrap_or(0)
 }
 
-/// The columns of a line's figures.
-fn plain(device: &DeviceProfile, look: Look) -> usize {
-    let [bar, slots, lanes] = parts(look);
-    if !lanes {
-        return PERCENT;
+/// How wide a device's figures are, in columns.
+#[derive(Clone, Copy)]
+struct Columns {
+    /// The subgroup operations.
+    slots: usize,
+    /// All of a line's figures.
+    all: usize,
+}
+
+impl Columns {
+    fn of(device: &DeviceProfile, look: Look) -> Self {
+        let [bar, slots, lanes] = parts(look);
+        if !lanes {
+            return Self { slots: 0, all: PERCENT };
+        }
+        let bar = if bar { BAR + 1 } else { 0 };
+        let room = if slots { slots_room(device) } else { 0 };
+        let all = bar + lanes_room(device.column.width) + 1 + room + usize::from(slots) + PERCENT;
+        Self { slots: room, all }
     }
-    let bar = if bar { BAR + 1 } else { 0 };
-    let slots = if slots { slots_room(device) + 1 } else { 0 };
-    bar + lanes_room(device.column.width) + 1 + slots + PERCENT
 }
 
 /// The columns of [`percent`].
@@ -387,8 +413,13 @@ fn lanes_room(width: Option<Width>) -> usize {
 }
 
 /// A line's figures, or as many spaces.
-fn gutter(device: &DeviceProfile, line: Option<&LineProfile>, look: Look) -> String {
-    let Some(line) = line else { return " ".repeat(plain(device, look)) };
+fn gutter(
+    device: &DeviceProfile,
+    line: Option<&LineProfile>,
+    columns: Columns,
+    look: Look,
+) -> String {
+    let Some(line) = line else { return " ".repeat(columns.all) };
     let [bar, slots, roomy] = parts(look);
     if !roomy {
         return percent(line.efficiency);
@@ -399,7 +430,7 @@ fn gutter(device: &DeviceProfile, line: Option<&LineProfile>, look: Look) -> Str
     }
     text += &format!("{} ", lanes(line, device.column.width));
     if slots {
-        let room = slots_room(device);
+        let room = columns.slots;
         text += &format!("{:>room$} ", grouped_text(line.work.subgroup_operations));
     }
     text + &percent(line.share)

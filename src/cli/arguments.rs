@@ -56,7 +56,7 @@ pub(crate) enum Command {
     List(ListArguments),
     /// Make charts and the HTML page again from result files
     Report(ReportArguments),
-    /// Compare two result files, measurement by measurement
+    /// Compare two result files, or two shaders: the whole, dispatches, functions, lines
     Compare(CompareArguments),
     /// Say what published claims are worth on the devices here, or by records
     Claims(ClaimsArguments),
@@ -148,7 +148,8 @@ pub(crate) struct RunArguments {
     /// A small n, the same on every device, and a fifth of the time
     #[arg(long)]
     pub(crate) quick: bool,
-    /// Seconds that timing may take in all; 30, or 6 with --quick
+    /// Seconds that timing may take in all; 30, or 6 with --quick. Counting comes before, and is not
+    /// within them
     #[arg(long, value_name = "SECONDS")]
     pub(crate) budget: Option<f64>,
     /// Operations that a simulated subgroup may execute before it is stopped
@@ -159,6 +160,14 @@ pub(crate) struct RunArguments {
         value_parser = count::parse
     )]
     pub(crate) steps: u64,
+    /// Operations that all simulated subgroups of a launch may execute together before it is stopped
+    #[arg(
+        long,
+        default_value_t = crate::run::simulator::OPERATIONS_MAX,
+        value_name = "N",
+        value_parser = count::parse
+    )]
+    pub(crate) operations: u64,
     /// Mebibytes that a kernel's buffers may take on simulators before it is refused
     #[arg(
         long,
@@ -209,18 +218,12 @@ pub(crate) struct RunArguments {
     pub(crate) export_markdown: Option<PathBuf>,
 }
 
-/// Arguments of `profile`.
+/// How a shader of the user's own is launched, counted and timed.
 #[derive(Clone, Debug, Args)]
-pub(crate) struct ProfileArguments {
-    /// The shader; `-` reads it from standard input
-    #[arg(value_name = "SHADER.wgsl")]
-    pub(crate) shader: PathBuf,
+pub(crate) struct LaunchArguments {
     /// A launch file: data, dispatches, overrides; what it leaves out follows from the shader
     #[arg(short, long, value_name = "FILE.toml")]
     pub(crate) launch: Option<PathBuf>,
-    /// Write a launch file beside the shader to start from, and run nothing
-    #[arg(long, conflicts_with_all = ["launch", "device", "fail_on", "export_json", "out"])]
-    pub(crate) init: bool,
     /// The entry point, where the shader has several
     #[arg(long, value_name = "NAME")]
     pub(crate) entry: Option<String>,
@@ -234,18 +237,6 @@ pub(crate) struct ProfileArguments {
     /// `sim:32` and `sim:64` where left out
     #[arg(short, long, value_name = "ID")]
     pub(crate) device: Vec<String>,
-    /// Exit with 1 where a line, or the whole, meets this condition: `efficiency<0.5`,
-    /// `active_lanes<=16 && share>0.1`
-    #[arg(long, value_name = "CONDITION")]
-    pub(crate) fail_on: Option<String>,
-    /// On the simulator, count under so many random orders of workgroups as well, where what they
-    /// write for each other decides anything; --fail-on then judges the worst
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1000))]
-    pub(crate) schedules: u64,
-    /// Try every change that could save anything, however long it takes; as many as fit into the time of the
-    /// profile itself, or two seconds, where left out
-    #[arg(long)]
-    pub(crate) what_if: bool,
     /// On the simulator, stop at the first access out of bounds, barrier in divergent flow, or
     /// shuffle from a lane that other flow has; each is told with its line where left out
     #[arg(long)]
@@ -258,18 +249,75 @@ pub(crate) struct ProfileArguments {
     /// executions as estimates
     #[arg(long, hide = true, conflicts_with = "exact")]
     pub(crate) estimate: bool,
-    /// On `cuda:N`, show each line's machine instructions with how often they ran and their lanes
-    #[arg(long)]
-    pub(crate) sass: bool,
     /// Seed of generated data
     #[arg(long, default_value_t = crate::kernel::SEED)]
     pub(crate) seed: u64,
     /// Operations that a simulated subgroup may execute before it is stopped
     #[arg(long, default_value_t = 1 << 26, value_name = "N", value_parser = count::parse)]
     pub(crate) steps: u64,
+    /// Operations that all simulated subgroups of a launch may execute together before it is stopped
+    #[arg(
+        long,
+        default_value_t = crate::run::simulator::OPERATIONS_MAX,
+        value_name = "N",
+        value_parser = count::parse
+    )]
+    pub(crate) operations: u64,
+    /// Mebibytes that the shader's buffers may take before it is refused; preparing and checking a launch
+    /// takes up to three times as many
+    #[arg(long, default_value_t = 640, value_name = "MIB")]
+    pub(crate) memory_max: u64,
     /// Seconds without a word from a device after which its process is ended
     #[arg(long, default_value_t = crate::run::worker::SILENCE_MAX.as_secs(), value_name = "SECONDS")]
     pub(crate) time_limit: u64,
+    /// Count only; take no times
+    #[arg(long)]
+    pub(crate) no_timing: bool,
+}
+
+/// Arguments of `profile`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct ProfileArguments {
+    /// Shaders, or folders of them; `-` reads one from standard input
+    #[arg(value_name = "SHADER.wgsl", required = true)]
+    pub(crate) shaders: Vec<PathBuf>,
+    /// How it is launched, counted and timed.
+    #[command(flatten)]
+    pub(crate) how: LaunchArguments,
+    /// Write a launch file beside the shader to start from, and run nothing
+    #[arg(long, conflicts_with_all = ["launch", "device", "fail_on", "export_json", "out"])]
+    pub(crate) init: bool,
+    /// Profile again whenever a shader, the launch file or a file that it names is saved, and show what
+    /// changed from the last run that went well
+    #[arg(long, conflicts_with = "init")]
+    pub(crate) watch: bool,
+    /// Write advice, findings and what --fail-on found as SARIF 2.1.0; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) sarif: Option<PathBuf>,
+    /// Print them as annotations in place of the tables
+    #[arg(long, value_name = "FORM", value_parser = ["github"])]
+    pub(crate) annotations: Option<String>,
+    /// Print a line of JSON a run in place of the tables: each line's figures, advice, findings
+    #[arg(long, conflicts_with = "annotations")]
+    pub(crate) json_lines: bool,
+    /// Write stacks of dispatch, functions and line for speedscope.app; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_speedscope: Option<PathBuf>,
+    /// Exit with 1 where a line, or the whole, meets this condition: `efficiency<0.5`,
+    /// `active_lanes<=16 && share>0.1`
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_on: Option<String>,
+    /// On the simulator, count under so many random orders of workgroups as well, where what they
+    /// write for each other decides anything; --fail-on then judges the worst
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(0..=1000))]
+    pub(crate) schedules: u64,
+    /// Try every change that could save anything, however long it takes; as many as fit into the time of the
+    /// profile itself, or two seconds, where left out
+    #[arg(long)]
+    pub(crate) what_if: bool,
+    /// On `cuda:N`, show each line's machine instructions with how often they ran and their lanes
+    #[arg(long)]
+    pub(crate) sass: bool,
     /// Folder for the result file and the page, which must not hold a result yet; a new folder under
     /// `lanescope-results` where left out
     #[arg(short, long, value_name = "DIR")]
@@ -341,8 +389,25 @@ pub(crate) struct ReportArguments {
 /// Arguments of `compare`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CompareArguments {
-    /// The result file to compare with
+    /// What to compare with: a result file, a folder that holds one, or a shader
     pub(crate) a: PathBuf,
-    /// The result file compared
+    /// What is compared: of the same kind
     pub(crate) b: PathBuf,
+    /// How two shaders are launched, counted and timed: both in the same way.
+    #[command(flatten)]
+    pub(crate) how: LaunchArguments,
+    /// Exit with 1 where a launch of B meets this condition; figures are B's over A's:
+    /// `slots>1.05`, `time>1.10`, `operations>1 && efficiency<1`
+    #[arg(long, value_name = "CONDITION")]
+    pub(crate) fail_on: Option<String>,
+    /// Folder for the page, and of two shaders for the result file; of two shaders a new folder under
+    /// `lanescope-results` where left out
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+    /// Write the comparison as JSON; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_json: Option<PathBuf>,
+    /// Write the comparison as Markdown, for a pull request; `-` is standard output
+    #[arg(long, value_name = "FILE")]
+    pub(crate) export_markdown: Option<PathBuf>,
 }

@@ -72,13 +72,11 @@ fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Ex
         let record = Record::new("nothing was run", empty).map_err(Failure::bad_input)?;
         return Ok((record, Exit::Done));
     }
-    let histogram = |check: &&Check| check.quantity().is_some_and(|one| one.needs_histogram());
     let words = RunArguments {
         kernels: kernels.into_iter().cloned().collect(),
         device: arguments.device.clone(),
         quick: arguments.quick,
         budget: Some(arguments.budget.unwrap_or(BUDGET_S[usize::from(arguments.quick)])),
-        histogram: checks.iter().any(histogram),
         counters: arguments.counters,
         out: arguments.out.clone(),
         ..Arguments::parse_from(["lanescope"]).run
@@ -91,7 +89,7 @@ fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Ex
     let folder = watch.finish()?;
     let page = render::write(&folder, std::slice::from_ref(&recording.run), &[])?;
     let file = folder.join(RESULT_FILE).display().to_string();
-    let stderr = &mut anstream::stderr();
+    let stderr = &mut super::screen::stderr();
     writeln!(stderr, "Results: {file}")?;
     writeln!(stderr, "Page:    {}", page.display())?;
     for measurement in &recording.run.measurements {

@@ -1,48 +1,264 @@
-//! `lanescope compare A.json B.json`.
+//! `lanescope compare A B`: two records, or two shaders that are profiled in the same way.
+//!
+//! Input: two files or folders. Output: what differs first, then each launch that both have, down to
+//! its lines; a page, JSON, Markdown. A condition makes a gate of it.
 
 use std::io::Write;
+use std::path::Path;
 
-use super::arguments::CompareArguments;
+use super::arguments::{CompareArguments, LaunchArguments};
+use super::devices::{self, Available};
 use super::failure::{Exit, Failure};
-use crate::analyze::{self, parameters_text};
-use crate::kernel::Catalogue;
+use super::run::{complain, exit};
+use super::watch::{Watch, begin_run};
+use super::{export, measuring, render, shader};
+use crate::analyze::{self, Comparison, LaunchComparison, RelativeCondition};
+use crate::kernel::{Catalogue, Launch};
 use crate::present::fit::fold;
 use crate::present::{self, terminal_columns};
 use crate::record::{Run, Tag};
+use crate::run::profile::{ProfileRequest, SIZE};
+use crate::run::session::{Listener as _, Recording};
 use crate::store;
 
-/// Prints what two runs have in common, side by side, and what only one has.
+/// Lines of a launch in a terminal, and in Markdown.
+const LINES_MAX: usize = 12;
+
+/// Two things that are compared, and what they are called.
+struct Sides {
+    a: Run,
+    b: Run,
+    /// Whether they are known to be two versions of one shader.
+    versions: bool,
+    /// What profiling them earns by itself.
+    exit: Exit,
+    /// The folder of the record that was made of two shaders.
+    watch: Option<Watch>,
+}
+
+/// Prints what two have in common, side by side, and what only one has.
 pub(crate) fn compare(arguments: &CompareArguments, out: &mut impl Write) -> Result<Exit, Failure> {
-    let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
-    let load = |file| -> Result<Run, Failure> {
-        let mut run = store::load(file).map_err(Failure::bad_input)?;
-        // Kernels of earlier days are compared under the names of today.
-        catalogue.renew(&mut run);
-        Ok(run)
+    let condition: Option<RelativeCondition> = match &arguments.fail_on {
+        Some(text) => Some(text.parse().map_err(Failure::bad_input)?),
+        None => None,
     };
-    let (a, b) = (load(&arguments.a)?, load(&arguments.b)?);
-    let comparison = analyze::compare(&a, &b);
-    let columns = terminal_columns();
-    let line = format!("A is {}, B is {}", arguments.a.display(), arguments.b.display());
-    writeln!(out, "{}", fold(&line, "", columns))?;
-    for sentence in &comparison.differing {
-        writeln!(out, "{}", fold(sentence, "", columns))?;
+    let mut sides = sides(arguments)?;
+    let comparison = analyze::compare(&sides.a, &sides.b, sides.versions);
+    let launches = analyze::compare_launches(&sides.a, &sides.b, sides.versions);
+    let folder = match sides.watch.take() {
+        Some(watch) => Some(watch.finish()?),
+        None => arguments.out.clone(),
+    };
+    let exports = [&arguments.export_json, &arguments.export_markdown];
+    let quiet = exports.iter().any(|path| export::is_stdout(path.as_deref()));
+    let names = [&arguments.a, &arguments.b].map(|path| path.display().to_string());
+    if !quiet {
+        print(&names, &sides, &comparison, &launches, out)?;
     }
+    out.flush()?;
+    if let Some(path) = &arguments.export_json {
+        export::comparison_json(&names, &comparison, &launches, path, out)?;
+    }
+    if let Some(path) = &arguments.export_markdown {
+        export::comparison_markdown(&names, &comparison, &launches, LINES_MAX, path, out)?;
+    }
+    let stderr = &mut super::screen::stderr();
+    if let Some(folder) = folder {
+        let page = render::comparison_page(&folder, &names, &comparison, &launches)?;
+        writeln!(stderr, "Page:    {}", page.display())?;
+    }
+    judge(condition.as_ref(), &comparison, &launches, stderr)
+        .map(|judged| if judged == Exit::Done { sides.exit } else { judged })
+}
+
+/// Whether a path means a record, by its name.
+fn is_record(path: &Path) -> bool {
+    let ends = |ending: &str| path.extension().is_some_and(|found| found == ending);
+    path.is_dir() || ends("json") || ends("gz")
+}
+
+/// Loads two records, or profiles two shaders.
+fn sides(arguments: &CompareArguments) -> Result<Sides, Failure> {
+    let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
+    match [&arguments.a, &arguments.b].map(|path| is_record(path)) {
+        [true, true] => {
+            let load = |file| -> Result<Run, Failure> {
+                let mut run = store::load(file).map_err(Failure::bad_input)?;
+                // Kernels of earlier days are compared under the names of today.
+                catalogue.renew(&mut run);
+                Ok(run)
+            };
+            let (a, b) = (load(&arguments.a)?, load(&arguments.b)?);
+            Ok(Sides { a, b, versions: false, exit: Exit::Done, watch: None })
+        }
+        [false, false] => profile_both(arguments, &catalogue),
+        [_, second] => {
+            let (record, shader) = match second {
+                true => (&arguments.b, &arguments.a),
+                false => (&arguments.a, &arguments.b),
+            };
+            let (record, shader) = (record.display(), shader.display());
+            let message = format!(
+                "{record} is a record and {shader} a shader: give two of a kind (`lanescope profile \
+                 {shader}` makes a record)"
+            );
+            Err(Failure::message(Exit::BadInput, message))
+        }
+    }
+}
+
+/// Profiles two shaders with the same launch, on the same devices, side by side.
+fn profile_both(arguments: &CompareArguments, catalogue: &Catalogue) -> Result<Sides, Failure> {
+    let how = &arguments.how;
+    let launches = prepare_both(arguments, how)?;
+    let available = Available::ask(&how.device);
+    let choices = devices::choose_for_profile(&how.device, &available)?;
+    for launch in &launches {
+        shader::warn_of_size(launch, &choices)?;
+    }
+    let mut recording = Recording::new(begin_run(std::collections::BTreeMap::new()));
+    let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
+    let remarks = devices::remarks(&available, &choices, !how.device.is_empty());
+    remarks.iter().for_each(|remark| watch.message(remark));
+    let [mut a, mut b] = [recording.run.clone(), recording.run.clone()];
+    for choice in &choices {
+        let measured = recording.run.measurements.len();
+        let groups = [launches.to_vec()];
+        measuring::run(choice, &groups, how, catalogue, &mut recording, &mut watch);
+        if let [first, second] = &recording.run.measurements[measured..] {
+            a.measurements.push(first.clone());
+            b.measurements.push(second.clone());
+        }
+        if watch.has_failed() {
+            break;
+        }
+    }
+    for side in [&mut a, &mut b] {
+        side.devices.clone_from(&recording.run.devices);
+        side.sources.clone_from(&recording.run.sources);
+    }
+    for measurement in &recording.run.measurements {
+        complain(measurement, &mut super::screen::stderr())?;
+    }
+    let exit = exit(&recording);
+    Ok(Sides { a, b, versions: true, exit, watch: Some(watch) })
+}
+
+/// The two launches: the same launch file, the same n.
+fn prepare_both(
+    arguments: &CompareArguments,
+    how: &LaunchArguments,
+) -> Result<[Launch; 2], Failure> {
+    let request = |path| shader::request(path, how);
+    let mut requests = [request(&arguments.a)?, request(&arguments.b)?];
+    let prepare = |request: &ProfileRequest| shader::prepare(request, how);
+    let [a, b] = [prepare(&requests[0])?, prepare(&requests[1])?];
+    let n = |launch: &Launch| launch.parameters.get(SIZE).cloned();
+    if !(a.n_is_default || b.n_is_default) || n(&a.launch) == n(&b.launch) {
+        return Ok([a.launch, b.launch]);
+    }
+    // What one of them can afford, or asks for, both take.
+    let smaller = [&a, &b].into_iter().filter_map(|one| match n(&one.launch)? {
+        crate::record::Value::Integer(n) => u64::try_from(n).ok(),
+        crate::record::Value::Real(_) | crate::record::Value::Name(_) => None,
+    });
+    let smaller = smaller.min();
+    for request in &mut requests {
+        request.n = smaller;
+    }
+    Ok([prepare(&requests[0])?.launch, prepare(&requests[1])?.launch])
+}
+
+/// Prints the comparison.
+fn print(
+    names: &[String; 2],
+    sides: &Sides,
+    comparison: &Comparison,
+    launches: &[LaunchComparison],
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let columns = terminal_columns();
+    let [a, b] = names;
+    writeln!(out, "{}", fold(&format!("A is {a}, B is {b}"), "", columns))?;
+    let one_kernel = launches.windows(2).all(|pair| pair[0].kernels == pair[1].kernels);
     if comparison.rows.is_empty() {
         writeln!(out, "The two have no launch in common.")?;
+    } else if one_kernel && launches.len() == comparison.rows.len() {
+        print_launches(launches, columns, out)?;
     } else {
-        write!(out, "{}", present::comparison(&comparison).to_screen(columns))?;
+        for sentence in &comparison.differing {
+            writeln!(out, "{}", fold(sentence, "", columns))?;
+        }
+        write!(out, "{}", present::comparison(comparison).to_screen(columns))?;
     }
-    if a.counting_rule != b.counting_rule {
+    if sides.a.counting_rule != sides.b.counting_rule {
         let explanation = Tag::CountingRuleDiffers.explanation();
         writeln!(out, "{}", fold(explanation, "", columns))?;
     }
     for missing in &comparison.not_compared {
-        let side = if missing.side == 0 { "A" } else { "B" };
-        let parameters = parameters_text(&missing.parameters, &[]);
-        let (label, kernel, reason) = (&missing.label, &missing.kernel, &missing.reason);
-        let line = format!("only in {side}: {kernel} {parameters} on {label}: {reason}");
-        writeln!(out, "{}", fold(&line, "", columns))?;
+        writeln!(out, "{}", fold(&missing.sentence(), "", columns))?;
     }
-    Ok(Exit::Done)
+    Ok(())
+}
+
+/// Prints launches of one kernel: what differs once, the whole of each device, the parts of the first.
+///
+/// # Errors
+///
+/// What writing gives.
+pub(super) fn print_launches(
+    launches: &[LaunchComparison],
+    columns: Option<usize>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let mut told: Vec<&str> = Vec::new();
+    for sentence in launches.iter().flat_map(|launch| &launch.differing) {
+        if !told.contains(&sentence.as_str()) {
+            writeln!(out, "{}", fold(sentence, "", columns))?;
+            told.push(sentence);
+        }
+    }
+    let mut parts = Vec::new();
+    for (index, launch) in launches.iter().enumerate() {
+        let mut tables = present::launch_comparison(launch, LINES_MAX).into_iter();
+        if let Some(whole) = tables.next() {
+            write!(out, "\n{}", whole.to_screen(columns))?;
+        }
+        for sentence in &launch.verdicts {
+            writeln!(out, "{}", fold(sentence, "", columns))?;
+        }
+        if index == 0 {
+            parts = tables.collect();
+        }
+    }
+    for table in parts {
+        write!(out, "\n{}", table.to_screen(columns))?;
+    }
+    Ok(())
+}
+
+/// The exit code that the comparison earns, with its reasons on standard error.
+fn judge(
+    condition: Option<&RelativeCondition>,
+    comparison: &Comparison,
+    launches: &[LaunchComparison],
+    stderr: &mut impl Write,
+) -> Result<Exit, Failure> {
+    if comparison.rows.is_empty() {
+        return Ok(Exit::BadInput);
+    }
+    let Some(condition) = condition else { return Ok(Exit::Done) };
+    let unknown = condition.unknown(launches);
+    if !unknown.is_empty() {
+        let message = format!(
+            "--fail-on cannot be judged: no launch has {} on both sides",
+            unknown.join(" and ")
+        );
+        return Err(Failure::message(Exit::BadInput, message));
+    }
+    let violations = condition.violations(launches);
+    for violation in &violations {
+        writeln!(stderr, "--fail-on: {violation}")?;
+    }
+    Ok(if violations.is_empty() { Exit::Done } else { Exit::CheckFailed })
 }

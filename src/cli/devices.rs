@@ -8,7 +8,7 @@ use std::time::Duration;
 use crate::kernel::{DeviceClass, KernelLanguage, near_matches};
 use crate::run::back_end::{BackEnd, Listed, Listing, OpenOptions, Places};
 use crate::run::backends::{self, BACK_ENDS};
-use crate::run::worker::{self, WorkerRunner};
+use crate::run::worker::{self, WorkerOptions, WorkerRunner};
 use crate::run::{RunError, Runner};
 use crate::units::Width;
 
@@ -25,6 +25,8 @@ pub(crate) struct Choice {
     name: String,
     /// Whether the processor does the work.
     on_processor: bool,
+    /// The variables that its child needs.
+    environment: Vec<(String, String)>,
 }
 
 /// What the ids of simulators begin with.
@@ -40,14 +42,16 @@ impl Choice {
     /// A device of a back end whose places have a form.
     fn of_form(back_end: &'static BackEnd, place: &str) -> Self {
         let place = place.to_owned();
-        Self { back_end, place, name: back_end.name.to_owned(), on_processor: true }
+        let (name, environment) = (back_end.name.to_owned(), Vec::new());
+        Self { back_end, place, name, on_processor: true, environment }
     }
 
     /// A device that a back end lists and does not leave out.
-    fn from_listed(back_end: &'static BackEnd, listed: &Listed) -> Option<Self> {
+    fn from_listed(back_end: &'static BackEnd, listing: &Listing, listed: &Listed) -> Option<Self> {
         let (_, place) = listed.id.as_deref()?.split_once(':')?;
         let (place, name) = (place.to_owned(), listed.name.clone());
-        Some(Self { back_end, place, name, on_processor: listed.cpu_driver })
+        let environment = listing.environment.clone();
+        Some(Self { back_end, place, name, on_processor: listed.cpu_driver, environment })
     }
 
     /// The simulator at a width.
@@ -85,7 +89,9 @@ impl Choice {
         calibrate: bool,
         silence_max: Duration,
     ) -> Result<WorkerRunner, RunError> {
-        WorkerRunner::open(&self.id(), calibrate, silence_max)
+        let environment = self.environment.clone();
+        let options = WorkerOptions { environment, ..WorkerOptions::new(silence_max) };
+        WorkerRunner::open_by(&self.id(), &OpenOptions::usual(calibrate), &options)
     }
 
     /// Opens it in this process: for back ends that need no child.
@@ -167,8 +173,14 @@ impl Available {
                 }
             }
             complaints.extend(listing.trouble.iter().map(|trouble| unlisted_text(trouble)));
+            complaints.extend(listing.faults.iter().cloned());
         }
         complaints
+    }
+
+    /// Whether some driver brings down whoever asks it, or is not even found.
+    pub(crate) fn has_faults(&self) -> bool {
+        self.listings.iter().any(|(_, listing)| !listing.faults.is_empty())
     }
 
     /// Whether some driver's device is there, and be it one that is left out.
@@ -179,8 +191,9 @@ impl Available {
 
     /// The devices of a back end that work.
     fn find_choices(&self, back_end: &'static BackEnd) -> Vec<Choice> {
-        let listed = self.listing(back_end).into_iter().flat_map(|listing| &listing.devices);
-        listed.filter_map(|listed| Choice::from_listed(back_end, listed)).collect()
+        let Some(listing) = self.listing(back_end) else { return Vec::new() };
+        let choice = |listed| Choice::from_listed(back_end, listing, listed);
+        listing.devices.iter().filter_map(choice).collect()
     }
 
     /// The devices that work of those back ends that are used where none is named.
@@ -367,6 +380,9 @@ pub(crate) fn list(available: &Available) -> String {
     for (back_end, listing) in available.listings() {
         if let Some(trouble) = listing.trouble.as_ref().filter(|_| is_default(back_end)) {
             text += &format!("  {}\n", unlisted_text(trouble));
+        }
+        for fault in &listing.faults {
+            text += &format!("  {fault}\n");
         }
         for listed in &listing.devices {
             let id = listed.id.as_deref().unwrap_or("left out");

@@ -7,6 +7,7 @@ use serde_json::json;
 use super::arguments::DoctorArguments;
 use super::devices::{self, Available, Choice};
 use super::failure::{Exit, Failure};
+use super::screen;
 use crate::kernel::Catalogue;
 use crate::present::fit::{fold, fold_after};
 use crate::present::{self, terminal_columns};
@@ -73,9 +74,12 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
     if arguments.json {
         let all: Vec<_> = examined.iter().map(describe).collect();
         let listing = |prefix| backends::by_prefix(prefix).and_then(|row| available.listing(row));
-        let adapters = listing("wgpu").map_or(&[][..], |listing| listing.devices.as_slice());
+        let wgpu = listing("wgpu");
+        let adapters = wgpu.map_or(&[][..], |listing| listing.devices.as_slice());
+        let faults = wgpu.map_or(&[][..], |listing| listing.faults.as_slice());
         let cuda = listing("cuda");
-        let document = json!({ "adapters": adapters, "cuda": cuda, "devices": all });
+        let document =
+            json!({ "adapters": adapters, "faults": faults, "cuda": cuda, "devices": all });
         serde_json::to_writer_pretty(&mut *out, &document).map_err(Failure::bad_input)?;
         writeln!(out)?;
     } else {
@@ -84,7 +88,8 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
     if examined.iter().all(|examined| examined.device.is_none()) {
         return Ok(Exit::NoDevice);
     }
-    if examined.iter().any(|examined| examined.device.is_some() && !examined.sound()) {
+    let lies = |examined: &Examined| examined.device.is_some() && !examined.sound();
+    if available.has_faults() || examined.iter().any(lies) {
         return Ok(Exit::DriverLies);
     }
     let unopened = examined.iter().any(|examined| examined.device.is_none());
@@ -94,7 +99,7 @@ pub(crate) fn doctor(arguments: &DoctorArguments, out: &mut impl Write) -> Resul
 fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
     let id = choice.id();
     // Nothing is left to tell it to when standard error is closed.
-    let _ = writeln!(anstream::stderr(), "examining {id} …");
+    let _ = writeln!(screen::stderr(), "examining {id} …");
     let opened: Result<Box<dyn Runner>, RunError> = if choice.back_end.in_child {
         choice.worker(true, SILENCE_MAX).map(|runner| Box::new(runner) as _)
     } else {

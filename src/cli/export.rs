@@ -9,7 +9,9 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::failure::Failure;
-use crate::analyze::Summary;
+use serde::Serialize;
+
+use crate::analyze::{Comparison, LaunchComparison, NotCompared, Summary};
 use crate::present;
 use crate::record::Run;
 use crate::store;
@@ -46,6 +48,18 @@ pub(crate) fn json(run: &Run, path: &Path, out: &mut dyn Write) -> Result<(), Fa
     })
 }
 
+/// Writes a value as JSON.
+pub(crate) fn value(
+    value: &serde_json::Value,
+    path: &Path,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    to(path, out, |out| {
+        serde_json::to_writer_pretty(&mut *out, value).map_err(Failure::bad_input)?;
+        Ok(writeln!(out)?)
+    })
+}
+
 /// Writes the summary as CSV, a row a measurement; what was not measured is empty.
 pub(crate) fn csv(summary: &Summary, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
     let table = present::summary_plain(summary);
@@ -59,6 +73,71 @@ pub(crate) fn markdown(summary: &Summary, path: &Path, out: &mut dyn Write) -> R
             let table = present::summary(device, usize::MAX);
             writeln!(out, "### {}\n", table.title)?;
             writeln!(out, "{}\n", table.to_markdown())?;
+        }
+        Ok(())
+    })
+}
+
+/// The form of the JSON of a comparison; a change of it is a new number.
+const COMPARISON_SCHEMA: u32 = 1;
+
+/// A comparison as JSON.
+#[derive(Serialize)]
+struct ComparisonText<'a> {
+    comparison_schema: u32,
+    a: &'a str,
+    b: &'a str,
+    /// What only one has, a sentence each.
+    not_compared: Vec<String>,
+    launches: &'a [LaunchComparison],
+}
+
+/// Writes a comparison as JSON.
+pub(crate) fn comparison_json(
+    [a, b]: &[String; 2],
+    comparison: &Comparison,
+    launches: &[LaunchComparison],
+    path: &Path,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let not_compared = comparison.not_compared.iter().map(NotCompared::sentence).collect();
+    let text =
+        ComparisonText { comparison_schema: COMPARISON_SCHEMA, a, b, not_compared, launches };
+    to(path, out, |out| {
+        serde_json::to_writer_pretty(&mut *out, &text).map_err(Failure::bad_input)?;
+        Ok(writeln!(out)?)
+    })
+}
+
+/// Writes a comparison as Markdown, a section a device.
+pub(crate) fn comparison_markdown(
+    [a, b]: &[String; 2],
+    comparison: &Comparison,
+    launches: &[LaunchComparison],
+    lines_max: usize,
+    path: &Path,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    to(path, out, |out| {
+        writeln!(out, "## lanescope: {a} → {b}\n")?;
+        if launches.is_empty() {
+            writeln!(out, "The two have no launch in common.\n")?;
+        }
+        for launch in launches {
+            let mut tables = present::launch_comparison(launch, lines_max).into_iter();
+            let Some(whole) = tables.next() else { continue };
+            writeln!(out, "### {} on {}\n", launch.kernels[1], whole.title)?;
+            for sentence in launch.differing.iter().chain(&launch.verdicts) {
+                writeln!(out, "- {sentence}")?;
+            }
+            writeln!(out, "\n{}\n", whole.to_markdown())?;
+            for table in tables {
+                let (title, text) = (&table.title, table.to_markdown());
+                writeln!(out, "<details><summary>{title}</summary>\n\n{text}\n\n</details>\n")?;
+            }
+        }
+        for missing in &comparison.not_compared {
+            writeln!(out, "- {}", missing.sentence())?;
         }
         Ok(())
     })

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use crate::record::{Limit, LimitOf};
 
-/// The exit codes, as README lists them.
+/// The exit codes, as `docs/run.md` lists them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Everything was done.
@@ -55,6 +55,7 @@ impl Failure {
 pub(crate) fn hint(limit: Limit) -> &'static str {
     match limit.which {
         LimitOf::Steps => "--steps raises it",
+        LimitOf::Operations => "--operations raises it",
         LimitOf::MemoryBytes => "--memory-max raises it",
         LimitOf::SilenceSeconds => "--time-limit waits longer",
     }
@@ -73,4 +74,28 @@ impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         Self::bad_input(error)
     }
+}
+
+/// The reasons of an error, outermost first; a reason that repeats its cause is said once.
+pub(crate) fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain() {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            if !text.is_empty() {
+                text += ": ";
+            }
+            text += &cause;
+        }
+    }
+    text
+}
+
+/// Whether the reader of standard output went away, which is no failure of ours.
+pub(crate) fn broken_pipe(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    })
 }

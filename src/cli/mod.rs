@@ -4,6 +4,7 @@
 //! progress and messages on standard error, files where the user asked for them, an exit code.
 //! What is measured and what it means is decided elsewhere.
 
+mod again;
 mod annotate;
 mod arguments;
 mod axis;
@@ -18,21 +19,25 @@ mod failure;
 mod foreign;
 mod groups;
 mod list;
+mod marks;
+mod measuring;
 mod occupancy;
 mod plan;
 mod profile;
 mod render;
 mod report;
 mod run;
+mod screen;
+mod shader;
 mod watch;
 
-use std::io::{self, Write};
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
 use arguments::{Arguments, Command};
-use failure::{Exit, Failure};
+use failure::{Exit, Failure, broken_pipe, chain};
 
 use crate::run::worker;
 
@@ -50,7 +55,13 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// What the program takes on its command line, for whoever lists it.
+pub fn command() -> clap::Command {
+    Arguments::command()
+}
+
 fn run_program() -> ExitCode {
+    limit_threads();
     let arguments = Arguments::parse();
     match dispatch(arguments) {
         Ok(exit) => exit.into(),
@@ -58,7 +69,7 @@ fn run_program() -> ExitCode {
             if broken_pipe(&failure.error) {
                 return Exit::Done.into();
             }
-            let mut stderr = anstream::stderr();
+            let mut stderr = screen::stderr();
             // Nothing is left to tell it to when standard error is closed.
             let _ = writeln!(stderr, "lanescope: {}", chain(&failure.error));
             failure.exit.into()
@@ -66,11 +77,27 @@ fn run_program() -> ExitCode {
     }
 }
 
+/// The variable that says how many threads there are.
+const THREADS: &str = "RAYON_NUM_THREADS";
+
+/// Threads at most: more would only wait for one another.
+const THREADS_MAX: usize = 256;
+
+/// Sees to it that a number of threads that no machine has costs nothing.
+fn limit_threads() {
+    let asked = std::env::var(THREADS).ok().and_then(|asked| asked.parse().ok());
+    if asked.is_some_and(|asked: usize| asked > THREADS_MAX) {
+        // It fails where threads were started already, and none was.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(THREADS_MAX).build_global();
+    }
+}
+
 fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
-    let mut out = io::stdout().lock();
+    let mut out = screen::stdout();
     match arguments.command {
         None => run::run(&arguments.run, &mut out),
         Some(Command::Run(arguments)) => run::run(&arguments, &mut out),
+        Some(Command::Profile(arguments)) if arguments.watch => again::watch(&arguments, &mut out),
         Some(Command::Profile(arguments)) => profile::profile(&arguments, &mut out),
         Some(Command::Doctor(arguments)) => doctor::doctor(&arguments, &mut out),
         Some(Command::List(arguments)) => list::list(&arguments, &mut out),
@@ -87,32 +114,8 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
             Ok(Exit::Done)
         }
         Some(Command::Worker) => {
-            worker::serve(&mut io::stdin().lock(), &mut out)?;
+            worker::serve()?;
             Ok(Exit::Done)
         }
     }
-}
-
-/// The reasons of an error, outermost first; a reason that repeats its cause is said once.
-fn chain(error: &anyhow::Error) -> String {
-    let mut text = String::new();
-    for cause in error.chain() {
-        let cause = cause.to_string();
-        if !text.contains(&cause) {
-            if !text.is_empty() {
-                text += ": ";
-            }
-            text += &cause;
-        }
-    }
-    text
-}
-
-/// Whether the reader of standard output went away, which is no failure of ours.
-fn broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    })
 }

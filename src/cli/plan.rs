@@ -25,7 +25,7 @@ use crate::statistics::StopRule;
 const BUDGET_S: [f64; 2] = [30.0, 6.0];
 
 /// The fewest samples that the stop rule asks for: paired ratios need eight pairs.
-const SAMPLES_MIN: u32 = 12;
+pub(super) const SAMPLES_MIN: u32 = 12;
 
 /// What is run where, and how.
 pub(super) struct RunPlan<'a> {
@@ -126,6 +126,7 @@ pub(super) fn plan<'a>(
         devices,
         here: OpenOptions {
             steps_max: arguments.steps,
+            operations_max: arguments.operations,
             strict: arguments.strict,
             memory_bytes_max: arguments.memory_max.saturating_mul(1 << 20),
             ..OpenOptions::usual(false)
@@ -154,6 +155,8 @@ fn session_options(
             .then(|| budget.div_f64(u32::try_from(timed.max(1)).map_or(1.0, f64::from))),
         samples_min: SAMPLES_MIN,
         noise_ratio_max: StopRule::NOISE_MAX.0,
+        time_unchecked: false,
+        time_counting: false,
         hardware_counters: arguments.counters,
     }
 }
@@ -196,7 +199,7 @@ impl RunPlan<'_> {
                 Some(asked) => self.asked_of(&device, asked, sizes, listener),
                 None => groups::groups(&able, &self.points, sizes, self.seed)?,
             };
-            groups.extend(self.surveyed(&device));
+            groups.extend(self.survey_launches(&device));
             self.run_device(&device, &groups, recording, listener);
             if listener.has_failed() {
                 break;
@@ -243,7 +246,7 @@ impl RunPlan<'_> {
 
     /// Where the default set is run, the launches by which the catalogue's other kernels are compared
     /// across widths: on the two simulators that are compared.
-    fn surveyed(&self, device: &Choice) -> Vec<Vec<Launch>> {
+    fn survey_launches(&self, device: &Choice) -> Vec<Vec<Launch>> {
         if !self.surveys || !is_compared(device) {
             return Vec::new();
         }
@@ -289,14 +292,14 @@ impl RunPlan<'_> {
         let sizes = self.sizes(device, gpu);
         let options = RunOptions {
             session: self.options,
-            seeded: &|launch| self.seeded(device, sizes, launch),
+            seeded: &|launch| self.launches_of_seeds(device, sizes, launch),
         };
         recording.run_device_seeded(&device.id(), &mut open, groups, &options, listener);
     }
 
     /// The launches whose counts say what other seeds make of one: on the two simulators that are
     /// compared, and at the sizes of CPU drivers at most.
-    fn seeded(&self, device: &Choice, sizes: Sizes, launch: &Launch) -> Vec<Launch> {
+    fn launches_of_seeds(&self, device: &Choice, sizes: Sizes, launch: &Launch) -> Vec<Launch> {
         if !is_compared(device) || !launch.depends_on_seed() {
             return Vec::new();
         }

@@ -3,260 +3,174 @@
 //! Input: a WGSL file, a launch file where there is one. Output: a result file with a measurement for
 //! each device, a page, the lines that waste lanes. With `--init`: a launch file to start from.
 
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::annotate::{self, Look, RESTS_ON_ESTIMATES};
-use super::arguments::ProfileArguments;
+use super::arguments::{LaunchArguments, ProfileArguments};
 use super::devices::{self, Available, Choice};
-use super::failure::{Exit, Failure};
+use super::failure::{Exit, Failure, chain};
 use super::run::{complain, exit, tell_missing};
 use super::watch::{RESULT_FILE, Watch, begin_run};
-use super::{export, foreign, render};
-use crate::analyze::{self, Condition};
-use crate::kernel::{Catalogue, Description, Launch, Workgroups};
-use crate::program::ProgramError;
+use super::{compare, export, marks, measuring, render, screen, shader};
+use crate::analyze::{self, Condition, DeviceProfile, Mark, Profile};
+use crate::kernel::{Catalogue, Launch};
+use crate::present::{self, terminal_columns};
 use crate::record::{
-    Flag, Measurement, Method, Run, ScheduleCounts, Shapes, Status, Tag, Trust, flag,
+    Flag, MadeUp, Measurement, Method, Run, ScheduleCounts, Shapes, Status, Tag, Trust, flag,
 };
-use crate::run::back_end::OpenOptions;
 use crate::run::measure::{Results, measurement};
-use crate::run::profile::files::FILE_BYTES_MAX;
+use crate::run::profile::ProfileRequest;
 use crate::run::profile::made_up::{Chosen, find_chosen, find_made_up};
-use crate::run::profile::pilot::prepare_affordable;
-use crate::run::profile::repeated::RepeatedRunner;
 use crate::run::profile::template::template;
-use crate::run::profile::{ProfileError, ProfileRequest};
-use crate::run::session::{Listener, Recording, SessionOptions};
+use crate::run::session::{Listener, Recording};
 use crate::run::shapes;
 use crate::run::simulator::{LOOKED_AT_MAX, SimulatorRunner, WATCHED_OPERATIONS};
-use crate::run::trust;
 use crate::run::what_if::{self, Stopwatch};
-use crate::run::{CountRequest, RunError, RunErrorKind, Runner, caught};
+use crate::run::{CountRequest, RunErrorKind, Runner, caught};
 use crate::simulate::Schedule;
 use crate::units::grouped_text;
 
-/// The path that stands for standard input.
-const STDIN: &str = "-";
+/// A shader that is profiled.
+struct Job {
+    request: ProfileRequest,
+    launch: Launch,
+    made_up: Vec<MadeUp>,
+}
 
-/// Invocations of one dispatch from which on the user is warned that a simulator may take minutes.
-const INVOCATIONS_MANY: u64 = 1 << 27;
-
-/// The largest shader or launch file that is read, in bytes.
-const TEXT_BYTES_MAX: u64 = 16 << 20;
-
-/// Profiles a shader, or writes a launch file for it.
+/// Profiles shaders, or writes a launch file for one.
 pub(crate) fn profile(arguments: &ProfileArguments, out: &mut impl Write) -> Result<Exit, Failure> {
-    let condition: Option<Condition> = match &arguments.fail_on {
-        Some(text) => Some(text.parse().map_err(Failure::bad_input)?),
-        None => None,
-    };
-    let request = request(arguments)?;
+    let condition = condition(arguments)?;
+    let shaders = shader::expand(&arguments.shaders)?;
     if arguments.init {
-        return init(&request, &arguments.shader);
+        let [path] = shaders.as_slice() else {
+            let message = "--init writes beside one shader: name one";
+            return Err(Failure::message(Exit::BadInput, message));
+        };
+        if path == Path::new(shader::STDIN) {
+            let message = "--init writes beside the shader: give it a file in place of -";
+            return Err(Failure::message(Exit::BadInput, message));
+        }
+        return init(&shader::request(path, &arguments.how)?, path);
     }
-    let launch = launch(&request, arguments)?;
-    let available = Available::ask(&arguments.device);
-    let choices = devices::choose_for_profile(&arguments.device, &available)?;
+    let folder = arguments.out.as_deref();
+    once(arguments, &shaders, condition.as_ref(), folder, None, out).map(|(exit, _)| exit)
+}
+
+/// What no line may meet, as the arguments say it.
+///
+/// # Errors
+///
+/// Where it cannot be read.
+pub(super) fn condition(arguments: &ProfileArguments) -> Result<Option<Condition>, Failure> {
+    let parse = |text: &String| text.parse().map_err(Failure::bad_input);
+    arguments.fail_on.as_ref().map(parse).transpose()
+}
+
+/// Profiles shaders once; shows what changed from the run `before`, where there is one. Gives the exit
+/// code and the run.
+pub(super) fn once(
+    arguments: &ProfileArguments,
+    shaders: &[PathBuf],
+    condition: Option<&Condition>,
+    folder: Option<&Path>,
+    before: Option<&Run>,
+    out: &mut impl Write,
+) -> Result<(Exit, Run), Failure> {
+    let (jobs, refused) = prepare(shaders, &arguments.how)?;
+    let available = Available::ask(&arguments.how.device);
+    let choices = devices::choose_for_profile(&arguments.how.device, &available)?;
     if arguments.sass && !choices.iter().any(|choice| choice.back_end.gives.code) {
         let message = "--sass shows the machine code of a device cuda:N or radv:F/W; add --device cuda:0, \
                        or radv:navi21/64, which needs no GPU";
         return Err(Failure::message(Exit::BadInput, message.to_owned()));
     }
-    warn_of_size(&launch, &choices)?;
-    let asked = !arguments.device.is_empty();
-    let note =
-        |(_, description): &(String, Description)| (launch.kernel.clone(), description.note());
-    let notes = request.description.iter().map(note).collect();
-    let mut recording = Recording::new(begin_run(notes));
-    let mut watch = Watch::begin(arguments.out.as_deref(), &recording.run)?;
+    for job in &jobs {
+        shader::warn_of_size(&job.launch, &choices)?;
+    }
+    let note = |job: &Job| {
+        let (_, description) = job.request.description.as_ref()?;
+        Some((job.launch.kernel.clone(), description.note()))
+    };
+    let mut recording = Recording::new(begin_run(jobs.iter().filter_map(note).collect()));
+    let mut watch = Watch::begin(folder, &recording.run)?;
+    let asked = !arguments.how.device.is_empty();
     let remarks = devices::remarks(&available, &choices, asked);
     remarks.iter().for_each(|remark| watch.message(remark));
     let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
-    let made_up = find_made_up(&request, &launch).unwrap_or_default();
-    for choice in &choices {
+    let groups: Vec<Vec<Launch>> = jobs.iter().map(|job| vec![job.launch.clone()]).collect();
+    let checked = jobs.iter().any(|job| !job.launch.trusted) && !arguments.how.no_timing;
+    for choice in &in_order(&choices, checked) {
         let measured = recording.run.measurements.len();
         let stopwatch = Stopwatch::start();
-        count(choice, &launch, arguments, &catalogue, &mut recording, &mut watch);
-        if recording.run.measurements.len() > measured {
-            if let Some(last) = recording.run.measurements.last_mut() {
-                last.made_up.clone_from(&made_up);
-                watch.replace_last(last);
-            }
-            count_schedules(&launch, arguments, &mut recording, &mut watch);
-            count_shapes(&launch, arguments, &mut recording, &mut watch);
-            watch_memory(&launch, arguments, &mut recording, &mut watch);
-            let share = u32::try_from(choices.len()).unwrap_or(1).max(1);
-            let limit = stopwatch.elapsed().max(what_if::TIME_MIN / share);
-            let limit = (!arguments.what_if).then_some(limit);
-            try_changes(&launch, arguments.steps, limit, &mut recording, &mut watch);
+        measuring::run(choice, &groups, &arguments.how, &catalogue, &mut recording, &mut watch);
+        let share = u32::try_from(choices.len() * jobs.len()).unwrap_or(1).max(1);
+        let limit = (stopwatch.elapsed() / share).max(what_if::TIME_MIN / share);
+        let limit = (!arguments.what_if).then_some(limit);
+        // A device that cannot be opened measures nothing.
+        for (job, index) in jobs.iter().zip(measured..recording.run.measurements.len()) {
+            let one = &mut recording.run.measurements[index];
+            one.made_up.clone_from(&job.made_up);
+            watch.replace(index, one);
+            count_schedules(&job.launch, index, arguments, &mut recording, &mut watch);
+            count_shapes(&job.launch, index, arguments, &mut recording, &mut watch);
+            watch_memory(&job.launch, index, arguments, &mut recording, &mut watch);
+            let steps_max = arguments.how.steps;
+            try_changes(&job.launch, index, (steps_max, limit), &mut recording, &mut watch);
         }
         if watch.has_failed() {
             break;
         }
     }
-    let blame = blame(&find_chosen(&request, &made_up));
-    finish(watch, &recording, arguments, condition.as_ref(), blame.as_deref(), out)
+    let chosen: Vec<Chosen> =
+        jobs.iter().flat_map(|job| find_chosen(&job.request, &job.made_up)).collect();
+    let shown = Shown { condition, blame: blame(&chosen), before };
+    let exit = finish(watch, &recording, arguments, &shown, out)?;
+    let exit = if refused && exit == Exit::Done { Exit::PartFailed } else { exit };
+    Ok((exit, recording.run))
 }
 
-/// What the arguments ask for, with the files that they name.
-fn request(arguments: &ProfileArguments) -> Result<ProfileRequest, Failure> {
-    let piped = arguments.shader == Path::new(STDIN);
-    if piped && arguments.init {
-        let message = "--init writes beside the shader: give it a file in place of -";
-        return Err(Failure::message(Exit::BadInput, message.to_owned()));
-    }
-    let source = read_text(&arguments.shader)?;
-    let description = arguments.launch.as_deref().map(|path| read_description(path, arguments));
-    let description = description.transpose()?;
-    let shader = if piped { Path::new("stdin.wgsl") } else { &arguments.shader };
-    let stem = shader.file_stem().unwrap_or_default();
-    Ok(ProfileRequest {
-        file: shader.display().to_string(),
-        name: stem.to_string_lossy().into_owned(),
-        source,
-        description,
-        entry_point: arguments.entry.clone(),
-        workgroups: arguments.workgroups,
-        n: arguments.n,
-        seed: arguments.seed,
-    })
-}
-
-/// A launch file's path and what it says.
-fn read_description(
-    path: &Path,
-    arguments: &ProfileArguments,
-) -> Result<(String, Description), Failure> {
-    let file = path.display().to_string();
-    let description = Description::parse(&file, &read_text(path)?).map_err(|error| {
-        let shader = arguments.shader.display();
-        let mut message = error.to_string();
-        if message.contains("invalid type: map, expected a sequence") {
-            message += "\nlists of tables have two brackets: [[buffers]], [[dispatches]]";
-        }
-        message += &format!("\n`lanescope profile --init {shader}` writes a file to start from");
-        Failure::message(Exit::BadInput, message)
-    })?;
-    let options =
-        [("--entry", arguments.entry.is_some()), ("--workgroups", arguments.workgroups.is_some())];
-    for (option, given) in options {
-        if given && !description.dispatches.is_empty() {
-            let message =
-                format!("{option} has no effect: {file} has [[dispatches]]; change them there");
-            return Err(Failure::message(Exit::BadInput, message));
-        }
-    }
-    Ok((file, description))
-}
-
-/// The launch; files that the launch file names lie beside it.
-fn launch(request: &ProfileRequest, arguments: &ProfileArguments) -> Result<Launch, Failure> {
-    let folder = arguments.launch.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
-    let mut read = |name: &str| {
-        let path = folder.join(name);
-        read_data(&path).map_err(|problem| {
-            format!(
-                "{} cannot be read: {problem}; paths are relative to the launch file",
-                path.display()
-            )
-        })
+/// Makes a launch of each shader. Of several, one that cannot be launched is told and left out.
+fn prepare(shaders: &[PathBuf], how: &LaunchArguments) -> Result<(Vec<Job>, bool), Failure> {
+    let job = |path: &PathBuf| -> Result<Job, Failure> {
+        let request = shader::request(path, how)?;
+        let launch = shader::prepare(&request, how)?.launch;
+        let made_up = find_made_up(&request, &launch).unwrap_or_default();
+        Ok(Job { request, launch, made_up })
     };
-    let prepared =
-        caught("preparation", &request.file, || Ok(prepare_affordable(request, &mut read)));
-    match prepared {
-        Ok(Ok(prepared)) => Ok(prepared.launch),
-        Ok(Err(error)) => Err(to_failure(error, request)),
-        Err(panic) => Err(Failure::message(Exit::PartFailed, panic.to_string())),
-    }
-}
-
-/// The failure of a shader that cannot be launched, with the options that help.
-fn to_failure(error: ProfileError, request: &ProfileRequest) -> Failure {
-    let file = &request.file;
-    match error {
-        // What panicked is no fault of the shader's.
-        ProfileError::Program(error @ ProgramError::Panicked { .. }) => {
-            Failure::message(Exit::PartFailed, error)
-        }
-        ProfileError::Program(error @ ProgramError::OverridesMissing { .. }) => {
-            let message = format!(
-                "{error}; put values under [overrides] in a launch file: `lanescope profile --init \
-                 {file}` writes one, and `--launch` reads it"
-            );
-            Failure::message(Exit::BadInput, message)
-        }
-        error @ ProfileError::EntryPoints { .. } => {
-            let message = format!(
-                "{error} (--entry NAME; `lanescope profile --init {file}` writes a launch file, and \
-                 --launch reads it)"
-            );
-            Failure::message(Exit::BadInput, message)
-        }
-        // What is written in another language is named as that.
-        ProfileError::Program(error @ ProgramError::Parse { .. }) => {
-            match foreign::text(&request.file, &request.source) {
-                Some(known) => Failure::message(Exit::BadInput, known),
-                None => Failure::bad_input(error),
+    let (mut jobs, mut last) = (Vec::new(), None);
+    for path in shaders {
+        match job(path) {
+            Ok(job) => jobs.push(job),
+            Err(failure) if shaders.len() == 1 => return Err(failure),
+            Err(failure) => {
+                let (path, why) = (path.display(), chain(&failure.error));
+                writeln!(screen::stderr(), "{path} is left out: {why}")?;
+                last = Some(failure);
             }
         }
-        error => Failure::bad_input(error),
+    }
+    match last {
+        Some(failure) if jobs.is_empty() => Err(failure),
+        last => Ok((jobs, last.is_some())),
     }
 }
 
-/// Reads a file that fills a buffer. Devices and pipes need not end, so they are refused unopened.
-fn read_data(path: &Path) -> Result<Vec<u8>, String> {
-    let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
-    if !about.is_file() {
-        return Err("it is no regular file".to_owned());
+/// The devices in the order of use: simulators first where a shader is timed that is not trusted, since
+/// what they see of its accesses decides whether it may be timed without run-time checks as well.
+fn in_order(choices: &[Choice], checked: bool) -> Vec<Choice> {
+    let mut ordered = choices.to_vec();
+    if checked {
+        ordered.sort_by_key(|choice| !choice.is_simulator());
     }
-    if about.len() > FILE_BYTES_MAX {
-        let bytes = about.len();
-        return Err(format!("it has {bytes} bytes, over the limit of {FILE_BYTES_MAX}"));
-    }
-    std::fs::read(path).map_err(|error| error.to_string())
-}
-
-/// Reads a text file, or standard input where the path is `-`.
-fn read_text(path: &Path) -> Result<String, Failure> {
-    if path == Path::new(STDIN) {
-        let mut bytes = Vec::new();
-        std::io::stdin().lock().take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-        if bytes.len() as u64 > TEXT_BYTES_MAX {
-            let message = format!("standard input has over {TEXT_BYTES_MAX} bytes, the limit");
-            return Err(Failure::message(Exit::BadInput, message));
-        }
-        let text = String::from_utf8(bytes);
-        return text.map_err(|error| {
-            let known = foreign::bytes("standard input", error.as_bytes());
-            let message = known.unwrap_or("standard input is not UTF-8 text".to_owned());
-            Failure::message(Exit::BadInput, message)
-        });
-    }
-    let problem = |what: String| {
-        Failure::message(Exit::BadInput, format!("{} cannot be read: {what}", path.display()))
-    };
-    // A pipe may be read, but says no length; a device need not end.
-    let file = std::fs::File::open(path).map_err(|error| problem(error.to_string()))?;
-    let mut bytes = Vec::new();
-    let read = file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes);
-    read.map_err(|error| problem(error.to_string()))?;
-    if bytes.len() as u64 > TEXT_BYTES_MAX {
-        return Err(problem(format!("it has over {TEXT_BYTES_MAX} bytes, the limit")));
-    }
-    String::from_utf8(bytes).map_err(|error| {
-        match foreign::bytes(&path.display().to_string(), error.as_bytes()) {
-            Some(known) => Failure::message(Exit::BadInput, known),
-            None => problem("it is not UTF-8 text".to_owned()),
-        }
-    })
+    ordered
 }
 
 /// Writes the launch file beside the shader.
 fn init(request: &ProfileRequest, shader: &Path) -> Result<Exit, Failure> {
     let path: PathBuf = shader.with_extension("toml");
-    let text = template(request).map_err(|error| to_failure(error, request))?;
+    let text = template(request).map_err(|error| shader::to_failure(error, request))?;
     let made = std::fs::File::options().write(true).create_new(true).open(&path);
     let mut file = made.map_err(|error| {
         let message = if error.kind() == std::io::ErrorKind::AlreadyExists {
@@ -271,7 +185,7 @@ fn init(request: &ProfileRequest, shader: &Path) -> Result<Exit, Failure> {
         Failure::message(Exit::BadInput, message)
     })?;
     file.write_all(text.as_bytes())?;
-    let stderr = &mut anstream::stderr();
+    let stderr = &mut screen::stderr();
     writeln!(stderr, "Launch file: {}", path.display())?;
     writeln!(
         stderr,
@@ -282,84 +196,17 @@ fn init(request: &ProfileRequest, shader: &Path) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Says beforehand that a simulator will take long, so that nobody takes it for hung.
-fn warn_of_size(launch: &Launch, choices: &[Choice]) -> Result<(), Failure> {
-    let simulated = choices.iter().any(|choice| !choice.is_device());
-    let programs = crate::run::launched::programs(launch).map_err(Failure::bad_input)?;
-    for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
-        let Workgroups::Direct(groups) = &dispatch.workgroups else { continue };
-        let sizes = groups
-            .iter()
-            .chain(&program.workgroup_size())
-            .copied()
-            .map(u64::from)
-            .collect::<Vec<_>>();
-        let invocations = sizes.into_iter().fold(1, u64::saturating_mul);
-        if simulated && invocations >= INVOCATIONS_MANY {
-            writeln!(
-                anstream::stderr(),
-                "{}: {} invocations may take a simulator minutes; --n makes it fewer",
-                dispatch.entry_point,
-                grouped_text(invocations.into())
-            )?;
-        }
-    }
-    Ok(())
-}
-
-/// Counts the launch on one device.
-fn count(
-    choice: &Choice,
-    launch: &Launch,
-    arguments: &ProfileArguments,
-    catalogue: &Catalogue,
-    recording: &mut Recording,
-    listener: &mut dyn Listener,
-) {
-    let silence_max = Duration::from_secs(arguments.time_limit);
-    let method = match (arguments.exact, arguments.estimate) {
-        (true, _) => Some(Method::Executed),
-        (false, true) => Some(Method::Estimated),
-        (false, false) => None,
-    };
-    let here = OpenOptions {
-        steps_max: arguments.steps,
-        strict: arguments.strict,
-        ..OpenOptions::usual(false)
-    };
-    // A shader that cannot be used is reported when it is counted.
-    let constructs = trust::constructs(launch).unwrap_or_default();
-    let mut open = || -> Result<Box<dyn Runner>, RunError> {
-        if !choice.back_end.in_child {
-            return choice.open_here(&here);
-        }
-        let runner = Box::new(choice.worker(false, silence_max)?);
-        if !choice.back_end.gives.counts {
-            return Ok(runner);
-        }
-        Ok(Box::new(RepeatedRunner::new(runner, catalogue, &constructs, method)?))
-    };
-    let options = SessionOptions {
-        count: Some(CountRequest::once(Method::Executed).with_histogram()),
-        timing: None,
-        samples_min: 0,
-        noise_ratio_max: 0.0,
-        hardware_counters: true,
-    };
-    let groups = [vec![launch.clone()]];
-    recording.run_device(&choice.id(), &mut open, &groups, &options, listener);
-}
-
-/// Counts under other orders of workgroups what depends on their order: where the simulator was asked
-/// last.
+/// Counts under other orders of workgroups what depends on their order: where a measurement is the
+/// simulator's.
 fn count_schedules(
     launch: &Launch,
+    index: usize,
     arguments: &ProfileArguments,
     recording: &mut Recording,
     watch: &mut Watch,
 ) {
     let Run { devices, measurements, .. } = &mut recording.run;
-    let Some(last) = measurements.last_mut() else { return };
+    let last = &mut measurements[index];
     let device = devices.iter().find(|device| device.id == last.device && device.is_simulator());
     let width = device.and_then(|device| device.subgroup_width_run);
     let depends = flag::has(&last.flags, &Tag::DependsOnSchedule);
@@ -368,9 +215,10 @@ fn count_schedules(
     let request = CountRequest::once(Method::Executed).with_histogram();
     for seed in 1..=arguments.schedules {
         watch.doing(&format!("{id}: schedule {seed} of {}", arguments.schedules));
-        let simulator = SimulatorRunner::new(width, arguments.steps);
+        let simulator = SimulatorRunner::new(width, arguments.how.steps);
+        let simulator = simulator.operations_max(arguments.how.operations);
         let schedule = Schedule::Shuffled { seed };
-        let mut simulator = simulator.strict(arguments.strict).schedule(schedule, None);
+        let mut simulator = simulator.strict(arguments.how.strict).schedule(schedule, None);
         let results = simulator.count_once(launch, &request).and_then(|counted| {
             let results = Results { counted: Some(counted), ..Results::default() };
             measurement(simulator.device(), launch, results)
@@ -387,21 +235,23 @@ fn count_schedules(
             }
         }
     }
-    watch.replace_last(last);
+    watch.replace(index, last);
 }
 
-/// Counts the same invocations in workgroups of other shapes, where one of the two simulators that are
-/// compared was asked last.
+/// Counts the same invocations in workgroups of other shapes, where a measurement is of
+/// one of the two simulators that are compared.
 fn count_shapes(
     launch: &Launch,
+    index: usize,
     arguments: &ProfileArguments,
     recording: &mut Recording,
     watch: &mut Watch,
 ) {
     let Run { devices, measurements, .. } = &mut recording.run;
-    let Some(last) = measurements.last_mut().filter(|last| last.status == Status::Ok) else {
+    let last = &mut measurements[index];
+    if last.status != Status::Ok {
         return;
-    };
+    }
     let device = devices.iter().find(|device| device.id == last.device && device.is_simulator());
     let width = device.and_then(|device| device.subgroup_width_run);
     let Some(width) = width.filter(|width| analyze::WIDTHS_COMPARED.contains(width)) else {
@@ -413,25 +263,29 @@ fn count_shapes(
         Shapes { refused: Some(why.to_owned()), tried: Vec::new() }
     } else {
         let operations = analyze::Work::from_measurement(last).subgroup_operations;
-        let mut simulator = SimulatorRunner::new(width, arguments.steps).strict(arguments.strict);
+        let mut simulator =
+            SimulatorRunner::new(width, arguments.how.steps).strict(arguments.how.strict);
+        simulator = simulator.operations_max(arguments.how.operations);
         let operations = u64::try_from(operations).unwrap_or(u64::MAX);
         shapes::try_shapes(&mut simulator, launch, operations)
     });
-    watch.replace_last(last);
+    watch.replace(index, last);
 }
 
 /// Watches the memory of the launch where a simulator was asked last: what accesses cost in a model, and
 /// data races.
 fn watch_memory(
     launch: &Launch,
+    index: usize,
     arguments: &ProfileArguments,
     recording: &mut Recording,
     watch: &mut Watch,
 ) {
     let Run { devices, measurements, .. } = &mut recording.run;
-    let Some(last) = measurements.last_mut().filter(|last| last.status == Status::Ok) else {
+    let last = &mut measurements[index];
+    if last.status != Status::Ok {
         return;
-    };
+    }
     let device = devices.iter().find(|device| device.id == last.device && device.is_simulator());
     let Some(width) = device.and_then(|device| device.subgroup_width_run) else { return };
     let operations = analyze::Work::from_measurement(last).subgroup_operations;
@@ -449,7 +303,8 @@ fn watch_memory(
     }
     watch.doing(&format!("{}: watching memory", last.device));
     let watched_max = if arguments.what_if { u64::MAX } else { WATCHED_OPERATIONS };
-    let simulator = SimulatorRunner::new(width, arguments.steps);
+    let simulator = SimulatorRunner::new(width, arguments.how.steps);
+    let simulator = simulator.operations_max(arguments.how.operations);
     let seen = caught("simulator", &launch.file, || {
         simulator.watch_memory(launch, operations, watched_max)
     });
@@ -466,7 +321,7 @@ fn watch_memory(
             watch.message(&format!("{}: memory was not looked at: {error}", last.device));
         }
     }
-    watch.replace_last(last);
+    watch.replace(index, last);
 }
 
 /// What to do where a launch accesses out of bounds and parts of it were lanescope's choice.
@@ -494,18 +349,21 @@ fn blame(chosen: &[Chosen]) -> Option<String> {
     })
 }
 
-/// Tries on the simulator what could save anything at the width of the last measurement.
+/// Tries on the simulator what could save anything at the width of a measurement.
 fn try_changes(
     launch: &Launch,
-    steps_max: u64,
-    limit: Option<Duration>,
+    index: usize,
+    (steps_max, limit): (u64, Option<Duration>),
     recording: &mut Recording,
     watch: &mut Watch,
 ) {
-    let Some((last, earlier)) = recording.run.measurements.split_last_mut() else { return };
+    let (earlier, rest) = recording.run.measurements.split_at_mut(index);
+    let Some(last) = rest.first_mut() else { return };
     let counted = !last.dispatches.is_empty() && last.method.is_some();
     let Some(width) = last.subgroup_width.filter(|_| counted) else { return };
-    let known = earlier.iter().filter(|other| other.subgroup_width == Some(width));
+    let known = earlier.iter().filter(|other| {
+        other.subgroup_width == Some(width) && other.source_sha256 == last.source_sha256
+    });
     last.what_if = known.filter_map(|other| other.what_if.clone()).next();
     if last.what_if.is_none() {
         watch.doing(&format!("{}: trying changes", last.device));
@@ -521,58 +379,70 @@ fn try_changes(
             }
         }
     }
-    watch.replace_last(last);
+    watch.replace(index, last);
 }
 
-/// Tables, the export, the page; then the exit code.
+/// What a profile is shown with.
+struct Shown<'a> {
+    condition: Option<&'a Condition>,
+    /// What to do where parts of the launch were lanescope's choice and lie out of bounds.
+    blame: Option<String>,
+    /// The run from which changes are shown.
+    before: Option<&'a Run>,
+}
+
+/// Tables, exports, pages; then the exit code.
 fn finish(
     watch: Watch,
     recording: &Recording,
     arguments: &ProfileArguments,
-    condition: Option<&Condition>,
-    blame: Option<&str>,
+    shown: &Shown<'_>,
     out: &mut impl Write,
 ) -> Result<Exit, Failure> {
     let folder = watch.finish()?;
     let run = &recording.run;
+    let Shown { condition, before, blame } = shown;
+    let violations = condition.map(|condition| condition.violations(run)).unwrap_or_default();
     let profiles = analyze::profiles(run);
-    if !export::is_stdout(arguments.export_json.as_deref()) {
-        for profile in &profiles {
-            let advice = analyze::advice_of(profile);
-            write!(out, "{}", annotate::text(profile, &advice, Look::of_stdout()))?;
-            if arguments.sass {
-                write!(out, "{}", annotate::machine_code(profile, Look::of_stdout()))?;
-            }
-        }
-    }
+    show(&profiles, run, *before, arguments, out)?;
     out.flush()?;
-    if let Some(path) = &arguments.export_json {
-        export::json(run, path, out)?;
-    }
-    let page = match profiles.first() {
-        Some(profile) => Some(render::profile_page(&folder, profile, run)?),
-        None => None,
-    };
-    let stderr = &mut anstream::stderr();
+    export(&profiles, run, &violations, arguments, out)?;
+    let pages = render::profile_pages(&folder, &profiles, run)?;
+    let stderr = &mut screen::stderr();
     tell_findings(run, stderr)?;
     let out_of_bounds =
         |flag: &Flag| matches!(flag.tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds);
     let bounds = run.measurements.iter().any(|one| one.flags.iter().any(out_of_bounds));
-    if let Some(blame) = blame.filter(|_| bounds) {
+    if let Some(blame) = blame.as_ref().filter(|_| bounds) {
         writeln!(stderr, "{blame}")?;
     }
     writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
-    if let Some(page) = page {
+    for page in pages {
         writeln!(stderr, "Page:    {}", page.display())?;
     }
     for measurement in &run.measurements {
         complain(measurement, stderr)?;
     }
     tell_missing(run, stderr)?;
-    let violations = condition.map(|condition| condition.violations(run)).unwrap_or_default();
     for violation in &violations {
         writeln!(stderr, "--fail-on: {violation}")?;
     }
+    tell_limits(*condition, &profiles, run, stderr)?;
+    Ok(match exit(recording) {
+        // No device that was asked has what the shader needs: the shader is what can be changed.
+        Exit::PartFailed if recording.unopened == 0 && all_unsupported(run) => Exit::BadInput,
+        Exit::Done if !violations.is_empty() => Exit::CheckFailed,
+        code => code,
+    })
+}
+
+/// Says what a condition's verdict rests on, where it was judged by figures that may be others.
+fn tell_limits(
+    condition: Option<&Condition>,
+    profiles: &[Profile],
+    run: &Run,
+    stderr: &mut impl Write,
+) -> Result<(), Failure> {
     let estimated = |m: &&Measurement| m.method == Some(Method::Estimated);
     for measurement in run.measurements.iter().filter(estimated).filter(|_| condition.is_some()) {
         writeln!(stderr, "--fail-on rests on {RESTS_ON_ESTIMATES} ({})", measurement.device)?;
@@ -592,12 +462,69 @@ fn finish(
             )?;
         }
     }
-    Ok(match exit(recording) {
-        // No device that was asked has what the shader needs: the shader is what can be changed.
-        Exit::PartFailed if recording.unopened == 0 && all_unsupported(run) => Exit::BadInput,
-        Exit::Done if !violations.is_empty() => Exit::CheckFailed,
-        code => code,
-    })
+    Ok(())
+}
+
+/// Prints the profiles, or what changed from the run before; lines of JSON where these are asked for, and
+/// nothing where standard output is for something else.
+fn show(
+    profiles: &[Profile],
+    run: &Run,
+    before: Option<&Run>,
+    arguments: &ProfileArguments,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let files = [&arguments.export_json, &arguments.export_speedscope, &arguments.sarif];
+    let taken = files.iter().any(|path| export::is_stdout(path.as_deref()));
+    if taken || arguments.json_lines || arguments.annotations.is_some() {
+        return Ok(());
+    }
+    if let Some(before) = before {
+        let launches = analyze::compare_launches(before, run, false);
+        if !launches.is_empty() {
+            return compare::print_launches(&launches, terminal_columns(), out);
+        }
+    }
+    for profile in profiles {
+        let advice = analyze::advice_of(profile);
+        write!(out, "{}", annotate::text(profile, &advice, Look::of_stdout()))?;
+        if arguments.sass {
+            write!(out, "{}", annotate::machine_code(profile, Look::of_stdout()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Writes what other tools read.
+fn export(
+    profiles: &[Profile],
+    run: &Run,
+    violations: &[analyze::Violation],
+    arguments: &ProfileArguments,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    if let Some(path) = &arguments.export_json {
+        export::json(run, path, out)?;
+    }
+    if let Some(path) = &arguments.export_speedscope {
+        let devices: Vec<DeviceProfile> =
+            profiles.iter().flat_map(|profile| profile.devices.clone()).collect();
+        let name = profiles.first().map_or("", |profile| &profile.kernel);
+        export::value(&present::speedscope(name, &devices), path, out)?;
+    }
+    let marks: Vec<Mark> =
+        profiles.iter().flat_map(|profile| analyze::marks(profile, violations)).collect();
+    if let Some(path) = &arguments.sarif {
+        export::value(&marks::sarif(&marks), path, out)?;
+    }
+    if arguments.annotations.is_some() {
+        write!(out, "{}", marks::annotations(&marks))?;
+    }
+    if arguments.json_lines {
+        let event = serde_json::json!({ "event": "profile", "marks": marks });
+        writeln!(out, "{event}")?;
+    }
+    Ok(out.flush()?)
 }
 
 /// Whether the shader failed on every device because it lacks something.

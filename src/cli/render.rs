@@ -3,6 +3,8 @@
 //! Input: runs. Output: one SVG a figure and `report.html`, in a folder. It can
 //! be done again from the result files at any time.
 
+use std::collections::BTreeSet;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use super::failure::{Exit, Failure};
@@ -10,28 +12,44 @@ use crate::analyze;
 use crate::record::{PeerRow, Run};
 use crate::{chart, report};
 
+/// The most characters of a figure's name that its file's has: systems allow 255 bytes.
+const NAME_MAX: usize = 56;
+
 /// The page's name in its folder.
 pub(crate) const PAGE: &str = "report.html";
 
 /// Writes every chart and the page, and gives the page's path.
 pub(crate) fn write(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<PathBuf, Failure> {
     let run = analyze::merge(runs).map_err(Failure::bad_input)?;
+    let mut names = BTreeSet::new();
     for (name, svg) in chart::draw_all(&run).map_err(Failure::bad_input)? {
-        save(&folder.join(format!("{name}.svg")), &svg)?;
+        save(&folder.join(format!("{}.svg", file_stem(&name, &mut names))), &svg)?;
     }
     page(folder, runs, peers)
 }
 
-/// Writes the page of a profile, and gives its path.
-pub(crate) fn profile_page(
+/// Writes the pages of profiles, and gives their paths; of several, each is named for its shader.
+pub(crate) fn profile_pages(
     folder: &Path,
-    profile: &analyze::Profile,
+    profiles: &[analyze::Profile],
     run: &Run,
-) -> Result<PathBuf, Failure> {
-    let page = folder.join(PAGE);
-    let advice = analyze::advice_of(profile);
-    save(&page, &report::profile_html(profile, &advice, run).map_err(Failure::bad_input)?)?;
-    Ok(page)
+) -> Result<Vec<PathBuf>, Failure> {
+    let mut pages: Vec<PathBuf> = Vec::new();
+    for profile in profiles {
+        let name = match profiles.len() {
+            1 => PAGE.to_owned(),
+            _ => format!("{}.html", profile.kernel),
+        };
+        let mut page = folder.join(name);
+        // Two folders may have shaders of one name.
+        if pages.contains(&page) {
+            page = folder.join(format!("{}-{}.html", profile.kernel, pages.len()));
+        }
+        let advice = analyze::advice_of(profile);
+        save(&page, &report::profile_html(profile, &advice, run).map_err(Failure::bad_input)?)?;
+        pages.push(page);
+    }
+    Ok(pages)
 }
 
 /// Writes the page, and gives its path.
@@ -41,9 +59,54 @@ pub(crate) fn page(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<Pat
     Ok(page)
 }
 
+/// The name of a comparison's page in its folder.
+const COMPARISON_PAGE: &str = "compare.html";
+
+/// Writes the page of a comparison, and gives its path.
+pub(crate) fn comparison_page(
+    folder: &Path,
+    names: &[String; 2],
+    comparison: &analyze::Comparison,
+    launches: &[analyze::LaunchComparison],
+) -> Result<PathBuf, Failure> {
+    let page = folder.join(COMPARISON_PAGE);
+    std::fs::create_dir_all(folder)?;
+    let text = report::comparison_html(names, comparison, launches).map_err(Failure::bad_input)?;
+    save(&page, &text)?;
+    Ok(page)
+}
+
+/// The name of a file for a figure, no path whatever the figure is called: records name figures. One that
+/// is in `names` already, in letters of any case, gets a number.
+fn file_stem(name: &str, names: &mut BTreeSet<String>) -> String {
+    let safe = |c: char| if c.is_alphanumeric() || "-_.+=,".contains(c) { c } else { '_' };
+    let stem: String = name.trim_start_matches('.').chars().take(NAME_MAX).map(safe).collect();
+    let numbered = (2..).map(|number: u64| format!("{stem}-{number}"));
+    let mut names_free = iter::once(stem.clone()).chain(numbered);
+    names_free.find(|name| names.insert(name.to_lowercase())).unwrap_or(stem)
+}
+
 #[expect(clippy::disallowed_methods, reason = "`cli` writes the files that the user asked for")]
 fn save(path: &Path, text: &str) -> Result<(), Failure> {
     std::fs::write(path, text).map_err(|error| {
         Failure::message(Exit::BadInput, format!("{} cannot be written: {error}", path.display()))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_names_become_files_of_one_folder_each_its_own() {
+        let mut names = BTreeSet::new();
+        let mut stem = |name: &str| file_stem(name, &mut names);
+        assert_eq!(stem("lanes-x/../../victim/k"), "lanes-x_.._.._victim_k");
+        assert_eq!(stem("lanes-x\\..\\.._victim_k"), "lanes-x_.._.._victim_k-2");
+        assert_eq!(stem("../../x"), "_.._x");
+        assert_eq!(stem("C:nul\0\u{202e}\n"), "C_nul___");
+        assert_eq!([stem("a"), stem("A"), stem("a")], ["a", "A-2", "a-3"]);
+        assert_eq!(stem(""), "");
+        assert!(stem(&"漢".repeat(10_000)).len() < 200);
+    }
 }

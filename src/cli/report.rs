@@ -7,6 +7,7 @@ use super::arguments::ReportArguments;
 use super::failure::{Exit, Failure};
 use super::render;
 use super::run::write_tables;
+use super::screen;
 use super::watch::{RESULT_FILE, RESULTS};
 use crate::analyze;
 use crate::kernel::Catalogue;
@@ -26,7 +27,7 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
         None => Vec::new(),
     };
     let page = render::write(&folder, &runs, &peers)?;
-    writeln!(anstream::stderr(), "Page: {}", page.display())?;
+    writeln!(screen::stderr(), "Page: {}", page.display())?;
     Ok(Exit::Done)
 }
 

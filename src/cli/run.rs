@@ -11,10 +11,10 @@ use super::catalogue;
 use super::failure::{Exit, Failure, with_hint};
 use super::plan::plan;
 use super::watch::{RESULT_FILE, Watch, begin_run};
-use super::{export, render};
+use super::{export, render, screen};
 use crate::analyze;
 use crate::present::fit::fold;
-use crate::present::{self, count_text, terminal_columns};
+use crate::present::{self, Section, count_text, terminal_columns};
 use crate::record::{Measurement, Output, Run, Status, Tag, flag};
 use crate::run::session::{Listener as _, Recording};
 
@@ -56,7 +56,7 @@ fn finish(
         export::markdown(&summary, path, out)?;
     }
     let page = render::write(&folder, std::slice::from_ref(run), &[])?;
-    let stderr = &mut anstream::stderr();
+    let stderr = &mut screen::stderr();
     writeln!(stderr, "Results: {}", folder.join(RESULT_FILE).display())?;
     writeln!(stderr, "Page:    {}", page.display())?;
     for measurement in &run.measurements {
@@ -119,14 +119,31 @@ fn wrong(measurement: &Measurement) -> bool {
 /// How many sentences about widths stand above the tables; the page has all.
 const SENTENCES_AT_TOP: usize = 3;
 
+/// The most rows of a table of widths on the terminal, but for the first.
+const WIDTH_ROWS_MAX: usize = 12;
+
 /// Every table of a run, how its devices agree with the simulator, and where kernels pay.
 pub(crate) fn write_tables(run: &Run, out: &mut impl Write) -> Result<(), Failure> {
     let columns = terminal_columns();
     for sentence in analyze::width_sentences(run).iter().take(SENTENCES_AT_TOP) {
         writeln!(out, "{}", fold(sentence, "", columns))?;
     }
-    for (_, table) in present::tables(run) {
+    // The first says what 64 lanes cost; how that comes about is for the page, where it is long.
+    let mut of_widths = 0;
+    let mut left_out = 0;
+    for (section, table) in present::tables(run) {
+        if section == Section::Widths {
+            of_widths += 1;
+            if of_widths > 1 && table.rows.len() > WIDTH_ROWS_MAX {
+                left_out += 1;
+                continue;
+            }
+        }
         writeln!(out, "{}", table.to_screen(columns))?;
+    }
+    if left_out > 0 {
+        let tables = count_text(left_out, "more table");
+        writeln!(out, "{tables} of what each width costs: on the page.")?;
     }
     let agreements = analyze::agreements(run);
     if !agreements.is_empty() {

@@ -11,12 +11,14 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::failure::{Exit, Failure, with_hint};
+use super::screen;
 use crate::kernel::Launch;
 use crate::program::COUNTING_RULE;
 use crate::record::{Device, Host, KernelNote, Measurement, Run, SCHEMA, Source, Tool};
 use crate::run::session::{Listener, Phase};
 use crate::run::{RunError, now_utc};
 use crate::store::{Store, StoreError};
+use crate::units::visible::visible_line;
 
 /// Folder of results where no other is asked for.
 pub(crate) const RESULTS: &str = "lanescope-results";
@@ -42,9 +44,18 @@ pub(super) struct Watch {
     folder: PathBuf,
     store: Store,
     progress: ProgressBar,
+    /// The launches of the device at hand that are counted in all, where they are.
+    planned: Option<usize>,
+    /// How many were begun.
+    begun: usize,
+    /// Whether it was said how long they take.
+    told: bool,
     /// Why something could not be saved.
     trouble: Option<Failure>,
 }
+
+/// The seconds of counting after which it is said how long the rest takes, where that is long too.
+const COUNTING_LONG_S: f64 = 10.0;
 
 /// A run of `kernels` that begins now, of which nothing is measured yet.
 pub(super) fn begin_run(kernels: BTreeMap<String, KernelNote>) -> Run {
@@ -89,7 +100,7 @@ impl Watch {
         if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {msg}") {
             progress.set_style(style);
         }
-        Ok(Self { folder, store, progress, trouble: None })
+        Ok(Self { folder, store, progress, planned: None, begun: 0, told: false, trouble: None })
     }
 
     /// Ends the progress display; gives the folder.
@@ -104,13 +115,37 @@ impl Watch {
 
     /// What is being done, in words, where no session says it.
     pub(super) fn doing(&self, text: &str) {
-        self.progress.set_message(text.to_owned());
+        self.progress.set_message(visible_line(text).into_owned());
     }
 
-    /// Saves the measurement that was saved last as it is now.
-    pub(super) fn replace_last(&mut self, measurement: &Measurement) {
-        let saved = self.store.replace_last(measurement);
+    /// Saves a measurement that was saved as the `index`th as it is now.
+    pub(super) fn replace(&mut self, index: usize, measurement: &Measurement) {
+        let saved = self.store.replace(index, measurement);
         self.note_failure(saved);
+    }
+
+    /// Says how far counting is, and once, where it takes long, how long it will take.
+    fn counting(&mut self, device: &str, launch: &Launch) {
+        let kernel = &launch.kernel;
+        let Some(planned) = self.planned.filter(|planned| self.begun < *planned) else {
+            self.doing(&format!("{device}: counting {kernel}"));
+            return;
+        };
+        let elapsed = self.progress.elapsed().as_secs_f64();
+        let (done, left) = (self.begun, planned - self.begun);
+        self.begun += 1;
+        #[expect(clippy::cast_precision_loss, reason = "launches are few")]
+        let left_s = (done > 0).then(|| elapsed / done as f64 * left as f64);
+        let rest = left_s.map_or(String::new(), |rest| format!(", about {rest:.0} s left"));
+        self.doing(&format!("{device}: counting {kernel} ({} of {planned}{rest})", done + 1));
+        let long = |rest: &f64| elapsed >= COUNTING_LONG_S && *rest >= COUNTING_LONG_S;
+        if let Some(rest) = left_s.filter(long).filter(|_| !self.told) {
+            self.told = true;
+            self.message(&format!(
+                "{device}: counting {planned} launches takes about {rest:.0} s more; --budget is of \
+                 timing alone"
+            ));
+        }
     }
 
     fn note_failure(&mut self, saved: Result<(), StoreError>) {
@@ -122,8 +157,13 @@ impl Watch {
 
 impl Listener for Watch {
     fn opening(&mut self, device: &str) {
-        self.progress.set_message(format!("{device}: opening"));
+        self.doing(&format!("{device}: opening"));
         self.progress.enable_steady_tick(Duration::from_millis(120));
+    }
+
+    fn planned(&mut self, _device: &str, launches: usize) {
+        (self.planned, self.begun, self.told) = (Some(launches), 0, false);
+        self.progress.reset_elapsed();
     }
 
     fn device(&mut self, device: &Device) {
@@ -137,7 +177,7 @@ impl Listener for Watch {
     fn message(&mut self, text: &str) {
         self.progress.suspend(|| {
             // Nothing is left to tell it to when standard error is closed.
-            let _ = writeln!(anstream::stderr(), "{text}");
+            let _ = writeln!(screen::stderr(), "{text}");
         });
     }
 
@@ -152,11 +192,21 @@ impl Listener for Watch {
 
     fn progress(&mut self, device: &str, phase: Phase, launch: &Launch) {
         let doing = match phase {
-            Phase::Counting => "counting",
+            Phase::Counting => return self.counting(device, launch),
+            Phase::CountingSeeds => "counting other seeds of",
             Phase::Timing => "timing",
             Phase::Collecting => "reading hardware counters of",
         };
-        self.progress.set_message(format!("{device}: {doing} {}", launch.kernel));
+        self.doing(&format!("{device}: {doing} {}", launch.kernel));
+    }
+
+    fn answer(&mut self, measurement: &Measurement) {
+        let mean = measurement.active_lanes_mean.zip(measurement.subgroup_width);
+        let lanes = mean.map(|(mean, width)| format!("{mean:.2} of {width} lanes active"));
+        let time = measurement.time.as_ref().map(|time| time.median_ns.to_string());
+        let parts: Vec<String> = lanes.into_iter().chain(time).collect();
+        let device = &measurement.device;
+        self.message(&format!("{device}: {}; reading hardware counters", parts.join(", ")));
     }
 
     fn measurement(&mut self, measurement: &Measurement, (sha256, source): (&str, &Source)) {

@@ -10,6 +10,32 @@ use super::{formula, names};
 use crate::record::Value;
 
 impl Parameter {
+    /// What in it contradicts itself, a sentence: limits that are no numbers or leave nothing over, and
+    /// a default that they do not allow.
+    pub(super) fn contradiction(&self) -> Option<String> {
+        for (key, limit) in [("min", self.min), ("max", self.max)] {
+            if let Some(limit) = limit.filter(|limit| limit.is_nan()) {
+                return Some(format!("`{key}` is {limit}, and must be a number"));
+            }
+        }
+        if let (Some(min), Some(max)) = (self.min, self.max)
+            && min > max
+        {
+            return Some(format!("`min` is {min} and `max` is {max}: no number is allowed"));
+        }
+        if let Some(of) = self.multiple_of.filter(|of| *of < 1) {
+            return Some(format!("`multiple_of` is {of}, and must be a whole number from 1 on"));
+        }
+        let any = self.default.any();
+        let refused = |value: &&Value| match value {
+            Value::Real(number) if !number.is_finite() => true,
+            value => !self.takes(value, any),
+        };
+        let value = self.default.all().into_iter().find(refused)?;
+        let known = self.allowed_text(any);
+        Some(format!("its default is {value}, and it takes: {known}"))
+    }
+
     /// What it takes, in words, where that does not include `value`; `default` is its default.
     pub(super) fn refuses(&self, value: &Value, default: &Value) -> Option<String> {
         (!self.takes(value, default)).then(|| self.allowed_text(default))
@@ -59,6 +85,14 @@ impl Parameter {
 }
 
 impl super::format::Default {
+    /// Its value in every class.
+    fn all(&self) -> Vec<&Value> {
+        match self {
+            Self::Same(value) => vec![value],
+            Self::ByClass { gpu, cpu, quick } => vec![gpu, cpu, quick],
+        }
+    }
+
     /// Its value on GPUs, which is of the same type as everywhere.
     pub fn any(&self) -> &Value {
         match self {

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::described::KernelLanguage;
 use super::format::{Description, DispatchDescription, IndirectDescription, WorkgroupsDescription};
 use super::formula::{self, Names};
-use super::limits::{REPETITIONS_MAX, WORKGROUPS_PER_DIMENSION_MAX, fold};
+use super::limits::{DISPATCHES_MAX, REPETITIONS_MAX, WORKGROUPS_PER_DIMENSION_MAX, fold};
 use super::names::{add_names, interpolate, values};
 use crate::record::Value;
 
@@ -71,6 +71,9 @@ pub(super) fn build_all(
     let mut dispatches = Vec::new();
     for dispatch in &description.dispatches {
         dispatches.extend(repeat(language, dispatch, &named, names)?);
+        if dispatches.len() > DISPATCHES_MAX {
+            return Err(format!("there are over {DISPATCHES_MAX} dispatches, the limit"));
+        }
     }
     Ok(dispatches)
 }

@@ -44,6 +44,9 @@ const ADDED: [&str; 6] = ["claims", "parts", "sweeps", "combinations", "replacem
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Family {
+    /// What the family asks, one sentence; every family of the catalogue has one.
+    #[serde(default)]
+    pub question: String,
     /// What every kernel of it inherits.
     pub kernels: Option<Description>,
     /// What kernels inherit that name the set.

@@ -9,13 +9,15 @@
 //! In the catalogue alone a description may have a partition's dispatches and buffers worked out,
 //! see [`MultisplitDescription`].
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::condition::Condition;
 use super::error::KernelError;
+use super::limits::PARAMETERS_MAX;
+use super::lines::Lines;
 use super::pattern::{Lengths, NodeWord, Picture, TreeShape};
 use crate::layout::ScalarType;
 use crate::record::{Axis, Divergence, FigureNote, GrainNote, Reading, StageNote, Value};
@@ -132,6 +134,26 @@ pub struct Description {
     /// The parameter that says how far neighbours go the same way, where it has one.
     #[serde(default, deserialize_with = "strict")]
     pub grain: Option<GrainNote>,
+    /// Where its parts stand; known of launch files alone.
+    #[serde(skip)]
+    pub lines: Lines,
+}
+
+/// Adds the words of a value's texts and keys.
+fn add_words(value: &toml::Value, words: &mut BTreeSet<String>) {
+    let mut add = |text: &str| {
+        let parts = text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
+        words.extend(parts.filter(|part| !part.is_empty()).map(str::to_owned));
+    };
+    match value {
+        toml::Value::String(text) => add(text),
+        toml::Value::Table(table) => {
+            table.keys().for_each(|key| add(key));
+            table.values().for_each(|value| add_words(value, words));
+        }
+        toml::Value::Array(array) => array.iter().for_each(|value| add_words(value, words)),
+        _ => {}
+    }
 }
 
 /// Reads what the record has a type for, and refuses a key that the type does not have: records are read
@@ -717,6 +739,40 @@ impl Description {
         if let Some(index) = description.dispatches.iter().position(empty) {
             let message = format!("[[dispatches]] number {} has no `entry_point`", index + 1);
             return Err(KernelError::Toml { file: file.to_owned(), message });
+        }
+        let parameters = description.parameters.len();
+        if parameters > PARAMETERS_MAX {
+            let message = format!("there are {parameters} parameters; at most {PARAMETERS_MAX}");
+            return Err(KernelError::Description { file: file.to_owned(), message });
+        }
+        for (name, parameter) in &description.parameters {
+            if let Some(what) = parameter.contradiction() {
+                let file = Lines::read(text).place(file, &format!("parameters.{name}"));
+                let message = format!("the parameter `{name}`: {what}");
+                return Err(KernelError::Description { file, message });
+            }
+        }
+        Ok(description)
+    }
+
+    /// Reads a launch file, as [`Description::parse`]. In it each parameter must be used: one that is not
+    /// is a word that was misspelt. `n` always is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Description::parse`], and [`KernelError::Description`] for a parameter that nothing uses.
+    pub fn parse_launch_file(file: &str, text: &str) -> Result<Self, KernelError> {
+        let description = Self { lines: Lines::read(text), ..Self::parse(file, text)? };
+        let mut document: toml::Table = toml::from_str(text).unwrap_or_default();
+        document.remove("parameters");
+        let mut words = BTreeSet::from(["n".to_owned()]);
+        add_words(&toml::Value::Table(document), &mut words);
+        if let Some(name) = description.parameters.keys().find(|name| !words.contains(*name)) {
+            let file = description.lines.place(file, &format!("parameters.{name}"));
+            let message = format!(
+                "nothing uses the parameter `{name}`: no formula, condition or text of the file names it"
+            );
+            return Err(KernelError::Description { file, message });
         }
         Ok(description)
     }

@@ -9,6 +9,7 @@ use exmex::prelude::*;
 use exmex::{BinOp, FloatOpsFactory, MakeOperators, Operator};
 
 use super::format::Formula;
+use super::limits::FORMULA_BYTES_MAX;
 
 /// Values by name.
 pub type Names = BTreeMap<String, f64>;
@@ -42,12 +43,13 @@ fn gcd(mut a: f64, mut b: f64) -> f64 {
 /// # Errors
 ///
 /// A sentence that quotes the formula, when it does not parse, names something unknown, or gives no
-/// finite number.
+/// finite number; for a number that is not finite, that it is none.
 pub fn evaluate(formula: &Formula, names: &Names) -> Result<f64, String> {
     match formula {
         #[expect(clippy::cast_precision_loss, reason = "counts in descriptions lie far below 2^53")]
         Formula::Integer(value) => Ok(*value as f64),
-        Formula::Real(value) => Ok(*value),
+        Formula::Real(value) if value.is_finite() => Ok(*value),
+        Formula::Real(value) => Err(format!("{value} is no finite number")),
         Formula::Text(text) => evaluate_text(text, names),
     }
 }
@@ -58,6 +60,10 @@ pub fn evaluate(formula: &Formula, names: &Names) -> Result<f64, String> {
 ///
 /// As [`evaluate`].
 pub fn evaluate_text(text: &str, names: &Names) -> Result<f64, String> {
+    if text.len() > FORMULA_BYTES_MAX {
+        let bytes = text.len();
+        return Err(format!("a formula has {bytes} bytes; at most {FORMULA_BYTES_MAX}"));
+    }
     let parsed = FlatEx::<f64, Operators>::parse(text)
         .map_err(|error| format!("the formula `{text}` does not parse: {error}"))?;
     let values: Vec<f64> = parsed

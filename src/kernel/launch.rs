@@ -69,6 +69,9 @@ pub struct Launch {
     /// Whether it is counted to compare widths alone, and shown nowhere else.
     #[serde(default)]
     pub for_widths: bool,
+    /// Whether the record says by hashes what its buffers hold at first.
+    #[serde(default)]
+    pub inputs_hashed: bool,
 }
 
 /// A buffer of a launch.
@@ -191,6 +194,10 @@ pub fn build(
 ) -> Result<Launch, KernelError> {
     let names = numbers(&parameters);
     let problem = |message: String| KernelError::Description { file: file.to_owned(), message };
+    let problem_at = |key: &str| {
+        let file = kernel.description.lines.place(file, key);
+        move |message: String| KernelError::Description { file, message }
+    };
     let present = kernel.description.at(&parameters).map_err(problem)?;
     let description = &multisplit::expand(&present, &parameters).map_err(problem)?;
     if description.dispatches.is_empty() {
@@ -201,22 +208,30 @@ pub fn build(
     let buffers: Vec<Buffer> = description
         .buffers
         .iter()
-        .map(|buffer| builder.buffer(&with_type(buffer, &parameters)?))
-        .collect::<Result<_, _>>()
-        .map_err(problem)?;
+        .map(|buffer| {
+            let built = with_type(buffer, &parameters).and_then(|typed| builder.buffer(&typed));
+            built.map_err(|message| {
+                // The part that is to blame, where one is named.
+                let named = |key: &&str| message.contains(&format!("`{key}`"));
+                let part = ["fill", "scalars", "elements"].into_iter().find(named);
+                problem_at(&format!("buffers.{}.{}", buffer.name, part.unwrap_or("")))(message)
+            })
+        })
+        .collect::<Result<_, _>>()?;
     let immediates = description
         .immediates
         .as_ref()
         .map_or(Ok(Vec::new()), |given| builder.immediates(given, seed));
-    let immediates = immediates.map_err(problem)?;
-    let overrides = overrides(&description.overrides, &parameters).map_err(problem)?;
+    let immediates = immediates.map_err(problem_at("immediates"))?;
+    let overrides =
+        overrides(&description.overrides, &parameters).map_err(problem_at("overrides"))?;
     let source = replacements::apply(&kernel.source, &description.replacements, &parameters);
-    let source = source.map_err(problem)?;
+    let source = source.map_err(problem_at("replacements"))?;
     let bytes = description.bytes.as_ref().and_then(|bytes| bytes.choose(&parameters));
     let bytes = bytes.map(|formula| formula::evaluate_count(formula, &names)).transpose();
     let bytes = bytes.map_err(|message| problem(format!("`bytes`: {message}")))?;
     let dispatches = dispatches::build_all(kernel.language, description, &parameters, &names)
-        .map_err(problem)?;
+        .map_err(problem_at("dispatches"))?;
     let expected = expected_blocks(&description.blocks, &parameters);
     let shown = shown_names(&description.buffers, &buffers).map_err(problem)?;
     Ok(Launch {
@@ -238,6 +253,7 @@ pub fn build(
         expected,
         exempt_from_agreement: description.exempt_from_agreement.clone(),
         for_widths: false,
+        inputs_hashed: false,
     })
 }
 
@@ -320,7 +336,8 @@ impl BufferBuilder<'_> {
                     "buffer `{name}` has `scalars`, so it takes no elements or fill"
                 ));
             }
-            let bytes = self.scalars(&buffer.scalars)?;
+            let bytes = self.scalars(&buffer.scalars);
+            let bytes = bytes.map_err(|why| format!("buffer `{name}`: `scalars`: {why}"))?;
             // Uniform structs are rounded up to 16 bytes by WGSL's layout rules.
             let size = (bytes.len() as u64).next_multiple_of(16);
             let fill = Fill::Words(words(&bytes));
@@ -332,7 +349,14 @@ impl BufferBuilder<'_> {
                 "buffer `{name}` would take {size} bytes; at most {BUFFER_BYTES_MAX}"
             ));
         }
-        let fill = self.fill(buffer, &buffer.fill)?;
+        let fill = self.fill(buffer, &buffer.fill).and_then(|fill| {
+            check_fill(&fill, size)?;
+            Ok(fill)
+        });
+        let fill = fill.map_err(|why| match why.starts_with("buffer `") {
+            true => why,
+            false => format!("buffer `{name}`: `fill`: {why}"),
+        })?;
         let scalar = buffer.scalar.or_else(|| self.scalar(name)).unwrap_or(ScalarType::U32);
         // A binding may not be empty: n = 0 still binds a vector of four, which nothing reads.
         let size = if size == 0 { EMPTY_BYTES } else { size.next_multiple_of(4) };
@@ -500,7 +524,9 @@ impl BufferBuilder<'_> {
         let mut bytes = Vec::new();
         for scalar in scalars {
             let (kind, formula) = scalar.parts();
-            let bits = scalars::encode(kind, formula::evaluate(formula, self.names)?);
+            let value = formula::evaluate(formula, self.names)?;
+            scalars::check(kind, value)?;
+            let bits = scalars::encode(kind, value);
             let length = usize::try_from(kind.bytes()).unwrap_or(8);
             bytes.resize(bytes.len().next_multiple_of(length), 0);
             bytes.extend_from_slice(&bits.to_le_bytes()[..length]);
@@ -511,7 +537,9 @@ impl BufferBuilder<'_> {
 
     fn immediates(&self, given: &ImmediatesDescription, seed: u64) -> Result<Vec<u8>, String> {
         match given {
-            ImmediatesDescription::Scalars(scalars) => self.scalars(scalars),
+            ImmediatesDescription::Scalars(scalars) => {
+                self.scalars(scalars).map_err(|why| format!("`immediates`: {why}"))
+            }
             ImmediatesDescription::Word(_) => {
                 let shape = self.surroundings.immediates.clone().ok_or_else(|| {
                     "`immediates` is \"default\", but the shader has no `var<immediate>`; leave it \
@@ -523,6 +551,26 @@ impl BufferBuilder<'_> {
                 Ok(generate::contents(&fill, seed, "immediates", size))
             }
         }
+    }
+}
+
+/// Refuses values that a buffer of `size` bytes does not hold.
+fn check_fill(fill: &Fill, size: u64) -> Result<(), String> {
+    match fill {
+        Fill::Uniform { scalar, low, high } => scalars::check_range(*scalar, *low, *high),
+        Fill::Skewed { scalar, low, high, exponent, .. } => {
+            if *exponent < 0.0 {
+                return Err(format!("`exponent` is {exponent}, and must be 0 or more"));
+            }
+            scalars::check_range(*scalar, *low, *high)
+        }
+        Fill::Series { scalar, first, step } => {
+            #[expect(clippy::cast_precision_loss, reason = "indices lie far below 2^53")]
+            let last = (size / scalar.bytes()).saturating_sub(1) as f64;
+            let ends = [*first, first + step * last];
+            scalars::check_range(*scalar, ends[0].min(ends[1]), ends[0].max(ends[1]))
+        }
+        Fill::Zero | Fill::Words(_) | Fill::Bytes(_) | Fill::Default { .. } => Ok(()),
     }
 }
 

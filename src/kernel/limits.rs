@@ -15,6 +15,15 @@ pub(super) const EMPTY_BYTES: u64 = 16;
 /// The most elements of a buffer that a record shows.
 pub const SHOWN_ELEMENTS_MAX: u64 = 16_384;
 
+/// The most dispatches of a launch, repetitions included.
+pub(super) const DISPATCHES_MAX: usize = 4096;
+
+/// The most parameters of a description.
+pub(super) const PARAMETERS_MAX: usize = 1024;
+
+/// The most bytes of a formula.
+pub(super) const FORMULA_BYTES_MAX: usize = 4096;
+
 /// The most repetitions of a described dispatch.
 pub(super) const REPETITIONS_MAX: u64 = 1024;
 

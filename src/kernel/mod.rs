@@ -27,6 +27,7 @@ pub mod formula;
 pub mod generate;
 pub mod launch;
 pub mod limits;
+mod lines;
 mod multisplit;
 pub mod names;
 mod note;

@@ -12,6 +12,9 @@ use crate::record::Value;
 /// The key of what takes a text's place at values that a table does not name.
 const OTHERS: &str = "others";
 
+/// The most bytes of a shader: replacements that hold what they replace double it, each time.
+const SOURCE_BYTES_MAX: usize = 16 << 20;
+
 /// Applies replacements, in order.
 ///
 /// # Errors
@@ -38,9 +41,22 @@ pub(super) fn apply(
             return Err(format!("what replaces `{text}` must have at most as many lines"));
         }
         new.push_str(&"\n".repeat(lines - lines_new));
+        let bytes = text_bytes(&result, text, &new);
+        if bytes > SOURCE_BYTES_MAX {
+            return Err(format!(
+                "with `{text}` replaced the shader has {bytes} bytes; at most {SOURCE_BYTES_MAX}"
+            ));
+        }
         result = result.replace(text, &new);
     }
     Ok(result)
+}
+
+/// The bytes that a source has once a text in it is replaced.
+fn text_bytes(source: &str, text: &str, new: &str) -> usize {
+    let places = source.matches(text).count();
+    let without = source.len().saturating_sub(places.saturating_mul(text.len()));
+    without.saturating_add(places.saturating_mul(new.len()))
 }
 
 /// What takes a text's place with these parameters.

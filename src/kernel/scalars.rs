@@ -44,6 +44,64 @@ pub fn encode(scalar: ScalarType, value: f64) -> u64 {
     }
 }
 
+/// The numbers that a type holds, from the first to the second; whole ones where it is no float.
+#[expect(clippy::cast_precision_loss, reason = "2^63 and 2^64 are meant, to the bit that f64 has")]
+pub(super) fn range(scalar: ScalarType) -> [f64; 2] {
+    match scalar {
+        ScalarType::F16 => [-65_504.0, 65_504.0],
+        ScalarType::F32 => [f64::from(f32::MIN), f64::from(f32::MAX)],
+        ScalarType::F64 => [f64::MIN, f64::MAX],
+        ScalarType::U16 => [0.0, f64::from(u16::MAX)],
+        ScalarType::I16 => [f64::from(i16::MIN), f64::from(i16::MAX)],
+        ScalarType::U32 => [0.0, f64::from(u32::MAX)],
+        ScalarType::I32 => [f64::from(i32::MIN), f64::from(i32::MAX)],
+        ScalarType::U64 => [0.0, u64::MAX as f64],
+        ScalarType::I64 => [i64::MIN as f64, i64::MAX as f64],
+    }
+}
+
+/// Refuses a value that a type does not hold.
+///
+/// # Errors
+///
+/// A clause that says what the type holds.
+pub(super) fn check(scalar: ScalarType, value: f64) -> Result<(), String> {
+    let [low, high] = range(scalar);
+    if (low..=high).contains(&value) && (scalar.is_float() || value.fract() == 0.0) {
+        return Ok(());
+    }
+    let numbers = if scalar.is_float() { "numbers" } else { "whole numbers" };
+    Err(format!(
+        "{value} is no {scalar}, which holds {numbers} from {} to {}",
+        shown(low),
+        shown(high)
+    ))
+}
+
+/// Refuses the ends of a range that a type does not hold or that are the wrong way round; `high` is
+/// left out by whole numbers.
+///
+/// # Errors
+///
+/// As [`check`].
+pub(super) fn check_range(scalar: ScalarType, low: f64, high: f64) -> Result<(), String> {
+    if low > high {
+        return Err(format!("the range from {low} to {high} is empty: give the lower end first"));
+    }
+    let beyond = if scalar.is_float() { 0.0 } else { 1.0 };
+    let [least, most] = range(scalar);
+    if low < least || high > most + beyond {
+        let ends = format!("from {} to {}", shown(least), shown(most + beyond));
+        return Err(format!("the range from {low} to {high} is not within {scalar}'s, {ends}"));
+    }
+    Ok(())
+}
+
+/// A limit in digits, where these are few.
+fn shown(limit: f64) -> String {
+    if limit.abs() < 1e15 { limit.to_string() } else { format!("{limit:e}") }
+}
+
 /// The value of an element's bytes, as many as the type has; 64-bit integers lose their last bits.
 #[expect(clippy::cast_precision_loss, reason = "differences of that size are not looked at")]
 pub fn decode(scalar: ScalarType, element: &[u8]) -> f64 {

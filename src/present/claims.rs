@@ -69,7 +69,7 @@ pub fn claims_counted(judged: &[Judged]) -> String {
         .iter()
         .map(|name| (name, count(name)))
         .filter(|(_, count)| *count > 0)
-        .map(|(name, count)| format!("{count} {name}"))
+        .map(|(name, count)| format!("{name} {count}"))
         .collect();
     let claims = super::count_text(judged.len() as u128, "claim");
     format!("{claims}: {}.", parts.join(", "))

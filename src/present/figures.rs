@@ -112,30 +112,37 @@ fn number_equal_names(mut figures: Vec<Figure>) -> Vec<Figure> {
     figures
 }
 
-/// Lanes and times over the baseline's, a sheet after the other.
+/// Lanes and times over the baseline's, a family after the other: first the lanes of each of its forms, then
+/// their times, so that forms stand side by side.
 fn bars(run: &Run, found: &mut Vec<Figure>) {
     let summary = analyze::summary(run);
-    for part in summary.parts().iter().flat_map(SummaryPart::sheets) {
-        let words = [Some(part.family.as_str()), part.form.as_deref()].into_iter().flatten();
-        let words =
-            words.chain(part.words.iter().map(String::as_str)).collect::<Vec<_>>().join("-");
-        let rows = || part.devices.iter().flat_map(|device| &device.rows);
-        if rows().any(|row| row.active_lanes_mean.is_some()) {
-            found.push(name_figure(
-                [Some("lanes"), Some(words.as_str())],
-                Drawing::Lanes(part.clone()),
-            ));
+    let parts: Vec<SummaryPart> = summary.parts().iter().flat_map(SummaryPart::sheets).collect();
+    for of_family in parts.chunk_by(|one, next| one.family == next.family) {
+        for part in of_family {
+            let rows = || part.devices.iter().flat_map(|device| &device.rows);
+            if rows().any(|row| row.active_lanes_mean.is_some()) {
+                let words = part_words(part);
+                let words = [Some("lanes"), Some(words.as_str())];
+                found.push(name_figure(words, Drawing::Lanes(part.clone())));
+            }
         }
-        let compared = |row: &SummaryRow| {
-            matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_))
-        };
-        if rows().any(compared) {
-            found.push(name_figure(
-                [Some("time"), Some(words.as_str())],
-                Drawing::Ratios(part.clone()),
-            ));
+        for part in of_family {
+            let compared = |row: &SummaryRow| {
+                matches!(row.time_ratio, TimeRatio::Measured(_) | TimeRatio::Withheld(_))
+            };
+            if part.devices.iter().flat_map(|device| &device.rows).any(compared) {
+                let words = part_words(part);
+                let words = [Some("time"), Some(words.as_str())];
+                found.push(name_figure(words, Drawing::Ratios(part.clone())));
+            }
         }
     }
+}
+
+/// The words of a part in the names of its figures: family, form and what else tells it from others.
+fn part_words(part: &SummaryPart) -> String {
+    let words = [Some(part.family.as_str()), part.form.as_deref()].into_iter().flatten();
+    words.chain(part.words.iter().map(String::as_str)).collect::<Vec<_>>().join("-")
 }
 
 /// Lanes at several widths, a family and form each.

@@ -1,9 +1,11 @@
-//! Text made to fit a terminal: tabs, wide characters, control characters, cutting and folding.
+//! Text made to fit a terminal: tabs, wide characters, cutting and folding.
 //!
 //! Input: a text, and the terminal's columns where it is one. Output: a text. It knows no table and no
 //! profile.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::units::visible::visible;
 
 /// The least room that a source line is given, in columns.
 const SOURCE_MIN: usize = 4;
@@ -24,22 +26,12 @@ pub fn tabs(code: &str) -> String {
     let mut text = String::new();
     for part in code.split_inclusive('\t') {
         let (part, ends) = part.strip_suffix('\t').map_or((part, false), |part| (part, true));
-        text += &clean(part);
+        text += &visible(part);
         if ends {
             text += &" ".repeat(TAB - width_of(&text) % TAB);
         }
     }
     text
-}
-
-/// Without what would steer the terminal.
-pub fn clean(text: &str) -> String {
-    let steers = |c: char| {
-        // Marks of writing direction turn what follows around; so can a source show what it is not.
-        c.is_control() && c != '\n'
-            || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
-    };
-    text.chars().map(|c| if steers(c) { '\u{fffd}' } else { c }).collect()
 }
 
 /// Cuts what does not fit after `used` columns, on a terminal only.
@@ -151,10 +143,5 @@ mod tests {
             fold_parts(&parts, "; ", "", Some(16)),
             "time 55.9 ms;\nratio 2.00×;\na part of many\nwords"
         );
-    }
-
-    #[test]
-    fn what_steers_a_terminal_is_replaced() {
-        assert_eq!(clean("a\u{1b}[2J\u{202e}b"), "a\u{fffd}[2J\u{fffd}b");
     }
 }

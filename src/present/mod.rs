@@ -5,11 +5,13 @@
 //! terminal, as Markdown and as CSV, and `report` as HTML; and [`Figure`]s, which `chart` draws. No
 //! figure is worked out here, and nothing is printed or written to disk.
 
+mod before_after;
 mod cell;
 mod claims;
 mod condense;
 mod figures;
 pub mod fit;
+mod flame;
 mod layout;
 mod table;
 mod tables;
@@ -17,11 +19,13 @@ mod tables;
 mod tests;
 mod width_costs;
 
+pub use before_after::{device_text, launch_comparison};
 pub use cell::{Cell, NONE, count_text, percent, workgroups};
 pub use claims::{
     claims_counted, claims_markdown, claims_plain, claims_screen, claims_table, verdict_text,
 };
 pub use figures::{Drawing, Figure, figures};
+pub use flame::{FlameBox, flame_boxes, speedscope, totals};
 pub use table::{Align, Column, Table, terminal_columns, to_csv};
 pub use tables::{
     Section, comparison, crossovers, devices, memory_table, model, peers, profile_table,

@@ -36,12 +36,14 @@ pub enum Section {
 /// Every table of a run, in the order in which they are shown.
 pub fn tables(run: &Run) -> Vec<(Section, Table)> {
     let mut found = vec![(Section::Devices, devices(&run.devices))];
+    for device in analyze::summary(run).devices.iter().filter(|device| !device.rows.is_empty()) {
+        for family in by_family(device) {
+            found.push((Section::Summary, summary(&family, ROWS_MAX)));
+        }
+    }
     let costs = analyze::width_costs(run);
     let of_widths = [kernel_costs(&costs), width_costs(&costs), machine_models(&costs)];
     found.extend(of_widths.into_iter().flatten().map(|table| (Section::Widths, table)));
-    for device in analyze::summary(run).devices.iter().filter(|device| !device.rows.is_empty()) {
-        found.push((Section::Summary, summary(device, ROWS_MAX)));
-    }
     for table in analyze::side_by_side(run) {
         found.push((Section::Instruments, side_by_side(&table)));
     }
@@ -58,6 +60,21 @@ pub fn tables(run: &Run) -> Vec<(Section, Table)> {
         found.push((Section::Crossovers, crossovers(table)));
     }
     found
+}
+
+/// The rows of a device by family, since families share few parameters; those that have a baseline first.
+fn by_family(device: &DeviceSummary) -> Vec<DeviceSummary> {
+    let mut families: Vec<DeviceSummary> = Vec::new();
+    for row in &device.rows {
+        let family = analyze::family(&row.kernel);
+        let known = families.iter_mut().find(|one| analyze::family(&one.rows[0].kernel) == family);
+        match known {
+            Some(one) => one.rows.push(row.clone()),
+            None => families.push(DeviceSummary { rows: vec![row.clone()], ..device.clone() }),
+        }
+    }
+    families.sort_by_key(|one| one.rows.iter().all(|row| row.baseline.is_none()));
+    families
 }
 
 /// The devices, a row each.

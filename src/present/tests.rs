@@ -19,7 +19,7 @@ fn screen(columns: Option<usize>) -> String {
 /// What `compare` shows of a run and the same run.
 fn compared(columns: Option<usize>) -> String {
     let run = fixtures::run();
-    comparison(&analyze::compare(&run, &run)).to_screen(columns)
+    comparison(&analyze::compare(&run, &run, false)).to_screen(columns)
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn a_comparison_on_every_terminal() {
 fn no_line_is_wider_than_its_terminal() {
     let run = fixtures::run();
     let mut all: Vec<Table> = tables(&run).into_iter().map(|(_, table)| table).collect();
-    all.push(comparison(&analyze::compare(&run, &run)));
+    all.push(comparison(&analyze::compare(&run, &run, false)));
     for columns in (40..=200).step_by(7) {
         for table in &all {
             for line in table.clone().to_screen(Some(columns)).lines() {

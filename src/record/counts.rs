@@ -110,9 +110,14 @@ pub struct BlockCode {
 pub struct Flow {
     /// The function that the block lies in.
     pub function: String,
-    /// The constructs around the block in its function, outermost first; empty in the outermost body.
+    /// The constructs around the block in its function, outermost first, up to 256; empty in the
+    /// outermost body. A file leaves out those at the front that the block before has too.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Enclosure>,
+    /// In a file, how many entries of `path` are left out, since they are those at the front of the
+    /// path of the block before in its table; 0 where absent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub path_shared: usize,
     /// The construct that ends right before the block in the same body: its lanes that did not
     /// leave come together here.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -126,6 +131,12 @@ pub struct Flow {
     /// The functions that it calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<String>,
+}
+
+/// Whether a count is zero.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A construct around a block, and the part of it that the block lies in.

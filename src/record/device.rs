@@ -124,7 +124,8 @@ pub struct Device {
     pub copy_bytes_per_s: Option<f64>,
     /// Whether `fma()` rounds once.
     pub fma_fused: Option<bool>,
-    /// After how many iterations the device leaves a loop by itself; `null`: not seen to do so.
+    /// After how many iterations the device leaves a loop by itself, other loops' before it in the same
+    /// subgroup included; `null`: not seen to do so.
     pub loop_limit: Option<u64>,
     /// Whether the uniform buffers of every shader are bound as read-only storage on it, since its
     /// driver would fold their values into the shader and compile it anew at each dispatch

@@ -174,14 +174,14 @@ tags! {
     LoopCutOff "loop_cut_off"
     "More lanes came out of the loop on that line than took a way out of it. Either the driver left it \
      by itself after some number of turns (doctor shows the number), so that outputs, counts and times \
-     are of a shorter loop: lavapipe does so after 65,535 turns. Or its compiler left out what stands \
+     are of a shorter loop: lavapipe does so after 65,535 turns of all loops of a subgroup together. Or its compiler left out what stands \
      on the last way out: lavapipe's takes the length of an array or vector that the loop indexes for \
      the most turns that it can have, and what a lane does after as many turns, before it leaves, is \
      not done."
 
     LoopMayBeCutOff "loop_may_be_cut_off"
-    "The loop on that line ran as often as the device lets a loop iterate before it leaves it by \
-     itself (doctor shows the number), and its counts do not tell whether any lane was cut off: \
+    "The loops of the dispatch together ran as often as the device lets loops iterate before it leaves \
+     them by itself (doctor shows the number), and the counts of the loop on that line do not tell whether any lane was cut off: \
      outputs, counts and times may be of a shorter loop. A launch with fewer iterations, or a \
      simulator, tells."
 

@@ -230,6 +230,10 @@ pub struct Measurement<D = Dispatch> {
     pub output: Output,
     /// SHA-256 of the shader's text, a key of [`Run::sources`].
     pub source_sha256: String,
+    /// SHA-256 of each buffer's first content in hexadecimal, by the buffer's name; of `profile`, absent
+    /// elsewhere.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub inputs_sha256: BTreeMap<String, String>,
     /// How executions were obtained; `null` where nothing was counted.
     #[serde(alias = "issues_method")]
     pub method: Option<Method>,
@@ -275,6 +279,15 @@ pub struct Measurement<D = Dispatch> {
     pub made_up: Vec<MadeUp>,
     /// Times, where the device was timed.
     pub time: Option<Time>,
+    /// Times of the same launch without run-time checks, sampled in the same rounds as
+    /// [`Measurement::time`]: what the checks cost. Only where the timed module has them, and the
+    /// simulator, which ran the same launch, saw no access out of bounds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_unchecked: Option<Time>,
+    /// Times of the modules that count: what counting costs, and never a kernel's time. Of `profile`,
+    /// where the device was timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_counting: Option<Time>,
     /// Bytes that one launch must read and write however it is done, as the kernel says: its time
     /// makes a rate of them, which compares with [`Device::copy_bytes_per_s`]. Absent where the
     /// kernel does not say.
@@ -327,6 +340,7 @@ impl<D> Measurement<D> {
             runtime_checks: self.runtime_checks,
             output: self.output,
             source_sha256: self.source_sha256,
+            inputs_sha256: self.inputs_sha256,
             method: self.method,
             trust: self.trust,
             answer_ns: self.answer_ns,
@@ -340,6 +354,8 @@ impl<D> Measurement<D> {
             memory: self.memory,
             made_up: self.made_up,
             time: self.time,
+            time_unchecked: self.time_unchecked,
+            time_counting: self.time_counting,
             bytes_moved_min: self.bytes_moved_min,
             outputs_shown: self.outputs_shown,
             counters: self.counters,

@@ -41,6 +41,8 @@ pub struct Limit {
 pub enum LimitOf {
     /// Operations that one subgroup may execute on the simulator.
     Steps,
+    /// Operations of all subgroups of a launch together, on simulators.
+    Operations,
     /// Bytes of a launch's buffers on the simulator, all together.
     MemoryBytes,
     /// Seconds in which nothing is heard of a launch.

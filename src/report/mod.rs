@@ -5,6 +5,7 @@
 //! number is text; bars and colours only repeat it. Nothing is computed here: `analyze` makes the
 //! tables, `chart` the figures, the template their places.
 
+mod comparison;
 mod context;
 mod counters;
 mod error;
@@ -16,18 +17,27 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+pub use comparison::comparison_html;
 pub use error::ReportError;
 pub use profile::profile_html;
 
-use minijinja::{Environment, UndefinedBehavior, syntax::SyntaxConfig, value::Serde};
+use std::borrow::Cow;
+
+use minijinja::{
+    Environment, UndefinedBehavior, Value, escape_formatter, syntax::SyntaxConfig, value::Serde,
+};
 
 use crate::{
     analyze::merge,
     record::{PeerRow, Run},
+    units::visible::visible,
 };
 
 /// The template's name; its ending turns HTML escaping on.
 const TEMPLATE: &str = "report.html";
+
+/// The style sheet of the pages of shaders, which their templates include.
+const STYLE: &str = "style.css";
 
 /// Makes the page for one or more runs; several are shown side by side, as [`merge`] joins them. Rows
 /// of peers get a table of their own.
@@ -43,10 +53,18 @@ pub fn html(runs: &[Run], peers: &[PeerRow]) -> Result<String, ReportError> {
     Ok(environment.get_template(TEMPLATE)?.render(Serde(context))?)
 }
 
-/// An environment in which what is missing is a fault, and blocks leave no lines of their own.
+/// An environment in which what is missing is a fault, no value holds hidden characters, and blocks
+/// leave no lines of their own.
 fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_formatter(|out, state, value| match value.as_str().map(visible) {
+        Some(Cow::Owned(shown)) if !value.is_safe() => {
+            escape_formatter(out, state, &Value::from(shown))
+        }
+        _ => escape_formatter(out, state, value),
+    });
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.add_template(STYLE, include_str!("style.css"))?;
     Ok(environment)
 }

@@ -19,11 +19,12 @@ use super::{
     context::{self, RunText},
     environment, format,
     highlight::{TextPart, highlight},
+    table::TableText,
 };
 use crate::{
     analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule},
     chart,
-    present::{self, Drawing, count_text},
+    present::{self, Drawing, FlameBox, count_text},
     record::{Device, Flag, Method, Output, Run, Status},
     units::{Ratio, Width},
 };
@@ -71,6 +72,12 @@ struct Page {
     advised: Vec<String>,
     /// Lanes along time, as SVG; empty where no simulator counted.
     trace: String,
+    /// Totals by dispatch and function of the first device that counted.
+    totals: Vec<TableText>,
+    /// Its flame chart; empty where the record does not know functions.
+    flame: Vec<FlameBox>,
+    /// Rows of the flame chart.
+    flame_rows: usize,
     worst: Vec<WorstText>,
     worst_of: String,
     lines: Vec<LineText>,
@@ -117,6 +124,8 @@ struct DeviceCard {
     checks: String,
     output: String,
     launches: Vec<String>,
+    /// Its time, and what that can come from, a sentence each.
+    time: Vec<String>,
     flags: Vec<String>,
     /// Of how many schedules the figures are.
     schedules: Option<String>,
@@ -210,6 +219,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         .copied()
         .filter(|device| advice.iter().any(|one| one.device == device.column.device))
         .collect();
+    let flame = first.map(present::flame_boxes).unwrap_or_default();
     let shown = |id: &str| profile.devices.iter().any(|device| device.column.device == id);
     Page {
         title: analyze::short_name(&profile.kernel).to_owned(),
@@ -239,6 +249,14 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
             // Within a page an SVG needs no name space, and the page names no address.
             .map(|svg| svg.replace(" xmlns=\"http://www.w3.org/2000/svg\"", ""))
             .unwrap_or_default(),
+        totals: first
+            .map(present::totals)
+            .unwrap_or_default()
+            .into_iter()
+            .map(Into::into)
+            .collect(),
+        flame_rows: flame.iter().map(|one| one.depth + 1).max().unwrap_or(0),
+        flame,
         worst: first.map(|device| worst(profile, device)).unwrap_or_default(),
         worst_of: first.map(|device| device.column.label.clone()).unwrap_or_default(),
         lines: lines(profile, &counted),
@@ -277,6 +295,7 @@ fn card(device: &DeviceProfile) -> DeviceCard {
         }
         .to_owned(),
         launches: device.dispatches.iter().map(launch).collect(),
+        time: device.time.as_ref().map(analyze::ProfileTime::sentences).unwrap_or_default(),
         flags: device.flags.iter().map(Flag::to_string).collect(),
         schedules: device.schedule_note(),
         failed: device.status == Status::Failed,
@@ -355,10 +374,13 @@ fn wasted_share(line: &LineProfile, device: &DeviceProfile) -> Option<f64> {
     (!device.lines.is_empty()).then_some(share)
 }
 
+/// What the line wastes that wastes most, as [`wasted_share`].
+fn most_wasted(device: &DeviceProfile) -> f64 {
+    device.lines.iter().filter_map(|line| wasted_share(line, device)).fold(0.0, f64::max)
+}
+
 /// A tint up to [`TINT_MAX`], in proportion to what the line that wastes most wastes.
-fn tint(line: &LineProfile, device: &DeviceProfile) -> String {
-    let worst = device.lines.iter().filter_map(|line| wasted_share(line, device));
-    let worst = worst.fold(0.0, f64::max);
+fn tint(line: &LineProfile, device: &DeviceProfile, worst: f64) -> String {
     let part = wasted_share(line, device).filter(|_| worst > 0.0).map_or(0.0, |own| own / worst);
     format!("{:.1}", part * TINT_MAX)
 }
@@ -371,6 +393,7 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
             here.map(|line| (line.line, line)).collect()
         })
         .collect();
+    let worst: Vec<f64> = devices.iter().map(|device| most_wasted(device)).collect();
     let mut codes = machine::by_line(profile);
     let source = profile.text.as_deref().unwrap_or_default();
     (1u32..)
@@ -379,7 +402,10 @@ fn lines(profile: &Profile, devices: &[&DeviceProfile]) -> Vec<LineText> {
             let cells: Vec<Option<CellText>> = by_line
                 .iter()
                 .zip(devices)
-                .map(|(lines, device)| lines.get(&number).map(|line| cell(line, device)))
+                .zip(&worst)
+                .map(|((lines, device), worst)| {
+                    lines.get(&number).map(|line| cell(line, device, *worst))
+                })
                 .collect();
             let machine = codes.remove(&number).unwrap_or_default();
             LineText { number, parts, counted: cells.iter().any(Option::is_some), cells, machine }
@@ -402,12 +428,12 @@ fn bar(ratio: Ratio) -> String {
     format!("{:.1}", ratio.0.clamp(0.0, 1.0) * 100.0)
 }
 
-fn cell(line: &LineProfile, device: &DeviceProfile) -> CellText {
+fn cell(line: &LineProfile, device: &DeviceProfile, worst: f64) -> CellText {
     CellText {
         lanes: lanes(line, device.column.width),
         bar: line.efficiency.map_or("0".to_owned(), bar),
         share: format::percent(line.share),
-        tint: tint(line, device),
+        tint: tint(line, device, worst),
         detail: format!(
             "{}, {} ({} of all), {}",
             count_text(line.operations.into(), "operation"),

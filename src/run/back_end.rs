@@ -3,6 +3,8 @@
 //! Input: nothing. Output: the types of a row of [`backends`](super::backends), which the back ends
 //! fill in. Nothing is asked or opened here.
 
+use std::path::PathBuf;
+
 use serde::{Deserialize, Serialize};
 
 use super::simulator;
@@ -37,6 +39,9 @@ pub struct BackEnd {
 /// The variables for the child that opens a place, by their names; else a sentence.
 pub type Environment = fn(&str) -> Result<Vec<(String, String)>, String>;
 
+/// Lists what there is, and says in between that it goes on.
+pub type List = fn(&mut dyn FnMut()) -> Listing;
+
 /// Opens the device at a place.
 pub type Open = fn(&str, &OpenOptions) -> Result<Box<dyn Runner>, RunError>;
 
@@ -46,7 +51,9 @@ pub enum Places {
     /// A number, or a part of a name, of what a driver lists.
     Listed {
         /// Lists what there is.
-        list: fn() -> Listing,
+        list: List,
+        /// How its drivers are asked one by one, where that can be done.
+        drivers: Option<Drivers>,
         /// Whether its devices are used where none is named.
         by_default: bool,
     },
@@ -59,6 +66,24 @@ pub enum Places {
         /// Whether a place is of the form; where not, why, in a clause where there is more to say.
         check: fn(&str) -> Result<(), Option<String>>,
     },
+}
+
+/// How the drivers of a back end are asked one by one.
+#[derive(Debug)]
+pub struct Drivers {
+    /// Their files, in the order in which they are used.
+    pub files: fn() -> Vec<DriverFile>,
+    /// The variables with which a child asks these alone.
+    pub only: fn(&[&PathBuf]) -> Vec<(String, String)>,
+}
+
+/// The file by which a driver is found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DriverFile {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is wrong with it, a clause, so that its driver is not even loaded.
+    pub fault: Option<String>,
 }
 
 /// How a back end's hardware counters are read: in parts, each in a process of its own.
@@ -87,10 +112,13 @@ pub enum CountersPart {
 /// How to open a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenOptions {
-    /// Whether to measure rates, fusion and the loop limit of a device that has a driver.
+    /// Whether to measure rates and fusion of a device that has a driver.
     pub calibrate: bool,
     /// The most operations that a subgroup may execute, where it is the simulator that runs it.
     pub steps_max: u64,
+    /// The most operations that all subgroups of a launch may execute, where it is the simulator that
+    /// runs them.
+    pub operations_max: u64,
     /// Whether the simulator fails a launch for what it would only flag.
     pub strict: bool,
     /// The most bytes of buffers that the simulator takes.
@@ -103,6 +131,7 @@ impl OpenOptions {
         Self {
             calibrate,
             steps_max: simulator::STEPS_MAX,
+            operations_max: simulator::OPERATIONS_MAX,
             strict: false,
             memory_bytes_max: simulator::MEMORY_BYTES_MAX,
         }
@@ -121,6 +150,13 @@ pub struct Listing {
     pub path: Option<String>,
     /// Whether any kernel does, rather than those few that lanescope brings compiled.
     pub compiles: bool,
+    /// Which drivers are left out, since they bring down whoever asks them, and what they did: a sentence
+    /// each.
+    #[serde(default)]
+    pub faults: Vec<String>,
+    /// The variables that a child needs so that its devices are those that are listed.
+    #[serde(default)]
+    pub environment: Vec<(String, String)>,
 }
 
 impl Listing {

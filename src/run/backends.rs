@@ -8,7 +8,7 @@ use super::back_end::{BackEnd, HardwareCounters, Places};
 use super::cuda::{self, CudaRunner};
 use super::radv;
 use super::simulator::{self, SimulatorRunner};
-use super::wgpu::{GIVES as WGPU_GIVES, WgpuRunner, list as list_adapters};
+use super::wgpu::{DRIVERS, GIVES as WGPU_GIVES, WgpuRunner, list as list_adapters};
 use super::{RunError, RunErrorKind};
 use crate::kernel::KernelLanguage;
 use crate::units::Width;
@@ -20,7 +20,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         name: "wgpu",
         gives: WGPU_GIVES,
         languages: &[KernelLanguage::Wgsl],
-        places: Places::Listed { list: list_adapters, by_default: true },
+        places: Places::Listed { list: list_adapters, drivers: Some(DRIVERS), by_default: true },
         in_child: true,
         environment: |_| Ok(Vec::new()),
         hardware: None,
@@ -34,7 +34,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         name: "CUDA",
         gives: cuda::GIVES,
         languages: &[KernelLanguage::Wgsl, KernelLanguage::Cuda],
-        places: Places::Listed { list: cuda::list, by_default: false },
+        places: Places::Listed { list: |_| cuda::list(), drivers: None, by_default: false },
         in_child: true,
         environment: |_| Ok(Vec::new()),
         hardware: Some(HardwareCounters {
@@ -66,7 +66,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         open: |place, options| {
             let wrong = |why: Option<String>| no_device("sim", place, &why.unwrap_or_default());
             let runner = SimulatorRunner::new(width(place).map_err(wrong)?, options.steps_max);
-            let runner = runner.strict(options.strict);
+            let runner = runner.strict(options.strict).operations_max(options.operations_max);
             Ok(Box::new(runner.memory_bytes_max(options.memory_bytes_max)))
         },
     },

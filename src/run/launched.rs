@@ -16,7 +16,8 @@ pub fn sha256(text: &str) -> String {
     sha256_bytes(text.as_bytes())
 }
 
-fn sha256_bytes(bytes: &[u8]) -> String {
+/// SHA-256 of bytes in hexadecimal.
+pub fn sha256_bytes(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 

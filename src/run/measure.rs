@@ -5,16 +5,17 @@
 
 mod flow;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::launched::{programs, sha256};
+use super::launched::{programs, sha256, sha256_bytes};
 use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, trust};
-use crate::kernel::{KernelLanguage, Launch, Workgroups};
+use crate::kernel::{Buffer, KernelLanguage, Launch, Workgroups};
 use crate::program::Program;
 use crate::program::loops::{self, CutLoops, LoopCounts};
 use crate::record::{
     Block, BlockCode, Device, Dispatch, Flag, Measurement, Method, Output, RuntimeChecks,
-    SeedCounts, Seeds, Source, Status, Tag,
+    SeedCounts, Seeds, Source, Status, Tag, Time,
 };
 use crate::units::{Ratio, Width};
 
@@ -25,6 +26,10 @@ pub struct Results {
     pub counted: Option<Counted>,
     /// Timing's result, where the device was timed.
     pub timed: Option<Timed>,
+    /// The times without run-time checks, where they were asked for.
+    pub time_unchecked: Option<Time>,
+    /// The times of the modules that count, where they were asked for.
+    pub time_counting: Option<Time>,
     /// What hardware counters gave, where they were asked for and the device has any.
     pub collected: Option<Collected>,
     /// What other seeds gave, where they were asked for.
@@ -52,7 +57,8 @@ pub fn measurement(
     launch: &Launch,
     results: Results,
 ) -> Result<Measurement, RunError> {
-    let Results { counted, timed, collected, seeds, error } = results;
+    let Results { counted, timed, time_unchecked, time_counting, collected, seeds, error } =
+        results;
     let native = launch.language() == KernelLanguage::Cuda;
     let programs = if native { Vec::new() } else { programs(launch)? };
     let mut counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
@@ -101,6 +107,7 @@ pub fn measurement(
         },
         output,
         source_sha256: sha256(&launch.source),
+        inputs_sha256: inputs(launch),
         method: counted.as_ref().map(|counted| counted.method).filter(|_| has_counts),
         trust: trust::of_shader(device, &programs).filter(|_| !native),
         answer_ns: counted.as_ref().and_then(|counted| counted.answer_ns),
@@ -115,6 +122,8 @@ pub fn measurement(
         memory: None,
         made_up: Vec::new(),
         time: timed.and_then(|timed| timed.time),
+        time_unchecked,
+        time_counting,
         bytes_moved_min: launch.bytes,
         outputs_shown: counted.map(|counted| counted.outputs_shown).unwrap_or_default(),
         counters,
@@ -122,6 +131,13 @@ pub fn measurement(
         counters_from: from,
         flags,
     })
+}
+
+/// The hashes of what each buffer holds at first, by its name, where the launch says that they are wanted.
+fn inputs(launch: &Launch) -> BTreeMap<String, String> {
+    let hash = |buffer: &Buffer| (buffer.name.clone(), sha256_bytes(&launch.contents(buffer)));
+    let buffers = launch.buffers.iter().filter(|_| launch.inputs_hashed);
+    buffers.map(hash).collect()
 }
 
 /// Whether the outputs of what was timed, else of what was counted, were right, and where not.

@@ -8,9 +8,10 @@
 use std::time::{Duration, Instant};
 
 use super::measure::{Results, measurement, seed_counts, source};
-use super::{CountRequest, RunError, RunErrorKind, Runner, TimeOptions, caught};
+use super::{CountRequest, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions, caught};
+use crate::instrument;
 use crate::kernel::Launch;
-use crate::record::{Device, Measurement, Run, Seeds, Source};
+use crate::record::{Device, Measurement, Method, Run, Seeds, Source, Time};
 
 /// What to do with each launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -23,6 +24,11 @@ pub struct SessionOptions {
     pub samples_min: u32,
     /// The noise at which the stop rule is met, 1.0 being 100 %.
     pub noise_ratio_max: f64,
+    /// Whether to time a launch that is not trusted without run-time checks as well, side by side: only
+    /// for launches that are known to access nothing out of bounds.
+    pub time_unchecked: bool,
+    /// Whether to time the modules that count as well.
+    pub time_counting: bool,
     /// Whether to read hardware counters too, after timing.
     pub hardware_counters: bool,
 }
@@ -49,10 +55,14 @@ pub trait Listener {
     fn opening(&mut self, _device: &str) {}
     /// A device was opened.
     fn device(&mut self, device: &Device);
+    /// So many launches are going to be counted on a device, by its id.
+    fn planned(&mut self, _device: &str, _launches: usize) {}
     /// A device, by its id, cannot be used.
     fn unusable(&mut self, _device: &str, _error: &RunError) {}
     /// A launch is being counted or timed.
     fn progress(&mut self, device: &str, phase: Phase, launch: &Launch);
+    /// A launch is counted and timed, and hardware counters are still to be read, which takes longer.
+    fn answer(&mut self, _measurement: &Measurement) {}
     /// A measurement is finished; with it its source and that source's SHA-256.
     fn measurement(&mut self, measurement: &Measurement, source: (&str, &Source));
     /// Something that whoever watches should know, a sentence.
@@ -127,8 +137,16 @@ impl Listener for Recorder<'_> {
         self.run.devices.push(device.clone());
     }
 
+    fn planned(&mut self, device: &str, launches: usize) {
+        self.listener.planned(device, launches);
+    }
+
     fn progress(&mut self, device: &str, phase: Phase, launch: &Launch) {
         self.listener.progress(device, phase, launch);
+    }
+
+    fn answer(&mut self, measurement: &Measurement) {
+        self.listener.answer(measurement);
     }
 
     fn measurement(&mut self, measurement: &Measurement, (sha256, source): (&str, &Source)) {
@@ -143,6 +161,8 @@ impl Listener for Recorder<'_> {
 pub enum Phase {
     /// Counting, with counters in the shader.
     Counting,
+    /// Counting the same launch on data of another seed.
+    CountingSeeds,
     /// Timing, without.
     Timing,
     /// Reading hardware counters, in a process of their own.
@@ -177,6 +197,9 @@ fn run_device_seeded(
     let runner = open()?;
     listener.device(runner.device());
     let device = runner.device().clone();
+    if options.count.is_some() {
+        listener.planned(&device.id, groups.iter().map(Vec::len).sum());
+    }
     let mut session = Session { device, open, runner: Some(runner), listener, options, seeded };
     let counted: Vec<Vec<Results>> = groups
         .iter()
@@ -186,7 +209,7 @@ fn run_device_seeded(
     for (group, mut results) in groups.iter().zip(counted) {
         if let Some(budget) = options.timing {
             let share = group.len() as f64 / total.max(1) as f64;
-            session.time(group, &mut results, budget.mul_f64(share));
+            session.time_group(group, &mut results, budget.mul_f64(share));
         }
         for (launch, mut results) in group.iter().zip(results) {
             session.collect(launch, &mut results);
@@ -243,7 +266,7 @@ impl Session<'_, '_> {
         let parameters = launches.first()?.parameters.clone();
         let mut counts = Vec::new();
         for other in &launches {
-            self.listener.progress(&self.device.id, Phase::Counting, other);
+            self.listener.progress(&self.device.id, Phase::CountingSeeds, other);
             let counted = self.runner().and_then(|runner| {
                 caught("counting", &other.file, || runner.count_once(other, request))
             });
@@ -259,7 +282,69 @@ impl Session<'_, '_> {
         Some(Seeds { parameters, counts })
     }
 
-    /// Times the launches that could be counted; those that a neighbour's failure interrupted are
+    /// Times the launches that could be counted, and what checks and counting cost where that is asked
+    /// for. A failure of what is only asked for beside fails nothing else.
+    fn time_group(&mut self, launches: &[Launch], results: &mut Vec<Results>, budget: Duration) {
+        let plain = results.len();
+        let bare: Vec<usize> = (0..plain)
+            .filter(|index| self.options.time_unchecked && !launches[*index].trusted)
+            .filter(|index| results[*index].error.is_none())
+            .collect();
+        let unchecked = |index: &usize| Launch { trusted: true, ..launches[*index].clone() };
+        let all: Vec<Launch> = launches.iter().cloned().chain(bare.iter().map(unchecked)).collect();
+        results.extend(bare.iter().map(|_| Results::default()));
+        self.time(&all, results, budget);
+        let beside = results.split_off(plain);
+        for (index, beside) in bare.into_iter().zip(beside) {
+            results[index].time_unchecked = beside.timed.and_then(|timed| timed.time);
+        }
+        if self.options.time_counting {
+            for (launch, results) in launches.iter().zip(results) {
+                results.time_counting = self.time_counting(launch, results, budget / 4);
+            }
+        }
+    }
+
+    /// The times of the modules that count a launch; nothing where it was not counted and timed.
+    fn time_counting(
+        &mut self,
+        launch: &Launch,
+        results: &Results,
+        budget: Duration,
+    ) -> Option<Time> {
+        results.timed.as_ref()?.time.as_ref()?;
+        let counted = results.counted.as_ref()?;
+        let histogram = |dispatch: &CountedDispatch| {
+            dispatch.counts.iter().any(|count| count.histogram.is_some())
+        };
+        let method = match counted.method {
+            Method::Executed if counted.dispatches.iter().any(histogram) => {
+                instrument::Method::Histogram
+            }
+            Method::Executed => instrument::Method::Executed,
+            Method::Derived => instrument::Method::Derived,
+            Method::Estimated => instrument::Method::Estimated,
+        };
+        let options = TimeOptions {
+            budget,
+            samples_min: self.options.samples_min,
+            noise_ratio_max: self.options.noise_ratio_max,
+            counting: Some(method),
+        };
+        let runner = self.runner.as_mut()?;
+        let timed = runner.time(std::slice::from_ref(launch), &options, &mut |_| {}).pop()?;
+        match timed {
+            Ok(timed) => timed?.time,
+            Err(error) => {
+                if error.kind.ends_device() {
+                    self.runner = None;
+                }
+                None
+            }
+        }
+    }
+
+    /// Times launches; those that a neighbour's failure interrupted are
     /// timed again without it, so that each round of this loop settles at least one launch.
     fn time(&mut self, launches: &[Launch], results: &mut [Results], budget: Duration) {
         let mut left: Vec<usize> =
@@ -314,6 +399,11 @@ impl Session<'_, '_> {
     fn collect(&mut self, launch: &Launch, results: &mut Results) {
         if !self.options.hardware_counters || results.error.is_some() {
             return;
+        }
+        if self.device.gives().counters
+            && let Ok(answer) = measurement(&self.device, launch, results.clone())
+        {
+            self.listener.answer(&answer);
         }
         if let Some(runner) = self.runner.as_mut() {
             self.listener.progress(&self.device.id, Phase::Collecting, launch);

@@ -34,6 +34,10 @@ pub use look::{LOOKED_AT_MAX, WATCHED_OPERATIONS};
 /// Operations that one subgroup may execute where nothing else is asked for.
 pub const STEPS_MAX: u64 = 1 << 32;
 
+/// Operations that all subgroups of a launch may execute together where nothing else is asked for: on one
+/// core some minutes' work.
+pub const OPERATIONS_MAX: u64 = 1 << 35;
+
 /// Bytes of a launch's buffers, all together, where nothing else is asked for: 4 GiB. While a
 /// launch is prepared and checked, up to three times as much may be in use.
 pub const MEMORY_BYTES_MAX: u64 = 4 << 30;
@@ -83,6 +87,7 @@ impl SimulatorRunner {
             reconvergence: Reconvergence::Maximal,
             fma: Fma::Fused,
             steps_max,
+            operations_max: OPERATIONS_MAX,
             schedule: Schedule::InOrder,
             strict: false,
             threads: None,
@@ -104,6 +109,14 @@ impl SimulatorRunner {
     pub fn schedule(mut self, schedule: Schedule, threads: Option<usize>) -> Self {
         self.config.schedule = schedule;
         self.config.threads = threads;
+        self
+    }
+
+    /// Sets how many operations a launch's subgroups may execute in all, in place of
+    /// [`OPERATIONS_MAX`].
+    #[must_use]
+    pub fn operations_max(mut self, operations: u64) -> Self {
+        self.config.operations_max = operations;
         self
     }
 
@@ -161,7 +174,7 @@ impl SimulatorRunner {
                 u32::try_from(taken).unwrap_or(u32::MAX)
             });
             let mut tracer = Tracer::new(program, part);
-            let outcome = self.dispatch(launch, program, part, &mut buffers, &mut tracer)?;
+            let outcome = self.dispatch(launch, program, part, 0, &mut buffers, &mut tracer)?;
             let times = count(workgroups).div_ceil(count(part).max(1));
             steps = steps.saturating_add(outcome.steps.saturating_mul(times));
         }
@@ -283,6 +296,7 @@ impl SimulatorRunner {
         let programs = programs(launch)?;
         let mut buffers = buffers(launch);
         let mut dispatches = Vec::new();
+        let mut spent = 0_u64;
         let mut elapsed = Duration::ZERO;
         let mut flags = Vec::new();
         let mut trace: Option<(u64, Trace)> = None;
@@ -292,7 +306,9 @@ impl SimulatorRunner {
             #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
             let start = Instant::now();
             let mut tracer = Tracer::new(program, workgroups);
-            let outcome = self.dispatch(launch, program, workgroups, &mut buffers, &mut tracer)?;
+            let outcome =
+                self.dispatch(launch, program, workgroups, spent, &mut buffers, &mut tracer)?;
+            spent = spent.saturating_add(outcome.steps);
             elapsed += start.elapsed();
             // The dispatch that has most to do is the one that is looked at.
             if !dispatch.setup && trace.as_ref().is_none_or(|(steps, _)| outcome.steps > *steps) {
@@ -336,12 +352,13 @@ impl SimulatorRunner {
         })
     }
 
-    /// Runs one dispatch over the launch's buffers.
+    /// Runs one dispatch over the launch's buffers, of which others have executed so many operations.
     fn dispatch(
         &self,
         launch: &Launch,
         program: &Program,
         workgroups: [u32; 3],
+        spent: u64,
         buffers: &mut Buffers,
         observer: &mut impl ForkObserver,
     ) -> Result<Outcome, RunError> {
@@ -361,27 +378,35 @@ impl SimulatorRunner {
             memory.put(binding.group, binding.binding, taken);
         }
         let zero_workgroup_memory = launch.workgroup_memory_zeroed;
-        let config = Config { zero_workgroup_memory, ..self.config };
+        let operations_max = self.config.operations_max.saturating_sub(spent);
+        let config = Config { zero_workgroup_memory, operations_max, ..self.config };
         let outcome = compiled.run_observed(workgroups, &mut memory, &config, observer);
         for binding in bindings {
             if let Some(taken) = memory.take(binding.group, binding.binding) {
                 buffers.insert(binding.name, taken);
             }
         }
-        outcome.map_err(|trap| self.explain(&trap))
+        outcome.map_err(|trap| self.explain(trap))
     }
 
     /// What stopped a launch.
-    fn explain(&self, trap: &Trap) -> RunError {
-        let kind = match trap {
+    fn explain(&self, mut trap: Trap) -> RunError {
+        // The limit is the launch's, and not what earlier dispatches left of it.
+        if let Trap::Operations { operations, .. } = &mut trap {
+            *operations = self.config.operations_max;
+        }
+        let kind = match &trap {
             Trap::Refused(_) => RunErrorKind::Unsupported,
-            Trap::Steps { .. } => RunErrorKind::StepLimit,
+            Trap::Steps { .. } | Trap::Operations { .. } => RunErrorKind::StepLimit,
             Trap::Fault { .. } => RunErrorKind::Trap,
         };
         let error = RunError::new(kind, trap.to_string());
-        match kind {
-            RunErrorKind::StepLimit => error.with_limit(LimitOf::Steps, self.config.steps_max),
-            _ => error,
+        match trap {
+            Trap::Steps { steps, .. } => error.with_limit(LimitOf::Steps, steps),
+            Trap::Operations { operations, .. } => {
+                error.with_limit(LimitOf::Operations, operations)
+            }
+            Trap::Refused(_) | Trap::Fault { .. } => error,
         }
     }
 }

@@ -1,30 +1,32 @@
-//! The child process that owns a device, and the parent's end of the conversation.
+//! A device in a process of its own: what a driver does cannot reach the process that holds the results.
 //!
-//! Input, of the child: [`WorkerRequest`]s as JSON lines on standard input. Output: [`Reply`]s as JSON
-//! lines on standard output. The child ends when its input does. [`WorkerRunner`] is the parent's
-//! end, a [`Runner`]: it waits for each line up to a limit, and where the child hangs or dies it
-//! ends it and says so. Nothing that a driver does can reach the process that holds the results.
+//! Input: a device's id. Output: [`WorkerRunner`], a [`Runner`] whose device lives in a child; and lists of
+//! devices. The child is [`serve`], the conversation [`WorkerRequest`] and [`Reply`]. A child ends when its
+//! parent does, however it ended: its input ends then, and on Linux the system ends it besides.
+
+mod child;
+mod drivers;
+mod message;
+mod process;
 
 use std::collections::BTreeSet;
-use std::io::{self, BufRead, BufReader, Write};
-use std::path::PathBuf;
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
+pub use child::serve;
+pub use drivers::list;
+pub use message::{Reply, WorkerRequest};
+pub use process::WorkerOptions;
 
-use super::back_end::{BackEnd, CountersPart, HardwareCounters, Listing, OpenOptions, Places};
+use super::back_end::{CountersPart, OpenOptions};
 use super::backends;
 use super::self_test;
-use super::{
-    Collected, CountRequest, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed, caught,
-};
+use super::{Collected, CountRequest, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed};
 use crate::kernel::{Catalogue, Launch};
 use crate::program::Construct;
 use crate::record::{CountersFrom, Device, LimitOf};
+use child::hardware;
+use message::unexpected_reply_error;
+use process::Worker;
 
 /// How long nothing may be heard of a launch.
 pub const SILENCE_MAX: Duration = Duration::from_secs(120);
@@ -34,366 +36,6 @@ const OPENING_MAX: Duration = Duration::from_secs(90);
 
 /// How long reading a launch's hardware counters may take: it runs once for each of tens of passes.
 const COLLECTING_MAX: Duration = Duration::from_secs(180);
-
-/// Lines of the child's standard error that a failure quotes.
-const STDERR_LINES: usize = 6;
-
-/// What the parent asks for.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum WorkerRequest {
-    /// List what a back end has: answered with [`Reply::Listed`].
-    List {
-        /// The back end's prefix.
-        back_end: String,
-    },
-    /// Open a device: answered with [`Reply::Opened`] or [`Reply::Failed`].
-    Open {
-        /// Its id.
-        id: String,
-        /// How.
-        options: OpenOptions,
-    },
-    /// Count: answered with any number of [`Reply::Counting`], then [`Reply::Counted`] or
-    /// [`Reply::Failed`].
-    Count {
-        /// What to run.
-        launch: Box<Launch>,
-        /// How, and how often.
-        request: CountRequest,
-    },
-    /// Read hardware counters of a launch: answered with [`Reply::Collected`] or [`Reply::Failed`].
-    /// No device may have been opened in the child, and nothing else is asked of it.
-    Collect {
-        /// The device's id.
-        id: String,
-        /// What to run.
-        launch: Box<Launch>,
-        /// What to read.
-        part: CountersPart,
-    },
-    /// Say whether hardware counters can be read: answered with [`Reply::Counters`] or
-    /// [`Reply::Failed`]. As [`WorkerRequest::Collect`], in a child of its own.
-    Counters {
-        /// The device's id.
-        id: String,
-    },
-    /// Say what machine code the opened device runs for a launch: answered with [`Reply::Collected`] or
-    /// [`Reply::Failed`].
-    Code {
-        /// What to compile and run.
-        launch: Box<Launch>,
-    },
-    /// Time: answered with any number of [`Reply::Sampling`], then [`Reply::Timed`].
-    Time {
-        /// What to run, side by side.
-        launches: Vec<Launch>,
-        /// How.
-        options: TimeOptions,
-    },
-}
-
-/// What the child answers.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Reply {
-    /// What a back end has.
-    Listed(Listing),
-    /// The device is open.
-    Opened(Box<Device>),
-    /// Counting's results, one a run.
-    Counted(Vec<Counted>),
-    /// What hardware counters gave.
-    Collected(Box<Collected>),
-    /// What would read hardware counters, or why they cannot be read.
-    Counters(Result<CountersFrom, String>),
-    /// A dispatch is about to be compiled or run, to be counted.
-    Counting,
-    /// A sample of this launch begins.
-    Sampling(usize),
-    /// Timing's results, one a launch.
-    Timed(Vec<Result<Option<Timed>, RunError>>),
-    /// The request failed.
-    Failed(RunError),
-}
-
-/// Answers requests until the input ends: the child's main.
-///
-/// # Errors
-///
-/// What reading or writing the two streams gives; the parent is then gone.
-pub fn serve(input: &mut impl BufRead, output: &mut impl Write) -> io::Result<()> {
-    let mut runner: Option<Box<dyn Runner>> = None;
-    let mut line = String::new();
-    loop {
-        line.clear();
-        if input.read_line(&mut line)? == 0 {
-            return Ok(());
-        }
-        let request: WorkerRequest = serde_json::from_str(&line)?;
-        let reply = answer(request, &mut runner, output)?;
-        send(output, &reply)?;
-    }
-}
-
-fn send(output: &mut impl Write, reply: &Reply) -> io::Result<()> {
-    serde_json::to_writer(&mut *output, reply)?;
-    output.write_all(b"\n")?;
-    output.flush()
-}
-
-fn closed_error() -> RunError {
-    RunError::new(RunErrorKind::NoDevice, "no device is open")
-}
-
-fn answer(
-    request: WorkerRequest,
-    runner: &mut Option<Box<dyn Runner>>,
-    output: &mut impl Write,
-) -> io::Result<Reply> {
-    Ok(match request {
-        WorkerRequest::List { back_end } => list_here(&back_end),
-        WorkerRequest::Open { id, options } => match open_here(&id, &options) {
-            Ok(opened) => {
-                let device = Box::new(opened.device().clone());
-                *runner = Some(opened);
-                Reply::Opened(device)
-            }
-            Err(error) => Reply::Failed(error),
-        },
-        WorkerRequest::Count { launch, request } => match runner.as_mut() {
-            None => Reply::Failed(closed_error()),
-            Some(runner) => return count(&mut **runner, &launch, &request, output),
-        },
-        WorkerRequest::Collect { id, launch, part } => {
-            let collected = caught("reading of counters", &launch.file, || {
-                let (hardware, place) = hardware(&id)?;
-                (hardware.collect)(place, &launch, part)
-            });
-            collected.map_or_else(Reply::Failed, |collected| Reply::Collected(Box::new(collected)))
-        }
-        WorkerRequest::Code { launch } => match runner.as_mut() {
-            None => Reply::Failed(closed_error()),
-            Some(runner) => {
-                let none = || RunError::new(RunErrorKind::Unsupported, "there is no machine code");
-                let found = runner.collect(&launch).ok_or_else(none);
-                found.map_or_else(Reply::Failed, |code| Reply::Collected(Box::new(code)))
-            }
-        },
-        WorkerRequest::Counters { id } => {
-            let found = hardware(&id).and_then(|(hardware, place)| (hardware.available)(place));
-            found.map_or_else(Reply::Failed, Reply::Counters)
-        }
-        WorkerRequest::Time { launches, options } => match runner.as_mut() {
-            None => Reply::Failed(closed_error()),
-            Some(runner) => return time(&mut **runner, &launches, &options, output),
-        },
-    })
-}
-
-/// Lists what a back end has, in this process.
-fn list_here(prefix: &str) -> Reply {
-    match backends::by_prefix(prefix).map(|back_end| &back_end.places) {
-        Some(Places::Listed { list, .. }) => Reply::Listed(list()),
-        Some(Places::Form { .. }) => Reply::Listed(Listing::default()),
-        None => Reply::Failed(RunError::new(RunErrorKind::NoDevice, "there is no such back end")),
-    }
-}
-
-/// Opens a device in this process.
-fn open_here(id: &str, options: &OpenOptions) -> Result<Box<dyn Runner>, RunError> {
-    let (back_end, place) = backends::of_id(id)?;
-    (back_end.open)(place, options)
-}
-
-/// How a device's hardware counters are read, and its place.
-fn hardware(id: &str) -> Result<(&'static HardwareCounters, &str), RunError> {
-    let (back_end, place) = backends::of_id(id)?;
-    let none = || RunError::new(RunErrorKind::Unsupported, format!("{id} has no counters to read"));
-    Ok((back_end.hardware.as_ref().ok_or_else(none)?, place))
-}
-
-/// Counts a launch, and says of each dispatch that it is about to be compiled or run.
-fn count(
-    runner: &mut dyn Runner,
-    launch: &Launch,
-    request: &CountRequest,
-    output: &mut impl Write,
-) -> io::Result<Reply> {
-    let mut broken = None;
-    let mut notice = || {
-        if let Err(error) = send(output, &Reply::Counting) {
-            broken = Some(error);
-        }
-    };
-    let counted = caught("counting", &launch.file, || runner.count(launch, request, &mut notice));
-    broken.map_or_else(|| Ok(counted.map_or_else(Reply::Failed, Reply::Counted)), Err)
-}
-
-/// Times launches, and says of each sample that it begins.
-fn time(
-    runner: &mut dyn Runner,
-    launches: &[Launch],
-    options: &TimeOptions,
-    output: &mut impl Write,
-) -> io::Result<Reply> {
-    let mut broken = None;
-    let timed = runner.time(launches, options, &mut |index| {
-        if let Err(error) = send(output, &Reply::Sampling(index)) {
-            broken = Some(error);
-        }
-    });
-    broken.map_or(Ok(Reply::Timed(timed)), Err)
-}
-
-/// The parent's end of a child.
-#[derive(Debug)]
-struct Worker {
-    child: Child,
-    requests: Option<ChildStdin>,
-    replies: Receiver<String>,
-    complaints: Arc<Mutex<Vec<String>>>,
-    listening: Option<JoinHandle<()>>,
-}
-
-/// How a child is started.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct WorkerOptions {
-    /// The lanescope program; nothing for the running one.
-    pub program: Option<PathBuf>,
-    /// Environment variables that the child has beside its parent's.
-    pub environment: Vec<(String, String)>,
-    /// How long nothing may be heard of a launch.
-    pub silence_max: Duration,
-}
-
-impl WorkerOptions {
-    /// The running program in its own environment.
-    pub fn new(silence_max: Duration) -> Self {
-        Self { program: None, environment: Vec::new(), silence_max }
-    }
-}
-
-impl Worker {
-    fn start(options: &WorkerOptions) -> Result<Self, RunError> {
-        let internal = |error: io::Error| {
-            RunError::new(RunErrorKind::NoDevice, format!("the worker cannot be started: {error}"))
-        };
-        let program = match &options.program {
-            Some(program) => program.clone(),
-            None => std::env::current_exe().map_err(internal)?,
-        };
-        let mut child = Command::new(program)
-            .arg("worker")
-            // Mesa's cache is shared by all widths and hands a kernel of one to another.
-            .env("MESA_SHADER_CACHE_DISABLE", "true")
-            .envs(options.environment.iter().map(|(name, value)| (name, value)))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(internal)?;
-        let (sender, replies) = channel();
-        let complaints = Arc::new(Mutex::new(Vec::new()));
-        if let Some(stdout) = child.stdout.take() {
-            thread::spawn(move || {
-                for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                    if sender.send(line).is_err() {
-                        break;
-                    }
-                }
-            });
-        }
-        let listening = child.stderr.take().map(|stderr| {
-            let complaints = Arc::clone(&complaints);
-            thread::spawn(move || {
-                for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                    let mut kept = complaints.lock().unwrap_or_else(PoisonError::into_inner);
-                    kept.push(line);
-                    let surplus = kept.len().saturating_sub(STDERR_LINES);
-                    kept.drain(..surplus);
-                }
-            })
-        });
-        let requests = child.stdin.take();
-        Ok(Self { child, requests, replies, complaints, listening })
-    }
-
-    fn ask(&mut self, request: &WorkerRequest) -> Result<(), RunError> {
-        let mut line = serde_json::to_vec(request)
-            .map_err(|error| RunError::new(RunErrorKind::BadInput, error.to_string()))?;
-        line.push(b'\n');
-        let requests = self.requests.as_mut();
-        let sent = requests.is_some_and(|r| r.write_all(&line).and_then(|()| r.flush()).is_ok());
-        if sent { Ok(()) } else { Err(self.describe_death()) }
-    }
-
-    fn hear(&mut self, limit: Duration, doing: &str) -> Result<Reply, RunError> {
-        match self.replies.recv_timeout(limit) {
-            Ok(line) => serde_json::from_str(&line).map_err(|error| {
-                let message = format!("the worker answered something else: {error}");
-                RunError::new(RunErrorKind::DeviceLost, message)
-            }),
-            Err(RecvTimeoutError::Timeout) => {
-                self.end();
-                let message = format!(
-                    "{doing}: nothing was heard for {} s; its process was ended",
-                    limit.as_secs()
-                );
-                Err(RunError::new(RunErrorKind::TimeLimit, message))
-            }
-            Err(RecvTimeoutError::Disconnected) => Err(self.describe_death()),
-        }
-    }
-
-    /// What became of a child that is gone.
-    fn describe_death(&mut self) -> RunError {
-        self.end();
-        let status = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
-        // The child's last words are the useful ones: they are all read once its end is closed.
-        if let Some(listening) = self.listening.take() {
-            let _ = listening.join();
-        }
-        let complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner).join("; ");
-        let said = if complaints.is_empty() { String::new() } else { format!(": {complaints}") };
-        RunError::new(
-            RunErrorKind::DeviceLost,
-            format!("the device's process ended ({status}){said}"),
-        )
-    }
-
-    /// Ends the child, which may hang inside the driver.
-    fn end(&mut self) {
-        self.requests = None;
-        // It may be gone already, which is what is wanted.
-        let _ = self.child.kill();
-    }
-}
-
-impl Drop for Worker {
-    fn drop(&mut self) {
-        self.end();
-        let _ = self.child.wait();
-    }
-}
-
-/// Lists what a back end has, in a child of its own; for one whose devices have a form, nothing.
-///
-/// # Errors
-///
-/// [`RunErrorKind::DeviceLost`] and [`RunErrorKind::TimeLimit`] where a driver brings the child down.
-pub fn list(back_end: &BackEnd) -> Result<Listing, RunError> {
-    if matches!(back_end.places, Places::Form { .. }) {
-        return Ok(Listing::default());
-    }
-    let mut worker = Worker::start(&WorkerOptions::new(OPENING_MAX))?;
-    worker.ask(&WorkerRequest::List { back_end: back_end.prefix.to_owned() })?;
-    match worker.hear(OPENING_MAX, &format!("listing the devices of {}", back_end.name))? {
-        Reply::Listed(listing) => Ok(listing),
-        Reply::Failed(error) => Err(error),
-        other => Err(unexpected_reply_error(&other)),
-    }
-}
 
 /// Reads a part of a launch's hardware counters on a device, in a child of its own that ends with it.
 fn collect_part(
@@ -427,10 +69,6 @@ pub fn counters(id: &str) -> Result<Result<CountersFrom, String>, RunError> {
         Reply::Failed(error) => Err(error),
         other => Err(unexpected_reply_error(&other)),
     }
-}
-
-fn unexpected_reply_error(reply: &Reply) -> RunError {
-    RunError::new(RunErrorKind::DeviceLost, format!("the worker answered out of turn: {reply:?}"))
 }
 
 /// A device in a child process.

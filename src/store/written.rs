@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::record::{
-    self, Block, BlockCode, COUNTING_RULE_OF_SCHEMA_1, Flow, Line, MachineCode, Measurement, Run,
-    SCHEMA,
+    self, Block, BlockCode, COUNTING_RULE_OF_SCHEMA_1, Enclosure, Flow, Line, MachineCode,
+    Measurement, Run, SCHEMA,
 };
 use crate::units::{BlockId, Executions, Lanes, Nanoseconds, Parts};
 
@@ -28,6 +28,8 @@ pub(super) struct Dispatch<B> {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     median_ns: Option<Nanoseconds>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The key of its table in `block_tables`, at the top of the file: what the program says of each
+    /// block, in the order of `blocks`; absent where nothing was counted.
     block_table: Option<String>,
     blocks: Vec<B>,
     #[serde(default = "Vec::new", alias = "lines", skip_serializing_if = "Vec::is_empty")]
@@ -113,7 +115,9 @@ pub(super) fn split(
     let split = measurement.clone().with_dispatches(|dispatch| {
         let (written, table) = split_dispatch(dispatch)?;
         if let Some(sha256) = &written.block_table {
-            tables.insert(sha256.clone(), serde_json::to_string(&rows(&table))?);
+            if !tables.contains_key(sha256) {
+                tables.insert(sha256.clone(), serde_json::to_string(&rows(&table))?);
+            }
         }
         Ok::<_, serde_json::Error>(written)
     })?;
@@ -126,12 +130,15 @@ pub(super) fn split_run(run: &Run) -> Result<Written, serde_json::Error> {
     let run = run.clone().with_dispatches(|dispatch| {
         let (written, table) = split_dispatch(dispatch)?;
         if let Some(sha256) = &written.block_table {
-            block_tables.insert(sha256.clone(), rows(&table).into_iter().cloned().collect());
+            block_tables.entry(sha256.clone()).or_insert_with(|| rows(&table));
         }
         Ok::<_, serde_json::Error>(written)
     })?;
     Ok(Written { run, block_tables })
 }
+
+/// The most entries of a path: as many as are ever written.
+const PATH_MAX: usize = 256;
 
 type Table = Vec<Arc<BlockCode>>;
 
@@ -168,9 +175,48 @@ fn split_dispatch(
     Ok((written, table))
 }
 
-/// A table's rows.
-fn rows(table: &[Arc<BlockCode>]) -> Vec<&BlockCode> {
-    table.iter().map(Arc::as_ref).collect()
+/// A table's rows, each path without what the row before has too.
+fn rows(table: &[Arc<BlockCode>]) -> Vec<BlockCode> {
+    let mut before: &[Enclosure] = &[];
+    let row = |code: &'_ Arc<BlockCode>, before: &[Enclosure]| {
+        let mut row = BlockCode::clone(code);
+        if let Some(flow) = &mut row.flow {
+            let same = flow.path.iter().zip(before).take_while(|(own, other)| own == other);
+            flow.path_shared = same.count();
+            flow.path.drain(..flow.path_shared);
+        }
+        row
+    };
+    let written = table.iter().map(|code| {
+        let written = row(code, before);
+        before = code.flow.as_ref().map_or(&[], |flow| &flow.path);
+        written
+    });
+    written.collect()
+}
+
+/// Puts a table's rows together, which leave out what the row before has too.
+fn join_rows(rows: Vec<BlockCode>) -> Result<Table, String> {
+    let mut table = Table::with_capacity(rows.len());
+    for mut row in rows {
+        if let Some(flow) = &mut row.flow {
+            let before = table.last().and_then(|code| code.flow.as_ref());
+            let before = before.map_or(&[][..], |flow| &flow.path);
+            let shared = std::mem::take(&mut flow.path_shared);
+            let Some(front) = before.get(..shared) else {
+                let there = before.len();
+                return Err(format!(
+                    "a block's path leaves out {shared} entries, and the one before has {there}"
+                ));
+            };
+            flow.path.splice(..0, front.iter().copied());
+            if flow.path.len() > PATH_MAX {
+                return Err(format!("a block's path has more than {PATH_MAX} entries"));
+            }
+        }
+        table.push(Arc::new(row));
+    }
+    Ok(table)
 }
 
 /// The SHA-256 of a table's JSON, in hexadecimal.
@@ -185,9 +231,9 @@ fn sha256_of(table: &[Arc<BlockCode>]) -> Result<String, serde_json::Error> {
 ///
 /// A sentence, where a dispatch names a table that is not there or that has other blocks.
 pub(super) fn join(run: Run<Dispatch<Counts>>, tables: Tables) -> Result<Run, String> {
-    let shared = |table: Vec<BlockCode>| table.into_iter().map(Arc::new).collect();
-    let tables: BTreeMap<String, Table> =
-        tables.block_tables.into_iter().map(|(sha256, table)| (sha256, shared(table))).collect();
+    let joined = tables.block_tables.into_iter();
+    let joined = joined.map(|(sha256, rows)| Ok((sha256, join_rows(rows)?)));
+    let tables: BTreeMap<String, Table> = joined.collect::<Result<_, String>>()?;
     let none = Table::new();
     run.with_dispatches(|mut dispatch| {
         let counts = std::mem::take(&mut dispatch.blocks);

@@ -1,6 +1,8 @@
 //! What must hold of the program without any driver.
 
+mod compare;
 mod family;
+mod loops;
 mod profile;
 mod schedules;
 
@@ -15,7 +17,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 38] = [
+    let checks: [(&str, fn()); 52] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -44,6 +46,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_reads_standard_input", profile::standard_input),
         ("profile_takes_long_expressions", profile::long_expressions),
         ("readme_shows_what_profile_prints", profile::readme),
+        ("readme_shows_what_run_prints", profile::readme_catalogue),
         ("readme_shows_what_fail_on_says", profile::readme_fail_on),
         ("readme_launch_file_runs", profile::readme_launch_file),
         ("profile_fail_on_exits_with_one", profile::fail_on),
@@ -53,6 +56,19 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_gives_one_answer_on_any_number_of_cores", schedules::one_answer),
         ("profile_counts_several_schedules", schedules::several_schedules),
         ("profile_exits_with_one_for_a_divergent_barrier", schedules::divergent_barrier),
+        ("watch_profiles_each_save_and_errors_do_not_end_it", loops::watch_goes_on),
+        ("watch_shows_what_changed", loops::watch_shows_changes),
+        ("watch_ends_when_nobody_reads", loops::broken_pipe),
+        ("profile_marks_lines_for_other_tools", loops::marks),
+        ("profile_writes_stacks_for_speedscope", loops::speedscope),
+        ("profile_takes_many_shaders", loops::many_shaders),
+        ("docs_show_what_the_loop_prints", compare::worked_example),
+        ("compare_profiles_two_shaders", compare::two_shaders),
+        ("compare_is_a_gate", compare::gate),
+        ("compare_takes_records_of_other_names", compare::records),
+        ("compare_says_where_nothing_is_in_common", compare::nothing_in_common),
+        ("compare_shows_dispatches_of_one_side", compare::dispatches_of_one_side),
+        ("compare_takes_ten_thousand_lines", compare::ten_thousand_lines),
         ("profile_keeps_what_other_devices_gave", profile::endless_loop_and_export),
     ];
     let trial = |(name, check): (&str, fn())| {

@@ -339,9 +339,9 @@ pub(super) fn long_expressions() {
     refused_in(&folder, &["profile", "endless.wgsl", "--device", "sim:32"], 2, refused);
 }
 
-/// README's example of `--fail-on` says what the program says.
+/// The example of `--fail-on` in `docs/profile.md` says what the program says.
 pub(super) fn readme_fail_on() {
-    let readme = include_str!("../../README.md");
+    let readme = include_str!("../../docs/profile.md");
     let command = "lanescope profile examples/mandelbrot.wgsl --device sim:64 --fail-on";
     let block = readme.split_once(command).unwrap().1;
     let block = block.split_once("```text\n").unwrap().1.split_once("```").unwrap().0;
@@ -380,9 +380,22 @@ pub(super) fn readme() {
     assert!(compared > 25, "{compared} lines");
 }
 
-/// README's launch file is the one in `examples`, and everything in it works.
-pub(super) fn readme_launch_file() {
+/// The table of README's section on the catalogue is what the program prints.
+pub(super) fn readme_catalogue() {
     let readme = include_str!("../../README.md");
+    let command = "lanescope run five_patterns --quick --device sim:32";
+    let block = readme.split_once(command).unwrap().1;
+    let block = block.split_once("```text\n").unwrap().1.split_once("```").unwrap().0;
+    let folder = TempDir::new().unwrap();
+    let arguments: Vec<&str> = command.split(' ').skip(1).collect();
+    let (code, printed, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+    assert_eq!(code, 0, "{stderr}");
+    assert!(printed.contains(block), "{block}\nis not in\n{printed}");
+}
+
+/// The launch file in `docs/profile.md` is the one in `examples`, and everything in it works.
+pub(super) fn readme_launch_file() {
+    let readme = include_str!("../../docs/profile.md");
     let block = readme.split_once("```toml\n").unwrap().1.split_once("```").unwrap().0;
     let file = include_str!("../../examples/rounds.toml");
     assert_eq!(block, file);

@@ -310,7 +310,7 @@ pub(crate) fn agrees(driver: &Driver) {
         for method in [record::Method::Executed, record::Method::Derived] {
             let derived = method == record::Method::Derived;
             let request = CountRequest::once(method);
-            // lavapipe loses derived counts of some partial subgroups (results/README.md).
+            // lavapipe loses derived counts of some partial subgroups (docs/findings/agreement.md).
             if derived && !full_subgroups(driver, &program) {
                 continue;
             }

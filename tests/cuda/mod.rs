@@ -446,7 +446,7 @@ fn stale_ptx() -> Result<Completion, Failed> {
     }
     let kernels: BTreeSet<&str> = stale.missing.values().map(|row| row.kernel.as_str()).collect();
     let said = format!(
-        "stale: {} of {}, left over: {}; README says how to renew them: {}",
+        "stale: {} of {}, left over: {}; docs/contributing/development.md says how to renew them: {}",
         stale.missing.len(),
         texts.len(),
         stale.left_over.len(),

@@ -19,7 +19,7 @@ use crate::support::drivers::{Check, Driver};
 use crate::support::{model, program};
 
 /// Every check.
-pub(crate) const CHECKS: [Check; 29] = [
+pub(crate) const CHECKS: [Check; 30] = [
     Check::new("counts_equal_the_model_and_the_simulator", counts),
     Check::new("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     Check::new("formulas_of_grain_hold", crate::grain::on_driver),
@@ -33,6 +33,7 @@ pub(crate) const CHECKS: [Check; 29] = [
     // CUDA binds whatever there is memory for.
     Check::new("what_is_too_large_is_refused_with_its_limit", too_large).wgpu(),
     Check::new("profile_agrees_with_the_simulator", profile),
+    Check::new("profile_times_and_compare_times_side_by_side", profile_times).long(),
     Check::new("estimates_bound_what_is_executed", trust::estimates).long(),
     Check::new("a_device_without_subgroups_is_estimated", trust::without_subgroups).wgpu(),
     Check::new("what_a_device_lacks_is_named", trust::lacking_features).wgpu(),
@@ -169,7 +170,7 @@ fn hot_loops(driver: &Driver) {
         });
         let (found, expected) = (counts(device), counts(simulated.unwrap()));
         if driver.family == "swiftshader" {
-            // It runs what stands before a `break` once all lanes have left (results/README.md).
+            // It runs what stands before a `break` once all lanes have left (docs/findings/agreement.md).
             let lanes =
                 |counts: &[(u64, u64)]| -> Vec<u64> { counts.iter().map(|c| c.1).collect() };
             assert_eq!(lanes(&found), lanes(&expected), "{}", device.kernel);
@@ -546,6 +547,8 @@ fn endless_loop(driver: &Driver) {
         timing: None,
         samples_min: 8,
         noise_ratio_max: 0.005,
+        time_unchecked: false,
+        time_counting: false,
         hardware_counters: false,
     };
     let mut collected = Collected::default();
@@ -601,6 +604,7 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     let arguments = [
         "profile",
         "collatz.wgsl",
+        "--no-timing",
         "--n",
         "3000",
         "--device",
@@ -629,4 +633,47 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     assert_eq!(agreements.len(), 1);
     assert!(agreements[0].agreement.blocks_compared > 15);
     assert_eq!(agreements[0].agreement.differences, [], "{stderr}");
+}
+
+/// `profile` times the launch, without run-time checks and with counters beside; two shaders are timed
+/// side by side, and what is the same is not called slower.
+fn profile_times(driver: &Driver) {
+    const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> a: array<f32>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) g: vec3u) {
+    var v = a[g.x];
+    for (var k = 0u; k < 200u; k++) { v = v * 0.9 + 0.3; }
+    a[g.x] = v;
+}
+";
+    let folder = TempDir::new().unwrap();
+    for name in ["a.wgsl", "b.wgsl"] {
+        program::write(&folder.path().join(name), SHADER);
+    }
+    let (device, environment) = (driver.device(), driver.environment());
+    let arguments =
+        ["profile", "a.wgsl", "--n", "16384", "--device", &device, "--device", "sim:32"];
+    let (code, run, stderr) = program::record(&folder, &environment, &arguments);
+    assert_eq!(code, 0, "{stderr}");
+    let one = run.measurements.iter().find(|one| one.device == device).unwrap();
+    let median = |time: &Option<lanescope::record::Time>| time.as_ref().unwrap().median_ns.0;
+    assert!(one.runtime_checks.timed && median(&one.time) > 0.0);
+    assert!(median(&one.time_unchecked) > 0.0, "the simulator saw nothing out of bounds");
+    assert!(median(&one.time_counting) > 0.0);
+    let simulated = run.measurements.iter().find(|one| one.device == "sim:32").unwrap();
+    assert!(simulated.time.is_none() && simulated.time_counting.is_none());
+    let profile = lanescope::analyze::profiles(&run).remove(0);
+    let text = profile.devices[0].time.as_ref().unwrap().sentences().join(" ");
+    assert!(text.contains("with run-time checks; ") && text.contains("with counters "), "{text}");
+    assert!(text.contains("Idle lanes explain at most 0"), "{text}");
+
+    let arguments = ["compare", "a.wgsl", "b.wgsl", "--n", "16384", "--device", &device];
+    let gate = ["--fail-on", "time>1.5", "--export-json", "-"];
+    let all = [&arguments[..], &gate[..]].concat();
+    let (code, stdout, stderr) = program::parts(&program::run(&folder, &environment, &all));
+    assert_eq!(code, 0, "{stderr}");
+    let found: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    let time = &found["launches"][0]["time"];
+    assert_eq!(time["side_by_side"], true, "{time}");
+    assert!(time["ratio"].as_f64().is_some_and(|ratio| (0.5..2.0).contains(&ratio)), "{time}");
 }

@@ -65,6 +65,7 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         shown: Vec::new(),
         exempt_from_agreement: None,
         for_widths: false,
+        inputs_hashed: false,
     }
 }
 

@@ -32,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             reconvergence: Reconvergence::Maximal,
             fma: Fma::Fused,
             steps_max: 1 << 28,
+            operations_max: u64::MAX,
             schedule: Schedule::InOrder,
             strict: false,
             threads: None,

@@ -45,6 +45,17 @@ impl From<Change> for Rule {
 }
 
 impl Rule {
+    /// Every kind.
+    pub const ALL: [Self; 7] = [
+        Self::OrderByTripCount,
+        Self::OrderByBranch,
+        Self::PackWhatGoesOn,
+        Self::FewerWorkgroups,
+        Self::WorkgroupSize,
+        Self::Select,
+        Self::BarrierInDivergentFlow,
+    ];
+
     /// The rule's name.
     pub fn name(self) -> &'static str {
         match self {
@@ -59,6 +70,33 @@ impl Rule {
             Self::BankConflict => "bank_conflict",
             Self::CrowdedAtomic => "crowded_atomic",
             Self::WaitAtBarrier => "wait_at_barrier",
+        }
+    }
+
+    /// What was seen, and what is changed: a clause each.
+    pub fn cause(self) -> &'static str {
+        match self {
+            Self::BarrierInDivergentFlow => {
+                "not every invocation of a workgroup reaches a barrier: an error, whatever it costs"
+            }
+            Self::PackWhatGoesOn => {
+                "lanes return, and the rest of their subgroup goes on without them: subgroups are made of \
+                 those that go on"
+            }
+            Self::OrderByBranch => {
+                "lanes take different ways of an `if` or a `switch`: neighbours become invocations that \
+                 take the same"
+            }
+            Self::OrderByTripCount => {
+                "lanes of a subgroup leave a loop at different times: neighbours become invocations that \
+                 stay equally long"
+            }
+            Self::WorkgroupSize => "the workgroup's size is no multiple of the width",
+            Self::FewerWorkgroups => "all invocations of the last workgroups return at once",
+            Self::Select => {
+                "a short branch, both arms of which all lanes run: it saves no subgroup operation, which \
+                 is said"
+            }
         }
     }
 

@@ -27,6 +27,7 @@ fn block(part: ConstructPart, lanes: u64) -> Block {
     let flow = Flow {
         function: "main".to_owned(),
         path: vec![around],
+        path_shared: 0,
         after: None,
         leaves: None,
         barrier: false,

@@ -85,7 +85,7 @@ fn a_failed_device_is_said_and_the_others_are_kept() {
     failed.error = Some("device lost\u{1b}[2J in its third second".to_owned());
     failed.dispatches.clear();
     let view = view(&run, PLAIN);
-    assert!(view.contains("sim:32 failed: device lost\u{fffd}[2J in its third second"), "{view}");
+    assert!(view.contains("sim:32 failed: device lost\\u001b[2J in its third second"), "{view}");
     assert!(view.contains("\ndemo.wgsl on sim:64"), "{view}");
 }
 

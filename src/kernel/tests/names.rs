@@ -13,12 +13,16 @@ use super::*;
 const MODULES: [&str; 5] = ["analyze", "present", "chart", "report", "cli"];
 
 /// Words that are a name of the catalogue by chance, where they stand, and what they are there.
-const WORDS: [(&str, &str, &str); 13] = [
+const WORDS: [(&str, &str, &str); 20] = [
     ("analyze/advice/rule.rs", "early_return", "a rule of advice"),
+    ("analyze/advice/rule.rs", "select", "a rule of advice"),
     ("chart/crossovers.rs", "all", "every curve of a plot"),
+    ("chart/trace.rs", "masked", "a word of a legend"),
     ("chart/undefined.rs", "down", "a column, of shuffles down"),
     ("chart/undefined.rs", "device", "a column"),
+    ("report/context.rs", "lanes", "a quantity that counts"),
     ("report/context.rs", "operations", "a quantity that counts"),
+    ("report/highlight.rs", "switch", "a keyword of WGSL"),
     ("report/highlight.rs", "uniform", "a keyword of WGSL"),
     ("cli/arguments.rs", "device", "an option"),
     ("cli/devices.rs", "all", "every device"),
@@ -26,7 +30,10 @@ const WORDS: [(&str, &str, &str); 13] = [
     ("cli/doctor.rs", "device", "a key of JSON"),
     ("cli/doctor.rs", "self_test", "a key of JSON"),
     ("cli/mod.rs", "main", "a thread"),
+    ("present/figures.rs", "lanes", "a file"),
     ("present/figures.rs", "latency", "a file"),
+    ("present/tables.rs", "baseline", "what ratios are of"),
+    ("present/tables.rs", "copy", "a column"),
 ];
 
 /// Columns of tables, wherever these are made.

@@ -69,5 +69,5 @@ pub fn list() -> Listing {
     };
     let none = || devices.is_empty().then(|| "NVIDIA's driver has no device".to_owned());
     let trouble = trouble.or_else(none);
-    Listing { devices, trouble, path: Some(path), compiles }
+    Listing { devices, trouble, path: Some(path), compiles, ..Listing::default() }
 }

@@ -260,8 +260,8 @@ impl Gpu for CudaDevice {
 }
 
 impl CudaRunner {
-    /// Opens device `cuda:<number>` and finds the width that it runs and its timer; with `calibrate`,
-    /// its rates, fusion and loop limit too.
+    /// Opens device `cuda:<number>` and finds the width that it runs, its loop limit and its timer;
+    /// with `calibrate`, its rates and fusion too.
     ///
     /// # Errors
     ///

@@ -112,6 +112,7 @@ impl FakeGpu {
             reconvergence: Reconvergence::Maximal,
             fma: Fma::Fused,
             steps_max: 1 << 24,
+            operations_max: u64::MAX,
             schedule: Schedule::InOrder,
             strict: true,
             threads: Some(1),

@@ -205,7 +205,7 @@ fn divisor(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { divisor(b, a % b) }
 }
 
-/// Measures rates, fusion, the loop limit, and where there are subgroups, where they begin.
+/// Measures rates, fusion, and where there are subgroups, where they begin.
 ///
 /// # Errors
 ///
@@ -216,7 +216,6 @@ pub(super) fn calibrate<G: Gpu>(
     device: &mut Device,
 ) -> Result<(), RunError> {
     device.fma_fused = Some(probe_fusion(gpu)?);
-    device.loop_limit = loop_limit(gpu)?;
     if let Some(timer) = timer {
         device.peak_fma_per_s = fma_rate(gpu, timer, device.cpu_driver)?;
         device.copy_bytes_per_s = copy_rate(gpu, timer, device.cpu_driver)?;
@@ -235,8 +234,12 @@ fn probe_fusion<G: Gpu>(gpu: &G) -> Result<bool, RunError> {
     Ok(f32::from_bits(result[3]) != 0.0)
 }
 
-/// How many iterations the device made of a loop of 2^17, where it made fewer.
-fn loop_limit<G: Gpu>(gpu: &G) -> Result<Option<u64>, RunError> {
+/// Finds how many iterations the device makes of a loop of 2^17, where it makes fewer.
+///
+/// # Errors
+///
+/// What compiling and running give.
+pub(super) fn loop_limit<G: Gpu>(gpu: &G) -> Result<Option<u64>, RunError> {
     let result = observe(gpu, LOOP, &[LOOP_TRIPS, 0, 0, 0], 1, "finding the loop limit")?;
     Ok((result[1] != LOOP_TRIPS).then(|| u64::from(result[1])))
 }

@@ -18,8 +18,8 @@ use crate::run::{CountRequest, Counted, RunError, Runner, TimeOptions, Timed};
 use crate::units::{Nanoseconds, Width};
 
 impl<G: Gpu> GpuRunner<G> {
-    /// Finds the width that a device runs and its timer; with `calibrate`, its rates, fusion and loop
-    /// limit too. `device` holds what its interface says of it.
+    /// Finds the width that a device runs, its loop limit and its timer; with `calibrate`, its rates and
+    /// fusion too. `device` holds what its interface says of it.
     ///
     /// # Errors
     ///
@@ -34,6 +34,8 @@ impl<G: Gpu> GpuRunner<G> {
         } else {
             device.flags.push(Tag::NoSubgroups.into());
         }
+        // Always, since no count of a loop that reached it goes unflagged.
+        device.loop_limit = probe::loop_limit(&gpu)?;
         let timer = probe::timer(&gpu)?;
         device.timestamp_quantum_ns = timer.map(|timer| Nanoseconds(timer.quantum_ns));
         if timer.is_none() {
@@ -51,7 +53,7 @@ impl<G: Gpu> GpuRunner<G> {
         Ok(runner)
     }
 
-    /// Measures rates, fusion and the loop limit, at a clock that is up.
+    /// Measures rates and fusion, at a clock that is up.
     fn calibrate(&mut self) -> Result<(), RunError> {
         let Self { gpu, device, timer, warm_up, .. } = self;
         if let Some((warm_up, timer)) = warm_up.as_mut().zip(*timer) {

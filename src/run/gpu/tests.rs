@@ -75,6 +75,7 @@ fn launch() -> Launch {
         shown: Vec::new(),
         exempt_from_agreement: None,
         for_widths: false,
+        inputs_hashed: false,
     }
 }
 

@@ -13,6 +13,7 @@ pub(super) fn to_record(info: &BlockInfo, flow: &BlockFlow) -> Flow {
     Flow {
         function: info.function.clone(),
         path: path.iter().map(enclosure).collect(),
+        path_shared: 0,
         after: *after,
         leaves: leaves.map(|leave| match leave {
             branch::Leave::Return => Leave::Return,

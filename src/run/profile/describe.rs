@@ -85,6 +85,10 @@ pub fn immediates(shape: &Shape, dimensions: u32) -> ImmediatesDescription {
 /// The scalars of a small shape with their values, padding written out as `u32` and `u16` zeros.
 fn scalars(shape: &Shape, dimensions: u32) -> Option<Vec<ScalarDescription>> {
     let leaves = shape.leaves(SCALARS_MAX)?;
+    // Padding counts too, and there may be gigabytes of it.
+    if shape.size(0) > 16 * SCALARS_MAX as u64 {
+        return None;
+    }
     let floats = leaves.iter().filter(|leaf| leaf.scalar.is_float()).count();
     let mut scalars = Vec::new();
     let mut at = 0_u64;

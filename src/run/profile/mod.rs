@@ -170,6 +170,7 @@ pub fn prepare(
     let mut launch = launch::build(&kernel, &file, parameters, request.seed, &surroundings)?;
     launch.file.clone_from(&request.file);
     launch.trusted = description.trusted.unwrap_or(false);
+    launch.inputs_hashed = true;
     check(&launch, &resources, &surroundings).map_err(unfit)?;
     for buffer in &mut launch.buffers {
         let bound = resources.iter().find(|resource| resource.name == buffer.name);

@@ -22,6 +22,9 @@ const WORKGROUPS: u64 = 2;
 /// Operations of a subgroup in the estimate, over which the launch is taken to be too large.
 const PILOT_STEPS_MAX: u64 = 1 << 19;
 
+/// Bytes of the buffers in the estimate at most; a launch of more is as large as somebody asked for.
+const PILOT_MEMORY_BYTES_MAX: u64 = 512 << 20;
+
 /// Prepares a launch and, where n is lanescope's choice, quarters n until the simulator can afford
 /// it. The choice depends on the shader and the launch file alone.
 ///
@@ -33,8 +36,10 @@ pub fn prepare_affordable(
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<Prepared, ProfileError> {
     let mut prepared = prepare(request, read)?;
-    let Some(simulator) = Width::new(32).ok().map(|w| SimulatorRunner::new(w, PILOT_STEPS_MAX))
-    else {
+    let pilot = |width| {
+        SimulatorRunner::new(width, PILOT_STEPS_MAX).memory_bytes_max(PILOT_MEMORY_BYTES_MAX)
+    };
+    let Some(simulator) = Width::new(32).ok().map(pilot) else {
         return Ok(prepared);
     };
     while prepared.n_is_default {

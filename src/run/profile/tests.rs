@@ -346,7 +346,7 @@ fn a_launch_travels_to_another_process_unchanged() {
     }
 }
 
-/// Every fill of README's table is taken, and fills the buffer with its pattern.
+/// Every fill of the table in `docs/profile.md` is taken, and fills the buffer with its pattern.
 #[test]
 fn contents_with_structure_are_described_in_a_line() {
     let fill = |text: &str| {
@@ -370,7 +370,7 @@ fn contents_with_structure_are_described_in_a_line() {
         let found = integers(&launch, "index");
         assert!(found.len() == 1000 && found.iter().any(|word| *word != found[0]), "{line}");
     }
-    let table = include_str!("../../../README.md");
+    let table = include_str!("../../../docs/profile.md");
     for name in ["offsets", "sorted", "zipf", "points", "image", "bvh"] {
         assert!(table.contains(&format!("`{{ {name} = {{")), "{name}");
     }

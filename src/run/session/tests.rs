@@ -133,6 +133,8 @@ fn session(
         timing: Some(Duration::from_secs(1)),
         samples_min: 8,
         noise_ratio_max: 0.005,
+        time_unchecked: false,
+        time_counting: false,
         hardware_counters: false,
     };
     let mut heard = Heard::default();
@@ -156,6 +158,8 @@ fn uncounted() -> (Vec<String>, Heard) {
         timing: Some(Duration::from_secs(1)),
         samples_min: 8,
         noise_ratio_max: 0.005,
+        time_unchecked: false,
+        time_counting: false,
         hardware_counters: false,
     };
     let mut heard = Heard::default();
@@ -230,6 +234,8 @@ fn a_panic_costs_its_launch_only() {
         timing: None,
         samples_min: 0,
         noise_ratio_max: 0.0,
+        time_unchecked: false,
+        time_counting: false,
         hardware_counters: false,
     };
     let mut heard = Heard::default();

@@ -98,7 +98,7 @@ impl SimulatorRunner {
             (None, Some(observer)) => compiled.run_observed(grid, &mut memory, &config, observer),
             (None, None) => compiled.run(grid, &mut memory, &config),
         };
-        let outcome = outcome.map_err(|trap| self.explain(&trap))?;
+        let outcome = outcome.map_err(|trap| self.explain(trap))?;
         let mut after = contents.clone();
         for binding in bindings {
             if let Some(bytes) = memory.bytes(binding.group, binding.binding) {

@@ -24,25 +24,27 @@ pub(super) fn instance() -> Instance {
     Instance::new(descriptor)
 }
 
-/// Lists every adapter.
-pub fn list() -> Listing {
-    let devices = enumerate().into_iter().map(|(listed, _)| listed).collect();
+/// Lists every adapter; `notice` is called before each is opened.
+pub fn list(notice: &mut dyn FnMut()) -> Listing {
+    let devices = enumerate(notice).into_iter().map(|(listed, _)| listed).collect();
     Listing { devices, compiles: true, ..Listing::default() }
 }
 
 /// The adapter numbered `number`.
 pub(super) fn open(number: usize) -> Option<(Listed, Adapter)> {
     let id = Some(format!("wgpu:{number}"));
-    enumerate().into_iter().find(|(listed, _)| listed.id == id)
+    enumerate(&mut || {}).into_iter().find(|(listed, _)| listed.id == id)
 }
 
-fn enumerate() -> Vec<(Listed, Adapter)> {
+/// All adapters; `notice` is called before each is opened.
+fn enumerate(notice: &mut dyn FnMut()) -> Vec<(Listed, Adapter)> {
     let wanted = std::env::var("WGPU_ADAPTER_NAME").ok().map(|name| name.to_lowercase());
     let all = Backends::from_env().unwrap_or(Backends::all());
     let mut seen = BTreeSet::new();
     let mut found = Vec::new();
     let mut number = 0;
     for adapter in pollster::block_on(instance().enumerate_adapters(all)) {
+        notice();
         let info = adapter.get_info();
         let place = (info.backend.to_str(), info.device_pci_bus_id.clone());
         let identity = (info.name.clone(), info.driver.clone(), info.driver_info.clone(), place);

@@ -18,10 +18,12 @@ pub mod adapters;
 mod features;
 mod gpu;
 mod kept;
+mod manifests;
 mod pipelines;
 mod runner;
 mod trusted;
 mod uniforms;
 
 pub use adapters::list;
+pub use manifests::DRIVERS;
 pub use runner::{GIVES, WgpuRunner};

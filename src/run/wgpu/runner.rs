@@ -19,8 +19,8 @@ pub const GIVES: Gives = Gives { counts: true, times: true, counters: false, cod
 pub type WgpuRunner = GpuRunner<WgpuDevice>;
 
 impl WgpuRunner {
-    /// Opens adapter `wgpu:<number>` and finds the width that it runs and its timer; with
-    /// `calibrate`, its rates, fusion and loop limit too.
+    /// Opens adapter `wgpu:<number>` and finds the width that it runs, its loop limit and its
+    /// timer; with `calibrate`, its rates and fusion too.
     ///
     /// # Errors
     ///

@@ -7,6 +7,8 @@
 
 #![warn(clippy::wildcard_enum_match_arm)]
 
+use std::ops::Range;
+
 use naga::{Expression, Function, Handle, Module, Span};
 
 use super::source::Text;
@@ -19,7 +21,7 @@ use crate::units::BlockId;
 /// A block's place in structured control flow.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BlockFlow {
-    /// The constructs around the block in its function, outermost first.
+    /// The constructs around the block in its function, outermost first; of more than [`PATH_MAX`] those.
     pub path: Vec<Enclosure>,
     /// The construct that ends right before the block in the same body.
     pub after: Option<u32>,
@@ -73,6 +75,9 @@ pub enum Leave {
     Continue,
 }
 
+/// Constructs around a block that its path holds at most: those outermost.
+pub const PATH_MAX: usize = 256;
+
 /// Finds the flow of each block, by number.
 pub fn flows(module: &Module, structure: &Structure, text: &Text) -> Vec<BlockFlow> {
     let mut flows = vec![BlockFlow::default(); structure.blocks.len()];
@@ -89,6 +94,8 @@ pub fn flows(module: &Module, structure: &Structure, text: &Text) -> Vec<BlockFl
             classes,
             flows: &mut flows,
             path: Vec::new(),
+            deeper: 0,
+            seen: Vec::new(),
             first,
             next: 0,
         };
@@ -106,6 +113,10 @@ struct FlowWalk<'a> {
     classes: &'a Classes,
     flows: &'a mut [BlockFlow],
     path: Vec<Enclosure>,
+    /// Constructs around the place at hand that the path leaves out.
+    deeper: u32,
+    /// The blocks of the function, as they come.
+    seen: Vec<BlockId>,
     /// The number of the function's first construct.
     first: u32,
     /// The next construct's index in the function.
@@ -113,71 +124,98 @@ struct FlowWalk<'a> {
 }
 
 impl FlowWalk<'_> {
-    fn body(&mut self, body: &Body) {
+    /// Walks a body; says how lanes leave it.
+    fn body(&mut self, body: &Body) -> Exits {
         let (mut before, mut after) = (None, None);
-        // Constructs that no block's lanes are known to reach, so far.
-        let mut pending = Vec::new();
+        // Constructs that no block's lanes are known to reach, so far: the blocks in them.
+        let mut pending: Vec<Range<usize>> = Vec::new();
+        let mut all = Exits::THROUGH;
         for node in &body.nodes {
             if let Node::Straight(straight) = node {
                 self.straight(straight, after.take());
                 before = Some(straight.block);
                 self.settle(&mut pending, straight.block);
+                all = all.then(Exits::of_node(node));
                 continue;
             }
             let number = self.first + self.next;
-            self.construct(node, before);
-            if Exits::of_node(node).any() {
+            let begin = self.seen.len();
+            let exits = self.construct(node, before);
+            all = all.then(exits);
+            if exits.any() {
                 before = None;
                 pending.clear();
             } else if before.is_none() {
-                pending.push(number);
+                pending.push(begin..self.seen.len());
             }
             after = Some(number);
         }
+        all
     }
 
-    /// Makes `block` the parent of the blocks of `pending` constructs: the same lanes run it after.
-    fn settle(&mut self, pending: &mut Vec<u32>, block: BlockId) {
-        for construct in pending.drain(..) {
-            let path = self.flows.iter_mut().flat_map(|flow| &mut flow.path);
-            for around in path.filter(|around| around.construct == construct) {
-                around.parent = Some(block);
+    /// Makes `block` the parent of the blocks of `pending` constructs of the body at hand: the same lanes
+    /// run it after.
+    fn settle(&mut self, pending: &mut Vec<Range<usize>>, block: BlockId) {
+        // Where the path is full, it does not hold the construct.
+        if self.deeper > 0 {
+            return;
+        }
+        let depth = self.path.len();
+        for inside in pending.drain(..) {
+            for seen in &self.seen[inside] {
+                if let Some(around) = self.flows[seen.index()].path.get_mut(depth) {
+                    around.parent = Some(block);
+                }
             }
         }
     }
 
-    /// Walks a construct; `before` is the block whose lanes reach it.
-    fn construct(&mut self, node: &Node, before: Option<BlockId>) {
+    /// Walks a construct; `before` is the block whose lanes reach it. Says how lanes leave it.
+    fn construct(&mut self, node: &Node, before: Option<BlockId>) -> Exits {
         let index = self.next;
         self.next += 1;
         let class = self.classes.constructs[index as usize];
         let construct = self.first + index;
         let enclosure = |part, line| Enclosure { construct, part, line, class, parent: before };
+        let mut inside = Exits::default();
         match node {
             Node::Straight(_) => {}
             Node::If { condition, accept, reject, span } => {
                 let line = self.line(Some(*condition), *span);
-                self.part(accept, enclosure(BranchPart::IfAccept, line));
-                self.part(reject, enclosure(BranchPart::IfReject, line));
+                inside = self.part(accept, enclosure(BranchPart::IfAccept, line));
+                inside = inside.or(self.part(reject, enclosure(BranchPart::IfReject, line)));
             }
             Node::Switch { selector, cases, span } => {
                 let line = self.line(Some(*selector), *span);
                 for (number, case) in (0u32..).zip(cases) {
-                    self.part(&case.body, enclosure(BranchPart::SwitchCase(number), line));
+                    let part = enclosure(BranchPart::SwitchCase(number), line);
+                    inside = inside.or(self.part(&case.body, part));
                 }
             }
             Node::Loop { body, continuing, break_if: _, span } => {
                 let line = self.line(None, *span);
-                self.part(body, enclosure(BranchPart::LoopBody, line));
-                self.part(continuing, enclosure(BranchPart::LoopContinuing, line));
+                inside = self.part(body, enclosure(BranchPart::LoopBody, line));
+                let part = enclosure(BranchPart::LoopContinuing, line);
+                inside = inside.or(self.part(continuing, part));
             }
         }
+        Exits::of_construct(node, inside)
     }
 
-    fn part(&mut self, body: &Body, enclosure: Enclosure) {
-        self.path.push(enclosure);
-        self.body(body);
-        self.path.pop();
+    fn part(&mut self, body: &Body, enclosure: Enclosure) -> Exits {
+        let kept = self.path.len() < PATH_MAX && self.deeper == 0;
+        if kept {
+            self.path.push(enclosure);
+        } else {
+            self.deeper += 1;
+        }
+        let exits = self.body(body);
+        if kept {
+            self.path.pop();
+        } else {
+            self.deeper -= 1;
+        }
+        exits
     }
 
     /// The line of a condition, else of the construct.
@@ -212,6 +250,7 @@ impl FlowWalk<'_> {
             };
         }
         self.flows[straight.block.index()] = flow;
+        self.seen.push(straight.block);
     }
 }
 

@@ -206,24 +206,32 @@ impl<'a> Graph<'a> {
                 buffers.insert(handle.index(), name.clone());
             }
         }
+        let mut decides: BTreeMap<Vertex, Deciding> = BTreeMap::new();
+        for (start, lines) in self.decides.iter().filter(|(_, lines)| !lines.is_empty()) {
+            decides.entry(*start).or_default().conditions.extend(lines);
+        }
+        for (start, line) in &self.indices {
+            decides.entry(*start).or_default().indices.insert(*line);
+        }
+        // From buffers on to what comes from them: there are fewer of them than of conditions.
+        let mut follows: Vec<Vec<Vertex>> = vec![Vec::new(); self.sources.len()];
+        for (vertex, sources) in self.sources.iter().enumerate() {
+            sources.iter().for_each(|source| follows[*source].push(vertex));
+        }
         let mut found: BTreeMap<String, Deciding> = BTreeMap::new();
-        let none = BTreeSet::new();
-        let indices = self.indices.iter().map(|(start, line)| (*start, &none, Some(*line)));
-        let conditions = self.decides.iter().map(|(start, lines)| (*start, lines, None));
-        for (start, lines, index) in conditions.chain(indices) {
-            let mut seen = BTreeSet::from([start]);
-            let mut open = vec![start];
-            while let Some(vertex) = open.pop() {
-                if let Some(name) =
-                    buffers.get(&vertex).filter(|_| !lines.is_empty() || index.is_some())
-                {
-                    let deciding = found.entry(name.clone()).or_default();
-                    deciding.conditions.extend(lines);
-                    deciding.indices.extend(index);
-                }
-                let more = self.sources[vertex].iter().filter(|&&source| seen.insert(source));
-                open.extend(more);
-            }
+        let mut seen = Seen::new(follows.len());
+        for (buffer, name) in buffers {
+            seen.walk(
+                buffer,
+                |vertex| &follows[vertex],
+                |vertex| {
+                    if let Some(more) = decides.get(&vertex) {
+                        let deciding = found.entry(name.clone()).or_default();
+                        deciding.conditions.extend(&more.conditions);
+                        deciding.indices.extend(&more.indices);
+                    }
+                },
+            );
         }
         found
     }
@@ -244,18 +252,53 @@ impl<'a> Graph<'a> {
         if reads.is_empty() {
             return followed;
         }
+        let mut seen = Seen::new(self.sources.len());
         for (start, lines) in &self.decides {
-            let mut seen = BTreeSet::from([*start]);
-            let mut open = vec![*start];
-            while let Some(vertex) = open.pop() {
-                if let Some(&read) = reads.get(&vertex) {
-                    followed.values.entry(read).or_default().extend(lines);
-                }
-                let more = self.sources[vertex].iter().filter(|&&source| seen.insert(source));
-                open.extend(more);
-            }
+            seen.walk(
+                *start,
+                |vertex| &self.sources[vertex],
+                |vertex| {
+                    if let Some(&read) = reads.get(&vertex) {
+                        followed.values.entry(read).or_default().extend(lines);
+                    }
+                },
+            );
         }
         followed
+    }
+}
+
+/// Which vertices a walk through the graph came to, without a set for each of many walks.
+struct Seen {
+    /// The last walk that came to a vertex.
+    walks: Vec<usize>,
+    walk: usize,
+}
+
+impl Seen {
+    fn new(vertices: usize) -> Self {
+        Self { walks: vec![0; vertices], walk: 0 }
+    }
+
+    /// Goes from a vertex along all `edges`, and shows each vertex once.
+    fn walk<'e>(
+        &mut self,
+        start: Vertex,
+        edges: impl Fn(Vertex) -> &'e Vec<Vertex>,
+        mut see: impl FnMut(Vertex),
+    ) {
+        self.walk += 1;
+        self.walks[start] = self.walk;
+        let mut open = vec![start];
+        while let Some(vertex) = open.pop() {
+            see(vertex);
+            for &next in edges(vertex) {
+                if self.walks[next] != self.walk {
+                    self.walks[next] = self.walk;
+                    open.push(next);
+                }
+            }
+        }
     }
 }
 
@@ -326,13 +369,13 @@ impl Walk<'_, '_> {
                     }
                 }
                 Node::If { condition, accept, reject, span } => {
-                    let leaves = Exits::of_node(node).any();
+                    let leaves = !self.loops.is_empty() && Exits::of_node(node).any();
                     self.condition(*condition, *span, leaves);
                     self.body(accept);
                     self.body(reject);
                 }
                 Node::Switch { selector, cases, span } => {
-                    let leaves = Exits::of_node(node).any();
+                    let leaves = !self.loops.is_empty() && Exits::of_node(node).any();
                     self.condition(*selector, *span, leaves);
                     for case in cases {
                         self.body(&case.body);

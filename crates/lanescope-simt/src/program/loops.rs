@@ -15,11 +15,16 @@
 //! out prove a cut; where the lanes that enter are not known, more lanes behind the loop than breaks do.
 //!
 //! No block counts who leaves by `break if`. There, and where nothing is known of who enters, a cut is
-//! possible as soon as a block of the loop was executed as often as the device's limit of iterations: a
-//! lane that reached the limit executed it that often.
+//! possible as soon as the loops of the dispatch together iterated as often as the device's limit. They
+//! are taken together because drivers do so: lavapipe's limit is one of all iterations of all loops that
+//! a subgroup makes, one after the other or one in the other, and so a loop of few turns is cut off where
+//! others before it used the limit up.
+
+use std::collections::BTreeMap;
 
 use naga::{Expression, Function, Handle, Literal, Statement};
 
+use super::walk::{Exits, for_each_block, for_each_construct};
 use super::{Body, Node, Program, Straight};
 
 /// What a device counted of a dispatch.
@@ -31,7 +36,7 @@ pub struct LoopCounts<'a> {
     pub lanes: &'a [u64],
     /// The invocations of the dispatch; `None` if the device worked them out.
     pub invocations: Option<u64>,
-    /// After how many iterations the device leaves a loop by itself; `None` if not seen to do so.
+    /// After how many iterations the device leaves loops by itself; `None` if not seen to do so.
     pub limit: Option<u64>,
 }
 
@@ -40,7 +45,7 @@ pub struct LoopCounts<'a> {
 pub struct CutLoops {
     /// More lanes came out than took a way out.
     pub certain: Vec<u32>,
-    /// Executed as often as the device's limit, and the counts do not tell.
+    /// Loops iterated as often as the device's limit, and the counts of these do not tell.
     pub possible: Vec<u32>,
 }
 
@@ -52,15 +57,17 @@ pub struct CutLoops {
 pub fn cut_off(program: &Program, counts: &LoopCounts<'_>) -> CutLoops {
     let mut found = CutLoops::default();
     let (module, structure) = (program.module(), program.structure());
+    let bodies = || structure.functions.iter().chain([&structure.entry_point]);
+    let mut calls = BTreeMap::new();
+    bodies().for_each(|body| add_calls(body, counts.lanes, &mut calls));
+    let iterations = bodies().map(|body| iterations(body, counts.executions)).sum();
+    let mut walk = |function, body, entering| {
+        LoopWalk { program, function, counts, iterations, found: &mut found }.body(body, entering);
+    };
     for ((handle, function), body) in module.functions.iter().zip(&structure.functions) {
-        let bodies = structure.functions.iter().chain([&structure.entry_point]);
-        let calls = bodies.map(|body| called_lanes(body, handle, counts.lanes)).sum();
-        let mut walk = LoopWalk { program, function, counts, found: &mut found };
-        walk.body(body, Some(calls));
+        walk(function, body, Some(calls.get(&handle).copied().unwrap_or(0)));
     }
-    let function = &module.entry_points[0].function;
-    let mut walk = LoopWalk { program, function, counts, found: &mut found };
-    walk.body(&structure.entry_point, counts.invocations);
+    walk(&module.entry_points[0].function, &structure.entry_point, counts.invocations);
     for lines in [&mut found.certain, &mut found.possible] {
         lines.sort_unstable();
         lines.dedup();
@@ -83,6 +90,8 @@ struct LoopWalk<'a> {
     program: &'a Program,
     function: &'a Function,
     counts: &'a LoopCounts<'a>,
+    /// The iterations of all loops, summed over subgroups; `None` where no block counts those of one.
+    iterations: Option<u64>,
     found: &'a mut CutLoops,
 }
 
@@ -120,7 +129,11 @@ impl LoopWalk<'_> {
                 }
             }
             let leaving = Leaving { breaks: true, continues: true };
-            here = here.map(|lanes| lanes.saturating_sub(self.leaving(node, leaving)));
+            // A block that comes next says itself how many lanes it has.
+            here = match body.nodes.get(index + 1) {
+                None | Some(Node::Straight(_)) => None,
+                Some(_) => here.map(|lanes| lanes.saturating_sub(self.leaving(node, leaving))),
+            };
         }
     }
 
@@ -179,12 +192,13 @@ impl LoopWalk<'_> {
         if entering == Some(0) {
             return None;
         }
-        let head = inside.nodes.iter().chain(&continuing.nodes).find_map(first_block);
-        let executions = head.map(|straight| self.counts.executions[straight.block.index()]);
         // Whoever was in a loop that nobody left by a way out was cut off, whatever the limit.
-        let nobody_left = break_if.is_none() && breaks + returns == 0;
-        let limit = if nobody_left { 1 } else { self.counts.limit? };
-        executions.is_none_or(|executions| executions >= limit).then_some(false)
+        if break_if.is_none() && breaks + returns == 0 {
+            let inside = iterations_of(inside, continuing, self.counts.executions);
+            return inside.is_none_or(|iterations| iterations > 0).then_some(false);
+        }
+        let limit = self.counts.limit?;
+        self.iterations.is_none_or(|iterations| iterations >= limit).then_some(false)
     }
 
     /// What the condition of a `break if` says without running it; `None` if it never leaves.
@@ -246,21 +260,42 @@ fn first_block(node: &Node) -> Option<&Straight> {
     }
 }
 
-/// The lanes that call a function from a body.
-fn called_lanes(body: &Body, callee: Handle<Function>, lanes: &[u64]) -> u64 {
-    let of = |body| called_lanes(body, callee, lanes);
-    let nodes = body.nodes.iter().map(|node| match node {
-        Node::Straight(straight) => {
-            let calls = straight.statements.iter().filter(|(statement, _)| {
-                matches!(statement, Statement::Call { function, .. } if *function == callee)
-            });
-            calls.map(|_| lanes[straight.block.index()]).sum()
+/// Adds the lanes that call each function from a body.
+fn add_calls(body: &Body, lanes: &[u64], calls: &mut BTreeMap<Handle<Function>, u64>) {
+    for_each_block(body, &mut |straight| {
+        for (statement, _) in &straight.statements {
+            if let Statement::Call { function, .. } = statement {
+                *calls.entry(*function).or_insert(0) += lanes[straight.block.index()];
+            }
         }
-        Node::If { accept, reject, .. } => of(accept) + of(reject),
-        Node::Switch { cases, .. } => cases.iter().map(|case| of(&case.body)).sum(),
-        Node::Loop { body, continuing, .. } => of(body) + of(continuing),
     });
-    nodes.sum()
+}
+
+/// The iterations of all loops of a body, summed over subgroups; `None` where no block counts those of
+/// one.
+fn iterations(body: &Body, executions: &[u64]) -> Option<u64> {
+    let mut all = Some(0_u64);
+    for_each_construct(body, &mut |node| {
+        if let Node::Loop { body, continuing, .. } = node {
+            let own = iterations_of(body, continuing, executions);
+            all = all.zip(own).map(|(all, own)| all.saturating_add(own));
+        }
+    });
+    all
+}
+
+/// The iterations of a loop, summed over subgroups: the executions of a block that every iteration
+/// comes to, or that every iteration but the last of each entry does; `None` where there is none.
+fn iterations_of(inside: &Body, continuing: &Body, executions: &[u64]) -> Option<u64> {
+    let reached = inside.nodes.iter().scan(true, |goes_on, node| {
+        let here = goes_on.then_some(node);
+        *goes_on &= !Exits::of_node(node).any();
+        here
+    });
+    let executed = |straight: &Straight| executions[straight.block.index()];
+    let head = reached.filter_map(first_block).next().map(executed);
+    let end = continuing.nodes.first().and_then(first_block);
+    head.or_else(|| end.map(|straight| executed(straight).saturating_add(1)))
 }
 
 #[cfg(test)]
@@ -289,6 +324,7 @@ mod tests {
             reconvergence: Reconvergence::Maximal,
             fma: Fma::Fused,
             steps_max: 1 << 28,
+            operations_max: u64::MAX,
             schedule: Schedule::InOrder,
             strict: false,
             threads: Some(1),
@@ -405,6 +441,65 @@ mod tests {
             let expected = CutLoops { certain: vec![], possible };
             assert_eq!(judge(&program, &executions, &lanes), expected, "{n}");
         }
+    }
+
+    #[test]
+    fn iterations_of_loops_one_after_the_other_and_one_in_the_other_are_taken_together() {
+        let after = |n: u32| {
+            format!(
+                "@compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {{
+                    var k = 0u;
+                    loop {{ k += 1u; continuing {{ break if k >= {n}u; }} }}
+                    loop {{ k -= 1u; continuing {{ break if k == 0u; }} }}
+                    o[i.x] = k;
+                 }}"
+            )
+        };
+        let within = |n: u32| {
+            format!(
+                "fn turns(n: u32) -> u32 {{
+                    var k = 0u;
+                    loop {{ k += 1u; continuing {{ break if k >= n; }} }}
+                    return k;
+                 }}
+                 @compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {{
+                    for (var k = 0u; k < {n}u; k++) {{ o[i.x] += turns(k); }}
+                 }}"
+            )
+        };
+        let cases = [
+            (after(200), vec![]),
+            (after(300), vec![4, 5]),
+            // Two subgroups, each of the sum from 1 to n - 1, and the outer loop's n + 1.
+            (within(20), vec![]),
+            (within(32), vec![4]),
+        ];
+        for (text, possible) in cases {
+            let program = program(&text);
+            let (executions, lanes) = counts(&program);
+            let expected = CutLoops { certain: vec![], possible };
+            assert_eq!(judge(&program, &executions, &lanes), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_loop_that_begins_with_a_jump_is_counted_at_its_end_or_not_at_all() {
+        let text = |continuing: &str| {
+            format!(
+                "override skip = true;
+                @compute @workgroup_size(8) fn main(@builtin(global_invocation_id) i: vec3u) {{
+                    loop {{
+                        if skip {{ continue; }}
+                        o[i.x] += 1u;
+                        continuing {{ {continuing} break if o[i.x] > 2000u; }}
+                    }}
+                 }}"
+            )
+        };
+        let program = program(&text("o[i.x] += 1u;"));
+        let (executions, lanes) = counts(&program);
+        let expected = CutLoops { certain: vec![], possible: vec![4] };
+        assert_eq!(judge(&program, &executions, &lanes), expected);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! copy of the same length in bytes (so that every span holds for both), the directives that were
 //! blanked, and the marker comments. It knows comments and braces, no other syntax.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Directives that naga 30 does not know but whose features it has without being asked.
@@ -24,6 +25,10 @@ pub struct Text {
     directives: Vec<String>,
     line_starts: Vec<usize>,
     scopes: Vec<LabelChange>,
+    /// The text with comments turned to spaces.
+    code: String,
+    /// The offset of the keyword `fn` of each function.
+    functions: BTreeMap<String, usize>,
 }
 
 /// From `offset` on, blocks carry `label`, until the next change.
@@ -50,6 +55,8 @@ impl Text {
         let line_starts =
             std::iter::once(0).chain(original.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let scopes = label_changes(original, &comments);
+        let code = without(original, &comments);
+        let functions = functions(&code);
         Self {
             file: file.to_owned(),
             original: original.to_owned(),
@@ -57,6 +64,8 @@ impl Text {
             directives,
             line_starts,
             scopes,
+            code,
+            functions,
         }
     }
 
@@ -107,16 +116,15 @@ impl Text {
 
     /// The offset of the brace that closes function `name`, or the text's end.
     pub fn function_end(&self, name: &str) -> usize {
-        let code = without_comments(&self.original);
-        function_start(&code, name)
-            .and_then(|start| closing_brace(&code, start))
-            .unwrap_or(code.len())
+        self.function_start(name)
+            .and_then(|start| closing_brace(&self.code, start))
+            .unwrap_or(self.code.len())
     }
 
     /// The line of the first expression with more than `max` operators outside its parentheses.
     pub fn too_long(&self, max: u32) -> Option<u32> {
         let mut counts: Vec<u32> = vec![0];
-        for (offset, byte) in without_comments(&self.original).bytes().enumerate() {
+        for (offset, byte) in self.code.bytes().enumerate() {
             let last = counts.len() - 1;
             match byte {
                 b'(' | b'[' => counts.push(0),
@@ -141,7 +149,7 @@ impl Text {
     /// The line of the innermost bracket and how many are open there, where there are any.
     pub fn deepest(&self) -> Option<(u32, usize)> {
         let (mut depth, mut deepest) = (0_usize, None);
-        for (offset, byte) in without_comments(&self.original).bytes().enumerate() {
+        for (offset, byte) in self.code.bytes().enumerate() {
             match byte {
                 b'(' | b'[' | b'{' => {
                     depth += 1;
@@ -158,31 +166,26 @@ impl Text {
 
     /// The offset of the keyword `fn` of function `name`, where there is such a function.
     pub fn function_start(&self, name: &str) -> Option<usize> {
-        function_start(&without_comments(&self.original), name)
+        self.functions.get(name).copied()
     }
 }
 
-/// The offset of the keyword `fn` of function `name` in a text without comments.
-fn function_start(code: &str, name: &str) -> Option<usize> {
-    let mut at = 0;
-    while let Some(found) = code[at..].find("fn ") {
-        let start = at + found;
-        at = start + 3;
-        let rest = code[at..].trim_start();
-        let boundary = rest
-            .strip_prefix(name)
-            .is_some_and(|after| !after.starts_with(|c: char| c.is_alphanumeric() || c == '_'));
-        if boundary {
-            return Some(start);
-        }
+/// The offset of the keyword `fn` of each function in a text without comments; of one of two of a name the
+/// first.
+fn functions(code: &str) -> BTreeMap<String, usize> {
+    let mut found = BTreeMap::new();
+    for (start, _) in code.match_indices("fn ") {
+        let rest = code[start + 3..].trim_start();
+        let length = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));
+        found.entry(rest[..length.unwrap_or(rest.len())].to_owned()).or_insert(start);
     }
-    None
+    found
 }
 
 /// The offset of the brace that closes the first one opened after `from`.
 fn closing_brace(code: &str, from: usize) -> Option<usize> {
     let mut depth = 0_usize;
-    for (at, byte) in code.bytes().enumerate().skip(from) {
+    for (at, byte) in (from..).zip(code.as_bytes()[from..].iter().copied()) {
         match byte {
             b'{' => depth += 1,
             b'}' if depth == 1 => return Some(at),
@@ -193,11 +196,11 @@ fn closing_brace(code: &str, from: usize) -> Option<usize> {
     None
 }
 
-/// The text with every comment turned to spaces, of the same length.
-fn without_comments(text: &str) -> String {
+/// The text with its comments turned to spaces, of the same length.
+fn without(text: &str, comments: &[Range<usize>]) -> String {
     let mut bytes = text.as_bytes().to_vec();
-    for range in comments(text) {
-        blank(&mut bytes, range);
+    for range in comments {
+        blank(&mut bytes, range.clone());
     }
     String::from_utf8(bytes).unwrap_or_default()
 }

@@ -79,35 +79,44 @@ pub struct Exits {
 }
 
 impl Exits {
-    const THROUGH: Self = Self { breaks: false, continues: false, returns: false, falls: true };
+    /// As lanes go on from nothing.
+    pub const THROUGH: Self = Self { breaks: false, continues: false, returns: false, falls: true };
 
     /// How lanes leave a body.
     pub fn of_body(body: &Body) -> Self {
         let mut all = Self::THROUGH;
         for node in &body.nodes {
-            let next = Self::of_node(node);
-            all = Self { falls: all.falls && next.falls, ..all.or(next) };
+            all = all.then(Self::of_node(node));
         }
         all
     }
 
     /// How lanes leave a node of a body.
     pub fn of_node(node: &Node) -> Self {
+        let inside = node.bodies().map(Self::of_body).fold(Self::default(), Self::or);
+        Self::of_construct(node, inside)
+    }
+
+    /// How lanes leave a node, from how they leave any of its bodies.
+    pub fn of_construct(node: &Node, inside: Self) -> Self {
         match node {
             Node::Straight(straight) => straight.jump().map_or(Self::THROUGH, Self::of_jump),
-            Node::If { accept, reject, .. } => Self::of_body(accept).or(Self::of_body(reject)),
-            Node::Switch { cases, .. } => {
-                let all = cases.iter().map(|case| Self::of_body(&case.body));
-                let all = all.fold(Self::default(), Self::or);
-                // A `break` in a switch leaves the switch only.
-                Self { breaks: false, falls: all.falls || all.breaks, ..all }
+            Node::If { .. } => inside,
+            // A `break` in a switch leaves the switch only.
+            Node::Switch { .. } => {
+                Self { breaks: false, falls: inside.falls || inside.breaks, ..inside }
             }
-            Node::Loop { body, continuing, break_if, .. } => {
-                let inside = Self::of_body(body).or(Self::of_body(continuing));
+            Node::Loop { break_if, .. } => {
                 let falls = inside.breaks || break_if.is_some();
                 Self { breaks: false, continues: false, returns: inside.returns, falls }
             }
         }
+    }
+
+    /// How lanes leave what comes first, and then this.
+    #[must_use]
+    pub fn then(self, next: Self) -> Self {
+        Self { falls: self.falls && next.falls, ..self.or(next) }
     }
 
     fn of_jump(jump: Jump) -> Self {

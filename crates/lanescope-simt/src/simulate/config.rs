@@ -10,6 +10,9 @@ pub(super) const WORKGROUPS_MAX: u32 = 65_535;
 /// Invocations a workgroup at most: what the largest GPUs run.
 pub(super) const INVOCATIONS_MAX: u64 = 1024;
 
+/// What a subgroup's beginning counts against the limit of all operations together.
+pub const SUBGROUP_OPERATIONS: u64 = 64;
+
 /// Bytes of a buffer at most: offsets are 32 bits, and the last is none.
 pub const BUFFER_BYTES_MAX: u32 = u32::MAX - 15;
 
@@ -25,6 +28,9 @@ pub struct Config {
     /// Operations that one subgroup may execute (as blocks count them, and one for each iteration)
     /// before the launch is stopped. A lane's operations are never more than its subgroup's.
     pub steps_max: u64,
+    /// Operations that all subgroups together may execute before the launch is stopped: counted alike, and
+    /// [`SUBGROUP_OPERATIONS`] for each subgroup, which takes time to begin.
+    pub operations_max: u64,
     /// Which workgroup runs when.
     pub schedule: Schedule,
     /// Whether what would be reported (see [`ReportKind`](super::ReportKind)) stops the launch instead.

@@ -145,6 +145,14 @@ pub enum Trap {
         /// The limit.
         steps: u64,
     },
+    /// All subgroups together executed too many operations, or would execute.
+    #[error("{file}: its subgroups execute more than {operations} operations in all")]
+    Operations {
+        /// The file's name.
+        file: String,
+        /// The limit.
+        operations: u64,
+    },
     /// Something that is reported otherwise, in strict mode.
     #[error(
         "{file}:{line}: {kind} in workgroup {}, {}, {}", workgroup[0], workgroup[1], workgroup[2]
@@ -165,7 +173,7 @@ impl Trap {
     /// The line at which it happened, where there is one.
     pub fn line(&self) -> Option<u32> {
         match *self {
-            Self::Refused(_) => None,
+            Self::Refused(_) | Self::Operations { .. } => None,
             Self::Steps { line, .. } | Self::Fault { line, .. } => Some(line),
         }
     }

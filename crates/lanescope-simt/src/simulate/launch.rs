@@ -16,7 +16,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use super::arrange::Arrangement;
 use super::compiled::Compiled;
-use super::config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, Schedule, WORKGROUPS_MAX};
+use super::config::{
+    BUFFER_BYTES_MAX, Config, Fma, Reconvergence, SUBGROUP_OPERATIONS, Schedule, WORKGROUPS_MAX,
+};
 use super::error::{SimulateError, Trap};
 use super::exchange::{Exchange, GROUPS_MAX, Tags, Watch};
 use super::memory::{Memory, SimulatedBuffer};
@@ -99,6 +101,14 @@ struct Ran<O> {
     seen: Vec<O>,
 }
 
+impl<O> Ran<O> {
+    /// A run that did not begin.
+    fn stopped(trap: Trap) -> Self {
+        let tally = Tally::new(0, crate::units::Width::W32);
+        Self { tally, trap: Some(trap), watches: Vec::new(), met: false, seen: Vec::new() }
+    }
+}
+
 impl<O: ForkObserver> Dispatch<'_, O> {
     // Threads
 
@@ -108,6 +118,10 @@ impl<O: ForkObserver> Dispatch<'_, O> {
             || self.workgroups.iter().map(|&count| u64::from(count)).product::<u64>(),
             Arrangement::groups,
         );
+        // What is too large is not even begun.
+        if groups.saturating_mul(SUBGROUP_OPERATIONS) > self.config.operations_max {
+            return Ok(Ran::stopped(self.over()));
+        }
         let threads = usize::try_from(groups).unwrap_or(usize::MAX).clamp(1, threads(self.config));
         let code = &self.compiled.code;
         let shared: Vec<bool> = (0..code.roots.len())
@@ -150,6 +164,12 @@ impl<O: ForkObserver> Dispatch<'_, O> {
             Owner::Workgroup => [y, z] == [1; 2] && self.arrangement.is_none(),
             Owner::Anybody => false,
         }
+    }
+
+    /// What stops a dispatch of too many operations.
+    fn over(&self) -> Trap {
+        let file = self.compiled.file.clone();
+        Trap::Operations { file, operations: self.config.operations_max }
     }
 
     /// The words of the chosen roots.
@@ -207,6 +227,8 @@ impl<O: ForkObserver> Dispatch<'_, O> {
             arrangement,
             zero_workgroup_memory: config.zero_workgroup_memory,
             steps_max: config.steps_max,
+            operations_max: config.operations_max,
+            operations: AtomicU64::new(0),
             schedule: config.schedule,
             met: AtomicBool::new(false),
             stop: AtomicU64::new(u64::MAX),
@@ -220,7 +242,8 @@ impl<O: ForkObserver> Dispatch<'_, O> {
         }
         let (tally, watches) = run_at_width(&launch, config, watches, &mut hooks)?;
         let met = launch.met.load(Ordering::Relaxed);
-        let trap = launch.trap.into_inner().ok().flatten().map(|(_, trap)| trap);
+        let over = launch.is_over().then(|| self.over());
+        let trap = launch.trap.into_inner().ok().flatten().map(|(_, trap)| trap).or(over);
         Ok(Ran { tally, trap, watches, met, seen })
     }
 }

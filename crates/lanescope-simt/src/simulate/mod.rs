@@ -115,6 +115,7 @@
 //! so that only who shares a subgroup with whom differs. (`arrange`, `schedule`)
 //!
 //! ## Limits
+//! All subgroups together may execute [`Config::operations_max`] operations.
 //! A subgroup may execute [`Config::steps_max`] operations; one over that is stopped at the back
 //! edge of its loop. Memory for registers exists for the subgroups in flight. (`schedule`)
 
@@ -144,7 +145,7 @@ mod table;
 
 pub use arrange::Arrangement;
 pub use compiled::Compiled;
-pub use config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, Schedule};
+pub use config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, SUBGROUP_OPERATIONS, Schedule};
 pub use error::{Limit, SimulateError, Trap};
 pub use look::{
     AccessSums, MEMORY_LINE_BYTES, Race, Races, SECTOR_BYTES, Toucher, Traffic, TrafficSums,

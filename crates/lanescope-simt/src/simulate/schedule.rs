@@ -13,7 +13,7 @@ use naga::BuiltIn;
 use pulp::{Arch, Simd, WithSimd};
 
 use super::arrange::Arrangement;
-use super::config::Schedule;
+use super::config::{SUBGROUP_OPERATIONS, Schedule};
 use super::error::{Trap, line};
 use super::exchange::{Tags, Watch};
 use super::interpret::run;
@@ -39,6 +39,9 @@ pub(super) struct ScheduledLaunch<'a> {
     pub(super) arrangement: Option<&'a Arrangement>,
     pub(super) zero_workgroup_memory: bool,
     pub(super) steps_max: u64,
+    pub(super) operations_max: u64,
+    /// The operations of all subgroups, as far as workers have told.
+    pub(super) operations: AtomicU64,
     pub(super) schedule: Schedule,
     /// The words of registers that are the same in all subgroups.
     pub(super) constants: Vec<u32>,
@@ -353,6 +356,13 @@ impl ScheduledLaunch<'_> {
         }
     }
 
+    // Limits
+
+    /// Whether all subgroups together executed more operations than they may.
+    pub(super) fn is_over(&self) -> bool {
+        self.operations.load(Ordering::Relaxed) > self.operations_max
+    }
+
     /// Stops the workgroups after this one. Earlier ones go on: the earliest trap is the one that is
     /// told, whoever comes to his first.
     fn note_trap(&self, index: u64, trap: Trap) {
@@ -363,6 +373,9 @@ impl ScheduledLaunch<'_> {
         self.stop.fetch_min(index, Ordering::Relaxed);
     }
 }
+
+/// Operations of a worker between two looks at what all together have done.
+const OPERATIONS_TOLD: u64 = 1 << 20;
 
 /// Takes a lock; nothing that holds one panics halfway through a change.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -378,8 +391,8 @@ pub(super) fn work<const N: usize>(
 ) -> (Tally, Watch) {
     let tally = Tally::new(launch.blocks, launch.width);
     let pool = Pool { strands: Vec::new(), shared: Vec::new() };
-    let mut worker = Worker { launch, arch: Arch::new(), tally, pool, observer, watch };
-    while !launch.met.load(Ordering::Relaxed) {
+    let mut worker = Worker { launch, arch: Arch::new(), tally, pool, observer, watch, untold: 0 };
+    while !launch.met.load(Ordering::Relaxed) && !launch.is_over() {
         let Some(mut group) = lock(queue).take(launch, &mut worker.pool) else { break };
         if group.index > launch.stop.load(Ordering::Relaxed) {
             continue;
@@ -393,6 +406,7 @@ pub(super) fn work<const N: usize>(
             launch.met.store(true, Ordering::Relaxed);
         }
     }
+    worker.tell();
     (worker.tally, worker.watch)
 }
 
@@ -403,6 +417,8 @@ struct Worker<'a, 'o, const N: usize> {
     pool: Pool<N>,
     observer: Option<&'o mut (dyn Observer + 'o)>,
     watch: Watch,
+    /// Operations that the others do not know of.
+    untold: u64,
 }
 
 /// The interpreter, to be compiled for each set of features.
@@ -439,7 +455,7 @@ impl<const N: usize> Worker<'_, '_, N> {
             for number in order {
                 yielded |= self.subgroup(group, number)?;
             }
-            if yielded {
+            if yielded || self.launch.is_over() {
                 return Ok(false);
             }
             if group.subgroups.iter().all(|subgroup| subgroup.strands.is_empty()) {
@@ -465,6 +481,7 @@ impl<const N: usize> Worker<'_, '_, N> {
         let subgroup = &mut group.subgroups[number];
         if !subgroup.started {
             subgroup.started = true;
+            self.untold += SUBGROUP_OPERATIONS;
             let strand = self.pool.strand(self.launch, place, subgroup.launched);
             subgroup.strands.push(Live { strand, waits: None });
         }
@@ -541,8 +558,19 @@ impl<const N: usize> Worker<'_, '_, N> {
         };
         let strand = &mut subgroup.strands[index].strand;
         let event = self.arch.dispatch(Dispatched { strand, around: &mut around });
-        subgroup.steps += u64::try_from(fuel - around.fuel).unwrap_or(0);
+        let executed = u64::try_from(fuel - around.fuel).unwrap_or(0);
+        subgroup.steps += executed;
+        self.untold += executed;
+        if self.untold >= OPERATIONS_TOLD {
+            self.tell();
+        }
         event
+    }
+
+    /// Tells the others what was executed.
+    fn tell(&mut self) {
+        let executed = std::mem::take(&mut self.untold);
+        self.launch.operations.fetch_add(executed, Ordering::Relaxed);
     }
 
     // Barriers

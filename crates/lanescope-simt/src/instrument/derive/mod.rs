@@ -127,6 +127,8 @@ enum Around {
 
 struct Planner<'a> {
     program: &'a Program,
+    /// naga's functions, by number, and the entry point's behind them.
+    functions: Vec<&'a naga::Function>,
     shape: Shape,
     sites: BTreeMap<usize, usize>,
     plan: CounterPlan,
@@ -149,8 +151,12 @@ struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     fn new(program: &'a Program, registers_max: usize, once_in_memory: bool, light: bool) -> Self {
+        let module = program.module();
+        let functions = module.functions.iter().map(|(_, function)| function);
+        let functions = functions.chain([&module.entry_points[0].function]).collect();
         Self {
             program,
+            functions,
             shape: Shape::new(program),
             sites: call_sites(program),
             plan: CounterPlan { derived: true, light, ..CounterPlan::default() },
@@ -593,8 +599,13 @@ impl<'a> Planner<'a> {
         let Node::Loop { body, break_if, .. } = node else { return };
         let construct = self.next_construct();
         let outermost = !self.around.iter().any(|around| matches!(around, Around::Loop { .. }));
-        let turns =
-            constant_turns(self.program.module(), self.naga_function(), outer, index, outermost);
+        let turns = constant_turns(
+            self.program.module(),
+            self.functions[self.function],
+            outer,
+            index,
+            outermost,
+        );
         let left = Exits::of_body(body);
         let together =
             turns.is_some() || (self.shape.is_uniform(self.function, construct) && !left.returns);
@@ -696,13 +707,6 @@ impl<'a> Planner<'a> {
     fn new_loop(&mut self, new: Loop) -> LoopId {
         self.plan.loops.push(new);
         LoopId(self.plan.loops.len() - 1)
-    }
-
-    /// naga's function at hand.
-    fn naga_function(&self) -> &'a naga::Function {
-        let module = self.program.module();
-        let function = module.functions.iter().nth(self.function).map(|(_, function)| function);
-        function.unwrap_or(&module.entry_points[0].function)
     }
 }
 

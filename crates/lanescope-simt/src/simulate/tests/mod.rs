@@ -32,6 +32,7 @@ fn config(width: u32) -> Config {
         reconvergence: Reconvergence::Maximal,
         fma: Fma::Fused,
         steps_max: 1_000_000,
+        operations_max: u64::MAX,
         schedule: Schedule::InOrder,
         strict: false,
         threads: Some(1),

@@ -30,6 +30,7 @@ fn launch() -> impl Strategy<Value = Launch> {
             reconvergence: if late { Reconvergence::Late } else { Reconvergence::Maximal },
             fma: if unfused { Fma::Unfused } else { Fma::Fused },
             steps_max: 20_000,
+            operations_max: u64::MAX,
             schedule: match seed % 3 {
                 0 => Schedule::InOrder,
                 1 => Schedule::Shuffled { seed },

@@ -1,10 +1,23 @@
 //! Two runs side by side: what changed between them.
 //!
 //! Input: two runs, such as before and after a change, or two machines. Output: a row for each launch
-//! that both measured, and a list of what has no counterpart. The runs were not interleaved, so a
-//! ratio's interval knows nothing of what differed between the runs as wholes.
+//! that both measured, and a list of what has no counterpart. [`compare_launches`] goes into each
+//! launch, down to its lines, and [`RelativeCondition`] judges it.
+
+mod gate;
+mod launch;
+mod parts;
+mod sentences;
+mod texts;
+mod timing;
 
 use std::collections::BTreeMap;
+
+pub use gate::{RelativeCondition, RelativeViolation};
+pub use launch::LaunchComparison;
+pub use parts::{CHANGE_MIN, Figures, LinePart, Part, Trend};
+pub use texts::LinePair;
+pub use timing::TimeRatio as LaunchTimeRatio;
 
 use super::counts::{Work, active_lanes_mean, efficiency, ratio};
 use super::names::{SIZE, device_label, parameters_text};
@@ -75,37 +88,94 @@ pub struct NotCompared {
     pub reason: String,
 }
 
+impl NotCompared {
+    /// What has no counterpart and why, in a sentence.
+    pub fn sentence(&self) -> String {
+        let side = if self.side == 0 { "A" } else { "B" };
+        let parameters = parameters_text(&self.parameters, &[]);
+        let Self { label, kernel, reason, .. } = self;
+        format!("only in {side}: {kernel} {parameters} on {label}: {reason}")
+    }
+}
+
 /// Compares run `a` with run `b`.
 ///
 /// Devices are matched by name and interface, else by id, else, where each run has one device that
 /// is no simulator, that one with that one. Devices that are left are matched in order, whatever they
-/// are: their launches compare in lane slots. Kernels are matched by name with equal parameters.
-pub fn compare(a: &Run, b: &Run) -> Comparison {
-    let mut rows = Vec::new();
-    let mut not_compared = Vec::new();
-    let mut taken = vec![false; b.measurements.len()];
-    for left in &a.measurements {
-        let twin = twin(a, b, left, &taken);
-        if let Some(index) = twin {
-            taken[index] = true;
-            rows.push(row(a, b, left, &b.measurements[index]));
-        } else {
-            not_compared.push(missing(0, a, left, b));
-        }
-    }
-    for (right, _) in b.measurements.iter().zip(&taken).filter(|(_, taken)| !**taken) {
-        not_compared.push(missing(1, b, right, a));
-    }
+/// are: their launches compare in lane slots. Kernels are matched by name with equal parameters; where
+/// each run has one kernel that the other does not have, and their texts look like two versions of one,
+/// or `versions` says that they are, those two.
+pub fn compare(a: &Run, b: &Run, versions: bool) -> Comparison {
+    let (pairs, not_compared) = pair(a, b, versions);
+    let rows: Vec<ComparisonRow> = pairs.iter().map(|(l, r)| row(a, b, l, r)).collect();
     Comparison { differing: differing(a, b, &rows), rows, not_compared }
 }
 
-/// Finds B's measurement of the same launch that is not taken yet.
-fn twin(a: &Run, b: &Run, left: &Measurement, taken: &[bool]) -> Option<usize> {
+/// Compares each launch that both runs have, down to its lines, in A's order; those whose operations
+/// were not counted on both sides, or by two rules, are left out. Pairs as [`compare`] does.
+pub fn compare_launches(a: &Run, b: &Run, versions: bool) -> Vec<LaunchComparison> {
+    let (pairs, _) = pair(a, b, versions);
+    let side = |run, one| parts::Side { run, one };
+    pairs
+        .into_iter()
+        .filter_map(|(left, right)| launch::compare_launch(side(a, left), side(b, right)))
+        .collect()
+}
+
+/// The measurements that belong together, A's first, and those that have no counterpart.
+fn pair<'a>(
+    a: &'a Run,
+    b: &'a Run,
+    versions: bool,
+) -> (Vec<(&'a Measurement, &'a Measurement)>, Vec<NotCompared>) {
+    let renamed = find_renamed(a, b, versions);
+    let mut pairs = Vec::new();
+    let mut not_compared = Vec::new();
+    let mut taken = vec![false; b.measurements.len()];
+    for left in &a.measurements {
+        let name = match renamed {
+            Some([from, to]) if from == left.kernel => to,
+            _ => &left.kernel,
+        };
+        if let Some(index) = twin(a, b, (left, name), &taken) {
+            taken[index] = true;
+            pairs.push((left, &b.measurements[index]));
+        } else {
+            not_compared.push(missing(0, a, (left, name), b));
+        }
+    }
+    for (right, _) in b.measurements.iter().zip(&taken).filter(|(_, taken)| !**taken) {
+        let name = match renamed {
+            Some([from, to]) if to == right.kernel => from,
+            _ => &right.kernel,
+        };
+        not_compared.push(missing(1, b, (right, name), a));
+    }
+    (pairs, not_compared)
+}
+
+/// The one kernel of A that B does not have, and the one of B that A does not have, where they are two
+/// versions of one shader.
+fn find_renamed<'a>(a: &'a Run, b: &'a Run, versions: bool) -> Option<[&'a str; 2]> {
+    let alone = |run: &'a Run, other: &Run| -> Option<&'a Measurement> {
+        let known = |name: &str| other.measurements.iter().any(|one| one.kernel == name);
+        let mut left = run.measurements.iter().filter(|one| !known(&one.kernel));
+        let first = left.next()?;
+        left.all(|one| one.kernel == first.kernel).then_some(first)
+    };
+    let (left, right) = (alone(a, b)?, alone(b, a)?);
+    let text = |run: &'a Run, one: &Measurement| Some(&run.sources.get(&one.source_sha256)?.text);
+    let alike = || Some(texts::are_versions(text(a, left)?, text(b, right)?));
+    (versions || alike() == Some(true)).then_some([&left.kernel, &right.kernel])
+}
+
+/// Finds B's measurement of the same launch, the kernel's name in B given, that is not taken yet.
+fn twin(a: &Run, b: &Run, (left, name): (&Measurement, &str), taken: &[bool]) -> Option<usize> {
     let device = counterpart(a, b, &left.device)?;
     b.measurements.iter().zip(taken).position(|(right, taken)| {
         !taken
             && right.device == device.id
-            && right.kernel == left.kernel
+            && right.kernel == name
             && right.parameters == left.parameters
     })
 }
@@ -232,16 +302,20 @@ fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonR
     }
 }
 
-/// Says why `measurement` of `run` has no counterpart in `other`.
-fn missing(side: usize, run: &Run, measurement: &Measurement, other: &Run) -> NotCompared {
+/// Says why `measurement` of `run` has no counterpart in `other`, where its kernel would be called
+/// `there`.
+fn missing(
+    side: usize,
+    run: &Run,
+    (measurement, there): (&Measurement, &str),
+    other: &Run,
+) -> NotCompared {
     let name = if side == 0 { "B" } else { "A" };
     let device = counterpart(run, other, &measurement.device);
     let elsewhere: Vec<&Measurement> = other
         .measurements
         .iter()
-        .filter(|one| {
-            one.kernel == measurement.kernel && device.is_some_and(|device| device.id == one.device)
-        })
+        .filter(|one| one.kernel == there && device.is_some_and(|device| device.id == one.device))
         .collect();
     let reason = if device.is_none() {
         format!("run {name} has no such device")

@@ -1,0 +1,27 @@
+// Blurs each row of an image; pixels near the border weigh what lies outside with 0.
+struct Params { width: u32, height: u32, radius: u32 }
+@group(0) @binding(0) var<uniform> params: Params;
+@group(0) @binding(1) var<storage, read> source: array<f32>;
+@group(0) @binding(2) var<storage, read_write> blurred: array<f32>;
+
+fn weight(distance: u32) -> f32 {
+    return 1.0 / f32(1u + distance);
+}
+
+@compute @workgroup_size(64)
+fn blur(@builtin(global_invocation_id) id: vec3<u32>) {
+    let pixel = id.x;
+    if pixel >= params.width * params.height { return; }
+    let x = pixel % params.width;
+    let row = pixel - x;
+    var sum = 0.0;
+    var weights = 0.0;
+    for (var i = 0u; i <= 2u * params.radius; i++) {
+        let at = i32(x + i) - i32(params.radius);
+        let inside = clamp(at, 0, i32(params.width) - 1);
+        let w = select(0.0, weight(u32(abs(at - i32(x)))), at == inside);
+        sum += source[row + u32(inside)] * w;
+        weights += w;
+    }
+    blurred[pixel] = sum / weights;
+}

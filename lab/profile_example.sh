@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# Writes docs/compare.md: a shader profiled, advice taken, compared, a gate; every block is what the
+# program printed. `lab/profile_example.sh [PROGRAM]`, in the repository's root.
+set -euo pipefail
+program=$(realpath "${1:-target/release/lanescope}")
+page=$PWD/docs/compare.md
+results=$(mktemp -d)
+trap 'rm -rf "$results"' EXIT
+export NO_COLOR=1 MESA_SHADER_CACHE_DISABLE=true
+cd "$(dirname "$0")/.."
+
+# Runs a command as a reader would type it, with its output in a block; lines that `$2` finds are left out.
+show() {
+  local shown=$1 without=${2:-^$}
+  printf '```text\n$ lanescope %s\n' "$shown"
+  # shellcheck disable=SC2086
+  (cd examples && "$program" $shown --out "$results/$RANDOM$RANDOM" 2>&1 || echo "(exit code $?)") |
+    grep -vE "$without|^(Page|Results): |no adapter is used" | sed 's/ *$//'
+  printf '```\n\n'
+}
+
+# Runs a gate: what the condition says, and the exit code.
+gate() {
+  local code=0 said
+  # shellcheck disable=SC2086
+  said=$(cd examples && "$program" $1 --out "$results/$RANDOM$RANDOM" 2>&1 >/dev/null) || code=$?
+  printf '```text\n$ lanescope %s; echo $?\n' "$1"
+  grep '^--fail-on' <<<"$said" || true
+  printf '%s\n```\n\n' "$code"
+}
+
+sim="--launch blur.toml --device sim:32"
+cpu="--launch blur.toml --device wgpu:0"
+{
+  cat <<'TEXT'
+# The loop: profile, change, compare, keep
+
+Made by `lab/profile_example.sh`; every block is what the program printed, in the folder `examples`. The blocks of
+the simulator are the same on every machine. Times are of the machine that the page was made on.
+
+`blur.wgsl` blurs the rows of an image, 256 pixels wide; `blur.toml` says what it is launched with.
+
+## Profile
+
+TEXT
+  show "profile blur.wgsl $sim" '│'
+  cat <<'TEXT'
+One card: workgroups of 48 leave every second subgroup half empty. The simulator has tried 32, and 64 does as well.
+
+## Take the advice, and compare
+
+`blur_64.wgsl` is the same text with `@workgroup_size(64)`. `compare` takes two shaders, launches both in the same way, and
+says first what else differs.
+
+TEXT
+  show "compare blur.wgsl blur_64.wgsl $sim"
+  cat <<'TEXT'
+## A change that does not pay
+
+The branch at the border looks like waste. `blur_clamped.wgsl` has none: it reads inside the row whatever happens, and weighs
+with 0 what lies outside. Lanes are fuller, and the cost is higher:
+
+TEXT
+  show "compare blur_64.wgsl blur_clamped.wgsl $sim"
+  cat <<'TEXT'
+Efficiency is a share, and lane slots are the cost. `profile` had said it beforehand: `select` in place of the branch saves
+nothing.
+
+## Keep it: a gate
+
+In continuous integration the condition is on B's figures over A's. The first change passes, the second does not:
+
+TEXT
+  gate "compare blur.wgsl blur_64.wgsl $sim --fail-on slots>1.01"
+  gate "compare blur_64.wgsl blur_clamped.wgsl $sim --fail-on slots>1.01"
+  cat <<'TEXT'
+`--export-markdown` writes what a pull request shows; `.github/actions/compare` does both with a release's program (it has
+not been seen running yet).
+
+## With times
+
+On a device with a clock both are timed side by side, round by round, and the interval decides whether they are told apart.
+TEXT
+  if "$program" list >/dev/null && [ -n "${LANESCOPE_TIMED:-}" ]; then
+    printf '\nOn %s:\n\n' "$LANESCOPE_TIMED"
+    show "compare blur.wgsl blur_64.wgsl $cpu" '^ |^Lines|^Functions'
+    show "profile blur_64.wgsl $cpu" '│|^   '
+  fi
+  cat <<'TEXT'
+What `profile` says of a time: idle lanes explain at most `time × (1 − efficiency)`, and no more than what memory leaves; memory
+explains at least the bytes that must be moved over the copy rate that was measured; what neither explains, it says.
+
+## While editing, and for other tools
+
+| command | what it gives |
+|---|---|
+| `profile SHADER --watch` | profiles at each save of shader, launch file or data, and shows what changed from the last good run; errors end nothing |
+| `profile SHADER --json-lines --watch` | a line of JSON a run: `event` is `profile` with `marks` (file, line, columns, kind, level, message, figures), or `error` with its `message` |
+| `profile SHADER --annotations github` | advice, findings and what `--fail-on` found as annotations of a pull request |
+| `profile SHADER --sarif FILE` | the same as SARIF 2.1.0 |
+| `profile SHADER --export-speedscope FILE` | stacks of dispatch, functions and line for speedscope.app |
+| `profile A.wgsl B.wgsl`, `profile FOLDER` | many shaders, each device opened once, a page each |
+| `lanescope::testing` | the same counts in `#[test]`s: `examples/shader_test.rs` |
+TEXT
+} > "$page"

@@ -1,0 +1,175 @@
+//! Figures that other tools printed, for templates: `results/other` and `results/reference`.
+//!
+//! Input: a file of those folders, and what leads to a figure in it. Output: numbers in the units that the
+//! file has; of Nsight Compute's, bytes and nanoseconds.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use minijinja::value::{Serde, Value as Made};
+use minijinja::{Environment, Error};
+
+use super::records::Records;
+use super::wrong;
+
+/// A launch that Nsight Compute measured, by its names.
+type Counters = BTreeMap<String, f64>;
+
+/// Adds the functions to an environment.
+pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>) {
+    let of = Arc::clone(records);
+    environment.add_function("csv", move |file: String, start: Vec<String>, column: usize| {
+        csv(&of.root.join("results/other").join(&file), &start, column)
+    });
+    let of = Arc::clone(records);
+    environment.add_function("column", move |file: String, first: String| {
+        let text = read(&of.root.join("results/other").join(&file))?;
+        let row = text.lines().find_map(|line| line.strip_prefix(&first)?.strip_prefix(' '));
+        let field = row.and_then(|row| row.split_whitespace().next()?.parse::<f64>().ok());
+        field.ok_or_else(|| wrong(format!("no number behind {first} in {file}")))
+    });
+    let of = Arc::clone(records);
+    environment.add_function("json", move |file: String| {
+        let text = read(&of.root.join("results/other").join(&file))?;
+        let value: serde_json::Value = serde_json::from_str(&text).map_err(wrong)?;
+        Ok::<_, Error>(Made::from(Serde(value)))
+    });
+    let of = Arc::clone(records);
+    environment.add_function("ncu", move |words: String, dispatches: Vec<String>, count: usize| {
+        let printed = read(&of.root.join("results/other/ncu/sorting.txt"))?;
+        ncu(&printed, &words, &dispatches, count).map(|found| Made::from(Serde(found)))
+    });
+    let of = Arc::clone(records);
+    environment.add_function("ncu_patterns", move || {
+        let printed = read(&of.root.join("results/other/ncu/five_patterns.txt"))?;
+        Ok::<_, Error>(Made::from(Serde(launches_of(&printed, "\n  sealed (")?)))
+    });
+    let of = Arc::clone(records);
+    environment.add_function(
+        "peer",
+        move |work: String, pow2: u32, peer: String, device: String| {
+            let path = of.root.join("results/reference/nvidia-h200/peers.json");
+            let rows = lanescope::store::load_peers(&path).map_err(wrong)?.rows;
+            let found = rows.into_iter().find(|row| {
+                (row.work.as_str(), row.n, row.peer.as_str(), row.device.as_str())
+                    == (work.as_str(), 1 << pow2, peer.as_str(), device.as_str())
+                    && (row.cold || work.starts_with("p"))
+            });
+            // Undefined where that was not measured: a dash in a table.
+            Ok::<_, Error>(found.map(|found| Made::from(Serde(found))))
+        },
+    );
+}
+
+fn read(path: &Path) -> Result<String, Error> {
+    std::fs::read_to_string(path).map_err(|error| wrong(format!("{}: {error}", path.display())))
+}
+
+/// The number in a column, from 0, of the one row that begins with these fields.
+fn csv(path: &Path, start: &[String], column: usize) -> Result<f64, Error> {
+    let text = read(path)?;
+    let rows = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let mut found =
+        rows.filter(|row| row.len() >= start.len() && row.iter().zip(start).all(|(a, b)| a == b));
+    let row =
+        found.next().ok_or_else(|| wrong(format!("no row {start:?} in {}", path.display())))?;
+    if found.next().is_some() {
+        return Err(wrong(format!("several rows {start:?} in {}", path.display())));
+    }
+    let field = row.get(column).and_then(|field| field.parse().ok());
+    field.ok_or_else(|| wrong(format!("no number in column {column} of {row:?}")))
+}
+
+/// What Nsight Compute printed of the last `count` launches of each of some dispatches, under the one
+/// command that has these words, as one: millions of instructions, lanes of one, instructions a cycle,
+/// cycles of waiting for each, bytes, nanoseconds.
+pub(super) fn ncu(
+    printed: &str,
+    words: &str,
+    dispatches: &[String],
+    count: usize,
+) -> Result<BTreeMap<&'static str, f64>, Error> {
+    let commands: Vec<&str> = printed
+        .split("$ ncu ")
+        .filter(|part| part.lines().next().is_some_and(|command| command.contains(words)))
+        .collect();
+    let [command] = commands.as_slice() else {
+        return Err(wrong(format!("{} commands with `{words}`", commands.len())));
+    };
+    let mut launches = Vec::new();
+    for dispatch in dispatches {
+        let head = format!("\n  {dispatch} (");
+        let mut all = launches_of(command, &head)?;
+        if all.len() < count {
+            return Err(wrong(format!("{} launches of {dispatch} in `{words}`", all.len())));
+        }
+        launches.extend(all.split_off(all.len() - count));
+    }
+    let of = together(&launches)?;
+    let named = |name: &str| of.get(name).copied().ok_or_else(|| wrong(format!("no {name}")));
+    let sectors = |of: &str| {
+        let name = format!("l1tex__t_sectors_pipe_lsu_mem_{of}_op_ld.sum");
+        named(&name).unwrap_or(0.0)
+    };
+    Ok(BTreeMap::from([
+        ("instructions", named("smsp__inst_executed.sum")?),
+        ("lanes", named("smsp__thread_inst_executed_per_inst_executed.ratio")?),
+        ("per_cycle", named("smsp__inst_executed.avg.per_cycle_active")?),
+        (
+            "waiting",
+            named("smsp__average_warps_issue_stalled_long_scoreboard_per_issue_active.ratio")?,
+        ),
+        ("l1", (sectors("global") + sectors("local")) * 32.0),
+        ("l2", named("lts__t_sectors_op_read.sum")? * 32.0),
+        ("memory", named("dram__bytes_read.sum")? + named("dram__bytes_write.sum")?),
+        ("time", named("gpu__time_duration.sum")?),
+    ]))
+}
+
+/// What was printed of each launch whose heading begins so.
+fn launches_of(printed: &str, head: &str) -> Result<Vec<Counters>, Error> {
+    printed.split(head).skip(1).map(numbers).collect()
+}
+
+/// The numbers of one launch, bytes and nanoseconds for their larger units.
+fn numbers(launch: &str) -> Result<Counters, Error> {
+    // Between the numbers stand headings and rules of the sections.
+    let lines = launch.lines().skip(1).take_while(|line| line.starts_with("    "));
+    let lines = lines.filter(|line| line.contains("__"));
+    let number = |line: &str| {
+        let parts: Vec<&str> = line.split_whitespace().collect();
+        let (name, value, unit) = match parts.as_slice() {
+            [name, value] => (*name, *value, ""),
+            [name, unit, value] => (*name, *value, *unit),
+            _ => return None,
+        };
+        let scale = match unit {
+            "Gbyte" => 1e9,
+            "Mbyte" | "ms" => 1e6,
+            "Kbyte" | "us" => 1e3,
+            _ => 1.0,
+        };
+        Some((name.to_owned(), value.replace(',', "").parse::<f64>().ok()? * scale))
+    };
+    lines.map(|line| number(line).ok_or_else(|| wrong(format!("`{line}`?")))).collect()
+}
+
+/// Several launches as one: amounts added up, ratios in instructions weighed by these, instructions a
+/// cycle over all cycles.
+fn together(launches: &[Counters]) -> Result<Counters, Error> {
+    let instructions = |one: &Counters| one.get("smsp__inst_executed.sum").copied().unwrap_or(0.0);
+    let all: f64 = launches.iter().map(instructions).sum();
+    let first = launches.first().ok_or_else(|| wrong("no launches"))?;
+    let value = |name: &String| {
+        let own = |one: &Counters| one.get(name).copied().unwrap_or(f64::NAN);
+        if name.ends_with(".sum") {
+            launches.iter().map(own).sum()
+        } else if name.ends_with("per_cycle_active") {
+            all / launches.iter().map(|one| instructions(one) / own(one)).sum::<f64>()
+        } else {
+            launches.iter().map(|one| instructions(one) * own(one)).sum::<f64>() / all
+        }
+    };
+    Ok(first.keys().map(|name| (name.clone(), value(name))).collect())
+}

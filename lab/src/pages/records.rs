@@ -1,0 +1,404 @@
+//! Figures of the committed records, for templates.
+//!
+//! Input: a record's name without its date (`h200-vulkan/sort-curves`) and a [`Selection`]. Output: numbers,
+//! times in nanoseconds; what is asked for and is not there, or is there twice with different numbers, is
+//! an error. Which records a page used is noted, for the table at its end.
+//!
+//! | `what` | is |
+//! |---|---|
+//! | `time` | the median time of a launch, ns |
+//! | `lanes`, `efficiency` | mean active lanes; those over the width |
+//! | `operations` | subgroup operations |
+//! | `ratio`, `predicted` | the time over the baseline's; the same as counted operations give it |
+//! | `copy` | the share of the copy rate |
+//! | `speedup`, `counted`, `traffic` | the baseline's time over the kernel's; what counting predicts; with the traffic of a sort |
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use lanescope::analyze::{self, Load, TimeRatio, Work};
+use lanescope::kernel::Catalogue;
+use lanescope::record::{Measurement, Run};
+use minijinja::value::{Serde, Value as Made};
+use minijinja::{Environment, Error};
+
+use super::select::Selection;
+use super::wrong;
+
+/// Where the charts of pages are.
+const CHARTS: &str = "results/charts";
+
+/// The records of a checkout, read when they are asked for.
+#[derive(Debug)]
+pub(super) struct Records {
+    /// The checkout.
+    pub(super) root: PathBuf,
+    /// Each record's file in `results/records`, by its name.
+    files: BTreeMap<String, String>,
+    catalogue: Catalogue,
+    read: Mutex<BTreeMap<String, Arc<Run>>>,
+    /// The charts that pages show, by their paths in the checkout.
+    charts: Mutex<BTreeMap<String, String>>,
+    used: Mutex<BTreeSet<String>>,
+}
+
+impl Records {
+    /// Those of a checkout.
+    pub(super) fn of(root: &Path) -> anyhow::Result<Self> {
+        let folder = root.join(crate::index::RECORDS);
+        let mut files = BTreeMap::new();
+        for path in crate::index::files(&folder)? {
+            let file = crate::index::relative(&folder, &path)?;
+            files.insert(crate::index::name(&file)?, file);
+        }
+        Ok(Self {
+            root: root.to_owned(),
+            files,
+            catalogue: Catalogue::embedded()?,
+            read: Mutex::default(),
+            charts: Mutex::default(),
+            used: Mutex::default(),
+        })
+    }
+
+    /// Forgets which records were used.
+    pub(super) fn begin_page(&self) {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
+    /// The path of a record's file in the checkout.
+    fn file(&self, name: &str) -> Result<String, Error> {
+        let file = self.files.get(name).ok_or_else(|| wrong(format!("no record `{name}`")))?;
+        self.used.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned());
+        Ok(format!("{}/{file}", crate::index::RECORDS))
+    }
+
+    /// A record, with what the catalogue knows of its kernels.
+    pub(super) fn run(&self, name: &str) -> Result<Arc<Run>, Error> {
+        let path = self.root.join(self.file(name)?);
+        let mut read = self.read.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(run) = read.get(name) {
+            return Ok(Arc::clone(run));
+        }
+        let mut run = lanescope::store::load(&path).map_err(wrong)?;
+        self.catalogue.annotate(&mut run);
+        let run = Arc::new(run);
+        read.insert(name.to_owned(), Arc::clone(&run));
+        Ok(run)
+    }
+
+    /// Draws a figure of a record and returns its path in the checkout.
+    fn draw(&self, record: &str, name: &str) -> Result<String, Error> {
+        let run = self.run(record)?;
+        let path = format!("{CHARTS}/{record}/{name}.svg");
+        let mut charts = self.charts.lock().unwrap_or_else(PoisonError::into_inner);
+        if !charts.contains_key(&path) {
+            let figures = lanescope::present::figures(&run);
+            let figure = figures.iter().find(|figure| figure.name == name).ok_or_else(|| {
+                let names: Vec<&str> = figures.iter().map(|one| one.name.as_str()).collect();
+                wrong(format!("{record} has no figure `{name}`; it has {}", names.join(", ")))
+            })?;
+            charts.insert(path.clone(), lanescope::chart::draw(&figure.drawing).map_err(wrong)?);
+        }
+        Ok(path)
+    }
+
+    /// The charts that pages showed, by their paths in the checkout.
+    pub(super) fn charts(&self) -> BTreeMap<String, String> {
+        self.charts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The table of the records that the page used; nothing where it used none.
+    pub(super) fn sources_table(&self, up: &str) -> anyhow::Result<String> {
+        let used = self.used.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if used.is_empty() {
+            return Ok(String::new());
+        }
+        let mut text = "\n## Records\n\nMade of these; `lanescope report FILE` shows all of one.\n\n\
+                        | record | devices | commit | counting rule | times that met the stop rule |\n\
+                        |---|---|---|---|---|\n"
+            .to_owned();
+        for name in used {
+            let file = self.file(&name).map_err(|error| anyhow::anyhow!("{error}"))?;
+            let run = self.run(&name).map_err(|error| anyhow::anyhow!("{error}"))?;
+            let devices: Vec<&str> =
+                run.devices.iter().map(|device| device.name.as_str()).collect();
+            let devices: BTreeSet<&str> = devices.into_iter().collect();
+            let (times, met) = times(&run);
+            let sha = run.tool.git_sha.as_deref().context("no commit")?;
+            text += &format!(
+                "| [{name}]({up}{file}) | {} | {} | {} | {} |\n",
+                devices.into_iter().collect::<Vec<_>>().join(", "),
+                sha.get(..8).context("a short commit")?,
+                run.counting_rule,
+                if times == 0 { "none taken".to_owned() } else { format!("{met} of {times}") },
+            );
+        }
+        Ok(text)
+    }
+}
+
+/// How many times a record has, and how many met the stop rule.
+fn times(run: &Run) -> (usize, usize) {
+    let times = run.measurements.iter().filter_map(|one| one.time.as_ref());
+    let met: Vec<bool> = times.map(|time| time.stop_rule_met).collect();
+    (met.len(), met.iter().filter(|met| **met).count())
+}
+
+/// Adds the functions to an environment; `up` leads from the page to the checkout.
+pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>, up: &str) {
+    let all = Arc::clone(records);
+    environment.add_function("all", move |record: String, selection: String, what: String| {
+        values(&*all.run(&record)?, &selection, &what)
+    });
+    let of = Arc::clone(records);
+    environment.add_function("one", move |record: String, selection: String, what: String| {
+        let values = values(&*of.run(&record)?, &selection, &what)?;
+        match values.as_slice() {
+            [first, others @ ..] if others.iter().all(|other| other == first) => Ok(*first),
+            _ => Err(wrong(format!("{} values of `{selection}` in {record}", values.len()))),
+        }
+    });
+    let of = Arc::clone(records);
+    environment.add_function("ratio", move |record: String, selection: String| {
+        ratio_text(&*of.run(&record)?, &selection)
+    });
+    let of = Arc::clone(records);
+    environment.add_function("published", move |kernel: String| {
+        let found = of.catalogue.kernel(&kernel).and_then(|one| one.description.published.as_ref());
+        found.map(|one| one.active_lanes_mean).ok_or_else(|| wrong(format!("of {kernel}: nothing")))
+    });
+    let of = Arc::clone(records);
+    environment.add_function("stage", move |record: String, selection: String, entries: String| {
+        stage(&*of.run(&record)?, &selection, &entries)
+    });
+    let of = Arc::clone(records);
+    environment.add_function("counter", move |record: String, selection: String, name: String| {
+        let run = of.run(&record)?;
+        let found = only(&run, &selection)?;
+        analyze::machine::counter(found, &name).ok_or_else(|| wrong(format!("no counter `{name}`")))
+    });
+    let of = Arc::clone(records);
+    environment.add_function("shown", move |record: String, selection: String, name: String| {
+        let run = of.run(&record)?;
+        let found = only(&run, &selection)?;
+        found.outputs_shown.get(&name).cloned().ok_or_else(|| wrong(format!("no output `{name}`")))
+    });
+    let of = Arc::clone(records);
+    environment.add_function("device", move |record: String, id: String, what: String| {
+        let run = of.run(&record)?;
+        let device = run.devices.iter().find(|device| device.id.starts_with(&id));
+        let device = device.ok_or_else(|| wrong(format!("no device {id}")))?;
+        let value = match what.as_str() {
+            "copy_bytes_per_s" => device.copy_bytes_per_s,
+            "peak_fma_per_s" => device.peak_fma_per_s,
+            _ => None,
+        };
+        value.ok_or_else(|| wrong(format!("no `{what}` of {id}")))
+    });
+    let of = Arc::clone(records);
+    environment.add_function("latency", move |record: String, operation: String, load: String| {
+        latency(&*of.run(&record)?, &operation, &load)
+    });
+    let of = Arc::clone(records);
+    environment.add_function("agreement", move |record: String, start: String| {
+        let run = of.run(&record)?;
+        let rows = analyze::agreements(&run);
+        let rows: Vec<_> = rows.iter().filter(|row| row.kernel.starts_with(&start)).collect();
+        let differences: usize = rows.iter().map(|row| row.agreement.differences.len()).sum();
+        let blocks: usize = rows.iter().map(|row| row.agreement.blocks_compared).sum();
+        Ok::<_, Error>(BTreeMap::from([
+            ("launches", rows.len()),
+            ("blocks", blocks),
+            ("differences", differences),
+        ]))
+    });
+    register_texts(environment, records, up);
+}
+
+/// Adds the functions that give texts and links.
+fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up: &str) {
+    let (of, to) = (Arc::clone(records), up.to_owned());
+    environment.add_function("record", move |name: String| {
+        Ok::<_, Error>(format!("[{name}]({to}{})", of.file(&name)?))
+    });
+    let (of, to) = (Arc::clone(records), up.to_owned());
+    environment.add_function("chart", move |record: String, name: String, text: Option<String>| {
+        let path = of.draw(&record, &name)?;
+        // With a text it is a link, without one the picture.
+        Ok(match text {
+            Some(text) => format!("[{text}]({to}{path})"),
+            None => format!("[![{name}]({to}{path})]({to}{path})"),
+        })
+    });
+    let of = Arc::clone(records);
+    environment.add_function("crossovers", move |record: String| {
+        let file = of.file(&record)?;
+        let sentences = analyze::crossover_sentences(&*of.run(&record)?);
+        if sentences.is_empty() {
+            return Err(wrong(format!("{file} has no crossovers")));
+        }
+        Ok(sentences.iter().map(|sentence| format!("- {sentence}\n")).collect::<String>())
+    });
+    let of = Arc::clone(records);
+    environment.add_function(
+        "crossover",
+        move |record: String, selection: String, axis: String| {
+            crossover(&*of.run(&record)?, &selection, &axis)
+        },
+    );
+    let of = Arc::clone(records);
+    environment.add_function("stop_rule", move |record: String| {
+        let (times, met) = times(&*of.run(&record)?);
+        Ok::<_, Error>(BTreeMap::from([("times", times), ("met", met), ("missed", times - met)]))
+    });
+    let of = Arc::clone(records);
+    environment.add_function("noise_widths", move |record: String| {
+        let run = of.run(&record)?;
+        let width = |one: &Measurement| {
+            let time = one.time.as_ref()?;
+            Some((time.ci95_ns[1].0 - time.ci95_ns[0].0) / time.median_ns.0)
+        };
+        let mut widths: Vec<f64> = run.measurements.iter().filter_map(width).collect();
+        widths.sort_by(f64::total_cmp);
+        Ok::<_, Error>(Made::from(widths))
+    });
+}
+
+/// The one measurement that a selection means.
+fn only<'a>(run: &'a Run, selection: &str) -> Result<&'a Measurement, Error> {
+    let wanted = Selection::parse(selection)?;
+    let mut found = run
+        .measurements
+        .iter()
+        .filter(|one| wanted.means(&one.kernel, &one.parameters, Some(&one.device)));
+    match (found.next(), found.next()) {
+        (Some(one), None) => Ok(one),
+        (None, _) => Err(wrong(format!("no measurement is `{selection}`"))),
+        (Some(_), Some(_)) => Err(wrong(format!("several measurements are `{selection}`"))),
+    }
+}
+
+/// A quantity of every measurement that a selection means; none is an error.
+fn values(run: &Run, selection: &str, what: &str) -> Result<Vec<f64>, Error> {
+    let wanted = Selection::parse(selection)?;
+    let found: Vec<Option<f64>> = match what {
+        "time" | "lanes" | "operations" => run
+            .measurements
+            .iter()
+            .filter(|one| wanted.means(&one.kernel, &one.parameters, Some(&one.device)))
+            .map(|one| of_measurement(one, what))
+            .collect(),
+        "speedup" | "counted" | "traffic" => analyze::model(run)
+            .iter()
+            .filter(|row| wanted.means(&row.kernel, &row.parameters, None))
+            .map(|row| match what {
+                "speedup" => row.speedup_measured,
+                "counted" => row.speedup_counted,
+                _ => row.speedup_with_traffic,
+            })
+            .collect(),
+        "ratio" | "predicted" | "efficiency" | "copy" => analyze::summary(run)
+            .devices
+            .iter()
+            .flat_map(|device| device.rows.iter().map(move |row| (&device.device, row)))
+            .filter(|(id, row)| wanted.means(&row.kernel, &row.parameters, Some(id)))
+            .map(|(_, row)| of_row(row, what))
+            .collect(),
+        _ => return Err(wrong(format!("`{what}` is no quantity"))),
+    };
+    let values: Vec<f64> = found.iter().flatten().copied().collect();
+    if values.is_empty() {
+        return Err(wrong(format!("no {what} of `{selection}` ({} measurements)", found.len())));
+    }
+    Ok(values)
+}
+
+/// A quantity of a measurement itself.
+fn of_measurement(one: &Measurement, what: &str) -> Option<f64> {
+    match what {
+        "time" => one.time.as_ref().map(|time| time.median_ns.0),
+        "lanes" => one.active_lanes_mean,
+        #[expect(clippy::cast_precision_loss, reason = "written with few digits")]
+        _ => Some(Work::from_measurement(one).subgroup_operations as f64),
+    }
+}
+
+/// A quantity that compares a measurement with its baseline.
+fn of_row(row: &analyze::SummaryRow, what: &str) -> Option<f64> {
+    match (what, &row.time_ratio) {
+        ("ratio", TimeRatio::Measured(ratio)) => Some(ratio.median),
+        ("ratio", _) => None,
+        ("predicted", _) => row.time_ratio_predicted,
+        ("copy", _) => row.bandwidth.as_ref()?.copy_rate.map(|share| share.0),
+        _ => row.efficiency.map(|share| share.0),
+    }
+}
+
+/// A kernel's time over its baseline's, worded: a number, `1` for the baseline, or `withheld`.
+fn ratio_text(run: &Run, selection: &str) -> Result<String, Error> {
+    let wanted = Selection::parse(selection)?;
+    let summary = analyze::summary(run);
+    let rows = summary.devices.iter().flat_map(|device| {
+        device
+            .rows
+            .iter()
+            .filter(|row| wanted.means(&row.kernel, &row.parameters, Some(&device.device)))
+    });
+    match rows.map(|row| &row.time_ratio).collect::<Vec<_>>().as_slice() {
+        [TimeRatio::Measured(ratio)] => Ok(format!("{:.2}", ratio.median)),
+        [TimeRatio::Baseline] => Ok("1".to_owned()),
+        [TimeRatio::Withheld(_)] => Ok("withheld".to_owned()),
+        other => Err(wrong(format!("the ratio of `{selection}`: {other:?}"))),
+    }
+}
+
+/// The sum of the median times of a launch's dispatches with these entry points, `a|b`, or `*` for all.
+fn stage(run: &Run, selection: &str, entries: &str) -> Result<f64, Error> {
+    let found = only(run, selection)?;
+    let wanted = |entry: &str| entries == "*" || entries.split('|').any(|one| one == entry);
+    let timed = found.dispatches.iter().filter(|one| wanted(&one.entry_point) && !one.setup);
+    let times: Vec<f64> = timed.filter_map(|one| one.median_ns.map(|time| time.0)).collect();
+    if times.is_empty() {
+        let names: Vec<&str> =
+            found.dispatches.iter().map(|one| one.entry_point.as_str()).collect();
+        return Err(wrong(format!("no time of `{entries}`; it has {}", names.join(", "))));
+    }
+    Ok(times.iter().sum())
+}
+
+/// A link of a chain: its ratio to a multiply-add, its cycles and its nanoseconds; `load` is `alone` or
+/// `saturated`.
+fn latency(run: &Run, operation: &str, load: &str) -> Result<Made, Error> {
+    let wanted = if load == "alone" { Load::Alone } else { Load::Saturated };
+    let tables = analyze::latencies(run);
+    let rows: Vec<_> = tables.iter().flat_map(|table| &table.rows).collect();
+    let found = rows.iter().find(|row| row.operation == operation && row.load == wanted);
+    let row = found.ok_or_else(|| {
+        let names: Vec<&str> = rows.iter().map(|row| row.operation.as_str()).collect();
+        wrong(format!("no `{operation}`; there are {}", names.join(", ")))
+    })?;
+    Ok(Made::from(Serde(BTreeMap::from([
+        ("ns", Some(row.link.0)),
+        ("ratio", row.ratio),
+        ("cycles", row.cycles),
+    ]))))
+}
+
+/// Where a kernel begins to pay along a parameter, in the words of the table of crossovers.
+fn crossover(run: &Run, selection: &str, axis: &str) -> Result<String, Error> {
+    let wanted = Selection::parse(selection)?;
+    let found: BTreeSet<String> = analyze::speed_curves(run)
+        .iter()
+        .filter(|curve| curve.axis == axis && wanted.means(&curve.kernel, &curve.fixed, None))
+        .map(|curve| analyze::crossover(curve).words(curve))
+        .collect();
+    let mut found = found.into_iter();
+    match (found.next(), found.next()) {
+        (Some(words), None) => Ok(words),
+        (None, _) => Err(wrong(format!("no curve of `{selection}` along {axis}"))),
+        (Some(_), Some(_)) => Err(wrong(format!("several curves of `{selection}` along {axis}"))),
+    }
+}

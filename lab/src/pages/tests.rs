@@ -1,0 +1,135 @@
+//! That the pages are current, that their numbers are generated, and that links lead somewhere.
+
+use std::collections::BTreeSet;
+
+use regex::Regex;
+
+use super::*;
+use crate::index::{files, relative};
+
+#[test]
+fn every_page_and_chart_is_that_of_its_records() {
+    let mut stale = Vec::new();
+    for (page, text) in render_all(&root()).unwrap() {
+        if std::fs::read_to_string(root().join(&page)).ok() != Some(text) {
+            stale.push(page);
+        }
+    }
+    assert!(stale.is_empty(), "stale: run `lab pages`: {stale:?}");
+}
+
+/// The pages of `docs` as they are written by hand: templates, and pages without one.
+fn written_by_hand() -> Vec<(String, String)> {
+    let root = root();
+    let mut pages = Vec::new();
+    for path in files(&root.join(PAGES)).unwrap() {
+        let inside = relative(&root.join(PAGES), &path).unwrap();
+        // What `lab findings` makes of records is not written by hand either.
+        let generated = inside == "findings/claims.md";
+        if inside.ends_with(".md") && !generated && !root.join(TEMPLATES).join(&inside).exists() {
+            pages.push((format!("{PAGES}/{inside}"), std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+    for path in templates(&root).unwrap() {
+        let name = relative(&root, &path).unwrap();
+        pages.push((name, std::fs::read_to_string(&path).unwrap()));
+    }
+    pages
+}
+
+/// The figures with units in a text, outside what is generated, code, and addresses.
+fn figures(text: &str) -> Vec<String> {
+    let left_out = Regex::new(r"(?s)```.*?```|\{%.*?%\}|\{\{.*?\}\}|`[^`]*`|\]\([^)]*\)").unwrap();
+    let figure = Regex::new(
+        r"(?i)\d[\d.,]*(?:\s|\u{a0})?(?:%|×|[nµum]?s\b|seconds?\b|times\b|[kmgt]i?b\b|[kmgt]b/s|[kmg]hz\b|cycles?\b|percent\b)",
+    )
+    .unwrap();
+    // What is left out stands between a number and a word that is no unit of it.
+    let text = left_out.replace_all(text, "¤");
+    // A line may break between a number and its unit.
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    figure.find_iter(&text).map(|found| found.as_str().to_owned()).collect()
+}
+
+/// Figures that are no measurement: limits, settings, and what a formula or another text says.
+const GIVEN: [(&str, &str); 5] = [
+    ("lab/pages/profile.md", "5 %"),
+    ("lab/pages/format.md", "100 %"),
+    ("lab/pages/findings/sorting.md", "1.3 times"),
+    ("lab/pages/cuda.md", "64 KiB"),
+    ("docs/contributing/portable-wgsl.md", "16 KiB"),
+];
+
+#[test]
+fn no_figure_with_a_unit_is_typed() {
+    let mut typed = Vec::new();
+    for (page, text) in written_by_hand() {
+        for figure in figures(&text) {
+            if !GIVEN.contains(&(page.as_str(), figure.as_str())) {
+                typed.push(format!("{page}: {figure}"));
+            }
+        }
+    }
+    assert!(typed.is_empty(), "{typed:#?}");
+}
+
+#[test]
+fn a_typed_figure_is_seen() {
+    assert_eq!(figures("It takes 37.1 µs, 1.85\ntimes as long."), ["37.1 µs", "1.85 times"]);
+    assert_eq!(figures("`--time 5 s` {{ one(\"9 ms\") }} [5 s](5s.md) 2^20 of 32 lanes"), [""; 0]);
+}
+
+/// Every page of `docs` is reached from its index by links alone.
+#[test]
+fn every_page_is_reached_from_the_index() {
+    let root = root();
+    let mut reached = BTreeSet::new();
+    let mut open = vec![root.join(PAGES).join("README.md").canonicalize().unwrap()];
+    while let Some(page) = open.pop() {
+        if !reached.insert(page.clone()) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&page).unwrap();
+        for rest in text.split("](").skip(1) {
+            let link = rest.split([')', '#']).next().unwrap();
+            let target = page.parent().unwrap().join(link);
+            if link.ends_with(".md") && target.exists() {
+                open.push(target.canonicalize().unwrap());
+            }
+        }
+    }
+    let pages = files(&root.join(PAGES)).unwrap();
+    let pages = pages.iter().filter(|path| path.extension().is_some_and(|ending| ending == "md"));
+    for page in pages {
+        assert!(
+            reached.contains(&page.canonicalize().unwrap()),
+            "{} is not linked",
+            page.display()
+        );
+    }
+}
+
+#[test]
+fn the_readme_is_short() {
+    let bytes = root().join("README.md").metadata().unwrap().len();
+    assert!(bytes <= 12_000, "{bytes} bytes");
+}
+
+/// Through CUDA the branches over experts execute more instructions at a lower rate, and both together are
+/// what they take longer; with one expert for all, instructions are alike.
+#[test]
+fn instructions_and_their_rate_explain_what_experts_gain_through_cuda() {
+    let printed = std::fs::read_to_string(root().join("results/other/ncu/sorting.txt")).unwrap();
+    let of = |words: &str, dispatch: &str| {
+        others::ncu(&printed, words, &[dispatch.to_owned()], 1).unwrap()
+    };
+    let of_64 = |kernel: &str| format!("moe/{kernel} -a n=262144 -a model=64 -a hidden=256 --");
+    let branches = of(&of_64("naive"), "naive");
+    let alike = of("routing=one", "naive");
+    let sorted = of(&of_64("sorted"), "experts");
+    let more = branches["instructions"] / sorted["instructions"];
+    let slower = sorted["per_cycle"] / branches["per_cycle"];
+    let longer = branches["time"] / sorted["time"];
+    assert!((more * slower / longer - 1.0).abs() < 0.06, "{more} × {slower} of {longer}");
+    assert!((alike["instructions"] / sorted["instructions"] - 1.0).abs() < 0.06);
+}

@@ -1,0 +1,183 @@
+//! One launch before and after: the whole, each dispatch, function and line, with the figures of both.
+//!
+//! Input: two measurements that are compared, each with its run. Output: a [`LaunchComparison`]. Lines
+//! are matched by a diff of the texts, functions by name, dispatches by their order and entry points.
+//! What else differs is said in sentences, to be read before any figure, and so is what to believe where
+//! figures speak against each other.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+use super::parts::{Figures, LinePart, Part, Side, Trend};
+use super::texts::{LinePair, pair_lines};
+use super::timing::{TimeRatio, time_ratio};
+use crate::analyze::counts::{Work, ratio};
+use crate::analyze::names::device_label;
+use crate::analyze::rounds::median_time;
+use crate::analyze::totals::by_function;
+use crate::record::{Block, Dispatch};
+use crate::units::Width;
+
+/// One launch in both runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LaunchComparison {
+    /// The kernel's name in A and in B.
+    pub kernels: [String; 2],
+    /// The devices' ids.
+    pub devices: [String; 2],
+    /// The devices' names for people.
+    pub labels: [String; 2],
+    /// The widths, in lanes.
+    pub widths: [Option<Width>; 2],
+    /// What else differs, a sentence each.
+    pub differing: Vec<String>,
+    /// What to believe, a sentence each: where figures speak against each other.
+    pub verdicts: Vec<String>,
+    /// The whole launch, dispatches that only set up left out.
+    pub whole: Part,
+    /// Its time; nothing where one side was not timed, or its work was removed.
+    pub time: Option<TimeRatio>,
+    /// Each dispatch.
+    pub dispatches: Vec<Part>,
+    /// Each function; empty in records that do not know them.
+    pub functions: Vec<Part>,
+    /// The lines of both texts in one order; those that neither counted too.
+    pub lines: Vec<LinePart>,
+}
+
+/// Compares two measurements; nothing where their operations were counted by two rules, or one has no
+/// counts.
+pub(super) fn compare_launch(a: Side<'_>, b: Side<'_>) -> Option<LaunchComparison> {
+    let counted = |side: &Side<'_>| side.one.dispatches.iter().any(Dispatch::has_lines);
+    if a.run.counting_rule != b.run.counting_rule || !counted(&a) || !counted(&b) {
+        return None;
+    }
+    let time = time_ratio(a, b);
+    let sides = [a, b];
+    let wholes = sides
+        .map(|side| Some(side.figures(Work::from_measurement(side.one), median_time(side.one))));
+    let before = wholes[0].and_then(|whole| whole.lane_slots).unwrap_or(0);
+    let whole = part("whole".to_owned(), wholes, before);
+    let pairs = pair_lines(a.text(), b.text());
+    let mut verdicts = super::sentences::verdicts(&whole, time.as_ref());
+    verdicts.extend(time.iter().map(|time| time.drift.clone()));
+    Some(LaunchComparison {
+        kernels: sides.map(|side| side.one.kernel.clone()),
+        devices: sides.map(|side| side.one.device.clone()),
+        labels: sides.map(|side| device_label(side.run, &side.one.device)),
+        widths: sides.map(|side| side.one.subgroup_width),
+        differing: super::sentences::differing(a, b, &pairs),
+        verdicts,
+        dispatches: dispatches(a, b, before),
+        functions: functions(a, b, before),
+        lines: lines(a, b, &pairs, before),
+        whole,
+        time,
+    })
+}
+
+fn part(name: String, figures: [Option<Figures>; 2], whole: u128) -> Part {
+    let [before, after] = figures.map(|figures| figures.and_then(|figures| figures.lane_slots));
+    let lane_slots_ratio =
+        before.zip(after).and_then(|(before, after)| ratio(after, before)).filter(|r| *r > 0.0);
+    Part { name, lane_slots_ratio, trend: Trend::of(before, after, whole), figures }
+}
+
+/// Pairs dispatches in order, those of one entry point with each other; where each side has one, these.
+fn pair_dispatches(a: &[Dispatch], b: &[Dispatch]) -> Vec<[Option<usize>; 2]> {
+    if a.len() == 1 && b.len() == 1 {
+        return vec![[Some(0), Some(0)]];
+    }
+    let names = |list: &[Dispatch]| -> Vec<String> {
+        list.iter().map(|dispatch| dispatch.entry_point.clone()).collect()
+    };
+    let mut pairs = Vec::new();
+    for operation in capture_diff_slices(Algorithm::Myers, &names(a), &names(b)) {
+        match operation {
+            DiffOp::Equal { old_index, new_index, len } => {
+                pairs.extend((0..len).map(|step| [Some(old_index + step), Some(new_index + step)]))
+            }
+            DiffOp::Delete { .. } | DiffOp::Insert { .. } | DiffOp::Replace { .. } => {
+                pairs.extend(operation.old_range().map(|old| [Some(old), None]));
+                pairs.extend(operation.new_range().map(|new| [None, Some(new)]));
+            }
+        }
+    }
+    pairs
+}
+
+fn dispatches(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
+    let one = |[in_a, in_b]: [Option<usize>; 2]| {
+        let of = |side: Side<'_>, index: Option<usize>| {
+            let dispatch = &side.one.dispatches[index?];
+            Some(side.figures(work_of(&dispatch.blocks), dispatch.median_ns))
+        };
+        let name = |side: Side<'_>, index: Option<usize>| {
+            let dispatch = &side.one.dispatches[index?];
+            let setup = if dispatch.setup { " (sets up)" } else { "" };
+            Some(format!("{} {}{setup}", index? + 1, dispatch.entry_point))
+        };
+        let name = name(a, in_a).or_else(|| name(b, in_b)).unwrap_or_default();
+        part(name, [of(a, in_a), of(b, in_b)], whole)
+    };
+    pair_dispatches(&a.one.dispatches, &b.one.dispatches).into_iter().map(one).collect()
+}
+
+fn work_of<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> Work {
+    blocks.into_iter().fold(Work::default(), |sum, block| sum.plus(Work::of_block(block)))
+}
+
+/// The functions of both, those of A first, each by its name.
+fn functions(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
+    let of = |side: Side<'_>| -> BTreeMap<String, Work> {
+        by_function(&side.one.dispatches).into_iter().collect()
+    };
+    let (in_a, in_b) = (of(a), of(b));
+    let mut names: Vec<&String> = in_a.keys().collect();
+    names.extend(in_b.keys().filter(|name| !in_a.contains_key(*name)));
+    let mut parts: Vec<Part> = names
+        .into_iter()
+        .map(|name| {
+            let left = in_a.get(name).map(|work| a.figures(*work, None));
+            let right = in_b.get(name).map(|work| b.figures(*work, None));
+            part(name.clone(), [left, right], whole)
+        })
+        .collect();
+    let most = |part: &Part| part.figures.iter().flatten().filter_map(|f| f.lane_slots).max();
+    parts.sort_by_key(|part| std::cmp::Reverse(most(part)));
+    parts
+}
+
+fn lines(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<LinePart> {
+    let counts = |side: Side<'_>| -> BTreeMap<u32, Work> {
+        let mut lines: BTreeMap<u32, Work> = BTreeMap::new();
+        for line in side.one.dispatches.iter().flat_map(Dispatch::lines) {
+            let sum = lines.entry(line.line).or_default();
+            *sum = sum.plus(Work {
+                subgroup_operations: line.subgroup_operations.into(),
+                lane_operations: line.lane_operations.into(),
+            });
+        }
+        lines
+    };
+    let (in_a, in_b) = (counts(a), counts(b));
+    let texts = [a, b].map(|side| side.text().lines().collect::<Vec<_>>());
+    let text = |side: usize, number: Option<u32>| {
+        let index = usize::try_from(number?).ok()?.checked_sub(1)?;
+        texts[side].get(index).map(|text| (*text).to_owned())
+    };
+    let one = |pair: &LinePair| {
+        let left = pair.a.and_then(|number| in_a.get(&number)).map(|work| a.figures(*work, None));
+        let right = pair.b.and_then(|number| in_b.get(&number)).map(|work| b.figures(*work, None));
+        let slots = |figures: Option<Figures>| figures.and_then(|figures| figures.lane_slots);
+        LinePart {
+            line: *pair,
+            texts: [text(0, pair.a), text(1, pair.b)],
+            trend: Trend::of(slots(left), slots(right), whole),
+            figures: [left, right],
+        }
+    };
+    pairs.iter().map(one).collect()
+}

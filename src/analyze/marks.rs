@@ -1,0 +1,167 @@
+//! What there is to say at places of a source: for editors, for review, for scanners of code.
+//!
+//! Input: profiles, and what a condition found. Output: [`Mark`]s, each with its place in the text, in the
+//! order of lines. Figures are those of the first device that counted; a finding names every device it
+//! holds for. How a mark is written, as an annotation or as SARIF, is for others.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::advice::advice_of;
+use super::fail_on::Violation;
+use super::profile::{DeviceProfile, LineProfile, Profile};
+use crate::record::{Flag, Tag};
+use crate::units::{Ratio, Width};
+
+/// What is said at one place.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mark {
+    /// The file, as it was named.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The first column of what stands on the line, from 1, in characters.
+    pub column: u32,
+    /// The column after the last, from 1, in characters.
+    pub column_end: u32,
+    /// What kind of thing is said, in a word that stays: a flag's, a rule's, `lanes`, `condition`.
+    pub kind: String,
+    /// How much it matters.
+    pub level: Level,
+    /// What is said, in a sentence or a figure.
+    pub message: String,
+    /// The figures of the line; absent but for `lanes`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub figures: Option<LineFigures>,
+}
+
+/// How much a mark matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// A figure: nothing is wrong.
+    Figure,
+    /// Advice.
+    Note,
+    /// Something that may be wrong.
+    Warning,
+    /// Something that is wrong, or that was asked not to be.
+    Error,
+}
+
+/// The figures of a line on one device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LineFigures {
+    /// The device's id.
+    pub device: String,
+    /// The width, in lanes.
+    pub width: Option<Width>,
+    /// Mean active lanes; nothing where the line was never executed.
+    pub active_lanes_mean: Option<f64>,
+    /// Mean active lanes over the width.
+    pub efficiency_ratio: Option<Ratio>,
+    /// Σ operations × executions.
+    pub subgroup_operations: u128,
+    /// Its part of all subgroup operations.
+    pub share_ratio: Option<Ratio>,
+}
+
+/// The marks of a profile: figures of each line, advice, findings, and what a condition found.
+pub fn marks(profile: &Profile, violations: &[Violation]) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    if let Some(device) = profile.first_counted() {
+        marks.extend(lanes(profile, device));
+    }
+    marks.extend(findings(profile));
+    marks.extend(advices(profile));
+    let here = violations.iter().filter(|violation| violation.kernel == profile.kernel);
+    for violation in here {
+        let message = format!("the condition holds: {violation}");
+        let line = violation.line.unwrap_or(1);
+        marks.push(mark(profile, line, "condition", Level::Error, message));
+    }
+    marks.sort_by_key(|mark| mark.line);
+    marks
+}
+
+fn mark(profile: &Profile, line: u32, kind: &str, level: Level, message: String) -> Mark {
+    let index = usize::try_from(line).unwrap_or(usize::MAX).saturating_sub(1);
+    let text = profile.text.as_deref().and_then(|text| text.lines().nth(index)).unwrap_or("");
+    let columns = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
+    let before = columns(text) - columns(text.trim_start());
+    Mark {
+        file: profile.file.clone(),
+        line,
+        column: before + 1,
+        column_end: before + columns(text.trim()) + 1,
+        kind: kind.to_owned(),
+        level,
+        message,
+        figures: None,
+    }
+}
+
+/// The figures of every line of the profile's own file, as `19.0 / 32`.
+fn lanes(profile: &Profile, device: &DeviceProfile) -> Vec<Mark> {
+    let width = device.column.width;
+    let own = device.lines.iter().filter(|line| line.file == profile.file);
+    let one = |line: &LineProfile| {
+        let message = match (line.active_lanes_mean, width) {
+            (Some(mean), Some(width)) => format!("{mean:.1} / {width}"),
+            (Some(mean), None) => format!("{mean:.1}"),
+            (None, _) => "never executed".to_owned(),
+        };
+        let figures = LineFigures {
+            device: device.column.device.clone(),
+            width,
+            active_lanes_mean: line.active_lanes_mean,
+            efficiency_ratio: line.efficiency,
+            subgroup_operations: line.work.subgroup_operations,
+            share_ratio: line.share,
+        };
+        let mark = mark(profile, line.line, "lanes", Level::Figure, message);
+        Mark { figures: Some(figures), ..mark }
+    };
+    own.map(one).collect()
+}
+
+/// What was found at lines, each once with its devices.
+fn findings(profile: &Profile) -> Vec<Mark> {
+    let mut found: BTreeMap<(u32, String), (&Flag, Vec<&str>)> = BTreeMap::new();
+    for device in &profile.devices {
+        for flag in &device.flags {
+            for line in &flag.lines {
+                let known = found.entry((*line, flag.tag.word().to_owned()));
+                known.or_insert((flag, Vec::new())).1.push(&device.column.device);
+            }
+        }
+    }
+    let one = |((line, kind), (flag, devices)): ((u32, String), (&Flag, Vec<&str>))| {
+        let level = match flag.tag {
+            Tag::DivergentBarrier | Tag::DivergentUniformLoad => Level::Error,
+            _ => Level::Warning,
+        };
+        let message = format!("{} ({})", flag.explanation(), devices.join(", "));
+        mark(profile, line, &kind, level, message)
+    };
+    found.into_iter().map(one).collect()
+}
+
+/// Advice, each rule and line once.
+fn advices(profile: &Profile) -> Vec<Mark> {
+    let mut told: Vec<(u32, &'static str)> = Vec::new();
+    let mut marks = Vec::new();
+    for advice in advice_of(profile) {
+        let key = (advice.line, advice.rule.name());
+        if advice.saved_operations == 0 || told.contains(&key) {
+            continue;
+        }
+        told.push(key);
+        let saved =
+            format!("saves {:.1} % of all subgroup operations", advice.gain_share.0 * 100.0);
+        let message = format!("{} ({saved} on {})", advice.sentence, advice.device);
+        marks.push(mark(profile, advice.line, advice.rule.name(), Level::Note, message));
+    }
+    marks
+}

@@ -1,0 +1,99 @@
+//! `lanescope profile --watch`: profiles again whenever something that the launch is made of is saved.
+//!
+//! Input: the arguments of `profile`. Output: a profile, then what changed from the last run that went
+//! well, each time. What goes wrong is told, and ends nothing. Files are looked at, not announced: their
+//! times and sizes are the same on every system and for every editor, those that write a new file and
+//! rename it among them.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use super::arguments::ProfileArguments;
+use super::failure::{Exit, Failure, broken_pipe, chain};
+use super::{profile, shader};
+use crate::kernel::Description;
+use crate::kernel::format::FillDescription;
+use crate::record::Run;
+
+/// How often files are looked at.
+const PERIOD: Duration = Duration::from_millis(150);
+
+/// What is seen of a file: nothing where it is not there.
+type Seen = Option<(SystemTime, u64)>;
+
+/// Profiles until the process is ended, or nobody reads what it prints.
+pub(super) fn watch(arguments: &ProfileArguments, out: &mut impl Write) -> Result<Exit, Failure> {
+    let condition = profile::condition(arguments)?;
+    let condition = condition.as_ref();
+    let shaders = &shader::expand(&arguments.shaders)?[..];
+    if shaders.iter().any(|path| path == Path::new(shader::STDIN)) {
+        let message = "--watch looks at files: give it a file in place of -";
+        return Err(Failure::message(Exit::BadInput, message));
+    }
+    let mut good: Option<Run> = None;
+    for number in 1_u32.. {
+        let seen = look(arguments, shaders);
+        let folder = arguments.out.as_ref().map(|folder| folder.join(number.to_string()));
+        let before = good.as_ref();
+        let done = profile::once(arguments, shaders, condition, folder.as_deref(), before, out);
+        match done {
+            Ok((Exit::Done | Exit::CheckFailed, run)) => good = Some(run),
+            Ok(_) => {}
+            Err(failure) if broken_pipe(&failure.error) => return Err(failure),
+            Err(failure) => {
+                let why = chain(&failure.error);
+                writeln!(super::screen::stderr(), "lanescope: {why}")?;
+                if arguments.json_lines {
+                    let event = serde_json::json!({ "event": "error", "message": why });
+                    writeln!(out, "{event}")?;
+                    out.flush()?;
+                }
+            }
+        }
+        writeln!(super::screen::stderr(), "Watching {}", list(shaders))?;
+        while look(arguments, shaders) == seen {
+            std::thread::sleep(PERIOD);
+        }
+        // A file is often written in steps: what is read is what stands still.
+        let mut now = look(arguments, shaders);
+        loop {
+            std::thread::sleep(PERIOD);
+            let next = look(arguments, shaders);
+            if next == now {
+                break;
+            }
+            now = next;
+        }
+    }
+    Ok(Exit::Done)
+}
+
+fn list(shaders: &[PathBuf]) -> String {
+    shaders.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// What is seen of everything that the launch is made of.
+fn look(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<Seen> {
+    let seen = |path: &Path| -> Seen {
+        let about = std::fs::metadata(path).ok()?;
+        Some((about.modified().ok()?, about.len()))
+    };
+    let launch = arguments.how.launch.as_deref();
+    let data = launch.map(data_files).unwrap_or_default();
+    let paths = shaders.iter().map(PathBuf::as_path).chain(launch);
+    paths.chain(data.iter().map(PathBuf::as_path)).map(seen).collect()
+}
+
+/// The files that a launch file fills buffers from; nothing where it cannot be read now.
+fn data_files(launch: &Path) -> Vec<PathBuf> {
+    let Ok(text) = std::fs::read_to_string(launch) else { return Vec::new() };
+    let parsed = Description::parse(&launch.display().to_string(), &text);
+    let Ok(description) = parsed else { return Vec::new() };
+    let folder = launch.parent().unwrap_or(Path::new(""));
+    let file = |fill: &FillDescription| match fill {
+        FillDescription::File(name) => Some(folder.join(name)),
+        _ => None,
+    };
+    description.buffers.iter().filter_map(|buffer| file(&buffer.fill)).collect()
+}

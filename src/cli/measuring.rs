@@ -1,0 +1,88 @@
+//! How a shader of the user's own is counted and timed on a device.
+//!
+//! Input: launches that are timed side by side, a device, options. Output: measurements, in a
+//! [`Recording`]. What is made of them is for the commands to say.
+
+use std::time::Duration;
+
+use super::arguments::LaunchArguments;
+use super::devices::Choice;
+use super::plan::SAMPLES_MIN;
+use crate::kernel::{Catalogue, DeviceClass, Launch};
+use crate::record::{Method, Run, Status, Tag};
+use crate::run::back_end::OpenOptions;
+use crate::run::profile::repeated::RepeatedRunner;
+use crate::run::session::{Listener, Recording, SessionOptions};
+use crate::run::{CountRequest, RunError, Runner, trust};
+use crate::statistics::StopRule;
+
+/// How long a launch may be sampled, on a GPU and on a driver that works on the processor: an answer
+/// is waited for.
+const BUDGET: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(500)];
+
+/// Counts launches on one device, and times those of a group side by side where it has a clock. A device that is
+/// timed is measured itself too: its rates are what times are held against.
+pub(super) fn run(
+    choice: &Choice,
+    groups: &[Vec<Launch>],
+    how: &LaunchArguments,
+    catalogue: &Catalogue,
+    recording: &mut Recording,
+    listener: &mut dyn Listener,
+) {
+    let silence_max = Duration::from_secs(how.time_limit);
+    let method = match (how.exact, how.estimate) {
+        (true, _) => Some(Method::Executed),
+        (false, true) => Some(Method::Estimated),
+        (false, false) => None,
+    };
+    let here = OpenOptions {
+        steps_max: how.steps,
+        operations_max: how.operations,
+        strict: how.strict,
+        memory_bytes_max: how.memory_max.saturating_mul(1 << 20),
+        ..OpenOptions::usual(false)
+    };
+    let timed = choice.is_device() && !how.no_timing;
+    let launches = groups.iter().flatten();
+    // A shader that cannot be used is reported when it is counted.
+    let constructs =
+        launches.clone().flat_map(|launch| trust::constructs(launch).unwrap_or_default()).collect();
+    let mut open = || -> Result<Box<dyn Runner>, RunError> {
+        if !choice.back_end.in_child {
+            return choice.open_here(&here);
+        }
+        let runner = Box::new(choice.worker(timed, silence_max)?);
+        if !choice.back_end.gives.counts {
+            return Ok(runner);
+        }
+        Ok(Box::new(RepeatedRunner::new(runner, catalogue, &constructs, method)?))
+    };
+    let budget = BUDGET[usize::from(choice.class(false) != DeviceClass::Gpu)];
+    let count = u32::try_from(launches.clone().count()).unwrap_or(u32::MAX);
+    let options = SessionOptions {
+        count: Some(CountRequest::once(Method::Executed).with_histogram()),
+        timing: timed.then(|| budget * count),
+        samples_min: SAMPLES_MIN,
+        noise_ratio_max: StopRule::NOISE_MAX.0,
+        time_unchecked: launches.clone().all(|one| is_seen_in_bounds(one, &recording.run)),
+        time_counting: true,
+        hardware_counters: true,
+    };
+    recording.run_device(&choice.id(), &mut open, groups, &options, listener);
+}
+
+/// Whether a simulator ran the same launch and saw no access out of bounds.
+fn is_seen_in_bounds(launch: &Launch, run: &Run) -> bool {
+    let simulator =
+        |id: &str| run.devices.iter().any(|device| device.id == id && device.is_simulator());
+    let out = |tag: &Tag| matches!(tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds);
+    run.measurements.iter().any(|one| {
+        simulator(&one.device)
+            && one.kernel == launch.kernel
+            && one.parameters == launch.parameters
+            && one.status == Status::Ok
+            && run.sources.get(&one.source_sha256).is_some_and(|s| s.text == launch.source)
+            && !one.flags.iter().any(|flag| out(&flag.tag))
+    })
+}

@@ -1,0 +1,253 @@
+//! A shader of the user's own, as the command line names it: read, and made into a launch.
+//!
+//! Input: paths and options. Output: a [`ProfileRequest`] and its [`Launch`], or the failure with the
+//! options that help. Nothing is run.
+
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::arguments::LaunchArguments;
+use super::devices::Choice;
+use super::failure::{Exit, Failure, hint};
+use super::{foreign, screen};
+use crate::kernel::{Description, Launch, Workgroups};
+use crate::program::ProgramError;
+use crate::record::{Limit, LimitOf};
+use crate::run::caught;
+use crate::run::profile::files::FILE_BYTES_MAX;
+use crate::run::profile::pilot::prepare_affordable;
+use crate::run::profile::{Prepared, ProfileError, ProfileRequest};
+use crate::store;
+use crate::units::grouped_text;
+
+/// The path that stands for standard input.
+pub(super) const STDIN: &str = "-";
+
+/// Invocations of one dispatch from which on the user is warned that a simulator may take minutes.
+const INVOCATIONS_MANY: u64 = 1 << 27;
+
+/// The largest shader or launch file that is read, in bytes.
+const TEXT_BYTES_MAX: u64 = 16 << 20;
+
+/// The shaders that paths name: of a folder, its files that end in `.wgsl`, by their names.
+///
+/// # Errors
+///
+/// Where a folder cannot be read, or has none.
+pub(super) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut shaders = Vec::new();
+    for path in paths {
+        let is_shader = path.extension().is_some_and(|ending| ending == "wgsl");
+        if !path.is_dir() || is_shader {
+            shaders.push(path.clone());
+            continue;
+        }
+        let entries = std::fs::read_dir(path)?.collect::<Result<Vec<_>, _>>()?;
+        let mut found: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
+        found.retain(|file| file.extension().is_some_and(|ending| ending == "wgsl"));
+        found.sort();
+        if found.is_empty() {
+            let message = format!("{} holds no file that ends in .wgsl", path.display());
+            return Err(Failure::message(Exit::BadInput, message));
+        }
+        shaders.append(&mut found);
+    }
+    Ok(shaders)
+}
+
+/// What the arguments ask for, with the files that they name.
+///
+/// # Errors
+///
+/// What cannot be read, and options that have no effect.
+pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileRequest, Failure> {
+    let source = read_text(shader)?;
+    let description = how.launch.as_deref().map(|path| read_description(path, shader, how));
+    let description = description.transpose()?;
+    let shader = if shader == Path::new(STDIN) { Path::new("stdin.wgsl") } else { shader };
+    let stem = shader.file_stem().unwrap_or_default();
+    Ok(ProfileRequest {
+        file: shader.display().to_string(),
+        name: stem.to_string_lossy().into_owned(),
+        source,
+        description,
+        entry_point: how.entry.clone(),
+        workgroups: how.workgroups,
+        n: how.n,
+        seed: how.seed,
+    })
+}
+
+/// A launch file's path and what it says.
+fn read_description(
+    path: &Path,
+    shader: &Path,
+    how: &LaunchArguments,
+) -> Result<(String, Description), Failure> {
+    let file = path.display().to_string();
+    let description =
+        Description::parse_launch_file(&file, &read_text(path)?).map_err(|error| {
+            let shader = shader.display();
+            let mut message = error.to_string();
+            if message.contains("invalid type: map, expected a sequence") {
+                message += "\nlists of tables have two brackets: [[buffers]], [[dispatches]]";
+            }
+            message +=
+                &format!("\n`lanescope profile --init {shader}` writes a file to start from");
+            Failure::message(Exit::BadInput, message)
+        })?;
+    let options = [("--entry", how.entry.is_some()), ("--workgroups", how.workgroups.is_some())];
+    for (option, given) in options {
+        if given && !description.dispatches.is_empty() {
+            let message =
+                format!("{option} has no effect: {file} has [[dispatches]]; change them there");
+            return Err(Failure::message(Exit::BadInput, message));
+        }
+    }
+    Ok((file, description))
+}
+
+/// The launch, with what it was made from; files that the launch file names lie beside it.
+///
+/// # Errors
+///
+/// Why there is no launch, with the options that help.
+pub(super) fn prepare(
+    request: &ProfileRequest,
+    how: &LaunchArguments,
+) -> Result<Prepared, Failure> {
+    let folder = how.launch.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+    let mut read = |name: &str| {
+        let path = folder.join(name);
+        read_data(&path).map_err(|problem| {
+            format!(
+                "{} cannot be read: {problem}; paths are relative to the launch file",
+                path.display()
+            )
+        })
+    };
+    let prepared =
+        caught("preparation", &request.file, || Ok(prepare_affordable(request, &mut read)));
+    match prepared {
+        Ok(Ok(prepared)) => check_memory(prepared, how.memory_max),
+        Ok(Err(error)) => Err(to_failure(error, request)),
+        Err(panic) => Err(Failure::message(Exit::PartFailed, panic.to_string())),
+    }
+}
+
+/// Refuses a launch whose buffers take more mebibytes than they may, before any is made.
+fn check_memory(prepared: Prepared, mebibytes_max: u64) -> Result<Prepared, Failure> {
+    let launch = &prepared.launch;
+    let bytes_max = mebibytes_max.saturating_mul(1 << 20);
+    let bytes = launch.buffers.iter().fold(0_u64, |sum, buffer| sum.saturating_add(buffer.size));
+    let largest = launch.buffers.iter().max_by_key(|buffer| buffer.size);
+    let Some(largest) = largest.filter(|_| bytes > bytes_max) else { return Ok(prepared) };
+    let message = format!(
+        "{}: the buffers take {bytes} bytes, `{}` alone {}; at most {bytes_max} ({})",
+        launch.file,
+        largest.name,
+        largest.size,
+        hint(Limit { which: LimitOf::MemoryBytes, value: bytes_max })
+    );
+    Err(Failure::message(Exit::BadInput, message))
+}
+
+/// The failure of a shader that cannot be launched, with the options that help.
+pub(super) fn to_failure(error: ProfileError, request: &ProfileRequest) -> Failure {
+    let file = &request.file;
+    match error {
+        // What panicked is no fault of the shader's.
+        ProfileError::Program(error @ ProgramError::Panicked { .. }) => {
+            Failure::message(Exit::PartFailed, error)
+        }
+        ProfileError::Program(error @ ProgramError::OverridesMissing { .. }) => {
+            let message = format!(
+                "{error}; put values under [overrides] in a launch file: `lanescope profile --init \
+                 {file}` writes one, and `--launch` reads it"
+            );
+            Failure::message(Exit::BadInput, message)
+        }
+        error @ ProfileError::EntryPoints { .. } => {
+            let message = format!(
+                "{error} (--entry NAME; `lanescope profile --init {file}` writes a launch file, and \
+                 --launch reads it)"
+            );
+            Failure::message(Exit::BadInput, message)
+        }
+        // What is written in another language is named as that.
+        ProfileError::Program(error @ ProgramError::Parse { .. }) => {
+            match foreign::text(&request.file, &request.source) {
+                Some(known) => Failure::message(Exit::BadInput, known),
+                None => Failure::bad_input(error),
+            }
+        }
+        error => Failure::bad_input(error),
+    }
+}
+
+/// Reads a file that fills a buffer. Devices and pipes need not end, so they are refused unopened.
+fn read_data(path: &Path) -> Result<Vec<u8>, String> {
+    let about = std::fs::metadata(path).map_err(|error| error.to_string())?;
+    if !about.is_file() {
+        return Err("it is no regular file".to_owned());
+    }
+    store::read_file(path, FILE_BYTES_MAX).map_err(|error| error.to_string())
+}
+
+/// Reads a text file, or standard input where the path is `-`.
+fn read_text(path: &Path) -> Result<String, Failure> {
+    if path == Path::new(STDIN) {
+        let mut bytes = Vec::new();
+        std::io::stdin().lock().take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 > TEXT_BYTES_MAX {
+            let message = format!("standard input has over {TEXT_BYTES_MAX} bytes, the limit");
+            return Err(Failure::message(Exit::BadInput, message));
+        }
+        let text = String::from_utf8(bytes);
+        return text.map_err(|error| {
+            let known = foreign::bytes("standard input", error.as_bytes());
+            let message = known.unwrap_or("standard input is not UTF-8 text".to_owned());
+            Failure::message(Exit::BadInput, message)
+        });
+    }
+    let problem = |what: String| {
+        Failure::message(Exit::BadInput, format!("{} cannot be read: {what}", path.display()))
+    };
+    let bytes =
+        store::read_file(path, TEXT_BYTES_MAX).map_err(|error| problem(error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| {
+        match foreign::bytes(&path.display().to_string(), error.as_bytes()) {
+            Some(known) => Failure::message(Exit::BadInput, known),
+            None => problem("it is not UTF-8 text".to_owned()),
+        }
+    })
+}
+
+/// Says beforehand that a simulator will take long, so that nobody takes it for hung.
+///
+/// # Errors
+///
+/// Where the shader cannot be used.
+pub(super) fn warn_of_size(launch: &Launch, choices: &[Choice]) -> Result<(), Failure> {
+    let simulated = choices.iter().any(|choice| !choice.is_device());
+    let programs = crate::run::launched::programs(launch).map_err(Failure::bad_input)?;
+    for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
+        let Workgroups::Direct(groups) = &dispatch.workgroups else { continue };
+        let sizes = groups
+            .iter()
+            .chain(&program.workgroup_size())
+            .copied()
+            .map(u64::from)
+            .collect::<Vec<_>>();
+        let invocations = sizes.into_iter().fold(1, u64::saturating_mul);
+        if simulated && invocations >= INVOCATIONS_MANY {
+            writeln!(
+                screen::stderr(),
+                "{}: {} invocations may take a simulator minutes; --n makes it fewer",
+                dispatch.entry_point,
+                grouped_text(invocations.into())
+            )?;
+        }
+    }
+    Ok(())
+}

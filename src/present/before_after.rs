@@ -1,0 +1,193 @@
+//! One launch before and after, as tables: the whole, its dispatches, its functions, its lines.
+//!
+//! Input: what `analyze` compared. Output: [`Table`]s for terminal, Markdown and page.
+
+use super::{Cell, Column, Table};
+use crate::analyze::{Figures, LaunchComparison, LinePart, Part, Trend};
+
+/// The tables of one launch: the whole first; dispatches and functions where there are several; the
+/// lines that changed most, at most `lines_max` of them.
+pub fn launch_comparison(launch: &LaunchComparison, lines_max: usize) -> Vec<Table> {
+    let mut tables = vec![whole(launch)];
+    let label = device_text(launch);
+    if launch.dispatches.len() > 1 {
+        tables.push(parts(&format!("Dispatches on {label}"), "dispatch", &launch.dispatches));
+    }
+    if launch.functions.len() > 1 {
+        tables.push(parts(&format!("Functions on {label}"), "function", &launch.functions));
+    }
+    tables.extend(lines(launch, lines_max));
+    tables
+}
+
+/// The device, or the two.
+pub fn device_text(launch: &LaunchComparison) -> String {
+    let [a, b] = &launch.labels;
+    if a == b { a.clone() } else { format!("{a} and {b}") }
+}
+
+/// A trend's word; nothing where nothing changed.
+fn trend_cell(trend: Trend) -> Cell {
+    match trend {
+        Trend::Same => Cell::text(""),
+        Trend::Better | Trend::Worse => Cell::text(trend.name()),
+    }
+}
+
+/// The figures of the whole, a row each.
+fn whole(launch: &LaunchComparison) -> Table {
+    let columns =
+        [Column::words(""), Column::figures("A"), Column::figures("B"), Column::figures("B / A")];
+    let columns = columns.into_iter().chain([Column::words("")]);
+    let mut table = Table::new(device_text(launch), columns);
+    let one_width = launch.widths[0] == launch.widths[1];
+    let mut row =
+        |name: &str, cells: [Cell; 2], ratio: Option<Cell>, less_is_better: Option<bool>| {
+            let value = |ratio: &Cell| ratio.value();
+            let word =
+                match (ratio.as_ref().and_then(value), less_is_better) {
+                    (Some(ratio), Some(less))
+                        if (ratio - 1.0).abs() >= crate::analyze::CHANGE_MIN =>
+                    {
+                        if (ratio < 1.0) == less { "better" } else { "worse" }
+                    }
+                    _ => "",
+                };
+            let ratio = ratio.unwrap_or_else(Cell::none);
+            let [a, b] = cells;
+            table.rows.push(vec![Cell::text(name), a, b, ratio, Cell::text(word)]);
+        };
+    let figures = launch.whole.figures;
+    let counts = |of: fn(&Figures) -> Option<u128>| {
+        figures.map(|side| Cell::from_option(side.as_ref().and_then(of), Cell::Count))
+    };
+    let ratio = |of: fn(&Figures) -> Option<f64>| {
+        let [a, b] = figures.map(|side| side.as_ref().and_then(of));
+        let [a, b] = [a?, b?];
+        (a > 0.0).then(|| Cell::Factor(b / a))
+    };
+    let operations = |figures: &Figures| Some(figures.subgroup_operations);
+    let less = one_width.then_some(true);
+    let factor = one_width.then(|| ratio(|f| approximate(Some(f.subgroup_operations)))).flatten();
+    row("subgroup operations", counts(operations), factor, less);
+    let slots = ratio(|figures| approximate(figures.lane_slots));
+    row("lane slots", counts(|figures| figures.lane_slots), slots, Some(true));
+    let idle = ratio(|figures| approximate(figures.lane_slots_idle));
+    row("idle lane slots", counts(|figures| figures.lane_slots_idle), idle, Some(true));
+    let lanes = figures
+        .map(|side| Cell::from_option(side.and_then(|side| side.active_lanes_mean), Cell::Lanes));
+    let factor = one_width.then(|| ratio(|figures| figures.active_lanes_mean)).flatten();
+    row("mean active lanes", lanes, factor, None);
+    let efficiency = figures
+        .map(|side| Cell::from_option(side.and_then(|side| side.efficiency_ratio), Cell::Percent));
+    row("efficiency", efficiency, ratio(|figures| Some(figures.efficiency_ratio?.0)), None);
+    let times =
+        figures.map(|side| Cell::from_option(side.and_then(|side| side.time_ns), Cell::Time));
+    if times.iter().any(|cell| !cell.is_missing()) {
+        let ratio = launch.time.as_ref().map(|time| match time.interval {
+            Some(interval) => Cell::Between(time.ratio, interval),
+            None => Cell::Factor(time.ratio),
+        });
+        let known = launch.time.as_ref().is_some_and(|time| {
+            let [low, high] = time.bounds();
+            low > 1.0 || high < 1.0
+        });
+        row("time", times, ratio, known.then_some(true));
+    }
+    table.columns[3].notes_inline = true;
+    table
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a ratio of counts is shown to a few digits")]
+fn approximate(count: Option<u128>) -> Option<f64> {
+    count.map(|count| count as f64)
+}
+
+/// The columns of figures that parts and lines share.
+fn figure_columns() -> Vec<Column> {
+    vec![
+        Column::figures("lane slots A"),
+        Column::figures("lane slots B"),
+        Column::figures("lanes A"),
+        Column::figures("lanes B"),
+        Column::words(""),
+        Column::words("subgroup operations, idle slots").below(),
+    ]
+}
+
+fn figure_cells(figures: &[Option<Figures>; 2], trend: Trend) -> Vec<Cell> {
+    let count = |side: usize, of: fn(&Figures) -> Option<u128>| {
+        Cell::from_option(figures[side].as_ref().and_then(of), Cell::Count)
+    };
+    let lanes = |side: usize| {
+        let mean = figures[side].and_then(|figures| figures.active_lanes_mean);
+        Cell::from_option(mean, Cell::Lanes)
+    };
+    let slots = |figures: &Figures| figures.lane_slots;
+    let text = |of: fn(&Figures) -> Option<u128>| {
+        format!("{} → {}", count(0, of).to_text(), count(1, of).to_text())
+    };
+    let operations = text(|figures| Some(figures.subgroup_operations));
+    let idle = text(|figures| figures.lane_slots_idle);
+    vec![
+        count(0, slots),
+        count(1, slots),
+        lanes(0),
+        lanes(1),
+        trend_cell(trend),
+        Cell::text(format!("operations {operations}, idle {idle}")),
+    ]
+}
+
+fn parts(title: &str, what: &str, parts: &[Part]) -> Table {
+    let mut columns = vec![Column::words(what)];
+    columns.extend(figure_columns());
+    let timed = |part: &Part| part.figures.iter().flatten().any(|side| side.time_ns.is_some());
+    let timed = parts.iter().any(timed);
+    if timed {
+        columns.extend([Column::figures("time A"), Column::figures("time B")]);
+    }
+    let mut table = Table::new(title, columns);
+    for part in parts {
+        let mut row = vec![Cell::text(&part.name)];
+        row.extend(figure_cells(&part.figures, part.trend));
+        if timed {
+            row.extend(
+                part.figures
+                    .map(|side| Cell::from_option(side.and_then(|side| side.time_ns), Cell::Time)),
+            );
+        }
+        table.rows.push(row);
+    }
+    table
+}
+
+/// The lines whose cost changed, the largest change first; nothing where none did.
+fn lines(launch: &LaunchComparison, most: usize) -> Option<Table> {
+    let mut changed: Vec<&LinePart> =
+        launch.lines.iter().filter(|line| line.trend != Trend::Same).collect();
+    if changed.is_empty() || most == 0 {
+        return None;
+    }
+    changed.sort_by_key(|line| std::cmp::Reverse(line.change()));
+    let title = match changed.len() > most {
+        true => {
+            let count = changed.len();
+            format!("The {most} of {count} lines that changed most on {}", device_text(launch))
+        }
+        false => format!("Lines that changed on {}", device_text(launch)),
+    };
+    let mut columns = vec![Column::figures("A"), Column::figures("B")];
+    columns.extend(figure_columns());
+    columns.push(Column::words("source").below());
+    let mut table = Table::new(title, columns);
+    for line in changed.into_iter().take(most) {
+        let number =
+            |number: Option<u32>| Cell::from_option(number, |number| Cell::Count(number.into()));
+        let mut row = vec![number(line.line.a), number(line.line.b)];
+        row.extend(figure_cells(&line.figures, line.trend));
+        row.push(Cell::text(line.source_text()));
+        table.rows.push(row);
+    }
+    Some(table)
+}

@@ -1,0 +1,229 @@
+//! A device's process, seen from its parent.
+//!
+//! Input: how it is started, and [`WorkerRequest`]s. Output: its [`Reply`]s, each waited for up to a
+//! limit; where it hangs or dies it is ended, and what it said last is told. It knows no device.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead as _, BufReader, Read, Write as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use super::message::{MARK, Reply, WorkerRequest};
+use crate::run::{RunError, RunErrorKind};
+use crate::units::visible::{visible_json, visible_line};
+
+/// Lines of the child's standard error that a failure quotes, and the most bytes of each.
+const STDERR_LINES: usize = 6;
+const STDERR_LINE: usize = 400;
+
+/// Bytes of the child's standard error that are read at once.
+const STDERR_CHUNK: usize = 8192;
+
+/// The parent's end of a child.
+#[derive(Debug)]
+pub(super) struct Worker {
+    child: Child,
+    requests: Option<ChildStdin>,
+    replies: Receiver<Vec<u8>>,
+    complaints: Arc<Mutex<Complaints>>,
+    listening: Option<JoinHandle<()>>,
+}
+
+/// How a child is started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorkerOptions {
+    /// The lanescope program; nothing for the running one.
+    pub program: Option<PathBuf>,
+    /// Environment variables that the child has beside its parent's.
+    pub environment: Vec<(String, String)>,
+    /// How long nothing may be heard of a launch.
+    pub silence_max: Duration,
+}
+
+impl WorkerOptions {
+    /// The running program in its own environment.
+    pub fn new(silence_max: Duration) -> Self {
+        Self { program: None, environment: Vec::new(), silence_max }
+    }
+}
+
+impl Worker {
+    pub(super) fn start(options: &WorkerOptions) -> Result<Self, RunError> {
+        let internal = |error: io::Error| {
+            RunError::new(RunErrorKind::NoDevice, format!("the worker cannot be started: {error}"))
+        };
+        let program = match &options.program {
+            Some(program) => program.clone(),
+            None => std::env::current_exe().map_err(internal)?,
+        };
+        let mut child = Command::new(program)
+            .arg("worker")
+            // Mesa's cache is shared by all widths and hands a kernel of one to another.
+            .env("MESA_SHADER_CACHE_DISABLE", "true")
+            .envs(options.environment.iter().map(|(name, value)| (name, value)))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(internal)?;
+        let (sender, replies) = channel();
+        let complaints = Arc::new(Mutex::new(Complaints::default()));
+        if let Some(stdout) = child.stdout.take() {
+            thread::spawn(move || forward(stdout, &sender));
+        }
+        let listening = child.stderr.take().map(|mut stderr| {
+            let complaints = Arc::clone(&complaints);
+            thread::spawn(move || {
+                let mut bytes = [0; STDERR_CHUNK];
+                while let Ok(length @ 1..) = stderr.read(&mut bytes) {
+                    let mut kept = complaints.lock().unwrap_or_else(PoisonError::into_inner);
+                    kept.add(&bytes[..length]);
+                }
+            })
+        });
+        let requests = child.stdin.take();
+        Ok(Self { child, requests, replies, complaints, listening })
+    }
+
+    pub(super) fn ask(&mut self, request: &WorkerRequest) -> Result<(), RunError> {
+        let mut line = serde_json::to_vec(request)
+            .map_err(|error| RunError::new(RunErrorKind::BadInput, error.to_string()))?;
+        line.push(b'\n');
+        let requests = self.requests.as_mut();
+        let sent = requests.is_some_and(|r| r.write_all(&line).and_then(|()| r.flush()).is_ok());
+        if sent { Ok(()) } else { Err(self.describe_death()) }
+    }
+
+    pub(super) fn hear(&mut self, limit: Duration, doing: &str) -> Result<Reply, RunError> {
+        match self.replies.recv_timeout(limit) {
+            Ok(line) => serde_json::from_slice(&visible_json(&line)).map_err(|error| {
+                let message = format!("the worker answered something else: {error}");
+                RunError::new(RunErrorKind::DeviceLost, message)
+            }),
+            Err(RecvTimeoutError::Timeout) => {
+                self.end();
+                let message = format!(
+                    "{doing}: nothing was heard for {} s; its process was ended",
+                    limit.as_secs()
+                );
+                Err(RunError::new(RunErrorKind::TimeLimit, message))
+            }
+            Err(RecvTimeoutError::Disconnected) => Err(self.describe_death()),
+        }
+    }
+
+    /// What became of a child that is gone.
+    fn describe_death(&mut self) -> RunError {
+        self.end();
+        let status = self.child.wait().map_or_else(|e| e.to_string(), |status| status.to_string());
+        // The child's last words are the useful ones: they are all read once its end is closed.
+        if let Some(listening) = self.listening.take() {
+            let _ = listening.join();
+        }
+        let complaints = self.complaints.lock().unwrap_or_else(PoisonError::into_inner).text();
+        let said = if complaints.is_empty() { String::new() } else { format!(": {complaints}") };
+        RunError::new(
+            RunErrorKind::DeviceLost,
+            format!("the device's process ended ({status}){said}"),
+        )
+    }
+
+    /// Ends the child, which may hang inside the driver.
+    fn end(&mut self) {
+        self.requests = None;
+        // It may be gone already, which is what is wanted.
+        let _ = self.child.kill();
+    }
+}
+
+/// Hands over the replies among what comes on a child's standard output.
+fn forward(stdout: impl Read, replies: &Sender<Vec<u8>>) {
+    let mark = u8::try_from(MARK).unwrap_or_default();
+    for line in BufReader::new(stdout).split(b'\n').map_while(Result::ok) {
+        let begins = line.iter().rposition(|byte| *byte == mark);
+        let reply = begins.map(|begins| line[begins + 1..].to_vec());
+        if reply.is_some_and(|reply| replies.send(reply).is_err()) {
+            break;
+        }
+    }
+}
+
+/// The last lines that a child wrote to standard error.
+#[derive(Debug, Default)]
+struct Complaints {
+    /// Lines that ended, the oldest first.
+    lines: VecDeque<Vec<u8>>,
+    /// The line that did not.
+    line: Vec<u8>,
+}
+
+impl Complaints {
+    /// Takes what was written; of a line its beginning, of lines the last.
+    fn add(&mut self, bytes: &[u8]) {
+        for (index, part) in bytes.split(|byte| *byte == b'\n').enumerate() {
+            if index > 0 {
+                let ended = std::mem::take(&mut self.line);
+                if !ended.is_empty() {
+                    self.lines.push_back(ended);
+                }
+                if self.lines.len() > STDERR_LINES {
+                    self.lines.pop_front();
+                }
+            }
+            let room = STDERR_LINE.saturating_sub(self.line.len());
+            self.line.extend_from_slice(&part[..part.len().min(room)]);
+        }
+    }
+
+    /// The lines as one, nothing hidden in it.
+    fn text(&self) -> String {
+        let lines = self.lines.iter().chain(Some(&self.line)).filter(|line| !line.is_empty());
+        let text = |line: &Vec<u8>| {
+            visible_line(String::from_utf8_lossy(line).trim_end_matches('\r')).into_owned()
+        };
+        lines.map(text).collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.end();
+        let _ = self.child.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_lines_are_kept_and_of_each_its_beginning() {
+        let mut complaints = Complaints::default();
+        for number in 0..10_000 {
+            complaints.add(format!("line {number}\n\nhalf").as_bytes());
+            complaints.add(b" and half\n");
+        }
+        complaints.add(&[b'x'; 100_000]);
+        complaints.add(b"\x1b[31m");
+        let text = complaints.text();
+        assert!(text.starts_with("line 9997; half and half; line 9998; half and half; "), "{text}");
+        assert!(text.len() < 600 && text.ends_with("xxx"), "{text}");
+        let mut complaints = Complaints::default();
+        complaints.add(b"a\x1b[2J\xff\r\nb");
+        assert_eq!(complaints.text(), "a\\u001b[2J\u{fffd}; b");
+    }
+
+    #[test]
+    fn replies_are_told_from_what_drivers_print() {
+        let (sender, replies) = channel();
+        let text = b"{\"opened\":1}\nWarning: \x1e{\"a\":1}\n\x1e{\"b\":2}\nend";
+        forward(&text[..], &sender);
+        drop(sender);
+        let found: Vec<Vec<u8>> = replies.iter().collect();
+        assert_eq!(found, [b"{\"a\":1}".to_vec(), b"{\"b\":2}".to_vec()]);
+    }
+}

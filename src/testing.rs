@@ -1,0 +1,323 @@
+//! A user's shader in a user's `#[test]`s: counted on the simulator, held to what the test says.
+//!
+//! Input: WGSL, and what launches it. Output: counts, and assertions on them that panic with the lines to
+//! look at. Only the simulator counts here, in the test's own process: its answer is the same on every
+//! machine.
+//!
+//! ```
+//! let shader = "
+//!     @group(0) @binding(0) var<storage, read_write> a: array<f32>;
+//!     @compute @workgroup_size(64)
+//!     fn main(@builtin(global_invocation_id) g: vec3u) { a[g.x] = a[g.x] * 2.0; }";
+//! let counted = lanescope::testing::profile(shader).n(4096).device("sim:32").run().unwrap();
+//! counted.assert_efficiency(0.99);
+//! counted.assert_operations_at_most(10_000);
+//! counted.assert_no_race();
+//! ```
+
+use std::path::PathBuf;
+
+use crate::kernel::{Description, KernelError, Launch, SEED};
+use crate::record::{Dispatch, Line, Measurement, Tag, flag};
+use crate::run::measure::{Results, measurement};
+use crate::run::profile::{ProfileError, ProfileRequest, prepare};
+use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
+use crate::run::{CountRequest, Counted, RunError, Runner as _};
+use crate::simulate::Schedule;
+use crate::units::{Ratio, Width};
+
+/// The file name of the shader in messages.
+const FILE: &str = "shader.wgsl";
+
+/// Random orders of workgroups under which [`Profiled::assert_no_race`] looks at the outputs.
+const SCHEDULES: u64 = 4;
+
+/// Lines that an assertion names.
+const LINES_MAX: usize = 3;
+
+/// Begins with a shader's text. Left alone, it is launched with 65,536 elements and random data, on
+/// `sim:32`.
+pub fn profile(source: impl Into<String>) -> Request {
+    Request {
+        source: source.into(),
+        launch: None,
+        folder: PathBuf::new(),
+        entry_point: None,
+        workgroups: None,
+        n: None,
+        seed: SEED,
+        device: "sim:32".to_owned(),
+    }
+}
+
+/// What is to be counted.
+#[derive(Clone, Debug)]
+pub struct Request {
+    source: String,
+    launch: Option<String>,
+    folder: PathBuf,
+    entry_point: Option<String>,
+    workgroups: Option<[u32; 3]>,
+    n: Option<u64>,
+    seed: u64,
+    device: String,
+}
+
+/// Why nothing was counted.
+#[derive(Debug, thiserror::Error)]
+pub enum TestingError {
+    /// The shader or its launch cannot be used.
+    #[error(transparent)]
+    Profile(#[from] ProfileError),
+    /// The launch file cannot be read.
+    #[error(transparent)]
+    Launch(#[from] KernelError),
+    /// The device is none that counts in a test.
+    #[error("{0:?} is no device of a test: sim:1, sim:2, sim:4 … sim:128 are")]
+    Device(String),
+    /// The simulator stopped.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl Request {
+    /// The text of a launch file: data, dispatches, overrides.
+    #[must_use]
+    pub fn launch(mut self, text: impl Into<String>) -> Self {
+        self.launch = Some(text.into());
+        self
+    }
+
+    /// The folder that the files of the launch file lie in; the test's own where left out.
+    #[must_use]
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
+        self
+    }
+
+    /// The entry point, where the shader has several.
+    #[must_use]
+    pub fn entry_point(mut self, name: impl Into<String>) -> Self {
+        self.entry_point = Some(name.into());
+        self
+    }
+
+    /// Workgroups along x, y and z, in place of as many as cover n.
+    #[must_use]
+    pub fn workgroups(mut self, workgroups: [u32; 3]) -> Self {
+        self.workgroups = Some(workgroups);
+        self
+    }
+
+    /// Elements of run-time arrays, an invocation each.
+    #[must_use]
+    pub fn n(mut self, n: u64) -> Self {
+        self.n = Some(n);
+        self
+    }
+
+    /// The seed of generated data.
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// The simulator at a width: `sim:8`, `sim:32`, `sim:64`.
+    #[must_use]
+    pub fn device(mut self, id: impl Into<String>) -> Self {
+        self.device = id.into();
+        self
+    }
+
+    /// Counts.
+    ///
+    /// # Errors
+    ///
+    /// Where the shader, its launch or the device cannot be used, and where the simulator stops.
+    pub fn run(self) -> Result<Profiled, TestingError> {
+        let width = self.device.strip_prefix("sim:").and_then(|lanes| lanes.parse().ok());
+        let width = width.and_then(|lanes: u32| Width::new(lanes).ok());
+        let width = width.ok_or_else(|| TestingError::Device(self.device.clone()))?;
+        let description = match &self.launch {
+            Some(text) => {
+                Some(("launch.toml".to_owned(), Description::parse("launch.toml", text)?))
+            }
+            None => None,
+        };
+        let request = ProfileRequest {
+            file: FILE.to_owned(),
+            name: "shader".to_owned(),
+            source: self.source,
+            description,
+            entry_point: self.entry_point,
+            workgroups: self.workgroups,
+            n: self.n,
+            seed: self.seed,
+        };
+        let mut read =
+            |name: &str| std::fs::read(self.folder.join(name)).map_err(|error| error.to_string());
+        let launch = prepare(&request, &mut read)?.launch;
+        let (device, counted) = count(&launch, width, Schedule::InOrder)?;
+        let outputs = counted.outputs_sha256.clone();
+        let results = Results { counted: Some(counted), ..Results::default() };
+        let measurement = measurement(&device, &launch, results)?;
+        Ok(Profiled { launch, width, outputs, measurement })
+    }
+}
+
+fn count(
+    launch: &Launch,
+    width: Width,
+    schedule: Schedule,
+) -> Result<(crate::record::Device, Counted), RunError> {
+    let mut simulator = SimulatorRunner::new(width, STEPS_MAX).schedule(schedule, None);
+    let request = CountRequest::once(crate::record::Method::Executed).with_histogram();
+    let counted = simulator.count_once(launch, &request)?;
+    Ok((simulator.device().clone(), counted))
+}
+
+/// What was counted.
+#[derive(Clone, Debug)]
+pub struct Profiled {
+    launch: Launch,
+    width: Width,
+    outputs: std::collections::BTreeMap<String, String>,
+    /// The measurement, as a record holds it.
+    pub measurement: Measurement,
+}
+
+impl Profiled {
+    /// Mean active lanes over the width; nothing where nothing was executed.
+    pub fn efficiency(&self) -> Option<Ratio> {
+        self.measurement.efficiency_ratio
+    }
+
+    /// Σ operations × executions, over every block.
+    pub fn subgroup_operations(&self) -> u128 {
+        let blocks = self.measurement.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+        blocks.map(|block| u128::from(block.operations) * u128::from(block.executions.0)).sum()
+    }
+
+    /// Asserts that lanes are as busy as this at least; 1.0 is 100 %.
+    ///
+    /// # Panics
+    ///
+    /// Where they are not, with the lines that waste most.
+    pub fn assert_efficiency(&self, at_least: f64) {
+        let found = self.efficiency().map_or(0.0, |ratio| ratio.0);
+        assert!(
+            found >= at_least,
+            "efficiency is {found:.3} on {} lanes, below {at_least}; most idle lanes: {}",
+            self.width,
+            self.lines_text(|line| {
+                (u128::from(line.subgroup_operations) * u128::from(self.width.lanes()))
+                    .saturating_sub(line.lane_operations.into())
+            })
+        );
+    }
+
+    /// Asserts that the launch takes no more subgroup operations than this.
+    ///
+    /// # Panics
+    ///
+    /// Where it takes more, with the lines that take most.
+    pub fn assert_operations_at_most(&self, most: u128) {
+        let found = self.subgroup_operations();
+        assert!(
+            found <= most,
+            "the launch takes {found} subgroup operations on {} lanes, more than {most}; most on: {}",
+            self.width,
+            self.lines_text(|line| line.subgroup_operations.into())
+        );
+    }
+
+    /// Asserts that nothing was seen to depend on the order of workgroups, and that outputs are the same
+    /// under four other orders. What comes out the same in all of these is not found, and neither is a
+    /// race within a workgroup.
+    ///
+    /// # Panics
+    ///
+    /// Where something does, with its lines, or an output differs, with its name.
+    pub fn assert_no_race(&self) {
+        let flagged = self.measurement.flags.iter().find(|f| f.tag == Tag::DependsOnSchedule);
+        assert!(
+            !flag::has(&self.measurement.flags, &Tag::DependsOnSchedule),
+            "what workgroups do depends on their order, on lines {:?}",
+            flagged.map(|flag| &flag.lines)
+        );
+        for seed in 1..=SCHEDULES {
+            let other = count(&self.launch, self.width, Schedule::Shuffled { seed });
+            let (_, other) = other.unwrap_or_else(|error| panic!("in another order: {error}"));
+            for (name, hash) in &other.outputs_sha256 {
+                assert!(
+                    self.outputs.get(name) == Some(hash),
+                    "`{name}` differs where workgroups run in another order (schedule {seed})"
+                );
+            }
+        }
+    }
+
+    /// The lines with most of something, in words.
+    fn lines_text(&self, most: impl Fn(&Line) -> u128) -> String {
+        let mut lines: Vec<Line> =
+            self.measurement.dispatches.iter().flat_map(Dispatch::lines).collect();
+        lines.sort_by_key(|line| std::cmp::Reverse(most(line)));
+        let text = |line: &Line| {
+            let code = usize::try_from(line.line).unwrap_or(0).saturating_sub(1);
+            let code = self.launch.source.lines().nth(code).unwrap_or_default().trim();
+            format!("line {} `{code}` ({})", line.line, most(line))
+        };
+        lines.iter().take(LINES_MAX).map(text).collect::<Vec<_>>().join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Half of the lanes work.
+    const HALF: &str = "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
+        @compute @workgroup_size(64) fn main(@builtin(global_invocation_id) g: vec3u) {
+            if (g.x & 1u) == 0u { for (var i = 0u; i < 50u; i++) { a[g.x] = a[g.x] * 3u + i; } }
+        }";
+
+    /// What the panic says.
+    fn panicked(body: impl FnOnce() + std::panic::UnwindSafe) -> String {
+        let panic = std::panic::catch_unwind(body).unwrap_err();
+        panic.downcast_ref::<String>().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn assertions_hold_or_name_the_lines() {
+        let counted = profile(HALF).n(1024).device("sim:32").run().unwrap();
+        counted.assert_efficiency(0.5);
+        counted.assert_no_race();
+        counted.assert_operations_at_most(counted.subgroup_operations());
+        let wide = profile(HALF).n(1024).device("sim:64").run().unwrap();
+        assert!(wide.subgroup_operations() < counted.subgroup_operations());
+        let one = counted.clone();
+        let said = panicked(move || one.assert_efficiency(0.9));
+        assert!(said.contains("below 0.9") && said.contains("line 3 `if (g.x"), "{said}");
+        let said = panicked(move || counted.assert_operations_at_most(10));
+        assert!(said.contains("more than 10; most on: line 3"), "{said}");
+    }
+
+    #[test]
+    fn a_race_is_found() {
+        let last = "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
+            @compute @workgroup_size(1) fn main(@builtin(workgroup_id) g: vec3u) { a[0] = g.x; }";
+        let counted = profile(last).n(64).run().unwrap();
+        let said = panicked(move || counted.assert_no_race());
+        assert!(said.contains("`a` differs") || said.contains("depends on their order"), "{said}");
+    }
+
+    #[test]
+    fn what_cannot_be_counted_says_why() {
+        let said = |request: Request| request.run().unwrap_err().to_string();
+        assert!(said(profile(HALF).device("wgpu:0")).contains("is no device of a test"));
+        assert!(said(profile(HALF).device("sim:33")).contains("is no device of a test"));
+        assert!(said(profile("fn f() {")).contains("shader.wgsl"));
+        assert!(said(profile(HALF).launch("[buffers]")).contains("launch.toml"));
+    }
+}

@@ -1,0 +1,271 @@
+//! What must hold of `lanescope compare` without any driver: two shaders, two records, a gate.
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::program;
+
+/// A short branch in a loop, and a helper.
+const BRANCH: &str = "@group(0) @binding(0) var<storage, read_write> a: array<f32>;
+fn step(v: f32) -> f32 {
+    return v * 1.7 + 0.3;
+}
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) g: vec3u) {
+    var v = a[g.x];
+    for (var k = 0u; k < 100u; k++) {
+        v = step(v);
+        if v > 1.0 { v = v - 1.0; }
+    }
+    a[g.x] = v;
+}
+";
+
+/// The line of the branch in [`BRANCH`].
+const LINE: &str = "        if v > 1.0 { v = v - 1.0; }\n";
+
+/// The same with a `select`: every lane works at every turn, and more is done than before.
+fn select() -> String {
+    let costly = "        let w = v - 1.0 + 0.0 * v * v;\n        v = select(v, w, v > 1.0);\n";
+    BRANCH.replace(LINE, costly)
+}
+
+fn folder(files: &[(&str, &str)]) -> TempDir {
+    let folder = TempDir::new().unwrap();
+    for (name, text) in files {
+        program::write(&folder.path().join(name), text);
+    }
+    folder
+}
+
+/// Runs `compare` on `a.wgsl` and `b.wgsl`, or on what the arguments name.
+fn compare(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
+    program::parts(&program::run(folder, &[], &[&["compare"], arguments].concat()))
+}
+
+fn json(folder: &TempDir, arguments: &[&str]) -> Value {
+    let (code, stdout, stderr) = compare(folder, &[arguments, &["--export-json", "-"]].concat());
+    assert_eq!(code, 0, "{stderr}");
+    serde_json::from_str(&stdout).unwrap()
+}
+
+/// Two shaders of any names are profiled with one launch; lines, functions and the whole have the figures
+/// of both, and a change that fills lanes and costs more is called a loss.
+pub(super) fn two_shaders() {
+    let folder = folder(&[("particles.wgsl", BRANCH), ("particles_2.wgsl", &select())]);
+    let shaders = ["particles.wgsl", "particles_2.wgsl", "--n", "4096", "--device", "sim:32"];
+    let (code, stdout, stderr) = compare(&folder, &[&shaders[..], &["--out", "out"]].concat());
+    assert_eq!(code, 0, "{stderr}");
+    for part in [
+        "The texts differ: lines changed 1, removed 0, added 1.",
+        "Believe the slots",
+        "Functions on",
+        "Lines that changed on",
+        "let w = v - 1.0 + 0.0 * v * v;",
+        "worse",
+    ] {
+        assert!(stdout.contains(part), "{part}:\n{stdout}");
+    }
+    let page = std::fs::read_to_string(folder.path().join("out/compare.html")).unwrap();
+    assert!(
+        page.contains("let w = v - 1.0 + 0.0 * v * v;") && page.contains("the same in both"),
+        "{page}"
+    );
+    assert!(folder.path().join("out/result.json").exists());
+
+    let found = json(&folder, &shaders);
+    let launch = &found["launches"][0];
+    let whole = |side: usize, key: &str| launch["whole"]["figures"][side][key].as_f64().unwrap();
+    assert!(whole(1, "efficiency_ratio") > whole(0, "efficiency_ratio"));
+    assert!(whole(1, "lane_slots") > whole(0, "lane_slots"));
+    let slots = whole(1, "lane_slots") / whole(0, "lane_slots");
+    assert!((launch["whole"]["lane_slots_ratio"].as_f64().unwrap() - slots).abs() < 1e-12);
+    // The helper is the same work in both; the loop's line belongs to its like.
+    let parts = |key: &str| launch[key].as_array().unwrap().clone();
+    let functions = parts("functions");
+    let helper = functions.iter().find(|part| part["name"] == "step").unwrap();
+    assert_eq!(helper["trend"], "same");
+    assert_eq!(helper["figures"][0], helper["figures"][1]);
+    let lines = parts("lines");
+    let line = |text: &str| {
+        let has = |one: &&Value| one["texts"][1].as_str().is_some_and(|found| found.trim() == text);
+        lines.iter().find(has).unwrap().clone()
+    };
+    assert_eq!((&line("v = step(v);")["a"], &line("v = step(v);")["b"]), (&9.into(), &9.into()));
+    assert_eq!(line("a[g.x] = v;")["a"], 12);
+    assert_eq!(line("a[g.x] = v;")["b"], 13);
+    // Lines sum to the whole on both sides.
+    for side in [0, 1] {
+        let sum: f64 =
+            lines.iter().filter_map(|one| one["figures"][side]["lane_slots"].as_f64()).sum();
+        assert!((sum - whole(side, "lane_slots")).abs() < 0.5, "{sum}");
+    }
+}
+
+/// A gate in parts of A: exit 1 where it is met, 0 where not, 2 where it could never be.
+pub(super) fn gate() {
+    let folder = folder(&[("a.wgsl", BRANCH), ("b.wgsl", &select())]);
+    let gate = |condition: &str, order: [&str; 2]| {
+        let more = ["--n", "1024", "--device", "sim:32", "--fail-on", condition];
+        compare(&folder, &[&order[..], &more[..]].concat())
+    };
+    let forth = ["a.wgsl", "b.wgsl"];
+    let (code, _, stderr) = gate("slots>1.01", forth);
+    assert_eq!(code, 1, "{stderr}");
+    assert!(stderr.contains("--fail-on: b on sim:32: slots 1."), "{stderr}");
+    assert_eq!(gate("slots>1.01", ["b.wgsl", "a.wgsl"]).0, 0);
+    assert_eq!(gate("slots>1.01", ["a.wgsl", "a.wgsl"]).0, 0, "what is the same passes");
+    assert_eq!(gate("slots>1.01 && efficiency<1", forth).0, 0, "both must hold");
+    let (code, _, stderr) = gate("time>1.10", forth);
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("no launch has time on both sides"), "{stderr}");
+    let (code, _, stderr) = gate("slot>1.05", forth);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("\"slot\" is none of slots, operations"), "{stderr}");
+    let (code, _, stderr) = gate("slots>-1", forth);
+    assert!(code == 2 && stderr.contains("must be above 0"), "{stderr}");
+}
+
+/// Records of two shaders of other names compare, and say what else differs.
+pub(super) fn records() {
+    let folder = folder(&[("p.wgsl", BRANCH), ("p_2.wgsl", &select())]);
+    let record = |shader: &str, out: &str, more: &[&str]| {
+        let all = [&["profile", shader, "--n", "1024", "--out", out], more].concat();
+        let (code, _, stderr) = program::parts(&program::run(&folder, &[], &all));
+        assert_eq!(code, 0, "{stderr}");
+    };
+    record("p.wgsl", "one", &["--device", "sim:32"]);
+    record("p_2.wgsl", "two", &["--device", "sim:32"]);
+    let found = json(&folder, &["one", "two/result.json"]);
+    let launch = &found["launches"][0];
+    assert_eq!(launch["kernels"], serde_json::json!(["p", "p_2"]));
+    assert!(!launch["differing"].to_string().contains("inputs"), "{}", launch["differing"]);
+
+    // Other data, and another width: said first, and compared in lane slots.
+    record("p.wgsl", "three", &["--device", "sim:64", "--seed", "7"]);
+    let (code, stdout, _) = compare(&folder, &["one", "three"]);
+    assert_eq!(code, 0, "{stdout}");
+    for part in [
+        "The text is the same in both.",
+        "The seeds differ: 1 in A, 7 in B.",
+        "The inputs differ, by their hashes: a.",
+        "A ran with 32 lanes, B with 64",
+    ] {
+        assert!(stdout.contains(part), "{part}:\n{stdout}");
+    }
+    let at = |part: &str| stdout.find(part).unwrap();
+    assert!(at("The seeds differ") < at("lane slots  "), "what differs is said first");
+
+    let (_, stdout, _) = compare(&folder, &["one", "two", "--export-markdown", "-"]);
+    assert!(stdout.starts_with("## lanescope: one → two") && stdout.contains("| lane slots"));
+}
+
+/// What does not compare is a clear sentence and exit 2.
+pub(super) fn nothing_in_common() {
+    let other = "@compute @workgroup_size(32)\nfn other() {\n    var x = 7u;\n    x += 1u;\n}\n";
+    let folder = folder(&[("a.wgsl", BRANCH), ("other.wgsl", other), ("x.json", "{\"a\": 1}")]);
+    for (shader, out) in [("a.wgsl", "one"), ("other.wgsl", "two")] {
+        let all = ["profile", shader, "--n", "64", "--device", "sim:32", "--out", out];
+        assert_eq!(program::parts(&program::run(&folder, &[], &all)).0, 0);
+    }
+    let (code, stdout, _) = compare(&folder, &["one", "two"]);
+    assert_eq!(code, 2, "{stdout}");
+    assert!(stdout.contains("The two have no launch in common."), "{stdout}");
+    assert!(stdout.contains("only in A: a n=64"), "{stdout}");
+    // Asked for as two versions, they are compared, and it is said that no line is the same.
+    let shaders = ["a.wgsl", "other.wgsl", "--n", "64", "--device", "sim:32"];
+    let (code, stdout, stderr) = compare(&folder, &shaders);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("The texts differ: lines changed"), "{stdout}");
+    let (code, _, stderr) = compare(&folder, &["one", "x.json"]);
+    assert_eq!(code, 2);
+    assert!(
+        stderr.contains("x.json") && stderr.contains("not a lanescope result file"),
+        "{stderr}"
+    );
+    let (code, _, stderr) = compare(&folder, &["one", "a.wgsl"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("one is a record and a.wgsl a shader"), "{stderr}");
+    let (code, _, stderr) = compare(&folder, &["one", "gone"]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("gone is a shader") || stderr.contains("gone"), "{stderr}");
+}
+
+/// A dispatch that only one side has is a row of one side; its cost is in the whole.
+pub(super) fn dispatches_of_one_side() {
+    let source = format!(
+        "{BRANCH}@compute @workgroup_size(64)\nfn more(@builtin(global_invocation_id) g: vec3u) {{\n    \
+         a[g.x] = a[g.x] * 2.0;\n}}\n"
+    );
+    let dispatch = |name: &str| format!("[[dispatches]]\nentry_point = \"{name}\"\n");
+    let one = dispatch("main");
+    let two = format!("{one}{}", dispatch("more"));
+    let folder =
+        folder(&[("a.wgsl", &source), ("b.wgsl", &source), ("one.toml", &one), ("two.toml", &two)]);
+    for (launch, out) in [("one.toml", "one"), ("two.toml", "two")] {
+        let all = ["profile", "a.wgsl", "-l", launch, "--n", "256", "-d", "sim:32", "--out", out];
+        let (code, _, stderr) = program::parts(&program::run(&folder, &[], &all));
+        assert_eq!(code, 0, "{stderr}");
+    }
+    let found = json(&folder, &["one", "two"]);
+    let launch = &found["launches"][0];
+    assert!(launch["differing"].to_string().contains("The dispatches differ"));
+    let dispatches = launch["dispatches"].as_array().unwrap();
+    assert_eq!(dispatches.len(), 2);
+    assert_eq!(dispatches[0]["trend"], "same");
+    assert!(dispatches[1]["figures"][0].is_null() && !dispatches[1]["figures"][1].is_null());
+    assert_eq!(dispatches[1]["trend"], "worse");
+}
+
+/// Ten thousand lines make a page of a readable length, in a few seconds.
+pub(super) fn ten_thousand_lines() {
+    let body = |extra: &str| {
+        let lines: String = (0..10_000)
+            .map(|line| match line {
+                5_000 => format!("    v = v * 3u;{extra}\n"),
+                _ => format!("    // line {line} of many\n"),
+            })
+            .collect();
+        format!(
+            "@group(0) @binding(0) var<storage, read_write> a: array<u32>;\n\
+             @compute @workgroup_size(64)\n\
+             fn main(@builtin(global_invocation_id) g: vec3u) {{\n    var v = a[g.x];\n{lines}    \
+             a[g.x] = v;\n}}\n"
+        )
+    };
+    let folder = folder(&[("a.wgsl", &body("")), ("b.wgsl", &body(" v = v + 1u;"))]);
+    let more = ["a.wgsl", "b.wgsl", "--n", "64", "--device", "sim:32", "--out", "out"];
+    let (code, stdout, stderr) = compare(&folder, &more);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("lines changed 1,"), "{stdout}");
+    let page = std::fs::read(folder.path().join("out/compare.html")).unwrap();
+    assert!(page.len() < 40_000, "{} bytes", page.len());
+}
+
+/// The page of the worked example shows what the program prints, wherever only the simulator counts.
+pub(super) fn worked_example() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let page = std::fs::read_to_string(root.join("docs/compare.md")).unwrap();
+    let examples = root.join("examples");
+    let folder = TempDir::new().unwrap();
+    for file in ["blur.wgsl", "blur_64.wgsl", "blur_clamped.wgsl", "blur.toml"] {
+        std::fs::copy(examples.join(file), folder.path().join(file)).unwrap();
+    }
+    let mut compared = 0;
+    for block in page.split("```text\n$ lanescope ").skip(1) {
+        let (block, _) = block.split_once("\n```").unwrap();
+        let (command, shown) = block.split_once('\n').unwrap();
+        if command.contains("wgpu") {
+            continue;
+        }
+        let words: Vec<&str> = command.trim_end_matches("; echo $?").split(' ').collect();
+        let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &words));
+        let printed = format!("{stdout}\n{stderr}\n{code}");
+        let mut rest = printed.lines().map(str::trim_end);
+        for line in shown.lines().filter(|line| !line.is_empty() && !line.starts_with("(exit")) {
+            assert!(rest.any(|printed| printed == line), "{command}: {line}\nis not in\n{printed}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 40, "{compared} lines");
+}

@@ -1,0 +1,224 @@
+//! What must hold of the loop of edit and look, and of what other tools read, without any driver.
+
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::support::program;
+
+/// Lanes of a subgroup take a loop or not.
+const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
+fn more(v: u32) -> u32 {
+    return v * 3u + 1u;
+}
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) g: vec3u) {
+    var v = a[g.x];
+    if g.x % 32u < 8u {
+        for (var i = 0u; i < 50u; i++) { v = more(v); }
+    }
+    a[g.x] = v;
+}
+";
+
+/// The line of the branch in [`SHADER`].
+const BRANCH: u64 = 8;
+
+const PROFILE: [&str; 6] = ["profile", "a.wgsl", "--n", "1024", "--device", "sim:32"];
+
+fn folder() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    program::write(&folder.path().join("a.wgsl"), SHADER);
+    folder
+}
+
+fn run(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
+    program::parts(&program::run(folder, &[], &[&PROFILE[..], arguments].concat()))
+}
+
+/// A child that watches, and its lines of output as they come.
+struct Watcher {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Watcher {
+    fn start(folder: &TempDir, arguments: &[&str]) -> Self {
+        let mut child = program::command(folder.path(), &[])
+            .args([&PROFILE[..], &["--watch"], arguments].concat())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let stdout = child.stdout.take().unwrap();
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                let _ = sender.send(line);
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// The next line; a test that waits longer than a minute fails.
+    fn line(&self) -> String {
+        self.lines.recv_timeout(Duration::from_secs(60)).unwrap()
+    }
+
+    fn event(&self) -> Value {
+        serde_json::from_str(&self.line()).unwrap()
+    }
+}
+
+impl Drop for Watcher {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The mean active lanes of the loop's line.
+fn lanes(event: &Value) -> f64 {
+    let marks = event["marks"].as_array().unwrap();
+    let body = marks.iter().find(|mark| mark["line"] == BRANCH + 1 && mark["kind"] == "lanes");
+    body.unwrap()["figures"]["active_lanes_mean"].as_f64().unwrap()
+}
+
+/// Each save is profiled; a file that vanishes, or cannot be read, ends nothing.
+pub(super) fn watch_goes_on() {
+    let folder = folder();
+    let path = folder.path().join("a.wgsl");
+    let watcher = Watcher::start(&folder, &["--json-lines"]);
+    let first = watcher.event();
+    assert_eq!(first["event"], "profile");
+    assert!((lanes(&first) - 8.0).abs() < 0.2, "{first}");
+    program::write(&path, SHADER.replace("< 8u", "< 16u"));
+    assert!((lanes(&watcher.event()) - 16.0).abs() < 0.2);
+    std::fs::remove_file(&path).unwrap();
+    let gone = watcher.event();
+    assert_eq!(gone["event"], "error");
+    assert!(gone["message"].as_str().unwrap().contains("a.wgsl cannot be read"), "{gone}");
+    program::write(&path, "fn main( {");
+    assert_eq!(watcher.event()["event"], "error");
+    // As an editor does that writes a new file and renames it.
+    program::write(&folder.path().join("a.new"), SHADER.replace("< 8u", "< 24u"));
+    std::fs::rename(folder.path().join("a.new"), &path).unwrap();
+    assert!((lanes(&watcher.event()) - 24.0).abs() < 0.2);
+}
+
+/// Without `--json-lines` the second run shows what changed from the first.
+pub(super) fn watch_shows_changes() {
+    let folder = folder();
+    let watcher = Watcher::start(&folder, &[]);
+    while !watcher.line().contains("a[g.x] = v;") {}
+    // The output is flushed whole before the file is looked at again.
+    std::thread::sleep(Duration::from_millis(500));
+    program::write(&folder.path().join("a.wgsl"), SHADER.replace("i < 50u", "i < 25u"));
+    let mut seen = Vec::new();
+    while !seen.iter().any(|line: &String| line.contains("Lines that changed on")) {
+        seen.push(watcher.line());
+    }
+    let text = seen.join("\n");
+    assert!(text.contains("lines changed 1, removed 0, added 0"), "{text}");
+    assert!(text.contains("better"), "{text}");
+}
+
+/// A reader that goes away ends it, quietly.
+pub(super) fn broken_pipe() {
+    let folder = folder();
+    let mut watcher = program::command(folder.path(), &[])
+        .args([&PROFILE[..], &["--json-lines", "--watch"]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(watcher.stdout.take());
+    let mut stderr = String::new();
+    // It ends, or this waits until the test is ended.
+    watcher.stderr.take().unwrap().read_to_string(&mut stderr).unwrap();
+    assert!(watcher.wait().unwrap().success(), "{stderr}");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+}
+
+/// Marks have places and figures; annotations and SARIF what there is to do.
+pub(super) fn marks() {
+    let folder = folder();
+    let (code, stdout, stderr) = run(&folder, &["--json-lines", "--sarif", "a.sarif"]);
+    assert_eq!((code, stdout.lines().count()), (0, 1), "{stderr}");
+    let event: Value = serde_json::from_str(&stdout).unwrap();
+    assert!((lanes(&event) - 8.0).abs() < 0.2);
+    let marks = event["marks"].as_array().unwrap();
+    let at = |line: u64| marks.iter().find(|mark| mark["line"] == line).unwrap();
+    assert_eq!((&at(BRANCH)["column"], &at(BRANCH)["column_end"]), (&5.into(), &24.into()));
+    let sarif = std::fs::read_to_string(folder.path().join("a.sarif")).unwrap();
+    let sarif: Value = serde_json::from_str(&sarif).unwrap();
+    let results = sarif["runs"][0]["results"].as_array().unwrap();
+    assert!(!results.is_empty() && results.iter().all(|one| one["level"] == "note"), "{sarif}");
+
+    let gate = ["--annotations", "github", "--fail-on", "efficiency<0.6"];
+    let (code, stdout, _) = run(&folder, &gate);
+    assert_eq!(code, 1, "{stdout}");
+    assert!(stdout.lines().all(|line| line.starts_with("::")), "{stdout}");
+    assert!(stdout.contains("::error file=a.wgsl,line=9,"), "{stdout}");
+    assert!(stdout.contains("::notice file=a.wgsl,line="), "{stdout}");
+}
+
+/// The stacks of speedscope's file weigh what the record holds.
+pub(super) fn speedscope() {
+    let folder = folder();
+    let (code, stdout, stderr) = run(&folder, &["--export-speedscope", "-", "--out", "out"]);
+    assert_eq!(code, 0, "{stderr}");
+    let file: Value = serde_json::from_str(&stdout).unwrap();
+    let frames = file["shared"]["frames"].as_array().unwrap();
+    let names: Vec<&str> = frames.iter().map(|frame| frame["name"].as_str().unwrap()).collect();
+    let profile = &file["profiles"][0];
+    let weights: u64 =
+        profile["weights"].as_array().unwrap().iter().map(|w| w.as_u64().unwrap()).sum();
+    assert_eq!(profile["endValue"].as_u64(), Some(weights));
+    let run = lanescope::store::load(&folder.path().join("out")).unwrap();
+    let blocks = run.measurements[0].dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+    let operations: u64 = blocks.map(|block| block.operations * block.executions.0).sum();
+    assert_eq!(weights, operations);
+    let stack = |text: &str| {
+        let samples = profile["samples"].as_array().unwrap();
+        samples.iter().any(|sample| {
+            let at = |index: &Value| names[usize::try_from(index.as_u64().unwrap()).unwrap()];
+            sample.as_array().unwrap().iter().map(at).collect::<Vec<_>>().join("/") == text
+        })
+    };
+    assert!(stack("1 main/main/more/line 3"), "{names:?}");
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains("class=\"flame\"") && page.contains("By function"), "no flame chart");
+}
+
+/// A folder is all its shaders; one that is wrong is told and left out.
+pub(super) fn many_shaders() {
+    let folder = TempDir::new().unwrap();
+    std::fs::create_dir(folder.path().join("shaders")).unwrap();
+    let put = |name: &str, text: &str| program::write(&folder.path().join(name), text);
+    put("shaders/b.wgsl", &SHADER.replace("< 8u", "< 16u"));
+    put("shaders/a.wgsl", SHADER);
+    put("shaders/notes.txt", "no shader");
+    let all = ["profile", "shaders", "--n", "1024", "-d", "sim:32", "-d", "sim:64"];
+    let (code, run, stderr) = program::record(&folder, &[], &all);
+    assert_eq!(code, 0, "{stderr}");
+    let measured: Vec<(&str, &str)> =
+        run.measurements.iter().map(|m| (m.device.as_str(), m.kernel.as_str())).collect();
+    let expected = [("sim:32", "a"), ("sim:32", "b"), ("sim:64", "a"), ("sim:64", "b")];
+    assert_eq!(measured, expected);
+    assert!(run.measurements.iter().all(|m| m.what_if.is_some() && m.shapes.is_some()));
+    let [a, b] = [0, 1].map(|index| run.measurements[index].efficiency_ratio.unwrap().0);
+    assert!(a < b, "each has its own counts: {a} {b}");
+    for page in ["out/a.html", "out/b.html"] {
+        assert!(folder.path().join(page).exists(), "{page}");
+    }
+    put("shaders/c.wgsl", "fn main( {");
+    std::fs::remove_dir_all(folder.path().join("out")).unwrap();
+    let (code, run, stderr) = program::record(&folder, &[], &all);
+    assert_eq!((code, run.measurements.len()), (5, 4), "{stderr}");
+    assert!(stderr.contains("c.wgsl is left out: "), "{stderr}");
+}

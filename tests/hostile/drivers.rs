@@ -1,0 +1,215 @@
+//! Drivers that trap, exit, print, hang or lose their device, beside one that works.
+//!
+//! The bad drivers are libraries of a few lines, built here by the system's C compiler; the lost device is
+//! a layer over lavapipe (`layer.c`).
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use lanescope::record::{RunErrorKind, Status};
+use tempfile::TempDir;
+
+use super::{Ended, input, run};
+use crate::support::drivers::Driver;
+use crate::support::program;
+
+/// A check that needs lavapipe and a C compiler.
+type Check = (&'static str, fn(&Driver));
+
+/// Every check.
+pub(super) const CHECKS: &[Check] = &[
+    ("a_bad_driver_is_named_and_the_good_one_runs", bad_drivers),
+    ("what_a_driver_prints_reaches_nobody", printing),
+    ("a_driver_that_hangs_costs_ten_seconds", hanging),
+    ("a_device_lost_at_any_submission_costs_its_launch", lost),
+    ("cut_off_loops_are_flagged_with_their_lines", cut_off_loops),
+    #[cfg(target_os = "linux")]
+    ("a_killed_parent_takes_its_children_along", super::children::killed_parent),
+];
+
+/// Why there is no compiler, where there is none.
+pub(super) fn compiler_missing() -> Option<String> {
+    let works = Command::new("cc").arg("--version").output().is_ok_and(|it| it.status.success());
+    (!works).then(|| "cc is not installed".to_owned())
+}
+
+/// Builds a library from C.
+fn build(folder: &Path, source: &Path, name: &str) -> PathBuf {
+    let library = folder.join(name);
+    let mut command = Command::new("cc");
+    command.args(["-shared", "-fPIC", "-O1", "-w", "-o"]).arg(&library).arg(source);
+    assert!(command.status().unwrap().success(), "{}", source.display());
+    library
+}
+
+/// The variables with which the drivers of these manifests, and the good one, are found.
+fn beside(driver: &Driver, manifests: &[&Path]) -> Vec<(String, String)> {
+    let mut environment = driver.environment();
+    let (_, good) = environment.iter_mut().find(|(name, _)| name == "VK_DRIVER_FILES").unwrap();
+    let mut files: Vec<PathBuf> = manifests.iter().map(|path| path.to_path_buf()).collect();
+    files.push(PathBuf::from(&*good));
+    *good = std::env::join_paths(files).unwrap().into_string().unwrap();
+    environment
+}
+
+/// The manifest of a driver that a file of C is.
+fn manifest(folder: &Path, name: &str, source: &Path) -> PathBuf {
+    build(folder, source, &format!("lib{name}.so"));
+    let manifest = folder.join(format!("{name}.json"));
+    let text = format!(
+        r#"{{"file_format_version":"1.0.0","ICD":{{"library_path":"./lib{name}.so","api_version":"1.1.0"}}}}"#
+    );
+    program::write(&manifest, text);
+    manifest
+}
+
+/// Asserts that doctor names the bad driver with what it did, examines the good one, and exits with 4.
+fn doctor_names(ended: &Ended, what: &str, did: &str) {
+    ended.sound(what);
+    let text = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(ended.code, Some(4), "{what}: {text}\n{}", ended.stderr);
+    assert!(text.contains(&format!("{what}.json is left out: {did}")), "{what}: {text}");
+    assert!(text.contains("wgpu:0 llvmpipe"), "{what}: {text}");
+}
+
+fn bad_drivers(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let exits = folder.path().join("exits.c");
+    program::write(
+        &exits,
+        "#include <unistd.h>\nstatic void __attribute__((constructor)) f(void){ _exit(0); }\n",
+    );
+    let trap = manifest(folder.path(), "trap", &input("driver-trap.c"));
+    let exits = manifest(folder.path(), "exits", &exits);
+    let broken = folder.path().join("broken.json");
+    program::write(&broken, "{ no JSON");
+    let doctor = |manifest: &Path| {
+        let environment = beside(driver, &[manifest]);
+        run(&folder, &environment, &["doctor", "--device", "wgpu:0"], 60)
+    };
+    doctor_names(&doctor(&trap), "trap", "the device's process ended (signal");
+    doctor_names(&doctor(&exits), "exits", "the device's process ended (exit status: 0)");
+    doctor_names(&doctor(&broken), "broken", "its file is no JSON");
+    // A run goes on with the good one, and says what is wrong.
+    let environment = beside(driver, &[&trap, &exits, &broken]);
+    let ended = run(
+        &folder,
+        &environment,
+        &["five_patterns/uniform", "--quick", "--device", "wgpu:0", "--no-counting", "--out", "o"],
+        60,
+    );
+    ended.says("run", 0, "trap.json is left out");
+    let run = lanescope::store::load(&folder.path().join("o/result.json")).unwrap();
+    assert!(run.devices[0].name.contains("llvmpipe"), "{:?}", run.devices);
+}
+
+fn printing(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let prints = manifest(folder.path(), "prints", &input("driver-prints.c"));
+    let environment = beside(driver, &[&prints]);
+    let ended = run(
+        &folder,
+        &environment,
+        &["five_patterns/uniform", "--quick", "--device", "wgpu:0", "--no-counting", "--out", "o"],
+        60,
+    );
+    ended.sound("prints");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(!ended.stdout.contains("garbage") && !ended.stderr.contains("garbage"));
+}
+
+fn hanging(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let sleeps = manifest(folder.path(), "sleeps", &input("driver-sleeps.c"));
+    let environment = beside(driver, &[&sleeps]);
+    let ended = run(&folder, &environment, &["doctor", "--device", "wgpu:0"], 60);
+    doctor_names(&ended, "sleeps", "listing the devices of wgpu: nothing was heard for 10 s");
+    assert!(ended.took < Duration::from_secs(40), "{:?}", ended.took);
+}
+
+/// The variables that put the layer over a driver.
+fn with_layer(driver: &Driver, folder: &Path, variable: &str, at: u32) -> Vec<(String, String)> {
+    let mut environment = driver.environment();
+    environment.extend(
+        [
+            ("VK_LAYER_PATH", folder.display().to_string()),
+            ("VK_INSTANCE_LAYERS", "VK_LAYER_LANESCOPE_test".to_owned()),
+            (variable, at.to_string()),
+        ]
+        .map(|(name, value)| (name.to_owned(), value)),
+    );
+    environment
+}
+
+fn lost(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/layer.c");
+    build(folder.path(), &source, "libtest.so");
+    program::write(
+        &folder.path().join("test.json"),
+        r#"{"file_format_version":"1.1.2","layer":{"name":"VK_LAYER_LANESCOPE_test","type":"GLOBAL",
+           "library_path":"./libtest.so","api_version":"1.3.0","implementation_version":"1",
+           "description":"for tests"}}"#,
+    );
+    let mut lost = 0;
+    for (variable, at) in [
+        ("LANESCOPE_TEST_LOST_AT", 1),
+        ("LANESCOPE_TEST_LOST_AT", 3),
+        ("LANESCOPE_TEST_LOST_AT", 60),
+        ("LANESCOPE_TEST_LOST_AT", 100),
+        ("LANESCOPE_TEST_MEMORY_AT", 1),
+        ("LANESCOPE_TEST_MEMORY_AT", 4),
+    ] {
+        let environment = with_layer(driver, folder.path(), variable, at);
+        let out = format!("{variable}-{at}");
+        let arguments = ["five_patterns/uniform", "five_patterns/early_exit", "--quick"];
+        let devices = ["--device", "wgpu:0", "--device", "sim:8", "--out", &out];
+        let ended = run(&folder, &environment, &[&arguments[..], &devices].concat(), 60);
+        ended.sound(&out);
+        // Where nothing can be allocated at all, there is no device to run on.
+        if !folder.path().join(&out).exists() {
+            assert_eq!(ended.code, Some(3), "{out}: {}", ended.stderr);
+            lost += 1;
+            continue;
+        }
+        let run = lanescope::store::load(&folder.path().join(&out).join("result.json")).unwrap();
+        let of = |id: &str| run.measurements.iter().filter(|m| m.device == id).collect::<Vec<_>>();
+        assert!(of("sim:8").iter().all(|m| m.status == Status::Ok), "{out}: {}", ended.stderr);
+        assert!(of("sim:8").len() >= 2, "{out}");
+        let failed = of("wgpu:0").iter().filter(|m| m.status == Status::Failed).count();
+        let expected = if failed > 0 || of("wgpu:0").is_empty() { 5 } else { 0 };
+        assert_eq!(ended.code, Some(expected), "{out}: {}", ended.stderr);
+        let kinds = of("wgpu:0").iter().filter_map(|m| m.error_kind).collect::<Vec<_>>();
+        assert!(kinds.iter().all(|kind| *kind != RunErrorKind::BadInput), "{out}: {kinds:?}");
+        lost += usize::from(expected == 5);
+    }
+    assert!(lost >= 4, "the layer lost {lost} devices");
+}
+
+fn cut_off_loops(driver: &Driver) {
+    for (name, line) in [
+        ("loop-break-if", 4),
+        ("loop-return", 2),
+        ("loop-for-return", 3),
+        ("loop-endless-break-if", 3),
+        ("loop-in-turns", 6),
+        ("loop-within", 6),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let shader = input(&format!("{name}.wgsl"));
+        let arguments = ["profile", shader.to_str().unwrap(), "--n", "64", "--out", "o"];
+        let device = ["--device", "wgpu:0", "--time-limit", "20"];
+        let ended = run(&folder, &driver.environment(), &[&arguments[..], &device].concat(), 60);
+        ended.sound(name);
+        let run = lanescope::store::load(&folder.path().join("o/result.json")).unwrap();
+        assert_eq!(run.devices[0].loop_limit, Some(65_535), "{name}");
+        let flags = &run.measurements[0].flags;
+        let flagged = |flag: &lanescope::record::Flag| {
+            flag.tag.word().contains("cut_off") && flag.lines.contains(&line)
+        };
+        assert!(flags.iter().any(flagged), "{name}: {flags:?}\n{}", ended.stderr);
+        let page = std::fs::read_to_string(folder.path().join("o/report.html")).unwrap();
+        assert!(page.contains("cut_off") && page.contains(&format!("line_{line}")), "{name}");
+    }
+}

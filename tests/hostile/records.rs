@@ -1,0 +1,226 @@
+//! Records that are damaged, foreign or written to do harm: `report` and `compare` say what is wrong and
+//! where, write into their folder alone, and show no figure that is none.
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::{Ended, files_in, run};
+use crate::support::program;
+use lanescope::units::random::SplitMix64;
+
+/// Every check.
+pub(super) const CHECKS: [(&str, fn()); 4] = [
+    ("a_records_names_never_become_paths_or_steer", names),
+    ("a_damaged_record_is_told_where", damaged),
+    ("records_of_random_damage_end_soundly", generated),
+    ("what_does_not_end_is_not_read_without_end", endless),
+];
+
+/// A record of two kernels on two simulators, with histograms.
+fn record(folder: &TempDir) -> Value {
+    let arguments = ["five_patterns/early_exit", "five_patterns/uniform", "--quick", "--histogram"];
+    let devices = ["--device", "sim:8", "--device", "sim:32", "--seeds", "1", "--out", "good"];
+    let ended = run(folder, &[], &[&arguments[..], &devices].concat(), 60);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let text = std::fs::read(folder.path().join("good/result.json")).unwrap();
+    serde_json::from_slice(&text).unwrap()
+}
+
+fn report(folder: &TempDir, text: impl AsRef<[u8]>) -> Ended {
+    let place = folder.path().join("bad");
+    let _ = std::fs::remove_dir_all(&place);
+    std::fs::create_dir(&place).unwrap();
+    program::write(&place.join("result.json"), text);
+    run(folder, &[], &["report", "bad/result.json"], 30)
+}
+
+/// Asserts that what is in the folder `bad` is one page, the record and figures, all of them well-formed
+/// as far as characters go.
+fn check_written(folder: &TempDir, what: &str, before: &[std::path::PathBuf]) {
+    let place = folder.path().join("bad");
+    let after = files_in(folder.path());
+    let new = after.iter().filter(|path| !before.contains(path));
+    for path in new {
+        assert!(path.starts_with(&place), "{what}: wrote {}", path.display());
+        assert_eq!(path.parent(), Some(&*place), "{what}: wrote {}", path.display());
+        if path.extension().is_some_and(|ending| ending != "json") {
+            let text = std::fs::read_to_string(path).unwrap();
+            let hidden = |c: char| lanescope::units::visible::is_hidden(c);
+            assert!(!text.contains(hidden), "{what}: {} hides something", path.display());
+            assert!(!text.contains("NaN") && !text.contains(">inf"), "{what}: {}", path.display());
+        }
+    }
+}
+
+fn names() {
+    let folder = TempDir::new().unwrap();
+    let good = record(&folder);
+    std::fs::create_dir_all(folder.path().join("victim")).unwrap();
+    std::fs::create_dir_all(folder.path().join("bad/lanes-x")).unwrap();
+    let before = files_in(folder.path());
+    let hostile = [
+        "x/../../victim/PWN/k",
+        "../../victim/k",
+        "/tmp/lanescope-victim/k",
+        "x\\..\\..\\victim\\k",
+        "a\u{0}\u{1}\u{1b}[31m\u{9b}2J\u{fffe}b/k",
+        "a\u{202e}\u{2066}b\u{200f}/k",
+        "<script>alert(1)</script>/k",
+        "]]>&lt;\"'/k",
+        "{{ 7 * 7 }}/k",
+        "con/k",
+        "",
+        "/",
+    ];
+    for name in hostile.iter().map(|name| (*name).to_owned()).chain(["x".repeat(4096)]) {
+        let mut run = good.clone();
+        for measurement in run["measurements"].as_array_mut().unwrap() {
+            measurement["kernel"] = json!(name);
+            measurement["error"] = json!(name);
+        }
+        for device in run["devices"].as_array_mut().unwrap() {
+            device["name"] = json!(name);
+        }
+        let shown: String = name.chars().take(40).collect();
+        let ended = report(&folder, run.to_string());
+        ended.sound(&shown);
+        assert_eq!(ended.code, Some(0), "{shown}: {}", ended.stderr);
+        check_written(&folder, &shown, &before);
+        let page = std::fs::read_to_string(folder.path().join("bad/report.html")).unwrap();
+        assert!(!page.contains("<script>"), "{shown}");
+        let compared =
+            super::run(&folder, &[], &["compare", "good/result.json", "bad/result.json"], 30);
+        compared.sound(&shown);
+    }
+}
+
+fn damaged() {
+    let folder = TempDir::new().unwrap();
+    let good = record(&folder);
+    let text = good.to_string();
+    let with = |path: &str, value: Value| {
+        let mut run = good.clone();
+        *run.pointer_mut(path).unwrap_or_else(|| panic!("{path}")) = value;
+        run.to_string()
+    };
+    let block = "/measurements/0/dispatches/0/blocks/0";
+    let cases = [
+        ("cut off", text[..text.len() / 2].to_owned(), "not a lanescope result file"),
+        ("a list", "[]".to_owned(), "not a lanescope result file"),
+        ("other JSON", "{\"schema\": 2}".to_owned(), "missing field"),
+        (
+            "a name of a megabyte",
+            with("/devices/0/name", json!("x".repeat(1 << 20))),
+            "at most 4096",
+        ),
+        ("a later schema", with("/schema", json!(99)), "schema 99"),
+        (
+            "infinity",
+            with("/measurements/0/efficiency_ratio", json!("INFINITY"))
+                .replace("\"INFINITY\"", "1e999"),
+            "number out of range",
+        ),
+        ("more lanes than there are", with(&format!("{block}/lanes"), json!(u64::MAX)), "lanes"),
+        (
+            "a histogram of many",
+            with(&format!("{block}/histogram"), json!(vec![0; 100_000])),
+            "histogram",
+        ),
+        (
+            "an efficiency",
+            with("/measurements/0/efficiency_ratio", json!(1e300)),
+            "efficiency_ratio",
+        ),
+        ("no such device", with("/measurements/0/device", json!("sim:128")), "sim:128"),
+        ("a mean", with("/measurements/0/active_lanes_mean", json!(-1e308)), "active_lanes_mean"),
+    ];
+    for (what, text, words) in cases {
+        let ended = report(&folder, &text);
+        ended.says(what, 2, words);
+        assert!(ended.stderr.contains("bad/result.json"), "{what}: {}", ended.stderr);
+        assert!(!folder.path().join("bad/report.html").exists(), "{what}: there is a page");
+    }
+}
+
+/// Every place of a tree of JSON, as pointers.
+fn pointers(value: &Value, at: &str, all: &mut Vec<String>) {
+    all.push(at.to_owned());
+    match value {
+        Value::Object(map) => map.iter().for_each(|(key, value)| {
+            let key = key.replace('~', "~0").replace('/', "~1");
+            pointers(value, &format!("{at}/{key}"), all);
+        }),
+        Value::Array(list) => list.iter().enumerate().for_each(|(index, value)| {
+            pointers(value, &format!("{at}/{index}"), all);
+        }),
+        _ => {}
+    }
+}
+
+/// Random values in random places: the same for a seed.
+fn generated() {
+    let folder = TempDir::new().unwrap();
+    let good = record(&folder);
+    let before = files_in(folder.path());
+    let mut places = Vec::new();
+    pointers(&good, "", &mut places);
+    let mut random = SplitMix64::new(24);
+    let mut below = |count: usize| usize::try_from(random.bits() >> 11).unwrap() % count;
+    let values = [
+        json!(null),
+        json!(0),
+        json!(-1),
+        json!(u64::MAX),
+        json!(i64::MIN),
+        json!(1e308),
+        json!(-1e-308),
+        json!(true),
+        json!(""),
+        json!("\u{1b}]0;x\u{7}\u{202e}"),
+        json!("../../x"),
+        json!([]),
+        json!({}),
+        json!([[[[]]]]),
+        json!({"tag": "loop_cut_off", "lines": [4_294_967_295_u32]}),
+    ];
+    for _ in 0..60 {
+        let mut run = good.clone();
+        let mut what = Vec::new();
+        for _ in 0..=below(3) {
+            let place = &places[below(places.len())];
+            let value = &values[below(values.len())];
+            if let Some(found) = run.pointer_mut(place) {
+                found.clone_from(value);
+                what.push(format!("{place} = {value}"));
+            }
+        }
+        let what = what.join(", ");
+        let ended = report(&folder, run.to_string());
+        ended.sound(&what);
+        assert!(
+            ended.code == Some(0) || ended.stderr.contains("bad/result.json"),
+            "{what}: {}",
+            ended.stderr
+        );
+        check_written(&folder, &what, &before);
+    }
+}
+
+fn endless() {
+    let folder = TempDir::new().unwrap();
+    if !cfg!(unix) {
+        return;
+    }
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for command in [&["report"][..], &["compare", "/dev/zero"], &["profile", "--device", "sim:8"]] {
+        for file in ["/dev/zero", "pipe"] {
+            let ended = run(&folder, &[], &[command, &[file]].concat(), 45);
+            let what = format!("{command:?} {file}");
+            ended.sound(&what);
+            assert_eq!(ended.code, Some(2), "{what}: {}", ended.stderr);
+            let why = ["it has over", "did not end within"];
+            assert!(why.iter().any(|why| ended.stderr.contains(why)), "{what}: {}", ended.stderr);
+        }
+    }
+}
