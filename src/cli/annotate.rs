@@ -119,7 +119,7 @@ fn faults(profile: &Profile, look: Look) -> String {
         text.push('\n');
     }
     for race in profile.races() {
-        text += &look.paint(orange().bold(), &fold(&clean(&race), "  ", look.columns));
+        text += &look.paint(orange().bold(), &fold(&visible(&race), "  ", look.columns));
         text.push('\n');
     }
     text
@@ -305,7 +305,7 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
     }
     if !some {
         let looked = analyze::looked_at(device);
-        text += &format!("{}\n", fold(&clean(&looked), "  ", look.columns));
+        text += &format!("{}\n", fold(&visible(&looked), "  ", look.columns));
     }
     for remark in analyze::remarks(device) {
         text += &format!("{}\n", look.faint(&fold(&visible(&remark), "  ", look.columns)));

@@ -570,7 +570,11 @@ fn check_fill(fill: &Fill, size: u64) -> Result<(), String> {
             let ends = [*first, first + step * last];
             scalars::check_range(*scalar, ends[0].min(ends[1]), ends[0].max(ends[1]))
         }
-        Fill::Zero | Fill::Words(_) | Fill::Bytes(_) | Fill::Default { .. } => Ok(()),
+        Fill::Zero
+        | Fill::Words(_)
+        | Fill::Bytes(_)
+        | Fill::Default { .. }
+        | Fill::Pattern { .. } => Ok(()),
     }
 }
 

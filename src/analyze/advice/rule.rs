@@ -46,7 +46,7 @@ impl From<Change> for Rule {
 
 impl Rule {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::OrderByTripCount,
         Self::OrderByBranch,
         Self::PackWhatGoesOn,
@@ -54,6 +54,10 @@ impl Rule {
         Self::WorkgroupSize,
         Self::Select,
         Self::BarrierInDivergentFlow,
+        Self::ScatteredAccess,
+        Self::BankConflict,
+        Self::CrowdedAtomic,
+        Self::WaitAtBarrier,
     ];
 
     /// The rule's name.
@@ -96,6 +100,14 @@ impl Rule {
             Self::Select => {
                 "a short branch, both arms of which all lanes run: it saves no subgroup operation, which \
                  is said"
+            }
+            Self::ScatteredAccess => {
+                "a subgroup's access touches at least twice the sectors of 32 bytes that it must"
+            }
+            Self::BankConflict => "lanes want different words of one bank of workgroup memory",
+            Self::CrowdedAtomic => "four lanes and more of a subgroup change one word atomically",
+            Self::WaitAtBarrier => {
+                "whole subgroups wait for others of their workgroup, which idle lanes do not show"
             }
         }
     }

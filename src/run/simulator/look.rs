@@ -144,7 +144,7 @@ impl SimulatorRunner {
             config: crate::simulate::Config { threads: Some(1), strict: false, ..self.config },
             memory_bytes_max: self.memory_bytes_max,
         };
-        alone.dispatch(launch, program, workgroups, buffers, watch).map(|_| ())
+        alone.dispatch(launch, program, workgroups, 0, buffers, watch).map(|_| ())
     }
 }
 
