@@ -120,11 +120,13 @@ fn operations(id: &str, values: &[(&str, Value)], width: u32) -> f64 {
     slots(&launch, Width::new(width).unwrap()) / f64::from(width)
 }
 
-/// What an audit under the rule that counts jumps found, within 2 %: operations over those of a uniform kernel.
+/// What an audit under the rule that counts jumps found, within 2 %, or 3 % for even keys, which that rule gives
+/// a jump more an arm: operations over those of a uniform kernel.
 fn audit() {
-    let near = |name: &str, found: f64, expected: f64| {
-        assert!((found / expected - 1.0).abs() < 0.02, "{name}: {found}, not {expected}");
+    let within = |name: &str, found: f64, expected: f64, most: f64| {
+        assert!((found / expected - 1.0).abs() < most, "{name}: {found}, not {expected}");
     };
+    let near = |name: &str, found, expected| within(name, found, expected, 0.02);
     let name = |value: &str| Value::Name(value.to_owned());
     let whole = Value::Integer;
     let arms = |keys: &str, classes: i64, width| {
@@ -133,7 +135,7 @@ fn audit() {
         operations("k_way/switch", &of, width)
     };
     for (classes, even) in [(2, 1.99), (4, 3.96), (8, 7.89), (16, 15.8), (32, 31.5)] {
-        near("even keys", arms("even", classes, 32) / arms("one", classes, 32), even);
+        within("even keys", arms("even", classes, 32) / arms("one", classes, 32), even, 0.03);
     }
     near("32 random keys at 32", arms("random", 32, 32) / arms("one", 32, 32), 20.1);
     near("32 random keys at 64", arms("random", 32, 64) / arms("one", 32, 64), 27.4);
