@@ -12,25 +12,20 @@
 //! let counted = lanescope::testing::profile(shader).n(4096).device("sim:32").run().unwrap();
 //! counted.assert_efficiency(0.99);
 //! counted.assert_operations_at_most(10_000);
-//! counted.assert_no_race();
 //! ```
 
 use std::path::PathBuf;
 
 use crate::kernel::{Description, KernelError, Launch, SEED};
-use crate::record::{Dispatch, Line, Measurement, Tag, flag};
+use crate::record::{Dispatch, Line, Measurement};
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::{ProfileError, ProfileRequest, prepare};
 use crate::run::simulator::{STEPS_MAX, SimulatorRunner};
 use crate::run::{CountRequest, Counted, RunError, Runner as _};
-use crate::simulate::Schedule;
 use crate::units::{Ratio, Width};
 
 /// The file name of the shader in messages.
 const FILE: &str = "shader.wgsl";
-
-/// Random orders of workgroups under which [`Profiled::assert_no_race`] looks at the outputs.
-const SCHEDULES: u64 = 4;
 
 /// Lines that an assertion names.
 const LINES_MAX: usize = 3;
@@ -158,20 +153,15 @@ impl Request {
         let mut read =
             |name: &str| std::fs::read(self.folder.join(name)).map_err(|error| error.to_string());
         let launch = prepare(&request, &mut read)?.launch;
-        let (device, counted) = count(&launch, width, Schedule::InOrder)?;
-        let outputs = counted.outputs_sha256.clone();
+        let (device, counted) = count(&launch, width)?;
         let results = Results { counted: Some(counted), ..Results::default() };
         let measurement = measurement(&device, &launch, results)?;
-        Ok(Profiled { launch, width, outputs, measurement })
+        Ok(Profiled { launch, width, measurement })
     }
 }
 
-fn count(
-    launch: &Launch,
-    width: Width,
-    schedule: Schedule,
-) -> Result<(crate::record::Device, Counted), RunError> {
-    let mut simulator = SimulatorRunner::new(width, STEPS_MAX).schedule(schedule, None);
+fn count(launch: &Launch, width: Width) -> Result<(crate::record::Device, Counted), RunError> {
+    let mut simulator = SimulatorRunner::new(width, STEPS_MAX);
     let request = CountRequest::once(crate::record::Method::Executed).with_histogram();
     let counted = simulator.count_once(launch, &request)?;
     Ok((simulator.device().clone(), counted))
@@ -182,7 +172,6 @@ fn count(
 pub struct Profiled {
     launch: Launch,
     width: Width,
-    outputs: std::collections::BTreeMap<String, String>,
     /// The measurement, as a record holds it.
     pub measurement: Measurement,
 }
@@ -232,32 +221,6 @@ impl Profiled {
         );
     }
 
-    /// Asserts that nothing was seen to depend on the order of workgroups, and that outputs are the same
-    /// under four other orders. What comes out the same in all of these is not found, and neither is a
-    /// race within a workgroup.
-    ///
-    /// # Panics
-    ///
-    /// Where something does, with its lines, or an output differs, with its name.
-    pub fn assert_no_race(&self) {
-        let flagged = self.measurement.flags.iter().find(|f| f.tag == Tag::DependsOnSchedule);
-        assert!(
-            !flag::has(&self.measurement.flags, &Tag::DependsOnSchedule),
-            "what workgroups do depends on their order, on lines {:?}",
-            flagged.map(|flag| &flag.lines)
-        );
-        for seed in 1..=SCHEDULES {
-            let other = count(&self.launch, self.width, Schedule::Shuffled { seed });
-            let (_, other) = other.unwrap_or_else(|error| panic!("in another order: {error}"));
-            for (name, hash) in &other.outputs_sha256 {
-                assert!(
-                    self.outputs.get(name) == Some(hash),
-                    "`{name}` differs where workgroups run in another order (schedule {seed})"
-                );
-            }
-        }
-    }
-
     /// The lines with most of something, in words.
     fn lines_text(&self, most: impl Fn(&Line) -> u128) -> String {
         let mut lines: Vec<Line> =
@@ -292,7 +255,6 @@ mod tests {
     fn assertions_hold_or_name_the_lines() {
         let counted = profile(HALF).n(1024).device("sim:32").run().unwrap();
         counted.assert_efficiency(0.5);
-        counted.assert_no_race();
         counted.assert_operations_at_most(counted.subgroup_operations());
         let wide = profile(HALF).n(1024).device("sim:64").run().unwrap();
         assert!(wide.subgroup_operations() < counted.subgroup_operations());
@@ -301,15 +263,6 @@ mod tests {
         assert!(said.contains("below 0.9") && said.contains("line 3 `if (g.x"), "{said}");
         let said = panicked(move || counted.assert_operations_at_most(10));
         assert!(said.contains("more than 10; most on: line 3"), "{said}");
-    }
-
-    #[test]
-    fn a_race_is_found() {
-        let last = "@group(0) @binding(0) var<storage, read_write> a: array<u32>;
-            @compute @workgroup_size(1) fn main(@builtin(workgroup_id) g: vec3u) { a[0] = g.x; }";
-        let counted = profile(last).n(64).run().unwrap();
-        let said = panicked(move || counted.assert_no_race());
-        assert!(said.contains("`a` differs") || said.contains("depends on their order"), "{said}");
     }
 
     #[test]

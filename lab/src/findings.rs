@@ -97,8 +97,6 @@ fn files(folder: &Path, ending: &str) -> anyhow::Result<Vec<PathBuf>> {
 
 #[cfg(test)]
 mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test that cannot read its files fails")]
-
     use super::*;
 
     #[test]

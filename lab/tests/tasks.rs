@@ -4,9 +4,10 @@
 use std::process::Command;
 
 fn said(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_lab")).args(arguments).output().unwrap();
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_lab")).args(arguments).output().expect("lab starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8(output.stdout).unwrap()
+    String::from_utf8(output.stdout).expect("lab writes UTF-8")
 }
 
 /// A program depends on its seed alone.

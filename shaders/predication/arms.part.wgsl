@@ -37,5 +37,5 @@ fn second(value: f32) -> f32 {
 }
 
 fn decision(flags: u32, turn: u32) -> bool {
-    return (flags >> (31u - turn % 32u) & 1u) == 1u;
+    return ((flags >> (31u - turn % 32u)) & 1u) == 1u;
 }

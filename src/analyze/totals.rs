@@ -22,7 +22,7 @@ pub struct Frame {
     /// What it did with all that stands under it.
     pub total: Work,
     /// The functions that stand under it, the one with most subgroup operations first.
-    pub children: Vec<Frame>,
+    pub children: Vec<Self>,
 }
 
 /// Sums the blocks of each function, dispatches that only set up left out; the one with most subgroup

@@ -548,7 +548,7 @@ struct Ledger {
 ///
 /// # Errors
 ///
-/// As [`parse`]; a test shows that the committed file has none of them.
+/// Where the ledger cannot be read, or a rule in it; a test shows that the committed file has none of them.
 pub fn ledger() -> Result<Vec<Claim>, LedgerError> {
     parse(LEDGER)
 }

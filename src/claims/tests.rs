@@ -90,6 +90,7 @@ fn parameters_of(selector: &Selector) -> BTreeMap<String, Value> {
 
 /// A measurement of which a quantity has a value.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "planted figures")]
+#[expect(clippy::too_many_lines, reason = "a case for each quantity")]
 fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement {
     const MANY: f64 = 1e7;
     let mut one = pattern().measurements[0].clone();
@@ -219,6 +220,7 @@ fn values(min: Option<f64>, max: Option<f64>, to: Option<f64>, within: f64) -> [
 }
 
 /// Whether a check holds on records that were planted so that it does, or does not.
+#[expect(clippy::too_many_lines, reason = "a case for each kind of check")]
 fn tried(check: &Check, holds: bool) -> Verdict {
     let claim = Claim { checks: vec![check.clone()], ..any_claim() };
     let pick = usize::from(!holds);

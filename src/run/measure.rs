@@ -52,6 +52,7 @@ pub fn source(launch: &Launch) -> (String, Source) {
 /// # Errors
 ///
 /// [`RunErrorKind::BadInput`] where the launch's shader or formulas cannot be worked out.
+#[expect(clippy::too_many_lines, reason = "every field of a measurement stands here once")]
 pub fn measurement(
     device: &Device,
     launch: &Launch,

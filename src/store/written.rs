@@ -114,10 +114,10 @@ pub(super) fn split(
     let mut tables = TablesText::new();
     let split = measurement.clone().with_dispatches(|dispatch| {
         let (written, table) = split_dispatch(dispatch)?;
-        if let Some(sha256) = &written.block_table {
-            if !tables.contains_key(sha256) {
-                tables.insert(sha256.clone(), serde_json::to_string(&rows(&table))?);
-            }
+        if let Some(sha256) = &written.block_table
+            && !tables.contains_key(sha256)
+        {
+            tables.insert(sha256.clone(), serde_json::to_string(&rows(&table))?);
         }
         Ok::<_, serde_json::Error>(written)
     })?;

@@ -120,11 +120,13 @@ fn operations(id: &str, values: &[(&str, Value)], width: u32) -> f64 {
     slots(&launch, Width::new(width).unwrap()) / f64::from(width)
 }
 
-/// What an audit under the rule that counts jumps found, within 2 %: operations over those of a uniform kernel.
+/// What an audit under the rule that counts jumps found, within 2 %, or 3 % for arms of a switch, each of which
+/// ends with a jump that counts there: operations over those of a uniform kernel.
 fn audit() {
-    let near = |name: &str, found: f64, expected: f64| {
-        assert!((found / expected - 1.0).abs() < 0.02, "{name}: {found}, not {expected}");
+    let within = |name: &str, found: f64, expected: f64, most: f64| {
+        assert!((found / expected - 1.0).abs() < most, "{name}: {found}, not {expected}");
     };
+    let near = |name: &str, found, expected| within(name, found, expected, 0.02);
     let name = |value: &str| Value::Name(value.to_owned());
     let whole = Value::Integer;
     let arms = |keys: &str, classes: i64, width| {
@@ -133,10 +135,12 @@ fn audit() {
         operations("k_way/switch", &of, width)
     };
     for (classes, even) in [(2, 1.99), (4, 3.96), (8, 7.89), (16, 15.8), (32, 31.5)] {
-        near("even keys", arms("even", classes, 32) / arms("one", classes, 32), even);
+        within("even keys", arms("even", classes, 32) / arms("one", classes, 32), even, 0.03);
     }
-    near("32 random keys at 32", arms("random", 32, 32) / arms("one", 32, 32), 20.1);
-    near("32 random keys at 64", arms("random", 32, 64) / arms("one", 32, 64), 27.4);
+    for (width, random) in [(32, 20.1), (64, 27.4)] {
+        let found = arms("random", 32, width) / arms("one", 32, width);
+        within("32 random keys", found, random, 0.03);
+    }
     let split = |few: i64, others: f64| {
         let of = [("few", whole(few)), ("others", Value::Real(others)), ("work", whole(512))];
         operations("split/lanes", &of, 32)

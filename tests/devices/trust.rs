@@ -98,7 +98,9 @@ pub(super) fn without_subgroups(driver: &Driver) {
     assert_eq!(run.devices[0].subgroup_width_run, None);
     assert_eq!(measurement.method, Some(Method::Estimated));
     assert_eq!(measurement.subgroup_width.unwrap().lanes(), 32);
-    assert_eq!(measurement.flags, [Tag::WidthAssumed.into()]);
+    // Whether the time was quiet is the machine's matter.
+    let flags = measurement.flags.iter().filter(|flag| flag.tag != Tag::StopRuleNotMet);
+    assert_eq!(flags.cloned().collect::<Vec<_>>(), [Tag::WidthAssumed.into()]);
     // Eight turns, in half of which each lane adds: 4 of 8 turns for 32 lanes, taken for one another.
     let block = measurement.dispatches[0].blocks.iter().find(|block| block.line == 7).unwrap();
     assert_eq!((block.executions.0, block.lanes.0), (2048 / 32 * 4, 2048 * 4));
@@ -152,7 +154,9 @@ pub(super) fn back_end_panics(driver: &Driver) {
     let (code, _, stderr) = program::parts(&output);
     assert_eq!(code, 5, "{stderr}");
     let run = lanescope::store::load(&folder.path().join("out/result.json")).unwrap();
-    let [device, simulator] = &run.measurements[..] else { panic!("two measurements") };
+    assert_eq!(run.measurements.len(), 2);
+    let of = |id: &str| run.measurements.iter().find(|one| one.device == id).unwrap();
+    let (device, simulator) = (of("wgpu:0"), of("sim:8"));
     let why = device.error.clone().unwrap();
     assert_eq!(device.error_kind, Some(RunErrorKind::Panicked), "{why}");
     assert!(why.contains("naga panicked while it"), "{why}");

@@ -17,6 +17,7 @@ pub(super) const CHECKS: [(&str, fn()); 1] =
 
 /// Waits for something up to a limit; gives how long that took.
 fn wait_for(limit: Duration, mut done: impl FnMut() -> bool) -> Option<Duration> {
+    #[expect(clippy::disallowed_methods, reason = "a time limit needs a clock")]
     let start = Instant::now();
     while start.elapsed() < limit {
         if done() {

@@ -106,6 +106,7 @@ fn run(
 }
 
 fn finish(mut command: Command, limit: Duration) -> Ended {
+    #[expect(clippy::disallowed_methods, reason = "a time limit needs a clock")]
     let start = Instant::now();
     let mut child =
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

@@ -355,7 +355,6 @@ fn shaders(form: Form) -> BTreeSet<String> {
 }
 
 /// The texts by which a device is measured, by the names of their files.
-#[expect(clippy::disallowed_methods, reason = "a test reads files of the repository")]
 fn probes() -> Vec<(String, String)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/run/probes");
     let read = |entry: std::io::Result<std::fs::DirEntry>| {

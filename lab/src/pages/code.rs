@@ -9,7 +9,8 @@ use lanescope::analyze::Rule;
 use lanescope::kernel::{Catalogue, Kernel, KernelLanguage};
 use minijinja::{Environment, Error};
 
-use super::{fields, wrong};
+use super::fields;
+use super::wrong::wrong;
 use crate::root;
 
 /// Adds the functions to an environment.

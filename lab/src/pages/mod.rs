@@ -20,6 +20,7 @@ mod records;
 mod select;
 #[cfg(test)]
 mod tests;
+mod wrong;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{Environment, Error, ErrorKind, UndefinedBehavior};
+use minijinja::{Environment, UndefinedBehavior};
 
 use crate::root;
 use records::Records;
@@ -117,9 +118,4 @@ fn render(records: &Arc<Records>, page: &Path, template: &str) -> anyhow::Result
     let inside = page.strip_prefix(PAGES)?.display();
     let head = format!("<!-- Made by `lab pages` from {TEMPLATES}/{inside}: edit that. -->\n\n");
     Ok(format!("{head}{text}{}", records.sources_table(&up)?))
-}
-
-/// An error of a template's function, with a sentence.
-fn wrong(sentence: impl std::fmt::Display) -> Error {
-    Error::new(ErrorKind::InvalidOperation, sentence.to_string())
 }

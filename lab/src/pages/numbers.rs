@@ -5,7 +5,7 @@
 
 use minijinja::{Environment, Error};
 
-use super::wrong;
+use super::wrong::wrong;
 
 /// Adds the filters to an environment.
 pub(super) fn register(environment: &mut Environment<'_>) {

@@ -25,7 +25,7 @@ use minijinja::value::{Serde, Value as Made};
 use minijinja::{Environment, Error};
 
 use super::select::Selection;
-use super::wrong;
+use super::wrong::wrong;
 
 /// Where the charts of pages are.
 const CHARTS: &str = "results/charts";

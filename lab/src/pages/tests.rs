@@ -76,7 +76,10 @@ fn no_figure_with_a_unit_is_typed() {
 #[test]
 fn a_typed_figure_is_seen() {
     assert_eq!(figures("It takes 37.1 µs, 1.85\ntimes as long."), ["37.1 µs", "1.85 times"]);
-    assert_eq!(figures("`--time 5 s` {{ one(\"9 ms\") }} [5 s](5s.md) 2^20 of 32 lanes"), [""; 0]);
+    assert_eq!(
+        figures("`--time 5 s` {{ one(\"9 ms\") }} [seconds](5s.md) 2^20 of 32 lanes"),
+        [""; 0]
+    );
 }
 
 /// Every page of `docs` is reached from its index by links alone.

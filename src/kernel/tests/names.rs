@@ -13,7 +13,7 @@ use super::*;
 const MODULES: [&str; 5] = ["analyze", "present", "chart", "report", "cli"];
 
 /// Words that are a name of the catalogue by chance, where they stand, and what they are there.
-const WORDS: [(&str, &str, &str); 20] = [
+const WORDS: [(&str, &str, &str); 23] = [
     ("analyze/advice/rule.rs", "early_return", "a rule of advice"),
     ("analyze/advice/rule.rs", "select", "a rule of advice"),
     ("chart/crossovers.rs", "all", "every curve of a plot"),
@@ -24,6 +24,9 @@ const WORDS: [(&str, &str, &str); 20] = [
     ("report/context.rs", "operations", "a quantity that counts"),
     ("report/highlight.rs", "switch", "a keyword of WGSL"),
     ("report/highlight.rs", "uniform", "a keyword of WGSL"),
+    ("analyze/compare/gate.rs", "lanes", "a quantity of a condition"),
+    ("analyze/compare/gate.rs", "operations", "a quantity of a condition"),
+    ("analyze/marks.rs", "lanes", "a key of JSON"),
     ("cli/arguments.rs", "device", "an option"),
     ("cli/devices.rs", "all", "every device"),
     ("cli/doctor.rs", "all", "every device"),
