@@ -11,6 +11,7 @@ mod memory;
 mod numbers;
 mod packing;
 mod prose;
+mod races;
 mod random;
 mod robust;
 mod spaces;
