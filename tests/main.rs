@@ -14,7 +14,6 @@
 //! | `tests/hostile` | hostile, huge and broken input: how it ends, what it writes, how its cost grows |
 //! | `tests/launches` | the catalogue launches and executes what it did before families became folders |
 //! | `tests/portable` | every text that lanescope has or writes as WGSL is taken by Chromium's compiler |
-//! | `tests/races` | no kernel and no shader of the corpus has a data race, or says why it may |
 //! | `tests/radv` | AMD's machine code from Mesa's compiler, executed: outputs, passes, lanes |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
@@ -34,7 +33,6 @@ mod grain;
 mod hostile;
 mod launches;
 mod portable;
-mod races;
 #[cfg(target_os = "linux")]
 mod radv;
 mod random;
@@ -70,7 +68,6 @@ fn main() -> ExitCode {
     trials.extend(claims::trials());
     trials.extend(cuda::trials());
     trials.extend(portable::trials());
-    trials.extend(races::trials());
     trials.extend(hostile::trials());
     #[cfg(target_os = "linux")]
     trials.extend(radv::trials());

@@ -28,7 +28,6 @@ mod latencies;
 mod lines;
 pub mod machine;
 mod marks;
-mod memory;
 mod merge;
 mod names;
 mod order;
@@ -53,7 +52,7 @@ mod width_costs;
 mod width_profile;
 mod widths;
 
-pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of, looked_at, remarks};
+pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of, remarks};
 pub use agreement::{
     Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
 };
@@ -72,7 +71,6 @@ pub use findings::{Finding, findings};
 pub use latencies::{Latencies, LatencyRow, Load, latencies};
 pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines, lines_of_most};
 pub use marks::{Level, LineFigures, Mark, marks};
-pub use memory::{MemoryRow, MemoryView, Over, memory_view};
 pub use merge::{MergeError, merge};
 pub use names::{FORM, SIZE, device_label, family, parameters_text, short_name};
 pub use out_of_range::{UndefinedRow, undefined_rows};

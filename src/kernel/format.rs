@@ -18,7 +18,6 @@ use super::condition::Condition;
 use super::error::KernelError;
 use super::limits::PARAMETERS_MAX;
 use super::lines::Lines;
-use super::pattern::{Lengths, NodeWord, Picture, TreeShape};
 use crate::layout::ScalarType;
 use crate::record::{Axis, Divergence, FigureNote, GrainNote, Reading, StageNote, Value};
 
@@ -219,20 +218,8 @@ fn yes() -> bool {
     true
 }
 
-fn zero() -> Formula {
-    Formula::Integer(0)
-}
-
 fn one() -> Formula {
     Formula::Integer(1)
-}
-
-fn two() -> Formula {
-    Formula::Integer(2)
-}
-
-fn unit_range() -> [Formula; 2] {
-    [zero(), one()]
 }
 
 /// A name that follows from a parameter.
@@ -546,64 +533,6 @@ pub enum FillDescription {
         /// How many neighbours share a value, 1 where it is left out.
         #[serde(default = "one")]
         length: Formula,
-    },
-    /// Ascending from 0 to `last`, the last element: where rows begin, and where the last one ends.
-    Offsets {
-        /// The last element.
-        last: Formula,
-        /// How lengths are distributed, `"uniform"` where it is left out.
-        #[serde(default)]
-        lengths: Lengths,
-        /// Of a power law: how fast long rows become rare, 2 where it is left out; over 1.
-        #[serde(default = "two")]
-        exponent: Formula,
-    },
-    /// The numbers from 0 to the number of elements, each once, in random order.
-    Permutation,
-    /// Ascending values.
-    Sorted {
-        /// From this, included, to that, left out by integers.
-        range: [Formula; 2],
-        /// The part of the elements that stand elsewhere, 0 where it is left out.
-        #[serde(default = "zero")]
-        moved: Formula,
-    },
-    /// Numbers below `ids`, number k about as often as 1 / (k + 1)^exponent.
-    Zipf {
-        /// How many there are.
-        ids: Formula,
-        /// The exponent, 1 where it is left out; over 0.
-        #[serde(default = "one")]
-        exponent: Formula,
-    },
-    /// Points in a box.
-    Points {
-        /// The least value of each component.
-        from: Vec<Formula>,
-        /// The bound of each component.
-        to: Vec<Formula>,
-        /// Scalars from one point to the next, as many as components where it is left out.
-        stride: Option<Formula>,
-    },
-    /// Pixels, row by row.
-    Image {
-        /// Pixels of a row.
-        width: Formula,
-        /// `"gradient"`, `"noise"` or `"checkers"`.
-        of: Picture,
-        /// The darkest and the lightest value, 0 and 1 where it is left out.
-        #[serde(default = "unit_range")]
-        range: [Formula; 2],
-    },
-    /// The nodes of a binary tree of boxes in the unit cube, depth first; 2 · leaves − 1 nodes.
-    Bvh {
-        /// Leaves.
-        leaves: Formula,
-        /// The 32-bit words of a node, such as `["min_x", "min_y", "min_z", "left", …]`.
-        node: Vec<NodeWord>,
-        /// `"complete"` or `"random"`; the first where it is left out.
-        #[serde(default)]
-        tree: TreeShape,
     },
     /// One of several, by a parameter's value.
     Choice {

@@ -7,7 +7,6 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::pattern::{self, Pattern};
 use super::scalars::{encode, uniform};
 use super::shape::{self, Extent};
 use crate::layout::{ScalarType, Shape};
@@ -54,13 +53,6 @@ pub enum Fill {
         first: f64,
         /// The difference of neighbours.
         step: f64,
-    },
-    /// Contents with a structure; they depend on the number of elements, too.
-    Pattern {
-        /// The type of an element.
-        scalar: ScalarType,
-        /// The structure.
-        pattern: Pattern,
     },
     /// These bytes, then zeros: a file's content.
     Bytes(#[serde(with = "hexadecimal")] Vec<u8>),
@@ -135,9 +127,6 @@ pub fn contents(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
                 let random = mix(base.wrapping_add(index / length));
                 skew(*scalar, *low, *high, *exponent, random)
             });
-        }
-        Fill::Pattern { scalar, pattern } => {
-            pattern::write(&mut bytes, *scalar, pattern, &|at| mix(base.wrapping_add(at)));
         }
         Fill::Series { scalar, first, step } => {
             #[expect(clippy::cast_precision_loss, reason = "indices lie far below 2^53")]

@@ -19,7 +19,6 @@ use super::formula::{self, Names};
 use super::generate::{self, Fill};
 use super::limits::{BUFFER_BYTES_MAX, EMPTY_BYTES, SHOWN_ELEMENTS_MAX};
 use super::names::{numbers, overrides};
-use super::pattern::Pattern;
 use super::scalars;
 use super::shape::Extent;
 use super::{multisplit, replacements};
@@ -123,7 +122,7 @@ impl Launch {
     pub fn depends_on_seed(&self) -> bool {
         self.buffers.iter().any(|buffer| match &buffer.fill {
             Fill::Uniform { low, high, .. } => low < high,
-            Fill::Skewed { .. } | Fill::Pattern { .. } | Fill::Default { .. } => true,
+            Fill::Skewed { .. } | Fill::Default { .. } => true,
             Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
         })
     }
@@ -377,10 +376,14 @@ impl BufferBuilder<'_> {
         let elements =
             elements.map_err(|message| format!("buffer `{name}`: `elements`: {message}"))?;
         let shape = self.surroundings.shapes.get(name);
-        let file = if let FillDescription::File(file) = &buffer.fill {
-            Some(self.file(file)?.len() as u64)
-        } else {
-            None
+        let file = match &buffer.fill {
+            FillDescription::File(file) => Some(self.file(file)?.len() as u64),
+            FillDescription::Zero
+            | FillDescription::Uniform(_)
+            | FillDescription::Series { .. }
+            | FillDescription::Skewed { .. }
+            | FillDescription::Choice { .. }
+            | FillDescription::Default => None,
         };
         match (elements, buffer.scalar, shape, file) {
             (Some(elements), Some(scalar), _, _) => Ok(elements.saturating_mul(scalar.bytes())),
@@ -432,16 +435,6 @@ impl BufferBuilder<'_> {
                 low: formula::evaluate(low, self.names)?,
                 high: formula::evaluate(high, self.names)?,
             },
-            FillDescription::Offsets { .. }
-            | FillDescription::Permutation
-            | FillDescription::Sorted { .. }
-            | FillDescription::Zipf { .. }
-            | FillDescription::Points { .. }
-            | FillDescription::Image { .. }
-            | FillDescription::Bvh { .. } => {
-                let pattern = self.pattern(given)?.ok_or("a pattern was expected")?;
-                Fill::Pattern { scalar: typed()?, pattern }
-            }
             FillDescription::Series { first, step } => Fill::Series {
                 scalar: typed()?,
                 first: formula::evaluate(first, self.names)?,
@@ -461,52 +454,6 @@ impl BufferBuilder<'_> {
             }
             FillDescription::File(file) => Fill::Bytes(self.file(file)?.to_vec()),
         })
-    }
-
-    /// The structure that a description gives contents; nothing where it gives none.
-    fn pattern(&self, given: &FillDescription) -> Result<Option<Pattern>, String> {
-        let number = |formula: &Formula| formula::evaluate(formula, self.names);
-        let count = |formula: &Formula| formula::evaluate_count(formula, self.names);
-        let numbers = |all: &[Formula]| all.iter().map(number).collect::<Result<Vec<_>, _>>();
-        Ok(Some(match given {
-            FillDescription::Offsets { last, lengths, exponent } => {
-                let (last, exponent) = (number(last)?, number(exponent)?);
-                if exponent <= 1.0 {
-                    return Err(format!("`exponent` is {exponent}; lengths need one over 1"));
-                }
-                Pattern::Offsets { last, lengths: *lengths, exponent }
-            }
-            FillDescription::Permutation => Pattern::Permutation,
-            FillDescription::Sorted { range: [low, high], moved } => {
-                Pattern::Sorted { low: number(low)?, high: number(high)?, moved: number(moved)? }
-            }
-            FillDescription::Zipf { ids, exponent } => {
-                Pattern::Zipf { ids: number(ids)?, exponent: number(exponent)? }
-            }
-            FillDescription::Points { from, to, stride } => {
-                let (low, high) = (numbers(from)?, numbers(to)?);
-                if low.len() != high.len() || low.is_empty() {
-                    return Err("`from` and `to` need a number for each component".to_owned());
-                }
-                let stride = stride.as_ref().map(count).transpose()?;
-                Pattern::Points { stride: stride.unwrap_or(low.len() as u64), low, high }
-            }
-            FillDescription::Image { width, of, range: [dark, light] } => Pattern::Image {
-                width: count(width)?,
-                of: *of,
-                range: [number(dark)?, number(light)?],
-            },
-            FillDescription::Bvh { leaves, node, tree } => {
-                Pattern::Bvh { leaves: count(leaves)?, node: node.clone(), tree: *tree }
-            }
-            FillDescription::Zero
-            | FillDescription::Uniform(_)
-            | FillDescription::Series { .. }
-            | FillDescription::Skewed { .. }
-            | FillDescription::Choice { .. }
-            | FillDescription::Default
-            | FillDescription::File(_) => return Ok(None),
-        }))
     }
 
     fn file(&self, name: &str) -> Result<&[u8], String> {
@@ -570,11 +517,7 @@ fn check_fill(fill: &Fill, size: u64) -> Result<(), String> {
             let ends = [*first, first + step * last];
             scalars::check_range(*scalar, ends[0].min(ends[1]), ends[0].max(ends[1]))
         }
-        Fill::Zero
-        | Fill::Words(_)
-        | Fill::Bytes(_)
-        | Fill::Default { .. }
-        | Fill::Pattern { .. } => Ok(()),
+        Fill::Zero | Fill::Words(_) | Fill::Bytes(_) | Fill::Default { .. } => Ok(()),
     }
 }
 

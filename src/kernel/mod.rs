@@ -31,7 +31,6 @@ mod lines;
 mod multisplit;
 pub mod names;
 mod note;
-pub mod pattern;
 pub mod reference;
 mod replacements;
 pub mod scalars;

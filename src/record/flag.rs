@@ -165,12 +165,6 @@ tags! {
     "A shuffle or broadcast took the value of a lane that was not active here: what it gives differs \
      between devices."
 
-    DataRace "data_race"
-    "Two invocations touch one word on these lines, at least one of them writes it, and there is no \
-     barrier between them and no atomic operation: what comes out differs from device to device and from \
-     run to run. Between workgroups of one dispatch no barrier helps. With --strict the simulator stops \
-     there."
-
     LoopCutOff "loop_cut_off"
     "More lanes came out of the loop on that line than took a way out of it. Either the driver left it \
      by itself after some number of turns (doctor shows the number), so that outputs, counts and times \

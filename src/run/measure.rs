@@ -120,7 +120,6 @@ pub fn measurement(
         seeds,
         shapes: None,
         what_if: None,
-        memory: None,
         made_up: Vec::new(),
         time: timed.and_then(|timed| timed.time),
         time_unchecked,

@@ -4,7 +4,6 @@
 //! says nothing of a GPU's.
 
 mod arranged;
-mod look;
 mod trace;
 
 use std::collections::BTreeMap;
@@ -16,20 +15,19 @@ use super::{
     Timed, caught,
 };
 use crate::instrument::Count;
-use crate::kernel::{Dispatch, Launch, Workgroups, reference};
+use crate::kernel::{Launch, Workgroups, reference};
 use crate::program::Program;
 use crate::record::{
     Backend, Counter, Device, DeviceKind, Flag, Gives, LimitOf, Method, Packing, Tag, Trace, Trust,
 };
 use crate::simulate::{
-    BUFFER_BYTES_MAX, Compiled, Config, DetachedBuffer, Fma, ForkObserver, Memory, Outcome,
-    Reconvergence, Report, ReportKind, Schedule, SimulateError, Trap,
+    BUFFER_BYTES_MAX, Compiled, Config, DetachedBuffer, Fma, Memory, Outcome, Reconvergence,
+    Report, ReportKind, Schedule, SimulateError, Trap,
 };
 use crate::units::Width;
 use trace::Tracer;
 
 pub use arranged::{Contents, Dispatched};
-pub use look::{LOOKED_AT_MAX, WATCHED_OPERATIONS};
 
 /// Operations that one subgroup may execute where nothing else is asked for.
 pub const STEPS_MAX: u64 = 1 << 32;
@@ -165,7 +163,10 @@ impl SimulatorRunner {
         let mut buffers = buffers(launch);
         let mut steps = 0_u64;
         for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
-            let workgroups = grid(dispatch, &buffers)?;
+            let workgroups = match &dispatch.workgroups {
+                Workgroups::Direct(workgroups) => *workgroups,
+                Workgroups::Indirect { buffer, offset } => indirect(&buffers, buffer, *offset)?,
+            };
             let count = |grid: [u32; 3]| grid.iter().map(|c| u64::from(*c)).product::<u64>();
             let mut left = workgroups_max.max(1);
             let part = workgroups.map(|count| {
@@ -287,12 +288,6 @@ fn tag(kind: ReportKind) -> Tag {
 impl SimulatorRunner {
     fn count_launch(&self, launch: &Launch, histogram: bool) -> Result<Counted, RunError> {
         self.check_memory(launch)?;
-        if self.config.strict
-            && let Some((file, race)) = self.find_race(launch)?
-        {
-            let message = format!("{file}:{}: {}", race.second.line, look::race_text(&race));
-            return Err(RunError::new(RunErrorKind::Trap, message));
-        }
         let programs = programs(launch)?;
         let mut buffers = buffers(launch);
         let mut dispatches = Vec::new();
@@ -302,7 +297,10 @@ impl SimulatorRunner {
         let mut trace: Option<(u64, Trace)> = None;
         let listed = launch.dispatches.iter().zip(&programs).enumerate();
         for (index, (dispatch, program)) in listed {
-            let workgroups = grid(dispatch, &buffers)?;
+            let workgroups = match &dispatch.workgroups {
+                Workgroups::Direct(workgroups) => *workgroups,
+                Workgroups::Indirect { buffer, offset } => indirect(&buffers, buffer, *offset)?,
+            };
             #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
             let start = Instant::now();
             let mut tracer = Tracer::new(program, workgroups);
@@ -360,7 +358,7 @@ impl SimulatorRunner {
         workgroups: [u32; 3],
         spent: u64,
         buffers: &mut Buffers,
-        observer: &mut impl ForkObserver,
+        tracer: &mut Tracer,
     ) -> Result<Outcome, RunError> {
         let unsupported =
             |error: SimulateError| RunError::new(RunErrorKind::Unsupported, error.to_string());
@@ -380,7 +378,7 @@ impl SimulatorRunner {
         let zero_workgroup_memory = launch.workgroup_memory_zeroed;
         let operations_max = self.config.operations_max.saturating_sub(spent);
         let config = Config { zero_workgroup_memory, operations_max, ..self.config };
-        let outcome = compiled.run_observed(workgroups, &mut memory, &config, observer);
+        let outcome = compiled.run_observed(workgroups, &mut memory, &config, tracer);
         for binding in bindings {
             if let Some(taken) = memory.take(binding.group, binding.binding) {
                 buffers.insert(binding.name, taken);
@@ -408,14 +406,6 @@ impl SimulatorRunner {
             }
             Trap::Refused(_) | Trap::Fault { .. } => error,
         }
-    }
-}
-
-/// How many workgroups a dispatch has.
-fn grid(dispatch: &Dispatch, buffers: &Buffers) -> Result<[u32; 3], RunError> {
-    match &dispatch.workgroups {
-        Workgroups::Direct(workgroups) => Ok(*workgroups),
-        Workgroups::Indirect { buffer, offset } => indirect(buffers, buffer, *offset),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 52] = [
+    let checks: [(&str, fn()); 50] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -51,8 +51,6 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("readme_launch_file_runs", profile::readme_launch_file),
         ("profile_fail_on_exits_with_one", profile::fail_on),
         ("profile_tells_accesses_out_of_bounds", profile::out_of_bounds),
-        ("profile_finds_data_races", profile::data_races),
-        ("profile_fail_on_says_what_is_made_up", profile::fail_on_made_up),
         ("profile_gives_one_answer_on_any_number_of_cores", schedules::one_answer),
         ("profile_counts_several_schedules", schedules::several_schedules),
         ("profile_exits_with_one_for_a_divergent_barrier", schedules::divergent_barrier),

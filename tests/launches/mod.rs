@@ -47,7 +47,7 @@ const WIDTHS: [u32; 2] = [8, 32];
 const STEPS_MAX: u64 = 1 << 24;
 
 /// Chosen parameters, by name.
-pub(crate) type Point = BTreeMap<String, Value>;
+type Point = BTreeMap<String, Value>;
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -177,7 +177,7 @@ fn line(kernel: &Kernel, point: &Point) -> String {
 }
 
 /// A launch that the simulator runs at once, where the kernel can be made small.
-pub(crate) fn small(kernel: &Kernel, point: &Point) -> Launch {
+fn small(kernel: &Kernel, point: &Point) -> Launch {
     let mut chosen = point.clone();
     for (name, value) in ELEMENTS {
         let described = kernel.description.parameters.get(name);

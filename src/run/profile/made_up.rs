@@ -39,7 +39,7 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         }
     }
     let random = |fill: &Fill| match fill {
-        Fill::Uniform { .. } | Fill::Skewed { .. } | Fill::Pattern { .. } => true,
+        Fill::Uniform { .. } | Fill::Skewed { .. } => true,
         Fill::Default { shape, .. } => holds_array(shape),
         Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
     };

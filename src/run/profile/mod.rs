@@ -149,7 +149,7 @@ pub fn prepare(
     let interfaces = interfaces(&parsed, &entry_points, &overrides)?;
     let resources = resources(&interfaces);
     if n_is_default {
-        let fits = elements_that_fit(&resources, &interfaces);
+        let fits = elements_that_fit(&resources);
         description.parameters.insert(SIZE.to_owned(), size_parameter(fits));
         parameters = choose_parameters(request, &description)?;
     }
@@ -271,24 +271,10 @@ fn immediates(interfaces: &[Interface]) -> Option<&crate::kernel::Shape> {
     interfaces.iter().filter_map(|i| i.immediates.as_ref()).max_by_key(|shape| shape.size(0))
 }
 
-/// How many elements to take where nobody says it: of 1D workgroups, as many as fill them, so that no
-/// invocation is left over.
-fn elements_that_fit(resources: &[Resource], interfaces: &[Interface]) -> u64 {
+/// How many elements to take where nobody says it.
+fn elements_that_fit(resources: &[Resource]) -> u64 {
     let largest = resources.iter().filter_map(|resource| resource.shape.stride()).max();
-    let fits =
-        largest.map_or(ELEMENTS, |stride| ELEMENTS.min((BUFFER_BYTES / stride.max(1)).max(1)));
-    let flat = interfaces.iter().filter(|interface| interface.dimensions() == 1);
-    let sizes = flat.map(|interface| u64::from(interface.workgroup_size[0]).max(1));
-    let whole = sizes.fold(1, least_common_multiple);
-    if whole <= fits { fits / whole * whole } else { fits }
-}
-
-fn least_common_multiple(a: u64, b: u64) -> u64 {
-    let (mut x, mut y) = (a, b);
-    while y != 0 {
-        (x, y) = (y, x % y);
-    }
-    a / x.max(1) * b
+    largest.map_or(ELEMENTS, |stride| ELEMENTS.min((BUFFER_BYTES / stride.max(1)).max(1)))
 }
 
 /// Describes what the launch file leaves out.

@@ -12,7 +12,6 @@ use crate::kernel::format::{
     BufferDescription, Default, DispatchDescription, FillDescription, Formula,
     ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
 };
-use crate::kernel::pattern::Lengths;
 use crate::program::{BindingAccess, Interface, Override, OverrideKind, Parsed, Resource};
 
 /// What an integer override without a default is set to: small enough that workgroups of three
@@ -214,22 +213,8 @@ fn render_buffer(
             formula(step)
         ),
         FillDescription::File(name) => writeln!(out, "fill = {{ file = {} }}", quote(name)),
-        FillDescription::Offsets { last, lengths: Lengths::Uniform, .. } => writeln!(
-            out,
-            "fill = {{ offsets = {{ last = {}, lengths = \"uniform\" }} }} # or \"constant\", \
-             \"power_law\": where rows begin",
-            formula(last)
-        ),
         // A template is written from the shader alone, which asks for none of these.
-        FillDescription::Skewed { .. }
-        | FillDescription::Choice { .. }
-        | FillDescription::Offsets { .. }
-        | FillDescription::Permutation
-        | FillDescription::Sorted { .. }
-        | FillDescription::Zipf { .. }
-        | FillDescription::Points { .. }
-        | FillDescription::Image { .. }
-        | FillDescription::Bvh { .. } => Ok(()),
+        FillDescription::Skewed { .. } | FillDescription::Choice { .. } => Ok(()),
     }
 }
 

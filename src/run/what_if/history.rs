@@ -4,7 +4,6 @@
 //! runs nothing.
 
 use std::collections::BTreeMap;
-use std::ops::ControlFlow;
 
 use crate::simulate::{ForkObserver, Observer, SubgroupPlace};
 use crate::units::{BlockId, Width};
@@ -75,7 +74,7 @@ impl History {
 }
 
 impl Observer for History {
-    fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) -> ControlFlow<()> {
+    fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) {
         let (size, blocks) = (self.size, self.blocks);
         let rows = self.groups.entry(place.workgroup).or_insert_with(|| vec![0; size * blocks]);
         let first = block.index() * size + place.subgroup as usize * self.width;
@@ -85,7 +84,6 @@ impl Observer for History {
             rows[first + lane] += 1;
             left &= left - 1;
         }
-        ControlFlow::Continue(())
     }
 }
 

@@ -179,10 +179,8 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
             Op::Block { block, ops } => {
                 around.fuel -= i64::from(ops);
                 around.tally.block(block, exec);
-                if let Some(observer) = around.observer.as_deref_mut()
-                    && observer.block(strand.place, block, exec).is_break()
-                {
-                    around.observer = None;
+                if let Some(observer) = around.observer.as_deref_mut() {
+                    observer.block(strand.place, block, exec);
                 }
             }
             // If
@@ -218,10 +216,8 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
                 let leaving = exec & if invert { !set } else { set };
                 if leaving != 0 {
                     around.tally.block(block, leaving);
-                    if let Some(observer) = around.observer.as_deref_mut()
-                        && observer.block(strand.place, block, leaving).is_break()
-                    {
-                        around.observer = None;
+                    if let Some(observer) = around.observer.as_deref_mut() {
+                        observer.block(strand.place, block, leaving);
                     }
                     strand.slots[usize::from(slot)] |= leaving;
                     exec &= !leaving;
@@ -305,10 +301,7 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
             }
             Op::Clear { slot } => strand.slots[usize::from(slot)] = 0,
             // Barriers
-            Op::Barrier { site, workgroup: _, storage: _ } => break Event::Barrier { site },
-            Op::SubgroupBarrier { site, workgroup, storage } => {
-                access::subgroup_barrier(strand, around, site, [workgroup, storage]);
-            }
+            Op::Barrier { site } => break Event::Barrier { site },
             Op::CheckUniform { offset, key, site } => {
                 if let Err(kind) = access::check_uniform(strand, around, exec, offset, key, site) {
                     break Event::Fault { kind, site };

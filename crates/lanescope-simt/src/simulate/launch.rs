@@ -4,7 +4,7 @@
 //! on the number of threads. It chooses no order of workgroups: `schedule` does.
 //!
 //! # Threads
-//! Workgroups that write no common memory, or each its own elements by what the program says, run side by side. Else a dispatch is first run side by
+//! Workgroups that write no common memory run side by side. Else a dispatch is first run side by
 //! side while each worker notes who touched which word ([`Tags`]). If no two workgroups met, each did
 //! what it would have done alone, and any order gives this answer. If two met, all is put back, and
 //! the dispatch is run again on one thread, in the order that the schedule's words say; what
@@ -23,7 +23,7 @@ use super::error::{SimulateError, Trap};
 use super::exchange::{Exchange, GROUPS_MAX, Tags, Watch};
 use super::memory::{Memory, SimulatedBuffer};
 use super::observe::{ForkObserver, Observer};
-use super::op::{FOLLOW_NONE, Op, Owner, ROOT_WORKGROUP};
+use super::op::{FOLLOW_NONE, Op, ROOT_WORKGROUP};
 use super::report::{Outcome, Tally};
 use super::schedule::{self, Queue, work};
 use super::table::{LaunchContext, Root};
@@ -124,13 +124,11 @@ impl<O: ForkObserver> Dispatch<'_, O> {
         }
         let threads = usize::try_from(groups).unwrap_or(usize::MAX).clamp(1, threads(self.config));
         let code = &self.compiled.code;
-        let shared: Vec<bool> = (0..code.roots.len())
-            .map(|root| groups > 1 && code.written[root] && !self.stays_apart(code.owners[root]))
-            .collect();
-        if !shared.contains(&true) {
+        let shared = groups > 1 && code.written.contains(&true);
+        if !shared {
             return self.run((0..threads).map(|_| Watch::Nothing).collect());
         }
-        let words = self.words(&shared);
+        let words = self.words(&code.written);
         let bytes = words.iter().flatten().map(|&words| words as u64 * 4).sum::<u64>().max(1);
         let workers = threads.min(usize::try_from(TAG_BYTES_MAX / bytes).unwrap_or(usize::MAX));
         if workers > 1 && groups <= GROUPS_MAX {
@@ -145,25 +143,13 @@ impl<O: ForkObserver> Dispatch<'_, O> {
         let mut followed = vec![false; code.roots.len()];
         let atomics = code.atomics.iter().map(|atomic| &atomic.at);
         for at in code.accesses.iter().chain(atomics).filter(|at| at.follow != FOLLOW_NONE) {
-            followed[usize::from(at.root)] = shared[usize::from(at.root)];
+            followed[usize::from(at.root)] = code.written[usize::from(at.root)];
         }
         self.run(vec![if followed.contains(&true) {
             Watch::Exchange(Exchange::new(self.words(&followed).into_iter()))
         } else {
             Watch::Nothing
         }])
-    }
-
-    /// Whether workgroups cannot meet in a memory whose elements have this owner.
-    fn stays_apart(&self, owner: Owner) -> bool {
-        let [_, y, z] = self.workgroups;
-        let [_, depth, height] = self.compiled.workgroup_size;
-        match owner {
-            Owner::Invocation => [y, z, depth, height] == [1; 4],
-            // In an arrangement several workgroups have the number of one.
-            Owner::Workgroup => [y, z] == [1; 2] && self.arrangement.is_none(),
-            Owner::Anybody => false,
-        }
     }
 
     /// What stops a dispatch of too many operations.
@@ -213,8 +199,7 @@ impl<O: ForkObserver> Dispatch<'_, O> {
     fn run(&self, watches: Vec<Watch>) -> Result<Ran<O>, SimulateError> {
         let Self { compiled, workgroups, memory, config, arrangement, observer } = *self;
         let ops: Vec<Op> = compiled.code.ops.iter().map(|&op| by_policy(op, config.fma)).collect();
-        let workers = watches.len();
-        let context = context(compiled, &ops, memory, config, workers == 1)?;
+        let context = context(compiled, &ops, memory, config)?;
         let launch = schedule::ScheduledLaunch {
             code: &compiled.code,
             constants: constants(compiled, &context),
@@ -234,6 +219,7 @@ impl<O: ForkObserver> Dispatch<'_, O> {
             stop: AtomicU64::new(u64::MAX),
             trap: Mutex::new(None),
         };
+        let workers = watches.len();
         let mut seen: Vec<O> =
             observer.map_or_else(Vec::new, |one| (0..workers).map(|_| one.fresh()).collect());
         let mut hooks: Vec<&mut dyn Observer> = Vec::new();
@@ -266,7 +252,6 @@ fn context<'a>(
     ops: &'a [Op],
     memory: &'a Memory,
     config: &Config,
-    alone: bool,
 ) -> Result<LaunchContext<'a>, SimulateError> {
     let code = &compiled.code;
     let mut words = Vec::new();
@@ -306,11 +291,9 @@ fn context<'a>(
         accesses: &code.accesses,
         atomics: &code.atomics,
         roots: &code.roots,
-        sites: &code.sites,
         words,
         sizes,
         lock: memory.lock(),
-        alone,
         width: config.width.lanes(),
         late: config.reconvergence == Reconvergence::Late,
         pauses: config.schedule != Schedule::InOrder,

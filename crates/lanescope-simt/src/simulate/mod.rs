@@ -131,7 +131,6 @@ mod error;
 mod exchange;
 mod interpret;
 mod launch;
-mod look;
 mod mask;
 mod memory;
 mod observe;
@@ -147,14 +146,8 @@ pub use arrange::Arrangement;
 pub use compiled::Compiled;
 pub use config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, SUBGROUP_OPERATIONS, Schedule};
 pub use error::{Limit, SimulateError, Trap};
-pub use look::{
-    AccessSums, MEMORY_LINE_BYTES, Race, Races, SECTOR_BYTES, Toucher, Traffic, TrafficSums,
-    WaitSums,
-};
 pub use memory::{DetachedBuffer, Memory};
-pub use observe::{
-    Access, AccessKind, ForkObserver, Observer, PassedBarrier, Space, SubgroupPlace,
-};
+pub use observe::{Access, AccessKind, ForkObserver, Observer, Space, SubgroupPlace};
 pub use report::{BlockCounts, Outcome, Report, ReportKind};
 
 use self::launch::Unseen;

@@ -221,9 +221,7 @@ with_pure! { define_operations
     /// Empties a slot.
     Clear { slot: Slot },
     /// Waits for the workgroup's other subgroups.
-    Barrier { site: SiteId, workgroup: bool, storage: bool },
-    /// Tells an observer that the lanes have met, which orders the accesses of the subgroup.
-    SubgroupBarrier { site: SiteId, workgroup: bool, storage: bool },
+    Barrier { site: SiteId },
     /// Reports where the active lanes' offsets differ.
     CheckUniform { offset: Reg, key: u32, site: SiteId },
     /// Ends the subgroup.
@@ -303,23 +301,8 @@ pub(super) struct At {
     pub(super) locked: bool,
     /// Where to report.
     pub(super) site: SiteId,
-    /// The line, for observers.
-    pub(super) line: u32,
-    /// Who alone accesses the elements that are accessed here.
-    pub(super) owner: Owner,
     /// What follows the value that is read, where it decides something.
     pub(super) follow: FollowId,
-}
-
-/// Who accesses an element of an array, as far as the program's text tells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Owner {
-    /// The invocation whose `global_invocation_id.x` is the index.
-    Invocation,
-    /// The workgroup whose `workgroup_id.x` is the index.
-    Workgroup,
-    /// Anybody.
-    Anybody,
 }
 
 /// The static part of an atomic operation.

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicU32;
 
 use naga::BuiltIn;
 
-use super::op::{At, AtomicOp, Op, Owner, Reg};
+use super::op::{At, AtomicOp, Op, Reg};
 use crate::program::Location;
 
 /// A compiled program.
@@ -26,8 +26,6 @@ pub(super) struct Code {
     pub(super) follows: Vec<Follow>,
     /// For each root whether the program writes it and workgroups share it.
     pub(super) written: Vec<bool>,
-    /// For each root who alone accesses each of its elements.
-    pub(super) owners: Vec<Owner>,
     /// The words of the first registers: constants.
     pub(super) constants: Vec<u32>,
     /// Registers that hold a built-in value, one a component.
@@ -81,15 +79,12 @@ pub(super) struct LaunchContext<'a> {
     pub(super) accesses: &'a [At],
     pub(super) atomics: &'a [AtomicOp],
     pub(super) roots: &'a [Root],
-    pub(super) sites: &'a [Location],
     /// The words of each root; the workgroup's are empty here.
     pub(super) words: Vec<&'a [AtomicU32]>,
     /// The size of each root in bytes.
     pub(super) sizes: Vec<u32>,
     /// Taken for every 64-bit atomic.
     pub(super) lock: &'a Mutex<()>,
-    /// Whether one worker runs the whole launch.
-    pub(super) alone: bool,
     /// Lanes a subgroup.
     pub(super) width: u32,
     pub(super) late: bool,

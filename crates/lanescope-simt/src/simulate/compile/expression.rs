@@ -11,7 +11,7 @@ use super::scalars::{Scalars, whole};
 use super::shape::{PlaceRoot, PlaceShape};
 use super::{CodeBuilder, CompiledFunction, Fixed, Result, Value, VariablePlace, scalar_slots};
 use crate::program::builtin::{BuiltinKind, sum_of_products};
-use crate::simulate::op::{Op, Owner, Reg};
+use crate::simulate::op::{Op, Reg};
 use crate::simulate::scalar;
 
 impl<'a> CodeBuilder<'a> {
@@ -253,7 +253,6 @@ impl<'a> CodeBuilder<'a> {
                 self.note_use(frame, base);
                 let first = self.in_a_row(&slots)?;
                 let whole = VariablePlace {
-                    owner: Owner::Anybody,
                     root: PlaceRoot::Registers(first),
                     offset: 0,
                     dynamic: None,
@@ -280,7 +279,6 @@ impl<'a> CodeBuilder<'a> {
             Value::Slots(slots) => {
                 self.note_use(frame, base);
                 let whole = VariablePlace {
-                    owner: Owner::Anybody,
                     root: PlaceRoot::Registers(0),
                     offset: 0,
                     dynamic: None,

@@ -26,7 +26,7 @@ use naga::{
 use self::shape::{PlaceRoot, PlaceShape, VariablePlace};
 use super::error::{Limit, SimulateError};
 use super::op::{
-    At, AtomicOp, FOLLOW_NONE, FollowId, Op, Owner, ROOT_WORKGROUP, Reg, SiteId, Slot, Target,
+    At, AtomicOp, FOLLOW_NONE, FollowId, Op, ROOT_WORKGROUP, Reg, SiteId, Slot, Target,
 };
 use super::table::{Code, Follow, Length, Root};
 use crate::program::followed::Followed;
@@ -212,7 +212,6 @@ impl<'a> CodeBuilder<'a> {
             }
         }
         let written = self.find_written();
-        let owners = self.find_owners();
         Ok(Code {
             ops: self.ops,
             accesses: self.accesses,
@@ -220,7 +219,6 @@ impl<'a> CodeBuilder<'a> {
             sites: self.sites.into_keys().collect(),
             follows: self.follows.into_iter().collect(),
             written,
-            owners,
             constants,
             builtins,
             lengths,
@@ -246,28 +244,6 @@ impl<'a> CodeBuilder<'a> {
         written
     }
 
-    /// For each memory who alone accesses each of its elements: the one that every access names.
-    fn find_owners(&self) -> Vec<Owner> {
-        let mut owners: Vec<Option<Owner>> = vec![None; self.roots.len()];
-        let mut see = |root: u16, owner: Owner| {
-            let known = &mut owners[usize::from(root)];
-            *known =
-                Some(if known.is_none_or(|known| known == owner) { owner } else { Owner::Anybody });
-        };
-        for op in &self.ops {
-            if let Op::MemoryStore { at, .. } | Op::Load { at, .. } = *op {
-                let at = &self.accesses[at as usize];
-                see(at.root, at.owner);
-            } else if let Op::Atomic { with, .. } = *op {
-                let at = &self.atomics[with as usize].at;
-                see(at.root, at.owner);
-            } else if let Op::LoadUniform { root, .. } = *op {
-                see(root, Owner::Anybody);
-            }
-        }
-        owners.into_iter().map(|owner| owner.unwrap_or(Owner::Anybody)).collect()
-    }
-
     /// Gives every global variable its place, and private ones their first values. What has no place
     /// (textures, samplers, acceleration structures, binding arrays) is refused where it is used.
     fn globals(&mut self) -> Result<()> {
@@ -291,7 +267,6 @@ impl<'a> CodeBuilder<'a> {
             offset,
             dynamic: None,
             shape: PlaceShape::Type(variable.ty),
-            owner: Owner::Anybody,
         };
         let next = u16::try_from(self.roots.len()).map_err(|_| self.limit(Limit::Buffers));
         match variable.space {
@@ -373,7 +348,6 @@ impl<'a> CodeBuilder<'a> {
             offset: 0,
             dynamic: None,
             shape: PlaceShape::Type(ty),
-            owner: Owner::Anybody,
         })
     }
 

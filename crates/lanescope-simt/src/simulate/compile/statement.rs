@@ -132,16 +132,13 @@ impl<'a> CodeBuilder<'a> {
     // Barriers
 
     fn barrier(&mut self, frame: &mut CompiledFunction<'a>, flags: Barrier) -> Result<()> {
-        let site = self.site(frame.span);
-        let workgroup = flags.contains(Barrier::WORK_GROUP);
-        let storage = flags.contains(Barrier::STORAGE);
         if flags == Barrier::SUB_GROUP {
-            // The lanes of a strand go together anyway, and a barrier orders no other strand's. By
-            // WGSL's words it orders both memories.
-            return self.push(Op::SubgroupBarrier { site, workgroup: true, storage: true });
+            // The lanes of a strand go together anyway, and a barrier orders no other strand's.
+            return Ok(());
         }
         self.barriers = true;
-        self.push(Op::Barrier { site, workgroup, storage })
+        let site = self.site(frame.span);
+        self.push(Op::Barrier { site })
     }
 
     fn uniform_load(
@@ -153,15 +150,14 @@ impl<'a> CodeBuilder<'a> {
         let place = self.place(frame, pointer)?;
         let site = self.site(frame.span);
         self.barriers = true;
-        let barrier = Op::Barrier { site, workgroup: true, storage: false };
-        self.push(barrier)?;
+        self.push(Op::Barrier { site })?;
         if let Some(offset) = place.dynamic {
             let key = index(self.ops.len());
             self.push(Op::CheckUniform { offset, key, site })?;
         }
         let follow = self.follow(frame, result, frame.span)?;
         let value = self.load_followed(&place, frame.span, follow)?;
-        self.push(barrier)?;
+        self.push(Op::Barrier { site })?;
         self.define(frame, result, value);
         Ok(())
     }

@@ -292,14 +292,8 @@ fn an_observer_sees_blocks_and_accesses_and_changes_nothing() {
         stores: Vec<(u64, Vec<u32>)>,
     }
     impl Observer for Count {
-        fn block(
-            &mut self,
-            _: SubgroupPlace,
-            _: crate::units::BlockId,
-            active: u128,
-        ) -> std::ops::ControlFlow<()> {
+        fn block(&mut self, _: SubgroupPlace, _: crate::units::BlockId, active: u128) {
             self.blocks += u64::from(active.count_ones());
-            std::ops::ControlFlow::Continue(())
         }
         fn access(&mut self, access: &Access<'_>) {
             if access.kind == AccessKind::Store {

@@ -11,7 +11,6 @@ mod memory;
 mod numbers;
 mod packing;
 mod prose;
-mod races;
 mod random;
 mod robust;
 mod spaces;
