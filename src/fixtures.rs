@@ -220,6 +220,7 @@ fn measurement(device: &Device, pattern: usize, form: &str, n: u32) -> Measureme
         seeds: None,
         shapes: None,
         what_if: None,
+        memory: None,
         made_up: Vec::new(),
         time: (device.kind != DeviceKind::Simulator).then(|| time(median, pattern as u64 * 50_000)),
         bytes_moved_min: None,
@@ -368,6 +369,7 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         kernel: "shaders/demo.wgsl".to_owned(),
         file: "demo.wgsl".to_owned(),
         source: source.to_owned(),
+        spirv: None,
         parameters: BTreeMap::from([("n".to_owned(), Value::Integer(4096))]),
         seed: 1,
         overrides: BTreeMap::new(),
@@ -389,6 +391,8 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
         exempt_from_agreement: None,
         for_widths: false,
         inputs_hashed: false,
+        textures: Vec::new(),
+        samplers: Vec::new(),
     };
     simulated_launch(&launch, widths)
 }
@@ -396,18 +400,34 @@ pub(crate) fn simulated(source: &str, fill: Fill, workgroups: u32, widths: &[u32
 /// Counts a user's shader on simulators of these widths, with lanescope's own data and n elements, in so many
 /// workgroups where the number is given.
 pub(crate) fn profiled(source: &str, n: u64, workgroups: Option<u32>, widths: &[u32]) -> Run {
+    simulated_launch(&user_launch(source, n, workgroups), widths)
+}
+
+/// What [`profiled`] counts, with every access to memory watched.
+pub(crate) fn watched(source: &str, n: u64, widths: &[u32]) -> Run {
+    let launch = user_launch(source, n, None);
+    let mut run = simulated_launch(&launch, widths);
+    for (measured, width) in run.measurements.iter_mut().zip(widths) {
+        let simulator = SimulatorRunner::new(Width::new(*width).expect("a width"), 1 << 24);
+        measured.memory = Some(simulator.watch_memory(&launch, 1, u64::MAX).expect("it runs"));
+    }
+    run
+}
+
+/// A user's shader with lanescope's own data.
+fn user_launch(source: &str, n: u64, workgroups: Option<u32>) -> Launch {
     let request = ProfileRequest {
         file: "shader.wgsl".to_owned(),
         name: "shader".to_owned(),
         source: source.to_owned(),
+        spirv: None,
         description: None,
         entry_point: None,
         workgroups: workgroups.map(|count| [count, 1, 1]),
         n: Some(n),
         seed: 1,
     };
-    let launch = prepare(&request, &mut |_| Err("no file".to_owned())).expect("a launch").launch;
-    simulated_launch(&launch, widths)
+    prepare(&request, &mut |_| Err("no file".to_owned())).expect("a launch").launch
 }
 
 /// Counts a launch on simulators of these widths, and tries every change.

@@ -32,6 +32,9 @@
 //!                        *.html   ◄── report ┘
 //! ```
 //!
+//! [`web`] makes a page of launches, which does in a browser what `run` does here, and whose record
+//! enters at `report`.
+//!
 //! A shader of the user's own enters at [`run::profile`], which makes a launch of what the shader's
 //! bindings ask for ([`program::reflect`]) and of a launch file in the catalogue's format.
 //!
@@ -45,32 +48,35 @@
 //! |---|---|---|---|
 //! | [`units`] | newtypes: width, block number, executions, lanes, nanoseconds, bytes, ratio | – | – |
 //! | [`layout`] | how a variable that the host binds lies in memory, as plain data | – | – |
+//! | [`binary`] | a shader in SPIR-V and the files of its source, as plain data | – | – |
+//! | [`texture`] | formats, extents and samplers of textures, and what reading one gives: plain data | – | – |
 //! | [`statistics`] | median, noise, intervals, paired ratio, stop rule: pure functions | units | – |
 //! | [`occupancy`] | how many workgroups a core holds, from published limits: pure functions | units | – |
 //! | [`partition`] | how a stable partition by class is cut: one plan for the library function and for the catalogue's experiments, so that what is measured is what the library runs; arithmetic over limits | – | – |
 //! | [`shaders`] | the WGSL of the algorithms, which the catalogue counts and times | – | – |
 //! | [`record`] | the result format; the types' documentation is its specification | units | – |
-//! | [`program`] | the only door to naga's front end: text in, numbered basic blocks out, and why each is entered | units, layout | naga |
-//! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, program | naga |
+//! | [`program`] | the only door to naga's front end: WGSL or SPIR-V in, numbered basic blocks out, and why each is entered | units, layout, binary, texture | naga, `spirv` |
+//! | [`simulate`] | the SIMT interpreter; its page is the semantics | units, texture, program | naga |
 //! | [`instrument`] | IR → IR: adds counters of executions and lanes | units, program | naga |
 //! | [`translate`] | IR → CUDA C++, with tracked masks of active lanes | units, program | naga |
 //! | [`amd`] | AMD's machine code (gfx10.3), decoded and executed; knows no driver | – | – |
-//! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, layout, record, partition, shaders | – |
-//! | [`run`] | devices, child processes, sampling, sessions, the self-test | units, layout, statistics, record, program, simulate, instrument, translate, amd, kernel | naga in `run/wgpu`, naga in `run/radv`, wgpu in `run/wgpu`, cudarc in `run/cuda`, ash in `run/radv` |
-//! | [`algorithms`] | reduce, scan, softmax and multisplit as library functions over a caller's device, buffers and encoder | partition, shaders | wgpu |
+//! | [`kernel`] | the catalogue and its format, seeded contents, CPU references, [`kernel::Launch`] | units, layout, binary, texture, record, partition, shaders | – |
+//! | [`run`] | devices, child processes, sampling, sessions, the self-test | units, layout, binary, texture, statistics, record, program, simulate, instrument, translate, amd, kernel | naga in `run/wgpu`, naga in `run/radv`, wgpu in `run/wgpu`, cudarc in `run/cuda`, ash in `run/radv` |
+//! | [`algorithms`] | reduce, scan, sort, compaction, softmax and multisplit as library functions over a caller's device, buffers and encoder | partition, shaders | wgpu |
 //! | [`store`] | results on disk, whole at every moment | units, record | – |
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side, what sorting gains | units, record, statistics, occupancy | – |
 //! | [`claims`] | the ledger of published claims, and what records say of each: rules, verdicts, the figures that decided; knows no kernel's name | units, record, kernel, occupancy, analyze | – |
 //! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze, claims | `comfy_table`, csv |
 //! | [`chart`] | figures → SVG | units, record, analyze, present | plotters |
 //! | [`report`] | records → one HTML page | units, record, analyze, claims, present, chart | minijinja |
+//! | [`web`] | one HTML file that measures in a browser: texts by `instrument`, expectations by the simulator; opens no device | units, record, program, instrument, kernel, run, store | – |
 //! | [`testing`] | a user's shader in a user's tests: counts on the simulator, assertions | units, simulate, record, kernel, run | – |
 //! | [`cli`] | the command line; what prints | all above | clap, anyhow |
 //! | `main` | starts the command line | cli | – |
 //!
 //! `tests/architecture` reads this table, every `use` and every path of the sources, and fails on
 //! any edge that the table does not allow. `units` to `translate` without the four between, and
-//! `layout`, are the package `lanescope-simt`; `partition`, `shaders` and `algorithms` are
+//! `layout`, `binary` and `texture`, are the package `lanescope-simt`; `partition`, `shaders` and `algorithms` are
 //! `lanescope-algorithms`; the rest is this package, which shows all of them under their names.
 //!
 //! Outside `src`: `shaders` holds every kernel, and the ledger of the claims that they test;
@@ -128,7 +134,9 @@
 
 pub use lanescope_algorithms as algorithms;
 pub use lanescope_algorithms::{partition, shaders};
-pub use lanescope_simt::{amd, instrument, layout, program, simulate, translate, units};
+pub use lanescope_simt::{
+    amd, binary, instrument, layout, program, simulate, texture, translate, units,
+};
 
 pub mod analyze;
 pub mod chart;
@@ -147,3 +155,4 @@ pub mod store;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+pub mod web;

@@ -144,6 +144,7 @@ impl Request {
             file: FILE.to_owned(),
             name: "shader".to_owned(),
             source: self.source,
+            spirv: None,
             description,
             entry_point: self.entry_point,
             workgroups: self.workgroups,

@@ -14,7 +14,10 @@
 //! | `tests/hostile` | hostile, huge and broken input: how it ends, what it writes, how its cost grows |
 //! | `tests/launches` | the catalogue launches and executes what it did before families became folders |
 //! | `tests/portable` | every text that lanescope has or writes as WGSL is taken by Chromium's compiler |
+//! | `tests/races` | no kernel and no shader of the corpus has a data race, or says why it may |
 //! | `tests/radv` | AMD's machine code from Mesa's compiler, executed: outputs, passes, lanes |
+//! | `tests/textures` | kernels that bind textures, every format, random reads: simulator and drivers |
+//! | `tests/web` | the page that measures in a browser: counts, outputs, what may be missing, its policy, its record |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! A driver or a compiler that is not installed makes its tests *ignored*, with the reason in their
@@ -33,11 +36,14 @@ mod grain;
 mod hostile;
 mod launches;
 mod portable;
+mod races;
 #[cfg(target_os = "linux")]
 mod radv;
 mod random;
 mod sorting;
 mod support;
+mod textures;
+mod web;
 
 use std::process::ExitCode;
 
@@ -68,6 +74,9 @@ fn main() -> ExitCode {
     trials.extend(claims::trials());
     trials.extend(cuda::trials());
     trials.extend(portable::trials());
+    trials.extend(races::trials());
+    trials.extend(textures::trials());
+    trials.extend(web::trials());
     trials.extend(hostile::trials());
     #[cfg(target_os = "linux")]
     trials.extend(radv::trials());

@@ -57,7 +57,11 @@ pub fn programs(text: &str) -> Vec<Program> {
 }
 
 /// An error must say something; naga's own panics are errors that say whose they are.
-fn judge(error: &ProgramError) {
+///
+/// # Panics
+///
+/// Where it says nothing.
+pub fn judge(error: &ProgramError) {
     let message = error.to_string();
     assert!(message.len() > "fuzz.wgsl".len(), "an error without words: {error:?}");
 }

@@ -12,6 +12,7 @@ mod overhead;
 mod pages;
 mod peers;
 mod site;
+mod sort_check;
 mod speed;
 mod split_check;
 mod split_speed;
@@ -44,6 +45,8 @@ enum Task {
     Peers(peers::Arguments),
     /// Builds the documentation as one static site.
     Site(site::Arguments),
+    /// Random sorts and compactions on a device.
+    SortCheck(sort_check::Arguments),
     /// The simulator's speed.
     Speed(speed::Arguments),
     /// Random partitions on a device.
@@ -68,6 +71,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Pages(arguments) => pages::run(&arguments),
         Task::Peers(arguments) => peers::run(&arguments),
         Task::Site(arguments) => site::run(&arguments),
+        Task::SortCheck(arguments) => sort_check::run(&arguments),
         Task::Speed(arguments) => speed::run(&arguments),
         Task::SplitCheck(arguments) => split_check::run(&arguments),
         Task::SplitSpeed(arguments) => split_speed::run(&arguments),

@@ -36,19 +36,19 @@ pub(crate) struct Arguments {
 }
 
 /// The most bytes of a binding on the device that is opened: a limit that a test can reach.
-const BINDING_BYTES: u64 = 1 << 16;
+pub(crate) const BINDING_BYTES: u64 = 1 << 16;
 
 /// Words after each buffer's own, and what they hold before and after.
-const GUARD_WORDS: u32 = 64;
-const UNTOUCHED: u32 = 0xdead_beef;
+pub(crate) const GUARD_WORDS: u32 = 64;
+pub(crate) const UNTOUCHED: u32 = 0xdead_beef;
 
 /// What every partition writes here: all there is.
 const WRITES: Writes = Writes { order: Some(partition::Order::WithInverse), pairs: true };
 
 /// An open device.
-struct Gpu {
-    device: Device,
-    queue: Queue,
+pub(crate) struct Gpu {
+    pub(crate) device: Device,
+    pub(crate) queue: Queue,
 }
 
 /// One partition.
@@ -119,15 +119,16 @@ impl Case {
         let classes = classes[below(11) as usize];
         let chosen = Tuning::choose(limits, n, classes, true);
         let path = if classes <= 16 && below(3) > 0 { Path::Few } else { Path::Many };
+        let path = if below(4) == 0 { Path::Runs } else { path };
         let (threads, rows) = match path {
-            Path::Few => (128 << below(4), 1),
+            Path::Few | Path::Runs => (128 << below(4), 1),
             Path::Many => (128 << below(2), 1 + below(3)),
         };
         let other = Tuning {
             path,
             threads,
             rows,
-            tiles_per_chunk: 1 + below(8),
+            tiles_per_chunk: if path == Path::Runs { 1 + below(900) } else { 1 + below(8) },
             fold: path == Path::Few && below(2) == 0,
         };
         let tuning = if other.check(limits, n, classes).is_ok() { other } else { chosen };
@@ -151,7 +152,8 @@ impl Case {
     }
 }
 
-fn open(binding_bytes: u64) -> anyhow::Result<Gpu> {
+/// Opens the first adapter; bindings may have `binding_bytes` at most.
+pub(crate) fn open(binding_bytes: u64) -> anyhow::Result<Gpu> {
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
     let adapter = adapters.into_iter().next().context("there is no adapter")?;
@@ -168,7 +170,7 @@ fn open(binding_bytes: u64) -> anyhow::Result<Gpu> {
 
 impl Gpu {
     /// A buffer of words and the guard; what is not given is [`UNTOUCHED`].
-    fn buffer(&self, words: u32, given: &[u32]) -> Buffer {
+    pub(crate) fn buffer(&self, words: u32, given: &[u32]) -> Buffer {
         let words = words + GUARD_WORDS;
         let buffer = self.device.create_buffer(&BufferDescriptor {
             label: None,
@@ -198,7 +200,7 @@ impl Gpu {
         buffer
     }
 
-    fn read(&self, buffer: &Buffer, words: usize) -> anyhow::Result<Vec<u32>> {
+    pub(crate) fn read(&self, buffer: &Buffer, words: usize) -> anyhow::Result<Vec<u32>> {
         if words == 0 {
             return Ok(Vec::new());
         }

@@ -1,8 +1,8 @@
 //! How fast `algorithms::multisplit` is: medians of timestamps on a wgpu device.
 //!
 //! Input: cases as arguments, `mode:path:threads:rows:tiles_per_chunk:classes:log2_n` with mode
-//! `order`, `inverse` or `pairs` and path `few`, `many`, or `fold` for `few` without a dispatch that
-//! adds up counts; `auto` in place of `path:threads:rows:tiles_per_chunk` takes the
+//! `order`, `inverse` or `pairs` and path `few`, `many`, `runs`, or `fold` for `few` without a dispatch
+//! that adds up counts; `auto` in place of `path:threads:rows:tiles_per_chunk` takes the
 //! library's own choice. Output: a JSON line for each case, with the time of each dispatch and
 //! whether the result is the stable partition that the processor works out.
 //!
@@ -74,8 +74,12 @@ fn parse(text: &str) -> anyhow::Result<Case> {
     };
     let (tuning, rest) = match parts.get(1) {
         Some(&"auto") => (None, 2),
-        Some(name @ (&"few" | &"many" | &"fold")) => {
-            let path = if *name == "many" { Path::Many } else { Path::Few };
+        Some(name @ (&"few" | &"many" | &"fold" | &"runs")) => {
+            let path = match *name {
+                "many" => Path::Many,
+                "runs" => Path::Runs,
+                _ => Path::Few,
+            };
             let (threads, rows, tiles_per_chunk) = (number(2)?, number(3)?, number(4)?);
             let fold = *name == "fold";
             (Some(Tuning { path, threads, rows, tiles_per_chunk, fold }), 5)

@@ -38,7 +38,7 @@ fn bare(
     let index = workgroup.x * workgroup_size + local_index;
     let start = places[index / 32u] & params.mask;
     // All have read before anyone writes.
-    workgroupBarrier();
+    storageBarrier();
     var place = start;
     for (var hop = 0u; hop < params.hops; hop++) {
         place = table[place] & params.mask;
@@ -57,7 +57,7 @@ fn worked(
     let index = workgroup.x * workgroup_size + local_index;
     let start = places[index / 32u] & params.mask;
     // All have read before anyone writes.
-    workgroupBarrier();
+    storageBarrier();
     let a = vec4(params.a);
     let b = vec4(params.b);
     // v = v / 2 + 1 rests at 2.

@@ -16,20 +16,22 @@
 mod barrier;
 mod card;
 mod cards;
+mod memory;
 mod rule;
 #[cfg(test)]
 mod tests;
 
 use super::profile::{DeviceProfile, Profile};
 pub use card::{Advice, GAIN_SHARE_MIN};
-pub use cards::remarks;
+pub use cards::{looked_at, remarks};
 pub use rule::Rule;
 
-/// Gives the advice for one device: barriers first, then what saves most.
+/// Gives the advice for one device: barriers first, then what saves most, then what a model of memory says.
 pub fn advice(device: &DeviceProfile) -> Vec<Advice> {
     let Some(width) = device.column.width else { return Vec::new() };
     let mut list = barrier::find_divergent_barriers(device, width);
     list.extend(cards::make_cards(device, width));
+    list.extend(memory::make_cards(device, width));
     list
 }
 

@@ -24,10 +24,12 @@ mod curves;
 mod explained;
 mod fail_on;
 mod findings;
+mod gallery;
 mod latencies;
 mod lines;
 pub mod machine;
 mod marks;
+mod memory;
 mod merge;
 mod names;
 mod order;
@@ -52,7 +54,7 @@ mod width_costs;
 mod width_profile;
 mod widths;
 
-pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of, remarks};
+pub use advice::{Advice, GAIN_SHARE_MIN, Rule, advice, advice_of, looked_at, remarks};
 pub use agreement::{
     Agreement, AgreementRow, Difference, NotComparable, Quantity, agreement, agreements,
 };
@@ -68,9 +70,11 @@ pub use curves::{CurveSeries, CurveTable, curves};
 pub use explained::{ExplainedTime, TimeVerdict, explain};
 pub use fail_on::{Condition, SHARE_MIN, Violation};
 pub use findings::{Finding, findings};
+pub use gallery::{Gallery, GalleryDevice, GalleryFigures, GalleryKey};
 pub use latencies::{Latencies, LatencyRow, Load, latencies};
 pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines, lines_of_most};
 pub use marks::{Level, LineFigures, Mark, marks};
+pub use memory::{MemoryRow, MemoryView, Over, memory_view};
 pub use merge::{MergeError, merge};
 pub use names::{FORM, SIZE, device_label, family, parameters_text, short_name};
 pub use out_of_range::{UndefinedRow, undefined_rows};

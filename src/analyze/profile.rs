@@ -16,8 +16,8 @@ use super::names::parameters_text;
 use super::rounds::ticks_by_round;
 use crate::{
     record::{
-        Block, Counter, CountersFrom, Device, Dispatch, Flag, MadeUp, Measurement, Method, Output,
-        Run, ShaderTrust, Shapes, Status, Tag, Time, Trust, WhatIf, flag,
+        Block, Counter, CountersFrom, Device, Dispatch, Flag, MadeUp, Measurement, MemoryUse,
+        Method, Output, Run, ShaderTrust, Shapes, Status, Tag, Time, Trust, WhatIf, flag,
     },
     statistics::{PairedRatio, paired_ratio},
     units::{BlockId, Nanoseconds, Ratio, Width},
@@ -86,6 +86,8 @@ pub struct DeviceProfile {
     pub shapes: Option<Shapes>,
     /// What changes to the launch would have saved; nothing where none was tried.
     pub what_if: Option<WhatIf>,
+    /// What was seen of memory; nothing where nobody looked.
+    pub memory: Option<MemoryUse>,
     /// What the contents that were made up decide.
     pub made_up: Vec<MadeUp>,
     /// Every line with operations: the one that wastes most subgroup operations first, then by place.
@@ -341,6 +343,7 @@ fn device(run: &Run, measurement: &Measurement) -> DeviceProfile {
         schedules: schedules(measurement),
         shapes: measurement.shapes.clone(),
         what_if: measurement.what_if.clone(),
+        memory: measurement.memory.clone(),
         made_up: measurement.made_up.clone(),
         column,
         lines,

@@ -7,6 +7,7 @@
 mod excerpt;
 mod look;
 mod machine;
+mod memory;
 mod widths;
 
 use std::collections::BTreeMap;
@@ -75,6 +76,7 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     for device in others {
         text += &worst(profile, device, WORST_MAX[1], look);
     }
+    text += &memory::memory(first, look);
     for device in profile.devices.iter().filter(|device| device.counters_from.is_some()) {
         text += &machine::counters(device, look);
     }
@@ -114,6 +116,10 @@ fn faults(profile: &Profile, look: Look) -> String {
     for (fault, devices) in profile.faults() {
         let line = format!("error: {} ({})", visible(&fault), devices.join(", "));
         text += &look.paint(orange().bold(), &fold(&line, "  ", look.columns));
+        text.push('\n');
+    }
+    for race in profile.races() {
+        text += &look.paint(orange().bold(), &fold(&visible(&race), "  ", look.columns));
         text.push('\n');
     }
     text
@@ -282,7 +288,7 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
             .map(|(width, share)| format!("; {} at {width} lanes", present::percent(*share)))
             .collect();
         let saved = match one.saved_alone {
-            0 => String::new(),
+            0 => one.modelled.as_ref().map_or_else(String::new, |said| format!(": {said}")),
             _ => format!(
                 " saves {} subgroup operations ({}{})",
                 grouped_text(one.saved_operations),
@@ -296,6 +302,10 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
         text += &format!("{}\n", fold(&visible(&one.sentence), "    ", look.columns));
         let proof = format!("{} {}", one.reason, one.rule.remedy());
         text += &format!("{}\n", look.faint(&fold(&visible(&proof), "    ", look.columns)));
+    }
+    if !some {
+        let looked = analyze::looked_at(device);
+        text += &format!("{}\n", fold(&visible(&looked), "  ", look.columns));
     }
     for remark in analyze::remarks(device) {
         text += &format!("{}\n", look.faint(&fold(&visible(&remark), "  ", look.columns)));

@@ -62,6 +62,8 @@ pub(crate) enum Command {
     Claims(ClaimsArguments),
     /// Work out how many workgroups a core holds from registers, workgroup memory and size
     Occupancy(OccupancyArguments),
+    /// Write a page that counts and times kernels in any browser with WebGPU, and keeps a record
+    Web(WebArguments),
     /// Print a completion script for a shell
     Completions {
         /// The shell
@@ -72,6 +74,21 @@ pub(crate) enum Command {
     /// Own a device for a parent process; speaks JSON lines on standard input and output
     #[command(hide = true)]
     Worker,
+}
+
+/// Arguments of `web`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct WebArguments {
+    /// Families or kernels beside the self-test; the default set and those about the grain of branches
+    /// where left out
+    #[arg(value_name = "FAMILY|KERNEL")]
+    pub(crate) kernels: Vec<String>,
+    /// The whole catalogue: a page of several megabytes
+    #[arg(long, conflicts_with = "kernels")]
+    pub(crate) all: bool,
+    /// Folder for the page, `index.html`, which is written over
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
 }
 
 /// Arguments of `claims`.
@@ -278,8 +295,8 @@ pub(crate) struct LaunchArguments {
 /// Arguments of `profile`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProfileArguments {
-    /// Shaders, or folders of them; `-` reads one from standard input
-    #[arg(value_name = "SHADER.wgsl", required = true)]
+    /// Shaders in WGSL or SPIR-V, or folders of them; `-` reads one from standard input
+    #[arg(value_name = "SHADER", required = true)]
     pub(crate) shaders: Vec<PathBuf>,
     /// How it is launched, counted and timed.
     #[command(flatten)]
@@ -381,6 +398,10 @@ pub(crate) struct ReportArguments {
     /// Folder for charts and page; beside the result file where left out
     #[arg(short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+    /// One page of all records, a row a device: `gallery.html`. A folder stands for all records beneath it;
+    /// a file that is none is told and left out
+    #[arg(long, requires = "files", conflicts_with = "peers")]
+    pub(crate) gallery: bool,
     /// Rows of `lab peers`, for a table in the page
     #[arg(long, value_name = "FILE")]
     pub(crate) peers: Option<PathBuf>,

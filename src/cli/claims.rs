@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Parser as _;
 use serde_json::json;
@@ -195,7 +195,7 @@ fn joined(groups: impl Iterator<Item = Vec<Asked>>) -> Vec<Vec<Asked>> {
 pub(crate) fn load(paths: &[PathBuf]) -> Result<(Vec<Record>, Vec<FactTable>), Failure> {
     let mut files = Vec::new();
     for path in paths {
-        gather(path, &mut files)?;
+        report::gather(path, &mut files)?;
     }
     let (mut records, mut tables) = (Vec::new(), Vec::new());
     for file in files {
@@ -211,28 +211,6 @@ pub(crate) fn load(paths: &[PathBuf]) -> Result<(Vec<Record>, Vec<FactTable>), F
         }
     }
     Ok((records, tables))
-}
-
-/// The files that a path stands for: itself, a folder's own result, else all records and tables beneath it.
-fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let own = [RESULT_FILE.to_owned(), format!("{RESULT_FILE}.gz")];
-    if !path.is_dir() || own.iter().any(|name| path.join(name).exists()) {
-        files.push(path.to_owned());
-        return Ok(());
-    }
-    let mut inside: Vec<PathBuf> =
-        std::fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
-    inside.sort();
-    for path in inside {
-        let name = path.to_string_lossy();
-        let known = [".json", ".json.gz", ".csv"].iter().any(|ending| name.ends_with(ending));
-        if path.is_dir() {
-            gather(&path, files)?;
-        } else if known {
-            files.push(path);
-        }
-    }
-    Ok(())
 }
 
 fn print(

@@ -1,22 +1,7 @@
 //! Shaders in other languages than WGSL: what they are, and the way from there.
 //!
-//! Input: a file's bytes, or a text that is no WGSL. Output: a sentence for whoever gave it, or nothing. It
+//! Input: a text that is no WGSL. Output: a sentence for whoever gave it, or nothing. It
 //! translates nothing, and is asked only of what could not be read.
-
-/// SPIR-V's first word.
-const SPIRV: u32 = 0x0723_0203;
-
-/// What naga's own program does for files in other languages.
-const NAGA: &str = "naga's program translates it: `cargo install naga-cli`, then";
-
-/// Says what bytes that are no text are; nothing where that is not known.
-pub(crate) fn bytes(file: &str, bytes: &[u8]) -> Option<String> {
-    let word = bytes.first_chunk::<4>()?;
-    let spirv = u32::from_le_bytes(*word) == SPIRV || u32::from_be_bytes(*word) == SPIRV;
-    spirv.then(|| {
-        format!("{file} is SPIR-V, and lanescope reads WGSL. {NAGA} `naga {file} shader.wgsl`")
-    })
-}
 
 /// Says what a text that is no WGSL is; nothing where that is not known.
 pub(crate) fn text(file: &str, text: &str) -> Option<String> {
@@ -27,21 +12,23 @@ pub(crate) fn text(file: &str, text: &str) -> Option<String> {
     let any = |words: &[&str]| words.iter().any(|word| text.contains(word));
     if line_with(&["#version"]).is_some() || any(&["gl_GlobalInvocationID", "local_size_x"]) {
         return Some(format!(
-            "{file} is GLSL, and lanescope reads WGSL. {NAGA} `naga --shader-stage compute \
-             {file} shader.wgsl`"
+            "{file} is GLSL, and lanescope reads WGSL and SPIR-V: `glslangValidator -V -g -S comp {file} \
+             -o shader.spv` makes SPIR-V of it whose lines are the GLSL's, then `lanescope profile \
+             shader.spv`"
         ));
     }
     if any(&["[numthreads(", "RWStructuredBuffer"]) {
         return Some(format!(
-            "{file} is HLSL, and lanescope reads WGSL. Slang's compiler translates it: `slangc {file} \
-             -target wgsl -o shader.wgsl`"
+            "{file} is HLSL, and lanescope reads WGSL and SPIR-V: `dxc -spirv -T cs_6_6 -E main \
+             -fspv-debug=vulkan-with-source -Fo shader.spv {file}` makes SPIR-V of it whose lines are the \
+             HLSL's, then `lanescope profile shader.spv`"
         ));
     }
     if any(&["<metal_stdlib>", "[[thread_position_in_grid]]"]) {
-        return Some(format!("{file} is Metal's language, and lanescope reads WGSL"));
+        return Some(format!("{file} is Metal's language, and lanescope reads WGSL and SPIR-V"));
     }
     if any(&["__global__"]) {
-        return Some(format!("{file} is CUDA C++, and lanescope reads WGSL"));
+        return Some(format!("{file} is CUDA C++, and lanescope reads WGSL and SPIR-V"));
     }
     let (index, line) =
         line_with(&["#import", "#define_import_path", "#include", "#define", "#if", "#ifdef"])?;
@@ -60,9 +47,9 @@ mod tests {
     #[test]
     fn each_language_is_named_with_a_way_out() {
         for (given, words) in [
-            ("#version 450\nvoid main() {}", "is GLSL"),
+            ("#version 450\nvoid main() {}", "glslangValidator -V -g"),
             ("layout(local_size_x = 64) in;", "is GLSL"),
-            ("[numthreads(64, 1, 1)] void main() {}", "is HLSL"),
+            ("[numthreads(64, 1, 1)] void main() {}", "dxc -spirv"),
             ("#include <metal_stdlib>\nkernel void f() {}", "Metal"),
             ("__global__ void f() {}", "CUDA"),
             ("// one\n  #import bevy_pbr::view", "x:2: `#import` is a preprocessor's"),
@@ -72,14 +59,5 @@ mod tests {
             assert!(said.contains(words), "{given}: {said}");
         }
         assert_eq!(text("x", "fn main() { let = 3; }"), None);
-    }
-
-    #[test]
-    fn spirv_is_known_in_both_orders_of_bytes() {
-        for word in [SPIRV.to_le_bytes(), SPIRV.to_be_bytes()] {
-            assert!(bytes("x.spv", &word).is_some_and(|said| said.contains("is SPIR-V")));
-        }
-        assert_eq!(bytes("x", b"abcd"), None);
-        assert_eq!(bytes("x", b"a"), None);
     }
 }

@@ -29,7 +29,9 @@ mod report;
 mod run;
 mod screen;
 mod shader;
+mod spirv;
 mod watch;
+mod web;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -105,6 +107,7 @@ fn dispatch(arguments: Arguments) -> Result<Exit, Failure> {
         Some(Command::Compare(arguments)) => compare::compare(&arguments, &mut out),
         Some(Command::Claims(arguments)) => claims::claims(&arguments, &mut out),
         Some(Command::Occupancy(arguments)) => occupancy::occupancy(&arguments, &mut out),
+        Some(Command::Web(arguments)) => web::web(&arguments, &mut out),
         Some(Command::Completions { shell }) => {
             clap_complete::generate(shell, &mut Arguments::command(), "lanescope", &mut out);
             Ok(Exit::Done)

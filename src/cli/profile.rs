@@ -18,7 +18,7 @@ use crate::analyze::{self, Condition, DeviceProfile, Mark, Profile};
 use crate::kernel::{Catalogue, Launch};
 use crate::present::{self, terminal_columns};
 use crate::record::{
-    Flag, MadeUp, Measurement, Method, Run, ScheduleCounts, Shapes, Status, Tag, flag,
+    Flag, MadeUp, Measurement, Method, Run, ScheduleCounts, Shapes, Status, Tag, Trust, flag,
 };
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::ProfileRequest;
@@ -26,10 +26,11 @@ use crate::run::profile::made_up::{Chosen, find_chosen, find_made_up};
 use crate::run::profile::template::template;
 use crate::run::session::{Listener, Recording};
 use crate::run::shapes;
-use crate::run::simulator::SimulatorRunner;
+use crate::run::simulator::{LOOKED_AT_MAX, SimulatorRunner, WATCHED_OPERATIONS};
 use crate::run::what_if::{self, Stopwatch};
 use crate::run::{CountRequest, RunErrorKind, Runner, caught};
 use crate::simulate::Schedule;
+use crate::units::grouped_text;
 
 /// A shader that is profiled.
 struct Job {
@@ -114,6 +115,7 @@ pub(super) fn once(
             watch.replace(index, one);
             count_schedules(&job.launch, index, arguments, &mut recording, &mut watch);
             count_shapes(&job.launch, index, arguments, &mut recording, &mut watch);
+            watch_memory(&job.launch, index, arguments, &mut recording, &mut watch);
             let steps_max = arguments.how.steps;
             try_changes(&job.launch, index, (steps_max, limit), &mut recording, &mut watch);
         }
@@ -270,6 +272,58 @@ fn count_shapes(
     watch.replace(index, last);
 }
 
+/// Watches the memory of the launch where a simulator was asked last: what accesses cost in a model, and
+/// data races.
+fn watch_memory(
+    launch: &Launch,
+    index: usize,
+    arguments: &ProfileArguments,
+    recording: &mut Recording,
+    watch: &mut Watch,
+) {
+    let Run { devices, measurements, .. } = &mut recording.run;
+    let last = &mut measurements[index];
+    if last.status != Status::Ok {
+        return;
+    }
+    let device = devices.iter().find(|device| device.id == last.device && device.is_simulator());
+    let Some(width) = device.and_then(|device| device.subgroup_width_run) else { return };
+    let operations = analyze::Work::from_measurement(last).subgroup_operations;
+    let operations = u64::try_from(operations).unwrap_or(u64::MAX);
+    if operations > LOOKED_AT_MAX && !arguments.what_if {
+        let message = format!(
+            "{}: data races and memory accesses were not looked at: the launch takes {} subgroup \
+             operations, over {}; --n makes it smaller, --what-if looks all the same",
+            last.device,
+            grouped_text(operations.into()),
+            grouped_text(LOOKED_AT_MAX.into())
+        );
+        watch.message(&message);
+        return;
+    }
+    watch.doing(&format!("{}: watching memory", last.device));
+    let watched_max = if arguments.what_if { u64::MAX } else { WATCHED_OPERATIONS };
+    let simulator = SimulatorRunner::new(width, arguments.how.steps);
+    let simulator = simulator.operations_max(arguments.how.operations);
+    let seen = caught("simulator", &launch.file, || {
+        simulator.watch_memory(launch, operations, watched_max)
+    });
+    match seen {
+        Ok(seen) => {
+            let races = seen.dispatches.iter().flat_map(|dispatch| &dispatch.races);
+            let lines: Vec<u32> = races.flat_map(|race| race.sides.map(|side| side.line)).collect();
+            if !lines.is_empty() {
+                last.flags.push(Flag::at(Tag::DataRace, lines));
+            }
+            last.memory = Some(seen);
+        }
+        Err(error) => {
+            watch.message(&format!("{}: memory was not looked at: {error}", last.device));
+        }
+    }
+    watch.replace(index, last);
+}
+
 /// What to do where a launch accesses out of bounds and parts of it were lanescope's choice.
 fn blame(chosen: &[Chosen]) -> Option<String> {
     let way = |one: &Chosen| match one {
@@ -394,6 +448,11 @@ fn tell_limits(
         writeln!(stderr, "--fail-on rests on {RESTS_ON_ESTIMATES} ({})", measurement.device)?;
     }
     for profile in profiles.iter().filter(|_| condition.is_some()) {
+        let made_up = profile.devices.iter().filter(|one| one.trust == Trust::GeneratedData);
+        let ids: Vec<&str> = made_up.map(|one| &*one.column.device).collect();
+        if let (false, Some(note)) = (ids.is_empty(), profile.made_up_note()) {
+            writeln!(stderr, "--fail-on rests on made-up data ({}). {note}", ids.join(", "))?;
+        }
         let one_schedule = profile.devices.iter().filter(|device| device.schedules.len() < 2);
         for device in one_schedule.filter(|device| !device.schedule_lines().is_empty()) {
             let id = &device.column.device;

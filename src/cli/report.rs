@@ -1,21 +1,30 @@
 //! `lanescope report`: charts and page again, from result files.
 
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use super::arguments::ReportArguments;
-use super::failure::{Exit, Failure};
+use super::failure::{Exit, Failure, chain};
 use super::render;
 use super::run::write_tables;
 use super::screen;
 use super::watch::{RESULT_FILE, RESULTS};
 use crate::analyze;
 use crate::kernel::Catalogue;
+use crate::present::terminal_columns;
 use crate::record::Run;
+use crate::report::GalleryPage;
 use crate::store;
+
+/// The file of a page of many records.
+const GALLERY_FILE: &str = "gallery.html";
 
 /// Makes tables, charts and page of the files that the arguments name.
 pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Result<Exit, Failure> {
+    if arguments.gallery {
+        return gallery(arguments, out);
+    }
     let files = if arguments.files.is_empty() { vec![newest()?] } else { arguments.files.clone() };
     let runs = files.iter().map(|file| load(file)).collect::<Result<Vec<_>, _>>()?;
     let folder = arguments.out.clone().unwrap_or_else(|| beside(&files[0]));
@@ -29,6 +38,62 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut impl Write) -> Resul
     let page = render::write(&folder, &runs, &peers)?;
     writeln!(screen::stderr(), "Page: {}", page.display())?;
     Ok(Exit::Done)
+}
+
+/// Makes one page of many records, of which one is held at a time.
+fn gallery(arguments: &ReportArguments, out: &mut impl Write) -> Result<Exit, Failure> {
+    let mut files = Vec::new();
+    for path in &arguments.files {
+        gather(path, &mut files)?;
+    }
+    files.retain(|file| file.extension().is_none_or(|ending| ending != "csv"));
+    let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
+    let mut page = GalleryPage::default();
+    let mut exit = Exit::Done;
+    for file in &files {
+        match store::load(file) {
+            Ok(mut run) => {
+                catalogue.annotate(&mut run);
+                page.add(&run).map_err(Failure::bad_input)?;
+            }
+            Err(error) => {
+                writeln!(screen::stderr(), "lanescope: {}", chain(&error.into()))?;
+                exit = Exit::PartFailed;
+            }
+        }
+    }
+    let columns = terminal_columns();
+    for table in page.tables() {
+        writeln!(out, "{}", table.to_screen(columns))?;
+    }
+    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("."));
+    std::fs::create_dir_all(&folder)?;
+    let path = folder.join(GALLERY_FILE);
+    File::create(&path)?.write_all(page.html().map_err(Failure::bad_input)?.as_bytes())?;
+    writeln!(screen::stderr(), "Page: {}", path.display())?;
+    Ok(exit)
+}
+
+/// The files that a path stands for: itself, a folder's own result, else all records and tables beneath it.
+pub(crate) fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
+    let own = [RESULT_FILE.to_owned(), format!("{RESULT_FILE}.gz")];
+    if !path.is_dir() || own.iter().any(|name| path.join(name).exists()) {
+        files.push(path.to_owned());
+        return Ok(());
+    }
+    let mut inside: Vec<PathBuf> =
+        std::fs::read_dir(path)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    inside.sort();
+    for path in inside {
+        let name = path.to_string_lossy();
+        let known = [".json", ".json.gz", ".csv"].iter().any(|ending| name.ends_with(ending));
+        if path.is_dir() {
+            gather(&path, files)?;
+        } else if known {
+            files.push(path);
+        }
+    }
+    Ok(())
 }
 
 /// Loads a result file; one that says nothing of its kernels, as those of older versions, gets what

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use super::arguments::LaunchArguments;
 use super::devices::Choice;
 use super::failure::{Exit, Failure, hint};
-use super::{foreign, screen};
+use super::{foreign, screen, spirv};
+use crate::binary::SpirV;
 use crate::kernel::{Description, Launch, Workgroups};
 use crate::program::ProgramError;
 use crate::record::{Limit, LimitOf};
@@ -23,13 +24,21 @@ use crate::units::grouped_text;
 /// The path that stands for standard input.
 pub(super) const STDIN: &str = "-";
 
+/// What the shader from there is called.
+const STDIN_NAME: &str = "stdin.wgsl";
+
 /// Invocations of one dispatch from which on the user is warned that a simulator may take minutes.
 const INVOCATIONS_MANY: u64 = 1 << 27;
 
 /// The largest shader or launch file that is read, in bytes.
 const TEXT_BYTES_MAX: u64 = 16 << 20;
 
-/// The shaders that paths name: of a folder, its files that end in `.wgsl`, by their names.
+/// Whether a file's name is that of a shader.
+fn has_ending(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "wgsl" || ending == "spv")
+}
+
+/// The shaders that paths name: of a folder, its files that end in `.wgsl` or `.spv`, by their names.
 ///
 /// # Errors
 ///
@@ -37,17 +46,17 @@ const TEXT_BYTES_MAX: u64 = 16 << 20;
 pub(super) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut shaders = Vec::new();
     for path in paths {
-        let is_shader = path.extension().is_some_and(|ending| ending == "wgsl");
+        let is_shader = has_ending(path);
         if !path.is_dir() || is_shader {
             shaders.push(path.clone());
             continue;
         }
         let entries = std::fs::read_dir(path)?.collect::<Result<Vec<_>, _>>()?;
         let mut found: Vec<PathBuf> = entries.into_iter().map(|entry| entry.path()).collect();
-        found.retain(|file| file.extension().is_some_and(|ending| ending == "wgsl"));
+        found.retain(|file| has_ending(file));
         found.sort();
         if found.is_empty() {
-            let message = format!("{} holds no file that ends in .wgsl", path.display());
+            let message = format!("{} holds no file that ends in .wgsl or .spv", path.display());
             return Err(Failure::message(Exit::BadInput, message));
         }
         shaders.append(&mut found);
@@ -61,15 +70,21 @@ pub(super) fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
 ///
 /// What cannot be read, and options that have no effect.
 pub(super) fn request(shader: &Path, how: &LaunchArguments) -> Result<ProfileRequest, Failure> {
-    let source = read_text(shader)?;
+    let bytes = read_shader(shader)?;
+    let (source, spirv) = if SpirV::is(&bytes) {
+        (String::new(), Some(spirv::read(shader, &bytes)?))
+    } else {
+        (to_text(shader, bytes)?, None)
+    };
     let description = how.launch.as_deref().map(|path| read_description(path, shader, how));
     let description = description.transpose()?;
-    let shader = if shader == Path::new(STDIN) { Path::new("stdin.wgsl") } else { shader };
+    let shader = if shader == Path::new(STDIN) { Path::new(STDIN_NAME) } else { shader };
     let stem = shader.file_stem().unwrap_or_default();
     Ok(ProfileRequest {
         file: shader.display().to_string(),
         name: stem.to_string_lossy().into_owned(),
         source,
+        spirv,
         description,
         entry_point: how.entry.clone(),
         workgroups: how.workgroups,
@@ -196,6 +211,11 @@ fn read_data(path: &Path) -> Result<Vec<u8>, String> {
 
 /// Reads a text file, or standard input where the path is `-`.
 fn read_text(path: &Path) -> Result<String, Failure> {
+    to_text(path, read_shader(path)?)
+}
+
+/// Reads a file, or standard input where the path is `-`.
+fn read_shader(path: &Path) -> Result<Vec<u8>, Failure> {
     if path == Path::new(STDIN) {
         let mut bytes = Vec::new();
         std::io::stdin().lock().take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes)?;
@@ -203,23 +223,22 @@ fn read_text(path: &Path) -> Result<String, Failure> {
             let message = format!("standard input has over {TEXT_BYTES_MAX} bytes, the limit");
             return Err(Failure::message(Exit::BadInput, message));
         }
-        let text = String::from_utf8(bytes);
-        return text.map_err(|error| {
-            let known = foreign::bytes("standard input", error.as_bytes());
-            let message = known.unwrap_or("standard input is not UTF-8 text".to_owned());
-            Failure::message(Exit::BadInput, message)
-        });
+        return Ok(bytes);
     }
-    let problem = |what: String| {
-        Failure::message(Exit::BadInput, format!("{} cannot be read: {what}", path.display()))
-    };
-    let bytes =
-        store::read_file(path, TEXT_BYTES_MAX).map_err(|error| problem(error.to_string()))?;
-    String::from_utf8(bytes).map_err(|error| {
-        match foreign::bytes(&path.display().to_string(), error.as_bytes()) {
-            Some(known) => Failure::message(Exit::BadInput, known),
-            None => problem("it is not UTF-8 text".to_owned()),
-        }
+    store::read_file(path, TEXT_BYTES_MAX).map_err(|error| {
+        let message = format!("{} cannot be read: {error}", path.display());
+        Failure::message(Exit::BadInput, message)
+    })
+}
+
+/// The text that a file holds.
+fn to_text(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|_| {
+        let message = match path == Path::new(STDIN) {
+            true => "standard input is not UTF-8 text".to_owned(),
+            false => format!("{} cannot be read: it is not UTF-8 text", path.display()),
+        };
+        Failure::message(Exit::BadInput, message)
     })
 }
 

@@ -16,8 +16,11 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::condition::Condition;
 use super::error::KernelError;
+pub use super::expression::Formula;
 use super::limits::PARAMETERS_MAX;
 use super::lines::Lines;
+use super::pattern::{Lengths, NodeWord, Picture, TreeShape};
+use super::texture_description::{SamplerDescription, TextureDescription};
 use crate::layout::ScalarType;
 use crate::record::{Axis, Divergence, FigureNote, GrainNote, Reading, StageNote, Value};
 
@@ -97,6 +100,12 @@ pub struct Description {
     /// Buffers, named as the shader's variables.
     #[serde(default)]
     pub buffers: Vec<BufferDescription>,
+    /// Textures, named as the shader's variables. In a launch file alone.
+    #[serde(default)]
+    pub textures: Vec<TextureDescription>,
+    /// Samplers, named as the shader's variables. In a launch file alone.
+    #[serde(default)]
+    pub samplers: Vec<SamplerDescription>,
     /// Immediate data: scalars in order, or `"default"` in a launch file.
     pub immediates: Option<ImmediatesDescription>,
     /// Dispatches in order.
@@ -218,8 +227,20 @@ fn yes() -> bool {
     true
 }
 
+fn zero() -> Formula {
+    Formula::Integer(0)
+}
+
 fn one() -> Formula {
     Formula::Integer(1)
+}
+
+fn two() -> Formula {
+    Formula::Integer(2)
+}
+
+fn unit_range() -> [Formula; 2] {
+    [zero(), one()]
 }
 
 /// A name that follows from a parameter.
@@ -230,18 +251,6 @@ pub struct NameChoice {
     pub by: String,
     /// The name for each of its values.
     pub of: BTreeMap<String, String>,
-}
-
-/// A number or a formula over the parameters.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(untagged)]
-pub enum Formula {
-    /// A whole number.
-    Integer(i64),
-    /// A real number.
-    Real(f64),
-    /// An expression over parameters, such as `ceil(n / 256)`.
-    Text(String),
 }
 
 /// The CPU reference.
@@ -282,16 +291,6 @@ pub struct PublishedSpeedup {
     pub hardware: String,
     /// The claim that holds it.
     pub claim: String,
-}
-
-impl std::fmt::Display for Formula {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Integer(value) => write!(formatter, "{value}"),
-            Self::Real(value) => write!(formatter, "{value}"),
-            Self::Text(value) => formatter.write_str(value),
-        }
-    }
 }
 
 /// A parameter.
@@ -534,6 +533,64 @@ pub enum FillDescription {
         #[serde(default = "one")]
         length: Formula,
     },
+    /// Ascending from 0 to `last`, the last element: where rows begin, and where the last one ends.
+    Offsets {
+        /// The last element.
+        last: Formula,
+        /// How lengths are distributed, `"uniform"` where it is left out.
+        #[serde(default)]
+        lengths: Lengths,
+        /// Of a power law: how fast long rows become rare, 2 where it is left out; over 1.
+        #[serde(default = "two")]
+        exponent: Formula,
+    },
+    /// The numbers from 0 to the number of elements, each once, in random order.
+    Permutation,
+    /// Ascending values.
+    Sorted {
+        /// From this, included, to that, left out by integers.
+        range: [Formula; 2],
+        /// The part of the elements that stand elsewhere, 0 where it is left out.
+        #[serde(default = "zero")]
+        moved: Formula,
+    },
+    /// Numbers below `ids`, number k about as often as 1 / (k + 1)^exponent.
+    Zipf {
+        /// How many there are.
+        ids: Formula,
+        /// The exponent, 1 where it is left out; over 0.
+        #[serde(default = "one")]
+        exponent: Formula,
+    },
+    /// Points in a box.
+    Points {
+        /// The least value of each component.
+        from: Vec<Formula>,
+        /// The bound of each component.
+        to: Vec<Formula>,
+        /// Scalars from one point to the next, as many as components where it is left out.
+        stride: Option<Formula>,
+    },
+    /// Pixels, row by row.
+    Image {
+        /// Pixels of a row.
+        width: Formula,
+        /// `"gradient"`, `"noise"` or `"checkers"`.
+        of: Picture,
+        /// The darkest and the lightest value, 0 and 1 where it is left out.
+        #[serde(default = "unit_range")]
+        range: [Formula; 2],
+    },
+    /// The nodes of a binary tree of boxes in the unit cube, depth first; 2 · leaves − 1 nodes.
+    Bvh {
+        /// Leaves.
+        leaves: Formula,
+        /// The 32-bit words of a node, such as `["min_x", "min_y", "min_z", "left", …]`.
+        node: Vec<NodeWord>,
+        /// `"complete"` or `"random"`; the first where it is left out.
+        #[serde(default)]
+        tree: TreeShape,
+    },
     /// One of several, by a parameter's value.
     Choice {
         /// The parameter.
@@ -721,6 +778,7 @@ impl Description {
             })
         };
         description.buffers.retain(|buffer| holds(&buffer.when));
+        description.textures.retain(|texture| holds(&texture.when));
         description.dispatches.retain(|dispatch| holds(&dispatch.when));
         problem.map_or(Ok(description), Err)
     }

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use exmex::prelude::*;
 use exmex::{BinOp, FloatOpsFactory, MakeOperators, Operator};
 
-use super::format::Formula;
+use super::expression::Formula;
 use super::limits::FORMULA_BYTES_MAX;
 
 /// Values by name.

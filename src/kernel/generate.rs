@@ -7,6 +7,7 @@
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
+use super::pattern::{self, Pattern};
 use super::scalars::{encode, uniform};
 use super::shape::{self, Extent};
 use crate::layout::{ScalarType, Shape};
@@ -54,6 +55,13 @@ pub enum Fill {
         /// The difference of neighbours.
         step: f64,
     },
+    /// Contents with a structure; they depend on the number of elements, too.
+    Pattern {
+        /// The type of an element.
+        scalar: ScalarType,
+        /// The structure.
+        pattern: Pattern,
+    },
     /// These bytes, then zeros: a file's content.
     Bytes(#[serde(with = "hexadecimal")] Vec<u8>),
     /// Sensible values by the variable's type.
@@ -66,16 +74,21 @@ pub enum Fill {
 }
 
 /// Bytes as a string of hexadecimal digits: a list of numbers would take twice the room.
-mod hexadecimal {
+pub(super) mod hexadecimal {
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+    pub(in crate::kernel) fn serialize<S: Serializer>(
+        bytes: &[u8],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
         let digit = |value: u8| char::from_digit(u32::from(value), 16).unwrap_or('0');
         let digits = bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]);
         to.serialize_str(&digits.collect::<String>())
     }
 
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u8>, D::Error> {
+    pub(in crate::kernel) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Vec<u8>, D::Error> {
         let text = String::deserialize(from)?;
         let wrong = || D::Error::custom("bytes are pairs of hexadecimal digits");
         let digit = |digit: u8| char::from(digit).to_digit(16).and_then(|v| u8::try_from(v).ok());
@@ -88,8 +101,9 @@ mod hexadecimal {
     }
 }
 
-/// The stream of one buffer: a hash of seed and name (FNV-1a over the name).
-fn stream(seed: u64, name: &str) -> u64 {
+/// The stream of one buffer: a hash of seed and name (FNV-1a over the name). Element i's random bits
+/// are those of [`mix`] at this and i more.
+pub fn stream(seed: u64, name: &str) -> u64 {
     let hash = name
         .bytes()
         .fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x0100_0000_01b3));
@@ -127,6 +141,9 @@ pub fn contents(fill: &Fill, seed: u64, name: &str, size: u64) -> Vec<u8> {
                 let random = mix(base.wrapping_add(index / length));
                 skew(*scalar, *low, *high, *exponent, random)
             });
+        }
+        Fill::Pattern { scalar, pattern } => {
+            pattern::write(&mut bytes, *scalar, pattern, &|at| mix(base.wrapping_add(at)));
         }
         Fill::Series { scalar, first, step } => {
             #[expect(clippy::cast_precision_loss, reason = "indices lie far below 2^53")]

@@ -19,11 +19,15 @@ use super::formula::{self, Names};
 use super::generate::{self, Fill};
 use super::limits::{BUFFER_BYTES_MAX, EMPTY_BYTES, SHOWN_ELEMENTS_MAX};
 use super::names::{numbers, overrides};
+use super::pattern::Pattern;
 use super::scalars;
 use super::shape::Extent;
+use super::textures::{self, Sampler, Texture};
 use super::{multisplit, replacements};
+use crate::binary::SpirV;
 use crate::layout::{ScalarType, Shape};
 use crate::record::Value;
+use crate::texture::TextureView;
 use crate::units::Width;
 
 /// One point of a sweep.
@@ -33,8 +37,11 @@ pub struct Launch {
     pub kernel: String,
     /// The shader's file name for messages.
     pub file: String,
-    /// The shader's text.
+    /// The shader's text; of SPIR-V the text that is shown, on whose lines figures stand.
     pub source: String,
+    /// The module that is run, where the shader is SPIR-V.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spirv: Option<SpirV>,
     /// Every parameter with its value.
     pub parameters: BTreeMap<String, Value>,
     /// The seed of generated contents.
@@ -43,6 +50,12 @@ pub struct Launch {
     pub overrides: BTreeMap<String, f64>,
     /// Buffers.
     pub buffers: Vec<Buffer>,
+    /// Textures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub textures: Vec<Texture>,
+    /// Samplers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samplers: Vec<Sampler>,
     /// Dispatches in order.
     pub dispatches: Vec<Dispatch>,
     /// Whether the whole list can be repeated without making the buffers anew.
@@ -118,13 +131,30 @@ impl Launch {
         generate::contents(&buffer.fill, self.seed, &buffer.name, buffer.size)
     }
 
+    /// The texture `name`.
+    pub fn texture(&self, name: &str) -> Option<&Texture> {
+        self.textures.iter().find(|texture| texture.name == name)
+    }
+
+    /// The sampler `name`.
+    pub fn sampler(&self, name: &str) -> Option<&Sampler> {
+        self.samplers.iter().find(|sampler| sampler.name == name)
+    }
+
+    /// The first texels of `texture`.
+    pub fn texels(&self, texture: &Texture) -> Vec<u8> {
+        texture.contents(self.seed)
+    }
+
     /// Whether another seed gives other contents.
     pub fn depends_on_seed(&self) -> bool {
-        self.buffers.iter().any(|buffer| match &buffer.fill {
-            Fill::Uniform { low, high, .. } => low < high,
-            Fill::Skewed { .. } | Fill::Default { .. } => true,
-            Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
-        })
+        let textures = self.textures.iter().any(Texture::depends_on_seed);
+        textures
+            || self.buffers.iter().any(|buffer| match &buffer.fill {
+                Fill::Uniform { low, high, .. } => low < high,
+                Fill::Skewed { .. } | Fill::Pattern { .. } | Fill::Default { .. } => true,
+                Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
+            })
     }
 
     /// The expected mean active lanes of the blocks labelled `label` at a width, where the kernel
@@ -176,6 +206,10 @@ pub struct Surroundings {
     pub dimensions: u32,
     /// The contents of files, by the name in the launch file.
     pub files: BTreeMap<String, Vec<u8>>,
+    /// How the shader sees its textures, by variable.
+    pub views: BTreeMap<String, TextureView>,
+    /// The texels of files that fill textures, by variable.
+    pub texels: BTreeMap<String, Vec<u8>>,
 }
 
 /// Works out a kernel's launch for one choice of parameters; `file` is what messages call the
@@ -184,6 +218,7 @@ pub struct Surroundings {
 /// # Errors
 ///
 /// [`KernelError::Description`] that names `file` and what in it cannot be worked out.
+#[expect(clippy::too_many_lines, reason = "the parts of a launch, one after the other")]
 pub fn build(
     kernel: &Kernel,
     file: &str,
@@ -217,6 +252,14 @@ pub fn build(
             })
         })
         .collect::<Result<_, _>>()?;
+    let (textures, samplers) = textures::build_all(
+        &description.textures,
+        &description.samplers,
+        &surroundings.views,
+        &names,
+        &surroundings.texels,
+    )
+    .map_err(|(key, message)| problem_at(&key)(message))?;
     let immediates = description
         .immediates
         .as_ref()
@@ -237,10 +280,13 @@ pub fn build(
         kernel: kernel.id.clone(),
         file: format!("{}.{}", kernel.id, kernel.language.extension()),
         source,
+        spirv: None,
         parameters,
         seed,
         overrides,
         buffers,
+        textures,
+        samplers,
         dispatches,
         repeatable: description.repeatable,
         trusted: description.trusted.unwrap_or(true),
@@ -376,14 +422,10 @@ impl BufferBuilder<'_> {
         let elements =
             elements.map_err(|message| format!("buffer `{name}`: `elements`: {message}"))?;
         let shape = self.surroundings.shapes.get(name);
-        let file = match &buffer.fill {
-            FillDescription::File(file) => Some(self.file(file)?.len() as u64),
-            FillDescription::Zero
-            | FillDescription::Uniform(_)
-            | FillDescription::Series { .. }
-            | FillDescription::Skewed { .. }
-            | FillDescription::Choice { .. }
-            | FillDescription::Default => None,
+        let file = if let FillDescription::File(file) = &buffer.fill {
+            Some(self.file(file)?.len() as u64)
+        } else {
+            None
         };
         match (elements, buffer.scalar, shape, file) {
             (Some(elements), Some(scalar), _, _) => Ok(elements.saturating_mul(scalar.bytes())),
@@ -435,6 +477,16 @@ impl BufferBuilder<'_> {
                 low: formula::evaluate(low, self.names)?,
                 high: formula::evaluate(high, self.names)?,
             },
+            FillDescription::Offsets { .. }
+            | FillDescription::Permutation
+            | FillDescription::Sorted { .. }
+            | FillDescription::Zipf { .. }
+            | FillDescription::Points { .. }
+            | FillDescription::Image { .. }
+            | FillDescription::Bvh { .. } => {
+                let pattern = self.pattern(given)?.ok_or("a pattern was expected")?;
+                Fill::Pattern { scalar: typed()?, pattern }
+            }
             FillDescription::Series { first, step } => Fill::Series {
                 scalar: typed()?,
                 first: formula::evaluate(first, self.names)?,
@@ -454,6 +506,52 @@ impl BufferBuilder<'_> {
             }
             FillDescription::File(file) => Fill::Bytes(self.file(file)?.to_vec()),
         })
+    }
+
+    /// The structure that a description gives contents; nothing where it gives none.
+    fn pattern(&self, given: &FillDescription) -> Result<Option<Pattern>, String> {
+        let number = |formula: &Formula| formula::evaluate(formula, self.names);
+        let count = |formula: &Formula| formula::evaluate_count(formula, self.names);
+        let numbers = |all: &[Formula]| all.iter().map(number).collect::<Result<Vec<_>, _>>();
+        Ok(Some(match given {
+            FillDescription::Offsets { last, lengths, exponent } => {
+                let (last, exponent) = (number(last)?, number(exponent)?);
+                if exponent <= 1.0 {
+                    return Err(format!("`exponent` is {exponent}; lengths need one over 1"));
+                }
+                Pattern::Offsets { last, lengths: *lengths, exponent }
+            }
+            FillDescription::Permutation => Pattern::Permutation,
+            FillDescription::Sorted { range: [low, high], moved } => {
+                Pattern::Sorted { low: number(low)?, high: number(high)?, moved: number(moved)? }
+            }
+            FillDescription::Zipf { ids, exponent } => {
+                Pattern::Zipf { ids: number(ids)?, exponent: number(exponent)? }
+            }
+            FillDescription::Points { from, to, stride } => {
+                let (low, high) = (numbers(from)?, numbers(to)?);
+                if low.len() != high.len() || low.is_empty() {
+                    return Err("`from` and `to` need a number for each component".to_owned());
+                }
+                let stride = stride.as_ref().map(count).transpose()?;
+                Pattern::Points { stride: stride.unwrap_or(low.len() as u64), low, high }
+            }
+            FillDescription::Image { width, of, range: [dark, light] } => Pattern::Image {
+                width: count(width)?,
+                of: *of,
+                range: [number(dark)?, number(light)?],
+            },
+            FillDescription::Bvh { leaves, node, tree } => {
+                Pattern::Bvh { leaves: count(leaves)?, node: node.clone(), tree: *tree }
+            }
+            FillDescription::Zero
+            | FillDescription::Uniform(_)
+            | FillDescription::Series { .. }
+            | FillDescription::Skewed { .. }
+            | FillDescription::Choice { .. }
+            | FillDescription::Default
+            | FillDescription::File(_) => return Ok(None),
+        }))
     }
 
     fn file(&self, name: &str) -> Result<&[u8], String> {
@@ -517,7 +615,11 @@ fn check_fill(fill: &Fill, size: u64) -> Result<(), String> {
             let ends = [*first, first + step * last];
             scalars::check_range(*scalar, ends[0].min(ends[1]), ends[0].max(ends[1]))
         }
-        Fill::Zero | Fill::Words(_) | Fill::Bytes(_) | Fill::Default { .. } => Ok(()),
+        Fill::Zero
+        | Fill::Words(_)
+        | Fill::Bytes(_)
+        | Fill::Default { .. }
+        | Fill::Pattern { .. } => Ok(()),
     }
 }
 

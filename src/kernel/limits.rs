@@ -9,6 +9,9 @@ pub const WORKGROUPS_PER_DIMENSION_MAX: u32 = 65_535;
 /// The most bytes of one buffer that lanescope makes.
 pub const BUFFER_BYTES_MAX: u64 = 1 << 34;
 
+/// The most texels of a texture along one dimension, and the most layers: beyond what any device takes.
+pub const TEXTURE_EXTENT_MAX: u32 = 32_768;
+
 /// The bytes of a buffer without elements: the largest element of a catalogue's run-time array.
 pub(super) const EMPTY_BYTES: u64 = 16;
 

@@ -21,6 +21,7 @@ pub mod condition;
 mod described;
 mod dispatches;
 mod error;
+mod expression;
 pub mod family;
 pub mod format;
 pub mod formula;
@@ -31,10 +32,13 @@ mod lines;
 mod multisplit;
 pub mod names;
 mod note;
+pub mod pattern;
 pub mod reference;
 mod replacements;
 pub mod scalars;
 pub mod shape;
+pub mod texture_description;
+pub mod textures;
 
 pub use catalogue::{Catalogue, DeviceClass, SEED, near_matches};
 pub use described::{Kernel, KernelLanguage};
@@ -45,6 +49,7 @@ pub use format::{Description, Published};
 pub use generate::Fill;
 pub use launch::{Buffer, Launch, Surroundings};
 pub use shape::Extent;
+pub use textures::{Sampler, TexelFill, Texture};
 
 pub use crate::layout::{ScalarType, Shape};
 

@@ -12,6 +12,7 @@ mod condense;
 mod figures;
 pub mod fit;
 mod flame;
+mod gallery;
 mod layout;
 mod table;
 mod tables;
@@ -26,9 +27,10 @@ pub use claims::{
 };
 pub use figures::{Drawing, Figure, figures};
 pub use flame::{FlameBox, flame_boxes, speedscope, totals};
+pub use gallery::{gallery, gallery_claims};
 pub use table::{Align, Column, Table, terminal_columns, to_csv};
 pub use tables::{
-    Section, comparison, crossovers, devices, model, peers, profile_table, side_by_side, summary,
-    summary_plain, tables, width_reported,
+    Section, comparison, crossovers, devices, memory_table, model, peers, profile_table,
+    side_by_side, summary, summary_plain, tables, width_reported,
 };
 pub use width_costs::{kernel_costs, machine_models, width_costs};

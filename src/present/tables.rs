@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 
 use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
-    self, Comparison, ComparisonRow, CrossoverTable, DeviceProfile, DeviceSummary, Missing,
-    ModelRow, ModelTable, SideBySide, SideRow, Summary, SummaryRow, TimeRatio, parameters_text,
-    short_name,
+    self, Comparison, ComparisonRow, CrossoverTable, DeviceProfile, DeviceSummary, MemoryView,
+    Missing, ModelRow, ModelTable, Over, SideBySide, SideRow, Summary, SummaryRow, TimeRatio,
+    parameters_text, short_name,
 };
 use crate::record::{Device, PeerRow, Published, Run, Status};
 use crate::units::{Nanoseconds, Ratio, Width};
@@ -479,6 +479,39 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
         table.rows.push(row);
     }
     table
+}
+
+/// What each line's accesses to memory cost in a model, each figure over the least that it could be.
+pub fn memory_table(view: &MemoryView) -> Table {
+    let columns = [
+        Column::figures("line"),
+        Column::words("memory"),
+        Column::words("does"),
+        Column::figures("lanes"),
+        Column::figures("sectors"),
+        Column::figures("lines"),
+        Column::figures("passes"),
+        Column::figures("turns"),
+    ];
+    let over = |cost: Option<Over>| Cell::from_option(cost, |cost| Cell::Factor(cost.ratio));
+    let mut table = Table::new("", columns);
+    table.rows = view
+        .rows
+        .iter()
+        .map(|row| {
+            vec![
+                Cell::Count(row.line.into()),
+                Cell::text(row.buffer.as_deref().unwrap_or("workgroup")),
+                Cell::text(row.does.name()),
+                Cell::Lanes(row.lanes_mean),
+                over(row.sectors),
+                over(row.cache_lines),
+                over(row.passes),
+                over(row.turns),
+            ]
+        })
+        .collect();
+    table.without_empty(&["sectors", "lines", "passes", "turns"])
 }
 
 /// The comparison of two runs.

@@ -22,6 +22,8 @@ pub enum DeviceKind {
     /// AMD's machine code, compiled by Mesa's RADV for a GPU that is not there, and executed by the
     /// built-in interpreter.
     Radv,
+    /// A GPU through WebGPU, measured by a page in a browser.
+    Web,
 }
 
 /// The interface through which a device is used.
@@ -89,7 +91,7 @@ impl fmt::Display for Backend {
 /// A device, and what was measured of the device itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Device {
-    /// The name by which measurements refer to it: `sim:32`, `wgpu:0`, `cuda:0`.
+    /// The name by which measurements refer to it: `sim:32`, `wgpu:0`, `cuda:0`, `web:<name>`.
     pub id: String,
     /// What kind of machine it is.
     pub kind: DeviceKind,
@@ -116,7 +118,8 @@ pub struct Device {
     pub lane_is_local_index_mod_width: Option<bool>,
     /// Nanoseconds for one tick of the timestamp counter; `null` where there are no timestamps.
     pub timestamp_period_ns: Option<f64>,
-    /// The least nonzero difference between two timestamps that was seen.
+    /// The least nonzero difference between two timestamps that was seen; in records that a browser
+    /// made, the step of which all differences were multiples.
     pub timestamp_quantum_ns: Option<Nanoseconds>,
     /// Fused multiply-adds a second, the best of independent chains over all lanes.
     pub peak_fma_per_s: Option<f64>,
@@ -155,7 +158,9 @@ impl Device {
         self.gives.unwrap_or(match self.kind {
             DeviceKind::Simulator => nothing,
             DeviceKind::Radv => Gives { counts: false, code: true, ..nothing },
-            DeviceKind::Wgpu => Gives { times: self.timestamp_quantum_ns.is_some(), ..nothing },
+            DeviceKind::Wgpu | DeviceKind::Web => {
+                Gives { times: self.timestamp_quantum_ns.is_some(), ..nothing }
+            }
             DeviceKind::Cuda => Gives {
                 times: self.timestamp_quantum_ns.is_some(),
                 counters: true,
@@ -169,7 +174,7 @@ impl Device {
     pub fn is_emulated(&self) -> bool {
         match self.kind {
             DeviceKind::Simulator | DeviceKind::Radv => true,
-            DeviceKind::Wgpu | DeviceKind::Cuda => false,
+            DeviceKind::Wgpu | DeviceKind::Cuda | DeviceKind::Web => false,
         }
     }
 

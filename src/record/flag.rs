@@ -138,6 +138,14 @@ tags! {
     "The two were counted by different rules: before rule 2, a jump counted as an operation. Means, \
      efficiencies and subgroup operations of two rules cannot be compared."
 
+    WallClock "wall_clock"
+    "The browser offers no timestamps, or too coarse ones: a sample is what twice the repeats took on \
+     the wall clock, less what the repeats took by themselves."
+
+    Unattested "unattested"
+    "A page in a browser wrote this record for anyone to save or share, and nothing shows that it was \
+     measured on the device that it names."
+
     NoWgslToCount "no_wgsl_to_count"
     "The kernel is CUDA C++, for what WGSL cannot say: executions and lanes are counted by lines of \
      WGSL, of which it has none. Its outputs were checked, and it was timed."
@@ -164,6 +172,12 @@ tags! {
     InactiveSource "value_taken_from_an_inactive_lane"
     "A shuffle or broadcast took the value of a lane that was not active here: what it gives differs \
      between devices."
+
+    DataRace "data_race"
+    "Two invocations touch one word on these lines, at least one of them writes it, and there is no \
+     barrier between them and no atomic operation: what comes out differs from device to device and from \
+     run to run. Between workgroups of one dispatch no barrier helps. With --strict the simulator stops \
+     there."
 
     LoopCutOff "loop_cut_off"
     "More lanes came out of the loop on that line than took a way out of it. Either the driver left it \

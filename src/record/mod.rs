@@ -29,6 +29,7 @@ mod device;
 pub mod flag;
 mod machine;
 mod made_up;
+mod memory;
 mod note;
 mod outcome;
 mod peers;
@@ -44,6 +45,9 @@ pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, Teste
 pub use flag::{Flag, Tag};
 pub use machine::{Counter, CountersFrom, Instruction, MachineCode};
 pub use made_up::MadeUp;
+pub use memory::{
+    AccessCost, BarrierWait, Cost, DataRace, DispatchMemory, MemoryUse, RaceSide, Touching,
+};
 pub use note::{
     Axis, CountedArms, Divergence, FigureLine, FigureNote, FigureY, GrainNote, KernelNote,
     Published, PublishedSpeedup, Reading, StageNote,
@@ -266,6 +270,10 @@ pub struct Measurement<D = Dispatch> {
     /// nothing was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what_if: Option<WhatIf>,
+    /// What a simulator of this width saw of memory: costs in a model of no particular machine, and
+    /// data races; absent where nobody looked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryUse>,
     /// What the contents that `profile` made up decide; empty where they decide nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub made_up: Vec<MadeUp>,
@@ -343,6 +351,7 @@ impl<D> Measurement<D> {
             seeds: self.seeds,
             shapes: self.shapes,
             what_if: self.what_if,
+            memory: self.memory,
             made_up: self.made_up,
             time: self.time,
             time_unchecked: self.time_unchecked,

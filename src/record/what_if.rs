@@ -16,6 +16,9 @@ pub struct WhatIf {
     pub trials: Vec<Trial>,
     /// How many further changes there was no time to try.
     pub untried: u32,
+    /// Their lines, in the order of what they might save; empty in records of earlier versions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub untried_lines: Vec<u32>,
 }
 
 /// One change to one dispatch.

@@ -10,6 +10,7 @@ mod context;
 mod counters;
 mod error;
 mod format;
+mod gallery;
 mod highlight;
 mod profile;
 mod sources;
@@ -19,6 +20,7 @@ mod tests;
 
 pub use comparison::comparison_html;
 pub use error::ReportError;
+pub use gallery::GalleryPage;
 pub use profile::profile_html;
 
 use std::borrow::Cow;

@@ -5,6 +5,7 @@
 //! here but lengths of bars.
 
 mod machine;
+mod memory;
 mod widths;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ use crate::{
     units::{Ratio, Width},
 };
 use machine::{CountersText, MachineText};
+use memory::{MemoryText, memory};
 use widths::{WidthsText, widths};
 
 /// The template's name; its ending turns HTML escaping on.
@@ -42,6 +44,8 @@ struct Page {
     title: String,
     /// What is wrong with the program, a sentence each.
     faults: Vec<String>,
+    /// Its data races, a sentence each.
+    races: Vec<String>,
     file: String,
     parameters: String,
     seed: u64,
@@ -60,6 +64,10 @@ struct Page {
     remarks: Vec<String>,
     /// Whether any change was tried.
     tried: bool,
+    /// What was looked at, where there is nothing to advise.
+    looked_at: Vec<String>,
+    /// What accesses cost in a model, of each device where somebody looked.
+    memory: Vec<MemoryText>,
     /// The devices that the advice's columns belong to.
     advised: Vec<String>,
     /// Lanes along time, as SVG; empty where no simulator counted.
@@ -216,6 +224,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
     Page {
         title: analyze::short_name(&profile.kernel).to_owned(),
         faults: profile.faults().into_keys().collect(),
+        races: profile.races(),
         file: profile.kernel.clone(),
         parameters: profile.parameters.clone(),
         seed: profile.seed,
@@ -229,6 +238,11 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         advice: advices(profile, advice, &advised),
         remarks: remarks(&counted),
         tried: counted.iter().any(|device| device.what_if.is_some()),
+        looked_at: counted
+            .iter()
+            .map(|device| format!("{}: {}", device.column.label, analyze::looked_at(device)))
+            .collect(),
+        memory: counted.iter().filter_map(|device| memory(device)).collect(),
         advised: advised.iter().map(|device| device.column.label.clone()).collect(),
         trace: analyze::trace_of(run, &profile.kernel)
             .and_then(|sheet| chart::draw(&Drawing::Trace(sheet)).ok())
@@ -305,6 +319,9 @@ fn advices(profile: &Profile, advice: &[Advice], advised: &[&DeviceProfile]) -> 
         let one = list.iter().find(|one| one.device == device)?;
         if one.rule == Rule::BarrierInDivergentFlow {
             return Some("an error".to_owned());
+        }
+        if let Some(said) = &one.modelled {
+            return Some(said.clone());
         }
         let slots = format::count(one.saved_operations);
         Some(format!("{slots} operations ({})", format::percent(Some(one.gain_share))))

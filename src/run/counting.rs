@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Checked, CountRequest, RunError, RunErrorKind, caught};
 use crate::instrument::{Count, InstrumentError, Instrumented, Method, Options};
 use crate::kernel::{Launch, Workgroups, reference};
-use crate::program::Program;
+use crate::program::{BoundTexture, Program};
 use crate::record;
 use crate::units::Width;
 
@@ -82,14 +82,16 @@ pub(super) fn known_workgroups(workgroups: &Workgroups) -> Option<[u32; 3]> {
     }
 }
 
-/// The names of the buffers that some of the programs may write.
+/// The names of the buffers and textures that some of the programs may write.
 pub(super) fn find_written(programs: &[Program]) -> Result<BTreeSet<String>, RunError> {
     let mut names = BTreeSet::new();
     for program in programs {
-        let bindings = program
-            .bindings()
+        let bound = program
+            .bound()
             .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
-        names.extend(bindings.into_iter().filter(|b| b.writable).map(|binding| binding.name));
+        names.extend(bound.buffers.into_iter().filter(|b| b.writable).map(|binding| binding.name));
+        let textures = bound.textures.into_iter().filter(BoundTexture::is_writable);
+        names.extend(textures.map(|texture| texture.name));
     }
     Ok(names)
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::{RunError, RunErrorKind, caught};
+use crate::binary::SpirV;
 use crate::kernel::{KernelLanguage, Launch, scalars};
 use crate::program::{Parsed, Program, ProgramError};
 
@@ -87,6 +88,18 @@ pub fn not_available(kernel: &str) -> String {
     )
 }
 
+/// Parses a shader: its module where it is SPIR-V, else its text.
+///
+/// # Errors
+///
+/// As [`Parsed::new`] and [`Parsed::from_spirv`].
+pub fn parse(file: &str, text: &str, spirv: Option<&SpirV>) -> Result<Parsed, ProgramError> {
+    match spirv {
+        Some(spirv) => Parsed::from_spirv(file, spirv),
+        None => Parsed::new(file, text),
+    }
+}
+
 fn analyse(launch: &Launch) -> Result<Vec<Program>, RunError> {
     let bad = |error: ProgramError| {
         let kind = match error {
@@ -95,7 +108,7 @@ fn analyse(launch: &Launch) -> Result<Vec<Program>, RunError> {
         };
         RunError::new(kind, error.to_string())
     };
-    let parsed = Parsed::new(&launch.file, &launch.source).map_err(bad)?;
+    let parsed = parse(&launch.file, &launch.source, launch.spirv.as_ref()).map_err(bad)?;
     launch
         .dispatches
         .iter()

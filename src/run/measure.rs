@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::launched::{programs, sha256, sha256_bytes};
 use super::{Collected, Counted, CountedDispatch, RunError, RunErrorKind, Timed, trust};
-use crate::kernel::{Buffer, KernelLanguage, Launch, Workgroups};
+use crate::kernel::{Buffer, KernelLanguage, Launch, Texture, Workgroups};
 use crate::program::Program;
 use crate::program::loops::{self, CutLoops, LoopCounts};
 use crate::record::{
@@ -120,6 +120,7 @@ pub fn measurement(
         seeds,
         shapes: None,
         what_if: None,
+        memory: None,
         made_up: Vec::new(),
         time: timed.and_then(|timed| timed.time),
         time_unchecked,
@@ -137,7 +138,9 @@ pub fn measurement(
 fn inputs(launch: &Launch) -> BTreeMap<String, String> {
     let hash = |buffer: &Buffer| (buffer.name.clone(), sha256_bytes(&launch.contents(buffer)));
     let buffers = launch.buffers.iter().filter(|_| launch.inputs_hashed);
-    buffers.map(hash).collect()
+    let texels = |texture: &Texture| (texture.name.clone(), sha256_bytes(&launch.texels(texture)));
+    let textures = launch.textures.iter().filter(|_| launch.inputs_hashed);
+    buffers.map(hash).chain(textures.map(texels)).collect()
 }
 
 /// Whether the outputs of what was timed, else of what was counted, were right, and where not.

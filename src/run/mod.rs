@@ -33,6 +33,8 @@ pub mod gpu;
 pub mod launched;
 pub mod measure;
 mod probes;
+pub(crate) use gpu::probe::program as probe_program;
+pub(crate) use probes::{WIDTH as WIDTH_PROBE, WIDTH_WORKGROUPS as WIDTH_PROBE_WORKGROUPS};
 pub mod profile;
 pub mod radv;
 pub mod sampling;

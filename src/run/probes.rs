@@ -10,10 +10,10 @@ use crate::units::Width;
 pub(super) const WORKGROUP: u32 = 256;
 
 /// Workgroups of the width probe.
-pub(super) const WIDTH_WORKGROUPS: u32 = 4;
+pub(crate) const WIDTH_WORKGROUPS: u32 = 4;
 
 /// Which lanes vote together.
-pub(super) const WIDTH: &str = include_str!("probes/width.wgsl");
+pub(crate) const WIDTH: &str = include_str!("probes/width.wgsl");
 
 /// A workgroup whose rows are a multiple of no width but 1, and few enough invocations for everyone.
 pub(super) const ROWS: [u32; 3] = [3, 8, 2];

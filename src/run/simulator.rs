@@ -4,6 +4,8 @@
 //! says nothing of a GPU's.
 
 mod arranged;
+mod look;
+mod race;
 mod trace;
 
 use std::collections::BTreeMap;
@@ -15,19 +17,20 @@ use super::{
     Timed, caught,
 };
 use crate::instrument::Count;
-use crate::kernel::{Launch, Workgroups, reference};
+use crate::kernel::{Dispatch, Launch, Workgroups, reference};
 use crate::program::Program;
 use crate::record::{
     Backend, Counter, Device, DeviceKind, Flag, Gives, LimitOf, Method, Packing, Tag, Trace, Trust,
 };
 use crate::simulate::{
-    BUFFER_BYTES_MAX, Compiled, Config, DetachedBuffer, Fma, Memory, Outcome, Reconvergence,
-    Report, ReportKind, Schedule, SimulateError, Trap,
+    BUFFER_BYTES_MAX, Compiled, Config, DetachedBuffer, Fma, ForkObserver, Memory, Outcome,
+    Reconvergence, Report, ReportKind, Schedule, SimulateError, Trap,
 };
 use crate::units::Width;
 use trace::Tracer;
 
 pub use arranged::{Contents, Dispatched};
+pub use look::{LOOKED_AT_MAX, WATCHED_OPERATIONS};
 
 /// Operations that one subgroup may execute where nothing else is asked for.
 pub const STEPS_MAX: u64 = 1 << 32;
@@ -136,7 +139,21 @@ impl SimulatorRunner {
                 buffer.name, buffer.size
             ));
         }
+        let texels = |texture: &crate::kernel::Texture| {
+            // Each begins at a word of its own.
+            let each = u64::from(texture.layout.format.bytes()).next_multiple_of(4);
+            texture.layout.texels().saturating_mul(each)
+        };
+        if let Some(texture) = launch.textures.iter().find(|t| texels(t) > bytes_max) {
+            return refused(format!(
+                "texture `{}` takes {} bytes; the simulator's offsets hold at most {bytes_max}; \
+                 choose a smaller launch",
+                texture.name,
+                texels(texture)
+            ));
+        }
         let bytes: u64 = launch.buffers.iter().map(|buffer| buffer.size).sum();
+        let bytes = bytes + launch.textures.iter().map(texels).sum::<u64>();
         let bytes_max = self.memory_bytes_max;
         if bytes > bytes_max {
             let error = RunError::new(
@@ -163,10 +180,7 @@ impl SimulatorRunner {
         let mut buffers = buffers(launch);
         let mut steps = 0_u64;
         for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
-            let workgroups = match &dispatch.workgroups {
-                Workgroups::Direct(workgroups) => *workgroups,
-                Workgroups::Indirect { buffer, offset } => indirect(&buffers, buffer, *offset)?,
-            };
+            let workgroups = grid(dispatch, &buffers)?;
             let count = |grid: [u32; 3]| grid.iter().map(|c| u64::from(*c)).product::<u64>();
             let mut left = workgroups_max.max(1);
             let part = workgroups.map(|count| {
@@ -212,15 +226,19 @@ fn speed(programs: &[Program], dispatches: &[CountedDispatch], seconds: f64) -> 
     ]
 }
 
-/// A launch's buffers with their first contents.
+/// A launch's buffers and textures with their first contents.
 fn buffers(launch: &Launch) -> Buffers {
     let made = |buffer: &crate::kernel::Buffer| {
         (buffer.name.clone(), DetachedBuffer::new(&launch.contents(buffer)))
     };
-    launch.buffers.iter().map(made).collect()
+    let textures = launch.textures.iter().map(|texture| {
+        let texels = DetachedBuffer::new_texture(&texture.layout, &launch.texels(texture));
+        (texture.name.clone(), texels)
+    });
+    launch.buffers.iter().map(made).chain(textures).collect()
 }
 
-/// A launch's buffers by name, on their way from dispatch to dispatch.
+/// A launch's buffers and textures by name, on their way from dispatch to dispatch.
 type Buffers = BTreeMap<String, DetachedBuffer>;
 
 impl Runner for SimulatorRunner {
@@ -288,6 +306,12 @@ fn tag(kind: ReportKind) -> Tag {
 impl SimulatorRunner {
     fn count_launch(&self, launch: &Launch, histogram: bool) -> Result<Counted, RunError> {
         self.check_memory(launch)?;
+        if self.config.strict
+            && let Some((file, race)) = self.find_race(launch)?
+        {
+            let message = format!("{file}:{}: {}", race.second.line, race::race_text(&race));
+            return Err(RunError::new(RunErrorKind::Trap, message));
+        }
         let programs = programs(launch)?;
         let mut buffers = buffers(launch);
         let mut dispatches = Vec::new();
@@ -297,10 +321,7 @@ impl SimulatorRunner {
         let mut trace: Option<(u64, Trace)> = None;
         let listed = launch.dispatches.iter().zip(&programs).enumerate();
         for (index, (dispatch, program)) in listed {
-            let workgroups = match &dispatch.workgroups {
-                Workgroups::Direct(workgroups) => *workgroups,
-                Workgroups::Indirect { buffer, offset } => indirect(&buffers, buffer, *offset)?,
-            };
+            let workgroups = grid(dispatch, &buffers)?;
             #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
             let start = Instant::now();
             let mut tracer = Tracer::new(program, workgroups);
@@ -323,13 +344,8 @@ impl SimulatorRunner {
             let counts = outcome.blocks.into_iter().map(count).collect();
             dispatches.push(CountedDispatch { workgroups: Some(workgroups), counts });
         }
-        let outputs: BTreeMap<String, Vec<u8>> = launch
-            .buffers
-            .iter()
-            .filter(|buffer| buffer.output)
-            .filter_map(|buffer| {
-                buffers.get(&buffer.name).map(|taken| (buffer.name.clone(), taken.to_bytes()))
-            })
+        let outputs: BTreeMap<String, Vec<u8>> = outputs(launch)
+            .filter_map(|name| buffers.get(name).map(|taken| (name.to_owned(), taken.to_bytes())))
             .collect();
         let checked = reference::check(launch, &outputs)
             .map(Checked::from)
@@ -358,30 +374,20 @@ impl SimulatorRunner {
         workgroups: [u32; 3],
         spent: u64,
         buffers: &mut Buffers,
-        tracer: &mut Tracer,
+        observer: &mut impl ForkObserver,
     ) -> Result<Outcome, RunError> {
         let unsupported =
             |error: SimulateError| RunError::new(RunErrorKind::Unsupported, error.to_string());
         let compiled = Compiled::new(program).map_err(unsupported)?;
-        let bindings = program
-            .bindings()
-            .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
         let mut memory = Memory::new();
-        memory.set_immediates(&launch.immediates);
-        for binding in &bindings {
-            let taken = buffers.remove(&binding.name).ok_or_else(|| {
-                let message = format!("{} describes no buffer `{}`", launch.kernel, binding.name);
-                RunError::new(RunErrorKind::BadInput, message)
-            })?;
-            memory.put(binding.group, binding.binding, taken);
-        }
+        let places = bind(launch, program, &mut memory, |name| buffers.remove(name))?;
         let zero_workgroup_memory = launch.workgroup_memory_zeroed;
         let operations_max = self.config.operations_max.saturating_sub(spent);
         let config = Config { zero_workgroup_memory, operations_max, ..self.config };
-        let outcome = compiled.run_observed(workgroups, &mut memory, &config, tracer);
-        for binding in bindings {
-            if let Some(taken) = memory.take(binding.group, binding.binding) {
-                buffers.insert(binding.name, taken);
+        let outcome = compiled.run_observed(workgroups, &mut memory, &config, observer);
+        for (name, group, binding) in places {
+            if let Some(taken) = memory.take(group, binding) {
+                buffers.insert(name, taken);
             }
         }
         outcome.map_err(|trap| self.explain(trap))
@@ -406,6 +412,52 @@ impl SimulatorRunner {
             }
             Trap::Refused(_) | Trap::Fault { .. } => error,
         }
+    }
+}
+
+/// The names of a launch's outputs.
+fn outputs(launch: &Launch) -> impl Iterator<Item = &str> {
+    let buffers = launch.buffers.iter().filter(|buffer| buffer.output);
+    let textures = launch.textures.iter().filter(|texture| texture.output);
+    buffers.map(|buffer| buffer.name.as_str()).chain(textures.map(|t| t.name.as_str()))
+}
+
+/// Binds what a program uses: buffers and textures that `take` gives, samplers and immediates of the
+/// launch. Gives the names of the first two with group and binding.
+fn bind(
+    launch: &Launch,
+    program: &Program,
+    memory: &mut Memory,
+    mut take: impl FnMut(&str) -> Option<DetachedBuffer>,
+) -> Result<Vec<(String, u32, u32)>, RunError> {
+    let bound = program
+        .bound()
+        .map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))?;
+    let missing = |what: &str, name: &str| {
+        let message = format!("{} describes no {what} `{name}`", launch.kernel);
+        RunError::new(RunErrorKind::BadInput, message)
+    };
+    memory.set_immediates(&launch.immediates);
+    for sampler in bound.samplers {
+        let known = launch.sampler(&sampler.name);
+        let known = known.ok_or_else(|| missing("sampler", &sampler.name))?;
+        memory.bind_sampler(sampler.group, sampler.binding, known.settings.clone());
+    }
+    let buffers = bound.buffers.into_iter().map(|b| ("buffer", b.name, b.group, b.binding));
+    let textures = bound.textures.into_iter().map(|t| ("texture", t.name, t.group, t.binding));
+    let mut places = Vec::new();
+    for (what, name, group, binding) in buffers.chain(textures) {
+        memory.put(group, binding, take(&name).ok_or_else(|| missing(what, &name))?);
+        places.push((name, group, binding));
+    }
+    Ok(places)
+}
+
+/// How many workgroups a dispatch has.
+fn grid(dispatch: &Dispatch, buffers: &Buffers) -> Result<[u32; 3], RunError> {
+    match &dispatch.workgroups {
+        Workgroups::Direct(workgroups) => Ok(*workgroups),
+        Workgroups::Indirect { buffer, offset } => indirect(buffers, buffer, *offset),
     }
 }
 

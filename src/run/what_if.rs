@@ -94,6 +94,7 @@ pub fn try_changes(
         what_if.before.append(&mut workshop.found.before);
         what_if.trials.append(&mut workshop.found.trials);
         what_if.untried += workshop.found.untried;
+        what_if.untried_lines.append(&mut workshop.found.untried_lines);
     }
     Ok(what_if)
 }
@@ -182,6 +183,7 @@ impl Workshop<'_> {
             }
             if self.is_over() {
                 self.found.untried += 1;
+                self.found.untried_lines.push(cause.line);
                 continue;
             }
             let arrangement = Arrangement::new(order.clone(), size);

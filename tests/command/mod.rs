@@ -2,9 +2,11 @@
 
 mod compare;
 mod family;
+mod gallery;
 mod loops;
 mod profile;
 mod schedules;
+mod spirv;
 
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 50] = [
+    let checks: [(&str, fn()); 56] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -33,6 +35,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("exports_are_clean_on_standard_output", exports),
         ("report_and_compare_read_what_run_wrote", report_and_compare),
         ("killed_at_any_moment_what_is_finished_is_on_disk", killed),
+        ("a_gallery_has_a_row_a_device_and_no_private_word", gallery::rows),
         ("completions_and_the_manual_are_there", completions),
         ("a_family_comes_from_a_folder", family::from_a_folder),
         ("a_wrong_family_is_told_with_file_and_line", family::that_is_wrong),
@@ -51,6 +54,8 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("readme_launch_file_runs", profile::readme_launch_file),
         ("profile_fail_on_exits_with_one", profile::fail_on),
         ("profile_tells_accesses_out_of_bounds", profile::out_of_bounds),
+        ("profile_finds_data_races", profile::data_races),
+        ("profile_fail_on_says_what_is_made_up", profile::fail_on_made_up),
         ("profile_gives_one_answer_on_any_number_of_cores", schedules::one_answer),
         ("profile_counts_several_schedules", schedules::several_schedules),
         ("profile_exits_with_one_for_a_divergent_barrier", schedules::divergent_barrier),
@@ -67,6 +72,9 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("compare_says_where_nothing_is_in_common", compare::nothing_in_common),
         ("compare_shows_dispatches_of_one_side", compare::dispatches_of_one_side),
         ("compare_takes_ten_thousand_lines", compare::ten_thousand_lines),
+        ("profile_shows_the_source_of_spirv", spirv::source),
+        ("profile_follows_no_link_from_spirv", spirv::links),
+        ("profile_gives_specialisation_constants_values", spirv::constants),
         ("profile_keeps_what_other_devices_gave", profile::endless_loop_and_export),
     ];
     let trial = |(name, check): (&str, fn())| {
@@ -403,7 +411,7 @@ fn first_minutes() {
     write("x.comp", b"#version 450\nlayout(local_size_x = 64) in;\nvoid main() {}\n");
     told(&["profile", "x.comp"], "x.comp is GLSL");
     write("x.spv", &[0x03, 0x02, 0x23, 0x07, 0xff, 0xfe]);
-    told(&["profile", "x.spv"], "x.spv is SPIR-V");
+    told(&["profile", "x.spv"], "x.spv is no SPIR-V that can be read");
     write("bevy.wgsl", b"#import bevy_pbr::view\n@compute @workgroup_size(1) fn main() {}\n");
     told(&["profile", "bevy.wgsl"], "bevy.wgsl:1: `#import` is a preprocessor's");
     told(&["profile", "--init", "bevy.wgsl"], "bevy.wgsl:1: `#import`");

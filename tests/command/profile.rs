@@ -189,8 +189,8 @@ pub(super) fn bad_input() {
         ("none.wgsl", "fn f() {}"),
         (
             "texture.wgsl",
-            "\n@group(0) @binding(3) var image: texture_2d<f32>;
-             @compute @workgroup_size(1) fn main() { _ = textureLoad(image, vec2(0), 0); }",
+            "\n@group(0) @binding(3) var image: texture_external;
+             @compute @workgroup_size(1) fn main() { _ = textureLoad(image, vec2(0)); }",
         ),
         ("override.wgsl", "override tile: u32;\n@compute @workgroup_size(tile) fn main() {}"),
         ("key.toml", "\n[[dispatch]]\nentry_point = \"main\"\n"),
@@ -207,7 +207,7 @@ pub(super) fn bad_input() {
     refused(&["none.wgsl"], "no compute entry point");
     refused(
         &["texture.wgsl"],
-        "texture.wgsl:2: image, bound at @group(0) @binding(3), is a texture",
+        "texture.wgsl:2: image, bound at @group(0) @binding(3), is an external texture",
     );
     refused(&["override.wgsl"], "--init override.wgsl");
     refused(&["waste.wgsl", "--launch", "key.toml"], "key.toml: TOML parse error at line 2");
@@ -443,6 +443,49 @@ pub(super) fn out_of_bounds() {
     assert_eq!(code, 5, "{stderr}");
     assert_eq!(run.measurements[0].status, Status::Failed);
     assert!(stderr.contains("far.wgsl:8: read out of bounds"), "{stderr}");
+}
+
+/// A data race is told first, with both lines and an example, is in the record, and in strict mode
+/// ends the launch; a barrier makes it none.
+pub(super) fn data_races() {
+    let racing = "@group(0) @binding(0) var<storage, read_write> output: array<u32>;
+var<workgroup> tile: array<u32, 64>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3<u32>, @builtin(local_invocation_index) i: u32) {
+    tile[i] = id.x;
+    // between
+    output[id.x] = tile[63u - i];
+}
+";
+    let folder = with(&[("race.wgsl", racing)]);
+    let arguments = ["profile", "race.wgsl", "--device", "sim:32"];
+    let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+    assert_eq!(code, 0, "{stderr}");
+    let first = stdout.lines().next().unwrap_or_default().trim_start();
+    let told = "data race in workgroup memory, line 5 writes what line 7 reads";
+    assert!(first.starts_with(told), "{stdout}");
+    assert!(stderr.contains("data_race_line_5_7"), "{stderr}");
+    let (_, run, _) = sim_32(&folder, &["race.wgsl"]);
+    let memory = run.measurements[0].memory.as_ref().unwrap();
+    let race = &memory.dispatches[0].races[0];
+    assert_eq!((race.buffer.as_deref(), race.sides.map(|side| side.invocation)), (None, [31, 32]));
+    assert!(run.measurements[0].flags.contains(&Flag::at(Tag::DataRace, [5, 7])));
+    let (code, run, stderr) = sim_32(&folder, &["race.wgsl", "--strict"]);
+    assert_eq!((code, run.measurements[0].status), (5, Status::Failed), "{stderr}");
+    assert!(stderr.contains("race.wgsl:5: data race: it writes what line 7 reads"), "{stderr}");
+    let clean = racing.replace("// between", "workgroupBarrier();");
+    let folder = with(&[("race.wgsl", &clean)]);
+    let (code, run, stderr) = sim_32(&folder, &["race.wgsl", "--strict"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(run.measurements[0].flags.is_empty(), "{stderr}");
+}
+
+/// `--fail-on` says that what it judges is of made-up data.
+pub(super) fn fail_on_made_up() {
+    let folder = with(&[("table.wgsl", &SHADER.replace("id.x % 32u", "input[id.x] % 32u"))]);
+    let (code, _, stderr) = sim_32(&folder, &["table.wgsl", "--fail-on", "efficiency<0.01"]);
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stderr.contains("--fail-on rests on made-up data (sim:32)."), "{stderr}");
 }
 
 /// A loop that does not end costs its own device only, and the export is clean.

@@ -140,6 +140,7 @@ impl Shader {
             file: self.file(),
             name: self.name.clone(),
             source: self.text.clone(),
+            spirv: None,
             description: None,
             entry_point: Some(program.entry_point().name.clone()),
             workgroups: None,
@@ -241,7 +242,7 @@ impl Shader {
 /// Whether a driver forms other subgroups than the simulator: lavapipe begins one at each row of a
 /// workgroup, so that a row that is no multiple of the width leaves lanes idle. Lanes and outputs
 /// must be the same all the same; the shaders of this corpus that use subgroups have one row.
-fn parts_at_rows(driver: &Driver, program: &Program) -> bool {
+pub(crate) fn parts_at_rows(driver: &Driver, program: &Program) -> bool {
     let [row, columns, layers] = program.workgroup_size();
     driver.family == "lavapipe" && columns * layers > 1 && row % driver.width != 0
 }

@@ -19,7 +19,7 @@ use crate::support::drivers::{Check, Driver};
 use crate::support::{model, program};
 
 /// Every check.
-pub(crate) const CHECKS: [Check; 30] = [
+pub(crate) const CHECKS: [Check; 34] = [
     Check::new("counts_equal_the_model_and_the_simulator", counts),
     Check::new("loops_with_branches_count_what_the_simulator_counts", hot_loops),
     Check::new("formulas_of_grain_hold", crate::grain::on_driver),
@@ -48,7 +48,15 @@ pub(crate) const CHECKS: [Check; 30] = [
     Check::new("the_librarys_collectives_are_right_again_and_again", crate::collectives::stress)
         .wgpu(),
     Check::new("random_programs_agree", crate::random::agree),
+    Check::new(
+        "kernels_with_textures_count_what_the_simulator_counts",
+        crate::textures::kernels_agree,
+    )
+    .wgpu(),
+    Check::new("texels_of_every_format_are_the_simulators", crate::textures::formats_agree).wgpu(),
+    Check::new("filtered_reads_are_the_simulators", crate::textures::random_reads_agree).wgpu(),
     Check::new("partitions_are_stable_and_right", crate::sorting::partitions).long().wgpu(),
+    Check::new("sorts_are_stable_and_right", crate::sorting::sorts).long().wgpu(),
     Check::new("sort_then_dispatch_is_right", crate::sorting::sorted).long(),
     Check::new("dispatches_are_timed_within_their_launch", crate::sorting::stages),
     Check::new("endless_loop_costs_its_process_only", endless_loop).endless_loops(),

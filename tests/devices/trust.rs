@@ -176,6 +176,7 @@ pub(super) fn look_back(driver: &Driver) {
         file: "scan_look_back.wgsl".to_owned(),
         name: "scan_look_back".to_owned(),
         source: text.to_owned(),
+        spirv: None,
         description: None,
         entry_point: None,
         workgroups: None,

@@ -12,7 +12,8 @@
 //! commit.
 //!
 //! Taken anew since: executions of kernels with a partition by class, whose texts became portable
-//! WGSL, with a function more for the width that a workgroup's barriers depend on.
+//! WGSL, with a function more for the width that a workgroup's barriers depend on; runs of `hot_loops`,
+//! which has a kernel more.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -47,7 +48,7 @@ const WIDTHS: [u32; 2] = [8, 32];
 const STEPS_MAX: u64 = 1 << 24;
 
 /// Chosen parameters, by name.
-type Point = BTreeMap<String, Value>;
+pub(crate) type Point = BTreeMap<String, Value>;
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
@@ -177,7 +178,7 @@ fn line(kernel: &Kernel, point: &Point) -> String {
 }
 
 /// A launch that the simulator runs at once, where the kernel can be made small.
-fn small(kernel: &Kernel, point: &Point) -> Launch {
+pub(crate) fn small(kernel: &Kernel, point: &Point) -> Launch {
     let mut chosen = point.clone();
     for (name, value) in ELEMENTS {
         let described = kernel.description.parameters.get(name);

@@ -33,7 +33,7 @@ const NAMES: [&str; 4] = ["chromium", "chromium-browser", "google-chrome", "goog
 const PAGE: &str = include_str!("page.html");
 
 /// How it is started: without a window, WebGPU on the GPU that it brings, and no word to anyone.
-const ARGUMENTS: [&str; 13] = [
+pub(crate) const ARGUMENTS: [&str; 13] = [
     "--headless",
     // What is compiled is ours; as root, and in a container, there is no sandbox.
     "--no-sandbox",

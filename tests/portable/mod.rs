@@ -12,7 +12,7 @@
 //! failure as well. Every message is kept in `target/tmp/portable.json`. What naga writes for
 //! Vulkan goes to a validator ([`spirv`]). `docs/contributing/portable-wgsl.md` says what was found.
 
-mod chromium;
+pub(crate) mod chromium;
 mod spirv;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -4,6 +4,8 @@
 //! through the laboratory's random partitions. Output: trials without a driver, and a check of each
 //! driver.
 
+#[path = "../../lab/src/sort_check.rs"]
+mod sort_check;
 #[path = "../../lab/src/split_check.rs"]
 mod split_check;
 
@@ -24,21 +26,22 @@ use tempfile::TempDir;
 use crate::support::drivers::Driver;
 use crate::support::program;
 
-/// Set in a child's environment to the arguments of random partitions: a driver is chosen before a
-/// process begins.
+/// Set in a child's environment to what it does: a driver is chosen before a process begins.
 pub(crate) const CHILD: &str = "LANESCOPE_PARTITIONS_CHILD";
 
-/// The arguments of [`CHILD`].
+/// The words of [`CHILD`].
 #[derive(Parser)]
-struct ChildArguments {
-    #[command(flatten)]
-    partitions: split_check::Arguments,
+enum Child {
+    Partitions(split_check::Arguments),
+    Sorts(sort_check::Arguments),
 }
 
 /// What the child does.
 pub(crate) fn child(arguments: &str) -> ExitCode {
-    let words = std::iter::once("partitions").chain(arguments.split(' '));
-    split_check::run(&ChildArguments::parse_from(words).partitions).unwrap()
+    match Child::parse_from(std::iter::once("child").chain(arguments.split(' '))) {
+        Child::Partitions(arguments) => split_check::run(&arguments).unwrap(),
+        Child::Sorts(arguments) => sort_check::run(&arguments).unwrap(),
+    }
 }
 
 /// Every width that a subgroup may have here.
@@ -305,7 +308,7 @@ fn output(command: &mut Command, driver: &Driver) -> String {
 pub(crate) fn partitions(driver: &Driver) {
     let count = if driver.family == "lavapipe" { 12 } else { 60 };
     let seed = 100 * driver.width;
-    let random = format!("--count {count} --seed {seed} --n-max 6000");
+    let random = format!("partitions --count {count} --seed {seed} --n-max 6000");
     let told = output(Command::new(std::env::current_exe().unwrap()).env(CHILD, random), driver);
     assert_eq!(told.trim(), format!("{} partitions, 0 wrong", count + 3));
     // The program that the documentation shows, on the ids that it has of its own.
@@ -324,6 +327,22 @@ pub(crate) fn partitions(driver: &Driver) {
         "payload      [12, 15, 11, 16, 14, 10, 13, 17]\n\
          of classes   [0, 0, 1, 1, 2, 3, 3, 3]\noffsets",
     ) + "results      [300, 100, 0, 301, 200, 1, 101, 302]\n";
+    assert_eq!(told, expected);
+}
+
+/// Random keys, bits, cuts and flags through the library's sorts and compactions, and buffers that will
+/// not do.
+pub(crate) fn sorts(driver: &Driver) {
+    let count = if driver.family == "lavapipe" { 6 } else { 30 };
+    let seed = 100 * driver.width;
+    let random = format!("sorts --count {count} --seed {seed} --n-max 6000");
+    let told = output(Command::new(std::env::current_exe().unwrap()).env(CHILD, random), driver);
+    assert_eq!(told.trim(), format!("{} sorts and {count} compactions, 0 wrong", count + 2));
+    // The program that the documentation shows, on the numbers that it has of its own.
+    let told = example("sort", &[], driver);
+    let expected = "in order    [-1.0, -0.0, 0.0, 0.25, 2.5, 7.0]\n\
+                    from        [1, 3, 4, 2, 0, 5]\n\
+                    kept        [-0.0, 0.0, 0.25, 2.5, 7.0]\n";
     assert_eq!(told, expected);
 }
 

@@ -41,6 +41,7 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         kernel: format!("random/{seed}"),
         file: format!("random-{seed}.wgsl"),
         source: program.to_string(),
+        spirv: None,
         parameters: BTreeMap::new(),
         seed,
         overrides: BTreeMap::new(),
@@ -66,6 +67,8 @@ pub(crate) fn launch(program: &Program, seed: u64) -> Launch {
         exempt_from_agreement: None,
         for_widths: false,
         inputs_hashed: false,
+        textures: Vec::new(),
+        samplers: Vec::new(),
     }
 }
 

@@ -8,8 +8,10 @@
 //! |---|---|---|
 //! | [`Reduce`] | n elements | 1 element |
 //! | [`Scan`] | n elements | n elements, and the sum of all |
+//! | [`Compact`] | n elements and a flag for each | those whose flag is set, in order, and their number |
 //! | [`Softmax`] | rows of f32 | rows of f32 |
 //! | [`multisplit::Multisplit`] | n class ids | the order by class, as a permutation or as pairs |
+//! | [`sort::Sort`] | n keys of u32, i32 or f32, with a payload or without | both in the keys' order |
 //!
 //! The WGSL ([`shaders`]) is that of lanescope's catalogue, so that what lanescope counts and times is what these functions run. Any subgroup width from 4 to 128
 //! will do; as everywhere in lanescope, invocation i of a workgroup is taken to be lane i modulo the
@@ -80,10 +82,13 @@ mod collective;
 #[cfg(feature = "wgpu")]
 pub mod multisplit;
 #[cfg(feature = "wgpu")]
+pub mod sort;
+#[cfg(feature = "wgpu")]
 mod trusted;
 
 #[cfg(feature = "wgpu")]
 pub use collective::{
-    AlgorithmError, Element, Operation, Reduce, ReduceCall, ReduceScratch, ReduceTuning, Scan,
-    ScanCall, ScanKind, ScanScratch, ScanTuning, Softmax, SoftmaxCall, SoftmaxTuning,
+    AlgorithmError, Compact, CompactCall, Element, Flags, Operation, Reduce, ReduceCall,
+    ReduceScratch, ReduceTuning, Scan, ScanCall, ScanKind, ScanScratch, ScanTuning, Softmax,
+    SoftmaxCall, SoftmaxTuning,
 };

@@ -8,16 +8,20 @@
 //! |---|---|---|
 //! | [`units`] | newtypes: width, lane count, block number, nanoseconds, bytes, ratio | – |
 //! | [`layout`] | how a variable that the host binds lies in memory, as plain data | – |
-//! | [`program`] | the only door to naga's front end: text in, validated IR, numbered blocks, source map | units, layout; naga |
-//! | [`simulate`] | the interpreter; its page is the semantics | units, program; naga |
+//! | [`binary`] | a shader in SPIR-V and the files of its source, as plain data | – |
+//! | [`texture`] | formats, extents and samplers of textures, and what reading one gives | – |
+//! | [`program`] | the only door to naga's front end: WGSL or SPIR-V in, validated IR, numbered blocks, source map | units, layout, binary, texture; naga |
+//! | [`simulate`] | the interpreter; its page is the semantics | units, texture, program; naga |
 //! | [`instrument`] | IR → IR: adds counters of executions and lanes | units, program; naga |
 //! | [`translate`] | IR → CUDA C++, with tracked masks of active lanes | units, program; naga |
 //! | [`amd`] | AMD's machine code (gfx10.3), decoded and executed; knows no driver | – |
 
 pub mod amd;
+pub mod binary;
 pub mod instrument;
 pub mod layout;
 pub mod program;
 pub mod simulate;
+pub mod texture;
 pub mod translate;
 pub mod units;

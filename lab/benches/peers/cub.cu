@@ -1,9 +1,10 @@
-// CUB's reduction, scan and radix sort, one sample for each line that is read from standard input.
+// CUB's reduction, scan, radix sort and selection, one sample for each line that is read from standard input.
 //
 // Usage: cub WORK N SETS REPEATS
 //   WORK     reduce_f32 (DeviceReduce::Sum), scan_u32 (DeviceScan::InclusiveSum), or
 //            DeviceRadixSort::SortPairs of u32 keys and u32 values on the bits that classes need:
-//            permutation_8 and pairs_8 on 3, pairs_256 on 8
+//            permutation_8 and pairs_8 on 3, pairs_256 on 8, sort_pairs_u32 on all 32; sort_keys_u32
+//            (DeviceRadixSort::SortKeys), compact_half (DeviceSelect::Flagged of u32, flags of a byte)
 //   N        elements
 //   SETS     copies of the arrays, used in turn: 1 for a warm cache
 //   REPEATS  calls between the two events of a sample
@@ -13,11 +14,13 @@
 
 #include <cub/cub.cuh>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <numeric>
 #include <vector>
 
 static void check(cudaError_t error, const char *doing) {
@@ -88,6 +91,7 @@ static void verify(Work<Element> &work, const std::vector<Element> &input) {
 
 struct Sort {
     int bits;
+    bool pairs;
     int64_t n;
     std::vector<uint32_t *> keys, values, keys_sorted, values_sorted;
     void *temporary = nullptr;
@@ -95,6 +99,10 @@ struct Sort {
 
     cudaError_t call(size_t set) {
         // As most callers do: offsets of 64 bits, which an int64_t asks for, are slower.
+        if (!pairs) {
+            return cub::DeviceRadixSort::SortKeys(temporary, temporary_bytes, keys[set],
+                                                  keys_sorted[set], static_cast<int>(n), 0, bits);
+        }
         return cub::DeviceRadixSort::SortPairs(temporary, temporary_bytes, keys[set],
                                                keys_sorted[set], values[set], values_sorted[set],
                                                static_cast<int>(n), 0, bits);
@@ -102,19 +110,51 @@ struct Sort {
 };
 
 static void verify(Sort &sort, const std::vector<uint32_t> &keys) {
-    std::vector<uint32_t> found(sort.n), values(sort.n), next((1u << sort.bits) + 1, 0);
+    std::vector<uint32_t> found(sort.n), values(sort.n), order(sort.n);
     check(cudaMemcpy(found.data(), sort.keys_sorted[0], sort.n * 4, cudaMemcpyDeviceToHost),
           "reading back");
     check(cudaMemcpy(values.data(), sort.values_sorted[0], sort.n * 4, cudaMemcpyDeviceToHost),
           "reading back");
-    for (uint32_t key : keys) next[key + 1]++;
-    for (size_t i = 1; i < next.size(); i++) next[i] += next[i - 1];
-    for (int64_t i = 0; i < sort.n; i++) {
-        uint32_t place = next[keys[i]]++;
-        if (found[place] != keys[i] || values[place] != static_cast<uint32_t>(i)) {
-            std::fprintf(stderr, "place %u is wrong\n", place);
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+    for (int64_t place = 0; place < sort.n; place++) {
+        uint32_t index = order[place];
+        if (found[place] != keys[index] || (sort.pairs && values[place] != index)) {
+            std::fprintf(stderr, "place %lld is wrong\n", static_cast<long long>(place));
             std::exit(1);
         }
+    }
+}
+
+struct Select {
+    int64_t n;
+    std::vector<uint32_t *> elements, kept;
+    std::vector<unsigned char *> flags;
+    int *count = nullptr;
+    void *temporary = nullptr;
+    size_t temporary_bytes = 0;
+
+    cudaError_t call(size_t set) {
+        return cub::DeviceSelect::Flagged(temporary, temporary_bytes, elements[set], flags[set],
+                                          kept[set], count, static_cast<int>(n));
+    }
+};
+
+static void verify(Select &select, const std::vector<uint32_t> &elements,
+                   const std::vector<unsigned char> &flags) {
+    std::vector<uint32_t> found(select.n);
+    int count = 0, place = 0;
+    check(cudaMemcpy(found.data(), select.kept[0], select.n * 4, cudaMemcpyDeviceToHost),
+          "reading back");
+    check(cudaMemcpy(&count, select.count, sizeof count, cudaMemcpyDeviceToHost), "reading back");
+    bool right = true;
+    for (int64_t i = 0; i < select.n; i++) {
+        if (flags[i]) right = right && found[place++] == elements[i];
+    }
+    if (!right || place != count) {
+        std::fprintf(stderr, "%d are kept, or not in order\n", count);
+        std::exit(1);
     }
 }
 
@@ -146,8 +186,8 @@ static void sample_each_line(Called &work, size_t sets, int repeats) {
     }
 }
 
-static int run_sort(int bits, int64_t n, size_t sets, int repeats) {
-    Sort sort{bits, n};
+static int run_sort(int bits, bool pairs, int64_t n, size_t sets, int repeats) {
+    Sort sort{bits, pairs, n};
     std::vector<uint32_t> keys(n), values(n);
     for (int64_t i = 0; i < n; i++) {
         keys[i] = mixed(i) >> (32 - bits);
@@ -168,6 +208,36 @@ static int run_sort(int bits, int64_t n, size_t sets, int repeats) {
     check(cudaDeviceSynchronize(), "the first call");
     verify(sort, keys);
     sample_each_line(sort, sets, repeats);
+    return 0;
+}
+
+static int run_select(int64_t n, size_t sets, int repeats) {
+    Select select{n};
+    std::vector<uint32_t> elements(n);
+    std::vector<unsigned char> flags(n);
+    for (int64_t i = 0; i < n; i++) {
+        elements[i] = mixed(i);
+        flags[i] = mixed(~static_cast<uint64_t>(i)) >> 31;
+    }
+    for (size_t set = 0; set < sets; set++) {
+        uint32_t *in = nullptr, *out = nullptr;
+        unsigned char *set_flags = nullptr;
+        check(cudaMalloc(&in, n * 4), "allocating");
+        check(cudaMalloc(&out, n * 4), "allocating");
+        check(cudaMalloc(&set_flags, n), "allocating");
+        check(cudaMemcpy(in, elements.data(), n * 4, cudaMemcpyHostToDevice), "writing");
+        check(cudaMemcpy(set_flags, flags.data(), n, cudaMemcpyHostToDevice), "writing");
+        select.elements.push_back(in);
+        select.kept.push_back(out);
+        select.flags.push_back(set_flags);
+    }
+    check(cudaMalloc(&select.count, sizeof(int)), "allocating");
+    check(select.call(0), "asking for the temporary storage's size");
+    check(cudaMalloc(&select.temporary, select.temporary_bytes), "allocating");
+    check(select.call(0), "the first call");
+    check(cudaDeviceSynchronize(), "the first call");
+    verify(select, elements, flags);
+    sample_each_line(select, sets, repeats);
     return 0;
 }
 
@@ -195,7 +265,7 @@ static int run(bool scan, int64_t n, size_t sets, int repeats) {
 
 int main(int count, char **arguments) {
     if (count != 5) {
-        std::fprintf(stderr, "usage: cub reduce_f32|scan_u32|permutation_8|pairs_8|pairs_256 N SETS REPEATS\n");
+        std::fprintf(stderr, "usage: cub WORK N SETS REPEATS\n");
         return 2;
     }
     int64_t n = std::atoll(arguments[2]);
@@ -207,9 +277,12 @@ int main(int count, char **arguments) {
     }
     if (std::strcmp(arguments[1], "reduce_f32") == 0) return run<float>(false, n, sets, repeats);
     if (std::strcmp(arguments[1], "scan_u32") == 0) return run<uint32_t>(true, n, sets, repeats);
-    if (std::strcmp(arguments[1], "permutation_8") == 0) return run_sort(3, n, sets, repeats);
-    if (std::strcmp(arguments[1], "pairs_8") == 0) return run_sort(3, n, sets, repeats);
-    if (std::strcmp(arguments[1], "pairs_256") == 0) return run_sort(8, n, sets, repeats);
+    if (std::strcmp(arguments[1], "permutation_8") == 0) return run_sort(3, true, n, sets, repeats);
+    if (std::strcmp(arguments[1], "pairs_8") == 0) return run_sort(3, true, n, sets, repeats);
+    if (std::strcmp(arguments[1], "pairs_256") == 0) return run_sort(8, true, n, sets, repeats);
+    if (std::strcmp(arguments[1], "sort_pairs_u32") == 0) return run_sort(32, true, n, sets, repeats);
+    if (std::strcmp(arguments[1], "sort_keys_u32") == 0) return run_sort(32, false, n, sets, repeats);
+    if (std::strcmp(arguments[1], "compact_half") == 0) return run_select(n, sets, repeats);
     std::fprintf(stderr, "no such work: %s\n", arguments[1]);
     return 2;
 }

@@ -88,7 +88,7 @@ fn choices(
             parameters.insert("items".to_owned(), integer(tuning.items));
             "softmax/rows"
         }
-        Work::Permutation8 | Work::Pairs8 | Work::Pairs256 => return Ok(None),
+        _ => return Ok(None),
     };
     Ok(Some((kernel, parameters)))
 }

@@ -17,6 +17,7 @@ mod gpu;
 mod ours;
 mod peer;
 mod sampling;
+mod sorts;
 mod split;
 mod tune;
 
@@ -65,6 +66,12 @@ pub(crate) struct Arguments {
     /// The command of the script that uses `PyTorch`'s argsort.
     #[arg(long)]
     argsort: Option<String>,
+    /// The command of the program that uses the crate `lampshade`.
+    #[arg(long)]
+    lampshade: Option<String>,
+    /// The command of the program that uses the crate `wgpu_sort`.
+    #[arg(long)]
+    wgpu_sort: Option<String>,
     /// Part of the adapter's name.
     #[arg(long)]
     adapter: Option<String>,
@@ -159,7 +166,8 @@ fn points(arguments: &Arguments) -> Vec<Point> {
                 let copies =
                     if cold { (COLD_BYTES / work.bytes(n)).clamp(1, COPIES_MAX) } else { 1 };
                 // A partition is compiled for each copy: of small ones only warm times are taken.
-                let many = work.classes().is_some() && copies > COPIES_COMPILED_MAX;
+                let compiled = work.classes().is_some() || work.sorts();
+                let many = compiled && copies > COPIES_COMPILED_MAX;
                 if (cold || work.bytes(n) <= COLD_BYTES) && !many {
                     points.push(Point { work, n, copies, cold });
                 }
@@ -202,7 +210,7 @@ fn on_cuda(number: usize, arguments: &Arguments) -> Result<()> {
     eprintln!("{}: copies {:.0} GB/s", device.name, device.copy_rate / 1e9);
     for point in points(arguments) {
         let Point { work, n, copies, .. } = point;
-        if work.classes().is_some() {
+        if work.classes().is_some() || work.sorts() {
             eprintln!("{} is more than one kernel of the catalogue: left out", work.name());
             continue;
         }
@@ -220,9 +228,15 @@ fn on_cuda(number: usize, arguments: &Arguments) -> Result<()> {
 
 /// The peers of a work that there are commands for; one without a command where there are none.
 fn peers(work: Work, arguments: &Arguments) -> Vec<(&'static str, Option<&String>)> {
-    let Arguments { cub, torch, argsort, .. } = arguments;
+    let Arguments { cub, torch, argsort, lampshade, wgpu_sort, .. } = arguments;
     let all = match work {
-        Work::ReduceF32 | Work::ScanU32 | Work::Pairs8 | Work::Pairs256 => vec![("cub", cub)],
+        Work::ReduceF32 | Work::Pairs8 | Work::Pairs256 => vec![("cub", cub)],
+        Work::ScanU32 | Work::SortKeysU32 | Work::CompactHalf => {
+            vec![("cub", cub), ("lampshade", lampshade)]
+        }
+        Work::SortPairsU32 => {
+            vec![("cub", cub), ("lampshade", lampshade), ("wgpu_sort", wgpu_sort)]
+        }
         Work::SoftmaxF32 => vec![("torch", torch)],
         Work::Permutation8 => vec![("cub", cub), ("torch", argsort)],
     };

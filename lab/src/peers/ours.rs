@@ -4,14 +4,15 @@
 
 use anyhow::{Result, bail};
 use lanescope::algorithms::multisplit::Multisplit;
+use lanescope::algorithms::sort::Sort;
 use lanescope::algorithms::{
-    Element, Operation, Reduce, ReduceCall, ReduceTuning, Scan, ScanCall, ScanKind, ScanTuning,
-    Softmax, SoftmaxCall, SoftmaxTuning,
+    CompactCall, Element, Operation, Reduce, ReduceCall, ReduceTuning, Scan, ScanCall, ScanKind,
+    ScanTuning, Softmax, SoftmaxCall, SoftmaxTuning,
 };
 use wgpu::{Buffer, ComputePass};
 
 use super::gpu::Gpu;
-use super::split;
+use super::{sorts, split};
 
 /// What is timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -32,6 +33,12 @@ pub(crate) enum Work {
     /// The same of 256 classes.
     #[value(name = "pairs_256")]
     Pairs256,
+    /// n pairs of u32 in order by whole keys.
+    SortPairsU32,
+    /// n u32 in order.
+    SortKeysU32,
+    /// Those of n u32 whose flag, a byte, is set: half of them.
+    CompactHalf,
 }
 
 /// How the library divides the work.
@@ -45,6 +52,8 @@ pub(crate) enum Tuning {
     },
     /// The library's own choice.
     Split,
+    /// The same.
+    Sort,
 }
 
 /// One call of the library on one copy of the buffers.
@@ -53,6 +62,8 @@ enum Call {
     Scan(ScanCall),
     Softmax(SoftmaxCall),
     Split(Multisplit),
+    Sort(Sort),
+    Compact(CompactCall),
 }
 
 /// The buffers of a work: copies that are used in turn, so that a cache holds none of them.
@@ -63,6 +74,8 @@ pub(crate) struct Sets {
     buffers: Vec<(Buffer, Buffer)>,
     /// The same for partitions, which have more buffers.
     splits: Vec<split::Set>,
+    /// And for sorts and compactions.
+    sorts: Vec<sorts::Set>,
 }
 
 /// The work with one tuning, on each copy.
@@ -80,6 +93,9 @@ impl Work {
             Self::Permutation8 => "permutation_8",
             Self::Pairs8 => "pairs_8",
             Self::Pairs256 => "pairs_256",
+            Self::SortPairsU32 => "sort_pairs_u32",
+            Self::SortKeysU32 => "sort_keys_u32",
+            Self::CompactHalf => "compact_half",
         }
     }
 
@@ -87,18 +103,24 @@ impl Work {
     pub(crate) fn bytes(self, n: u64) -> u64 {
         match self {
             Self::ReduceF32 => 4 * n + 4,
-            Self::ScanU32 | Self::SoftmaxF32 | Self::Permutation8 => 8 * n,
-            Self::Pairs8 | Self::Pairs256 => 16 * n,
+            Self::ScanU32 | Self::SoftmaxF32 | Self::Permutation8 | Self::SortKeysU32 => 8 * n,
+            Self::Pairs8 | Self::Pairs256 | Self::SortPairsU32 => 16 * n,
+            Self::CompactHalf => 7 * n,
         }
     }
 
     /// The classes of a partition.
     pub(crate) fn classes(self) -> Option<u32> {
         match self {
-            Self::ReduceF32 | Self::ScanU32 | Self::SoftmaxF32 => None,
             Self::Permutation8 | Self::Pairs8 => Some(8),
             Self::Pairs256 => Some(256),
+            _ => None,
         }
+    }
+
+    /// Whether it is a sort of whole keys or a compaction.
+    pub(crate) fn sorts(self) -> bool {
+        matches!(self, Self::SortPairsU32 | Self::SortKeysU32 | Self::CompactHalf)
     }
 
     pub(crate) fn tuning(self, gpu: &Gpu, columns: u32) -> Tuning {
@@ -110,6 +132,7 @@ impl Work {
                 Tuning::Softmax { columns, tuning }
             }
             Self::Permutation8 | Self::Pairs8 | Self::Pairs256 => Tuning::Split,
+            Self::SortPairsU32 | Self::SortKeysU32 | Self::CompactHalf => Tuning::Sort,
         }
     }
 }
@@ -122,7 +145,7 @@ fn word(work: Work, index: u64) -> u32 {
         Work::Permutation8 | Work::Pairs8 | Work::Pairs256 => {
             split::class(index, work.classes().unwrap_or(1))
         }
-        Work::ScanU32 => bits,
+        Work::ScanU32 | Work::SortPairsU32 | Work::SortKeysU32 | Work::CompactHalf => bits,
         #[expect(clippy::cast_precision_loss, reason = "24 bits are exact")]
         Work::ReduceF32 => ((bits >> 8) as f32 / 16_777_216.0).to_bits(),
         #[expect(clippy::cast_precision_loss, reason = "24 bits are exact")]
@@ -133,8 +156,12 @@ fn word(work: Work, index: u64) -> u32 {
 impl Sets {
     pub(crate) fn new(gpu: &Gpu, work: Work, n: u64, copies: usize) -> Result<Self> {
         let content: Vec<u8> = (0..n).flat_map(|i| word(work, i).to_le_bytes()).collect();
-        let (mut buffers, mut splits) = (Vec::new(), Vec::new());
+        let (mut buffers, mut splits, mut sorts) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..copies {
+            if work.sorts() {
+                sorts.push(sorts::Set::new(gpu, &content, work != Work::CompactHalf)?);
+                continue;
+            }
             if let Some(classes) = work.classes() {
                 let pairs = work != Work::Permutation8;
                 splits.push(split::Set::new(gpu, &content, classes, pairs)?);
@@ -145,7 +172,7 @@ impl Sets {
             let output = gpu.buffer(if work == Work::ReduceF32 { 4 } else { n * 4 });
             buffers.push((input, output));
         }
-        Ok(Self { work, n, content, buffers, splits })
+        Ok(Self { work, n, content, buffers, splits, sorts })
     }
 
     /// Compiles the work with a tuning, runs it once and verifies what it wrote.
@@ -182,6 +209,15 @@ impl Sets {
                 let call = |set: &split::Set| Ok(Call::Split(set.ready(gpu, self.n, classes)?));
                 self.splits.iter().map(call).collect()
             }
+            Tuning::Sort => {
+                let call = |set: &sorts::Set| {
+                    Ok(match self.work {
+                        Work::CompactHalf => Call::Compact(set.compact(gpu, self.n)?),
+                        work => Call::Sort(set.sort(gpu, self.n, work == Work::SortPairsU32)?),
+                    })
+                };
+                self.sorts.iter().map(call).collect()
+            }
         };
         let ours = Ours { calls: calls?, next: std::cell::Cell::new(0) };
         for _ in 0..ours.calls.len().div_ceil(2) {
@@ -213,7 +249,7 @@ impl Sets {
                     }
                 }
             }
-            Tuning::Split => {}
+            Tuning::Split | Tuning::Sort => {}
             Tuning::Softmax { columns, .. } => {
                 let columns = usize::try_from(columns)?;
                 for (row, (given, found)) in
@@ -236,6 +272,10 @@ impl Sets {
     pub(crate) fn verify_all(&self, gpu: &Gpu, tuning: Tuning) -> Result<()> {
         let classes = self.work.classes().unwrap_or(1);
         self.splits.iter().try_for_each(|set| set.verify(gpu, &self.content, classes))?;
+        self.sorts.iter().try_for_each(|set| match self.work {
+            Work::CompactHalf => set.verify_compact(gpu, &self.content),
+            work => set.verify_sort(gpu, &self.content, work == Work::SortPairsU32),
+        })?;
         self.buffers.iter().try_for_each(|(_, output)| self.verify(gpu, output, tuning))
     }
 
@@ -266,6 +306,8 @@ impl Call {
             Self::Softmax(call) => call.record(pass),
             // `status` holds zero from the start, as no id is out of range.
             Self::Split(split) => split.encode_in(pass),
+            Self::Sort(sort) => sort.encode_in(pass),
+            Self::Compact(call) => call.record(pass),
         }
     }
 }

@@ -75,6 +75,7 @@ fn candidates(work: Work, columns: u32) -> Vec<Tuning> {
                 }
             }
         }
+        Work::SortPairsU32 | Work::SortKeysU32 | Work::CompactHalf => found.push(Tuning::Sort),
         Work::Permutation8 | Work::Pairs8 | Work::Pairs256 => found.push(Tuning::Split),
         Work::SoftmaxF32 => {
             for workgroup_size in [128, 256, 512, 1024] {

@@ -30,6 +30,7 @@ pub(super) fn find_divergent_barriers(device: &DeviceProfile, width: Width) -> V
                     saved_operations: 0,
                     gain_share: Ratio(0.0),
                     saved_alone: 0,
+                    modelled: None,
                     sentence:
                         "Not every invocation of a workgroup reaches this barrier, which WGSL \
                                forbids."

@@ -28,6 +28,8 @@ pub struct Advice {
     pub gain_share: Ratio,
     /// The subgroup operations that it saves where nothing else is changed.
     pub saved_alone: u128,
+    /// What a model says in place of operations, where nothing was tried.
+    pub modelled: Option<String>,
     /// What to do, in a sentence.
     pub sentence: String,
     /// Why, with the figures.

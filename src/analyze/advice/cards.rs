@@ -133,6 +133,7 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
             saved_operations: own,
             gain_share: Ratio(ratio(own, total).unwrap_or(0.0)),
             saved_alone: alone,
+            modelled: None,
             sentence: sentence(one.change),
             reason: reason(&one, width, (total, own, alone)),
             at_widths: Vec::new(),
@@ -245,12 +246,36 @@ pub fn remarks(device: &DeviceProfile) -> Vec<String> {
     }
     if what_if.untried > 0 {
         let changes = what_if.untried;
+        let known = Some(&what_if.untried_lines).filter(|lines| !lines.is_empty());
         found.push(format!(
-            "There was no time to try {changes} more {}: --what-if tries all.",
-            if changes == 1 { "change" } else { "changes" }
+            "There was no time to try {changes} more {}{}; on a faster machine there may be. --what-if tries \
+             all.",
+            if changes == 1 { "change" } else { "changes" },
+            known.map_or_else(String::new, |known| format!(" ({})", lines(known).to_lowercase()))
         ));
     }
     found
+}
+
+/// What was looked at on a device, in a sentence.
+pub fn looked_at(device: &DeviceProfile) -> String {
+    let mut parts = Vec::new();
+    if let Some(what_if) = &device.what_if {
+        let tried = what_if.trials.iter().filter(|trial| trial.after.is_some()).count();
+        parts.push(format!("branches and loops in which lanes part ({tried} changes tried)"));
+        parts.push("the size and number of workgroups".to_owned());
+    }
+    if let Some(memory) = &device.memory {
+        let accesses: usize = memory.dispatches.iter().map(|one| one.accesses.len()).sum();
+        parts.push(format!(
+            "sectors, banks and atomics of {accesses} accesses to memory, waits at barriers and data races"
+        ));
+    }
+    if parts.is_empty() {
+        "Looked at: barriers that not every invocation reaches.".to_owned()
+    } else {
+        format!("Looked at: {}.", parts.join("; "))
+    }
 }
 
 /// Why a change was not tried, or does not count, as the end of a sentence that begins with lines.

@@ -21,6 +21,14 @@ pub enum Rule {
     FewerWorkgroups,
     /// Both arms of a short branch are run by all lanes.
     Select,
+    /// Addresses of neighbouring lanes lie apart.
+    ScatteredAccess,
+    /// Lanes want different words of one bank.
+    BankConflict,
+    /// Lanes change one word atomically.
+    CrowdedAtomic,
+    /// Subgroups wait whole for others.
+    WaitAtBarrier,
 }
 
 impl From<Change> for Rule {
@@ -38,7 +46,7 @@ impl From<Change> for Rule {
 
 impl Rule {
     /// Every kind.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 11] = [
         Self::OrderByTripCount,
         Self::OrderByBranch,
         Self::PackWhatGoesOn,
@@ -46,6 +54,10 @@ impl Rule {
         Self::WorkgroupSize,
         Self::Select,
         Self::BarrierInDivergentFlow,
+        Self::ScatteredAccess,
+        Self::BankConflict,
+        Self::CrowdedAtomic,
+        Self::WaitAtBarrier,
     ];
 
     /// The rule's name.
@@ -58,6 +70,10 @@ impl Rule {
             Self::WorkgroupSize => "workgroup_size",
             Self::FewerWorkgroups => "fewer_workgroups",
             Self::Select => "select",
+            Self::ScatteredAccess => "scattered_access",
+            Self::BankConflict => "bank_conflict",
+            Self::CrowdedAtomic => "crowded_atomic",
+            Self::WaitAtBarrier => "wait_at_barrier",
         }
     }
 
@@ -84,6 +100,14 @@ impl Rule {
             Self::Select => {
                 "a short branch, both arms of which all lanes run: it saves no subgroup operation, which \
                  is said"
+            }
+            Self::ScatteredAccess => {
+                "a subgroup's access touches at least twice the sectors of 32 bytes that it must"
+            }
+            Self::BankConflict => "lanes want different words of one bank of workgroup memory",
+            Self::CrowdedAtomic => "four lanes and more of a subgroup change one word atomically",
+            Self::WaitAtBarrier => {
+                "whole subgroups wait for others of their workgroup, which idle lanes do not show"
             }
         }
     }
@@ -115,6 +139,14 @@ impl Rule {
             Self::FewerWorkgroups => {
                 "It costs nothing where the host knows how much work there is, else an indirect dispatch."
             }
+            Self::ScatteredAccess => {
+                "Another layout of the buffer (structure of arrays), or a detour through workgroup memory."
+            }
+            Self::BankConflict => "A padding takes a little more workgroup memory.",
+            Self::CrowdedAtomic => {
+                "A reduction before the atomic operation: `subgroupAdd`, or a copy a workgroup."
+            }
+            Self::WaitAtBarrier => "Other barriers may then be needed, or more workgroups.",
             Self::Select => "Registers for both arms; loads of both arms are made by all lanes.",
         }
     }

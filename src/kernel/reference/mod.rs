@@ -99,6 +99,10 @@ const FAMILIES: &[&[(&str, Function)]] = &[
     predication::FUNCTIONS,
 ];
 
+/// References in JavaScript, for pages that check outputs in a browser: entries of an object, each
+/// under the name that it has in Rust. `src/web/worker.js` has the functions that they use.
+pub const JAVASCRIPT: [&str; 2] = [include_str!("five_patterns.js"), include_str!("grain.js")];
+
 /// The references that observe, as [`FAMILIES`].
 const OBSERVING: &[&[(&str, Observing)]] = &[
     occupancy::OBSERVING,

@@ -8,15 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::device::GpuRunner;
 use super::inputs::Inputs;
-use super::{Gpu, Grid, Shader, Slot, SlotKind, Uses};
+use super::{Gpu, Grid, Shader, Slot, SlotKind, TextureUses, Uses};
 use crate::instrument::{Instrumented, Method, Options};
-use crate::kernel::{Dispatch, Launch, Workgroups, generate::Fill};
-use crate::program::{Binding, Program};
+use crate::kernel::{Dispatch, Launch, TexelFill, Workgroups, generate::Fill};
+use crate::program::{Binding, Bound, BoundSampler, BoundTexture, Program};
 use crate::run::counting::{
     COUNTER_BYTES_MAX, Outputs, find_written, instrument, known_workgroups,
 };
 use crate::run::probes::words;
 use crate::run::{RunError, RunErrorKind};
+use crate::texture::{TextureAccess, TextureClass};
 use crate::units::Width;
 
 /// The lanes that a subgroup is taken to have in estimates for a device without subgroup operations:
@@ -60,7 +61,31 @@ impl<G: Gpu> GpuRunner<G> {
             };
             buffers.insert(buffer.name.clone(), made);
         }
+        self.add_textures(launch, programs, &mut buffers)?;
         Ok(buffers)
+    }
+
+    /// Makes a launch's textures and samplers.
+    fn add_textures(
+        &self,
+        launch: &Launch,
+        programs: &[Program],
+        buffers: &mut Buffers<G::Buffer>,
+    ) -> Result<(), RunError> {
+        let uses = texture_uses(programs)?;
+        for texture in &launch.textures {
+            let uses = uses.get(&texture.name).copied().unwrap_or_default();
+            let made = self.gpu.texture(&texture.name, &texture.layout, uses)?;
+            if texture.fill != TexelFill::Zero {
+                self.gpu.write(&made, 0, &launch.texels(texture))?;
+            }
+            buffers.insert(texture.name.clone(), made);
+        }
+        for sampler in &launch.samplers {
+            let made = self.gpu.sampler(&sampler.name, &sampler.settings)?;
+            buffers.insert(sampler.name.clone(), made);
+        }
+        Ok(())
     }
 
     /// As [`Self::buffers`], with memory of its own for each.
@@ -79,7 +104,9 @@ impl<G: Gpu> GpuRunner<G> {
             let uses = uses.get(&buffer.name).copied().unwrap_or_default();
             Ok((buffer.name.clone(), self.fill_buffer(launch, buffer, uses)?))
         });
-        made.collect()
+        let mut buffers = made.collect::<Result<_, RunError>>()?;
+        self.add_textures(launch, programs, &mut buffers)?;
+        Ok(buffers)
     }
 
     /// Lets go of the contents that are kept for the next launch.
@@ -115,6 +142,9 @@ impl<G: Gpu> GpuRunner<G> {
     ) -> Result<(), RunError> {
         for buffer in launch.buffers.iter().filter(|buffer| names.contains(&buffer.name)) {
             self.gpu.write(&buffers[&buffer.name], 0, &launch.contents(buffer))?;
+        }
+        for texture in launch.textures.iter().filter(|texture| names.contains(&texture.name)) {
+            self.gpu.write(&buffers[&texture.name], 0, &launch.texels(texture))?;
         }
         Ok(())
     }
@@ -177,6 +207,10 @@ impl<G: Gpu> GpuRunner<G> {
         for buffer in launch.buffers.iter().filter(|buffer| buffer.output) {
             let bytes = self.gpu.read(&buffers[&buffer.name], 0, buffer.size)?;
             outputs.insert(buffer.name.clone(), bytes);
+        }
+        for texture in launch.textures.iter().filter(|texture| texture.output) {
+            let bytes = self.gpu.read(&buffers[&texture.name], 0, texture.layout.bytes())?;
+            outputs.insert(texture.name.clone(), bytes);
         }
         Ok(outputs)
     }
@@ -256,7 +290,8 @@ pub(super) fn written_by(
     programs: &[Program],
 ) -> Result<BTreeSet<String>, RunError> {
     if programs.is_empty() {
-        return Ok(launch.buffers.iter().map(|buffer| buffer.name.clone()).collect());
+        let buffers = launch.buffers.iter().map(|buffer| buffer.name.clone());
+        return Ok(buffers.collect());
     }
     find_written(programs)
 }
@@ -265,7 +300,7 @@ pub(super) fn written_by(
 fn uses(launch: &Launch, programs: &[Program]) -> Result<BTreeMap<String, Uses>, RunError> {
     let mut uses: BTreeMap<String, Uses> = BTreeMap::new();
     for program in programs {
-        for binding in bindings(program)?.into_iter().filter(|binding| binding.uniform) {
+        for binding in bound(program)?.buffers.into_iter().filter(|binding| binding.uniform) {
             uses.entry(binding.name).or_default().uniform = true;
         }
     }
@@ -283,11 +318,15 @@ fn slots<'b, B>(
     program: &Program,
     buffers: &'b Buffers<B>,
 ) -> Result<Vec<Slot<'b, B>>, RunError> {
-    let slot = |binding: Binding| {
-        let buffer = buffers.get(&binding.name).ok_or_else(|| {
-            let message = format!("{} describes no buffer `{}`", launch.kernel, binding.name);
+    let find = |what: &str, name: &str| {
+        buffers.get(name).ok_or_else(|| {
+            let message = format!("{} describes no {what} `{name}`", launch.kernel);
             RunError::new(RunErrorKind::BadInput, message)
-        })?;
+        })
+    };
+    let Bound { buffers: bindings, textures, samplers } = bound(program)?;
+    let slot = |binding: Binding| {
+        let buffer = find("buffer", &binding.name)?;
         let kind = match (binding.uniform, binding.writable) {
             (true, _) => SlotKind::Uniform,
             (false, false) => SlotKind::ReadOnly,
@@ -295,11 +334,44 @@ fn slots<'b, B>(
         };
         Ok(Slot { group: binding.group, binding: binding.binding, kind, buffer })
     };
-    bindings(program)?.into_iter().map(slot).collect()
+    let mut slots = bindings.into_iter().map(slot).collect::<Result<Vec<_>, RunError>>()?;
+    for texture in textures {
+        let BoundTexture { name, group, binding, view, class, .. } = texture;
+        let (buffer, kind) = (find("texture", &name)?, SlotKind::Texture(view, class));
+        slots.push(Slot { group, binding, kind, buffer });
+    }
+    for sampler in samplers {
+        let BoundSampler { name, group, binding, .. } = sampler;
+        slots.push(Slot {
+            group,
+            binding,
+            kind: SlotKind::Sampler,
+            buffer: find("sampler", &name)?,
+        });
+    }
+    Ok(slots)
 }
 
-fn bindings(program: &Program) -> Result<Vec<Binding>, RunError> {
-    program.bindings().map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))
+fn bound(program: &Program) -> Result<Bound, RunError> {
+    program.bound().map_err(|error| RunError::new(RunErrorKind::Unsupported, error.to_string()))
+}
+
+/// What each texture is used for.
+fn texture_uses(programs: &[Program]) -> Result<BTreeMap<String, TextureUses>, RunError> {
+    let mut uses: BTreeMap<String, TextureUses> = BTreeMap::new();
+    for program in programs {
+        for texture in bound(program)?.textures {
+            let uses = uses.entry(texture.name).or_default();
+            match texture.class {
+                TextureClass::Sampled { .. } => uses.sampled = true,
+                TextureClass::Storage { access, .. } => {
+                    uses.stored = true;
+                    uses.atomic |= access == TextureAccess::Atomic;
+                }
+            }
+        }
+    }
+    Ok(uses)
 }
 
 /// The grid of a dispatch, in a buffer where that holds it.

@@ -21,7 +21,7 @@ mod counted;
 mod device;
 mod inputs;
 mod launches;
-pub(super) mod probe;
+pub(crate) mod probe;
 mod runner;
 mod stages;
 mod timed;
@@ -40,6 +40,7 @@ use crate::program::Program;
 use crate::run::launched::not_available;
 use crate::run::sampling::Ticks;
 use crate::run::{RunError, RunErrorKind};
+use crate::texture::{SamplerSettings, TextureClass, TextureLayout, TextureView};
 
 pub use device::GpuRunner;
 pub(super) use launches::Buffers;
@@ -74,6 +75,39 @@ pub trait Gpu: Sized {
     ///
     /// [`RunErrorKind::OutOfMemory`] and what the driver says.
     fn buffer(&self, name: &str, size: u64, uses: Uses) -> Result<Self::Buffer, RunError>;
+
+    /// Makes a texture, all zero. It is written, read and copied as buffers are, whole: its bytes are
+    /// packed texels, level by level.
+    ///
+    /// # Errors
+    ///
+    /// [`RunErrorKind::Unsupported`] where the device has no such textures, and what the driver says.
+    fn texture(
+        &self,
+        name: &str,
+        _layout: &TextureLayout,
+        _uses: TextureUses,
+    ) -> Result<Self::Buffer, RunError> {
+        Err(RunError::new(RunErrorKind::Unsupported, only_buffers("texture", name)))
+    }
+
+    /// Makes a sampler.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::texture`].
+    fn sampler(&self, name: &str, _settings: &SamplerSettings) -> Result<Self::Buffer, RunError> {
+        Err(RunError::new(RunErrorKind::Unsupported, only_buffers("sampler", name)))
+    }
+
+    /// Makes a buffer, or a texture, of the size of another, to copy it to and fro.
+    ///
+    /// # Errors
+    ///
+    /// As [`Gpu::buffer`].
+    fn alike(&self, name: &str, other: &Self::Buffer) -> Result<Self::Buffer, RunError> {
+        self.buffer(name, self.size(other), Uses::default())
+    }
 
     /// A buffer's size in bytes, as asked for.
     fn size(&self, buffer: &Self::Buffer) -> u64;
@@ -205,6 +239,25 @@ pub struct Uses {
     pub indirect: bool,
 }
 
+/// What a texture is used for, beside being filled and read back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextureUses {
+    /// It is bound as a sampled texture.
+    pub sampled: bool,
+    /// It is bound as a storage texture.
+    pub stored: bool,
+    /// It is changed by atomic operations.
+    pub atomic: bool,
+}
+
+/// Why a texture or a sampler cannot be made.
+fn only_buffers(what: &str, name: &str) -> String {
+    format!(
+        "`{name}` is a {what}, which this kind of device does not run: `--device sim:32` does, and \
+         `--device wgpu:N`"
+    )
+}
+
 /// What to make a kernel from.
 #[derive(Clone, Copy, Debug)]
 pub struct Shader<'a> {
@@ -232,7 +285,7 @@ impl<'a> Shader<'a> {
     }
 }
 
-/// A buffer that a shader binds.
+/// A buffer, a texture or a sampler that a shader binds.
 #[derive(Debug)]
 pub struct Slot<'a, B> {
     /// The bind group.
@@ -262,6 +315,10 @@ pub enum SlotKind {
     ReadOnly,
     /// As storage.
     ReadWrite,
+    /// A texture, as the shader's variable sees it.
+    Texture(TextureView, TextureClass),
+    /// A sampler.
+    Sampler,
 }
 
 /// The grid of a dispatch.

@@ -43,7 +43,7 @@ pub(in crate::run) fn texts() -> impl Iterator<Item = String> {
 /// # Errors
 ///
 /// [`RunErrorKind::BadInput`]: a fault of lanescope's own.
-pub(in crate::run) fn program(text: &str) -> Result<Program, RunError> {
+pub(crate) fn program(text: &str) -> Result<Program, RunError> {
     let internal = |error: ProgramError| {
         RunError::new(RunErrorKind::BadInput, format!("a probe of lanescope's own: {error}"))
     };

@@ -53,6 +53,7 @@ fn launch() -> Launch {
         kernel: "tests/three".to_owned(),
         file: "three.wgsl".to_owned(),
         source: SHADER.to_owned(),
+        spirv: None,
         parameters: BTreeMap::new(),
         seed: 1,
         overrides: BTreeMap::new(),
@@ -76,6 +77,8 @@ fn launch() -> Launch {
         exempt_from_agreement: None,
         for_widths: false,
         inputs_hashed: false,
+        textures: Vec::new(),
+        samplers: Vec::new(),
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::device::GpuRunner;
 use super::launches::{Buffers, written_by};
 use super::probe;
-use super::{Gpu, GpuDispatch, GpuSample, Grid, Stamps, Uses};
+use super::{Gpu, GpuDispatch, GpuSample, Grid, Stamps};
 use crate::instrument::Method;
 use crate::kernel::{self, KernelLanguage, Launch, Workgroups};
 use crate::program::Program;
@@ -170,7 +170,7 @@ impl<G: Gpu> GpuRunner<G> {
         let mut resets = Vec::new();
         for name in written {
             let Some(buffer) = buffers.get(name) else { continue };
-            let first = self.gpu.buffer(name, self.gpu.size(buffer), Uses::default())?;
+            let first = self.gpu.alike(name, buffer)?;
             self.gpu.copy(buffer, &first)?;
             resets.push((first, buffer.clone()));
         }

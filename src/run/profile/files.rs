@@ -108,6 +108,62 @@ fn elements(name: &str, bytes: &[u8], wanted: Option<ScalarType>) -> Result<Vec<
     })
 }
 
+/// An array of numbers, for a texture.
+pub(super) struct Numbers {
+    /// Elements along each dimension, the last fastest.
+    pub(super) shape: Vec<u64>,
+    /// The elements.
+    pub(super) values: Vec<f64>,
+    /// The greatest number of the type, where its elements are integers.
+    pub(super) integers: Option<f64>,
+}
+
+/// The elements of a NumPy array as numbers.
+pub(super) fn numbers(name: &str, bytes: &[u8]) -> Result<Numbers, String> {
+    let header = Header::read(bytes)
+        .ok_or_else(|| format!("`{name}` is no NumPy array of format 1, 2 or 3"))?;
+    let (width, integers) = match header.dtype {
+        "<f2" => (2, None),
+        "<f4" => (4, None),
+        "<f8" => (8, None),
+        "|u1" => (1, Some(255.0)),
+        "<u2" => (2, Some(65_535.0)),
+        "<u4" => (4, Some(f64::from(u32::MAX))),
+        "|i1" => (1, Some(127.0)),
+        "<i2" => (2, Some(32_767.0)),
+        "<i4" => (4, Some(f64::from(i32::MAX))),
+        other => {
+            return Err(format!(
+                "`{name}` holds {other}, which fills no texture; save it as floats or integers of 8 to \
+                 32 bits, such as a.astype('<f4')"
+            ));
+        }
+    };
+    if header.fortran_order && header.shape.len() > 1 {
+        return Err(format!(
+            "`{name}` is stored column by column; save np.ascontiguousarray(a) instead"
+        ));
+    }
+    let count = header.shape.iter().fold(1_u64, |all, count| all.saturating_mul(*count));
+    let length = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(width);
+    let whole = header.rest.get(..length);
+    let data = whole.ok_or_else(|| format!("`{name}` is cut off: {length} bytes are announced"))?;
+    let value = |element: &[u8]| match (header.dtype, element) {
+        ("<f2", &[a, b]) => half::f16::from_le_bytes([a, b]).to_f64(),
+        ("<f4", &[a, b, c, d]) => f64::from(f32::from_le_bytes([a, b, c, d])),
+        ("<f8", &[a, b, c, d, e, f, g, h]) => f64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        ("|u1", &[a]) => f64::from(a),
+        ("<u2", &[a, b]) => f64::from(u16::from_le_bytes([a, b])),
+        ("<u4", &[a, b, c, d]) => f64::from(u32::from_le_bytes([a, b, c, d])),
+        ("|i1", &[a]) => f64::from(a.cast_signed()),
+        ("<i2", &[a, b]) => f64::from(i16::from_le_bytes([a, b])),
+        ("<i4", &[a, b, c, d]) => f64::from(i32::from_le_bytes([a, b, c, d])),
+        _ => 0.0,
+    };
+    let values = data.chunks_exact(width).map(value).collect();
+    Ok(Numbers { shape: header.shape, values, integers })
+}
+
 /// Every type that an array's elements may have.
 const ALL: [ScalarType; 9] = [
     ScalarType::F16,

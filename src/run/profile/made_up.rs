@@ -4,7 +4,8 @@
 //! or an index follows; and the options to set where the default launch reads out of bounds. It
 //! runs nothing.
 //!
-//! Made up is what lanescope chose itself: random values of a buffer that no launch file describes.
+//! Made up is what lanescope chose itself: random values of a buffer or a texture that no launch file
+//! describes.
 //! What a launch file fills, in whatever way, is its author's choice. A number that stands alone (a
 //! count, a width) follows from n and is not random; nor are zeros.
 
@@ -27,8 +28,11 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
     let described: BTreeSet<&str> = request
         .description
         .iter()
-        .flat_map(|(_, description)| &description.buffers)
-        .map(|buffer| buffer.name.as_str())
+        .flat_map(|(_, description)| {
+            let filled = description.textures.iter().filter(|texture| texture.fill.is_some());
+            let buffers = description.buffers.iter().map(|buffer| buffer.name.as_str());
+            buffers.chain(filled.map(|texture| texture.name.as_str()))
+        })
         .collect();
     let mut all: BTreeMap<String, Deciding> = BTreeMap::new();
     for program in programs(launch)?.iter().map(Program::find_deciding) {
@@ -39,17 +43,21 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         }
     }
     let random = |fill: &Fill| match fill {
-        Fill::Uniform { .. } | Fill::Skewed { .. } => true,
+        Fill::Uniform { .. } | Fill::Skewed { .. } | Fill::Pattern { .. } => true,
         Fill::Default { shape, .. } => holds_array(shape),
         Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
     };
     let buffers = launch.buffers.iter();
-    let made_up = buffers.filter(|b| random(&b.fill) && !described.contains(b.name.as_str()));
+    let buffers = buffers.filter(|buffer| random(&buffer.fill)).map(|buffer| &buffer.name);
+    let textures = launch.textures.iter().filter(|texture| texture.depends_on_seed());
+    let made_up = buffers
+        .chain(textures.map(|texture| &texture.name))
+        .filter(|name| !described.contains(name.as_str()));
     Ok(made_up
-        .filter_map(|buffer| {
-            let deciding = all.get(&buffer.name)?;
+        .filter_map(|name| {
+            let deciding = all.get(name)?;
             Some(MadeUp {
-                buffer: buffer.name.clone(),
+                buffer: name.clone(),
                 conditions: deciding.conditions.iter().copied().collect(),
                 indices: deciding.indices.iter().copied().collect(),
             })

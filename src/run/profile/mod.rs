@@ -15,7 +15,8 @@
 //! - A dispatch that says no workgroups has as many as follow from n.
 //! - There is an invocation for each of n elements: along x for 1D workgroups; as a square for 2D and
 //!   a cube for 3D. More than 65,535 workgroups along x are folded into y.
-//! - Every buffer that the shader may write is an output.
+//! - Every buffer and texture that the shader may write is an output.
+//! - Textures and samplers are as `textures` says.
 
 pub mod describe;
 pub mod files;
@@ -23,9 +24,12 @@ pub mod made_up;
 pub mod pilot;
 pub mod repeated;
 pub mod template;
+mod texels;
+mod textures;
 
 use std::collections::BTreeMap;
 
+use crate::binary::SpirV;
 use crate::kernel::format::{self, FillDescription, Parameter};
 use crate::kernel::{
     Description, DeviceClass, Kernel, KernelError, KernelLanguage, Launch, Surroundings,
@@ -33,6 +37,7 @@ use crate::kernel::{
 };
 use crate::program::{BindingAccess, Interface, Overrides, Parsed, ProgramError, Resource};
 use crate::record::Value;
+use crate::run::launched::parse;
 
 /// The parameter that holds the number of elements.
 pub const SIZE: &str = "n";
@@ -50,8 +55,10 @@ pub struct ProfileRequest {
     pub file: String,
     /// The kernel's name: the file's, without folder and ending.
     pub name: String,
-    /// The shader's text.
+    /// The shader's text, where it is one.
     pub source: String,
+    /// The shader's module, where it is SPIR-V.
+    pub spirv: Option<SpirV>,
     /// The launch file's path and what it says, where there is one.
     pub description: Option<(String, Description)>,
     /// The entry point, where the launch file does not say it.
@@ -121,16 +128,21 @@ pub enum ProfileError {
 /// # Errors
 ///
 /// [`ProfileError`], each with the file, and the line where there is one.
+#[expect(clippy::too_many_lines, reason = "the parts of a launch, one after the other")]
 pub fn prepare(
     request: &ProfileRequest,
     read: &mut dyn FnMut(&str) -> Result<Vec<u8>, String>,
 ) -> Result<Prepared, ProfileError> {
-    let parsed = Parsed::new(&request.file, &request.source)?;
+    let parsed = parse(&request.file, &request.source, request.spirv.as_ref())?;
     let (file, mut description) = match &request.description {
         Some((file, description)) => (file.clone(), description.clone()),
         None => (request.file.clone(), Description::parse(&request.file, "")?),
     };
     let unfit = |message: String| ProfileError::Unfit { file: file.clone(), message };
+    let unfit_at = |description: &Description, key: &str, message: String| ProfileError::Unfit {
+        file: description.lines.place(&file, key),
+        message,
+    };
     if !description.sets.is_empty() {
         return Err(unfit(
             "`sets` is for kernels of the catalogue, which have a family".to_owned(),
@@ -149,34 +161,86 @@ pub fn prepare(
     let interfaces = interfaces(&parsed, &entry_points, &overrides)?;
     let resources = resources(&interfaces);
     if n_is_default {
-        let fits = elements_that_fit(&resources);
+        let fits = elements_that_fit(&resources, &interfaces);
         description.parameters.insert(SIZE.to_owned(), size_parameter(fits));
         parameters = choose_parameters(request, &description)?;
     }
     fill_in(&mut description, request, &interfaces, &resources);
     types(&description, &resources, &request.file).map_err(unfit)?;
+    let texels = texels::read_all(&mut description, read)
+        .map_err(|(key, message)| unfit_at(&description, &key, message))?;
+    textures::fill_in(&mut description, &interfaces);
     let surroundings = Surroundings {
         shapes: resources.iter().map(|r| (r.name.clone(), r.shape.clone())).collect(),
         immediates: immediates(&interfaces).cloned(),
         dimensions: interfaces.iter().map(Interface::dimensions).max().unwrap_or(1),
         files: contents(&description, &resources, read).map_err(unfit)?,
+        views: textures::textures(&interfaces).into_iter().map(|t| (t.name, t.view)).collect(),
+        texels,
+    };
+    let shown = match &request.spirv {
+        Some(_) => parsed.text().original().to_owned(),
+        None => request.source.clone(),
     };
     let kernel = Kernel {
         id: request.name.clone(),
         language: KernelLanguage::Wgsl,
-        source: request.source.clone(),
+        source: shown,
         description: description.clone(),
     };
     let mut launch = launch::build(&kernel, &file, parameters, request.seed, &surroundings)?;
     launch.file.clone_from(&request.file);
+    launch.spirv.clone_from(&request.spirv);
     launch.trusted = description.trusted.unwrap_or(false);
     launch.inputs_hashed = true;
     check(&launch, &resources, &surroundings).map_err(unfit)?;
+    check_textures(&launch, &interfaces)
+        .map_err(|(key, message)| unfit_at(&description, &key, message))?;
     for buffer in &mut launch.buffers {
         let bound = resources.iter().find(|resource| resource.name == buffer.name);
         buffer.output |= bound.is_some_and(|resource| resource.access == BindingAccess::ReadWrite);
     }
+    for texture in &mut launch.textures {
+        let mut bound = interfaces.iter().flat_map(|interface| &interface.textures);
+        texture.output |= bound.any(|bound| bound.name == texture.name && bound.is_writable());
+    }
     Ok(Prepared { launch, description, interfaces, n_is_default })
+}
+
+/// Whether textures and samplers fit the variables that they are bound to, in every entry point.
+fn check_textures(launch: &Launch, interfaces: &[Interface]) -> Result<(), (String, String)> {
+    for bound in interfaces.iter().flat_map(|interface| &interface.textures) {
+        let texture = launch.texture(&bound.name);
+        let why = texture.and_then(|texture| texture.layout.unfit(bound.view, bound.class));
+        if let Some(why) = why {
+            let message =
+                format!("texture `{}` ({} line {}): {why}", bound.name, launch.file, bound.line);
+            return Err((format!("textures.{}", bound.name), message));
+        }
+    }
+    let samplers = textures::samplers(interfaces);
+    for sampler in &launch.samplers {
+        let key = format!("samplers.{}", sampler.name);
+        let Some(bound) = samplers.iter().find(|bound| bound.name == sampler.name) else {
+            let known: Vec<&str> = samplers.iter().map(|bound| bound.name.as_str()).collect();
+            let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
+            let message = format!(
+                "there is a sampler `{}`, but no dispatched entry point uses a sampler of that name; \
+                 they use: {known}",
+                sampler.name
+            );
+            return Err((key, message));
+        };
+        if sampler.settings.compare.is_some() != bound.comparison {
+            let message = if bound.comparison {
+                format!("sampler `{}` needs `compare`, such as \"less\"", sampler.name)
+            } else {
+                format!("sampler `{}` does not compare: leave `compare` out", sampler.name)
+            };
+            return Err((key, message));
+        }
+    }
+    Ok(())
 }
 
 /// The parameter n with a default.
@@ -271,10 +335,24 @@ fn immediates(interfaces: &[Interface]) -> Option<&crate::kernel::Shape> {
     interfaces.iter().filter_map(|i| i.immediates.as_ref()).max_by_key(|shape| shape.size(0))
 }
 
-/// How many elements to take where nobody says it.
-fn elements_that_fit(resources: &[Resource]) -> u64 {
+/// How many elements to take where nobody says it: of 1D workgroups, as many as fill them, so that no
+/// invocation is left over.
+fn elements_that_fit(resources: &[Resource], interfaces: &[Interface]) -> u64 {
     let largest = resources.iter().filter_map(|resource| resource.shape.stride()).max();
-    largest.map_or(ELEMENTS, |stride| ELEMENTS.min((BUFFER_BYTES / stride.max(1)).max(1)))
+    let fits =
+        largest.map_or(ELEMENTS, |stride| ELEMENTS.min((BUFFER_BYTES / stride.max(1)).max(1)));
+    let flat = interfaces.iter().filter(|interface| interface.dimensions() == 1);
+    let sizes = flat.map(|interface| u64::from(interface.workgroup_size[0]).max(1));
+    let whole = sizes.fold(1, least_common_multiple);
+    if whole <= fits { fits / whole * whole } else { fits }
+}
+
+fn least_common_multiple(a: u64, b: u64) -> u64 {
+    let (mut x, mut y) = (a, b);
+    while y != 0 {
+        (x, y) = (y, x % y);
+    }
+    a / x.max(1) * b
 }
 
 /// Describes what the launch file leaves out.

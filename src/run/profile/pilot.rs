@@ -80,6 +80,7 @@ mod tests {
             file: "t.wgsl".to_owned(),
             name: "t".to_owned(),
             source,
+            spirv: None,
             description: None,
             entry_point: None,
             workgroups: None,

@@ -5,14 +5,22 @@
 
 use std::fmt::Write;
 
+use super::super::launched::parse;
 use super::pilot::prepare_affordable;
-use super::{Prepared, ProfileError, ProfileRequest, resources};
+use super::{Prepared, ProfileError, ProfileRequest, resources, textures};
 use crate::kernel::Description;
 use crate::kernel::format::{
     BufferDescription, Default, DispatchDescription, FillDescription, Formula,
     ImmediatesDescription, ScalarDescription, WorkgroupsDescription,
 };
-use crate::program::{BindingAccess, Interface, Override, OverrideKind, Parsed, Resource};
+use crate::kernel::pattern::Lengths;
+use crate::kernel::texture_description::{
+    SamplerDescription, TexelFillDescription, TextureDescription,
+};
+use crate::program::{
+    BindingAccess, BoundSampler, BoundTexture, Interface, Override, OverrideKind, Parsed, Resource,
+};
+use crate::texture::{Filter, TextureAccess, TextureClass};
 
 /// What an integer override without a default is set to: small enough that workgroups of three
 /// such sizes are allowed.
@@ -24,7 +32,7 @@ const INTEGER: i64 = 8;
 ///
 /// As [`prepare_affordable`]; overrides without a default are none, they get a value that the text points out.
 pub fn template(request: &ProfileRequest) -> Result<String, ProfileError> {
-    let parsed = Parsed::new(&request.file, &request.source)?;
+    let parsed = parse(&request.file, &request.source, request.spirv.as_ref())?;
     let overrides = parsed.overrides();
     let mut description = Description::parse(&request.file, &dispatches(request, &parsed))?;
     for found in overrides.iter().filter(|found| !found.has_default) {
@@ -117,6 +125,14 @@ fn render(
     for buffer in &description.buffers {
         let resource = resources.iter().find(|resource| resource.name == buffer.name);
         render_buffer(out, buffer, resource)?;
+    }
+    let bound = textures::textures(&prepared.interfaces);
+    for texture in &description.textures {
+        render_texture(out, texture, bound.iter().find(|bound| bound.name == texture.name))?;
+    }
+    let bound = textures::samplers(&prepared.interfaces);
+    for sampler in &description.samplers {
+        render_sampler(out, sampler, bound.iter().find(|bound| bound.name == sampler.name))?;
     }
     if description.dispatches.len() > 1 {
         writeln!(
@@ -213,8 +229,113 @@ fn render_buffer(
             formula(step)
         ),
         FillDescription::File(name) => writeln!(out, "fill = {{ file = {} }}", quote(name)),
+        FillDescription::Offsets { last, lengths: Lengths::Uniform, .. } => writeln!(
+            out,
+            "fill = {{ offsets = {{ last = {}, lengths = \"uniform\" }} }} # or \"constant\", \
+             \"power_law\": where rows begin",
+            formula(last)
+        ),
         // A template is written from the shader alone, which asks for none of these.
-        FillDescription::Skewed { .. } | FillDescription::Choice { .. } => Ok(()),
+        FillDescription::Skewed { .. }
+        | FillDescription::Choice { .. }
+        | FillDescription::Offsets { .. }
+        | FillDescription::Permutation
+        | FillDescription::Sorted { .. }
+        | FillDescription::Zipf { .. }
+        | FillDescription::Points { .. }
+        | FillDescription::Image { .. }
+        | FillDescription::Bvh { .. } => Ok(()),
+    }
+}
+
+fn render_texture(
+    out: &mut String,
+    texture: &TextureDescription,
+    bound: Option<&BoundTexture>,
+) -> std::fmt::Result {
+    writeln!(out)?;
+    if let Some(BoundTexture { group, binding, line, view, class, .. }) = bound {
+        let what = match class {
+            TextureClass::Sampled { kind, .. } => format!("sampled, {}", kind.words()),
+            TextureClass::Storage { access: TextureAccess::Read, .. } => "storage, read".to_owned(),
+            TextureClass::Storage { .. } => "storage, written".to_owned(),
+        };
+        let view = view.name();
+        writeln!(
+            out,
+            "# Line {line}, @group({group}) @binding({binding}): a {view} texture, {what}."
+        )?;
+    }
+    writeln!(out, "[[textures]]")?;
+    writeln!(out, "name = {}", quote(&texture.name))?;
+    if let Some(format) = texture.format {
+        writeln!(out, "format = \"{format}\"")?;
+    }
+    if let Some(size) = &texture.size {
+        let extents: Vec<String> = size.iter().map(formula).collect();
+        writeln!(out, "size = [{}]", extents.join(", "))?;
+    }
+    if let Some(layers) = &texture.layers {
+        writeln!(out, "layers = {}", formula(layers))?;
+    }
+    if let Some(levels) = &texture.mip_levels {
+        writeln!(out, "mip_levels = {}", formula(levels))?;
+    }
+    if let Some(samples) = texture.samples {
+        writeln!(out, "samples = {samples}")?;
+    }
+    let range = |[low, high]: &[Formula; 2]| format!("[{}, {}]", formula(low), formula(high));
+    match &texture.fill {
+        None => Ok(()),
+        Some(TexelFillDescription::Zero) => writeln!(out, "fill = \"zero\""),
+        Some(TexelFillDescription::Noise(given)) => writeln!(
+            out,
+            "fill = {{ noise = {} }} # smooth; or uniform, gradient, checkers, {{ file = \"a.png\" }}",
+            range(given)
+        ),
+        Some(TexelFillDescription::Uniform(given)) => writeln!(
+            out,
+            "fill = {{ uniform = {} }} # or noise, gradient, checkers, {{ file = \"a.npy\" }}",
+            range(given)
+        ),
+        Some(TexelFillDescription::Gradient(given)) => {
+            writeln!(out, "fill = {{ gradient = {} }}", range(given))
+        }
+        Some(TexelFillDescription::Checkers(given)) => {
+            writeln!(out, "fill = {{ checkers = {} }}", range(given))
+        }
+        Some(TexelFillDescription::File(name)) => {
+            writeln!(out, "fill = {{ file = {} }}", quote(name))
+        }
+    }
+}
+
+fn render_sampler(
+    out: &mut String,
+    sampler: &SamplerDescription,
+    bound: Option<&BoundSampler>,
+) -> std::fmt::Result {
+    writeln!(out)?;
+    if let Some(BoundSampler { group, binding, line, .. }) = bound {
+        writeln!(
+            out,
+            "# Line {line}, @group({group}) @binding({binding}); `lod_min`, `lod_max` and filters by \
+             themselves too."
+        )?;
+    }
+    writeln!(out, "[[samplers]]")?;
+    writeln!(out, "name = {}", quote(&sampler.name))?;
+    match sampler.filter {
+        Some(Filter::Linear) => writeln!(out, "filter = \"linear\" # or \"nearest\"")?,
+        Some(Filter::Nearest) => writeln!(out, "filter = \"nearest\"")?,
+        None => {}
+    }
+    writeln!(out, "address = \"clamp-to-edge\" # or \"repeat\", \"mirror-repeat\"")?;
+    match sampler.compare {
+        Some(_) => {
+            writeln!(out, "compare = \"less\" # or \"less-equal\", \"greater\", \"equal\", …")
+        }
+        None => Ok(()),
     }
 }
 

@@ -24,6 +24,7 @@ fn request(source: &str, description: &str) -> ProfileRequest {
         file: "dir/shader.wgsl".to_owned(),
         name: "shader".to_owned(),
         source: source.to_owned(),
+        spirv: None,
         description: Some(("launch.toml".to_owned(), description)),
         entry_point: None,
         workgroups: None,
@@ -343,5 +344,35 @@ fn a_launch_travels_to_another_process_unchanged() {
         launch.buffers[0].fill = Fill::Bytes(vec![0, 1, 127, 255]);
         let text = serde_json::to_string(&launch).unwrap();
         assert_eq!(serde_json::from_str::<Launch>(&text).unwrap(), launch);
+    }
+}
+
+/// Every fill of the table in `docs/profile.md` is taken, and fills the buffer with its pattern.
+#[test]
+fn contents_with_structure_are_described_in_a_line() {
+    let fill = |text: &str| {
+        let description = format!("[[buffers]]\nname = \"index\"\nelements = \"n\"\nfill = {text}");
+        launch_of(&ProfileRequest { n: Some(1000), ..request(FILTER, &description) })
+    };
+    let lines = [
+        "{ offsets = { last = \"8 * n\", lengths = \"power_law\" } }",
+        "\"permutation\"",
+        "{ sorted = { range = [0, \"n\"], moved = 0.05 } }",
+        "{ zipf = { ids = 1000, exponent = 1.1 } }",
+        "{ points = { from = [0, 0, 0], to = [9, 9, 9], stride = 4 } }",
+        "{ image = { width = 256, of = \"noise\", range = [0, 255] } }",
+        "{ bvh = { leaves = 50, node = [\"min_x\", \"max_z\", \"left\", \"right\"], tree = \"random\" } }",
+    ];
+    for line in lines {
+        let launch = fill(line);
+        let buffer = launch.buffer("index").unwrap();
+        assert!(matches!(buffer.fill, Fill::Pattern { .. }), "{line}");
+        assert!(launch.depends_on_seed());
+        let found = integers(&launch, "index");
+        assert!(found.len() == 1000 && found.iter().any(|word| *word != found[0]), "{line}");
+    }
+    let table = include_str!("../../../docs/profile.md");
+    for name in ["offsets", "sorted", "zipf", "points", "image", "bvh"] {
+        assert!(table.contains(&format!("`{{ {name} = {{")), "{name}");
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Buffers, SimulatorRunner, indirect};
+use super::{Buffers, SimulatorRunner, bind, indirect};
 use crate::kernel::{Launch, Workgroups};
 use crate::program::Program;
 use crate::run::{RunError, RunErrorKind};
@@ -34,7 +34,9 @@ impl SimulatorRunner {
     /// Where they are larger than the simulator takes.
     pub fn memory(&self, launch: &Launch) -> Result<Contents, RunError> {
         self.check_memory(launch)?;
-        Ok(launch.buffers.iter().map(|b| (b.name.clone(), launch.contents(b))).collect())
+        let textures = launch.textures.iter().map(|t| (t.name.clone(), launch.texels(t)));
+        let buffers = launch.buffers.iter().map(|b| (b.name.clone(), launch.contents(b)));
+        Ok(buffers.chain(textures).collect())
     }
 
     /// A dispatch of a launch, whose buffers hold `contents`.
@@ -78,16 +80,14 @@ impl SimulatorRunner {
             RunError::new(RunErrorKind::Unsupported, error.to_string())
         };
         let compiled = Compiled::new(program).map_err(|error| unsupported(&error))?;
-        let bindings = program.bindings().map_err(|error| unsupported(&error))?;
         let mut memory = Memory::new();
-        memory.set_immediates(&launch.immediates);
-        for binding in &bindings {
-            let bytes = contents.get(&binding.name).ok_or_else(|| {
-                let message = format!("{} describes no buffer `{}`", launch.kernel, binding.name);
-                RunError::new(RunErrorKind::BadInput, message)
-            })?;
-            memory.bind(binding.group, binding.binding, bytes);
-        }
+        let places = bind(launch, program, &mut memory, |name| {
+            let bytes = contents.get(name)?;
+            Some(match launch.texture(name) {
+                Some(texture) => DetachedBuffer::new_texture(&texture.layout, bytes),
+                None => DetachedBuffer::new(bytes),
+            })
+        })?;
         let zero_workgroup_memory = launch.workgroup_memory_zeroed;
         let config = Config { zero_workgroup_memory, ..self.config };
         let grid = dispatched.workgroups;
@@ -100,9 +100,9 @@ impl SimulatorRunner {
         };
         let outcome = outcome.map_err(|trap| self.explain(trap))?;
         let mut after = contents.clone();
-        for binding in bindings {
-            if let Some(bytes) = memory.bytes(binding.group, binding.binding) {
-                after.insert(binding.name, bytes);
+        for (name, group, binding) in places {
+            if let Some(bytes) = memory.bytes(group, binding) {
+                after.insert(name, bytes);
             }
         }
         Ok((outcome, after))

@@ -6,6 +6,7 @@
 //! executed.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::program::Program;
@@ -34,6 +35,8 @@ pub(super) struct Tracer {
     distance: u64,
     /// By workgroup and subgroup, so that the first of equals is the same in every run.
     strands: BTreeMap<(u64, u32), Strand>,
+    /// The one that was seen last: a subgroup executes many blocks in a row.
+    held: Option<((u64, u32), Strand)>,
 }
 
 /// One subgroup.
@@ -60,7 +63,21 @@ impl Tracer {
         let operations = program.blocks().iter().map(|block| block.ops).collect();
         let all = workgroups.iter().map(|count| u64::from(*count)).product::<u64>();
         let distance = all.div_ceil(SPREAD_WORKGROUPS).max(1);
-        Self { operations, distance, strands: BTreeMap::new() }
+        Self { operations, distance, strands: BTreeMap::new(), held: None }
+    }
+
+    /// What is known of a subgroup.
+    fn strand(&mut self, key: (u64, u32)) -> &mut Strand {
+        if self.held.as_ref().is_none_or(|(held, _)| *held != key) {
+            self.put_back();
+        }
+        let strands = &mut self.strands;
+        &mut self.held.get_or_insert_with(|| (key, strands.remove(&key).unwrap_or_default())).1
+    }
+
+    /// Puts the one that was seen last back to the others.
+    fn put_back(&mut self) {
+        self.strands.extend(self.held.take());
     }
 
     /// How unlike the subgroups are; nothing where none did anything.
@@ -77,7 +94,8 @@ impl Tracer {
     }
 
     /// The subgroup with most idle lanes in its first operations; nothing where none did anything.
-    pub(super) fn finish(self, dispatch: usize, width: Width) -> Option<Trace> {
+    pub(super) fn finish(mut self, dispatch: usize, width: Width) -> Option<Trace> {
+        self.put_back();
         let idle = |strand: &Strand| {
             (strand.operations * u64::from(width.lanes())).saturating_sub(strand.lane_operations)
         };
@@ -104,23 +122,23 @@ impl Tracer {
 }
 
 impl Observer for Tracer {
-    fn watches(&self, workgroup: u64) -> bool {
-        workgroup < WORKGROUPS || workgroup.is_multiple_of(self.distance)
+    fn watches(&self, place: SubgroupPlace) -> bool {
+        place.workgroup < WORKGROUPS || place.workgroup.is_multiple_of(self.distance)
     }
 
-    fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) {
+    fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) -> ControlFlow<()> {
         let operations = self.operations.get(block.index()).copied().unwrap_or(0);
-        if operations == 0 {
-            return;
+        if operations > 0 {
+            let lanes = operations * u64::from(active.count_ones());
+            let strand = self.strand((place.workgroup, place.subgroup));
+            strand.whole = [strand.whole[0] + operations, strand.whole[1] + lanes];
+            if strand.operations < OPERATIONS_MAX && place.workgroup < WORKGROUPS {
+                strand.steps.push((block, active));
+                strand.operations += operations;
+                strand.lane_operations += lanes;
+            }
         }
-        let strand = self.strands.entry((place.workgroup, place.subgroup)).or_default();
-        let lanes = operations * u64::from(active.count_ones());
-        strand.whole = [strand.whole[0] + operations, strand.whole[1] + lanes];
-        if strand.operations < OPERATIONS_MAX && place.workgroup < WORKGROUPS {
-            strand.steps.push((block, active));
-            strand.operations += operations;
-            strand.lane_operations += lanes;
-        }
+        ControlFlow::Continue(())
     }
 }
 
@@ -130,10 +148,12 @@ impl ForkObserver for Tracer {
             operations: Arc::clone(&self.operations),
             distance: self.distance,
             strands: BTreeMap::new(),
+            held: None,
         }
     }
 
     fn merge(&mut self, mut other: Self) {
+        other.put_back();
         self.strands.append(&mut other.strands);
     }
 }

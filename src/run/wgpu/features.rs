@@ -21,7 +21,7 @@ struct Optional {
     instead: &'static str,
 }
 
-const OPTIONAL: [Optional; 9] = [
+const OPTIONAL: [Optional; 12] = [
     Optional {
         feature: Features::SHADER_F16,
         capability: Capabilities::SHADER_FLOAT16,
@@ -75,6 +75,24 @@ const OPTIONAL: [Optional; 9] = [
         capability: Capabilities::IMMEDIATES,
         name: "immediate data (var<immediate>)",
         instead: "use a uniform buffer",
+    },
+    Optional {
+        feature: Features::TEXTURE_INT64_ATOMIC,
+        capability: Capabilities::TEXTURE_INT64_ATOMIC,
+        name: "atomics of 64-bit texels",
+        instead: "use 32 bits",
+    },
+    Optional {
+        feature: Features::TEXTURE_ATOMIC,
+        capability: Capabilities::TEXTURE_ATOMIC,
+        name: "atomics of texels",
+        instead: "use a storage buffer",
+    },
+    Optional {
+        feature: Features::TEXTURE_FORMAT_16BIT_NORM,
+        capability: Capabilities::STORAGE_TEXTURE_16BIT_NORM_FORMATS,
+        name: "storage textures of 16-bit normalised numbers",
+        instead: "use floats",
     },
 ];
 

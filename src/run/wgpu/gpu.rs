@@ -16,13 +16,15 @@ use wgpu::{
 };
 
 use super::kept::Pipelines;
+use super::memory::WgpuMemory;
 use super::uniforms;
 use crate::instrument::Instrumented;
 use crate::run::gpu::{
-    Clock, Gpu, GpuDispatch, GpuLimits, GpuSample, Grid, Shader, Slot, Stamps, Uses,
+    Clock, Gpu, GpuDispatch, GpuLimits, GpuSample, Grid, Shader, Slot, Stamps, TextureUses, Uses,
 };
 use crate::run::sampling::Ticks;
 use crate::run::{RunError, RunErrorKind};
+use crate::texture::{SamplerSettings, TextureLayout};
 
 /// Optional features that are asked for where the adapter has them.
 const FEATURES: Features = Features::SUBGROUP
@@ -36,7 +38,13 @@ const FEATURES: Features = Features::SUBGROUP
     .union(Features::SHADER_INT64_ATOMIC_MIN_MAX)
     .union(Features::SHADER_INT64_ATOMIC_ALL_OPS)
     .union(Features::SHADER_FLOAT32_ATOMIC)
-    .union(Features::IMMEDIATES);
+    .union(Features::IMMEDIATES)
+    .union(Features::FLOAT32_FILTERABLE)
+    .union(Features::BGRA8UNORM_STORAGE)
+    .union(Features::TEXTURE_FORMAT_16BIT_NORM)
+    .union(Features::TEXTURE_ADAPTER_SPECIFIC_FORMAT_FEATURES)
+    .union(Features::TEXTURE_ATOMIC)
+    .union(Features::TEXTURE_INT64_ATOMIC);
 
 /// Names features that are not asked for, separated by commas: what lanescope does on a device
 /// without them can then be seen on one that has them.
@@ -65,6 +73,7 @@ struct Mishaps {
 
 /// An open device.
 pub struct WgpuDevice {
+    pub(super) adapter: Adapter,
     pub(super) device: Device,
     pub(super) queue: Queue,
     /// Whether uniform buffers are bound as storage.
@@ -96,10 +105,10 @@ impl std::fmt::Debug for Bound {
 
 /// A sample, kept to be encoded anew each time: command buffers run once.
 pub struct Recorded {
-    work: Vec<(Bound, Grid<Buffer>)>,
+    work: Vec<(Bound, Grid<WgpuMemory>)>,
     repeats: u32,
     before: u32,
-    resets: Vec<(Buffer, Buffer)>,
+    resets: Vec<(WgpuMemory, WgpuMemory)>,
     stamps: Stamps,
 }
 
@@ -157,7 +166,8 @@ impl WgpuDevice {
         });
         let uniforms_as_storage = uniforms::folds_values(&adapter.get_info());
         let pipelines = RefCell::default();
-        Ok(Self { device, queue, uniforms_as_storage, pipelines, mishaps })
+        let adapter = adapter.clone();
+        Ok(Self { adapter, device, queue, uniforms_as_storage, pipelines, mishaps })
     }
 
     /// Fails with what went wrong since the last call, if anything did.
@@ -205,7 +215,7 @@ impl WgpuDevice {
     }
 
     /// Runs commands, waits, and reads `size` bytes of a buffer after `offset`.
-    fn read_after(
+    pub(super) fn read_after(
         &self,
         mut encoder: CommandEncoder,
         doing: &str,
@@ -248,7 +258,7 @@ impl WgpuDevice {
 }
 
 impl Gpu for WgpuDevice {
-    type Buffer = Buffer;
+    type Buffer = WgpuMemory;
     type Kernel = Bound;
     type Recorded = Recorded;
 
@@ -271,20 +281,52 @@ impl Gpu for WgpuDevice {
         stamps.then_some(Clock::Counter { period_ns })
     }
 
-    fn buffer(&self, name: &str, size: u64, uses: Uses) -> Result<Buffer, RunError> {
+    fn buffer(&self, name: &str, size: u64, uses: Uses) -> Result<WgpuMemory, RunError> {
         let mut usage = BufferUsages::STORAGE;
         usage.set(BufferUsages::UNIFORM, uses.uniform);
         usage.set(BufferUsages::INDIRECT, uses.indirect);
         let made = self.make_buffer(name, usage, size);
         self.check(&format!("making the buffer `{name}` of {size} bytes"))?;
-        Ok(made)
+        Ok(WgpuMemory::Buffer(made))
     }
 
-    fn size(&self, buffer: &Buffer) -> u64 {
-        buffer.size()
+    fn texture(
+        &self,
+        name: &str,
+        layout: &TextureLayout,
+        uses: TextureUses,
+    ) -> Result<WgpuMemory, RunError> {
+        self.make_texture(name, layout, uses).map(WgpuMemory::Texture)
     }
 
-    fn write(&self, buffer: &Buffer, offset: u64, bytes: &[u8]) -> Result<(), RunError> {
+    fn sampler(&self, name: &str, settings: &SamplerSettings) -> Result<WgpuMemory, RunError> {
+        let (sampler, kind) = self.make_sampler(name, settings)?;
+        Ok(WgpuMemory::Sampler(sampler, kind))
+    }
+
+    fn alike(&self, name: &str, other: &WgpuMemory) -> Result<WgpuMemory, RunError> {
+        match other {
+            WgpuMemory::Texture(texture) => self.texture(name, &texture.layout, texture.uses),
+            WgpuMemory::Buffer(_) | WgpuMemory::Sampler(..) => {
+                self.buffer(name, self.size(other), Uses::default())
+            }
+        }
+    }
+
+    fn size(&self, buffer: &WgpuMemory) -> u64 {
+        match buffer {
+            WgpuMemory::Buffer(buffer) => buffer.size(),
+            WgpuMemory::Texture(texture) => texture.layout.bytes(),
+            WgpuMemory::Sampler(..) => 0,
+        }
+    }
+
+    fn write(&self, buffer: &WgpuMemory, offset: u64, bytes: &[u8]) -> Result<(), RunError> {
+        if let WgpuMemory::Texture(texture) = buffer {
+            self.write_texels(texture, bytes);
+            return self.check(&format!("filling the texture `{}`", texture.name));
+        }
+        let buffer = buffer.buffer()?;
         for (index, part) in (0_u64..).zip(bytes.chunks(WRITE_BYTES)) {
             self.queue.write_buffer(buffer, offset + index * WRITE_BYTES as u64, part);
             if part.len() == WRITE_BYTES {
@@ -294,26 +336,34 @@ impl Gpu for WgpuDevice {
         self.check("filling a buffer")
     }
 
-    fn read(&self, buffer: &Buffer, offset: u64, size: u64) -> Result<Vec<u8>, RunError> {
+    fn read(&self, buffer: &WgpuMemory, offset: u64, size: u64) -> Result<Vec<u8>, RunError> {
+        if let WgpuMemory::Texture(texture) = buffer {
+            return self.read_texels(texture);
+        }
+        let buffer = buffer.buffer()?;
         let encoder = self.device.create_command_encoder(&Default::default());
         self.read_after(encoder, "reading back", buffer, (offset, size))
     }
 
-    fn copy(&self, from: &Buffer, to: &Buffer) -> Result<(), RunError> {
+    fn copy(&self, from: &WgpuMemory, to: &WgpuMemory) -> Result<(), RunError> {
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
+        encode_copy(&mut encoder, from, to);
         self.queue.submit([encoder.finish()]);
         self.check("copying a buffer")
     }
 
-    fn clear(&self, buffer: &Buffer) -> Result<(), RunError> {
+    fn clear(&self, buffer: &WgpuMemory) -> Result<(), RunError> {
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        encoder.clear_buffer(buffer, 0, None);
+        encoder.clear_buffer(buffer.buffer()?, 0, None);
         self.queue.submit([encoder.finish()]);
         self.check("clearing a buffer")
     }
 
-    fn compile(&self, shader: &Shader<'_>, slots: &[Slot<'_, Buffer>]) -> Result<Bound, RunError> {
+    fn compile(
+        &self,
+        shader: &Shader<'_>,
+        slots: &[Slot<'_, WgpuMemory>],
+    ) -> Result<Bound, RunError> {
         let source = ModuleSource {
             file: shader.file(),
             module: shader.counting.map_or(shader.program.module(), Instrumented::module),
@@ -390,7 +440,7 @@ impl Recorded {
     /// Writes down the copies of first contents.
     fn reset(&self, encoder: &mut CommandEncoder) {
         for (from, to) in &self.resets {
-            encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
+            encode_copy(encoder, from, to);
         }
     }
 
@@ -440,6 +490,18 @@ impl Recorded {
     }
 }
 
+/// Writes down a copy of all of a buffer, or of a texture, to its like.
+fn encode_copy(encoder: &mut CommandEncoder, from: &WgpuMemory, to: &WgpuMemory) {
+    match (from, to) {
+        (WgpuMemory::Buffer(from), WgpuMemory::Buffer(to)) => {
+            encoder.copy_buffer_to_buffer(from, 0, to, 0, from.size());
+        }
+        (WgpuMemory::Texture(from), WgpuMemory::Texture(to)) => from.copy_to(to, encoder),
+        // Samplers hold nothing.
+        _ => {}
+    }
+}
+
 /// Timestamps at a pass's beginning and end.
 fn pass_stamps(queries: &QuerySet, first: u32) -> ComputePassTimestampWrites<'_> {
     ComputePassTimestampWrites {
@@ -450,7 +512,7 @@ fn pass_stamps(queries: &QuerySet, first: u32) -> ComputePassTimestampWrites<'_>
 }
 
 /// Writes down a dispatch.
-fn dispatch(pass: &mut ComputePass<'_>, bound: &Bound, grid: &Grid<Buffer>) {
+fn dispatch(pass: &mut ComputePass<'_>, bound: &Bound, grid: &Grid<WgpuMemory>) {
     pass.set_pipeline(&bound.pipeline);
     for (index, group) in &bound.groups {
         pass.set_bind_group(*index, group, &[]);
@@ -460,6 +522,11 @@ fn dispatch(pass: &mut ComputePass<'_>, bound: &Bound, grid: &Grid<Buffer>) {
     }
     match grid {
         Grid::Direct([x, y, z]) => pass.dispatch_workgroups(*x, *y, *z),
-        Grid::Indirect(buffer, offset) => pass.dispatch_workgroups_indirect(buffer, *offset),
+        Grid::Indirect(buffer, offset) => {
+            // What holds a grid was made as a buffer.
+            if let WgpuMemory::Buffer(buffer) = buffer {
+                pass.dispatch_workgroups_indirect(buffer, *offset);
+            }
+        }
     }
 }

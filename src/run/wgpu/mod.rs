@@ -9,6 +9,8 @@
 //! - `kept`: those pipelines, by all that they follow from;
 //! - `features`: what a module needs that the device lacks, in words;
 //! - `runner`: what wgpu says of a device;
+//! - `memory`: what a shader binds;
+//! - `textures`: textures and samplers, filled, bound and read back;
 //! - `trusted`: the one call that is `unsafe`;
 //! - `uniforms`: uniform buffers bound as storage, for lavapipe.
 //!
@@ -19,8 +21,10 @@ mod features;
 mod gpu;
 mod kept;
 mod manifests;
+mod memory;
 mod pipelines;
 mod runner;
+mod textures;
 mod trusted;
 mod uniforms;
 

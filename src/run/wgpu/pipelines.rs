@@ -9,23 +9,24 @@ use std::borrow::Cow;
 use sha2::{Digest as _, Sha256};
 use wgpu::{
     BindGroupDescriptor, BindGroupEntry, BindGroupLayout, BindGroupLayoutDescriptor,
-    BindGroupLayoutEntry, BindingType, BufferBindingType, ComputePipelineDescriptor,
-    PipelineCompilationOptions, PipelineLayoutDescriptor, ShaderModuleDescriptor, ShaderSource,
-    ShaderStages,
+    BindGroupLayoutEntry, BindingResource, BindingType, BufferBindingType,
+    ComputePipelineDescriptor, PipelineCompilationOptions, PipelineLayoutDescriptor,
+    SamplerBindingType, ShaderModuleDescriptor, ShaderSource, ShaderStages, TextureSampleType,
 };
 
 use super::gpu::{Bound, ModuleSource, WgpuDevice};
 use super::kept::Made;
+use super::memory::WgpuMemory;
 use super::{trusted, uniforms};
 use crate::program::guarded;
 use crate::run::gpu::SlotKind;
 use crate::run::{RunError, RunErrorKind};
 
-/// A buffer that a pipeline binds.
-type Slot<'a> = crate::run::gpu::Slot<'a, wgpu::Buffer>;
+/// What a pipeline binds.
+type Slot<'a> = crate::run::gpu::Slot<'a, WgpuMemory>;
 
 /// Group, binding and kind of a slot.
-type SlotPlace = (u32, u32, SlotKind);
+type SlotPlace = (u32, u32, BindingType);
 
 impl WgpuDevice {
     /// Makes a pipeline, or takes one that was made of the same, and binds its buffers.
@@ -48,7 +49,9 @@ impl WgpuDevice {
             self.uniforms_as_storage.then(|| uniforms::as_storage(shader.module, slots, &limits));
         let (module, slots) =
             stored.flatten().unwrap_or_else(|| (shader.module.clone(), slots.to_vec()));
-        let places: Vec<SlotPlace> = slots.iter().map(|s| (s.group, s.binding, s.kind)).collect();
+        self.check_filters(shader, &slots)?;
+        let places: Vec<SlotPlace> =
+            slots.iter().map(|s| (s.group, s.binding, self.binding_type(s))).collect();
         let key = key(&module, shader, &places);
         let kept = self.pipelines.borrow().get(&key);
         let is_new = kept.is_none();
@@ -78,7 +81,13 @@ impl WgpuDevice {
         };
         let layout = |group: u32| {
             let members = slots.iter().filter(|slot| slot.group == group);
-            let entries: Vec<BindGroupLayoutEntry> = members.map(layout_entry).collect();
+            let entry = |slot: &Slot<'_>| BindGroupLayoutEntry {
+                binding: slot.binding,
+                visibility: ShaderStages::COMPUTE,
+                ty: self.binding_type(slot),
+                count: None,
+            };
+            let entries: Vec<BindGroupLayoutEntry> = members.map(entry).collect();
             self.device.create_bind_group_layout(&BindGroupLayoutDescriptor {
                 label: None,
                 entries: &entries,
@@ -108,11 +117,20 @@ impl WgpuDevice {
     fn bound(&self, made: &Made, shader: &ModuleSource<'_>, slots: &[Slot<'_>]) -> Bound {
         let mut bound = Vec::new();
         for (group, layout) in (0..groups(slots)).zip(&made.layouts) {
-            let members = slots.iter().filter(|slot| slot.group == group);
-            let entries: Vec<BindGroupEntry<'_>> = members
-                .map(|slot| BindGroupEntry {
-                    binding: slot.binding,
-                    resource: slot.buffer.as_entire_binding(),
+            let members = || slots.iter().filter(|slot| slot.group == group);
+            let views: Vec<Option<wgpu::TextureView>> = members()
+                .map(|slot| match (slot.buffer, slot.kind) {
+                    (WgpuMemory::Texture(texture), SlotKind::Texture(view, class)) => {
+                        Some(texture.view(view, class))
+                    }
+                    _ => None,
+                })
+                .collect();
+            let entries: Vec<BindGroupEntry<'_>> = members()
+                .zip(&views)
+                .filter_map(|(slot, view)| {
+                    let resource = resource(slot.buffer, view.as_ref())?;
+                    Some(BindGroupEntry { binding: slot.binding, resource })
                 })
                 .collect();
             let descriptor = BindGroupDescriptor { label: None, layout, entries: &entries };
@@ -123,6 +141,93 @@ impl WgpuDevice {
             groups: bound,
             immediates: shader.immediates.to_vec(),
         }
+    }
+}
+
+impl WgpuDevice {
+    /// How a slot is bound.
+    fn binding_type(&self, slot: &Slot<'_>) -> BindingType {
+        let ty = match (slot.kind, slot.buffer) {
+            (SlotKind::Uniform, _) => BufferBindingType::Uniform,
+            (SlotKind::Texture(view, class), WgpuMemory::Texture(texture)) => {
+                return self.texture_entry(texture, view, class);
+            }
+            (SlotKind::Sampler, WgpuMemory::Sampler(_, kind)) => {
+                return BindingType::Sampler(*kind);
+            }
+            (SlotKind::ReadOnly | SlotKind::Texture(..) | SlotKind::Sampler, _) => {
+                BufferBindingType::Storage { read_only: true }
+            }
+            (SlotKind::ReadWrite, _) => BufferBindingType::Storage { read_only: false },
+        };
+        BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None }
+    }
+
+    /// Refuses a texture that is filtered on a device that does not filter its format: wgpu's own
+    /// message names neither.
+    fn check_filters(&self, shader: &ModuleSource<'_>, slots: &[Slot<'_>]) -> Result<(), RunError> {
+        for (texture, sampler) in filtered(shader.module) {
+            let at = |place: (u32, u32)| slots.iter().find(|s| (s.group, s.binding) == place);
+            let (Some(texture), Some(sampler)) = (at(texture), at(sampler)) else { continue };
+            let WgpuMemory::Texture(bound) = texture.buffer else { continue };
+            let unfiltered = matches!(
+                self.binding_type(texture),
+                BindingType::Texture {
+                    sample_type: TextureSampleType::Float { filterable: false },
+                    ..
+                }
+            );
+            let filters = matches!(
+                self.binding_type(sampler),
+                BindingType::Sampler(SamplerBindingType::Filtering)
+            );
+            if unfiltered && filters {
+                let message = format!(
+                    "{} filters the texture `{}`, and this device does not filter {}; choose another \
+                     format, or set the sampler's `filter = \"nearest\"`",
+                    shader.file, bound.name, bound.layout.format
+                );
+                return Err(RunError::new(RunErrorKind::Unsupported, message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Group and binding of each texture and sampler that an entry point uses together.
+fn filtered(module: &naga::Module) -> Vec<((u32, u32), (u32, u32))> {
+    let place = |expression: &naga::Expression| match *expression {
+        naga::Expression::GlobalVariable(variable) => {
+            let binding = module.global_variables[variable].binding?;
+            Some((binding.group, binding.binding))
+        }
+        _ => None,
+    };
+    let functions = module.functions.iter().map(|(_, function)| function);
+    let entries = module.entry_points.iter().map(|entry| &entry.function);
+    let mut pairs = Vec::new();
+    for function in functions.chain(entries) {
+        for (_, expression) in function.expressions.iter() {
+            if let naga::Expression::ImageSample { image, sampler, .. } = *expression {
+                let both = [image, sampler].map(|handle| place(&function.expressions[handle]));
+                if let [Some(image), Some(sampler)] = both {
+                    pairs.push((image, sampler));
+                }
+            }
+        }
+    }
+    pairs
+}
+
+/// A slot's memory as wgpu binds it; `view` is a texture's.
+fn resource<'a>(
+    memory: &'a WgpuMemory,
+    view: Option<&'a wgpu::TextureView>,
+) -> Option<BindingResource<'a>> {
+    match memory {
+        WgpuMemory::Buffer(buffer) => Some(buffer.as_entire_binding()),
+        WgpuMemory::Sampler(sampler, _) => Some(BindingResource::Sampler(sampler)),
+        WgpuMemory::Texture(_) => view.map(BindingResource::TextureView),
     }
 }
 
@@ -148,20 +253,6 @@ fn key(module: &naga::Module, shader: &ModuleSource<'_>, places: &[SlotPlace]) -
     hash.finalize().into()
 }
 
-fn layout_entry(slot: &Slot<'_>) -> BindGroupLayoutEntry {
-    let ty = match slot.kind {
-        SlotKind::Uniform => BufferBindingType::Uniform,
-        SlotKind::ReadOnly => BufferBindingType::Storage { read_only: true },
-        SlotKind::ReadWrite => BufferBindingType::Storage { read_only: false },
-    };
-    BindGroupLayoutEntry {
-        binding: slot.binding,
-        visibility: ShaderStages::COMPUTE,
-        ty: BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None },
-        count: None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -179,7 +270,12 @@ mod tests {
             zero_memory: true,
             immediates: &[1, 2, 3, 4],
         };
-        let places = [(0, 0, SlotKind::Uniform), (0, 1, SlotKind::ReadWrite)];
+        let buffer =
+            |ty| BindingType::Buffer { ty, has_dynamic_offset: false, min_binding_size: None };
+        let uniform = buffer(BufferBindingType::Uniform);
+        let [read, write] =
+            [true, false].map(|read_only| buffer(BufferBindingType::Storage { read_only }));
+        let places = [(0, 0, uniform), (0, 1, write)];
         let known = of(&first, &places);
         assert_eq!(known, of(&ModuleSource { file: "b.wgsl", ..first }, &places));
         // Immediate data are set at each dispatch.
@@ -205,8 +301,8 @@ mod tests {
             of(&ModuleSource { trusted: false, ..first }, &places),
             of(&ModuleSource { zero_memory: false, ..first }, &places),
             of(&ModuleSource { immediates: &[], ..first }, &places),
-            of(&first, &[(0, 0, SlotKind::ReadOnly), (0, 1, SlotKind::ReadWrite)]),
-            of(&first, &[(0, 0, SlotKind::Uniform), (1, 1, SlotKind::ReadWrite)]),
+            of(&first, &[(0, 0, read), (0, 1, write)]),
+            of(&first, &[(0, 0, uniform), (1, 1, write)]),
         ];
         let mut all = std::collections::BTreeSet::from(others);
         assert!(all.insert(known));

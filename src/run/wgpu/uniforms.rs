@@ -11,8 +11,9 @@
 //! there for in this catalogue: constants that no compiler can fold. Storage is left alone.
 
 use naga::{AddressSpace, GlobalVariable, Module, StorageAccess, TypeInner};
-use wgpu::{AdapterInfo, Buffer, Limits};
+use wgpu::{AdapterInfo, Limits};
 
+use super::memory::WgpuMemory;
 use crate::run::gpu::{Slot, SlotKind};
 
 /// The driver's name for itself, as wgpu gives it.
@@ -27,10 +28,11 @@ pub(super) fn folds_values(info: &AdapterInfo) -> bool {
 /// where functions take pointers to them, or where the device binds no more storage buffers.
 pub(super) fn as_storage<'a>(
     module: &Module,
-    slots: &[Slot<'a, Buffer>],
+    slots: &[Slot<'a, WgpuMemory>],
     limits: &Limits,
-) -> Option<(Module, Vec<Slot<'a, Buffer>>)> {
-    if slots.len() > limits.max_storage_buffers_per_shader_stage as usize {
+) -> Option<(Module, Vec<Slot<'a, WgpuMemory>>)> {
+    let buffers = slots.iter().filter(|slot| matches!(slot.buffer, WgpuMemory::Buffer(_)));
+    if buffers.count() > limits.max_storage_buffers_per_shader_stage as usize {
         return None;
     }
     let module = bind_as_storage(module)?;

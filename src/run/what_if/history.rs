@@ -4,6 +4,7 @@
 //! runs nothing.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 
 use crate::simulate::{ForkObserver, Observer, SubgroupPlace};
 use crate::units::{BlockId, Width};
@@ -74,7 +75,7 @@ impl History {
 }
 
 impl Observer for History {
-    fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) {
+    fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) -> ControlFlow<()> {
         let (size, blocks) = (self.size, self.blocks);
         let rows = self.groups.entry(place.workgroup).or_insert_with(|| vec![0; size * blocks]);
         let first = block.index() * size + place.subgroup as usize * self.width;
@@ -84,6 +85,7 @@ impl Observer for History {
             rows[first + lane] += 1;
             left &= left - 1;
         }
+        ControlFlow::Continue(())
     }
 }
 

@@ -11,6 +11,7 @@ fn trials(source: &str, limit: Option<Duration>) -> WhatIf {
         file: "t.wgsl".to_owned(),
         name: "t".to_owned(),
         source: source.to_owned(),
+        spirv: None,
         description: None,
         entry_point: None,
         workgroups: None,

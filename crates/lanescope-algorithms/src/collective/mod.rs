@@ -1,9 +1,10 @@
-//! Reductions, prefix sums and softmax over a caller's device.
+//! Reductions, prefix sums, compaction and softmax over a caller's device.
 //!
 //! Input: a device with subgroups, buffers, a number of elements. Output: commands recorded into the
-//! caller's pass or encoder. Here is what the three share: types, errors, limits and the making of
+//! caller's pass or encoder. Here is what they share: types, errors, limits and the making of
 //! pipelines; the package's page says the rest.
 
+mod compact;
 mod reduce;
 mod scan;
 mod softmax;
@@ -18,6 +19,7 @@ use wgpu::{
     Device, Features, PipelineCompilationOptions,
 };
 
+pub use compact::{Compact, CompactCall, Flags};
 pub use reduce::{Reduce, ReduceCall, ReduceScratch, ReduceTuning};
 pub use scan::{Scan, ScanCall, ScanKind, ScanScratch, ScanTuning};
 pub use softmax::{Softmax, SoftmaxCall, SoftmaxTuning};

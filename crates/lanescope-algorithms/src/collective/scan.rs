@@ -16,7 +16,7 @@ use super::{
 use crate::shaders::SCAN as SHADER;
 
 /// Bytes of a tile's state.
-const STATE_BYTES: u64 = 8;
+pub(super) const STATE_BYTES: u64 = 8;
 
 /// How the work is divided; start from [`ScanTuning::for_device`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +32,11 @@ pub struct ScanTuning {
 impl ScanTuning {
     /// What was fastest on an H200, with workgroups no larger than the device takes.
     pub fn for_device(device: &Device) -> Self {
+        Self { workgroup_size: workgroup_size(device, 512), items: 4, spins: 256 }
+    }
+
+    /// The same for [`super::Compact`].
+    pub fn for_compaction(device: &Device) -> Self {
         Self { workgroup_size: workgroup_size(device, 512), items: 4, spins: 256 }
     }
 }
@@ -52,7 +57,7 @@ pub enum ScanKind {
 /// it, and does not get to the end.
 #[derive(Clone, Debug)]
 pub struct Scan {
-    main: CollectiveStage,
+    pub(super) main: CollectiveStage,
     reset: CollectiveStage,
     tuning: ScanTuning,
 }
@@ -60,9 +65,9 @@ pub struct Scan {
 /// What a scan keeps between its workgroups, and the sum of all.
 #[derive(Clone, Debug)]
 pub struct ScanScratch {
-    state: Buffer,
-    totals: Buffer,
-    n_max: u64,
+    pub(super) state: Buffer,
+    pub(super) totals: Buffer,
+    pub(super) n_max: u64,
 }
 
 /// A scan of one array, ready to be recorded any number of times, one after the other.
@@ -89,6 +94,15 @@ impl Scan {
         kind: ScanKind,
         tuning: ScanTuning,
     ) -> Result<Self, AlgorithmError> {
+        Self::with_shader(device, tuning, || Self::shader(element, kind, tuning))
+    }
+
+    /// Compiles what `text` gives, which has the entry points of a scan, once the tuning is known to fit.
+    pub(super) fn with_shader(
+        device: &Device,
+        tuning: ScanTuning,
+        text: impl FnOnce() -> String,
+    ) -> Result<Self, AlgorithmError> {
         check_device(device)?;
         check_workgroup(device, tuning.workgroup_size)?;
         check_items("items", tuning.items)?;
@@ -96,7 +110,7 @@ impl Scan {
             let allowed = "at least 1".to_owned();
             return Err(AlgorithmError::Tuning { name: "spins", value: 0, allowed });
         }
-        let text = Self::shader(element, kind, tuning);
+        let text = text();
         Ok(Self {
             main: CollectiveStage::new(device, "scan", &text, "main"),
             reset: CollectiveStage::new(device, "scan reset", &text, "reset"),
@@ -154,8 +168,7 @@ impl Scan {
             let tiles = count.div_ceil(tile);
             let state =
                 BufferPart { buffer: &scratch.state, offset: 0, size: Some(STATE_BYTES * tiles) };
-            let words = (STATE_BYTES / 4 * tiles).div_ceil(u64::from(self.tuning.workgroup_size));
-            steps.push(self.reset.step(device, &[(3, state)], grid(words)));
+            steps.push(self.reset(device, state, tiles));
             let bindings = [
                 (0, BufferPart::whole(&params)),
                 (1, slice(input)),
@@ -169,14 +182,25 @@ impl Scan {
         Ok(ScanCall { steps, total: scratch.totals.clone(), total_offset: parts * ELEMENT_BYTES })
     }
 
+    /// The dispatch that clears the state of so many tiles.
+    pub(super) fn reset(
+        &self,
+        device: &Device,
+        state: BufferPart<'_>,
+        tiles: u64,
+    ) -> CollectiveDispatch {
+        let words = (STATE_BYTES / 4 * tiles).div_ceil(u64::from(self.tuning.workgroup_size));
+        self.reset.step(device, &[(3, state)], grid(words))
+    }
+
     /// The elements of one dispatch at most: whole tiles that one binding holds.
-    fn part_elements(&self, device: &Device) -> u64 {
+    pub(super) fn part_elements(&self, device: &Device) -> u64 {
         let tile = self.tile_elements();
         binding_bytes_max(device) / ELEMENT_BYTES / tile * tile
     }
 
     /// The elements that one workgroup scans.
-    fn tile_elements(&self) -> u64 {
+    pub(super) fn tile_elements(&self) -> u64 {
         u64::from(self.tuning.workgroup_size) * u64::from(self.tuning.items) * 4
     }
 

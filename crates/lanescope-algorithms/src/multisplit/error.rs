@@ -123,7 +123,7 @@ pub(super) fn check_buffers(
 }
 
 /// Refuses a buffer that lacks a usage or is too small.
-pub(super) fn check_buffer(
+pub(crate) fn check_buffer(
     name: &'static str,
     buffer: &Buffer,
     usages: BufferUsages,

@@ -46,11 +46,11 @@
 //! # }
 //! ```
 
-mod error;
+pub(crate) mod error;
 mod grids;
-mod prepared;
+pub(crate) mod prepared;
 
-use wgpu::{Buffer, CommandEncoder, ComputePass, Device, Features};
+use wgpu::{Buffer, CommandEncoder, ComputePass, Device, DeviceType, Features};
 
 pub use crate::partition::{CLASSES_MAX, Limits, Path, Tuning, TuningError, words_of};
 pub use error::{MultisplitError, STORAGE_BUFFERS, check};
@@ -112,7 +112,8 @@ pub struct Multisplit {
 }
 
 impl Multisplit {
-    /// Makes a partition of n elements into `classes` classes ready, cut as [`Tuning::choose`] says.
+    /// Makes a partition of n elements into `classes` classes ready, cut as [`Tuning::choose`] says, or as
+    /// [`Tuning::for_processor`] on a driver that runs on a processor.
     ///
     /// # Errors
     ///
@@ -123,7 +124,11 @@ impl Multisplit {
         classes: u32,
         buffers: &Buffers<'_>,
     ) -> Result<Self, MultisplitError> {
-        let tuning = Tuning::choose(&device.limits(), n, classes, buffers.pairs.is_some());
+        let tuning = if device.adapter_info().device_type == DeviceType::Cpu {
+            Tuning::for_processor(n)
+        } else {
+            Tuning::choose(&device.limits(), n, classes, buffers.pairs.is_some())
+        };
         Self::with_tuning(device, n, classes, buffers, tuning)
     }
 
@@ -169,7 +174,7 @@ impl Multisplit {
     }
 
     /// The number of dispatches: 0 for n = 0, else 3, or 2 where [`Tuning::fold`] is set, and one more
-    /// where both order and pairs are asked for.
+    /// where both order and pairs are asked for; on [`Path::Runs`] three more.
     pub fn steps(&self) -> usize {
         self.steps.len()
     }
@@ -236,6 +241,11 @@ fn check_shape(
     if buffers.order.is_none() && buffers.pairs.is_none() {
         return Err(MultisplitError::NothingAsked);
     }
+    check_device(device, n)
+}
+
+/// Refuses a device without subgroups, one that binds too few buffers, and more elements than it binds.
+pub(crate) fn check_device(device: &Device, n: u32) -> Result<(), MultisplitError> {
     if !device.features().contains(Features::SUBGROUP) {
         return Err(MultisplitError::NoSubgroups);
     }

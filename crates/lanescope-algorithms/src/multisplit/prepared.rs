@@ -12,12 +12,15 @@ use wgpu::{
     Device, PipelineCompilationOptions, ShaderModule,
 };
 
-use crate::partition::{Memory, Plan, Stage};
+use crate::partition::{Memory, Path, Plan, Stage};
 use crate::shaders;
 use crate::trusted::{ENABLE_SUBGROUPS, shader_module};
 
-/// The shader, in its three parts.
+/// The shader, in its parts.
 const SHADER: [&str; 3] = [shaders::SPLIT, shaders::SPLIT_FEW, shaders::SPLIT_MANY];
+
+/// The same for [`Path::Runs`].
+const SHADER_OF_RUNS: [&str; 3] = [shaders::SPLIT, shaders::SPLIT_MANY, shaders::SPLIT_RUNS];
 
 /// The line of the shader that holds its constants, and what it becomes for [`folds_values`].
 const SPLIT_UNIFORM: &str = "var<uniform> split: Split;";
@@ -25,7 +28,7 @@ const SPLIT_STORAGE: &str = "var<storage, read> split: Split;";
 
 /// A dispatch.
 #[derive(Debug)]
-pub(super) struct PreparedDispatch {
+pub(crate) struct PreparedDispatch {
     pipeline: ComputePipeline,
     group: BindGroup,
     workgroups: [u32; 3],
@@ -33,7 +36,7 @@ pub(super) struct PreparedDispatch {
 
 impl PreparedDispatch {
     /// Adds it to a pass.
-    pub(super) fn encode(&self, pass: &mut ComputePass<'_>) {
+    pub(crate) fn encode(&self, pass: &mut ComputePass<'_>) {
         pass.set_pipeline(&self.pipeline);
         pass.set_bind_group(0, &self.group, &[]);
         let [x, y, z] = self.workgroups;
@@ -53,13 +56,7 @@ pub(super) struct DispatchMaker<'a> {
 impl<'a> DispatchMaker<'a> {
     /// Makes the module, and a buffer for each that the plan has and the caller did not give.
     pub(super) fn new(device: &'a Device, plan: &'a Plan, given: &[(Memory, &Buffer)]) -> Self {
-        let widths = device.adapter_info();
-        let mut constants: Vec<(&'static str, f64)> =
-            plan.overrides.iter().map(|(name, value)| (*name, f64::from(*value))).collect();
-        constants.extend([
-            ("NARROW", f64::from(u8::from(widths.subgroup_min_size < 32))),
-            ("WIDE", f64::from(u8::from(widths.subgroup_max_size > 32))),
-        ]);
+        let constants = constants(device, &plan.overrides);
         let mut buffers: BTreeMap<Memory, Buffer> =
             given.iter().map(|(memory, buffer)| (*memory, (*buffer).clone())).collect();
         buffers.insert(Memory::Split, words(device, "split", &plan.split));
@@ -75,7 +72,8 @@ impl<'a> DispatchMaker<'a> {
             });
         }
         // One storage buffer more than the most that a stage binds else.
-        let module = module(device, &SHADER, super::STORAGE_BUFFERS + 1);
+        let parts = if plan.tuning.path == Path::Runs { SHADER_OF_RUNS } else { SHADER };
+        let module = module(device, &parts, super::STORAGE_BUFFERS + 1);
         Self { device, plan, module, constants, buffers }
     }
 
@@ -92,9 +90,24 @@ impl<'a> DispatchMaker<'a> {
     }
 }
 
+/// Values of a plan's overrides, and of those that say which code no width of the device needs.
+pub(crate) fn constants(
+    device: &Device,
+    overrides: &BTreeMap<&'static str, u32>,
+) -> Vec<(&'static str, f64)> {
+    let widths = device.adapter_info();
+    let mut constants: Vec<(&'static str, f64)> =
+        overrides.iter().map(|(name, value)| (*name, f64::from(*value))).collect();
+    constants.extend([
+        ("NARROW", f64::from(u8::from(widths.subgroup_min_size < 32))),
+        ("WIDE", f64::from(u8::from(widths.subgroup_max_size > 32))),
+    ]);
+    constants
+}
+
 /// Makes the module of a shader that `parts` make up; where the driver folds values of uniform
 /// buffers and a stage may bind `storage_buffers`, with `split` in storage.
-pub(super) fn module(device: &Device, parts: &[&str], storage_buffers: u32) -> ShaderModule {
+pub(crate) fn module(device: &Device, parts: &[&str], storage_buffers: u32) -> ShaderModule {
     let room = device.limits().max_storage_buffers_per_shader_stage >= storage_buffers;
     let mut text = format!("{ENABLE_SUBGROUPS}\n{}", parts.concat());
     if room && folds_values(device) {
@@ -118,7 +131,17 @@ pub(super) fn step(
     bound: &[(u32, &Buffer)],
     workgroups: [u32; 3],
 ) -> PreparedDispatch {
-    let pipeline = device.create_compute_pipeline(&ComputePipelineDescriptor {
+    dispatch(device, &pipeline(device, module, entry_point, constants), bound, workgroups)
+}
+
+/// Makes the pipeline of an entry point.
+pub(crate) fn pipeline(
+    device: &Device,
+    module: &ShaderModule,
+    entry_point: &str,
+    constants: &[(&str, f64)],
+) -> ComputePipeline {
+    device.create_compute_pipeline(&ComputePipelineDescriptor {
         label: Some(entry_point),
         layout: None,
         module,
@@ -128,7 +151,16 @@ pub(super) fn step(
             zero_initialize_workgroup_memory: false,
         },
         cache: None,
-    });
+    })
+}
+
+/// Makes a dispatch of a pipeline; the bindings are those of group 0.
+pub(crate) fn dispatch(
+    device: &Device,
+    pipeline: &ComputePipeline,
+    bound: &[(u32, &Buffer)],
+    workgroups: [u32; 3],
+) -> PreparedDispatch {
     let most = device.limits().max_storage_buffer_binding_size / 4 * 4;
     let entries: Vec<BindGroupEntry<'_>> = bound
         .iter()
@@ -143,15 +175,15 @@ pub(super) fn step(
         })
         .collect();
     let group = device.create_bind_group(&BindGroupDescriptor {
-        label: Some(entry_point),
+        label: None,
         layout: &pipeline.get_bind_group_layout(0),
         entries: &entries,
     });
-    PreparedDispatch { pipeline, group, workgroups }
+    PreparedDispatch { pipeline: pipeline.clone(), group, workgroups }
 }
 
 /// A buffer of the shader's constants, for either way of binding it.
-pub(super) fn words(device: &Device, label: &str, words: &[u32]) -> Buffer {
+pub(crate) fn words(device: &Device, label: &str, words: &[u32]) -> Buffer {
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     bytes.resize(bytes.len().next_multiple_of(16), 0);
     let buffer = device.create_buffer(&BufferDescriptor {

@@ -7,13 +7,15 @@
 //!
 //! [`algorithms::multisplit`](crate::multisplit) makes its pipelines and buffers from a
 //! plan, and the catalogue the launches of every kernel that says `[multisplit]`, so that what lanescope
-//! counts and times is what the library runs. Two things the catalogue, which is made without a device,
+//! counts and times is what the library runs on a GPU; on drivers that run on a processor the library takes
+//! [`Tuning::for_processor`]. Two things the catalogue, which is made without a device,
 //! cannot know. Its limits are [`Limits::WEBGPU`]; with more, [`Tuning::choose`] comes to the same, and
 //! `SCAN_THREADS` alone becomes 512 where workgroups may be that large. And it leaves `NARROW` and `WIDE`
 //! as they are in the shader, which is right at every width, where the library says which code cannot
 //! be needed at the widths that a driver reports.
 
 mod limits;
+pub mod radix;
 mod tuning;
 
 use std::collections::BTreeMap;
@@ -94,7 +96,7 @@ impl Memory {
             (Self::Inverse, _) => "inverse",
             (Self::Payload, _) => "payload",
             (Self::PayloadSorted, _) => "payload_sorted",
-            (Self::KeysSorted, Path::Few) => "keys_sorted",
+            (Self::KeysSorted, Path::Few | Path::Runs) => "keys_sorted",
             // The same binding, by fours.
             (Self::KeysSorted, Path::Many) => "keys_filled",
             (Self::ManyBefore, _) => "many_before",
@@ -164,6 +166,7 @@ fn overrides(limits: &Limits, classes: u32, tuning: Tuning) -> BTreeMap<&'static
         Path::Many => {
             values.extend([("MANY_ROWS", tuning.rows), ("BITS", Tuning::bits(classes))]);
         }
+        Path::Runs => values.extend([("BITS", Tuning::bits(classes))]),
     }
     values
 }
@@ -173,6 +176,7 @@ fn stages(n: u32, classes: u32, writes: Writes, tuning: Tuning) -> Vec<Stage> {
     let (count, permutation, pairs) = match tuning.path {
         Path::Few => ("few_count", "few_permutation", "few_pairs"),
         Path::Many => ("many_count", "many_permutation", "many_pairs"),
+        Path::Runs => return stages_of_runs(n, classes, writes, tuning),
     };
     let mut counted = vec![Packed, Counts];
     let chunks = tuning.chunks(n);
@@ -198,6 +202,33 @@ fn stages(n: u32, classes: u32, writes: Writes, tuning: Tuning) -> Vec<Stage> {
     }
     if writes.pairs {
         stages.push(stage(pairs, parts, &[&placed, &[Payload, PayloadSorted, KeysSorted]]));
+    }
+    stages
+}
+
+/// The stages of [`Path::Runs`]. What writes uses counts up, so that they are made anew where both order
+/// and pairs are written.
+fn stages_of_runs(n: u32, classes: u32, writes: Writes, tuning: Tuning) -> Vec<Stage> {
+    use Memory::*;
+    let runs = tuning.chunks(n).div_ceil(tuning.threads);
+    let stage = |entry_point, workgroups, binds: &[Memory]| Stage {
+        entry_point,
+        workgroups: grid(if n == 0 { 0 } else { workgroups }),
+        binds: binds.to_vec(),
+    };
+    let order = ("runs_permutation", [Permutation, Inverse].as_slice());
+    let pairs = ("runs_pairs", [Payload, PayloadSorted, KeysSorted].as_slice());
+    let mut stages = Vec::new();
+    for (entry_point, written) in
+        [writes.order.is_some().then_some(order), writes.pairs.then_some(pairs)]
+            .into_iter()
+            .flatten()
+    {
+        stages.push(stage("runs_count", runs, &[Split, Keys, Status, Counts]));
+        let scanned = classes.div_ceil(tuning.threads);
+        stages.push(stage("run_scan", scanned, &[Split, Counts, Totals]));
+        let binds = [&[Split, Keys, Counts, Totals, Offsets], written].concat();
+        stages.push(stage(entry_point, runs, &binds));
     }
     stages
 }

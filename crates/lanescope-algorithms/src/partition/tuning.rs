@@ -21,13 +21,23 @@ const CHUNKS_WANTED: u32 = 8192;
 /// The most chunks whose counts each workgroup of the last dispatch had better add up itself.
 const CHUNKS_FOLDED_MAX: u32 = 256;
 
-/// Which of the two ways ranks are found.
+/// The most keys of a run, and the most runs: lavapipe leaves every loop after 65,535 iterations.
+pub(super) const RUN_MAX: u32 = 65_534;
+
+/// Runs of a large partition on a processor, and the least keys of one: counts are few beside keys then.
+const RUNS_WANTED: u32 = 2048;
+const RUN_MIN: u32 = 512;
+
+/// Which of the ways ranks are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Path {
     /// Counters packed into words: up to 16 classes.
     Few,
     /// Ballots of the bits of class ids: up to 256 classes.
     Many,
+    /// An invocation takes a run of keys, one after the other: up to 256 classes, for drivers that run on
+    /// a processor.
+    Runs,
 }
 
 /// How the work is cut. Any that [`Tuning::check`] allows gives the same results.
@@ -35,12 +45,13 @@ pub enum Path {
 pub struct Tuning {
     /// How ranks are found.
     pub path: Path,
-    /// Invocations a workgroup: 128, 256, 512 or 1024 for `Few`; 128 or 256 for `Many`.
+    /// Invocations a workgroup: 128, 256, 512 or 1024 for `Few` and `Runs`; 128 or 256 for `Many`.
     pub threads: u32,
-    /// Packed words a lane and tile: 1 of 8 keys for `Few`; 1, 2 or 3 of 4 keys for `Many`.
+    /// Packed words a lane and tile: 1 of 8 keys for `Few`; 1, 2 or 3 of 4 keys for `Many`; 1 for `Runs`,
+    /// which packs none.
     pub rows: u32,
     /// Tiles that a workgroup counts one after the other, and for `Few` writes too; at most 16 for
-    /// `Many`.
+    /// `Many`. For `Runs` the keys of a run, 65,534 at most.
     pub tiles_per_chunk: u32,
     /// Whether the last dispatch adds up the counts of chunks itself, in place of a dispatch of its
     /// own: sooner done where there are few chunks. For `Few` alone.
@@ -61,7 +72,7 @@ impl Tuning {
         let candidates: [(u32, u32); 3] = match (path, pairs) {
             (Path::Few, false) => [(128, 1), (128, 1), (128, 1)],
             (Path::Few, true) => [(256, 1), (128, 1), (128, 1)],
-            (Path::Many, _) => [(256, 3), (256, 1), (128, 3)],
+            (Path::Many | Path::Runs, _) => [(256, 3), (256, 1), (128, 3)],
         };
         let tuning =
             |(threads, rows)| Self { path, threads, rows, tiles_per_chunk: 1, fold: false };
@@ -71,16 +82,30 @@ impl Tuning {
         let tiles = chosen.tiles(n);
         let wanted = match path {
             Path::Few => tiles / CHUNKS_WANTED,
-            Path::Many => tiles.div_ceil(CHUNKS_COUNTED),
+            Path::Many | Path::Runs => tiles.div_ceil(CHUNKS_COUNTED),
         };
         chosen.tiles_per_chunk = wanted.next_power_of_two().min(chosen.tiles_per_chunk_max());
         chosen.fold = path == Path::Few && chosen.chunks(n) <= CHUNKS_FOLDED_MAX;
         chosen
     }
 
-    /// Elements of a tile.
+    /// The tuning for a driver that runs on a processor.
+    pub fn for_processor(n: u32) -> Self {
+        let tiles_per_chunk = Self::run_length(n);
+        Self { path: Path::Runs, threads: 128, rows: 1, tiles_per_chunk, fold: false }
+    }
+
+    /// Keys of a run on a processor.
+    pub(super) fn run_length(n: u32) -> u32 {
+        (n / RUNS_WANTED).clamp(RUN_MIN, RUN_MAX)
+    }
+
+    /// Elements of a tile; 1 for `Runs`.
     pub fn tile(&self) -> u32 {
-        self.threads * self.rows * self.keys_per_word()
+        match self.path {
+            Path::Runs => 1,
+            Path::Few | Path::Many => self.threads * self.rows * self.keys_per_word(),
+        }
     }
 
     /// The most tiles of a chunk.
@@ -88,6 +113,7 @@ impl Tuning {
         match self.path {
             Path::Few => WORDS_PER_LANE_MAX / self.rows,
             Path::Many => TILES_COUNTED_MAX,
+            Path::Runs => RUN_MAX,
         }
     }
 
@@ -101,6 +127,7 @@ impl Tuning {
         match self.path {
             Path::Few => 8,
             Path::Many => 4,
+            Path::Runs => 1,
         }
     }
 
@@ -143,6 +170,7 @@ impl Tuning {
                 let write = 64 + threads * (self.rows * 4).max(8) * 4 + bins * 4 + narrow;
                 write.max(64 + 8 * bins * 4)
             }
+            Path::Runs => 64 + 4 * (1 << Self::bits(classes)),
         }
     }
 
@@ -151,11 +179,13 @@ impl Tuning {
     pub(super) fn scratch_words(&self, n: u32, classes: u32) -> [u64; 3] {
         let chunks = u64::from(self.chunks(n).max(1));
         let tiles = chunks * u64::from(self.tiles_per_chunk);
-        let before = match self.path {
-            Path::Few => 1,
-            Path::Many => tiles << (Self::bits(classes) - 1),
+        let packed = tiles * u64::from(self.threads * self.rows);
+        let (packed, before) = match self.path {
+            Path::Few => (packed, 1),
+            Path::Many => (packed, tiles << (Self::bits(classes) - 1)),
+            Path::Runs => (1, 1),
         };
-        [tiles * u64::from(self.threads * self.rows), chunks * u64::from(classes), before]
+        [packed, chunks * u64::from(classes), before]
     }
 
     /// Whether it fits a device, a number of elements and of classes.
@@ -181,6 +211,7 @@ impl Tuning {
         let (classes_max, rows_max) = match path {
             Path::Few => (16, 1),
             Path::Many => (CLASSES_MAX.min(threads), 3),
+            Path::Runs => (CLASSES_MAX, 1),
         };
         if path == Path::Many && threads > 256 {
             return wrong(format!("`Many` takes 128 or 256 threads, not {threads}"));
@@ -195,7 +226,7 @@ impl Tuning {
                 "{path:?} takes 1 to {rows_max} rows for {classes} classes, not {rows}"
             ));
         }
-        if fold && path == Path::Many {
+        if fold && path != Path::Few {
             return wrong("fold is for the path `Few` alone".to_owned());
         }
         if self.tile() > 1 << 16 {

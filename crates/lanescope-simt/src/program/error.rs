@@ -14,6 +14,24 @@ pub enum ProgramError {
         /// naga's diagnostic against the original text.
         diagnostic: String,
     },
+    /// The bytes are no SPIR-V.
+    #[error("{file} is no SPIR-V that can be read: {message}")]
+    SpirV {
+        /// The file's name.
+        file: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// SPIR-V holds something that naga cannot hold or does not read.
+    #[error("{file}:{line}: lanescope cannot take {what}")]
+    Unread {
+        /// The source's file, or the module's where it names none.
+        file: String,
+        /// The line of the first such thing.
+        line: u32,
+        /// What it is, with its article where it has one.
+        what: String,
+    },
     /// An expression that is too long for naga, whose stages go down into it operator by operator.
     #[error(
         "{file}:{line}: the expression here has more than {max} operators, which naga cannot go \
@@ -87,11 +105,30 @@ pub enum ProgramError {
         /// What it is or holds.
         what: &'static str,
     },
+    /// A texture or a sampler, for a back end that binds buffers alone.
+    #[error(
+        "{file}:{line}: {name}, bound at @group({group}) @binding({binding}), is {what}, which this \
+         kind of device does not run: `--device sim:32` does, and `--device wgpu:N`"
+    )]
+    OnlyBuffers {
+        /// The file's name.
+        file: String,
+        /// The line of the declaration.
+        line: u32,
+        /// The variable.
+        name: String,
+        /// Its bind group.
+        group: u32,
+        /// Its binding.
+        binding: u32,
+        /// What kind of resource it is, with its article.
+        what: &'static str,
+    },
     /// A resource that lanescope cannot provide.
     #[error(
         "{file}:{line}: {name}, bound at @group({group}) @binding({binding}), is {what}, which \
-         lanescope does not provide: only buffers can be bound; to profile the rest, read a storage \
-         buffer in its place"
+         lanescope does not provide: buffers, textures and samplers can be bound; to profile the rest, \
+         read one of those in its place"
     )]
     Resource {
         /// The file's name.

@@ -240,7 +240,8 @@ impl<'a> Graph<'a> {
     fn follow_all(self) -> Followed {
         let storage = |global: Handle<GlobalVariable>| {
             let space = self.module.global_variables[global].space;
-            matches!(space, AddressSpace::Storage { .. }) && self.written.contains(&global)
+            let shared = matches!(space, AddressSpace::Storage { .. } | AddressSpace::Handle);
+            shared && self.written.contains(&global)
         };
         let mut reads: BTreeMap<Vertex, (usize, Handle<Expression>)> = BTreeMap::new();
         for &(function, handle, buffer) in &self.reads {
@@ -324,6 +325,17 @@ impl Walk<'_, '_> {
             }
             if let Expression::Load { pointer } = *expression {
                 self.read(handle, pointer);
+            } else if let Expression::ImageLoad { image, coordinate, array_index, level, .. } =
+                *expression
+            {
+                self.read(handle, image);
+                let at = [Some(coordinate), array_index, level];
+                self.texel(handle, at.into_iter().flatten());
+            } else if let Expression::ImageSample { image, coordinate, array_index, .. } =
+                *expression
+            {
+                self.read(handle, image);
+                self.texel(handle, [Some(coordinate), array_index].into_iter().flatten());
             } else if let Expression::CallResult(callee) = *expression {
                 let source = self.graph.result(callee.index());
                 self.graph.comes(own, source);
@@ -338,6 +350,20 @@ impl Walk<'_, '_> {
             }
         }
         self.body(body);
+    }
+
+    /// The indices of a texel that is read.
+    fn texel(
+        &mut self,
+        read: Handle<Expression>,
+        indices: impl Iterator<Item = Handle<Expression>>,
+    ) {
+        let line = self.line(self.function.expressions.get_span(read));
+        for index in indices {
+            let index = self.graph.value(self.index, index);
+            self.graph.decides.push((index, BTreeSet::new()));
+            self.graph.indices.extend(line.map(|line| (index, line)));
+        }
     }
 
     /// A value that comes from memory.
@@ -421,6 +447,11 @@ impl Walk<'_, '_> {
             for (result, pointer) in effect.result.into_iter().zip(effect.reads) {
                 self.read(result, pointer);
             }
+        } else if let Statement::ImageStore { image, value, .. }
+        | Statement::ImageAtomic { image, value, .. } = *statement
+        {
+            effect.reads[1..].iter().for_each(|value| self.write(image, *value));
+            self.write(image, value);
         } else if let (Some(Meeting::Subgroup), Some(result)) = (effect.synchronises, effect.result)
         {
             for operand in effect.reads {

@@ -1,6 +1,6 @@
 //! The only door to naga: text in, a validated program with numbered blocks out.
 //!
-//! Input: WGSL text and a file name for messages; then an entry point and override values. Output:
+//! Input: WGSL text, or SPIR-V ([`read_spirv`]), and a file name for messages; then an entry point and override values. Output:
 //! [`Program`]: naga's module for one entry point with its overrides resolved, the tree of its
 //! basic blocks ([`structure`]), and the place of each in the source. It runs nothing and changes
 //! no code: `instrument` and `translate` do.
@@ -10,6 +10,7 @@
 //! overrides in, validates again and numbers the blocks. Errors are naga's own diagnostics, shown
 //! against the text as it was written.
 
+mod bound;
 pub mod branch;
 pub mod builtin;
 pub mod constructs;
@@ -21,6 +22,7 @@ mod language;
 pub mod loops;
 mod needs;
 pub mod operands;
+mod overrides;
 mod parsed;
 mod pointers;
 mod portable;
@@ -30,6 +32,7 @@ mod returns;
 mod scopes;
 mod shape;
 pub mod source;
+mod spirv;
 pub mod structure;
 pub mod trips;
 pub mod uniformity;
@@ -37,6 +40,8 @@ mod validate;
 pub mod visit;
 pub mod walk;
 
+pub(crate) use bound::view_of;
+pub use bound::{Bound, BoundSampler, BoundTexture};
 pub use branch::BlockFlow;
 pub use constructs::Construct;
 pub use emit::{Emission, emit_all};
@@ -45,12 +50,13 @@ pub use fixed::Fixed;
 pub use followed::Deciding;
 pub use language::TargetLanguage;
 pub use needs::Needs;
-pub use parsed::{Binding, OPERATORS_MAX, Parsed, Program};
+pub use overrides::{Override, OverrideKind, Overrides};
+pub use parsed::{Binding, Parsed, Program};
 pub(crate) use portable::ignore_uniformity;
 pub use portable::{Portable, portable};
-pub use reflect::{BindingAccess, Interface, Override, OverrideKind, Resource};
-pub use resolve::Overrides;
-pub use source::{Location, Text};
+pub use reflect::{BindingAccess, Interface, Resource};
+pub use source::{Location, OPERATORS_MAX, Part, Text};
+pub use spirv::read_spirv;
 pub use structure::{BlockInfo, Body, Case, Node, Straight, Structure};
 pub use validate::{array_length, guarded, validate};
 

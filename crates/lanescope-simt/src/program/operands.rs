@@ -4,7 +4,7 @@
 //! often as it is named. Bodies of branches and loops are not looked into, and expressions that no
 //! back end of lanescope's runs have no operands here.
 
-use naga::{Arena, Expression, Handle, Statement};
+use naga::{Arena, Expression, Handle, ImageQuery, SampleLevel, Statement};
 
 use super::visit::effect;
 
@@ -27,6 +27,36 @@ pub fn of_expression(expression: &Expression, seen: &mut dyn FnMut(Handle<Expres
             [Some(arg), arg1, arg2, arg3].into_iter().flatten().for_each(seen);
         }
         Expression::ArrayLength(pointer) => seen(pointer),
+        Expression::ImageSample {
+            image,
+            sampler,
+            gather: _,
+            coordinate,
+            array_index,
+            // A constant.
+            offset: _,
+            level,
+            depth_ref,
+            clamp_to_edge: _,
+        } => {
+            let level = match level {
+                SampleLevel::Auto | SampleLevel::Zero => [None, None],
+                SampleLevel::Exact(level) | SampleLevel::Bias(level) => [Some(level), None],
+                SampleLevel::Gradient { x, y } => [Some(x), Some(y)],
+            };
+            let rest = [array_index, level[0], level[1], depth_ref].into_iter().flatten();
+            [image, sampler, coordinate].into_iter().chain(rest).for_each(seen);
+        }
+        Expression::ImageLoad { image, coordinate, array_index, sample, level } => {
+            let rest = [array_index, sample, level].into_iter().flatten();
+            [image, coordinate].into_iter().chain(rest).for_each(seen);
+        }
+        Expression::ImageQuery { image, query } => {
+            seen(image);
+            if let ImageQuery::Size { level: Some(level) } = query {
+                seen(level);
+            }
+        }
         // These have no operands, or are refused when they are compiled.
         Expression::Literal(_)
         | Expression::Constant(_)
@@ -35,9 +65,6 @@ pub fn of_expression(expression: &Expression, seen: &mut dyn FnMut(Handle<Expres
         | Expression::FunctionArgument(_)
         | Expression::GlobalVariable(_)
         | Expression::LocalVariable(_)
-        | Expression::ImageSample { .. }
-        | Expression::ImageLoad { .. }
-        | Expression::ImageQuery { .. }
         | Expression::Derivative { .. }
         | Expression::CallResult(_)
         | Expression::AtomicResult { .. }

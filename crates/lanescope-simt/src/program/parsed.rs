@@ -7,20 +7,17 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use naga::valid::ModuleInfo;
-use naga::{AddressSpace, Handle, Module, ShaderStage, TypeInner};
+use naga::{Handle, Module, ShaderStage};
 
 use super::branch::{self, BlockFlow};
 use super::error::ProgramError;
 use super::fixed::{self, Fixed};
 use super::followed::{self, Deciding};
+use super::overrides::Origin;
 use super::returns;
-use super::source::Text;
+use super::source::{OPERATORS_MAX, Text};
 use super::structure::{self, BlockInfo, Structure};
 use super::validate::{guarded, validate};
-/// Operators of one expression: a chain of them takes about 400 bytes of stack each in naga's front
-/// end, and up to some thousands in its back-ends.
-pub const OPERATORS_MAX: u32 = 10_000;
-
 /// What naga's parser says where something is nested too deeply for it.
 const RECURSION: &str = "recursion limit";
 
@@ -32,6 +29,8 @@ const DEEP: usize = 50;
 pub struct Parsed {
     pub(super) text: Arc<Text>,
     pub(super) module: Module,
+    /// What it was made from, where that is SPIR-V.
+    pub(super) origin: Option<Arc<Origin>>,
 }
 
 /// One entry point's program, ready to run, to instrument or to translate.
@@ -91,7 +90,7 @@ impl Parsed {
         returns::merge_implicit(&mut module);
         let text = Arc::new(text);
         validate(&module, &text)?;
-        Ok(Self { text, module })
+        Ok(Self { text, module, origin: None })
     }
 
     /// The names of the compute entry points.
@@ -173,71 +172,5 @@ impl Program {
     /// Invocations a workgroup along x, y and z.
     pub fn workgroup_size(&self) -> [u32; 3] {
         self.entry_point().workgroup_size
-    }
-
-    /// The buffers that the entry point uses, by group and binding.
-    ///
-    /// # Errors
-    ///
-    /// [`ProgramError::Resource`] for textures, samplers, binding arrays and acceleration
-    /// structures, naming the first with its line.
-    pub fn bindings(&self) -> Result<Vec<Binding>, ProgramError> {
-        let mut layouter = naga::proc::Layouter::default();
-        layouter.update(self.module.to_ctx()).map_err(|error| ProgramError::Validate {
-            file: self.text.file().to_owned(),
-            diagnostic: error.to_string(),
-        })?;
-        let mut bindings = Vec::new();
-        for (handle, variable) in self.module.global_variables.iter() {
-            let Some(place) = variable.binding else { continue };
-            let name = variable.name.clone().unwrap_or_default();
-            let writable = match variable.space {
-                AddressSpace::Storage { access } => access.contains(naga::StorageAccess::STORE),
-                AddressSpace::Uniform => false,
-                _ => {
-                    let span = self.module.global_variables.get_span(handle);
-                    let offset = span.to_range().map_or(0, |range| range.start);
-                    return Err(ProgramError::Resource {
-                        file: self.text.file().to_owned(),
-                        line: self.text.location(offset).line,
-                        name,
-                        group: place.group,
-                        binding: place.binding,
-                        what: resource(&self.module.types[variable.ty].inner),
-                    });
-                }
-            };
-            bindings.push(Binding {
-                name,
-                group: place.group,
-                binding: place.binding,
-                uniform: variable.space == AddressSpace::Uniform,
-                writable,
-                size_min: u64::from(layouter[variable.ty].size),
-                handle,
-            });
-        }
-        bindings.sort_by_key(|binding| (binding.group, binding.binding));
-        Ok(bindings)
-    }
-}
-
-/// What a user calls a resource of this type.
-fn resource(inner: &TypeInner) -> &'static str {
-    match *inner {
-        TypeInner::Image { .. } => "a texture",
-        TypeInner::Sampler { .. } => "a sampler",
-        TypeInner::AccelerationStructure { .. } => "an acceleration structure",
-        TypeInner::BindingArray { .. } => "a binding array",
-        TypeInner::Scalar(_)
-        | TypeInner::Vector { .. }
-        | TypeInner::Matrix { .. }
-        | TypeInner::CooperativeMatrix { .. }
-        | TypeInner::Atomic(_)
-        | TypeInner::Pointer { .. }
-        | TypeInner::ValuePointer { .. }
-        | TypeInner::Array { .. }
-        | TypeInner::Struct { .. }
-        | TypeInner::RayQuery { .. } => "a resource outside buffers",
     }
 }

@@ -6,7 +6,9 @@
 use naga::valid::GlobalUse;
 use naga::{AddressSpace, ArraySize, Handle, Scalar, ScalarKind, Type, TypeInner};
 
+use super::bound::{Bound, BoundSampler, BoundTexture};
 use super::error::ProgramError;
+use super::overrides::{Override, OverrideKind};
 use super::parsed::{Parsed, Program};
 use crate::layout::{Field, ScalarType, Shape};
 
@@ -19,6 +21,10 @@ pub struct Interface {
     pub workgroup_size: [u32; 3],
     /// The buffers that it uses, by group and binding.
     pub resources: Vec<Resource>,
+    /// The textures that it uses, by group and binding.
+    pub textures: Vec<BoundTexture>,
+    /// The samplers that it uses, by group and binding.
+    pub samplers: Vec<BoundSampler>,
     /// The layout of its immediate data, where it has any.
     pub immediates: Option<Shape>,
 }
@@ -53,32 +59,6 @@ pub enum BindingAccess {
     Read,
     /// A storage buffer that may be written.
     ReadWrite,
-}
-
-/// An override of the module.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Override {
-    /// Its name.
-    pub name: String,
-    /// The number that `@id` gave it.
-    pub id: Option<u16>,
-    /// The line of its declaration, from 1.
-    pub line: u32,
-    /// Whether the shader gives it a value.
-    pub has_default: bool,
-    /// Its type in WGSL's words, `bool` or a number.
-    pub kind: OverrideKind,
-}
-
-/// The type of an override.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OverrideKind {
-    /// `bool`: 0 is false.
-    Bool,
-    /// An integer.
-    Integer,
-    /// A float.
-    Float,
 }
 
 /// What the override `name` takes, where `value` is none of that.
@@ -116,7 +96,12 @@ impl Interface {
 
 impl Parsed {
     /// The overrides of the module, in the source's order.
+    ///
+    /// Of a SPIR-V module its specialisation constants, which are frozen in the module.
     pub fn overrides(&self) -> Vec<Override> {
+        if let Some(origin) = &self.origin {
+            return origin.specials.iter().map(|special| special.shown.clone()).collect();
+        }
         let module = self.module();
         let overrides = module.overrides.iter().map(|(handle, found)| {
             let span = module.overrides.get_span(handle);
@@ -143,13 +128,14 @@ impl Program {
     ///
     /// # Errors
     ///
-    /// [`ProgramError::Resource`] for textures, samplers and what else is no buffer, and
+    /// [`ProgramError::Resource`] for external textures and what else cannot be bound, and
     /// [`ProgramError::Layout`] for a variable whose layout lanescope does not know, each with its
     /// line.
     pub fn interface(&self) -> Result<Interface, ProgramError> {
         let info = self.info().get_entry_point(0);
         let mut resources = Vec::new();
-        for binding in self.bindings()? {
+        let Bound { buffers, textures, samplers } = self.bound()?;
+        for binding in buffers {
             let uses = info[binding.handle];
             let access = match (binding.uniform, binding.writable) {
                 (true, _) => BindingAccess::Uniform,
@@ -175,12 +161,14 @@ impl Program {
             entry_point: self.entry_point().name.clone(),
             workgroup_size: self.workgroup_size(),
             resources,
+            textures,
+            samplers,
             immediates,
         })
     }
 
     /// The line of a variable's declaration.
-    fn line(&self, variable: Handle<naga::GlobalVariable>) -> u32 {
+    pub(super) fn line(&self, variable: Handle<naga::GlobalVariable>) -> u32 {
         let span = self.module().global_variables.get_span(variable);
         self.text().location(span.to_range().map_or(0, |range| range.start)).line
     }

@@ -9,13 +9,11 @@ use std::sync::Arc;
 use naga::{Module, ShaderStage};
 
 use super::error::ProgramError;
+use super::overrides::{Override, Overrides};
 use super::parsed::{Parsed, Program};
-use super::reflect::{self, Override};
+use super::reflect;
 use super::structure;
 use super::validate::{guarded, validate};
-
-/// Override values by name or by number, as WebGPU's pipeline constants.
-pub type Overrides = BTreeMap<String, f64>;
 
 impl Parsed {
     /// Picks the compute entry point `name` and puts in override values.
@@ -27,6 +25,9 @@ impl Parsed {
     /// none, [`ProgramError::Validate`] when the module
     /// is no longer valid with these values.
     pub fn resolve(&self, name: &str, overrides: &Overrides) -> Result<Program, ProgramError> {
+        if let Some(given) = self.with_constants(overrides)? {
+            return given.resolve(name, &Overrides::new());
+        }
         let file = self.text.file();
         if !self.entry_points().contains(&name) {
             return Err(ProgramError::EntryPoint {

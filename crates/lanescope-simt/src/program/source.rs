@@ -16,6 +16,10 @@ const BYTE_ORDER_MARK: char = '\u{feff}';
 /// The comment that labels blocks: `// block: NAME`.
 const MARKER: &str = "block:";
 
+/// Operators of one expression: a chain of them takes about 400 bytes of stack each in naga's front
+/// end, and up to some thousands in its back-ends.
+pub const OPERATORS_MAX: u32 = 10_000;
+
 /// A shader's text, original and cleaned.
 #[derive(Clone, Debug)]
 pub struct Text {
@@ -29,6 +33,17 @@ pub struct Text {
     code: String,
     /// The offset of the keyword `fn` of each function.
     functions: BTreeMap<String, usize>,
+    /// The files that it consists of, where there is more to say than `file`.
+    parts: Vec<Part>,
+}
+
+/// A file that is part of a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// The line of the text in which it begins, from 1.
+    pub first_line: u32,
 }
 
 /// From `offset` on, blocks carry `label`, until the next change.
@@ -66,7 +81,44 @@ impl Text {
             scopes,
             code,
             functions,
+            parts: Vec::new(),
         }
+    }
+
+    /// The same text, of which the files are known that it consists of, in order.
+    pub(super) fn with_parts(self, parts: Vec<Part>) -> Self {
+        Self { parts, ..self }
+    }
+
+    /// The files that it consists of; none where it is one file.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// The bytes of a line of a part, from a column on; the part's last line where it has fewer.
+    pub(super) fn line_of_part(&self, part: usize, line: u32, column: u32) -> Option<Range<usize>> {
+        let first = self.parts.get(part)?.first_line as usize;
+        // The next part's heading, with a line before it, is no part of this one.
+        let next = self.parts.get(part + 1).map(|next| (next.first_line as usize).max(3) - 3);
+        let last = next.unwrap_or(self.line_starts.len()).max(first);
+        let line = (first + (line as usize).max(1) - 1).min(last);
+        let start = *self.line_starts.get(line - 1)?;
+        let length = self.original[start..].find('\n').unwrap_or(self.original.len() - start);
+        let text = &self.original[start..start + length];
+        let indented = text.len() - text.trim_start().len();
+        let column = (column as usize).max(1) - 1;
+        let column = if column < text.len() { column.max(indented) } else { indented };
+        Some(start + column..start + length)
+    }
+
+    /// Where a word stands first, outside comments.
+    pub(super) fn find_word(&self, word: &str) -> Option<usize> {
+        let part = |c: char| c.is_alphanumeric() || c == '_';
+        let whole = |(at, _): &(usize, &str)| {
+            let (before, after) = (&self.code[..*at], &self.code[at + word.len()..]);
+            !before.ends_with(part) && !after.starts_with(part)
+        };
+        (!word.is_empty()).then(|| self.code.match_indices(word).find(whole)).flatten().map(|f| f.0)
     }
 
     /// The name that messages show.

@@ -3,18 +3,23 @@
 //! Input: a strand's offset registers and the static part of the access. Output: loaded registers
 //! or changed memory. A lane whose access would not lie wholly inside its variable or buffer reads
 //! zero or writes nothing, and is reported; each function says whether the launch may go on, which
-//! in strict mode it may not after such a lane: the error is what the report would be.
+//! in strict mode it may not after such a lane: the error is what the report would be. Where all lanes
+//! access words in a row, or the same ones, it is done for all at once.
+
+#![expect(clippy::inline_always, reason = "what each access does is compiled into each kind")]
 
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::error::line;
 use super::exchange::Watch;
 use super::mask::{Mask, for_each_lane};
-use super::observe::{Access, AccessKind, Space};
+use super::observe::{Access, AccessKind, PassedBarrier, Space, SubgroupPlace};
 use super::op::{
-    At, AtomicOp, Change, FOLLOW_NONE, Form, OFFSET_INVALID, ROOT_WORKGROUP, Reg, SITE_NONE,
+    At, AtomicOp, Change, FOLLOW_NONE, Form, OFFSET_INVALID, Owner, ROOT_WORKGROUP, Reg, SITE_NONE,
     SiteId, Touch,
 };
+use super::reach::{Pattern, Reach};
 use super::report::ReportKind;
 use super::scalar;
 use super::strand::{Strand, Surroundings};
@@ -35,32 +40,16 @@ fn memory<'a>(
     }
 }
 
-// Bounds
-
-/// The lanes of `exec` whose access lies inside, and the offsets of their first byte.
-fn inside<const N: usize>(dynamic: &[u32; N], exec: Mask, at: &At, size: u32) -> (Mask, [u32; N]) {
-    let mut offsets = [0; N];
-    let mut valid = 0;
-    let room = size.checked_sub(at.end);
-    for_each_lane(exec, |lane| {
-        let offset = dynamic[lane];
-        if offset != OFFSET_INVALID && room.is_some_and(|room| offset <= room) {
-            offsets[lane] = offset + at.offset;
-            valid |= 1 << lane;
-        }
-    });
-    (valid, offsets)
-}
-
 /// Tells the observer.
-fn observe<const N: usize>(
+pub(super) fn observe<const N: usize>(
     strand: &Strand<N>,
     around: &mut Surroundings<'_>,
     kind: AccessKind,
     at: &At,
-    active: Mask,
-    offsets: &[u32],
+    reach: &Reach<N>,
+    values: &[[u32; N]],
 ) {
+    let Reach { valid: active, ref offsets, .. } = *reach;
     if active == 0 {
         return;
     }
@@ -68,12 +57,47 @@ fn observe<const N: usize>(
         let space = match around.context.roots[usize::from(at.root)] {
             Root::Workgroup => Space::Workgroup,
             Root::Buffer { group, binding, .. } => Space::Buffer { group, binding },
+            Root::Texture { group, binding, .. } => Space::Texture { group, binding },
             Root::Immediates { .. } => Space::Immediates,
         };
         let kind = if at.atomic { AccessKind::Atomic } else { kind };
-        let size_bytes = u32::from(at.count) * at.form.bytes();
+        let part_bytes = at.form.bytes();
+        let size_bytes = u32::from(at.count) * part_bytes;
         let place = strand.place;
-        observer.access(&Access { place, space, kind, active, offsets, size_bytes });
+        let (values, line) = (values.as_flattened(), at.line);
+        observer.access(&Access {
+            place,
+            space,
+            kind,
+            active,
+            offsets,
+            size_bytes,
+            part_bytes,
+            values,
+            line,
+        });
+    }
+}
+
+/// Tells the observer that the lanes of a subgroup have met.
+#[inline(never)]
+pub(super) fn subgroup_barrier<const N: usize>(
+    strand: &Strand<N>,
+    around: &mut Surroundings<'_>,
+    site: SiteId,
+    [orders_workgroup, orders_storage]: [bool; 2],
+) {
+    let line = line(around.context.sites.get(site as usize));
+    if let Some(observer) = around.observer.as_deref_mut() {
+        let SubgroupPlace { workgroup, subgroup } = strand.place;
+        let subgroup = Some(subgroup);
+        observer.barrier(&PassedBarrier {
+            workgroup,
+            subgroup,
+            line,
+            orders_workgroup,
+            orders_storage,
+        });
     }
 }
 
@@ -81,21 +105,22 @@ fn observe<const N: usize>(
 
 /// Tells who watches what workgroups do with the same words; `changed` are the lanes of an atomic
 /// operation that left another value.
-fn watch<const N: usize>(
+#[inline(always)]
+pub(super) fn watch<const N: usize>(
     strand: &Strand<N>,
     around: &mut Surroundings<'_>,
     touch: Touch,
     at: &At,
-    [active, changed]: [Mask; 2],
-    offsets: &[u32; N],
+    changed: Mask,
+    reach: &Reach<N>,
 ) {
     let workgroup = strand.place.workgroup;
     match around.watch {
         Watch::Nothing => {}
-        Watch::Apart(tags) => tags.note(workgroup, touch, at, active, offsets),
+        Watch::Apart(tags) => tags.note(workgroup, touch, at, reach),
         Watch::Exchange(exchange) => {
             // Only those that read have something that follows.
-            exchange.note(workgroup, at, [active, changed], offsets);
+            exchange.note(workgroup, at, [reach.valid, changed], &reach.offsets);
         }
     }
 }
@@ -132,27 +157,42 @@ pub(super) fn load<const N: usize>(
     at: &At,
 ) -> Result<(), ReportKind> {
     let (words, size) = memory(around.context, &around.group.memory, at.root);
-    let (valid, offsets) = inside(&strand.registers[usize::from(dynamic)], exec, at, size);
+    let reach = Reach::new(&strand.registers[usize::from(dynamic)], exec, at, size);
+    let valid = reach.valid;
     let guard =
         at.locked.then(|| around.context.lock.lock().unwrap_or_else(PoisonError::into_inner));
-    for part in 0..at.count {
-        let target = &mut strand.registers[usize::from(dst) + usize::from(part)];
-        let shift = u32::from(part) * at.form.bytes();
+    let count = usize::from(at.count);
+    let registers = usize::from(dst)..usize::from(dst) + count;
+    for (target, part) in strand.registers[registers].iter_mut().zip(0..) {
         if valid != exec {
             *target = [0; N];
         }
-        match at.form {
-            Form::Words => for_each_lane(valid, |lane| {
-                target[lane] = words[(offsets[lane] + shift) as usize / 4].load(Ordering::Relaxed);
+        let shift = part * at.form.bytes();
+        match (at.form, reach.pattern) {
+            (Form::Words, Pattern::Row) => {
+                let row = words[reach.row(at.count)].iter().skip(part as usize).step_by(count);
+                for (value, word) in target.iter_mut().zip(row) {
+                    *value = word.load(Ordering::Relaxed);
+                }
+            }
+            (Form::Words, Pattern::Same) => {
+                let word = &words[(reach.offsets[0] + shift) as usize / 4];
+                *target = [word.load(Ordering::Relaxed); N];
+            }
+            (Form::Words, Pattern::Scattered) => for_each_lane(valid, |lane| {
+                let word = &words[(reach.offsets[lane] + shift) as usize / 4];
+                target[lane] = word.load(Ordering::Relaxed);
             }),
-            Form::Half | Form::Short | Form::Ushort | Form::Byte => for_each_lane(valid, |lane| {
-                target[lane] = load_part(words, offsets[lane] + shift, at.form);
-            }),
+            (Form::Half | Form::Short | Form::Ushort | Form::Byte, _) => {
+                for_each_lane(valid, |lane| {
+                    target[lane] = load_part(words, reach.offsets[lane] + shift, at.form);
+                });
+            }
         }
     }
     drop(guard);
-    watch(strand, around, Touch::Read, at, [valid, 0], &offsets);
-    observe(strand, around, AccessKind::Load, at, valid, &offsets);
+    watch(strand, around, Touch::Read, at, 0, &reach);
+    observe(strand, around, AccessKind::Load, at, &reach, &[]);
     go_on(strand, around, ReportKind::ReadOutOfBounds, at.site, exec & !valid)
 }
 
@@ -204,13 +244,17 @@ pub(super) fn load_uniform<const N: usize>(
     }
     if around.observer.is_some() || !matches!(around.watch, Watch::Nothing) {
         let (form, follow) = (Form::Words, FOLLOW_NONE);
+        let (atomic, locked, owner) = (false, false, Owner::Anybody);
+        let line = line(around.context.sites.get(site as usize));
         let at =
-            At { root, offset, end: 0, count, form, atomic: false, locked: false, site, follow };
+            At { root, offset, end: 0, count, form, atomic, locked, site, follow, line, owner };
         let active = if valid { exec } else { 0 };
         // The words are the same for all lanes: one touches them for all.
         let one = active & active.wrapping_neg();
-        watch(strand, around, Touch::Read, &at, [one, 0], &[offset; N]);
-        observe(strand, around, AccessKind::Load, &at, active, &[offset; N]);
+        let (offsets, pattern) = ([offset; N], Pattern::Scattered);
+        watch(strand, around, Touch::Read, &at, 0, &Reach { valid: one, offsets, pattern });
+        let reach = Reach { valid: active, offsets, pattern };
+        observe(strand, around, AccessKind::Load, &at, &reach, &[]);
     }
     let missed = if valid { 0 } else { exec };
     go_on(strand, around, ReportKind::ReadOutOfBounds, site, missed)
@@ -227,25 +271,36 @@ pub(super) fn store<const N: usize>(
     at: &At,
 ) -> Result<(), ReportKind> {
     let (words, size) = memory(around.context, &around.group.memory, at.root);
-    let (valid, offsets) = inside(&strand.registers[usize::from(dynamic)], exec, at, size);
+    let reach = Reach::new(&strand.registers[usize::from(dynamic)], exec, at, size);
+    let valid = reach.valid;
     let guard =
         at.locked.then(|| around.context.lock.lock().unwrap_or_else(PoisonError::into_inner));
-    for part in 0..at.count {
-        let source = &strand.registers[usize::from(src) + usize::from(part)];
-        let shift = u32::from(part) * at.form.bytes();
-        match at.form {
-            Form::Words => for_each_lane(valid, |lane| {
-                let word = &words[(offsets[lane] + shift) as usize / 4];
+    let count = usize::from(at.count);
+    let registers = usize::from(src)..usize::from(src) + count;
+    for (source, part) in strand.registers[registers].iter().zip(0..) {
+        let shift = part * at.form.bytes();
+        match (at.form, reach.pattern) {
+            (Form::Words, Pattern::Row) => {
+                let row = words[reach.row(at.count)].iter().skip(part as usize).step_by(count);
+                for (&value, word) in source.iter().zip(row) {
+                    word.store(value, Ordering::Relaxed);
+                }
+            }
+            (Form::Words, Pattern::Same | Pattern::Scattered) => for_each_lane(valid, |lane| {
+                let word = &words[(reach.offsets[lane] + shift) as usize / 4];
                 word.store(source[lane], Ordering::Relaxed);
             }),
-            Form::Half | Form::Short | Form::Ushort | Form::Byte => for_each_lane(valid, |lane| {
-                store_part(words, offsets[lane] + shift, at.form, source[lane]);
-            }),
+            (Form::Half | Form::Short | Form::Ushort | Form::Byte, _) => {
+                for_each_lane(valid, |lane| {
+                    store_part(words, reach.offsets[lane] + shift, at.form, source[lane]);
+                });
+            }
         }
     }
     drop(guard);
-    watch(strand, around, Touch::Write, at, [valid, valid], &offsets);
-    observe(strand, around, AccessKind::Store, at, valid, &offsets);
+    watch(strand, around, Touch::Write, at, valid, &reach);
+    let values = &strand.registers[usize::from(src)..usize::from(src) + count];
+    observe(strand, around, AccessKind::Store, at, &reach, values);
     go_on(strand, around, ReportKind::WriteOutOfBounds, at.site, exec & !valid)
 }
 
@@ -262,7 +317,10 @@ pub(super) fn atomic<const N: usize>(
 ) -> Result<(), ReportKind> {
     let AtomicOp { ref at, change, value, compare, result, touch } = *atomic;
     let (words, size) = memory(around.context, &around.group.memory, at.root);
-    let (valid, offsets) = inside(&strand.registers[usize::from(dynamic)], exec, at, size);
+    let reach = Reach::new(&strand.registers[usize::from(dynamic)], exec, at, size);
+    let valid = reach.valid;
+    // Nobody else changes words meanwhile where one worker runs, or the memory is its workgroup's.
+    let alone = around.context.alone || at.root == ROOT_WORKGROUP;
     let file = &mut strand.registers;
     let read = |file: &[[u32; N]], register: Reg, lane: usize| file[usize::from(register)][lane];
     let wide = |file: &[[u32; N]], register: Reg, lane: usize| {
@@ -272,14 +330,14 @@ pub(super) fn atomic<const N: usize>(
         at.locked.then(|| around.context.lock.lock().unwrap_or_else(PoisonError::into_inner));
     let mut changed = 0;
     for_each_lane(exec, |lane| {
-        let index = offsets[lane] as usize / 4;
+        let index = reach.offsets[lane] as usize / 4;
         let within = (valid >> lane) & 1 == 1;
         let (old, new, exchanged) = match change {
             _ if !within => (0, 0, false),
             Change::Word(f) => {
                 let operand = read(file, value, lane);
                 let expected = compare.map(|register| read(file, register, lane));
-                let (old, new) = change_word(&words[index], f, operand, expected);
+                let (old, new) = change_word(&words[index], f, operand, expected, alone);
                 (u64::from(old), u64::from(new), expected == Some(old))
             }
             Change::Wide(f) => {
@@ -308,19 +366,30 @@ pub(super) fn atomic<const N: usize>(
         }
     });
     drop(guard);
-    watch(strand, around, touch, at, [valid, changed], &offsets);
-    observe(strand, around, AccessKind::Atomic, at, valid, &offsets);
+    watch(strand, around, touch, at, changed, &reach);
+    observe(strand, around, AccessKind::Atomic, at, &reach, &[]);
     go_on(strand, around, ReportKind::WriteOutOfBounds, at.site, exec & !valid)
 }
 
 /// Changes a word; with `expected` only where it is that. Gives the old word and the new.
-fn change_word(
+pub(super) fn change_word(
     word: &AtomicU32,
     change: fn(u32, u32) -> u32,
     operand: u32,
     expected: Option<u32>,
+    alone: bool,
 ) -> (u32, u32) {
     let order = Ordering::Relaxed;
+    if alone {
+        let old = word.load(order);
+        let new = match expected {
+            Some(expected) if expected != old => return (old, old),
+            Some(_) => operand,
+            None => change(old, operand),
+        };
+        word.store(new, order);
+        return (old, new);
+    }
     if let Some(expected) = expected {
         return match word.compare_exchange(expected, operand, order, order) {
             Ok(old) => (old, operand),
@@ -333,7 +402,7 @@ fn change_word(
 }
 
 /// [`change_word`] of two words, under the lock.
-fn change_wide(
+pub(super) fn change_wide(
     words: &[AtomicU32],
     change: fn(u64, u64) -> u64,
     operand: u64,

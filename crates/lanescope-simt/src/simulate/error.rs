@@ -35,6 +35,18 @@ pub enum SimulateError {
         /// Binding.
         binding: u32,
     },
+    /// A texture or a sampler is not bound, or does not fit the variable.
+    #[error("{what} at @group({group}) @binding({binding}): {why}")]
+    Unfit {
+        /// `the texture` or `the sampler`.
+        what: &'static str,
+        /// Bind group.
+        group: u32,
+        /// Binding.
+        binding: u32,
+        /// Why not.
+        why: String,
+    },
     /// A buffer, or the immediates, are too small for the variable.
     #[error("{what} has {bytes} bytes; the shader's variable needs at least {bytes_min}")]
     TooSmall {

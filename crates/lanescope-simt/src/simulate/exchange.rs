@@ -16,6 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::mask::{Mask, for_each_lane};
 use super::op::{At, FOLLOW_NONE, FollowId, JOINT_MAX, Touch};
+use super::reach::{Pattern, Reach};
 
 /// What watches the accesses of one worker.
 #[derive(Debug)]
@@ -73,13 +74,12 @@ impl Tags {
     }
 
     /// Notes what a subgroup of `workgroup` does with one instruction.
-    pub(super) fn note(
+    pub(super) fn note<const N: usize>(
         &mut self,
         workgroup: u64,
         touch: Touch,
         at: &At,
-        active: Mask,
-        offsets: &[u32],
+        reach: &Reach<N>,
     ) {
         let Some(tags) = &mut self.roots[usize::from(at.root)] else { return };
         #[expect(clippy::cast_possible_truncation, reason = "at most `GROUPS_MAX`")]
@@ -90,11 +90,26 @@ impl Tags {
                 Touch::Write => WRITE,
                 Touch::Joint(number) => JOINT + Tag::from(number.min(JOINT_MAX - 1)),
             };
+        if reach.pattern == Pattern::Row {
+            let row = &mut tags[reach.row(at.count)];
+            let (mut any, mut others) = (0, 0);
+            for &tag in &*row {
+                any |= tag;
+                others |= tag ^ mine;
+            }
+            if any == 0 {
+                row.fill(mine);
+            }
+            if any == 0 || others == 0 {
+                return;
+            }
+        }
         let mut met = false;
+        let lanes = if reach.pattern == Pattern::Same { 1 } else { reach.valid };
         for part in 0..u32::from(at.count) {
             let shift = part * at.form.bytes();
-            for_each_lane(active, |lane| {
-                let tag = &mut tags[(offsets[lane] + shift) as usize / 4];
+            for_each_lane(lanes, |lane| {
+                let tag = &mut tags[(reach.offsets[lane] + shift) as usize / 4];
                 if *tag == 0 {
                     *tag = mine;
                 } else if *tag != mine {
@@ -113,17 +128,39 @@ impl Tags {
         if workers.iter().any(|tags| tags.met) {
             return false;
         }
-        let Some(first) = workers.first() else { return true };
+        let Some((first, others)) = workers.split_first() else { return true };
         (0..first.roots.len()).all(|root| {
-            let all: Vec<&[Tag]> =
-                workers.iter().filter_map(|tags| tags.roots[root].as_deref()).collect();
-            let words = all.first().map_or(0, |tags| tags.len());
-            (0..words).all(|word| {
-                let mut tags = all.iter().map(|tags| tags[word]);
-                tags.try_fold(0, join).is_some()
+            let Some(own) = first.roots[root].as_deref() else { return true };
+            let others: Vec<&[Tag]> =
+                others.iter().filter_map(|tags| tags.roots[root].as_deref()).collect();
+            (0..own.len().div_ceil(TOGETHER)).all(|chunk| {
+                let range = chunk * TOGETHER..own.len().min((chunk + 1) * TOGETHER);
+                let parts = std::iter::once(&own[range.clone()])
+                    .chain(others.iter().map(|tags| &tags[range.clone()]));
+                let touched: Vec<&[Tag]> = parts.filter(|part| any(part)).collect();
+                match touched.as_slice() {
+                    [] | [_] => true,
+                    [one, other] => {
+                        let kept = |(a, b): (&Tag, &Tag)| (*a == 0) | (*b == 0) | (a == b);
+                        let apart = one.iter().zip(*other).fold(true, |all, two| all & kept(two));
+                        apart || one.iter().zip(*other).all(|(a, b)| join(*a, *b).is_some())
+                    }
+                    several => (0..range.len()).all(|word| {
+                        let mut tags = several.iter().map(|tags| tags[word]);
+                        tags.try_fold(0, join).is_some()
+                    }),
+                }
             })
         })
     }
+}
+
+/// Words whose tags are looked at together.
+const TOGETHER: usize = 1024;
+
+/// Whether any word was touched.
+fn any(tags: &[Tag]) -> bool {
+    tags.iter().fold(0, |sum, tag| sum | tag) != 0
 }
 
 /// In place of a workgroup's number: none.

@@ -14,6 +14,7 @@ use super::op::{Op, Reg, with_pure};
 use super::scalar;
 use super::strand::{Event, Strand, Surroundings};
 use super::subgroup;
+use super::textures;
 
 /// A boolean of the register file.
 #[inline(always)]
@@ -179,8 +180,10 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
             Op::Block { block, ops } => {
                 around.fuel -= i64::from(ops);
                 around.tally.block(block, exec);
-                if let Some(observer) = around.observer.as_deref_mut() {
-                    observer.block(strand.place, block, exec);
+                if let Some(observer) = around.observer.as_deref_mut()
+                    && observer.block(strand.place, block, exec).is_break()
+                {
+                    around.observer = None;
                 }
             }
             // If
@@ -216,8 +219,10 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
                 let leaving = exec & if invert { !set } else { set };
                 if leaving != 0 {
                     around.tally.block(block, leaving);
-                    if let Some(observer) = around.observer.as_deref_mut() {
-                        observer.block(strand.place, block, leaving);
+                    if let Some(observer) = around.observer.as_deref_mut()
+                        && observer.block(strand.place, block, leaving).is_break()
+                    {
+                        around.observer = None;
                     }
                     strand.slots[usize::from(slot)] |= leaving;
                     exec &= !leaving;
@@ -301,7 +306,10 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
             }
             Op::Clear { slot } => strand.slots[usize::from(slot)] = 0,
             // Barriers
-            Op::Barrier { site } => break Event::Barrier { site },
+            Op::Barrier { site, workgroup: _, storage: _ } => break Event::Barrier { site },
+            Op::SubgroupBarrier { site, workgroup, storage } => {
+                access::subgroup_barrier(strand, around, site, [workgroup, storage]);
+            }
             Op::CheckUniform { offset, key, site } => {
                 if let Err(kind) = access::check_uniform(strand, around, exec, offset, key, site) {
                     break Event::Fault { kind, site };
@@ -345,6 +353,15 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
                 let atomic = &context.atomics[with as usize];
                 if let Err(kind) = access::atomic(strand, around, exec, dynamic, atomic) {
                     break Event::Fault { kind, site: atomic.at.site };
+                }
+                if context.pauses && around.fuel <= 0 {
+                    break Event::Pause;
+                }
+            }
+            Op::Texture { with } => {
+                let texture = &context.texture_ops[with as usize];
+                if let Err(kind) = textures::texture(strand, around, exec, texture) {
+                    break Event::Fault { kind, site: texture.site };
                 }
                 if context.pauses && around.fuel <= 0 {
                     break Event::Pause;

@@ -4,7 +4,7 @@
 //! on the number of threads. It chooses no order of workgroups: `schedule` does.
 //!
 //! # Threads
-//! Workgroups that write no common memory run side by side. Else a dispatch is first run side by
+//! Workgroups that write no common memory, or each its own elements by what the program says, run side by side. Else a dispatch is first run side by
 //! side while each worker notes who touched which word ([`Tags`]). If no two workgroups met, each did
 //! what it would have done alone, and any order gives this answer. If two met, all is put back, and
 //! the dispatch is run again on one thread, in the order that the schedule's words say; what
@@ -23,7 +23,7 @@ use super::error::{SimulateError, Trap};
 use super::exchange::{Exchange, GROUPS_MAX, Tags, Watch};
 use super::memory::{Memory, SimulatedBuffer};
 use super::observe::{ForkObserver, Observer};
-use super::op::{FOLLOW_NONE, Op, ROOT_WORKGROUP};
+use super::op::{FOLLOW_NONE, Op, Owner, ROOT_WORKGROUP};
 use super::report::{Outcome, Tally};
 use super::schedule::{self, Queue, work};
 use super::table::{LaunchContext, Root};
@@ -124,11 +124,13 @@ impl<O: ForkObserver> Dispatch<'_, O> {
         }
         let threads = usize::try_from(groups).unwrap_or(usize::MAX).clamp(1, threads(self.config));
         let code = &self.compiled.code;
-        let shared = groups > 1 && code.written.contains(&true);
-        if !shared {
+        let shared: Vec<bool> = (0..code.roots.len())
+            .map(|root| groups > 1 && code.written[root] && !self.stays_apart(code.owners[root]))
+            .collect();
+        if !shared.contains(&true) {
             return self.run((0..threads).map(|_| Watch::Nothing).collect());
         }
-        let words = self.words(&code.written);
+        let words = self.words(&shared);
         let bytes = words.iter().flatten().map(|&words| words as u64 * 4).sum::<u64>().max(1);
         let workers = threads.min(usize::try_from(TAG_BYTES_MAX / bytes).unwrap_or(usize::MAX));
         if workers > 1 && groups <= GROUPS_MAX {
@@ -142,14 +144,28 @@ impl<O: ForkObserver> Dispatch<'_, O> {
         }
         let mut followed = vec![false; code.roots.len()];
         let atomics = code.atomics.iter().map(|atomic| &atomic.at);
-        for at in code.accesses.iter().chain(atomics).filter(|at| at.follow != FOLLOW_NONE) {
-            followed[usize::from(at.root)] = code.written[usize::from(at.root)];
+        let places = code.accesses.iter().chain(atomics).map(|at| (at.root, at.follow));
+        let textures = code.textures.iter().map(|texture| (texture.root, texture.follow));
+        for (root, _) in places.chain(textures).filter(|(_, follow)| *follow != FOLLOW_NONE) {
+            followed[usize::from(root)] = shared[usize::from(root)];
         }
         self.run(vec![if followed.contains(&true) {
             Watch::Exchange(Exchange::new(self.words(&followed).into_iter()))
         } else {
             Watch::Nothing
         }])
+    }
+
+    /// Whether workgroups cannot meet in a memory whose elements have this owner.
+    fn stays_apart(&self, owner: Owner) -> bool {
+        let [_, y, z] = self.workgroups;
+        let [_, depth, height] = self.compiled.workgroup_size;
+        match owner {
+            Owner::Invocation => [y, z, depth, height] == [1; 4],
+            // In an arrangement several workgroups have the number of one.
+            Owner::Workgroup => [y, z] == [1; 2] && self.arrangement.is_none(),
+            Owner::Anybody => false,
+        }
     }
 
     /// What stops a dispatch of too many operations.
@@ -171,7 +187,9 @@ impl<O: ForkObserver> Dispatch<'_, O> {
     fn buffer(&self, root: &Root) -> Option<&SimulatedBuffer> {
         match *root {
             Root::Workgroup => None,
-            Root::Buffer { group, binding, .. } => self.memory.buffer(group, binding),
+            Root::Buffer { group, binding, .. } | Root::Texture { group, binding, .. } => {
+                self.memory.buffer(group, binding)
+            }
             Root::Immediates { .. } => Some(self.memory.immediates()),
         }
     }
@@ -199,7 +217,8 @@ impl<O: ForkObserver> Dispatch<'_, O> {
     fn run(&self, watches: Vec<Watch>) -> Result<Ran<O>, SimulateError> {
         let Self { compiled, workgroups, memory, config, arrangement, observer } = *self;
         let ops: Vec<Op> = compiled.code.ops.iter().map(|&op| by_policy(op, config.fma)).collect();
-        let context = context(compiled, &ops, memory, config)?;
+        let workers = watches.len();
+        let context = context(compiled, &ops, memory, config, workers == 1)?;
         let launch = schedule::ScheduledLaunch {
             code: &compiled.code,
             constants: constants(compiled, &context),
@@ -219,7 +238,6 @@ impl<O: ForkObserver> Dispatch<'_, O> {
             stop: AtomicU64::new(u64::MAX),
             trap: Mutex::new(None),
         };
-        let workers = watches.len();
         let mut seen: Vec<O> =
             observer.map_or_else(Vec::new, |one| (0..workers).map(|_| one.fresh()).collect());
         let mut hooks: Vec<&mut dyn Observer> = Vec::new();
@@ -247,20 +265,24 @@ fn stayed_apart(watches: &[Watch]) -> bool {
 }
 
 /// Binds the buffers.
+#[expect(clippy::too_many_lines, reason = "each field of the context from its part of the launch")]
 fn context<'a>(
     compiled: &'a Compiled,
     ops: &'a [Op],
     memory: &'a Memory,
     config: &Config,
+    alone: bool,
 ) -> Result<LaunchContext<'a>, SimulateError> {
     let code = &compiled.code;
     let mut words = Vec::new();
     let mut sizes = Vec::new();
+    let mut textures = Vec::new();
     for root in &code.roots {
         let (buffer, size_min, what) = match *root {
             Root::Workgroup => {
                 words.push([].as_slice());
                 sizes.push(0);
+                textures.push(None);
                 continue;
             }
             Root::Buffer { group, binding, size_min, .. } => {
@@ -268,6 +290,16 @@ fn context<'a>(
                 let buffer = memory.buffer(group, binding).ok_or(unbound)?;
                 let what = format!("the buffer at @group({group}) @binding({binding})");
                 (buffer, size_min, what)
+            }
+            Root::Texture { group, binding, view, class } => {
+                let unfit = |why| SimulateError::Unfit { what: "the texture", group, binding, why };
+                let bound = memory.buffer(group, binding).filter(|buffer| buffer.texture.is_some());
+                let buffer = bound.ok_or_else(|| unfit("none is bound".to_owned()))?;
+                let layout = buffer.texture.as_ref();
+                if let Some(why) = layout.and_then(|layout| layout.unfit(view, class)) {
+                    return Err(unfit(why));
+                }
+                (buffer, 0, format!("the texture at @group({group}) @binding({binding})"))
             }
             Root::Immediates { size_min } => {
                 (memory.immediates(), size_min, "the immediate data".to_owned())
@@ -285,15 +317,27 @@ fn context<'a>(
             }
         }
         words.push(buffer.words.as_slice());
+        textures.push(buffer.texture.as_ref());
     }
+    let sampler = |&(group, binding): &(u32, u32)| {
+        let why = "none is bound".to_owned();
+        let unbound = SimulateError::Unfit { what: "the sampler", group, binding, why };
+        memory.sampler(group, binding).ok_or(unbound)
+    };
+    let samplers = code.samplers.iter().map(sampler).collect::<Result<_, _>>()?;
     Ok(LaunchContext {
+        texture_ops: &code.textures,
+        textures,
+        samplers,
         code: ops,
         accesses: &code.accesses,
         atomics: &code.atomics,
         roots: &code.roots,
+        sites: &code.sites,
         words,
         sizes,
         lock: memory.lock(),
+        alone,
         width: config.width.lanes(),
         late: config.reconvergence == Reconvergence::Late,
         pauses: config.schedule != Schedule::InOrder,

@@ -23,9 +23,20 @@ pub(super) fn bits<const N: usize>(values: &[u32; N]) -> Mask {
 
 /// Runs a scalar function for the active lanes only; the others keep what they had.
 #[inline(always)]
-pub(super) fn for_each_lane(mut exec: Mask, mut f: impl FnMut(usize)) {
-    while exec != 0 {
-        f(exec.trailing_zeros() as usize);
-        exec &= exec - 1;
+pub(super) fn for_each_lane(exec: Mask, mut f: impl FnMut(usize)) {
+    // Half by half: masks of 128 bits take several instructions a step.
+    #[expect(clippy::cast_possible_truncation, reason = "the two halves")]
+    for (first, half) in [(0, exec as u64), (64, (exec >> 64) as u64)] {
+        let mut rest = half;
+        while rest != 0 {
+            f(first + rest.trailing_zeros() as usize);
+            rest &= rest - 1;
+        }
     }
+}
+
+/// The mask of all `N` lanes.
+#[inline(always)]
+pub(super) const fn all<const N: usize>() -> Mask {
+    Mask::MAX >> (128 - N)
 }

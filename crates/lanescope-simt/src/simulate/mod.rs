@@ -69,12 +69,33 @@
 //!
 //! ## Atomics
 //! Each lane's operation is one step, relaxed, from the lowest lane up; `atomicCompareExchangeWeak`
-//! never fails spuriously. (`compile/statement`, `access`)
+//! never fails spuriously. Those of texels are the same. (`compile/statement`, `access`, `textures`)
 //!
 //! ## Bounds
 //! An index is checked against its own array, vector or matrix, and an access against its buffer. A
 //! read out of bounds gives zero, a write or atomic is skipped, and both are reported by line.
 //! (`compile/place`, `access`)
+//!
+//! ## Textures
+//! A texture is bound with a format, and its texels are packed ([`TextureFormat`](crate::texture::TextureFormat)
+//! says how each format's bits stand for components, with sources). Texels are independent of each
+//! other: writing one never touches its neighbour. Accesses go lane by lane from the lowest up, as all
+//! others do, and workgroups that share texels are watched as those that share words are (Threads,
+//! Exchange). A texel that does not exist (a coordinate, a layer, a level or a sample outside) reads as
+//! zeros, and as an alpha of 1 where the format has none: one of the values that WebGPU allows, and what
+//! Vulkan's robust access gives. It is not written or changed.
+//! Both are reported by line. `textureDimensions` of a level that does not exist gives the last one's. A
+//! storage texture is one level. (`textures`, `texture`)
+//!
+//! ## Samplers
+//! A filtered read clamps the level of detail to the sampler's limits and to the levels that are
+//! there, magnifies at 0 and below, and weighs 2, 4 or 8 texels of one level or of two, in `f32`; devices
+//! weigh with 8 bits or more, so that results differ by up to 1/256 of the range of the texels. A
+//! gradient gives the logarithm of its longer side in texels; there is no anisotropic filter. Layers are
+//! clamped. Cubes are filtered across their edges; at a corner the missing texel is the mean of the
+//! other three. A comparison compares each texel, and then weighs; its reference is clamped to the range
+//! of fixed-point depth. To an observer a filtered read is an access for each texel that it reads.
+//! (`texture`, `textures`)
 //!
 //! ## Strict mode
 //! With [`Config::strict`] whatever is reported otherwise (see [`ReportKind`]) stops the launch: a
@@ -131,23 +152,32 @@ mod error;
 mod exchange;
 mod interpret;
 mod launch;
+mod look;
 mod mask;
 mod memory;
 mod observe;
 mod op;
+mod reach;
 mod report;
 mod scalar;
 mod schedule;
 mod strand;
 mod subgroup;
 mod table;
+mod textures;
 
 pub use arrange::Arrangement;
 pub use compiled::Compiled;
 pub use config::{BUFFER_BYTES_MAX, Config, Fma, Reconvergence, SUBGROUP_OPERATIONS, Schedule};
 pub use error::{Limit, SimulateError, Trap};
+pub use look::{
+    AccessSums, MEMORY_LINE_BYTES, Race, Races, SECTOR_BYTES, Toucher, Traffic, TrafficSums,
+    WaitSums,
+};
 pub use memory::{DetachedBuffer, Memory};
-pub use observe::{Access, AccessKind, ForkObserver, Observer, Space, SubgroupPlace};
+pub use observe::{
+    Access, AccessKind, ForkObserver, Observer, PassedBarrier, Space, SubgroupPlace,
+};
 pub use report::{BlockCounts, Outcome, Report, ReportKind};
 
 use self::launch::Unseen;

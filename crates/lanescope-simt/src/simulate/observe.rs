@@ -4,24 +4,34 @@
 //! by default, and none can alter the execution: they get copies. Without an observer a launch
 //! pays one predicted branch a block and an access.
 
+use std::ops::ControlFlow;
+
 use crate::units::BlockId;
 
 /// Watches an execution. Each worker thread has its own, so that hooks need no lock.
 pub trait Observer: Send {
-    /// Whether anything of this workgroup is to be reported; what is not costs nothing.
-    fn watches(&self, workgroup: u64) -> bool {
-        let _ = workgroup;
+    /// Whether anything of this subgroup is to be reported when it is its turn; what is not costs
+    /// nothing.
+    fn watches(&self, place: SubgroupPlace) -> bool {
+        let _ = place;
         true
     }
 
-    /// A subgroup executes a basic block; bit i of `active` is set where lane i is active.
-    fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) {
+    /// A subgroup executes a basic block; bit i of `active` is set where lane i is active. Where it
+    /// breaks, nothing more is reported until it is the subgroup's turn again.
+    fn block(&mut self, place: SubgroupPlace, block: BlockId, active: u128) -> ControlFlow<()> {
         let _ = (place, block, active);
+        ControlFlow::Continue(())
     }
 
     /// A subgroup accesses memory with one instruction.
     fn access(&mut self, access: &Access<'_>) {
         let _ = access;
+    }
+
+    /// Invocations have waited for one another.
+    fn barrier(&mut self, barrier: &PassedBarrier) {
+        let _ = barrier;
     }
 }
 
@@ -50,6 +60,28 @@ pub struct Access<'a> {
     pub offsets: &'a [u32],
     /// Bytes a lane accesses.
     pub size_bytes: u32,
+    /// Bytes of each of its scalars; a 64-bit one counts as two of 4.
+    pub part_bytes: u32,
+    /// The words that are stored, `[words × lanes]`, a lane's as registers hold them; empty where
+    /// nothing is, or by an atomic operation.
+    pub values: &'a [u32],
+    /// The line in the source, from 1.
+    pub line: u32,
+}
+
+/// A barrier that invocations have passed together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PassedBarrier {
+    /// The workgroup.
+    pub workgroup: u64,
+    /// The subgroup whose lanes alone waited; nothing where the whole workgroup did.
+    pub subgroup: Option<u32>,
+    /// The line in the source, from 1.
+    pub line: u32,
+    /// Whether it orders accesses to the workgroup's memory.
+    pub orders_workgroup: bool,
+    /// Whether it orders accesses to storage buffers.
+    pub orders_storage: bool,
 }
 
 /// A memory that invocations share.
@@ -59,6 +91,15 @@ pub enum Space {
     Workgroup,
     /// A uniform or storage buffer.
     Buffer {
+        /// Bind group.
+        group: u32,
+        /// Binding in the group.
+        binding: u32,
+    },
+    /// A texture; offsets are those of a model of tiles, [`TextureLayout::tiled_offset`].
+    ///
+    /// [`TextureLayout::tiled_offset`]: crate::texture::TextureLayout::tiled_offset
+    Texture {
         /// Bind group.
         group: u32,
         /// Binding in the group.

@@ -6,6 +6,7 @@
 //! as 0 or 1. This module executes nothing; [`with_pure`] lists the operations that the interpreter
 //! runs over all lanes at once, inactive ones included, since they write fresh registers only.
 
+use crate::texture::TextureView;
 use crate::units::BlockId;
 
 /// The number of a register.
@@ -178,6 +179,8 @@ with_pure! { define_operations
     MemoryStore { src: Reg, dynamic: Reg, at: u32 },
     /// Reads, changes and writes a scalar of memory; `with` indexes the table of atomics.
     Atomic { dynamic: Reg, with: u32 },
+    /// Reads, writes or asks a texture; `with` indexes the table of textures' operations.
+    Texture { with: u32 },
     /// Gives the lanes whose predicate holds as four words.
     Ballot { dst: Reg, predicate: Reg },
     /// Combines the words of the active lanes.
@@ -221,7 +224,9 @@ with_pure! { define_operations
     /// Empties a slot.
     Clear { slot: Slot },
     /// Waits for the workgroup's other subgroups.
-    Barrier { site: SiteId },
+    Barrier { site: SiteId, workgroup: bool, storage: bool },
+    /// Tells an observer that the lanes have met, which orders the accesses of the subgroup.
+    SubgroupBarrier { site: SiteId, workgroup: bool, storage: bool },
     /// Reports where the active lanes' offsets differ.
     CheckUniform { offset: Reg, key: u32, site: SiteId },
     /// Ends the subgroup.
@@ -301,8 +306,23 @@ pub(super) struct At {
     pub(super) locked: bool,
     /// Where to report.
     pub(super) site: SiteId,
+    /// The line, for observers.
+    pub(super) line: u32,
+    /// Who alone accesses the elements that are accessed here.
+    pub(super) owner: Owner,
     /// What follows the value that is read, where it decides something.
     pub(super) follow: FollowId,
+}
+
+/// Who accesses an element of an array, as far as the program's text tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Owner {
+    /// The invocation whose `global_invocation_id.x` is the index.
+    Invocation,
+    /// The workgroup whose `workgroup_id.x` is the index.
+    Workgroup,
+    /// Anybody.
+    Anybody,
 }
 
 /// The static part of an atomic operation.
@@ -320,6 +340,90 @@ pub(super) struct AtomicOp {
     pub(super) result: Option<Reg>,
     /// What it does with its word.
     pub(super) touch: Touch,
+}
+
+/// An operation on a texture.
+#[derive(Clone, Debug)]
+pub(super) struct TextureOp {
+    /// Which texture.
+    pub(super) root: u16,
+    /// How the shader sees it.
+    pub(super) view: TextureView,
+    /// The texel's column, row and depth, or the place that is sampled; as many as the view has.
+    pub(super) at: Vec<Coordinate>,
+    /// The layer, where the view has layers.
+    pub(super) layer: Option<Coordinate>,
+    /// What is done.
+    pub(super) action: TextureAction,
+    /// Where to report.
+    pub(super) site: SiteId,
+    /// The line, for observers.
+    pub(super) line: u32,
+    /// What follows the value that is read, where it decides something.
+    pub(super) follow: FollowId,
+}
+
+/// A register with a coordinate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Coordinate {
+    pub(super) register: Reg,
+    /// Whether an integer has a sign.
+    pub(super) signed: bool,
+}
+
+/// What is done with a texture.
+#[derive(Clone, Debug)]
+pub(super) enum TextureAction {
+    /// Reads a texel to registers `dst …`.
+    Load { dst: Reg, parts: TexelParts, level: Option<Coordinate>, sample: Option<Coordinate> },
+    /// Writes a texel from registers `src …`.
+    Store { src: Reg, parts: TexelParts },
+    /// Reads, changes and writes a texel.
+    Atomic { change: Change, value: Reg, compare: Option<Reg>, touch: Touch },
+    /// Reads with a sampler; a comparison, or depth, gives one register, else there are four.
+    Sample {
+        dst: Reg,
+        parts: TexelParts,
+        sampler: u16,
+        level: SampledLevel,
+        offset: [i32; 3],
+        reference: Option<Reg>,
+        clamp_to_edge: bool,
+    },
+    /// Reads a component of four texels.
+    Gather { dst: Reg, sampler: u16, component: u8, offset: [i32; 3], reference: Option<Reg> },
+    /// Gives so many extents of a level.
+    Size { dst: Reg, count: u16, level: Option<Coordinate> },
+    /// Gives the number of mip levels.
+    Levels { dst: Reg },
+    /// Gives the number of layers; of a cube array the number of cubes.
+    Layers { dst: Reg },
+    /// Gives the number of samples of a texel.
+    Samples { dst: Reg },
+}
+
+/// The registers of a texel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TexelParts {
+    /// The first component alone.
+    One,
+    /// Four.
+    Four,
+    /// Four of 64 bits, eight registers.
+    Wide,
+}
+
+/// Which level of detail is sampled.
+#[derive(Clone, Debug)]
+pub(super) enum SampledLevel {
+    /// The first.
+    Zero,
+    /// This one, a float.
+    Exact(Reg),
+    /// This one, an integer.
+    Whole(Coordinate),
+    /// What follows from gradients, as many registers each as the view has coordinates.
+    Gradient(Vec<Reg>, Vec<Reg>),
 }
 
 /// What an atomic operation does.

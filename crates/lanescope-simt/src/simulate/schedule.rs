@@ -18,8 +18,8 @@ use super::error::{Trap, line};
 use super::exchange::{Tags, Watch};
 use super::interpret::run;
 use super::mask::{Mask, for_each_lane};
-use super::observe::{Observer, SubgroupPlace};
-use super::op::{SiteId, Slot};
+use super::observe::{Observer, PassedBarrier, SubgroupPlace};
+use super::op::{Op, SiteId, Slot};
 use super::report::{ReportKind, Tally, coordinates};
 use super::strand::{Event, Shared, Strand, Surroundings};
 use super::table::{Code, LaunchContext};
@@ -321,16 +321,26 @@ impl ScheduledLaunch<'_> {
             let axis = usize::from(component).min(2);
             let values = &mut strand.registers[usize::from(register)];
             let lanes = values.iter_mut().zip(0..);
-            let local = |lane: u32| {
-                let index = subgroup * width + lane;
-                [index % x, index / x % y, index / x / y][axis]
+            // Counted up from the first lane's, since a division a lane takes longer than a small shader.
+            let first = subgroup * width;
+            let mut local = [first % x, first / x % y, first / x / y];
+            let mut next = || {
+                let here = local[axis];
+                local[0] += 1;
+                for (axis, size) in [(0, x), (1, y)] {
+                    if local[axis] == size {
+                        local[axis] = 0;
+                        local[axis + 1] += 1;
+                    }
+                }
+                here
             };
             match builtin {
-                BuiltIn::LocalInvocationId => lanes.for_each(|(value, lane)| *value = local(lane)),
-                BuiltIn::GlobalInvocationId => lanes.for_each(|(value, lane)| {
+                BuiltIn::LocalInvocationId => lanes.for_each(|(value, _)| *value = next()),
+                BuiltIn::GlobalInvocationId => {
                     let origin = workgroup[axis].wrapping_mul(self.workgroup_size[axis]);
-                    *value = origin.wrapping_add(local(lane));
-                }),
+                    lanes.for_each(|(value, _)| *value = origin.wrapping_add(next()));
+                }
                 BuiltIn::LocalInvocationIndex => {
                     lanes.for_each(|(value, lane)| *value = subgroup * width + lane);
                 }
@@ -532,10 +542,10 @@ impl<const N: usize> Worker<'_, '_, N> {
     ) -> Event {
         let left = self.launch.steps_max.saturating_sub(subgroup.steps);
         let fuel = slice.min(i64::try_from(left).unwrap_or(i64::MAX));
-        let workgroup = subgroup.strands[index].strand.place.workgroup;
+        let place = subgroup.strands[index].strand.place;
         // Two `match` arms, since a reborrow inside `map` would live too long.
         let observer: Option<&mut dyn Observer> = match self.observer {
-            Some(ref mut observer) if observer.watches(workgroup) => Some(&mut **observer),
+            Some(ref mut observer) if observer.watches(place) => Some(&mut **observer),
             _ => None,
         };
         let mut around = Surroundings {
@@ -587,6 +597,7 @@ impl<const N: usize> Worker<'_, '_, N> {
                 }
             }
         }
+        self.show_barrier(group.index, &barriers);
         group.shared.uniform.clear();
         for subgroup in &mut group.subgroups {
             for live in &mut subgroup.strands {
@@ -594,6 +605,30 @@ impl<const N: usize> Worker<'_, '_, N> {
             }
         }
         Ok(())
+    }
+
+    /// Tells the observer that a workgroup waited at these barriers, one where it does so in order.
+    fn show_barrier(&mut self, workgroup: u64, barriers: &BTreeMap<usize, SiteId>) {
+        let Some(observer) = &mut self.observer else { return };
+        let place = SubgroupPlace { workgroup, subgroup: 0 };
+        let Some((_, &first)) = barriers.first_key_value().filter(|_| observer.watches(place))
+        else {
+            return;
+        };
+        let mut passed = PassedBarrier {
+            workgroup,
+            subgroup: None,
+            line: line(self.launch.code.sites.get(first as usize)),
+            orders_workgroup: false,
+            orders_storage: false,
+        };
+        for &after in barriers.keys() {
+            if let Op::Barrier { workgroup, storage, .. } = self.launch.context.code[after - 1] {
+                passed.orders_workgroup |= workgroup;
+                passed.orders_storage |= storage;
+            }
+        }
+        observer.barrier(&passed);
     }
 
     // Limits

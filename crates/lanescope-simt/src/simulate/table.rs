@@ -8,8 +8,9 @@ use std::sync::atomic::AtomicU32;
 
 use naga::BuiltIn;
 
-use super::op::{At, AtomicOp, Op, Reg};
+use super::op::{At, AtomicOp, Op, Owner, Reg, TextureOp};
 use crate::program::Location;
+use crate::texture::{SamplerSettings, TextureClass, TextureLayout, TextureView};
 
 /// A compiled program.
 #[derive(Debug)]
@@ -20,12 +21,18 @@ pub(super) struct Code {
     pub(super) accesses: Vec<At>,
     /// Atomic operations, static parts.
     pub(super) atomics: Vec<AtomicOp>,
+    /// Operations on textures.
+    pub(super) textures: Vec<TextureOp>,
+    /// Group and binding of each sampler.
+    pub(super) samplers: Vec<(u32, u32)>,
     /// Source places.
     pub(super) sites: Vec<Location>,
     /// What follows the values that are read from buffers which the program writes.
     pub(super) follows: Vec<Follow>,
     /// For each root whether the program writes it and workgroups share it.
     pub(super) written: Vec<bool>,
+    /// For each root who alone accesses each of its elements.
+    pub(super) owners: Vec<Owner>,
     /// The words of the first registers: constants.
     pub(super) constants: Vec<u32>,
     /// Registers that hold a built-in value, one a component.
@@ -51,6 +58,8 @@ pub(super) enum Root {
     Workgroup,
     /// A buffer.
     Buffer { group: u32, binding: u32, size_min: u32 },
+    /// A texture.
+    Texture { group: u32, binding: u32, view: TextureView, class: TextureClass },
     /// The immediates.
     Immediates { size_min: u32 },
 }
@@ -78,13 +87,20 @@ pub(super) struct LaunchContext<'a> {
     pub(super) code: &'a [Op],
     pub(super) accesses: &'a [At],
     pub(super) atomics: &'a [AtomicOp],
+    pub(super) texture_ops: &'a [TextureOp],
+    pub(super) samplers: Vec<&'a SamplerSettings>,
+    /// The layout of each root that is a texture.
+    pub(super) textures: Vec<Option<&'a TextureLayout>>,
     pub(super) roots: &'a [Root],
+    pub(super) sites: &'a [Location],
     /// The words of each root; the workgroup's are empty here.
     pub(super) words: Vec<&'a [AtomicU32]>,
     /// The size of each root in bytes.
     pub(super) sizes: Vec<u32>,
     /// Taken for every 64-bit atomic.
     pub(super) lock: &'a Mutex<()>,
+    /// Whether one worker runs the whole launch.
+    pub(super) alone: bool,
     /// Lanes a subgroup.
     pub(super) width: u32,
     pub(super) late: bool,

@@ -11,7 +11,7 @@ use super::scalars::{Scalars, whole};
 use super::shape::{PlaceRoot, PlaceShape};
 use super::{CodeBuilder, CompiledFunction, Fixed, Result, Value, VariablePlace, scalar_slots};
 use crate::program::builtin::{BuiltinKind, sum_of_products};
-use crate::simulate::op::{Op, Reg};
+use crate::simulate::op::{Op, Owner, Reg};
 use crate::simulate::scalar;
 
 impl<'a> CodeBuilder<'a> {
@@ -23,7 +23,9 @@ impl<'a> CodeBuilder<'a> {
     ) -> Result<()> {
         match self.expression(frame, handle)? {
             Value::Slots(slots) => self.define(frame, handle, slots),
-            place @ Value::Place(_) => frame.values[handle.index()] = Some(place),
+            other @ (Value::Place(_) | Value::Texture(_) | Value::Sampler(_)) => {
+                frame.values[handle.index()] = Some(other);
+            }
         }
         Ok(())
     }
@@ -38,7 +40,7 @@ impl<'a> CodeBuilder<'a> {
         self.note_use(frame, handle);
         match value {
             Value::Slots(slots) => Ok(slots),
-            Value::Place(_) => {
+            Value::Place(_) | Value::Texture(_) | Value::Sampler(_) => {
                 Err(self.unsupported("a pointer used as a value".to_owned(), frame.span))
             }
         }
@@ -137,12 +139,14 @@ impl<'a> CodeBuilder<'a> {
                 return Ok(frame.arguments[number as usize].clone());
             }
             Expression::GlobalVariable(variable) => {
-                return match self.globals.get(variable.index()) {
-                    Some(Some(place)) => Ok(Value::Place(place.clone())),
+                let known = self.globals.get(variable.index());
+                return match (known, self.handles.get(&variable.index())) {
+                    (Some(Some(place)), _) => Ok(Value::Place(place.clone())),
+                    (_, Some(handle)) => Ok(handle.clone()),
                     _ => {
                         let name = self.module.global_variables[variable].name.as_deref();
                         let name = name.unwrap_or_default();
-                        let what = "texture, sampler, acceleration structure or binding array";
+                        let what = "external texture, acceleration structure or binding array";
                         Err(self.unsupported(format!("`{name}`, a {what}"), span))
                     }
                 };
@@ -210,10 +214,10 @@ impl<'a> CodeBuilder<'a> {
             | Expression::SubgroupOperationResult { .. } => {
                 return Err(self.unsupported("a result before its statement".to_owned(), span));
             }
-            ref other @ (Expression::Override(_)
-            | Expression::ImageSample { .. }
+            ref image @ (Expression::ImageSample { .. }
             | Expression::ImageLoad { .. }
-            | Expression::ImageQuery { .. }
+            | Expression::ImageQuery { .. }) => self.texture(frame, handle, image, span)?,
+            ref other @ (Expression::Override(_)
             | Expression::Derivative { .. }
             | Expression::RayQueryVertexPositions { .. }
             | Expression::RayQueryProceedResult
@@ -253,6 +257,7 @@ impl<'a> CodeBuilder<'a> {
                 self.note_use(frame, base);
                 let first = self.in_a_row(&slots)?;
                 let whole = VariablePlace {
+                    owner: Owner::Anybody,
                     root: PlaceRoot::Registers(first),
                     offset: 0,
                     dynamic: None,
@@ -260,6 +265,9 @@ impl<'a> CodeBuilder<'a> {
                 };
                 let part = self.index_place(&whole, index, span)?;
                 Ok(Value::Slots(self.load(&part, span)?))
+            }
+            Value::Texture(_) | Value::Sampler(_) => {
+                Err(self.unsupported("a binding array".to_owned(), span))
             }
         }
     }
@@ -279,6 +287,7 @@ impl<'a> CodeBuilder<'a> {
             Value::Slots(slots) => {
                 self.note_use(frame, base);
                 let whole = VariablePlace {
+                    owner: Owner::Anybody,
                     root: PlaceRoot::Registers(0),
                     offset: 0,
                     dynamic: None,
@@ -288,6 +297,9 @@ impl<'a> CodeBuilder<'a> {
                 let count = self.slots_of(&self.inner(part.shape), span)?;
                 let first = part.offset as usize;
                 Ok(Value::Slots(slots[first..first + count].to_vec()))
+            }
+            Value::Texture(_) | Value::Sampler(_) => {
+                Err(self.unsupported("a binding array".to_owned(), span))
             }
         }
     }

@@ -374,7 +374,7 @@ impl<'a> CodeBuilder<'a> {
             // The callee may change the variable whose value this is.
             let value = match value {
                 Value::Slots(slots) => Value::Slots(self.copy_variables(slots)?),
-                Value::Place(place) => Value::Place(place),
+                other @ (Value::Place(_) | Value::Texture(_) | Value::Sampler(_)) => other,
             };
             self.note_use(frame, argument);
             values.push(value);

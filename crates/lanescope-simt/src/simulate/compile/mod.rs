@@ -15,6 +15,9 @@ mod place;
 mod scalars;
 mod shape;
 mod statement;
+mod texture;
+
+use std::collections::BTreeMap;
 
 use indexmap::{IndexMap, IndexSet};
 use naga::valid::FunctionInfo;
@@ -26,7 +29,8 @@ use naga::{
 use self::shape::{PlaceRoot, PlaceShape, VariablePlace};
 use super::error::{Limit, SimulateError};
 use super::op::{
-    At, AtomicOp, FOLLOW_NONE, FollowId, Op, ROOT_WORKGROUP, Reg, SiteId, Slot, Target,
+    At, AtomicOp, FOLLOW_NONE, FollowId, Op, Owner, ROOT_WORKGROUP, Reg, SiteId, Slot, Target,
+    TextureAction, TextureOp,
 };
 use super::table::{Code, Follow, Length, Root};
 use crate::program::followed::Followed;
@@ -86,6 +90,10 @@ enum Value {
     Slots(Vec<Reg>),
     /// A pointer.
     Place(VariablePlace),
+    /// A texture, by its root.
+    Texture(u16),
+    /// A sampler, by its number.
+    Sampler(u16),
 }
 
 /// A function that is being inlined.
@@ -136,6 +144,10 @@ struct CodeBuilder<'a> {
     labels: Vec<u32>,
     accesses: Vec<At>,
     atomics: Vec<AtomicOp>,
+    textures: Vec<TextureOp>,
+    samplers: Vec<(u32, u32)>,
+    /// The textures and samplers among the global variables, by index.
+    handles: BTreeMap<usize, Value>,
     sites: IndexMap<Location, ()>,
     followed: &'a Followed,
     follows: IndexSet<Follow>,
@@ -171,6 +183,9 @@ impl<'a> CodeBuilder<'a> {
             labels: Vec::new(),
             accesses: Vec::new(),
             atomics: Vec::new(),
+            textures: Vec::new(),
+            samplers: Vec::new(),
+            handles: BTreeMap::new(),
             sites: IndexMap::new(),
             followed,
             follows: IndexSet::new(),
@@ -212,13 +227,17 @@ impl<'a> CodeBuilder<'a> {
             }
         }
         let written = self.find_written();
+        let owners = self.find_owners();
         Ok(Code {
             ops: self.ops,
             accesses: self.accesses,
             atomics: self.atomics,
+            textures: self.textures,
+            samplers: self.samplers,
             sites: self.sites.into_keys().collect(),
             follows: self.follows.into_iter().collect(),
             written,
+            owners,
             constants,
             builtins,
             lengths,
@@ -238,17 +257,48 @@ impl<'a> CodeBuilder<'a> {
                 written[usize::from(self.accesses[at as usize].root)] = true;
             } else if let Op::Atomic { with, .. } = *op {
                 written[usize::from(self.atomics[with as usize].at.root)] = true;
+            } else if let Op::Texture { with } = *op {
+                let TextureOp { root, ref action, .. } = self.textures[with as usize];
+                let writes =
+                    matches!(action, TextureAction::Store { .. } | TextureAction::Atomic { .. });
+                written[usize::from(root)] |= writes;
             }
         }
         written[usize::from(ROOT_WORKGROUP)] = false;
         written
     }
 
+    /// For each memory who alone accesses each of its elements: the one that every access names.
+    fn find_owners(&self) -> Vec<Owner> {
+        let mut owners: Vec<Option<Owner>> = vec![None; self.roots.len()];
+        let mut see = |root: u16, owner: Owner| {
+            let known = &mut owners[usize::from(root)];
+            *known =
+                Some(if known.is_none_or(|known| known == owner) { owner } else { Owner::Anybody });
+        };
+        for op in &self.ops {
+            if let Op::MemoryStore { at, .. } | Op::Load { at, .. } = *op {
+                let at = &self.accesses[at as usize];
+                see(at.root, at.owner);
+            } else if let Op::Atomic { with, .. } = *op {
+                let at = &self.atomics[with as usize].at;
+                see(at.root, at.owner);
+            } else if let Op::LoadUniform { root, .. } = *op {
+                see(root, Owner::Anybody);
+            }
+        }
+        owners.into_iter().map(|owner| owner.unwrap_or(Owner::Anybody)).collect()
+    }
+
     /// Gives every global variable its place, and private ones their first values. What has no place
-    /// (textures, samplers, acceleration structures, binding arrays) is refused where it is used.
+    /// (acceleration structures, binding arrays) is refused where it is used.
     fn globals(&mut self) -> Result<()> {
         for (handle, variable) in self.module.global_variables.iter() {
-            let place = self.global(handle, variable)?;
+            let place = if variable.space == AddressSpace::Handle {
+                self.handle(handle, variable)?
+            } else {
+                self.global(handle, variable)?
+            };
             debug_assert_eq!(self.globals.len(), handle.index(), "arenas are dense");
             self.globals.push(place);
         }
@@ -267,6 +317,7 @@ impl<'a> CodeBuilder<'a> {
             offset,
             dynamic: None,
             shape: PlaceShape::Type(variable.ty),
+            owner: Owner::Anybody,
         };
         let next = u16::try_from(self.roots.len()).map_err(|_| self.limit(Limit::Buffers));
         match variable.space {
@@ -348,6 +399,7 @@ impl<'a> CodeBuilder<'a> {
             offset: 0,
             dynamic: None,
             shape: PlaceShape::Type(ty),
+            owner: Owner::Anybody,
         })
     }
 

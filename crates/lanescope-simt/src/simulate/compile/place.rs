@@ -6,12 +6,12 @@
 //! against its memory when it happens.
 
 use naga::proc::Alignment;
-use naga::{Scalar, ScalarKind, Span, TypeInner};
+use naga::{BuiltIn, Scalar, ScalarKind, Span, TypeInner};
 
 use super::shape::{PlaceRoot, PlaceShape, VariablePlace};
 use super::{CodeBuilder, Fixed, Result, index, scalar_slots};
 use crate::program::array_length;
-use crate::simulate::op::{At, FOLLOW_NONE, FollowId, Form, Op, Reg, SITE_NONE};
+use crate::simulate::op::{At, FOLLOW_NONE, FollowId, Form, Op, Owner, Reg, SITE_NONE};
 
 /// A step from a composite to one of its elements.
 struct AddressStep {
@@ -140,9 +140,20 @@ impl CodeBuilder<'_> {
             PlaceRoot::Registers(_) => step.slots,
             PlaceRoot::Memory(_) => step.bytes,
         };
+        let owner = if place.dynamic.is_none() { self.owner(number) } else { place.owner };
         let dst = self.fresh(1)?;
         self.push(Op::Index { dst, base, index: number, length, stride })?;
-        Ok(VariablePlace { dynamic: Some(dst), shape: step.shape, ..place.clone() })
+        Ok(VariablePlace { dynamic: Some(dst), shape: step.shape, owner, ..place.clone() })
+    }
+
+    /// Who alone has this index: the register of a built-in value, which nothing writes.
+    fn owner(&self, index: Reg) -> Owner {
+        let is = |builtin| self.fixed.get(&Fixed::Builtin(builtin, 0)) == Some(&index);
+        match () {
+            () if is(BuiltIn::GlobalInvocationId) => Owner::Invocation,
+            () if is(BuiltIn::WorkGroupId) => Owner::Workgroup,
+            () => Owner::Anybody,
+        }
     }
 
     // Accesses
@@ -178,7 +189,7 @@ impl CodeBuilder<'_> {
             (PlaceRoot::Memory(root), _) => {
                 let dst = self.fresh(count)?;
                 let mut next = dst;
-                for at in self.runs(&inner, root, place.offset, span)? {
+                for at in self.runs(&inner, (root, place.owner), place.offset, span)? {
                     self.load_run(place, At { follow, ..at }, next)?;
                     next += at.count;
                 }
@@ -217,7 +228,7 @@ impl CodeBuilder<'_> {
             }
             PlaceRoot::Memory(root) => {
                 let mut src = value;
-                for at in self.runs(&inner, root, place.offset, span)? {
+                for at in self.runs(&inner, (root, place.owner), place.offset, span)? {
                     let dynamic = self.or_zero(place.dynamic)?;
                     self.accesses.push(at);
                     let number = index(self.accesses.len() - 1);
@@ -235,7 +246,7 @@ impl CodeBuilder<'_> {
         let dynamic = self.or_zero(place.dynamic)?;
         match place.root {
             PlaceRoot::Memory(root) => {
-                let runs = self.runs(&inner, root, place.offset, span)?;
+                let runs = self.runs(&inner, (root, place.owner), place.offset, span)?;
                 Ok((runs[0], dynamic))
             }
             PlaceRoot::Registers(_) => {
@@ -270,7 +281,13 @@ impl CodeBuilder<'_> {
     }
 
     /// The accesses that make up a value: scalars of one form without gaps go together.
-    fn runs(&mut self, inner: &TypeInner, root: u16, offset: u32, span: Span) -> Result<Vec<At>> {
+    fn runs(
+        &mut self,
+        inner: &TypeInner,
+        (root, owner): (u16, Owner),
+        offset: u32,
+        span: Span,
+    ) -> Result<Vec<At>> {
         let mut leaves = Vec::new();
         self.leaves(inner, offset, &mut leaves);
         let end =
@@ -289,8 +306,21 @@ impl CodeBuilder<'_> {
             }
             let site = if runs.is_empty() { self.site(span) } else { SITE_NONE };
             let locked = atomic && scalar.width == 8;
-            let follow = FOLLOW_NONE;
-            runs.push(At { root, offset: at, end, count, form, atomic, locked, site, follow });
+            let (follow, line) = (FOLLOW_NONE, self.location(span).line);
+            let offset = at;
+            runs.push(At {
+                root,
+                offset,
+                end,
+                count,
+                form,
+                atomic,
+                locked,
+                site,
+                follow,
+                line,
+                owner,
+            });
         }
         Ok(runs)
     }

@@ -4,7 +4,7 @@
 
 use naga::{Handle, Scalar, Type, VectorSize};
 
-use crate::simulate::op::Reg;
+use crate::simulate::op::{Owner, Reg};
 
 /// A part of a variable.
 #[derive(Clone, Debug)]
@@ -15,6 +15,8 @@ pub(super) struct VariablePlace {
     /// The register of what is added a lane, checked.
     pub(super) dynamic: Option<Reg>,
     pub(super) shape: PlaceShape,
+    /// Who alone accesses it, where the index says so.
+    pub(super) owner: Owner,
 }
 
 /// Where the variable is.

@@ -68,13 +68,17 @@ impl<'a> CodeBuilder<'a> {
             Statement::SubgroupCollectiveOperation { op, collective_op, argument, result } => {
                 self.collective(frame, op, collective_op, argument, result)
             }
+            Statement::ImageStore { image, coordinate, array_index, value } => {
+                self.texture_store(frame, image, (coordinate, array_index), value)
+            }
+            Statement::ImageAtomic { image, coordinate, array_index, fun, value } => {
+                self.texture_atomic(frame, image, (coordinate, array_index), fun, value)
+            }
             Statement::Kill
             | Statement::Block(_)
             | Statement::If { .. }
             | Statement::Switch { .. }
             | Statement::Loop { .. }
-            | Statement::ImageStore { .. }
-            | Statement::ImageAtomic { .. }
             | Statement::RayQuery { .. }
             | Statement::RayPipelineFunction(_)
             | Statement::CooperativeStore { .. } => {
@@ -132,13 +136,16 @@ impl<'a> CodeBuilder<'a> {
     // Barriers
 
     fn barrier(&mut self, frame: &mut CompiledFunction<'a>, flags: Barrier) -> Result<()> {
+        let site = self.site(frame.span);
+        let workgroup = flags.contains(Barrier::WORK_GROUP);
+        let storage = flags.contains(Barrier::STORAGE);
         if flags == Barrier::SUB_GROUP {
-            // The lanes of a strand go together anyway, and a barrier orders no other strand's.
-            return Ok(());
+            // The lanes of a strand go together anyway, and a barrier orders no other strand's. By
+            // WGSL's words it orders both memories.
+            return self.push(Op::SubgroupBarrier { site, workgroup: true, storage: true });
         }
         self.barriers = true;
-        let site = self.site(frame.span);
-        self.push(Op::Barrier { site })
+        self.push(Op::Barrier { site, workgroup, storage })
     }
 
     fn uniform_load(
@@ -150,14 +157,15 @@ impl<'a> CodeBuilder<'a> {
         let place = self.place(frame, pointer)?;
         let site = self.site(frame.span);
         self.barriers = true;
-        self.push(Op::Barrier { site })?;
+        let barrier = Op::Barrier { site, workgroup: true, storage: false };
+        self.push(barrier)?;
         if let Some(offset) = place.dynamic {
             let key = index(self.ops.len());
             self.push(Op::CheckUniform { offset, key, site })?;
         }
         let follow = self.follow(frame, result, frame.span)?;
         let value = self.load_followed(&place, frame.span, follow)?;
-        self.push(Op::Barrier { site })?;
+        self.push(barrier)?;
         self.define(frame, result, value);
         Ok(())
     }
@@ -198,7 +206,7 @@ impl<'a> CodeBuilder<'a> {
         self.push(Op::Atomic { dynamic, with })
     }
 
-    fn change(
+    pub(super) fn change(
         &self,
         frame: &CompiledFunction<'a>,
         fun: AtomicFunction,
@@ -320,7 +328,7 @@ impl<'a> CodeBuilder<'a> {
         self.note_use(frame, handle);
         match value {
             Value::Place(place) => Ok(place),
-            Value::Slots(_) => {
+            Value::Slots(_) | Value::Texture(_) | Value::Sampler(_) => {
                 Err(self.unsupported("a value used as a pointer".to_owned(), frame.span))
             }
         }
@@ -328,7 +336,7 @@ impl<'a> CodeBuilder<'a> {
 }
 
 /// What an atomic operation whose old value nobody uses does with its word.
-fn touch(fun: AtomicFunction, scalar: naga::Scalar) -> Touch {
+pub(super) fn touch(fun: AtomicFunction, scalar: naga::Scalar) -> Touch {
     match fun {
         // Sums of floats round by their order.
         _ if scalar.kind == ScalarKind::Float => Touch::Write,

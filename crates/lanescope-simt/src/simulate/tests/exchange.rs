@@ -287,8 +287,14 @@ fn an_observer_sees_one_run_only() {
     #[derive(Default)]
     struct Count(u64);
     impl Observer for Count {
-        fn block(&mut self, _: SubgroupPlace, _: crate::units::BlockId, _: u128) {
+        fn block(
+            &mut self,
+            _: SubgroupPlace,
+            _: crate::units::BlockId,
+            _: u128,
+        ) -> std::ops::ControlFlow<()> {
             self.0 += 1;
+            std::ops::ControlFlow::Continue(())
         }
     }
     impl ForkObserver for Count {

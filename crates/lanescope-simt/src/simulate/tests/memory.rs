@@ -292,8 +292,14 @@ fn an_observer_sees_blocks_and_accesses_and_changes_nothing() {
         stores: Vec<(u64, Vec<u32>)>,
     }
     impl Observer for Count {
-        fn block(&mut self, _: SubgroupPlace, _: crate::units::BlockId, active: u128) {
+        fn block(
+            &mut self,
+            _: SubgroupPlace,
+            _: crate::units::BlockId,
+            active: u128,
+        ) -> std::ops::ControlFlow<()> {
             self.blocks += u64::from(active.count_ones());
+            std::ops::ControlFlow::Continue(())
         }
         fn access(&mut self, access: &Access<'_>) {
             if access.kind == AccessKind::Store {

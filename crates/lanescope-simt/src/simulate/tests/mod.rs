@@ -11,11 +11,14 @@ mod memory;
 mod numbers;
 mod packing;
 mod prose;
+mod races;
 mod random;
 mod robust;
 mod spaces;
+mod spirv;
 mod strict;
 mod subgroups;
+mod textures;
 
 use super::{
     Compiled, Config, Fma, Memory, Outcome, Reconvergence, ReportKind, Schedule, SimulateError,

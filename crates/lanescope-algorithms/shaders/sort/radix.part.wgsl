@@ -1,0 +1,435 @@
+// How are whole keys put into order, a digit at a time, with or without a payload, stably?
+//
+// A pass orders by one digit of up to 8 bits, from the lowest to the highest, each with the parts of
+// `split`, `split_many` and `split_runs` before this text. Its dispatches, in one of two forms:
+//   for GPUs         radix_reset, then radix_histogram, once     counts of the digits of all passes
+//                    chained_keys or chained_pairs, a pass       a workgroup a tile: ranks, and the writes
+//   for processors   lane_count, run_scan, then lane_keys or     an invocation a run of keys, or a digit
+//                    lane_pairs, a pass
+// Divergence expected: none but the last tile's, and in the look-back.
+//
+// On GPUs a tile publishes how many keys of each digit it has, and adds up what the tiles before
+// it have published, until it meets one that knows all before it (Adinets and Merrill, "Onesweep: A Faster
+// Least Significant Digit Radix Sort for GPUs", 2022). It reads keys once a pass instead of twice. A tile
+// that has published nothing after SPINS looks is counted by the waiting workgroup itself (Smith, Levien
+// and Owens, "Decoupled Fallback: A Portable Single-Pass GPU Scan", 2025), so that each workgroup ends by
+// its own work alone, and nothing is asked of the scheduler. A count and its flag are one atomic word.
+//
+// Keys are ordered by their bits as whole numbers, of signed keys with the sign's bit inverted, of floats
+// as IEEE 754's totalOrder says: bits of negative ones are inverted, of others the sign's alone.
+
+// Keys of a lane in a tile: a multiple of four, MANY_ROWS times four.
+const ITEMS = 12u;
+// Bits that are inverted of every key, and of negative ones besides.
+override KEY_SIGN: u32 = 0u;
+override KEY_NEGATIVE: u32 = 0u;
+// Passes that `radix_histogram` counts for.
+override PASSES: u32 = 1u;
+// How often a workgroup looks at a tile in vain before it helps itself.
+override SPINS: u32 = 1024u;
+// Workgroups of `radix_histogram`: each takes as many tiles as it comes to.
+override HISTOGRAMS: u32 = 1u;
+override HISTOGRAM_BINS: u32 = PASSES * BINS;
+
+// What a tile has published: nothing, its own counts, or those of everything up to its end.
+const COUNTED_OWN = 1u;
+const COUNTED_ALL = 2u;
+// Flags stand above the 30 bits of a count.
+const COUNTED_SHIFT = 30u;
+const COUNT_BITS = 0x3fffffffu;
+const NO_TILE = 0xffffffffu;
+
+struct Digit {
+    // Where it begins in a key, and its bits there.
+    shift: u32,
+    mask: u32,
+    // Its pass, from 0.
+    pass_index: u32,
+    // Where the counts that this pass's tiles publish begin, and those that it clears for the next.
+    state: u32,
+    state_next: u32,
+    // Bits from one pass's digit to the next one's.
+    step: u32,
+    // The last pass's bits.
+    mask_last: u32,
+}
+
+@group(0) @binding(14) var<uniform> digit: Digit;
+// [passes × digits]: keys of each digit.
+@group(0) @binding(15) var<storage, read_write> histogram: array<atomic<u32>>;
+// Twice [tiles × digits]: what tiles have published.
+@group(0) @binding(16) var<storage, read_write> published: array<atomic<u32>>;
+
+// [passes × digits], or what a tile that is helped has of each digit.
+var<workgroup> radix_counted: array<atomic<u32>, HISTOGRAM_BINS>;
+var<workgroup> radix_missing: atomic<u32>;
+var<workgroup> radix_helped: u32;
+
+// A key as a number whose order is the keys'.
+fn radix_bits(key: u32) -> u32 {
+    let negative = bitcast<u32>(bitcast<i32>(key) >> 31u);
+    return key ^ (KEY_SIGN | (negative & KEY_NEGATIVE));
+}
+
+fn radix_digit(key: u32) -> u32 {
+    return (radix_bits(key) >> digit.shift) & digit.mask;
+}
+
+// The i-th key; past n the last of all. Loads without branches, so that they overlap.
+fn radix_key(i: u32) -> u32 {
+    let key = keys_in[min(i, split.n - 1u)];
+    return select(~KEY_SIGN, key, i < split.n);
+}
+
+// Clears the counts of all passes.
+@compute @workgroup_size(THREADS)
+fn radix_reset(@builtin(local_invocation_index) local_index: u32) {
+    for (var i = local_index; i < HISTOGRAM_BINS; i += THREADS) {
+        atomicStore(&histogram[i], 0u);
+    }
+}
+
+// Counts the digits of all passes, and clears what the first pass's tiles publish.
+@compute @workgroup_size(THREADS)
+fn radix_histogram(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(local_invocation_index) local_index: u32,
+) {
+    for (var i = local_index; i < HISTOGRAM_BINS; i += THREADS) {
+        atomicStore(&radix_counted[i], 0u);
+    }
+    workgroupBarrier();
+    for (var number = workgroup.x; number * MANY_TILE < split.n; number += HISTOGRAMS) {
+        for (var i = local_index; i < BINS; i += THREADS) {
+            atomicStore(&published[digit.state + number * BINS + i], 0u);
+        }
+        var held: array<u32, ITEMS>;
+        for (var r = 0u; r < ITEMS; r++) {
+            held[r] = radix_bits(radix_key(number * MANY_TILE + r * THREADS + local_index));
+        }
+        for (var r = 0u; r < ITEMS; r++) {
+            for (var p = 0u; p < PASSES; p++) {
+                let mask = select(digit.mask, digit.mask_last, p + 1u == PASSES);
+                let d = (held[r] >> (digit.shift + p * digit.step)) & mask;
+                atomicAdd(&radix_counted[p * BINS + d], 1u);
+            }
+        }
+    }
+    workgroupBarrier();
+    for (var i = local_index; i < HISTOGRAM_BINS; i += THREADS) {
+        let count = atomicLoad(&radix_counted[i]);
+        if (count > 0u) {
+            atomicAdd(&histogram[i], count);
+        }
+    }
+}
+
+// Loads a lane's keys of a tile: of each row of 32 that its group takes, one.
+fn radix_keys_in(at: Lane, tile: u32, held: ptr<function, array<u32, ITEMS>>) {
+    let first = tile + at.group * ITEMS * 32u + at.index;
+    for (var r = 0u; r < ITEMS; r++) {
+        (*held)[r] = radix_key(first + r * 32u);
+    }
+}
+
+// The same of payloads.
+fn radix_values_in(at: Lane, tile: u32, held: ptr<function, array<u32, ITEMS>>) {
+    let first = tile + at.group * ITEMS * 32u + at.index;
+    for (var r = 0u; r < ITEMS; r++) {
+        (*held)[r] = payload_in[min(first + r * 32u, split.n - 1u)];
+    }
+}
+
+// Ranks of a lane's keys in its group, by digit.
+fn radix_ranks(
+    at: Lane,
+    width: Width,
+    held: ptr<function, array<u32, ITEMS>>,
+    ranks: ptr<function, array<u32, ITEMS>>,
+) {
+    for (var r = 0u; r < ITEMS; r++) {
+        (*ranks)[r] = many_rank(at, width, radix_digit((*held)[r]));
+    }
+}
+
+// Of the invocation's digit: where in the tile its keys begin, and how many there are.
+struct Run {
+    first: u32,
+    count: u32,
+}
+
+// Turns the groups' counts into places in the tile.
+fn radix_begin(at: Lane, width: Width) -> Run {
+    workgroupBarrier();
+    var run = Run(0u, 0u);
+    if (at.place < BINS) {
+        for (var group = 0u; group < GROUPS; group += 4u) {
+            let four = many_four(group * BINS + at.place);
+            run.count += four.x + four.y + four.z + four.w;
+        }
+    }
+    run.first = many_exclusive(at, width, run.count);
+    if (at.place < BINS) {
+        var sum = run.first;
+        for (var group = 0u; group < GROUPS; group += 4u) {
+            let four = many_four(group * BINS + at.place);
+            many_four_set(group * BINS + at.place, sum, four);
+            sum += four.x + four.y + four.z + four.w;
+        }
+    }
+    return run;
+}
+
+// Ranks become places in the tile, and the keys are staged there. `many_delta` may be written before.
+fn radix_stage(
+    at: Lane,
+    held: ptr<function, array<u32, ITEMS>>,
+    places: ptr<function, array<u32, ITEMS>>,
+) {
+    workgroupBarrier();
+    for (var r = 0u; r < ITEMS; r++) {
+        (*places)[r] += atomicLoad(&many_room[at.group * BINS + radix_digit((*held)[r])]);
+    }
+    workgroupBarrier();
+    radix_put(held, places);
+}
+
+fn radix_put(
+    held: ptr<function, array<u32, ITEMS>>,
+    places: ptr<function, array<u32, ITEMS>>,
+) {
+    for (var r = 0u; r < ITEMS; r++) {
+        atomicStore(&many_room[(*places)[r]], (*held)[r]);
+    }
+}
+
+// Writes the staged keys; `goals` keeps where they went.
+fn radix_keys_out(at: Lane, inside: u32, goals: ptr<function, array<u32, ITEMS>>) {
+    workgroupBarrier();
+    for (var r = 0u; r < ITEMS; r++) {
+        let slot = at.place + r * THREADS;
+        let key = atomicLoad(&many_room[slot]);
+        (*goals)[r] = slot + many_delta[radix_digit(key)];
+        if (slot < inside) {
+            keys_sorted[(*goals)[r]] = key;
+        }
+    }
+}
+
+// Stages the payloads and writes them where their keys went.
+fn radix_values_out(
+    at: Lane,
+    inside: u32,
+    held: ptr<function, array<u32, ITEMS>>,
+    places: ptr<function, array<u32, ITEMS>>,
+    goals: ptr<function, array<u32, ITEMS>>,
+) {
+    workgroupBarrier();
+    radix_put(held, places);
+    workgroupBarrier();
+    for (var r = 0u; r < ITEMS; r++) {
+        let slot = at.place + r * THREADS;
+        if (slot < inside) {
+            payload_sorted[(*goals)[r]] = atomicLoad(&many_room[slot]);
+        }
+    }
+}
+
+// Looks back from before tile `first` on, for the invocation's digit, adding to `sum`. Gives the tile
+// that has published nothing for too long, or NO_TILE where the sum is complete.
+fn chained_look(at: Lane, first: ptr<function, u32>, sum: ptr<function, u32>) -> u32 {
+    var spins = 0u;
+    loop {
+        if (*first == 0u) {
+            return NO_TILE;
+        }
+        let word = atomicLoad(&published[digit.state + (*first - 1u) * BINS + at.place]);
+        let flag = word >> COUNTED_SHIFT;
+        if (flag == 0u) {
+            spins += 1u;
+            if (spins == SPINS) {
+                return *first - 1u;
+            }
+            continue;
+        }
+        *sum += word & COUNT_BITS;
+        *first = select(*first - 1u, 0u, flag == COUNTED_ALL);
+    }
+    return NO_TILE;
+}
+
+// Counts a tile's digits in place of its own workgroup.
+fn chained_help(at: Lane, number: u32) {
+    if (at.place < BINS) {
+        atomicStore(&radix_counted[at.place], 0u);
+    }
+    workgroupBarrier();
+    for (var r = 0u; r < ITEMS; r++) {
+        let key = radix_key(number * MANY_TILE + r * THREADS + at.place);
+        atomicAdd(&radix_counted[radix_digit(key)], 1u);
+    }
+    workgroupBarrier();
+}
+
+// Ranks a tile and stages its keys, with the counts that tiles publish.
+fn chained_place(
+    at: Lane,
+    width: Width,
+    number: u32,
+    held: ptr<function, array<u32, ITEMS>>,
+    places: ptr<function, array<u32, ITEMS>>,
+) {
+    radix_keys_in(at, number * MANY_TILE, held);
+    for (var i = at.place; i < TALLIES; i += THREADS) {
+        atomicStore(&many_room[i], 0u);
+    }
+    let own = digit.state + number * BINS + at.place;
+    var all = 0u;
+    if (at.place < BINS) {
+        all = atomicLoad(&histogram[digit.pass_index * BINS + at.place]);
+        atomicStore(&published[digit.state_next + number * BINS + at.place], 0u);
+    }
+    // Where the digit's keys begin in the whole order;
+    // the barrier that the cleared counters need stands in it.
+    let start = many_exclusive(at, width, all);
+    radix_ranks(at, width, held, places);
+    let run = radix_begin(at, width);
+    if (at.place < BINS && number > 0u) {
+        atomicStore(&published[own], (COUNTED_OWN << COUNTED_SHIFT) | run.count);
+    }
+    radix_stage(at, held, places);
+    var sum = 0u;
+    var first = number;
+    loop {
+        if (at.place == 0u) {
+            atomicStore(&radix_missing, 0u);
+        }
+        workgroupBarrier();
+        var missing = NO_TILE;
+        if (at.place < BINS) {
+            missing = chained_look(at, &first, &sum);
+            if (missing != NO_TILE) {
+                // The nearest: who waits for one before it finds it later.
+                atomicMax(&radix_missing, missing + 1u);
+            }
+        }
+        workgroupBarrier();
+        if (at.place == 0u) {
+            radix_helped = atomicLoad(&radix_missing);
+        }
+        let helped = workgroupUniformLoad(&radix_helped);
+        if (helped == 0u) {
+            break;
+        }
+        // block: radix_fallback
+        chained_help(at, helped - 1u);
+        if (at.place < BINS) {
+            let count = atomicLoad(&radix_counted[at.place]);
+            atomicMax(
+                &published[digit.state + (helped - 1u) * BINS + at.place],
+                (COUNTED_OWN << COUNTED_SHIFT) | count,
+            );
+            if (missing == helped - 1u) {
+                // Used as it is: nobody else need have published it.
+                sum += count;
+                first = missing;
+            }
+        }
+    }
+    if (at.place < BINS) {
+        atomicStore(&published[own], (COUNTED_ALL << COUNTED_SHIFT) | (sum + run.count));
+        many_delta[at.place] = start + sum - run.first;
+    }
+}
+
+@compute @workgroup_size(THREADS)
+fn chained_keys(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_invocation_id) lane: u32,
+    @builtin(subgroup_size) width: u32,
+) {
+    let at = lane_of(subgroup, lane, width);
+    let known = width_of(at, width);
+    let number = workgroup.y * grid.x + workgroup.x;
+    if (number * MANY_TILE >= split.n) {
+        return;
+    }
+    var held: array<u32, ITEMS>;
+    var places: array<u32, ITEMS>;
+    chained_place(at, known, number, &held, &places);
+    var goals: array<u32, ITEMS>;
+    radix_keys_out(at, split.n - number * MANY_TILE, &goals);
+}
+
+@compute @workgroup_size(THREADS)
+fn chained_pairs(
+    @builtin(workgroup_id) workgroup: vec3<u32>,
+    @builtin(num_workgroups) grid: vec3<u32>,
+    @builtin(subgroup_id) subgroup: u32,
+    @builtin(subgroup_invocation_id) lane: u32,
+    @builtin(subgroup_size) width: u32,
+) {
+    let at = lane_of(subgroup, lane, width);
+    let known = width_of(at, width);
+    let number = workgroup.y * grid.x + workgroup.x;
+    if (number * MANY_TILE >= split.n) {
+        return;
+    }
+    var held: array<u32, ITEMS>;
+    var places: array<u32, ITEMS>;
+    chained_place(at, known, number, &held, &places);
+    var values: array<u32, ITEMS>;
+    radix_values_in(at, number * MANY_TILE, &values);
+    var goals: array<u32, ITEMS>;
+    radix_keys_out(at, split.n - number * MANY_TILE, &goals);
+    radix_values_out(at, split.n - number * MANY_TILE, &values, &places, &goals);
+}
+
+// Counts the digits of a run of keys, one key after the other.
+@compute @workgroup_size(THREADS)
+fn lane_count(@builtin(global_invocation_id) id: vec3<u32>) {
+    if (id.x >= split.chunks) {
+        return;
+    }
+    run_clear(id.x);
+    let end = run_end(id.x);
+    for (var i = run_first(id.x); i < end; i++) {
+        counts[radix_digit(keys_in[i]) * split.chunks + id.x] += 1u;
+    }
+}
+
+@compute @workgroup_size(THREADS)
+fn lane_keys(
+    @builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(local_invocation_index) local_index: u32,
+) {
+    run_begin(local_index);
+    if (id.x >= split.chunks) {
+        return;
+    }
+    let end = run_end(id.x);
+    for (var i = run_first(id.x); i < end; i++) {
+        let key = keys_in[i];
+        keys_sorted[run_goal(id.x, radix_digit(key))] = key;
+    }
+}
+
+@compute @workgroup_size(THREADS)
+fn lane_pairs(
+    @builtin(global_invocation_id) id: vec3<u32>,
+    @builtin(local_invocation_index) local_index: u32,
+) {
+    run_begin(local_index);
+    if (id.x >= split.chunks) {
+        return;
+    }
+    let end = run_end(id.x);
+    for (var i = run_first(id.x); i < end; i++) {
+        let key = keys_in[i];
+        let goal = run_goal(id.x, radix_digit(key));
+        keys_sorted[goal] = key;
+        payload_sorted[goal] = payload_in[i];
+    }
+}

@@ -1,0 +1,403 @@
+//! How a radix sort is done: digits, passes, their dispatches, and the buffers that they share.
+//!
+//! Input: a device's limits, a number of keys, their type and the bits that count. Output: a [`RadixPlan`] of
+//! the entry points of `shaders/sort/radix.part.wgsl`, which says how each pass works. Arithmetic alone:
+//! it makes nothing and knows no device.
+//!
+//! A pass orders by a digit of up to 8 bits, the lowest first, and keeps the order of equal ones (Knuth,
+//! "The Art of Computer Programming", vol. 3, 5.2.5, Algorithm R). Passes go from the caller's keys to a
+//! spare buffer and to the caller's output in turn, so that the last one writes the output and nothing
+//! writes the input.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::limits::Limits;
+use super::tuning::{RUN_MAX, Tuning, TuningError};
+use super::{grid, words_of};
+
+/// Words of the shader's struct `Digit`, filled up to whole vectors.
+pub const DIGIT_WORDS: usize = 8;
+
+/// The most bits of a digit.
+const DIGIT_BITS_MAX: u32 = 8;
+
+/// The most keys of a lane in a tile.
+const ITEMS_MAX: u32 = 32;
+
+/// Workgroups that count the digits of all passes: enough to fill the largest GPU.
+const HISTOGRAMS_MAX: u32 = 1056;
+
+/// Counts that look-back publishes have so many bits.
+const COUNT_BITS: u32 = 30;
+
+/// How often a workgroup looks at a tile in vain before it counts that tile itself.
+const SPINS: u32 = 1024;
+
+/// The line of the shader that says how many keys a lane has.
+const ITEMS_LINE: &str = "const ITEMS = 12u;";
+
+/// What keys are, each of 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    /// Unsigned whole numbers.
+    U32,
+    /// Signed whole numbers.
+    I32,
+    /// Floats in IEEE 754's total order (IEEE 754-2019, 5.10), as Rust's `f32::total_cmp` has it: −NaN,
+    /// −∞, negative numbers, −0, +0, positive numbers, +∞, +NaN; NaNs by their bits.
+    F32,
+}
+
+impl Key {
+    /// The bits that are inverted of every key, and of negative ones besides, so that keys are ordered as
+    /// unsigned numbers.
+    fn inverted(self) -> [u32; 2] {
+        match self {
+            Self::U32 => [0, 0],
+            Self::I32 => [1 << 31, 0],
+            Self::F32 => [1 << 31, u32::MAX >> 1],
+        }
+    }
+
+    /// A key's bits as a number whose order is that of the keys.
+    pub fn ordered_bits(self, key: u32) -> u32 {
+        let [all, negative] = self.inverted();
+        key ^ all ^ if key >> 31 == 1 { negative } else { 0 }
+    }
+}
+
+/// How the work is cut. Any that [`RadixTuning::check`] allows gives the same results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RadixTuning {
+    /// Invocations a workgroup: 128 or 256; for [`Before::Runs`] 512 or 1024 too.
+    pub threads: u32,
+    /// Keys of a lane in a tile: a multiple of 4 from 4 to 32. A tile has threads · items keys.
+    pub items: u32,
+    /// How a tile finds out what the tiles before it have.
+    pub before: Before,
+}
+
+/// How a tile finds out how many keys of each digit the tiles before it have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// By looking back at what tiles before it have published, in the dispatch that writes.
+    LookBack {
+        /// How often a workgroup looks at a tile in vain before it counts that tile itself, at least 1.
+        spins: u32,
+    },
+    /// By dispatches that count, in which an invocation takes a run of keys, one after the other, without a
+    /// barrier: for drivers that run on a processor. Tiles are none of its matter, nor is `items`.
+    Runs {
+        /// Keys of a run: 1 to 65,534, as lavapipe leaves every loop after 65,535 iterations.
+        length: u32,
+    },
+}
+
+impl RadixTuning {
+    /// The tuning for a device and n keys; `processor` says whether it is a driver that runs on a processor.
+    pub fn choose(limits: impl Into<Limits>, n: u32, processor: bool) -> Self {
+        let limits = limits.into();
+        // Counts that are published have flags beside them: for more keys than that, runs.
+        if processor || n >> COUNT_BITS > 0 {
+            let before = Before::Runs { length: Tuning::run_length(n) };
+            return Self { threads: 128, items: 4, before };
+        }
+        let before = Before::LookBack { spins: SPINS };
+        let tuning = |(threads, items)| Self { threads, items, before };
+        let candidates = [(256, 12), (256, 4), (128, 12), (128, 4)].map(tuning);
+        let fits = candidates.into_iter().find(|it| it.check(limits, n).is_ok());
+        fits.unwrap_or(candidates[3])
+    }
+
+    /// Keys of a tile.
+    pub fn tile(&self) -> u32 {
+        self.threads * self.items
+    }
+
+    /// The number of tiles for n keys.
+    pub fn tiles(&self, n: u32) -> u32 {
+        n.div_ceil(self.tile())
+    }
+
+    /// The most bits of a digit: an invocation has one of its values.
+    fn digit_bits_max(&self) -> u32 {
+        match self.before {
+            Before::Runs { .. } => DIGIT_BITS_MAX,
+            _ => self.threads.ilog2().min(DIGIT_BITS_MAX),
+        }
+    }
+
+    /// Runs of n keys; 1 where nothing goes by runs.
+    fn runs(&self, n: u32) -> u32 {
+        match self.before {
+            Before::Runs { length } => n.div_ceil(length).max(1),
+            Before::LookBack { .. } => 1,
+        }
+    }
+
+    /// Keys of a run; 1 where nothing goes by runs.
+    fn run_length(&self) -> u32 {
+        match self.before {
+            Before::Runs { length } => length,
+            Before::LookBack { .. } => 1,
+        }
+    }
+
+    /// Bytes of workgroup memory of the largest entry point.
+    pub fn workgroup_bytes(&self) -> u32 {
+        let (threads, bins) = (self.threads, 1 << self.digit_bits_max());
+        // Sums, ballots and what leaders were told, of subgroups as narrow as four lanes.
+        let narrow = (threads / 32 + threads / 4) + (1 + threads / 4) + (1 + threads);
+        // What is staged or counted, where digits go, and what a tile that is helped has.
+        let written = threads * self.items.max(8) + 2 * bins;
+        let histogram = bins * 32_u32.div_ceil(self.digit_bits_max());
+        match self.before {
+            Before::LookBack { .. } => 64 + 4 * (written + narrow).max(histogram),
+            Before::Runs { .. } => 64 + 4 * bins,
+        }
+    }
+
+    /// Whether it fits a device and n keys.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that it breaks.
+    pub fn check(&self, limits: impl Into<Limits>, n: u32) -> Result<(), TuningError> {
+        let limits = limits.into();
+        let wrong = |message: String| Err(TuningError(message));
+        let Self { threads, items, before } = *self;
+        if ![128, 256, 512, 1024].contains(&threads) {
+            return wrong(format!("threads is {threads}, not 128, 256, 512 or 1024"));
+        }
+        if threads > limits.invocations_max {
+            return wrong(format!("the device has no workgroups of {threads} invocations"));
+        }
+        if !items.is_multiple_of(4) || !(4..=ITEMS_MAX).contains(&items) {
+            return wrong(format!("items is {items}, not a multiple of 4 from 4 to {ITEMS_MAX}"));
+        }
+        match before {
+            Before::LookBack { .. } if threads > 256 => {
+                return wrong(format!("look-back takes 128 or 256 threads, not {threads}"));
+            }
+            Before::LookBack { spins: 0 } => return wrong("spins is 0, not at least 1".to_owned()),
+            Before::LookBack { .. } if n >> COUNT_BITS > 0 => {
+                return wrong(format!("{n} keys; look-back counts up to 2^{COUNT_BITS} - 1"));
+            }
+            Before::Runs { length } if !(1..=RUN_MAX).contains(&length) => {
+                return wrong(format!("length is {length}, not 1 to {RUN_MAX}"));
+            }
+            Before::Runs { .. } if self.runs(n) > RUN_MAX => {
+                return wrong(format!("{} runs; {RUN_MAX} at most", self.runs(n)));
+            }
+            Before::LookBack { .. } | Before::Runs { .. } => {}
+        }
+        let (bytes, limit) = (self.workgroup_bytes(), limits.workgroup_bytes_max);
+        if bytes > limit {
+            return wrong(format!("{bytes} bytes of workgroup memory; the device has {limit}"));
+        }
+        let needed = 4 * self.lengths(n, self.digit_bits_max(), 4).into_values().max().unwrap_or(0);
+        let limit = limits.storage_bytes_max;
+        if needed > limit {
+            return wrong(format!("{needed} bytes of scratch memory; the device binds {limit}"));
+        }
+        Ok(())
+    }
+
+    /// The lengths of the scratch buffers that count, in words.
+    fn lengths(&self, n: u32, digit_bits: u32, passes: u32) -> BTreeMap<RadixMemory, u64> {
+        use RadixMemory::*;
+        let bins = 1_u64 << digit_bits;
+        let lengths = match self.before {
+            Before::Runs { .. } => vec![(Counts, bins * u64::from(self.runs(n))), (Totals, bins)],
+            Before::LookBack { .. } => {
+                let tiles = u64::from(self.tiles(n).max(1));
+                vec![(Histogram, bins * u64::from(passes)), (Published, 2 * tiles * bins)]
+            }
+        };
+        lengths.into_iter().collect()
+    }
+}
+
+/// A buffer that dispatches bind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RadixMemory {
+    /// The uniform buffer of a partition: [`RadixPlan::split`].
+    Split,
+    /// The uniform buffer of a pass, by its number: [`RadixPlan::digits`].
+    Digit(usize),
+    /// The caller's keys.
+    Keys,
+    /// The caller's payload.
+    Payload,
+    /// The caller's buffer for keys in order.
+    KeysSorted,
+    /// The caller's buffer for the payload in order.
+    PayloadSorted,
+    /// Keys between two passes.
+    KeysSpare,
+    /// The payload between two passes.
+    PayloadSpare,
+    /// Counts of digits in runs, then where they go.
+    Counts,
+    /// Keys of each digit.
+    Totals,
+    /// Keys of each digit of each pass.
+    Histogram,
+    /// What tiles have published.
+    Published,
+}
+
+/// A dispatch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RadixStage {
+    /// The shader's entry point.
+    pub entry_point: &'static str,
+    /// Workgroups along x, y and z.
+    pub workgroups: [u32; 3],
+    /// What it binds, by binding in group 0.
+    pub binds: Vec<(u32, RadixMemory)>,
+}
+
+/// A sort, worked out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RadixPlan {
+    /// How the work is cut.
+    pub tuning: RadixTuning,
+    /// Values of overrides by name.
+    pub overrides: BTreeMap<&'static str, u32>,
+    /// The words of the shader's struct `Split`.
+    pub split: [u32; super::SPLIT_WORDS],
+    /// The words of the shader's struct `Digit`, by pass.
+    pub digits: Vec<[u32; DIGIT_WORDS]>,
+    /// Every buffer of the sort's own with its length in words, but for the uniform ones.
+    pub lengths: BTreeMap<RadixMemory, u64>,
+    /// The dispatches in order; none for no key.
+    pub stages: Vec<RadixStage>,
+}
+
+impl RadixPlan {
+    /// Works out a sort of n keys by the bits `bits` of [`Key::ordered_bits`], cut as `tuning` says, which
+    /// [`RadixTuning::check`] must allow.
+    ///
+    /// # Panics
+    ///
+    /// Where `bits` is empty or goes beyond the 32nd.
+    pub fn new(
+        limits: &Limits,
+        n: u32,
+        key: Key,
+        bits: Range<u32>,
+        payload: bool,
+        tuning: RadixTuning,
+    ) -> Self {
+        assert!(bits.start < bits.end && bits.end <= 32, "no bits of 32-bit keys: {bits:?}");
+        let count = bits.end - bits.start;
+        let passes = count.div_ceil(tuning.digit_bits_max());
+        // Digits as even as can be: fewer bits are ranked sooner.
+        let digit_bits = count.div_ceil(passes);
+        let mut lengths = tuning.lengths(n, digit_bits, passes);
+        if passes > 1 {
+            lengths.insert(RadixMemory::KeysSpare, u64::from(words_of(n)));
+            if payload {
+                lengths.insert(RadixMemory::PayloadSpare, u64::from(words_of(n)));
+            }
+        }
+        let tiles = tuning.tiles(n);
+        let histograms = tiles.clamp(1, HISTOGRAMS_MAX);
+        let [all, negative] = key.inverted();
+        let spins = match tuning.before {
+            Before::Runs { .. } => SPINS,
+            Before::LookBack { spins } => spins,
+        };
+        let overrides = BTreeMap::from([
+            ("THREADS", tuning.threads),
+            ("SCAN_THREADS", Tuning::scan_threads(limits)),
+            ("MANY_ROWS", tuning.items / 4),
+            ("BITS", digit_bits),
+            ("KEY_SIGN", all),
+            ("KEY_NEGATIVE", negative),
+            ("PASSES", passes),
+            ("SPINS", spins),
+            ("HISTOGRAMS", histograms),
+        ]);
+        let mask = |pass: u32| {
+            let rest = count - pass * digit_bits;
+            (1 << rest.min(digit_bits)) - 1
+        };
+        // What tiles publish of the other passes lies behind that.
+        let half = tiles << digit_bits;
+        let digit = |pass: u32| {
+            let (own, next) = if pass.is_multiple_of(2) { (0, half) } else { (half, 0) };
+            let shift = bits.start + pass * digit_bits;
+            [shift, mask(pass), pass, own, next, digit_bits, mask(passes - 1), 0]
+        };
+        let mut plan = Self {
+            tuning,
+            overrides,
+            split: [n, 1 << digit_bits, tuning.runs(n), tuning.run_length(), 0],
+            digits: (0..passes).map(digit).collect(),
+            lengths,
+            stages: Vec::new(),
+        };
+        if n > 0 {
+            plan.add_stages(payload, tiles, histograms);
+        }
+        plan
+    }
+
+    fn add_stages(&mut self, payload: bool, tiles: u32, histograms: u32) {
+        use RadixMemory::*;
+        let look_back = matches!(self.tuning.before, Before::LookBack { .. });
+        let runs = self.split[2].div_ceil(self.tuning.threads);
+        let digits = self.digits.len();
+        let classes = self.split[1];
+        let mut stage = |entry_point, workgroups, binds: &[(u32, RadixMemory)]| {
+            let binds = binds.to_vec();
+            self.stages.push(RadixStage { entry_point, workgroups: grid(workgroups), binds });
+        };
+        if look_back {
+            stage("radix_reset", 1, &[(15, Histogram)]);
+            let binds = [(0, Split), (14, Digit(0)), (1, Keys), (15, Histogram), (16, Published)];
+            stage("radix_histogram", histograms, &binds);
+        }
+        for pass in 0..digits {
+            // The last pass writes the output, the one before it the spare buffer, and so on.
+            let to_output = (digits - pass) % 2 == 1;
+            let spare = (KeysSpare, PayloadSpare);
+            let output = (KeysSorted, PayloadSorted);
+            let to = if to_output { output } else { spare };
+            let from = match pass {
+                0 => (Keys, Payload),
+                _ if to_output => spare,
+                _ => output,
+            };
+            let mut binds = vec![(0, Split), (14, Digit(pass)), (1, from.0), (11, to.0)];
+            if payload {
+                binds.extend([(9, from.1), (10, to.1)]);
+            }
+            if look_back {
+                binds.extend([(15, Histogram), (16, Published)]);
+                stage(if payload { "chained_pairs" } else { "chained_keys" }, tiles, &binds);
+                continue;
+            }
+            let counts = [(0, Split), (14, Digit(pass)), (1, from.0), (4, Counts)];
+            stage("lane_count", runs, &counts);
+            let scans = classes.div_ceil(self.tuning.threads);
+            stage("run_scan", scans, &[(0, Split), (4, Counts), (5, Totals)]);
+            binds.extend([(4, Counts), (5, Totals)]);
+            stage(if payload { "lane_pairs" } else { "lane_keys" }, runs, &binds);
+        }
+    }
+
+    /// The text that its dispatches are entry points of, given that of `radix.part.wgsl`: what stands
+    /// behind the parts of a partition.
+    ///
+    /// # Panics
+    ///
+    /// Where `text` has no line that says how many keys a lane has.
+    pub fn specialise(&self, text: &str) -> String {
+        assert!(text.contains(ITEMS_LINE), "the shader has no {ITEMS_LINE:?} to replace");
+        text.replace(ITEMS_LINE, &format!("const ITEMS = {}u;", self.tuning.items))
+    }
+}

@@ -1,0 +1,717 @@
+//! What compilers write and naga's front end does not read, said in what it reads.
+//!
+//! Input: a module whose constants are frozen. Output: the same program in other instructions; each new
+//! one has the place of what it stands for. What cannot be said otherwise is left, and naga names it.
+//!
+//! | instruction | becomes |
+//! |---|---|
+//! | `OpUMulExtended`, `OpSMulExtended` | a product of 64 bits and its halves |
+//! | `OpIAddCarry`, `OpISubBorrow` | a sum or difference and a comparison |
+//! | `OpSMod` | the remainder, and the divisor added where the signs differ |
+//! | `OpLogicalAnd`, `OpLogicalOr` of vectors | a choice for each component |
+//! | a division by a constant 0 | what WGSL says of it: the dividend, and 0 for a remainder |
+//! | `OpImageFetch` without a level | with the first |
+//! | `OpCopyLogical` | the parts taken out and put together |
+//! | `OpGroupNonUniformElect` | the lane whose index is the first lane's |
+//! | `OpGroupNonUniformAllEqual` | comparison with the first lane's value, and whether it holds for all |
+//! | `OpGroupNonUniformBallotBitCount`, `…BitExtract`, `…InverseBallot`, `…FindLSB`, `…FindMSB` | operations on the four words of the ballot |
+//! | the built-in masks of lanes (`gl_SubgroupLtMask` and the like) | words made of the lane's number, once an entry point |
+//! | `Modf`, `ModfStruct` | the whole part, and what is left |
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use spirv::{
+    BuiltIn, Decoration, GlslStd450Op as GLOp, GroupOperation, ImageOperands, Op, StorageClass,
+};
+
+use super::constants::{Value, work_out};
+use super::words::{Broken, Instruction, Instructions, Place, Type};
+
+/// An image that is not stored to, in `OpTypeImage`.
+const SAMPLED_IMAGE: u32 = 1;
+
+/// The most elements of an array that is copied part by part.
+const COPIED_MAX: u64 = 1024;
+
+/// Rewrites a module.
+///
+/// # Errors
+///
+/// Where no number is left for an id.
+pub(super) fn rewrite(
+    module: &mut Instructions,
+    types: BTreeMap<u32, Type>,
+    values: BTreeMap<u32, Value>,
+) -> Result<(), Broken> {
+    let list = std::mem::take(&mut module.list);
+    let mut rewriter = Rewriter::new(module, &list, types, values);
+    for instruction in list {
+        rewriter.place = instruction.place;
+        if !rewriter.replace(&instruction)? {
+            rewriter.out.push(instruction);
+        }
+    }
+    let Rewriter { mut out, declared, decorated, interface, .. } = rewriter;
+    let first = out.iter().position(|i| i.op == Op::Function).unwrap_or(out.len());
+    out.splice(first..first, declared);
+    let types = out.iter().position(|i| super::words::is_type(i.op)).unwrap_or(first);
+    out.splice(types..types, decorated);
+    for entry in out.iter_mut().filter(|i| i.op == Op::EntryPoint) {
+        entry.words.extend(&interface);
+    }
+    module.list = out;
+    Ok(())
+}
+
+/// What is known and made while a module is rewritten.
+struct Rewriter<'a> {
+    module: &'a mut Instructions,
+    types: BTreeMap<u32, Type>,
+    by_type: BTreeMap<Type, u32>,
+    values: BTreeMap<u32, Value>,
+    /// The types of results.
+    typed: BTreeMap<u32, u32>,
+    /// Constants that were made, by type and bits.
+    constants: BTreeMap<(u32, Vec<u64>), u32>,
+    /// The variables of built-in values, by the built-in's number.
+    built_in: BTreeMap<u32, u32>,
+    /// The variables of masks of lanes, with the masks' built-in numbers.
+    masks: Vec<(u32, u32)>,
+    /// The types of images that are read through a sampler's eyes, of one sample: they have levels.
+    with_levels: BTreeSet<u32>,
+    /// The functions that are entry points.
+    entries: Vec<u32>,
+    /// The import of GLSL's functions.
+    glsl: Option<u32>,
+    out: Vec<Instruction>,
+    /// Types, constants and variables that were made.
+    declared: Vec<Instruction>,
+    decorated: Vec<Instruction>,
+    /// Variables to add to the interface of each entry point.
+    interface: Vec<u32>,
+    place: Option<Place>,
+    /// Whether the masks are to be set at the first instruction that is no variable.
+    sets_masks: bool,
+}
+
+/// The built-in masks of lanes: each with whether lanes below count, the lane itself, and those above.
+const MASKS: [(BuiltIn, [bool; 3]); 5] = [
+    (BuiltIn::SubgroupEqMask, [false, true, false]),
+    (BuiltIn::SubgroupGeMask, [false, true, true]),
+    (BuiltIn::SubgroupGtMask, [false, false, true]),
+    (BuiltIn::SubgroupLeMask, [true, true, false]),
+    (BuiltIn::SubgroupLtMask, [true, false, false]),
+];
+
+impl<'a> Rewriter<'a> {
+    fn new(
+        module: &'a mut Instructions,
+        list: &[Instruction],
+        types: BTreeMap<u32, Type>,
+        values: BTreeMap<u32, Value>,
+    ) -> Self {
+        let typed = list.iter().filter_map(|i| Some((i.result()?, i.result_type()?))).collect();
+        let built = list.iter().filter(|i| {
+            i.op == Op::Decorate && i.word(1) == Decoration::BuiltIn as u32 && i.words.len() == 3
+        });
+        let built_in: BTreeMap<u32, u32> = built.map(|i| (i.word(2), i.word(0))).collect();
+        let mask = |(number, _): &(BuiltIn, [bool; 3])| {
+            let number = *number as u32;
+            built_in.get(&number).map(|variable| (*variable, number))
+        };
+        let masks = MASKS.iter().filter_map(mask).collect();
+        let entries = list.iter().filter(|i| i.op == Op::EntryPoint).map(|i| i.word(1)).collect();
+        let glsl = list.iter().find(|i| i.op == Op::ExtInstImport && i.text(1).0 == "GLSL.std.450");
+        // Of two types alike the first, which stands before what uses it.
+        let mut by_type = BTreeMap::new();
+        for (id, ty) in &types {
+            if !matches!(ty, Type::Other | Type::Struct(_)) {
+                by_type.entry(ty.clone()).or_insert(*id);
+            }
+        }
+        Self {
+            glsl: glsl.map(|i| i.word(0)),
+            with_levels: list
+                .iter()
+                .filter(|i| i.op == Op::TypeImage && i.word(5) == 0 && i.word(6) == SAMPLED_IMAGE)
+                .map(|i| i.word(0))
+                .collect(),
+            module,
+            types,
+            by_type,
+            values,
+            typed,
+            constants: BTreeMap::new(),
+            built_in,
+            masks,
+            entries,
+            out: Vec::with_capacity(list.len()),
+            declared: Vec::new(),
+            decorated: Vec::new(),
+            interface: Vec::new(),
+            place: None,
+            sets_masks: false,
+        }
+    }
+
+    /// Writes what an instruction becomes; says whether it becomes anything else.
+    fn replace(&mut self, instruction: &Instruction) -> Result<bool, Broken> {
+        let word = |index| instruction.word(index);
+        self.set_masks(instruction)?;
+        self.follow_constants(instruction);
+        match instruction.op {
+            Op::Decorate if word(1) == Decoration::BuiltIn as u32 => {
+                // The size of workgroups is in the entry point.
+                let constant = !self.is_variable(word(0));
+                Ok(constant || self.masks.iter().any(|(variable, _)| *variable == word(0)))
+            }
+            Op::Variable if self.masks.iter().any(|(variable, _)| *variable == word(1)) => {
+                let words = vec![word(0), word(1), StorageClass::Private as u32];
+                self.push(Op::Variable, words);
+                Ok(true)
+            }
+            Op::EntryPoint if !self.masks.is_empty() => {
+                let mut entry = instruction.clone();
+                let (_, from) = instruction.text(2);
+                let all = entry.words.split_off(from);
+                let mask = |id: &u32| self.masks.iter().any(|(variable, _)| variable == id);
+                entry.words.extend(all.into_iter().filter(|id| !mask(id)));
+                self.out.push(entry);
+                Ok(true)
+            }
+            Op::UMulExtended | Op::SMulExtended => self.multiply(instruction),
+            Op::IAddCarry | Op::ISubBorrow => self.carry(instruction),
+            Op::UDiv | Op::SDiv | Op::UMod | Op::SRem | Op::SMod if self.is_zero(word(3)) => {
+                let quotient = matches!(instruction.op, Op::UDiv | Op::SDiv);
+                let left = if quotient { word(2) } else { self.constant(word(0), &[0])? };
+                let alike = self.type_of(left, word(0)) == word(0);
+                let op = if alike { Op::CopyObject } else { Op::Bitcast };
+                self.push(op, vec![word(0), word(1), left]);
+                Ok(true)
+            }
+            Op::SMod => self.floored_remainder(instruction),
+            // naga has these of single booleans alone.
+            Op::LogicalAnd | Op::LogicalOr if self.is_vector(word(0)) => {
+                let (a, b) = (word(2), word(3));
+                let (yes, no) = if instruction.op == Op::LogicalAnd { (b, a) } else { (a, b) };
+                self.push(Op::Select, vec![word(0), word(1), a, yes, no]);
+                Ok(true)
+            }
+            Op::CopyLogical => self.copy(instruction),
+            Op::ImageFetch | Op::ImageRead => self.fetch(instruction),
+            Op::GroupNonUniformElect => {
+                let index = self.load_built_in(BuiltIn::LocalInvocationIndex)?;
+                let ty = self.unsigned(32)?;
+                let first = self.emit(Op::GroupNonUniformBroadcastFirst, ty, &[word(2), index])?;
+                self.push(Op::IEqual, vec![word(0), word(1), index, first]);
+                Ok(true)
+            }
+            Op::GroupNonUniformAllEqual => self.all_equal(instruction),
+            Op::GroupNonUniformBallotBitCount => self.count_bits(instruction),
+            Op::GroupNonUniformInverseBallot => {
+                let lane = self.load_built_in(BuiltIn::SubgroupLocalInvocationId)?;
+                self.extract_bit(instruction, lane)
+            }
+            Op::GroupNonUniformBallotBitExtract => self.extract_bit(instruction, word(4)),
+            Op::GroupNonUniformBallotFindLSB => self.find_bit(instruction, GLOp::FindILsb),
+            Op::GroupNonUniformBallotFindMSB => self.find_bit(instruction, GLOp::FindUMsb),
+            Op::ExtInst if Some(word(2)) == self.glsl => self.glsl_function(instruction),
+            _ => Ok(false),
+        }
+    }
+
+    fn is_vector(&self, ty: u32) -> bool {
+        matches!(self.types.get(&ty), Some(Type::Vector { .. }))
+    }
+
+    fn is_variable(&self, id: u32) -> bool {
+        let ty = self.typed.get(&id).and_then(|ty| self.types.get(ty));
+        matches!(ty, Some(Type::Pointer { .. }))
+    }
+
+    fn push(&mut self, op: Op, words: Vec<u32>) {
+        self.out.push(Instruction { op, words, place: self.place });
+    }
+
+    /// Writes an instruction with a result of type `ty`; gives the result.
+    fn emit(&mut self, op: Op, ty: u32, operands: &[u32]) -> Result<u32, Broken> {
+        let id = self.module.fresh()?;
+        let mut words = vec![ty, id];
+        words.extend(operands);
+        self.push(op, words);
+        self.typed.insert(id, ty);
+        Ok(id)
+    }
+
+    /// The id of a type; declares it where it is not there.
+    fn type_id(&mut self, ty: Type) -> Result<u32, Broken> {
+        if let Some(known) = self.by_type.get(&ty) {
+            return Ok(*known);
+        }
+        let id = self.module.fresh()?;
+        let (op, rest) = match ty {
+            Type::Bool => (Op::TypeBool, vec![]),
+            Type::Int { width, signed } => (Op::TypeInt, vec![width, u32::from(signed)]),
+            Type::Vector { base, count } => (Op::TypeVector, vec![base, count]),
+            Type::Pointer { class, base } => (Op::TypePointer, vec![class, base]),
+            _ => return Err(Broken("it lacks a type".to_owned())),
+        };
+        let words = std::iter::once(id).chain(rest).collect();
+        self.declared.push(Instruction::new(op, words));
+        self.by_type.insert(ty.clone(), id);
+        self.types.insert(id, ty);
+        Ok(id)
+    }
+
+    fn unsigned(&mut self, width: u32) -> Result<u32, Broken> {
+        self.type_id(Type::Int { width, signed: false })
+    }
+
+    /// A type of as many components as another has.
+    fn like(&mut self, shape: u32, base: u32) -> Result<u32, Broken> {
+        match self.types.get(&shape) {
+            Some(Type::Vector { count, .. }) => {
+                let count = *count;
+                self.type_id(Type::Vector { base, count })
+            }
+            _ => Ok(base),
+        }
+    }
+
+    /// The four words of a ballot.
+    fn words4(&mut self) -> Result<u32, Broken> {
+        let base = self.unsigned(32)?;
+        self.type_id(Type::Vector { base, count: 4 })
+    }
+
+    /// A constant of type `ty`, of one number or of one a component.
+    fn constant(&mut self, ty: u32, numbers: &[u64]) -> Result<u32, Broken> {
+        let key = (ty, numbers.to_vec());
+        if let Some(known) = self.constants.get(&key) {
+            return Ok(*known);
+        }
+        let words = match self.types.get(&ty) {
+            Some(Type::Vector { base, count }) => {
+                let (base, count) = (*base, *count as usize);
+                let number = |index: usize| numbers.get(index).or(numbers.first()).copied();
+                let parts: Vec<u64> = (0..count.min(4)).filter_map(number).collect();
+                let parts = parts.into_iter().map(|number| self.constant(base, &[number]));
+                parts.collect::<Result<Vec<_>, _>>()?
+            }
+            _ => Vec::new(),
+        };
+        let id = self.module.fresh()?;
+        let (op, rest) = if words.is_empty() {
+            #[expect(clippy::cast_possible_truncation, reason = "constants of 32 bits are made")]
+            let low = numbers.first().map_or(0, |number| *number as u32);
+            (Op::Constant, vec![low])
+        } else {
+            (Op::ConstantComposite, words)
+        };
+        let words = [ty, id].into_iter().chain(rest).collect();
+        self.declared.push(Instruction::new(op, words));
+        self.constants.insert(key, id);
+        self.typed.insert(id, ty);
+        Ok(id)
+    }
+
+    /// The value of a built-in, whose variable is made where there is none.
+    fn load_built_in(&mut self, which: BuiltIn) -> Result<u32, Broken> {
+        let ty = self.unsigned(32)?;
+        let variable = match self.built_in.get(&(which as u32)) {
+            Some(known) => *known,
+            None => {
+                let class = StorageClass::Input as u32;
+                let pointer = self.type_id(Type::Pointer { class, base: ty })?;
+                let id = self.module.fresh()?;
+                self.declared.push(Instruction::new(Op::Variable, vec![pointer, id, class]));
+                let words = vec![id, Decoration::BuiltIn as u32, which as u32];
+                self.decorated.push(Instruction::new(Op::Decorate, words));
+                self.interface.push(id);
+                self.built_in.insert(which as u32, id);
+                self.typed.insert(id, pointer);
+                id
+            }
+        };
+        let held = self.typed.get(&variable).and_then(|pointer| self.types.get(pointer)).cloned();
+        let held = match held {
+            Some(Type::Pointer { base, .. }) => base,
+            _ => ty,
+        };
+        let loaded = self.emit(Op::Load, held, &[variable])?;
+        if held == ty { Ok(loaded) } else { self.emit(Op::Bitcast, ty, &[loaded]) }
+    }
+
+    /// The type of a value, or the type `otherwise`.
+    fn type_of(&self, id: u32, otherwise: u32) -> u32 {
+        self.typed.get(&id).copied().unwrap_or(otherwise)
+    }
+
+    /// The types of a structure's two members.
+    fn pair(&self, ty: u32) -> Option<(u32, u32)> {
+        match self.types.get(&ty) {
+            Some(Type::Struct(members)) => match members[..] {
+                [low, high] => Some((low, high)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn multiply(&mut self, instruction: &Instruction) -> Result<bool, Broken> {
+        let (result, a, b) = (instruction.word(0), instruction.word(2), instruction.word(3));
+        let Some((low, high)) = self.pair(result) else { return Ok(false) };
+        let signed = instruction.op == Op::SMulExtended;
+        let convert = if signed { Op::SConvert } else { Op::UConvert };
+        // naga converts by the operand's sign.
+        let narrow = self.type_id(Type::Int { width: 32, signed })?;
+        let narrow = self.like(low, narrow)?;
+        let wide = self.type_id(Type::Int { width: 64, signed })?;
+        let wide = self.like(low, wide)?;
+        let mut factors = Vec::new();
+        for id in [a, b] {
+            let own = self.type_of(id, low);
+            let id = if own == narrow { id } else { self.emit(Op::Bitcast, narrow, &[id])? };
+            factors.push(self.emit(convert, wide, &[id])?);
+        }
+        let product = self.emit(Op::IMul, wide, &factors)?;
+        let shift_type = self.unsigned(32)?;
+        let shift_type = self.like(low, shift_type)?;
+        let shift = self.constant(shift_type, &[32])?;
+        let upper = self.emit(Op::ShiftRightLogical, wide, &[product, shift])?;
+        let upper = self.emit(convert, high, &[upper])?;
+        let lower = self.emit(Op::IMul, low, &[a, b])?;
+        self.push(Op::CompositeConstruct, vec![result, instruction.word(1), lower, upper]);
+        Ok(true)
+    }
+
+    fn carry(&mut self, instruction: &Instruction) -> Result<bool, Broken> {
+        let (result, a, b) = (instruction.word(0), instruction.word(2), instruction.word(3));
+        let Some((low, high)) = self.pair(result) else { return Ok(false) };
+        let truth = self.type_id(Type::Bool)?;
+        let truth = self.like(low, truth)?;
+        let (value, carried) = if instruction.op == Op::IAddCarry {
+            let sum = self.emit(Op::IAdd, low, &[a, b])?;
+            (sum, self.emit(Op::ULessThan, truth, &[sum, a])?)
+        } else {
+            let difference = self.emit(Op::ISub, low, &[a, b])?;
+            (difference, self.emit(Op::ULessThan, truth, &[a, b])?)
+        };
+        let (one, zero) = (self.constant(high, &[1])?, self.constant(high, &[0])?);
+        let carried = self.emit(Op::Select, high, &[carried, one, zero])?;
+        self.push(Op::CompositeConstruct, vec![result, instruction.word(1), value, carried]);
+        Ok(true)
+    }
+
+    /// A texel of the first level, where no level is given.
+    fn fetch(&mut self, instruction: &Instruction) -> Result<bool, Broken> {
+        let lod = ImageOperands::LOD.bits();
+        let operands = instruction.word(4);
+        let leveled = self.with_levels.contains(&self.type_of(instruction.word(2), 0));
+        if !leveled || operands & lod != 0 || instruction.words.len() < 4 {
+            return Ok(false);
+        }
+        let word = self.unsigned(32)?;
+        let zero = self.constant(word, &[0])?;
+        let mut words = instruction.words[..4].to_vec();
+        // The level stands before what else is there but a bias, which a fetch has not.
+        words.extend([operands | lod, zero]);
+        words.extend(instruction.words.iter().skip(5));
+        self.push(instruction.op, words);
+        Ok(true)
+    }
+
+    /// Keeps what is worked out from constants alone: naga works it out too, and refuses to divide by it
+    /// where it is 0.
+    fn follow_constants(&mut self, instruction: &Instruction) {
+        let value = match instruction.op {
+            Op::IAdd | Op::ISub | Op::IMul => {
+                let operands = instruction.words.get(2..).unwrap_or_default();
+                work_out(instruction.op, instruction.word(0), operands, &self.values, &self.types)
+            }
+            Op::CompositeConstruct if self.is_vector(instruction.word(0)) => {
+                let parts = instruction.words.iter().skip(2);
+                let parts = parts.map(|id| self.values.get(id).cloned()).collect::<Option<_>>();
+                parts.map(Value::Composite)
+            }
+            _ => None,
+        };
+        if let (Some(value), Some(id)) = (value, instruction.result()) {
+            self.values.insert(id, value);
+        }
+    }
+
+    /// Whether a constant is 0, in all its components.
+    fn is_zero(&self, id: u32) -> bool {
+        fn zero(value: &Value) -> bool {
+            match value {
+                Value::Null | Value::Bits(0) => true,
+                Value::Bits(_) | Value::Bool(_) => false,
+                Value::Composite(parts) => parts.iter().all(zero),
+            }
+        }
+        self.values.get(&id).is_some_and(zero)
+    }
+
+    /// The remainder that has the divisor's sign.
+    fn floored_remainder(&mut self, instruction: &Instruction) -> Result<bool, Broken> {
+        let (ty, id, b) = (instruction.word(0), instruction.word(1), instruction.word(3));
+        let truth = self.type_id(Type::Bool)?;
+        let truth = self.like(ty, truth)?;
+        let zero = self.constant(ty, &[0])?;
+        let rest = self.emit(Op::SRem, ty, &[instruction.word(2), b])?;
+        let signs = self.emit(Op::BitwiseXor, ty, &[rest, b])?;
+        let differ = self.emit(Op::SLessThan, truth, &[signs, zero])?;
+        let some = self.emit(Op::INotEqual, truth, &[rest, zero])?;
+        let sum = self.emit(Op::IAdd, ty, &[rest, b])?;
+        let moved = self.emit(Op::Select, ty, &[differ, sum, rest])?;
+        self.push(Op::Select, vec![ty, id, some, moved, rest]);
+        Ok(true)
+    }
+
+    /// Takes a composite apart, and puts it together as another type of the same parts.
+    fn copy(&mut self, instruction: &Instruction) -> Result<bool, Broken> {
+        let (ty, id, from) = (instruction.word(0), instruction.word(1), instruction.word(2));
+        let own = self.type_of(from, ty);
+        let Some(parts) = self.parts(ty, own) else { return Ok(false) };
+        let words = self.copy_parts(ty, from, &parts, 0)?;
+        let Some(words) = words else { return Ok(false) };
+        self.push(Op::CompositeConstruct, [ty, id].into_iter().chain(words).collect());
+        Ok(true)
+    }
+
+    /// The types of two composites' parts, the new one's first; nothing where they are not alike.
+    fn parts(&self, to: u32, from: u32) -> Option<Vec<(u32, u32)>> {
+        match (self.types.get(&to)?, self.types.get(&from)?) {
+            (Type::Struct(a), Type::Struct(b)) if a.len() == b.len() => {
+                Some(a.iter().copied().zip(b.iter().copied()).collect())
+            }
+            (Type::Array { base: a, length }, Type::Array { base: b, .. }) => {
+                match self.values.get(length)? {
+                    Value::Bits(count) if *count <= COPIED_MAX => {
+                        Some((0..*count).map(|_| (*a, *b)).collect())
+                    }
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+
+    /// The ids of a composite's parts in their new types; nothing where they are nested too deeply.
+    fn copy_parts(
+        &mut self,
+        _to: u32,
+        from: u32,
+        parts: &[(u32, u32)],
+        depth: u32,
+    ) -> Result<Option<Vec<u32>>, Broken> {
+        const DEEP: u32 = 8;
+        if depth > DEEP || self.out.len() > (1 << 22) {
+            return Ok(None);
+        }
+        let mut made = Vec::new();
+        for (index, (to, own)) in (0..).zip(parts.iter().copied()) {
+            let part = self.emit(Op::CompositeExtract, own, &[from, index])?;
+            if to == own {
+                made.push(part);
+                continue;
+            }
+            let Some(inner) = self.parts(to, own) else { return Ok(None) };
+            let Some(words) = self.copy_parts(to, part, &inner, depth + 1)? else {
+                return Ok(None);
+            };
+            made.push(self.emit(Op::CompositeConstruct, to, &words)?);
+        }
+        Ok(Some(made))
+    }
+
+    fn all_equal(&mut self, instruction: &Instruction) -> Result<bool, Broken> {
+        let (ty, id, scope) = (instruction.word(0), instruction.word(1), instruction.word(2));
+        let value = instruction.word(3);
+        let held = self.type_of(value, ty);
+        let of = match self.types.get(&held) {
+            Some(Type::Vector { base, .. }) => self.types.get(base),
+            other => other,
+        };
+        let equal = match of {
+            Some(Type::Bool) => Op::LogicalEqual,
+            Some(Type::Int { .. }) => Op::IEqual,
+            Some(Type::Float { .. }) => Op::FOrdEqual,
+            _ => return Ok(false),
+        };
+        let truth = self.like(held, ty)?;
+        let mut first = value;
+        if equal == Op::LogicalEqual {
+            // No language broadcasts booleans.
+            let number = self.unsigned(32)?;
+            let number = self.like(held, number)?;
+            let (one, zero) = (self.constant(number, &[1])?, self.constant(number, &[0])?);
+            let own = self.emit(Op::Select, number, &[value, one, zero])?;
+            let theirs = self.emit(Op::GroupNonUniformBroadcastFirst, number, &[scope, own])?;
+            first = self.emit(Op::INotEqual, truth, &[theirs, zero])?;
+        } else {
+            first = self.emit(Op::GroupNonUniformBroadcastFirst, held, &[scope, first])?;
+        }
+        let mut same = self.emit(equal, truth, &[value, first])?;
+        if truth != ty {
+            same = self.emit(Op::All, ty, &[same])?;
+        }
+        self.push(Op::GroupNonUniformAll, vec![ty, id, scope, same]);
+        Ok(true)
+    }
+
+    /// How many bits of a ballot are set: of all lanes, or of those up to a lane.
+    fn count_bits(&mut self, instruction: &Instruction) -> Result<bool, Broken> {
+        let (ty, id, ballot) = (instruction.word(0), instruction.word(1), instruction.word(4));
+        let words = self.words4()?;
+        let masked = match GroupOperation::from_u32(instruction.word(3)) {
+            Some(GroupOperation::Reduce) => ballot,
+            Some(GroupOperation::InclusiveScan) => {
+                let mask = self.mask([true, true, false])?;
+                self.emit(Op::BitwiseAnd, words, &[ballot, mask])?
+            }
+            Some(GroupOperation::ExclusiveScan) => {
+                let mask = self.mask([true, false, false])?;
+                self.emit(Op::BitwiseAnd, words, &[ballot, mask])?
+            }
+            _ => return Ok(false),
+        };
+        let counts = self.emit(Op::BitCount, words, &[masked])?;
+        let word = self.unsigned(32)?;
+        let mut sum = self.emit(Op::CompositeExtract, word, &[counts, 0])?;
+        for index in 1..4 {
+            let part = self.emit(Op::CompositeExtract, word, &[counts, index])?;
+            sum = self.emit(Op::IAdd, word, &[sum, part])?;
+        }
+        self.push(if ty == word { Op::CopyObject } else { Op::Bitcast }, vec![ty, id, sum]);
+        Ok(true)
+    }
+
+    /// The words of a ballot in which the bits of lanes below, of the lane itself, and of those above are
+    /// set.
+    fn mask(&mut self, [below, itself, above]: [bool; 3]) -> Result<u32, Broken> {
+        let (word, words) = (self.unsigned(32)?, self.words4()?);
+        let truth = self.type_id(Type::Bool)?;
+        let truths = self.type_id(Type::Vector { base: truth, count: 4 })?;
+        let lane = self.load_built_in(BuiltIn::SubgroupLocalInvocationId)?;
+        // Bits below `end` are set first: the lane's own with them, where it goes with those below.
+        let end = if itself == below {
+            let one = self.constant(word, &[1])?;
+            self.emit(Op::IAdd, word, &[lane, one])?
+        } else {
+            lane
+        };
+        let bits = if below || above {
+            let lanes = self.emit(Op::CompositeConstruct, words, &[end; 4])?;
+            let starts = self.constant(words, &[0, 32, 64, 96])?;
+            let ends = self.constant(words, &[32, 64, 96, 128])?;
+            let ones = self.constant(words, &[0xffff_ffff])?;
+            let zeros = self.constant(words, &[0])?;
+            let within = self.constant(words, &[31])?;
+            let past = self.emit(Op::ISub, words, &[lanes, starts])?;
+            let shift = self.emit(Op::BitwiseAnd, words, &[past, within])?;
+            let high = self.emit(Op::ShiftLeftLogical, words, &[ones, shift])?;
+            let low = self.emit(Op::Not, words, &[high])?;
+            let full = self.emit(Op::UGreaterThanEqual, truths, &[lanes, ends])?;
+            let low = self.emit(Op::Select, words, &[full, ones, low])?;
+            let empty = self.emit(Op::ULessThan, truths, &[lanes, starts])?;
+            self.emit(Op::Select, words, &[empty, zeros, low])?
+        } else {
+            let one = self.constant(word, &[1])?;
+            let five = self.constant(word, &[5])?;
+            let within = self.constant(word, &[31])?;
+            let shift = self.emit(Op::BitwiseAnd, word, &[lane, within])?;
+            let bit = self.emit(Op::ShiftLeftLogical, word, &[one, shift])?;
+            let which = self.emit(Op::ShiftRightLogical, word, &[lane, five])?;
+            let which = self.emit(Op::CompositeConstruct, words, &[which; 4])?;
+            let numbers = self.constant(words, &[0, 1, 2, 3])?;
+            let here = self.emit(Op::IEqual, truths, &[which, numbers])?;
+            let bits = self.emit(Op::CompositeConstruct, words, &[bit; 4])?;
+            let zeros = self.constant(words, &[0])?;
+            return self.emit(Op::Select, words, &[here, bits, zeros]);
+        };
+        if below { Ok(bits) } else { self.emit(Op::Not, words, &[bits]) }
+    }
+
+    fn extract_bit(&mut self, instruction: &Instruction, lane: u32) -> Result<bool, Broken> {
+        let (ty, id, ballot) = (instruction.word(0), instruction.word(1), instruction.word(3));
+        let word = self.unsigned(32)?;
+        let (one, zero) = (self.constant(word, &[1])?, self.constant(word, &[0])?);
+        let (five, within) = (self.constant(word, &[5])?, self.constant(word, &[31])?);
+        let which = self.emit(Op::ShiftRightLogical, word, &[lane, five])?;
+        let part = self.emit(Op::VectorExtractDynamic, word, &[ballot, which])?;
+        let shift = self.emit(Op::BitwiseAnd, word, &[lane, within])?;
+        let shifted = self.emit(Op::ShiftRightLogical, word, &[part, shift])?;
+        let bit = self.emit(Op::BitwiseAnd, word, &[shifted, one])?;
+        self.push(Op::INotEqual, vec![ty, id, bit, zero]);
+        Ok(true)
+    }
+
+    /// The lowest or highest bit that is set in a ballot.
+    fn find_bit(&mut self, instruction: &Instruction, which: GLOp) -> Result<bool, Broken> {
+        let (ty, id, ballot) = (instruction.word(0), instruction.word(1), instruction.word(3));
+        let Some(glsl) = self.glsl else { return Ok(false) };
+        let (word, words) = (self.unsigned(32)?, self.words4()?);
+        let truth = self.type_id(Type::Bool)?;
+        let within = self.emit(Op::ExtInst, words, &[glsl, which as u32, ballot])?;
+        let starts = self.constant(words, &[0, 32, 64, 96])?;
+        let places = self.emit(Op::IAdd, words, &[within, starts])?;
+        let zero = self.constant(word, &[0])?;
+        let order: [u32; 4] = if which == GLOp::FindILsb { [3, 2, 1, 0] } else { [0, 1, 2, 3] };
+        let mut found = self.emit(Op::CompositeExtract, word, &[places, order[0]])?;
+        for index in &order[1..] {
+            let part = self.emit(Op::CompositeExtract, word, &[ballot, *index])?;
+            let any = self.emit(Op::INotEqual, truth, &[part, zero])?;
+            let place = self.emit(Op::CompositeExtract, word, &[places, *index])?;
+            found = self.emit(Op::Select, word, &[any, place, found])?;
+        }
+        self.push(if ty == word { Op::CopyObject } else { Op::Bitcast }, vec![ty, id, found]);
+        Ok(true)
+    }
+
+    fn glsl_function(&mut self, instruction: &Instruction) -> Result<bool, Broken> {
+        let word = |index| instruction.word(index);
+        let (ty, id, glsl, x) = (word(0), word(1), word(2), word(4));
+        match GLOp::from_u32(word(3)) {
+            Some(GLOp::Modf) => {
+                let whole = self.emit(Op::ExtInst, ty, &[glsl, GLOp::Trunc as u32, x])?;
+                self.push(Op::Store, vec![word(5), whole]);
+                self.push(Op::FSub, vec![ty, id, x, whole]);
+                Ok(true)
+            }
+            Some(GLOp::ModfStruct) => {
+                let Some((part, _)) = self.pair(ty) else { return Ok(false) };
+                let whole = self.emit(Op::ExtInst, part, &[glsl, GLOp::Trunc as u32, x])?;
+                let rest = self.emit(Op::FSub, part, &[x, whole])?;
+                self.push(Op::CompositeConstruct, vec![ty, id, rest, whole]);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    /// Sets the masks of lanes where an entry point begins, before its first instruction that declares
+    /// nothing.
+    fn set_masks(&mut self, instruction: &Instruction) -> Result<(), Broken> {
+        match instruction.op {
+            Op::Function => {
+                let entry = self.entries.contains(&instruction.word(1));
+                self.sets_masks = entry && !self.masks.is_empty();
+                Ok(())
+            }
+            Op::FunctionParameter | Op::Label | Op::Variable => Ok(()),
+            _ if self.sets_masks => {
+                self.sets_masks = false;
+                for (variable, number) in self.masks.clone() {
+                    let lanes = MASKS.iter().find(|(which, _)| *which as u32 == number);
+                    let Some((_, lanes)) = lanes else { continue };
+                    let value = self.mask(*lanes)?;
+                    self.push(Op::Store, vec![variable, value]);
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+}

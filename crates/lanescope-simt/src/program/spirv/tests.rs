@@ -1,0 +1,182 @@
+//! SPIR-V from its words to lines: modules made from the GLSL in `fixtures` by `fixtures/make`.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::{ProptestConfig, any, prop, proptest};
+
+use super::read_spirv;
+use crate::binary::SpirV;
+use crate::program::{Overrides, Parsed, Program, ProgramError};
+
+const TRIPS: &str = include_str!("fixtures/trips.comp");
+const COMMON: &str = include_str!("fixtures/common.glsl");
+const MODULES: [&[u8]; 5] = [
+    include_bytes!("fixtures/trips.g.spv"),
+    include_bytes!("fixtures/trips.gvs.spv"),
+    include_bytes!("fixtures/trips.spv"),
+    include_bytes!("fixtures/rewritten.g.spv"),
+    include_bytes!("fixtures/bytes.g.spv"),
+];
+const REWRITTEN: &[u8] = MODULES[3];
+
+fn parse(bytes: &[u8]) -> Result<Parsed, ProgramError> {
+    Parsed::from_spirv("x.spv", &read_spirv("x.spv", bytes)?)
+}
+
+fn program(bytes: &[u8], overrides: &[(&str, f64)]) -> Result<Program, ProgramError> {
+    let given: Overrides = overrides.iter().map(|(name, v)| ((*name).to_owned(), *v)).collect();
+    parse(bytes)?.resolve("main", &given)
+}
+
+/// The line of the text in which a part of it stands first.
+fn line_of(program: &Program, part: &str) -> u32 {
+    let at = program.text().original().find(part).unwrap_or_else(|| panic!("no {part}"));
+    program.text().location(at).line
+}
+
+#[test]
+fn figures_stand_on_the_lines_of_the_source_and_of_what_it_includes() {
+    for bytes in &MODULES[..2] {
+        let program = program(bytes, &[]).unwrap();
+        let text = program.text();
+        assert_eq!(text.file(), "trips.comp");
+        assert!(text.original().starts_with(TRIPS), "{}", text.original());
+        assert!(text.original().ends_with(COMMON), "{}", text.original());
+        let parts: Vec<(&str, u32)> =
+            text.parts().iter().map(|part| (part.name.as_str(), part.first_line)).collect();
+        assert_eq!(parts, [("trips.comp", 1), ("./common.glsl", line_of(&program, COMMON))]);
+        let lines: BTreeSet<u32> =
+            program.blocks().iter().flat_map(|block| block.lines.keys().copied()).collect();
+        let expected = [
+            "uint index =",
+            "uint count =",
+            "if (count",
+            "result.sums[index] = work",
+            "result.sums[index] = 7u",
+            "uint sum = value",
+            "for (uint i",
+            "sum = sum * 3u",
+            "return sum",
+        ];
+        for part in expected {
+            assert!(lines.contains(&line_of(&program, part)), "{part}: {lines:?}");
+        }
+        let others: Vec<u32> = lines
+            .iter()
+            .copied()
+            .filter(|line| expected.iter().all(|part| line_of(&program, part) != *line))
+            .collect();
+        // What copies the built-in values stands where the entry point begins.
+        assert_eq!(others, [line_of(&program, "void main")]);
+    }
+}
+
+#[test]
+fn an_if_lies_on_the_line_of_its_condition() {
+    let program = program(MODULES[0], &[]).unwrap();
+    let condition = line_of(&program, "if (count");
+    let branches: Vec<u32> =
+        program.flows().iter().flat_map(|flow| flow.path.iter().map(|step| step.line)).collect();
+    assert!(branches.contains(&condition), "{branches:?}");
+    let loops = line_of(&program, "for (uint i");
+    assert!(branches.iter().all(|line| [condition, loops].contains(line)), "{branches:?}");
+}
+
+#[test]
+fn without_a_source_figures_stand_on_the_wgsl_that_naga_writes() {
+    let program = program(MODULES[2], &[]).unwrap();
+    let text = program.text().original();
+    assert!(text.contains("loop {") && text.contains("if "), "{text}");
+    let lines: Vec<&str> = text.lines().collect();
+    for block in program.blocks() {
+        for line in block.lines.keys() {
+            let code = lines[*line as usize - 1].trim();
+            assert!(!code.is_empty() && !code.starts_with("fn ") && code != "}", "{line}: {code}");
+        }
+    }
+    // The same program as with lines.
+    let counts = |program: &Program| -> Vec<u64> {
+        program.blocks().iter().map(|block| block.ops).collect()
+    };
+    assert_eq!(counts(&program), counts(&self::program(MODULES[0], &[]).unwrap()));
+}
+
+#[test]
+fn constants_take_values_and_decide_sizes() {
+    let sizes = |program: &Program| {
+        let module = program.module();
+        let shelf =
+            module.global_variables.iter().find(|(_, v)| v.name.as_deref() == Some("shelf"));
+        let (_, shelf) = shelf.unwrap();
+        (program.workgroup_size(), module.types[shelf.ty].inner.size(module.to_ctx()))
+    };
+    let given = [("FACTOR", 5.0), ("7", 32.0)];
+    assert_eq!(sizes(&program(REWRITTEN, &given).unwrap()), ([32, 1, 1], 4 * 11));
+    assert_eq!(sizes(&program(REWRITTEN, &[]).unwrap()), ([1, 1, 1], 4 * 7));
+    let names: Vec<String> =
+        parse(REWRITTEN).unwrap().overrides().into_iter().map(|one| one.name).collect();
+    assert_eq!(names, ["FACTOR", "NOTHING", "SHIFT", "DOUBLED", "constant_7"]);
+    for (name, value, part) in [
+        ("FACTOR", 1.5, "must be a whole number from 0"),
+        ("SHIFT", 3e9, "must be a whole number from -2147483648"),
+        ("OTHER", 1.0, "the module has: FACTOR, NOTHING, SHIFT, DOUBLED, constant_7"),
+    ] {
+        let error = program(REWRITTEN, &[(name, value)]).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}
+
+#[test]
+fn what_naga_cannot_hold_is_named_with_its_line() {
+    let error = program(MODULES[4], &[]).unwrap_err().to_string();
+    assert!(error.starts_with("bytes.comp:9: lanescope cannot take 8-bit numbers"), "{error}");
+    let error = parse(b"\x03\x02\x23\x07").unwrap_err().to_string();
+    assert!(error.contains("shorter than SPIR-V's header"), "{error}");
+    let cut = &MODULES[0][..24];
+    let error = parse(cut).unwrap_err().to_string();
+    assert!(error.contains("cut off in the instruction at word"), "{error}");
+    let error = parse(&MODULES[0][..MODULES[0].len() - 3]).unwrap_err().to_string();
+    assert!(error.contains("no whole number of words"), "{error}");
+}
+
+#[test]
+fn the_other_order_of_bytes_is_read_as_well() {
+    let swapped: Vec<u8> =
+        MODULES[0].chunks(4).flat_map(|word| word.iter().rev().copied()).collect();
+    assert!(SpirV::is(&swapped) && SpirV::is(MODULES[0]) && !SpirV::is(b"fn main"));
+    assert_eq!(read_spirv("x", &swapped).unwrap(), read_spirv("x", MODULES[0]).unwrap());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, failure_persistence: None, ..Default::default() })]
+
+    /// Whatever words there are, there is a program or an error.
+    #[test]
+    fn words_that_are_changed_never_panic(
+        which in 0..MODULES.len(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u32>(), any::<u8>()), 1..6),
+    ) {
+        let mut words: Vec<u32> = MODULES[which]
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes([word[0], word[1], word[2], word[3]]))
+            .collect();
+        for (index, value, way) in changes {
+            let at = index.index(words.len());
+            // Most words are ids and small numbers.
+            match way % 4 {
+                0 => words[at] = value,
+                1 => words[at] = value % 200,
+                2 => words[at] = words[at].wrapping_add(value % 3).wrapping_sub(1),
+                _ => {
+                    words.remove(at);
+                }
+            }
+        }
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        if let Ok(parsed) = parse(&bytes) {
+            for entry in parsed.entry_points() {
+                let _ = parsed.resolve(entry, &Overrides::new()).map(|program| program.interface());
+            }
+        }
+    }
+}

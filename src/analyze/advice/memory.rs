@@ -1,0 +1,151 @@
+//! Cards on what idle lanes do not show: addresses, atomics on one word, waits at barriers.
+//!
+//! Input: one device's part of a profile. Output: [`Advice`] with what the model of memory says in
+//! place of operations that were saved: nothing of it was tried, and it is no machine's time.
+
+use super::{Advice, Rule};
+use crate::analyze::counts::ratio;
+use crate::analyze::memory::{MemoryRow, MemoryView, Over, memory_view};
+use crate::analyze::profile::DeviceProfile;
+use crate::units::{Ratio, Width, grouped_text as whole};
+
+/// The cost over the least from which on there is a card.
+const RATIO_MIN: f64 = 2.0;
+
+/// The excess from which on there is a card, as part of all that the launch takes of the same kind.
+const SHARE_MIN: f64 = 0.1;
+
+/// The mean of lanes on one word from which on an atomic operation gets a card.
+const TURNS_MIN: f64 = 4.0;
+
+/// The wait from which on barriers get a card, as part of what subgroups do and wait.
+const WAIT_MIN: f64 = 0.1;
+
+/// A kind of cost.
+struct Kind {
+    rule: Rule,
+    of: fn(&MemoryRow) -> Option<Over>,
+    unit: &'static str,
+    ratio_min: f64,
+    sentence: &'static str,
+}
+
+const KINDS: [Kind; 3] = [
+    Kind {
+        rule: Rule::ScatteredAccess,
+        of: |row| row.sectors,
+        unit: "sectors of 32 bytes",
+        ratio_min: RATIO_MIN,
+        sentence: "Neighbouring lanes access addresses that lie apart here: let lane i access element \
+                   i of a row.",
+    },
+    Kind {
+        rule: Rule::BankConflict,
+        of: |row| row.passes,
+        unit: "passes over 32 banks of 4 bytes",
+        ratio_min: RATIO_MIN,
+        sentence: "Lanes access different words of one bank of workgroup memory here: let their addresses \
+                   differ modulo 32 words, say by a padding of one word a row.",
+    },
+    Kind {
+        rule: Rule::CrowdedAtomic,
+        of: |row| row.turns,
+        unit: "turns, one for each lane on the same word,",
+        ratio_min: TURNS_MIN,
+        sentence: "Lanes of one subgroup change the same word atomically here: add them up in the subgroup \
+                   or the workgroup first.",
+    },
+];
+
+/// Makes the cards, the largest excess of each kind first.
+pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
+    let Some(view) = memory_view(device) else { return Vec::new() };
+    let one_schedule = device.schedule_lines();
+    let mut cards = Vec::new();
+    for kind in &KINDS {
+        let all: u128 = view.rows.iter().filter_map(kind.of).map(|o| u128::from(o.taken)).sum();
+        let worth = |row: &MemoryRow| {
+            // What follows the order of workgroups is one schedule's figure.
+            if one_schedule.contains(&row.line) {
+                return None;
+            }
+            let over = (kind.of)(row)?;
+            let share = ratio(over.excess.into(), all)?;
+            (over.ratio >= kind.ratio_min && share >= SHARE_MIN).then_some((row.clone(), over))
+        };
+        let mut found: Vec<(MemoryRow, Over)> = view.rows.iter().filter_map(worth).collect();
+        found.sort_by_key(|(_, over)| std::cmp::Reverse(over.excess));
+        cards.extend(found.iter().map(|(row, over)| card(device, width, kind, row, *over)));
+    }
+    cards.extend(wait(device, width, &view));
+    cards
+}
+
+fn card(device: &DeviceProfile, width: Width, kind: &Kind, row: &MemoryRow, over: Over) -> Advice {
+    let reason = format!(
+        "In a model of no particular machine the {}s of {} take {} {}, {:.1} times as many as they must \
+         ({:.1} lanes an access; {}).",
+        row.does.name(),
+        row.memory(),
+        whole(over.taken.into()),
+        kind.unit,
+        over.ratio,
+        row.lanes_mean,
+        whole(row.executions.into()) + " accesses of subgroups"
+    );
+    let modelled = format!("{:.1} times the {} needed", over.ratio, short(kind.rule));
+    plain(device, width, (kind.rule, row.line), kind.sentence.to_owned(), reason, modelled)
+}
+
+/// The unit's first word.
+fn short(rule: Rule) -> &'static str {
+    match rule {
+        Rule::BankConflict => "passes",
+        Rule::CrowdedAtomic => "turns",
+        _ => "sectors",
+    }
+}
+
+/// The card of the barrier at which most is waited.
+fn wait(device: &DeviceProfile, width: Width, view: &MemoryView) -> Option<Advice> {
+    let Ratio(waited) = view.waited.filter(|waited| waited.0 >= WAIT_MIN)?;
+    let worst = view.waits.iter().max_by_key(|wait| wait.waited_operations)?;
+    let own = ratio(worst.waited_operations.into(), worst.operations.into())?;
+    let reason = format!(
+        "In a model of no particular machine a workgroup takes from one barrier to the next as long as \
+         its subgroup with most operations: the others wait {:.1} % of that here, {:.1} % at all barriers \
+         together. Idle lanes do not show it, since a subgroup that waits whole executes nothing.",
+        own * 100.0,
+        waited * 100.0
+    );
+    let sentence = "Whole subgroups wait here for others of their workgroup: give all of them work between \
+                    barriers, or use fewer invocations a workgroup.";
+    let modelled = format!("{:.1} % of subgroups' time", own * 100.0);
+    let place = (Rule::WaitAtBarrier, worst.line);
+    Some(plain(device, width, place, sentence.to_owned(), reason, modelled))
+}
+
+fn plain(
+    device: &DeviceProfile,
+    width: Width,
+    (rule, line): (Rule, u32),
+    sentence: String,
+    reason: String,
+    modelled: String,
+) -> Advice {
+    let mut blocks = device.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+    Advice {
+        rule,
+        device: device.column.device.clone(),
+        width,
+        file: blocks.next().map(|block| block.file.clone()).unwrap_or_default(),
+        line,
+        saved_operations: 0,
+        gain_share: Ratio(0.0),
+        saved_alone: 0,
+        modelled: Some(modelled),
+        sentence,
+        reason,
+        at_widths: Vec::new(),
+    }
+}

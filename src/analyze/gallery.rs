@@ -1,0 +1,130 @@
+//! Many records as one table: a row a device.
+//!
+//! Input: runs, one after the other; none is kept. Output: [`Gallery`], what each device showed: its
+//! widths, its self-test, how its kernels' lanes and times compare with their baselines'. Simulators
+//! are the definition and have no row. Nothing of a record's host, its arguments, or a user's own shader
+//! gets in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::names::{SIZE, parameters_text, short_name};
+use super::summary::{SummaryRow, TimeRatio, summary};
+use crate::record::{Backend, Device, Output, Run, Status, Tag, flag};
+use crate::statistics::median;
+use crate::units::{Ratio, Width};
+
+/// What makes two devices of two records one row.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GalleryKey {
+    /// Whether nothing shows that its figures were measured; such rows stand behind the others.
+    pub unattested: bool,
+    /// The name that its driver gives.
+    pub name: String,
+    /// The interface.
+    pub backend: Backend,
+}
+
+/// What the records say of a device, all together.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GalleryDevice {
+    /// How many records have it.
+    pub records: u64,
+    /// Its drivers.
+    pub drivers: BTreeSet<String>,
+    /// The widths that it ran.
+    pub widths: BTreeSet<Width>,
+    /// Of the self-test's parts that any record ran, whether all records passed.
+    pub self_test: BTreeMap<String, bool>,
+    /// Launches that ended, and those whose outputs were wrong.
+    pub launches: [u64; 2],
+    /// Launches with a baseline, by name and parameters other than sizes.
+    pub patterns: BTreeMap<String, GalleryFigures>,
+    /// Launches that are about the grain of branches.
+    pub grain: BTreeMap<String, GalleryFigures>,
+}
+
+/// A launch's figures, one of each record that has them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GalleryFigures {
+    efficiencies: Vec<f64>,
+    ratios: Vec<f64>,
+}
+
+impl GalleryFigures {
+    /// The median share of lanes that were active.
+    pub fn efficiency(&self) -> Option<Ratio> {
+        median(&self.efficiencies).map(Ratio)
+    }
+
+    /// The median time over the baseline's.
+    pub fn time_ratio(&self) -> Option<f64> {
+        median(&self.ratios)
+    }
+}
+
+/// Devices by what they are.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Gallery {
+    /// A row each.
+    pub devices: BTreeMap<GalleryKey, GalleryDevice>,
+    /// How many runs were added.
+    pub runs: u64,
+}
+
+impl Gallery {
+    /// Adds what a run says of its devices; gives the id of each that it has a row for by its key, and
+    /// whether the row is new.
+    pub fn add(&mut self, run: &Run) -> Vec<(String, GalleryKey, bool)> {
+        self.runs += 1;
+        let summary = summary(run);
+        let mut added = Vec::new();
+        for (device, rows) in run.devices.iter().zip(&summary.devices) {
+            if device.is_simulator() {
+                continue;
+            }
+            let key = key_of(device);
+            let new = !self.devices.contains_key(&key);
+            let row = self.devices.entry(key.clone()).or_default();
+            row.add(run, device, &rows.rows);
+            added.push((device.id.clone(), key, new));
+        }
+        added
+    }
+}
+
+fn key_of(device: &Device) -> GalleryKey {
+    GalleryKey {
+        unattested: flag::has(&device.flags, &Tag::Unattested),
+        name: device.name.clone(),
+        backend: device.backend,
+    }
+}
+
+impl GalleryDevice {
+    fn add(&mut self, run: &Run, device: &Device, rows: &[SummaryRow]) {
+        self.records += 1;
+        self.drivers.insert(device.driver.clone());
+        self.widths.extend(device.subgroup_width_run);
+        for part in &device.self_test {
+            *self.self_test.entry(part.part.clone()).or_insert(true) &= part.has_passed();
+        }
+        for row in rows {
+            let [ended, wrong] = &mut self.launches;
+            *ended += u64::from(row.status == Status::Ok);
+            *wrong += u64::from(row.output == Output::Mismatch);
+            let Some(note) = run.kernels.get(&row.kernel) else { continue };
+            let figures = match (&note.grain, row.time_ratio == TimeRatio::Baseline) {
+                (Some(_), _) => &mut self.grain,
+                (None, false) if note.baseline.is_some() => &mut self.patterns,
+                (None, _) => continue,
+            };
+            let parameters = parameters_text(&row.parameters, &[SIZE]);
+            let name = format!("{} {parameters}", short_name(&row.kernel)).trim().to_owned();
+            let figures = figures.entry(name).or_default();
+            figures.efficiencies.extend(row.efficiency.map(|ratio| ratio.0));
+            if let TimeRatio::Measured(paired) = &row.time_ratio {
+                figures.ratios.push(paired.median);
+            }
+        }
+    }
+}

@@ -1,0 +1,275 @@
+//! What accesses to memory cost in a model, waits at barriers, and data races.
+//!
+//! Input: one device's part of a profile, with what a simulator saw of memory. Output: typed rows,
+//! and sentences. The model is of no particular machine ([`MemoryUse`]); what to do about it is
+//! `advice`'s matter.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use indexmap::IndexMap;
+
+use super::counts::ratio;
+use super::profile::{DeviceProfile, Profile};
+use crate::record::{AccessCost, BarrierWait, Cost, DataRace, MemoryUse, Touching};
+use crate::units::{Ratio, grouped_text};
+
+/// One line's accesses to one memory, all dispatches together.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryRow {
+    /// The line, from 1.
+    pub line: u32,
+    /// The buffer; nothing for the workgroup's memory.
+    pub buffer: Option<String>,
+    /// What the accesses do.
+    pub does: Touching,
+    /// Access instructions of subgroups.
+    pub executions: u64,
+    /// Mean lanes of one.
+    pub lanes_mean: f64,
+    /// Sectors of 32 bytes that it touched, over the fewest; of buffers.
+    pub sectors: Option<Over>,
+    /// Cache lines of 128 bytes, over the fewest; of buffers.
+    pub cache_lines: Option<Over>,
+    /// Passes over 32 banks, over the fewest; of workgroup memory.
+    pub passes: Option<Over>,
+    /// Turns of atomic operations, over the fewest.
+    pub turns: Option<Over>,
+}
+
+/// A cost beside the least that it could be.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Over {
+    /// The cost.
+    pub taken: u64,
+    /// What it is more than the least.
+    pub excess: u64,
+    /// The cost over the least.
+    pub ratio: f64,
+}
+
+impl Over {
+    fn new(cost: Cost) -> Option<Self> {
+        let Cost { taken, min } = cost;
+        let ratio = ratio(taken.into(), min.into())?;
+        Some(Self { taken, excess: taken.saturating_sub(min), ratio })
+    }
+}
+
+/// What the model says of a device's launch.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MemoryView {
+    /// By line.
+    pub rows: Vec<MemoryRow>,
+    /// What subgroups wait at the barriers of each line.
+    pub waits: Vec<BarrierWait>,
+    /// What all of them wait, as part of what the watched workgroups did and waited; nothing where
+    /// there are no barriers.
+    pub waited: Option<Ratio>,
+    /// Lanes of subgroups that no invocation fills, as part of all lanes launched.
+    pub never_launched: Option<Ratio>,
+    /// Workgroups that were watched, and all of them.
+    pub workgroups: [u64; 2],
+}
+
+/// Adds up costs, where both are there.
+fn add(sum: &mut Option<Cost>, part: Option<Cost>) {
+    if let Some(part) = part {
+        let known = sum.get_or_insert(Cost { taken: 0, min: 0 });
+        known.taken += part.taken;
+        known.min += part.min;
+    }
+}
+
+/// Makes the view of a device; nothing where nobody looked at its memory.
+pub fn memory_view(device: &DeviceProfile) -> Option<MemoryView> {
+    let MemoryUse { dispatches } = device.memory.as_ref()?;
+    let mut all: BTreeMap<(u32, &Option<String>, Touching), AccessCost> = BTreeMap::new();
+    let mut waits: BTreeMap<u32, BarrierWait> = BTreeMap::new();
+    for dispatch in dispatches {
+        for one in &dispatch.accesses {
+            let sum = all.entry((one.line, &one.buffer, one.does)).or_insert_with(|| AccessCost {
+                executions: 0,
+                lanes: 0,
+                sectors: None,
+                cache_lines: None,
+                passes: None,
+                turns: None,
+                ..one.clone()
+            });
+            sum.executions += one.executions;
+            sum.lanes += one.lanes;
+            add(&mut sum.sectors, one.sectors);
+            add(&mut sum.cache_lines, one.cache_lines);
+            add(&mut sum.passes, one.passes);
+            add(&mut sum.turns, one.turns);
+        }
+        for one in &dispatch.waits {
+            let empty = BarrierWait { barriers: 0, waited_operations: 0, operations: 0, ..*one };
+            let sum = waits.entry(one.line).or_insert(empty);
+            sum.barriers += one.barriers;
+            sum.waited_operations += one.waited_operations;
+            sum.operations += one.operations;
+        }
+    }
+    let rows = all.into_values().map(|sum| MemoryRow {
+        line: sum.line,
+        lanes_mean: ratio(sum.lanes.into(), sum.executions.into()).unwrap_or(0.0),
+        executions: sum.executions,
+        does: sum.does,
+        sectors: sum.sectors.and_then(Over::new),
+        cache_lines: sum.cache_lines.and_then(Over::new),
+        passes: sum.passes.and_then(Over::new),
+        turns: sum.turns.and_then(Over::new),
+        buffer: sum.buffer,
+    });
+    let [waited, operations] = waits.values().fold([0, 0], |[waited, operations], one| {
+        [waited + u128::from(one.waited_operations), operations + u128::from(one.operations)]
+    });
+    Some(MemoryView {
+        rows: rows.collect(),
+        waits: waits.into_values().collect(),
+        waited: ratio(waited, operations).map(Ratio),
+        never_launched: never_launched(device),
+        workgroups: [
+            dispatches.iter().map(|dispatch| dispatch.workgroups_watched).sum(),
+            dispatches.iter().map(|dispatch| dispatch.workgroups).sum(),
+        ],
+    })
+}
+
+/// The lanes that no invocation fills, since workgroups are no multiple of the width.
+fn never_launched(device: &DeviceProfile) -> Option<Ratio> {
+    let width = u128::from(device.column.width?.lanes());
+    let [empty, all] = device.dispatches.iter().fold([0, 0], |[empty, all], dispatch| {
+        let product = |sides: [u32; 3]| sides.iter().map(|&side| u128::from(side)).product();
+        let size: u128 = product(dispatch.workgroup_size);
+        let groups: u128 = dispatch.workgroups.map_or(0, product);
+        let lanes = size.next_multiple_of(width.max(1));
+        [empty + (lanes - size) * groups, all + lanes * groups]
+    });
+    ratio(empty, all).map(Ratio)
+}
+
+impl MemoryRow {
+    /// Whether it takes more than it must of anything.
+    pub fn is_costly(&self) -> bool {
+        let costs = [self.sectors, self.cache_lines, self.passes, self.turns];
+        costs.into_iter().flatten().any(|over| over.excess > 0)
+    }
+
+    /// The memory in words: the buffer, or `workgroup memory`.
+    pub fn memory(&self) -> &str {
+        self.buffer.as_deref().unwrap_or("workgroup memory")
+    }
+}
+
+impl MemoryView {
+    /// What is not a row of the table, a sentence each.
+    pub fn sentences(&self) -> Vec<String> {
+        let percent = |part: Ratio| format!("{:.1} %", part.0 * 100.0);
+        let mut found = Vec::new();
+        let [watched, all] = self.workgroups;
+        if watched < all {
+            found.push(format!(
+                "{} of {} workgroups were watched, the first ones; --what-if watches all.",
+                grouped_text(watched.into()),
+                grouped_text(all.into())
+            ));
+        }
+        if let Some(waited) = self.waited {
+            let lines: BTreeSet<u32> = self.waits.iter().map(|wait| wait.line).collect();
+            let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+            found.push(format!(
+                "Whole subgroups wait for others of their workgroup at barriers (line {}) for {} of the \
+                 time that the longest of each takes, in operations.",
+                lines.join(", "),
+                percent(waited)
+            ));
+        }
+        if let Some(empty) = self.never_launched.filter(|empty| empty.0 > 0.0) {
+            found.push(format!(
+                "{} of the lanes have no invocation: workgroups are no multiple of the width.",
+                percent(empty)
+            ));
+        }
+        found
+    }
+}
+
+/// A data race in a sentence.
+fn race_sentence(race: &DataRace) -> String {
+    let [first, second] = race.sides;
+    let does = |writes: bool| if writes { "writes" } else { "reads" };
+    let memory = match &race.buffer {
+        Some(buffer) => format!("`{buffer}`"),
+        None => "workgroup memory".to_owned(),
+    };
+    let lines = if first.line == second.line {
+        format!("line {}: one invocation {} what another {}", first.line, does(second.writes), {
+            does(first.writes)
+        })
+    } else {
+        format!(
+            "line {} {} what line {} {}",
+            second.line,
+            does(second.writes),
+            first.line,
+            does(first.writes)
+        )
+    };
+    let example = if first.workgroup == second.workgroup {
+        format!(
+            "invocations {} and {} of workgroup {}",
+            first.invocation, second.invocation, first.workgroup
+        )
+    } else {
+        format!(
+            "invocation {} of workgroup {} and invocation {} of workgroup {}, between which no barrier \
+             helps",
+            first.invocation, first.workgroup, second.invocation, second.workgroup
+        )
+    };
+    let equal = if race.equal_values {
+        "; both wrote the same value each time, which GPUs carry out as meant, though WGSL does not \
+         promise it"
+    } else {
+        ""
+    };
+    format!(
+        "data race in {memory}, {lines}, with no barrier or atomic operation between (byte {}: \
+         {example}; seen {} {}{equal})",
+        race.offset_bytes,
+        grouped_text(race.count.into()),
+        if race.count == 1 { "time" } else { "times" }
+    )
+}
+
+/// A race's sentence, whether both sides write one value, and the devices that found it.
+type FoundRace<'a> = (String, bool, Vec<&'a str>);
+
+impl Profile {
+    /// The data races, a sentence each with the devices that found it; those between lines that both write the same
+    /// value come last.
+    pub fn races(&self) -> Vec<String> {
+        let mut found: IndexMap<(String, u32, u32), FoundRace<'_>> = IndexMap::new();
+        for device in &self.devices {
+            let dispatches = device.memory.iter().flat_map(|memory| &memory.dispatches);
+            for race in dispatches.flat_map(|dispatch| &dispatch.races) {
+                let mut lines = race.sides.map(|side| side.line);
+                lines.sort_unstable();
+                let key = (race.buffer.clone().unwrap_or_default(), lines[0], lines[1]);
+                let fresh = || (race_sentence(race), race.equal_values, Vec::new());
+                let (_, _, devices) = found.entry(key).or_insert_with(fresh);
+                if devices.last() != Some(&&*device.column.device) {
+                    devices.push(&device.column.device);
+                }
+            }
+        }
+        let mut all: Vec<_> = found.into_values().collect();
+        all.sort_by_key(|(_, equal, _)| *equal);
+        all.into_iter().map(|(text, _, of)| format!("{text} ({})", of.join(", "))).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! What a model of memory says of small shaders: figures worked out by hand, the cards on planted
+//! causes, and none without one; races in words.
+
+use super::*;
+use crate::analyze::{Rule, advice, looked_at, profiles};
+use crate::fixtures;
+
+/// A shader of workgroups of 64 with `rows`, `out`, `hits` and a tile of 64 × 32 words.
+fn shader(body: &str) -> String {
+    format!(
+        "@group(0) @binding(0) var<storage, read> rows: array<u32>;
+@group(0) @binding(1) var<storage, read_write> out: array<u32>;
+@group(0) @binding(2) var<storage, read_write> hits: array<atomic<u32>>;
+var<workgroup> tile: array<u32, 2048>;
+@compute @workgroup_size(64)
+fn main(@builtin(global_invocation_id) id: vec3u, @builtin(local_invocation_index) i: u32) {{
+{body}
+}}
+"
+    )
+}
+
+/// The body's first line.
+const HEAD: u32 = 7;
+
+fn device(body: &str) -> (Profile, DeviceProfile) {
+    let run = fixtures::watched(&shader(body), 1024, &[32]);
+    let profile = profiles(&run).remove(0);
+    let device = profile.devices[0].clone();
+    assert_eq!(device.error, None, "{body}");
+    (profile, device)
+}
+
+/// The cards of the model, as rule and line of the body.
+fn cards(body: &str) -> Vec<(Rule, u32)> {
+    let modelled = advice(&device(body).1).into_iter().filter(|card| card.modelled.is_some());
+    modelled.map(|card| (card.rule, card.line - HEAD)).collect()
+}
+
+#[test]
+fn planted_causes_get_a_card_and_their_cures_none() {
+    let planted = [
+        ("out[id.x] = rows[(id.x * 32u) % 1024u];", Some(Rule::ScatteredAccess)),
+        ("out[id.x] = rows[id.x];", None),
+        ("tile[i * 32u] = id.x;\nworkgroupBarrier();\nout[id.x] = tile[i * 32u];", {
+            Some(Rule::BankConflict)
+        }),
+        ("tile[i] = id.x;\nworkgroupBarrier();\nout[id.x] = tile[63u - i];", None),
+        ("atomicAdd(&hits[id.x % 2u], 1u);", Some(Rule::CrowdedAtomic)),
+        ("atomicAdd(&hits[id.x], 1u);", None),
+        (
+            "if i < 32u {\nfor (var t = 0u; t < 64u; t++) { tile[i] += t; }\n}\nworkgroupBarrier();\n\
+             out[id.x] = tile[i];",
+            Some(Rule::WaitAtBarrier),
+        ),
+    ];
+    for (body, rule) in planted {
+        let found = cards(body);
+        assert_eq!(found.first().map(|card| card.0), rule, "{body}: {found:?}");
+    }
+    let wait = cards(planted[6].0);
+    assert_eq!(wait[0].1, 3, "the barrier's line: {wait:?}");
+}
+
+#[test]
+fn rows_have_the_ratios_of_the_model() {
+    let (_, device) = device("out[id.x] = rows[(id.x * 8u) % 1024u];");
+    let view = memory_view(&device).expect("somebody looked");
+    let row = |name: &str| {
+        let is = |row: &&MemoryRow| row.buffer.as_deref() == Some(name);
+        view.rows.iter().find(is).expect("a row").clone()
+    };
+    // A word of each sector of 32 bytes, a fourth of each line of 128.
+    let load = row("rows");
+    assert_eq!((load.does, load.executions, load.lanes_mean), (Touching::Load, 32, 32.0));
+    assert_eq!(load.sectors.map(|over| over.ratio), Some(8.0));
+    assert_eq!(load.cache_lines.map(|over| over.ratio), Some(8.0));
+    let store = row("out");
+    assert_eq!(store.sectors.map(|over| (over.taken, over.excess)), Some((128, 0)));
+    assert_eq!((store.passes, store.turns), (None, None));
+    assert_eq!(view.workgroups, [16, 16]);
+    assert_eq!(view.never_launched, Some(Ratio(0.0)));
+}
+
+#[test]
+fn lanes_that_are_never_launched_are_told() {
+    let text = shader("out[id.x] = i;").replace("@workgroup_size(64)", "@workgroup_size(48)");
+    let run = fixtures::watched(&text, 1024, &[32]);
+    let view = memory_view(&profiles(&run)[0].devices[0]).expect("somebody looked");
+    assert_eq!(view.never_launched, Some(Ratio(0.25)));
+    assert!(view.sentences().iter().any(|one| one.starts_with("25.0 % of the lanes")));
+}
+
+#[test]
+fn races_are_told_with_both_lines_and_an_example() {
+    let (profile, _) = device("tile[i] = id.x;\nout[id.x] = tile[(i + 32u) % 64u];");
+    let races = profile.races();
+    assert_eq!(races.len(), 1, "{races:?}");
+    assert!(races[0].starts_with("data race in workgroup memory, line 7 writes what line 8 reads"));
+    let seen = format!("invocations 0 and 32 of workgroup 0; seen {} times", grouped_text(1024));
+    assert!(races[0].contains(&seen), "{races:?}");
+    let (profile, device) =
+        device("tile[i] = id.x;\nworkgroupBarrier();\nout[id.x] = tile[63u - i];");
+    assert_eq!(profile.races(), [] as [String; 0]);
+    let looked = looked_at(&device);
+    assert!(looked.contains("3 accesses to memory") && looked.contains("data races"), "{looked}");
+    let (profile, _) = self::device("if id.x % 64u == 0u { out[0] = 7u; }");
+    assert!(profile.races()[0].contains("same value each time"), "{:?}", profile.races());
+}

@@ -1,0 +1,36 @@
+//! The terminal's view of what accesses to memory cost in a model.
+//!
+//! Input: one device's part of a profile. Output: text, a row for each line that takes more than it must;
+//! empty where nobody looked at its memory.
+
+use super::Look;
+use crate::analyze::{DeviceProfile, MemoryRow, memory_view};
+use crate::present;
+use crate::present::fit::fold;
+
+/// Writes the lines that take more of memory than they must, and what subgroups wait for one another.
+pub(super) fn memory(device: &DeviceProfile, look: Look) -> String {
+    let Some(mut view) = memory_view(device) else { return String::new() };
+    let all = view.rows.len();
+    view.rows.retain(MemoryRow::is_costly);
+    if all == 0 {
+        return String::new();
+    }
+    let title = format!("Memory on {}, in a model of no particular machine", device.column.label);
+    let mut text = look.heading(&title);
+    if !view.rows.is_empty() {
+        text += &present::memory_table(&view).to_text(look.columns);
+        text.push('\n');
+    }
+    let others = all - view.rows.len();
+    let good = format!(
+        "{} of {all} accesses (by line and memory) {} no more than {} must: the page has all.",
+        others,
+        if others == 1 { "takes" } else { "take" },
+        if others == 1 { "it" } else { "they" }
+    );
+    for sentence in (others > 0).then_some(good).into_iter().chain(view.sentences()) {
+        text += &format!("{}\n", look.faint(&fold(&sentence, "  ", look.columns)));
+    }
+    text
+}

@@ -1,0 +1,39 @@
+//! The page's part on what accesses to memory cost in a model.
+//!
+//! Input: one device's part of a profile. Output: text; nothing where nobody looked at its memory.
+
+use serde::Serialize;
+
+use crate::analyze::{DeviceProfile, memory_view};
+use crate::present;
+
+/// One device's accesses.
+#[derive(Debug, Serialize)]
+pub(super) struct MemoryText {
+    label: String,
+    sentences: Vec<String>,
+    columns: Vec<String>,
+    rows: Vec<RowText>,
+}
+
+/// One line's.
+#[derive(Debug, Serialize)]
+struct RowText {
+    cells: Vec<String>,
+}
+
+/// Words what was seen of a device's memory.
+pub(super) fn memory(device: &DeviceProfile) -> Option<MemoryText> {
+    let view = memory_view(device)?;
+    let table = present::memory_table(&view);
+    let rows = table
+        .rows
+        .iter()
+        .map(|row| RowText { cells: row.iter().map(present::Cell::to_text).collect() });
+    Some(MemoryText {
+        label: device.column.label.clone(),
+        sentences: view.sentences(),
+        rows: rows.collect(),
+        columns: table.columns.iter().map(|column| column.name.clone()).collect(),
+    })
+}

@@ -1,0 +1,88 @@
+//! What `lanescope profile` makes of SPIR-V, without any driver: the modules of `lanescope-simt`'s tests.
+
+use lanescope::record::Run;
+use tempfile::TempDir;
+
+use crate::support::program;
+
+/// Where the modules lie.
+macro_rules! fixtures {
+    () => {
+        concat!(env!("CARGO_MANIFEST_DIR"), "/crates/lanescope-simt/src/program/spirv/fixtures/")
+    };
+}
+
+const GLSL: &str = include_str!(concat!(fixtures!(), "trips.comp"));
+const INCLUDED: &str = include_str!(concat!(fixtures!(), "common.glsl"));
+/// With lines and the text.
+const WITH_TEXT: &[u8] = include_bytes!(concat!(fixtures!(), "trips.g.spv"));
+/// With lines, without the text.
+const WITH_LINES: &[u8] = include_bytes!(concat!(fixtures!(), "trips.gv.spv"));
+/// Without anything about the source.
+const BARE: &[u8] = include_bytes!(concat!(fixtures!(), "trips.spv"));
+/// With specialisation constants.
+const CONSTANTS: &[u8] = include_bytes!(concat!(fixtures!(), "rewritten.g.spv"));
+
+/// Profiles a module that lies in a folder.
+fn profile(folder: &TempDir, spirv: &[u8], more: &[&str]) -> Run {
+    program::write(&folder.path().join("trips.spv"), spirv);
+    let arguments = ["profile", "trips.spv", "--n", "1024", "--device", "sim:32"];
+    let _ = std::fs::remove_dir_all(folder.path().join("out"));
+    let (code, run, stderr) = program::record(folder, &[], &[&arguments, more].concat());
+    assert_eq!(code, 0, "{stderr}");
+    run
+}
+
+/// The text on whose lines the figures stand, and the executions and lanes of each block.
+fn shown(run: &Run) -> (String, Vec<(u64, u64)>) {
+    let one = &run.measurements[0];
+    let blocks = &one.dispatches[0].blocks;
+    let counts = blocks.iter().map(|block| (block.executions.0, block.lanes.0)).collect();
+    (run.sources[&one.source_sha256].text.clone(), counts)
+}
+
+/// The source is shown that the module holds, or that lies beside it; where neither is there, WGSL.
+pub(super) fn source() {
+    let folder = TempDir::new().unwrap();
+    let (embedded, counts) = shown(&profile(&folder, WITH_TEXT, &[]));
+    assert!(embedded.starts_with(GLSL) && embedded.ends_with(INCLUDED), "{embedded}");
+    let (bare, bare_counts) = shown(&profile(&folder, BARE, &[]));
+    assert!(bare.contains("loop {") && !bare.contains("#version"), "{bare}");
+    let (missing, missing_counts) = shown(&profile(&folder, WITH_LINES, &[]));
+    assert!(missing.contains("loop {") && !missing.contains("#version"), "{missing}");
+    let write = |name: &str, text: &str| program::write(&folder.path().join(name), text);
+    write("trips.comp", GLSL);
+    write("common.glsl", INCLUDED);
+    let (beside, beside_counts) = shown(&profile(&folder, WITH_LINES, &[]));
+    assert_eq!(beside, embedded);
+    assert_eq!([&bare_counts, &missing_counts, &beside_counts], [&counts; 3]);
+}
+
+/// A link in place of a source file is not followed.
+#[cfg(unix)]
+pub(super) fn links() {
+    let folder = TempDir::new().unwrap();
+    let secret = TempDir::new().unwrap();
+    program::write(&secret.path().join("secret"), "not for a page\n".repeat(40));
+    std::os::unix::fs::symlink(secret.path().join("secret"), folder.path().join("trips.comp"))
+        .unwrap();
+    let (text, _) = shown(&profile(&folder, WITH_LINES, &[]));
+    assert!(!text.contains("not for a page"), "{text}");
+}
+
+/// Specialisation constants take values from a launch file, by name and by number.
+pub(super) fn constants() {
+    let folder = TempDir::new().unwrap();
+    let launch =
+        "[overrides]\nFACTOR = 5\n7 = 32\n\n[[buffers]]\nname = \"result\"\nelements = 6144\n";
+    program::write(&folder.path().join("launch.toml"), launch);
+    let run = profile(&folder, CONSTANTS, &["--launch", "launch.toml", "--workgroups", "8"]);
+    let grid = &run.measurements[0].dispatches[0];
+    assert_eq!(grid.workgroup_size, [32, 1, 1]);
+    let wrong = launch.replace("FACTOR", "WIDTH");
+    program::write(&folder.path().join("wrong.toml"), wrong);
+    let arguments = ["profile", "trips.spv", "--launch", "wrong.toml", "--device", "sim:32"];
+    let (code, _, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+    assert_eq!(code, 2, "{stderr}");
+    assert!(stderr.contains("there is no specialisation constant \"WIDTH\""), "{stderr}");
+}
