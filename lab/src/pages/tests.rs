@@ -39,7 +39,9 @@ fn written_by_hand() -> Vec<(String, String)> {
 
 /// The figures with units in a text, outside what is generated, code, and addresses.
 fn figures(text: &str) -> Vec<String> {
-    let left_out = Regex::new(r"(?s)```.*?```|\{%.*?%\}|\{\{.*?\}\}|`[^`]*`|\]\([^)]*\)").unwrap();
+    // A size, such as 8 × 8, is no figure either.
+    let left_out =
+        Regex::new(r"(?s)```.*?```|\{%.*?%\}|\{\{.*?\}\}|`[^`]*`|\]\([^)]*\)|\d+(?: × \d+)+").unwrap();
     let figure = Regex::new(
         r"(?i)\d[\d.,]*(?:\s|\u{a0})?(?:%|×|[nµum]?s\b|seconds?\b|times\b|[kmgt]i?b\b|[kmgt]b/s|[kmg]hz\b|cycles?\b|percent\b)",
     )
@@ -52,12 +54,13 @@ fn figures(text: &str) -> Vec<String> {
 }
 
 /// Figures that are no measurement: limits, settings, and what a formula or another text says.
-const GIVEN: [(&str, &str); 5] = [
+const GIVEN: [(&str, &str); 6] = [
     ("lab/pages/profile.md", "5 %"),
     ("lab/pages/format.md", "100 %"),
     ("lab/pages/findings/sorting.md", "1.3 times"),
     ("lab/pages/cuda.md", "64 KiB"),
     ("docs/contributing/portable-wgsl.md", "16 KiB"),
+    ("docs/browser.md", "20 ms"),
 ];
 
 #[test]
@@ -77,7 +80,7 @@ fn no_figure_with_a_unit_is_typed() {
 fn a_typed_figure_is_seen() {
     assert_eq!(figures("It takes 37.1 µs, 1.85\ntimes as long."), ["37.1 µs", "1.85 times"]);
     assert_eq!(
-        figures("`--time 5 s` {{ one(\"9 ms\") }} [seconds](5s.md) 2^20 of 32 lanes"),
+        figures("`--time 5 s` 64 × 64 × 64 texels {{ one(\"9 ms\") }} [seconds](5s.md) 2^20 of 32 lanes"),
         [""; 0]
     );
 }
