@@ -49,14 +49,25 @@ impl Miss {
 
 /// What a run found, in three to six sentences where there is that much, what matters most first.
 pub fn overview(run: &Run, summary: &Summary) -> Vec<String> {
+    let Some((launches, all_well)) = describe_launches(summary) else { return Vec::new() };
     let mut sentences = Vec::new();
-    sentences.extend(describe_launches(summary));
+    if !all_well {
+        sentences.push(launches.clone());
+    }
     for device in &summary.devices {
         sentences.extend(describe_largest_ratio(run, device));
         sentences.extend(describe_removed_work(device));
     }
-    sentences.extend(width_sentences(run).into_iter().next());
-    sentences.extend(describe_agreement(run));
+    let widths = width_sentences(run);
+    sentences.extend(widths.first().cloned());
+    let mut last: Vec<String> = describe_agreement(run).into_iter().collect();
+    if all_well {
+        last.push(launches);
+    }
+    // What else is known of widths takes the room that is left.
+    let room = SENTENCES_MAX.saturating_sub(sentences.len() + last.len());
+    sentences.extend(widths.into_iter().skip(1).take(room));
+    sentences.extend(last);
     sentences.truncate(SENTENCES_MAX);
     sentences
 }
@@ -79,8 +90,8 @@ fn rows(summary: &Summary) -> impl Iterator<Item = &SummaryRow> {
     summary.devices.iter().flat_map(|device| &device.rows)
 }
 
-/// What ran where, and how it ended.
-fn describe_launches(summary: &Summary) -> Option<String> {
+/// What ran where and how it ended, and whether that is well.
+fn describe_launches(summary: &Summary) -> Option<(String, bool)> {
     let kernels: BTreeSet<&str> = rows(summary).map(|row| row.kernel.as_str()).collect();
     if kernels.is_empty() {
         return None;
@@ -109,7 +120,8 @@ fn describe_launches(summary: &Summary) -> Option<String> {
         ),
     };
     let kernels = write_count(kernels.len(), "kernel", "kernels");
-    Some(format!("{kernels}{of} ran on {}: {ended}.", join_names(&labels)))
+    let sentence = format!("{kernels}{of} ran on {}: {ended}.", join_names(&labels));
+    Some((sentence, failed + wrong == 0))
 }
 
 /// A kernel's short name, with the parameters that tell its launches on this device apart.

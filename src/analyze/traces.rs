@@ -30,6 +30,8 @@ pub struct TraceSheet {
     pub rows: Vec<TraceRow>,
     /// Kernels beyond what a sheet holds.
     pub kernels_left_out: usize,
+    /// Whether all were counted to compare widths alone.
+    pub for_widths: bool,
 }
 
 /// One kernel.
@@ -75,7 +77,7 @@ impl TracePanel {
 /// Every sheet of a run's catalogue kernels at widths of 32 and 64, at their most usual parameters.
 pub fn traces(run: &Run) -> Vec<TraceSheet> {
     let usual = Usual::from_run(run);
-    let mut sheets: IndexMap<(String, Option<String>), Vec<TraceRow>> = IndexMap::new();
+    let mut sheets: IndexMap<(String, Option<String>), (bool, Vec<TraceRow>)> = IndexMap::new();
     for measurement in &run.measurements {
         let shown = measurement.subgroup_width.is_some_and(|w| WIDTHS.contains(&w.lanes()));
         if !shown || usual.count(&without_form(measurement)) > 0 {
@@ -83,7 +85,9 @@ pub fn traces(run: &Run) -> Vec<TraceSheet> {
         }
         let Some(panel) = panel(run, measurement) else { continue };
         let form = measurement.parameters.get(FORM).map(ToString::to_string);
-        let rows = sheets.entry((family(&measurement.kernel).to_owned(), form)).or_default();
+        let key = (family(&measurement.kernel).to_owned(), form);
+        let (for_widths, rows) = sheets.entry(key).or_insert((true, Vec::new()));
+        *for_widths &= measurement.for_widths;
         let kernel = short_name(&measurement.kernel).to_owned();
         let parameters = parameters_text(&measurement.parameters, &[FORM]);
         let known = rows.iter().position(|row| row.kernel == kernel);
@@ -94,14 +98,14 @@ pub fn traces(run: &Run) -> Vec<TraceSheet> {
             None => rows.push(TraceRow { kernel, parameters, panels: vec![panel] }),
         }
     }
-    let sheet = |((family, form), mut rows): ((String, Option<String>), Vec<TraceRow>)| {
+    let sheet = |((family, form), (for_widths, mut rows)): (_, (bool, Vec<TraceRow>))| {
         for row in &mut rows {
             row.panels.sort_by_key(|panel| panel.width);
             row.panels.dedup_by_key(|panel| panel.width);
         }
         let kernels_left_out = rows.len().saturating_sub(KERNELS_MAX);
         rows.truncate(KERNELS_MAX);
-        TraceSheet { family, form, rows, kernels_left_out }
+        TraceSheet { family, form, rows, kernels_left_out, for_widths }
     };
     sheets.into_iter().map(sheet).collect()
 }
@@ -115,7 +119,13 @@ pub fn trace_of(run: &Run, kernel: &str) -> Option<TraceSheet> {
     }
     let kernel = short_name(kernel).to_owned();
     let row = TraceRow { kernel: kernel.clone(), parameters: String::new(), panels };
-    Some(TraceSheet { family: kernel, form: None, rows: vec![row], kernels_left_out: 0 })
+    Some(TraceSheet {
+        family: kernel,
+        form: None,
+        rows: vec![row],
+        kernels_left_out: 0,
+        for_widths: false,
+    })
 }
 
 /// A measurement's parameters but for the form, of which each has its sheet.

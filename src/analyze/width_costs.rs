@@ -241,7 +241,11 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     kernels.retain(|_, points| points.iter().all(|(_, ratio)| ratio.same_work()));
     let left_out = match all - kernels.len() {
         0 => String::new(),
-        others => format!(" {others} more do other work at another width."),
+        1 => " 1 more kernel is left out: it asks for its width, and does other work at 64 lanes."
+            .to_owned(),
+        others => format!(
+            " {others} more kernels are left out: they ask for their width, and do other work at 64 lanes."
+        ),
     };
     let dearer = |points: &Vec<(&WidthCost, CostRatio)>| {
         points.iter().any(|(_, ratio)| ratio.ratio >= DEARER_MIN)
@@ -269,7 +273,15 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
             launch_words(cost),
         ),
     });
-    sentences.extend(kernels.values().flat_map(|points| grain_sentences(run, points)));
+    // Of each kernel its dearest first, then the others.
+    let mut grains: Vec<(usize, f64, String)> = Vec::new();
+    for points in kernels.values() {
+        let mut own = grain_sentences(run, points);
+        own.sort_by(|a, b| b.0.total_cmp(&a.0));
+        grains.extend(own.into_iter().enumerate().map(|(rank, (most, said))| (rank, most, said)));
+    }
+    grains.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    sentences.extend(grains.into_iter().map(|(_, _, said)| said));
     sentences
 }
 
@@ -283,8 +295,8 @@ fn launch_words(cost: &WidthCost) -> String {
 }
 
 /// Where along its axis of grain a kernel costs more at 64 lanes, a sentence for each choice of what else
-/// tells its launches apart; none where its note names no such axis.
-fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<String> {
+/// tells its launches apart, with the greatest ratio along it; none where its note names no such axis.
+fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<(f64, String)> {
     let grain = points.first().and_then(|(cost, _)| run.kernels.get(&cost.kernel)?.grain.as_ref());
     let Some(grain) = grain else { return Vec::new() };
     let mut groups: IndexMap<String, Vec<(f64, f64)>> = IndexMap::new();
@@ -299,7 +311,11 @@ fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<String>
         groups.entry(beside.join(", ")).or_default().push((at, ratio.ratio));
     }
     groups.retain(|_, along| along.len() >= GRAINS_MIN);
-    groups.into_iter().map(|(beside, along)| grain_sentence(grain, &beside, along)).collect()
+    let sentence = |(beside, along): (String, Vec<(f64, f64)>)| {
+        let most = along.iter().map(|(_, ratio)| *ratio).fold(0.0, f64::max);
+        (most, grain_sentence(grain, &beside, along))
+    };
+    groups.into_iter().map(sentence).collect()
 }
 
 /// Where a kernel costs more at 64 lanes: `along` has values of its axis, each with the ratio.

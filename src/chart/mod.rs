@@ -43,20 +43,20 @@ use trace::trace;
 use undefined::undefined;
 use widths::widths;
 
-use crate::present::{Drawing, figures};
+use crate::present::{Drawing, Figure, figures};
 use crate::record::Run;
 
-/// Draws every figure of a run that has something in it: its name and its SVG, in the order in which
-/// figures are shown.
+/// Draws every figure of a run that has something in it, in the order in which figures are shown: each
+/// with its SVG.
 ///
 /// # Errors
 ///
 /// [`ChartError::Draw`] where drawing fails.
-pub fn draw_all(run: &Run) -> Result<Vec<(String, String)>, ChartError> {
+pub fn draw_all(run: &Run) -> Result<Vec<(Figure, String)>, ChartError> {
     let mut drawn = Vec::new();
     for figure in figures(run) {
         match draw(&figure.drawing) {
-            Ok(svg) => drawn.push((figure.name, svg)),
+            Ok(svg) => drawn.push((figure, svg)),
             // A table may hold rows, and none of them what the figure shows.
             Err(ChartError::Empty(_)) => {}
             Err(error) => return Err(error),

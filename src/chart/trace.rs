@@ -103,9 +103,14 @@ fn panel(
         canvas.fill((x(start), y(lane)), corner, series_colour(0))?;
     }
     let bottom = from + LANES + 10;
-    canvas.text("0", (left, bottom), Anchor::Start, grey)?;
     let last = format!("{} operations", panel.operations());
-    canvas.text(&last, (x(panel.operations()), bottom), Anchor::End, grey)
+    let (end, room) = (x(panel.operations()), Font::plain(11).width(&last));
+    // A short panel has room for its last number alone.
+    if end - left < room + 14 {
+        return canvas.text(&last, (left, bottom), Anchor::Start, grey);
+    }
+    canvas.text("0", (left, bottom), Anchor::Start, grey)?;
+    canvas.text(&last, (end, bottom), Anchor::End, grey)
 }
 
 /// Boxes of active lanes: from and to which operation, from and to which lane.

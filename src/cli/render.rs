@@ -22,8 +22,8 @@ pub(crate) const PAGE: &str = "report.html";
 pub(crate) fn write(folder: &Path, runs: &[Run], peers: &[PeerRow]) -> Result<PathBuf, Failure> {
     let run = analyze::merge(runs).map_err(Failure::bad_input)?;
     let mut names = BTreeSet::new();
-    for (name, svg) in chart::draw_all(&run).map_err(Failure::bad_input)? {
-        save(&folder.join(format!("{}.svg", file_stem(&name, &mut names))), &svg)?;
+    for (figure, svg) in chart::draw_all(&run).map_err(Failure::bad_input)? {
+        save(&folder.join(format!("{}.svg", file_stem(&figure.name, &mut names))), &svg)?;
     }
     page(folder, runs, peers)
 }

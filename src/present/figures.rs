@@ -55,6 +55,11 @@ pub enum Drawing {
 /// Every figure of a run that has something in it, in the order in which they are shown.
 pub fn figures(run: &Run) -> Vec<Figure> {
     let mut found = Vec::new();
+    // Where widths are compared, what each costs comes first.
+    let widths_compared = !analyze::width_sentences(run).is_empty();
+    if widths_compared {
+        curves(run, &mut found);
+    }
     bars(run, &mut found);
     for sheet in analyze::traces(run) {
         let words = [Some("trace"), Some(sheet.family.as_str()), sheet.form.as_deref()];
@@ -87,10 +92,20 @@ pub fn figures(run: &Run) -> Vec<Figure> {
     if !undefined.is_empty() {
         found.push(name_figure([Some("shuffle-out-of-range")], Drawing::Undefined(undefined)));
     }
-    for table in analyze::curves(run) {
-        found.push(name_figure([Some(table.name.as_str())], Drawing::Curves(table.clone())));
+    if !widths_compared {
+        curves(run, &mut found);
     }
     number_equal_names(found)
+}
+
+/// Curves, as their families' folders describe them: the figures with fewest first, since they are read at once.
+fn curves(run: &Run, found: &mut Vec<Figure>) {
+    let mut tables = analyze::curves(run);
+    tables.sort_by_key(|table| table.series.len());
+    for table in tables {
+        let name = table.name.clone();
+        found.push(name_figure([Some(name.as_str())], Drawing::Curves(table)));
+    }
 }
 
 /// A figure whose name has these words.

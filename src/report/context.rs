@@ -14,7 +14,7 @@ use super::{
 use crate::{
     analyze::{self, AgreementRow, Miss, Quantity, Summary, parameters_text},
     chart, claims,
-    present::{self, Cell, Section},
+    present::{self, Cell, Drawing, Figure, Section},
     record::{Output, PeerRow, Run, Status},
     units::Ratio,
 };
@@ -40,6 +40,8 @@ pub(super) struct Context {
     models: Vec<TableText>,
     counters: Vec<MeasuredText>,
     figures: Vec<String>,
+    /// Lanes along time, a family each.
+    traces: Vec<TraceText>,
     agreements: Vec<AgreementText>,
     sources: Vec<SourceText>,
     /// Measurements whose lines are not among them.
@@ -62,6 +64,15 @@ pub(super) struct RunText {
     host: String,
     environment: Vec<String>,
     measurements: usize,
+}
+
+/// The figure of lanes along time of one family.
+#[derive(Debug, Serialize)]
+struct TraceText {
+    title: String,
+    /// Whether a reader has to open it.
+    folded: bool,
+    svg: String,
 }
 
 /// A ratio that counting misses.
@@ -120,23 +131,29 @@ pub(super) fn context(
         places: finding.places,
     });
     let claims = claims::touched(runs)?;
+    let width_sentences = analyze::width_sentences(joined);
+    let found = analyze::overview(joined, &summary);
+    let (traces, figures): (Vec<_>, Vec<_>) = chart::draw_all(joined)?
+        .into_iter()
+        .partition(|(figure, _)| matches!(figure.drawing, Drawing::Trace(_)));
     let mut tables = present::tables(joined);
     let mut of = |section: Section| -> Vec<TableText> {
         tables.extract_if(.., |(one, _)| *one == section).map(|(_, table)| table.into()).collect()
     };
     Ok(Context {
-        found: analyze::overview(joined, &summary),
         misses: analyze::misses(joined, &summary).iter().map(miss).collect(),
         runs: runs.iter().map(run).collect(),
         devices: of(Section::Devices).pop().filter(|_| !joined.devices.is_empty()),
-        width_sentences: analyze::width_sentences(joined),
+        width_sentences: width_sentences.into_iter().filter(|one| !found.contains(one)).collect(),
+        found,
         width_costs: of(Section::Widths),
         summaries: of(Section::Summary),
         side_by_side: of(Section::Instruments),
         sentences: analyze::crossover_sentences(joined),
         crossovers: of(Section::Crossovers),
         models: of(Section::Model),
-        figures: chart::draw_all(joined)?.into_iter().map(|(_, svg)| svg).collect(),
+        figures: figures.into_iter().map(|(_, svg)| svg).collect(),
+        traces: traces.into_iter().filter_map(|(figure, svg)| trace(figure, svg)).collect(),
         counters: counters::list_measurements(joined),
         agreements: analyze::agreements(joined).iter().map(agreement).collect(),
         sources,
@@ -146,6 +163,18 @@ pub(super) fn context(
         failures: failures(&summary),
         peers: (!peers.is_empty()).then(|| present::peers(peers).into()),
     })
+}
+
+/// A figure of lanes along time; nothing for another figure.
+fn trace(figure: Figure, svg: String) -> Option<TraceText> {
+    let Drawing::Trace(sheet) = figure.drawing else { return None };
+    let form = sheet.form.map_or(String::new(), |form| format!(" ({form})"));
+    let kernels = match sheet.rows.len() {
+        1 => "1 kernel".to_owned(),
+        many => format!("{many} kernels"),
+    };
+    let title = format!("{}{form}: {kernels}", sheet.family);
+    Some(TraceText { title, folded: sheet.for_widths, svg })
 }
 
 /// Describes a miss.

@@ -165,14 +165,17 @@ fn hot_loops(driver: &Driver) {
     let arguments = [&["hot_loops", "--no-timing", "-a", "n=2000"], &devices[..]].concat();
     let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
     assert_eq!(code, 0, "{stderr}");
-    assert_eq!(run.measurements.len(), 20);
+    // What the catalogue holds to no count is looked at by nobody here.
+    let catalogue = Catalogue::embedded().unwrap();
+    let held = |id: &str| catalogue.kernel(id).unwrap().description.exempt_from_agreement.is_none();
+    let exempt = run.measurements.iter().filter(|one| !held(&one.kernel));
+    assert_eq!((exempt.count(), run.measurements.len()), (2, 22));
     let counts = |measurement: &Measurement| -> Vec<(u64, u64)> {
         let blocks = measurement.dispatches[0].blocks.iter();
         blocks.map(|block| (block.executions.0, block.lanes.0)).collect()
     };
-    for device in
-        run.measurements.iter().filter(|measurement| measurement.device == driver.device())
-    {
+    let held = run.measurements.iter().filter(|one| held(&one.kernel));
+    for device in held.filter(|measurement| measurement.device == driver.device()) {
         let simulated = run.measurements.iter().find(|measurement| {
             measurement.device == simulator && measurement.kernel == device.kernel
         });

@@ -41,7 +41,8 @@ fn written_by_hand() -> Vec<(String, String)> {
 fn figures(text: &str) -> Vec<String> {
     // A size, such as 8 × 8, is no figure either.
     let left_out =
-        Regex::new(r"(?s)```.*?```|\{%.*?%\}|\{\{.*?\}\}|`[^`]*`|\]\([^)]*\)|\d+(?: × \d+)+").unwrap();
+        Regex::new(r"(?s)```.*?```|\{%.*?%\}|\{\{.*?\}\}|`[^`]*`|\]\([^)]*\)|\d+(?: × \d+)+")
+            .unwrap();
     let figure = Regex::new(
         r"(?i)\d[\d.,]*(?:\s|\u{a0})?(?:%|×|[nµum]?s\b|seconds?\b|times\b|[kmgt]i?b\b|[kmgt]b/s|[kmg]hz\b|cycles?\b|percent\b)",
     )
@@ -80,7 +81,9 @@ fn no_figure_with_a_unit_is_typed() {
 fn a_typed_figure_is_seen() {
     assert_eq!(figures("It takes 37.1 µs, 1.85\ntimes as long."), ["37.1 µs", "1.85 times"]);
     assert_eq!(
-        figures("`--time 5 s` 64 × 64 × 64 texels {{ one(\"9 ms\") }} [seconds](5s.md) 2^20 of 32 lanes"),
+        figures(
+            "`--time 5 s` 64 × 64 × 64 texels {{ one(\"9 ms\") }} [seconds](5s.md) 2^20 of 32 lanes"
+        ),
         [""; 0]
     );
 }
