@@ -10,7 +10,7 @@ use super::machine;
 use super::names::{FORM, device, device_label, family, parameters_text, short_name};
 use super::summary::{DeviceSummary, Summary, SummaryRow, TimeRatio};
 use super::width_costs::width_sentences;
-use crate::record::{Measurement, Output, Run, Status, Tag, flag};
+use crate::record::{Device, Measurement, Output, Run, Status, Tag, flag};
 use crate::statistics::{PairedRatio, RatioVerdict};
 use crate::units::Ratio;
 
@@ -49,7 +49,7 @@ impl Miss {
 
 /// What a run found, in three to six sentences where there is that much, what matters most first.
 pub fn overview(run: &Run, summary: &Summary) -> Vec<String> {
-    let Some((launches, all_well)) = describe_launches(summary) else { return Vec::new() };
+    let Some((launches, all_well)) = describe_launches(run, summary) else { return Vec::new() };
     let mut sentences = Vec::new();
     if !all_well {
         sentences.push(launches.clone());
@@ -91,7 +91,7 @@ fn rows(summary: &Summary) -> impl Iterator<Item = &SummaryRow> {
 }
 
 /// What ran where and how it ended, and whether that is well.
-fn describe_launches(summary: &Summary) -> Option<(String, bool)> {
+fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
     let kernels: BTreeSet<&str> = rows(summary).map(|row| row.kernel.as_str()).collect();
     if kernels.is_empty() {
         return None;
@@ -120,7 +120,26 @@ fn describe_launches(summary: &Summary) -> Option<(String, bool)> {
         ),
     };
     let kernels = write_count(kernels.len(), "kernel", "kernels");
-    let sentence = format!("{kernels}{of} ran on {}: {ended}.", join_names(&labels));
+    let beside: BTreeSet<&str> = run
+        .measurements
+        .iter()
+        .filter(|one| one.for_widths)
+        .map(|one| one.kernel.as_str())
+        .collect();
+    let beside = match beside.len() {
+        0 => String::new(),
+        count => format!(
+            " {} counted beside them, to compare widths.",
+            write_count(count, "kernel was", "kernels were")
+        ),
+    };
+    let untimed = if run.devices.iter().all(Device::is_simulator) {
+        " No GPU ran: the simulator counted, and nothing was timed."
+    } else {
+        ""
+    };
+    let labels = join_names(&labels);
+    let sentence = format!("{kernels}{of} ran on {labels}: {ended}.{beside}{untimed}");
     Some((sentence, failed + wrong == 0))
 }
 

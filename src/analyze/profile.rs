@@ -198,8 +198,8 @@ impl Profile {
         let parts: Vec<String> = branches.into_iter().chain(indices).collect();
         (!parts.is_empty()).then(|| {
             format!(
-                "Random values decide here: {}. Real data may give other figures: describe them in a \
-                 launch file (--init writes one)",
+                "Random values decide here: {}. Real data may give other figures: name a file of yours, or \
+                 describe how they are distributed, in a launch file (--init writes one)",
                 parts.join("; ")
             )
         })

@@ -23,6 +23,9 @@ const GRAINS_MIN: usize = 3;
 /// How far lane operations may differ between two widths of the same work.
 const WORK_DIFFERS: f64 = 0.005;
 
+/// Ratios that lie no further apart are printed alike.
+const ALIKE: f64 = 0.005;
+
 /// The least cost over the first width's that a sentence calls dearer.
 const DEARER_MIN: f64 = 1.05;
 
@@ -241,10 +244,10 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     kernels.retain(|_, points| points.iter().all(|(_, ratio)| ratio.same_work()));
     let left_out = match all - kernels.len() {
         0 => String::new(),
-        1 => " 1 more kernel is left out: it asks for its width, and does other work at 64 lanes."
+        1 => " 1 more kernel is left out: it reads the subgroup width, and does other work at 64 lanes."
             .to_owned(),
         others => format!(
-            " {others} more kernels are left out: they ask for their width, and do other work at 64 lanes."
+            " {others} more kernels are left out: they read the subgroup width, and do other work at 64 lanes."
         ),
     };
     let dearer = |points: &Vec<(&WidthCost, CostRatio)>| {
@@ -264,14 +267,26 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     sentences.push(match most {
         None => format!(
             "64 lanes cost as many lane slots as 32, to within {percent:.0} %, for all {total} kernels \
-             on these data.{left_out}"
+             with these inputs.{left_out}"
         ),
-        Some((cost, ratio)) => format!(
-            "64 lanes cost at least {percent:.0} % more lane slots than 32 for {count} of {total} kernels \
-             on these data; {:.2} times as many at most, for {}.{left_out}",
-            ratio.ratio,
-            launch_words(cost),
-        ),
+        Some((cost, ratio)) => {
+            let as_dear = |points: &&Vec<(&WidthCost, CostRatio)>| {
+                points.iter().any(|(_, other)| other.ratio >= ratio.ratio - ALIKE)
+            };
+            let alike = match kernels.values().filter(as_dear).count() {
+                0 | 1 => String::new(),
+                2 => " and 1 more kernel".to_owned(),
+                many => format!(" and {} more kernels", many - 1),
+            };
+            format!(
+                "64 lanes cost at least {percent:.0} % more lane slots than 32 in a launch of {count} of {total} \
+                 kernels with these inputs: where the two halves of 64 lanes differ, in the arm that they \
+                 take, in how long they loop, or in that one is empty. At most {:.2} times as many, for \
+                 {}{alike}.{left_out}",
+                ratio.ratio,
+                launch_words(cost),
+            )
+        }
     });
     // Of each kernel its dearest first, then the others.
     let mut grains: Vec<(usize, f64, String)> = Vec::new();
@@ -321,30 +336,25 @@ fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<(f64, S
 /// Where a kernel costs more at 64 lanes: `along` has values of its axis, each with the ratio.
 fn grain_sentence(grain: &GrainNote, beside: &str, mut along: Vec<(f64, f64)>) -> String {
     along.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let list = |dear: bool| {
-        let values = along.iter().filter(|(_, ratio)| (*ratio >= DEARER_MIN) == dear);
-        values.map(|(at, _)| at.to_string()).collect::<Vec<_>>().join(", ")
-    };
+    let (dear, others): (Vec<_>, Vec<_>) =
+        along.into_iter().partition(|(_, ratio)| *ratio >= DEARER_MIN);
+    let dearer: Vec<String> =
+        dear.iter().map(|(at, ratio)| format!("{at} ({ratio:.2}×)")).collect();
+    let others: Vec<String> = others.iter().map(|(at, _)| at.to_string()).collect();
+    let (dearer, others) = (dearer.join(", "), others.join(", "));
     let GrainNote { words, of, .. } = grain;
     let begins = if beside.is_empty() { words.clone() } else { format!("{words} {beside}") };
-    let (dearer, others) = (list(true), list(false));
-    let most = along.iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    let most = most.filter(|(_, ratio)| *ratio >= DEARER_MIN);
-    match most {
-        None => format!("{begins}: 64 lanes cost as much as 32 at {of} {others}."),
-        Some((at, ratio)) => {
-            let dear = if dearer == at.to_string() {
-                format!("{begins}: 64 lanes cost {ratio:.2} times as much as 32 at {of} {at}")
-            } else {
-                format!(
-                    "{begins}: 64 lanes cost more than 32 at {of} {dearer}, {ratio:.2} times as much \
-                     at {at}"
-                )
-            };
-            let alike =
-                if others.is_empty() { String::new() } else { format!("; as much at {others}") };
-            format!("{dear}{alike}.")
+    let percent = (DEARER_MIN - 1.0) * 100.0;
+    match (dearer.is_empty(), others.is_empty()) {
+        (true, _) => {
+            format!(
+                "{begins}: 64 lanes cost less than {percent:.0} % more than 32 at {of} {others}."
+            )
         }
+        (false, true) => format!("{begins}: 64 lanes cost more than 32 at {of} {dearer}."),
+        (false, false) => format!(
+            "{begins}: 64 lanes cost more than 32 at {of} {dearer}; less than {percent:.0} % more at {others}."
+        ),
     }
 }
 

@@ -52,8 +52,8 @@ pub(super) fn trace(sheet: &TraceSheet) -> Result<String, ChartError> {
 /// What the figure shows, and what it leaves out.
 fn subtitle(sheet: &TraceSheet) -> String {
     let words = format!(
-        "the first {TRACE_OPERATIONS} operations of one subgroup: of the first workgroups', the one with most idle \
-         lanes"
+        "the first {TRACE_OPERATIONS} operations of the subgroup with most idle lanes of the first workgroups; at each \
+         width other invocations"
     );
     match sheet.kernels_left_out {
         0 => words,
@@ -64,7 +64,7 @@ fn subtitle(sheet: &TraceSheet) -> String {
 
 fn legend(canvas: &Canvas<'_>) -> Result<(), ChartError> {
     let mut x = MARGIN;
-    for (words, colour) in [("active", series_colour(0)), ("masked", PALE)] {
+    for (words, colour) in [("active", series_colour(0)), ("idle", PALE)] {
         canvas.fill((x, 56), (x + 14, 68), colour)?;
         canvas.text(words, (x + 20, 62), Anchor::Start, Font::plain(12))?;
         x += 44 + Font::plain(12).width(words);

@@ -238,7 +238,14 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
     let lines: Vec<&LineProfile> = device.lines.iter().filter(wasteful).collect();
     let label = &device.column.label;
     if lines.is_empty() {
-        return look.heading(&format!("Every line ran with full subgroups on {label}"));
+        let never = device.lines.iter().filter(|line| line.active_lanes_mean.is_none()).count();
+        return look.heading(&match never {
+            0 => format!("Every line ran with full subgroups on {label}"),
+            1 => format!("Every line that ran had full subgroups on {label}; 1 line never ran"),
+            many => {
+                format!("Every line that ran had full subgroups on {label}; {many} lines never ran")
+            }
+        });
     }
     let title = if lines.len() > most {
         format!("The {most} of {} lines that waste most on {label}", lines.len())
@@ -274,8 +281,10 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
     } else if here.is_empty() {
         look.heading(&format!("Nothing to advise on {}", device.column.label))
     } else {
-        let title =
-            format!("Advice for {}: what each change saved when tried", device.column.label);
+        let title = format!(
+            "Advice for {}: savings were tried; turns, sectors and waits are a model's",
+            device.column.label
+        );
         look.heading(&title)
     };
     let some = !here.is_empty();

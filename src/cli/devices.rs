@@ -225,7 +225,7 @@ fn unused(available: &Available, asked: bool) -> String {
     let why = match (asked, on_processor) {
         (true, _) => "only simulators were named".to_owned(),
         (false, Some(choice)) => format!(
-            "there is no GPU; {} is a driver for the processor, and --device {} uses it",
+            "there is no GPU ({} is a driver for the processor; --device {} uses it)",
             choice.name,
             choice.id()
         ),
@@ -456,7 +456,7 @@ mod tests {
         // The first GPU of the list goes; what is left runs on the processor.
         available.listings[0].1.devices.remove(1);
         let words =
-            "there is no GPU; llvmpipe is a driver for the processor, and --device wgpu:1 uses it";
+            "there is no GPU (llvmpipe is a driver for the processor; --device wgpu:1 uses it)";
         assert!(said(&available, false).contains(words), "{}", said(&available, false));
         available.listings[0].1.devices.pop();
         assert!(said(&available, false).contains("none of those that are here works"));

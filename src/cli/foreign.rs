@@ -28,7 +28,9 @@ pub(crate) fn text(file: &str, text: &str) -> Option<String> {
         return Some(format!("{file} is Metal's language, and lanescope reads WGSL and SPIR-V"));
     }
     if any(&["__global__"]) {
-        return Some(format!("{file} is CUDA C++, and lanescope reads WGSL and SPIR-V"));
+        return Some(format!(
+            "{file} is CUDA C++, and lanescope reads WGSL and SPIR-V: what a kernel of yours does, write in WGSL"
+        ));
     }
     let (index, line) =
         line_with(&["#import", "#define_import_path", "#include", "#define", "#if", "#ifdef"])?;

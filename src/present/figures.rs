@@ -162,8 +162,10 @@ fn part_words(part: &SummaryPart) -> String {
 
 /// Lanes at several widths, a family and form each.
 fn widths(run: &Run, found: &mut Vec<Figure>) {
+    // Two widths are two bars, which are drawn already.
     let several = |series: &WidthSeries| {
-        series.points.iter().any(|point| point.width != series.points[0].width)
+        let widths: BTreeSet<_> = series.points.iter().map(|point| point.width).collect();
+        widths.len() > 2
     };
     let mut parts = analyze::width_sweep(run).parts();
     parts.retain(|part| part.series.iter().any(several) && part.fits_figure());

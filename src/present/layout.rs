@@ -52,7 +52,7 @@ impl Table {
             let count = table.rows_folded.len();
             let rows = count_text(count as u128, "row");
             let stand = if count == 1 { "stands" } else { "stand" };
-            let line = format!("{rows} of less usual parameters {stand} on the page.");
+            let line = format!("{rows} {} {stand} on the page.", table.folded_are);
             text += &format!("{}\n", fold(&line, "", columns));
         }
         for note in &table.notes {

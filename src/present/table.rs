@@ -20,8 +20,10 @@ pub struct Table {
     pub rows: Vec<Vec<Cell>>,
     /// Where a group of rows begins, and what its rows share: filled by [`Table::condensed`].
     pub groups: Vec<(usize, String)>,
-    /// Rows of less usual parameters, which a page folds and a terminal counts.
+    /// Rows that a page folds and a terminal counts.
     pub rows_folded: Vec<Vec<Cell>>,
+    /// What these are, after their number: `of less usual parameters`.
+    pub folded_are: &'static str,
     /// Sentences below it.
     pub notes: Vec<String>,
 }
@@ -110,6 +112,7 @@ impl Table {
             rows: Vec::new(),
             groups: Vec::new(),
             rows_folded: Vec::new(),
+            folded_are: "of less usual parameters",
             notes: Vec::new(),
         }
     }

@@ -73,6 +73,7 @@ pub fn kernel_costs(costs: &[WidthCost]) -> Option<Table> {
          for its width and does something else at another."
             .to_owned(),
     ];
+    table.folded_are = "of kernels that cost at most 2 % more";
     let alike = table.rows_folded.len();
     if alike > 0 {
         table.notes.push(format!(
@@ -108,14 +109,19 @@ pub fn width_costs(costs: &[WidthCost]) -> Option<Table> {
         let rows = if is_folded(costs, cost) { &mut table.rows_folded } else { &mut table.rows };
         rows.push(row);
     }
+    table.folded_are = OTHERS;
     table.notes = vec![format!(
-        "Lane slots are subgroup operations × width: they compare across widths, as efficiency does not. \
-         {ratio_name}: in brackets the least and the greatest ratio of several seeds of the generated \
-         inputs. The middle ratio of all seeds lies between those of 6 with a probability of 97 % \
-         (1 − 2 · 2⁻⁶)."
+        "Lane slots are subgroup operations × width. {ratio_name}: that of the launch's own seed, and beside \
+         or below it the least and the greatest of all seeds of the generated inputs. The median of all \
+         possible seeds lies between those of 6 with a probability of 97 % (1 − 2 · 2⁻⁶), between those of 3 \
+         with 75 %. Where two seeds count the same, no more are counted. The interval is of these \
+         parameters, and of inputs of this kind."
     )];
     Some(table.without_empty(&[&ratio_name]))
 }
+
+/// What is folded of many launches.
+const OTHERS: &str = "of other families, or of less usual parameters";
 
 /// Whether a launch is folded: where there are many, those that were not asked for by themselves.
 fn is_folded(costs: &[WidthCost], cost: &WidthCost) -> bool {
@@ -168,6 +174,7 @@ pub fn machine_models(costs: &[WidthCost]) -> Option<Table> {
     if table.rows.is_empty() && table.rows_folded.is_empty() {
         return None;
     }
+    table.folded_are = OTHERS;
     table.notes = MODEL_SOURCES.map(str::to_owned).to_vec();
     Some(table)
 }

@@ -239,7 +239,7 @@ impl Trust {
             Self::Observed => "observed",
             Self::Unknown => "unknown",
             Self::Estimated => "estimated",
-            Self::OneSchedule => "one schedule's",
+            Self::OneSchedule => "of one schedule",
             Self::GeneratedData => "of generated data",
         }
     }

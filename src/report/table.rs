@@ -15,6 +15,7 @@ pub(super) struct TableText {
     columns: Vec<ColumnText>,
     rows: Vec<RowText>,
     rows_folded: Vec<RowText>,
+    folded_are: &'static str,
     notes: Vec<String>,
 }
 
@@ -47,7 +48,8 @@ struct CellText {
 
 impl From<Table> for TableText {
     fn from(table: Table) -> Self {
-        let Table { title, facts, columns, rows, groups, rows_folded, notes } = table.condensed();
+        let Table { title, facts, columns, rows, groups, rows_folded, folded_are, notes } =
+            table.condensed();
         let texts = |rows: Vec<Vec<Cell>>, groups: &[(usize, String)]| {
             let row = |(index, row): (usize, &Vec<Cell>)| RowText {
                 heading: groups
@@ -63,6 +65,7 @@ impl From<Table> for TableText {
             facts: facts.join("; "),
             rows: texts(rows, &groups),
             rows_folded: texts(rows_folded, &[]),
+            folded_are,
             columns: columns
                 .iter()
                 .map(|column| ColumnText {

@@ -82,7 +82,7 @@ pub(super) fn several_schedules() {
     let folder = folder(CHAIN);
     let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &PROFILE));
     assert_eq!(code, 0, "{stderr}");
-    assert!(stdout.contains("one schedule's") && stdout.contains("--schedules 8"), "{stdout}");
+    assert!(stdout.contains("of one schedule") && stdout.contains("--schedules 8"), "{stdout}");
     assert!(!stdout.contains("guaranteed"), "{stdout}");
     for line in LINES {
         assert!(!stdout.contains(&format!("line {line}: ")), "advice on line {line}: {stdout}");

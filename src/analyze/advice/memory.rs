@@ -50,7 +50,7 @@ const KINDS: [Kind; 3] = [
     Kind {
         rule: Rule::CrowdedAtomic,
         of: |row| row.turns,
-        unit: "turns, one for each lane on the same word,",
+        unit: "turns (one for each lane on the same word)",
         ratio_min: TURNS_MIN,
         sentence: "Lanes of one subgroup change the same word atomically here: add them up in the subgroup \
                    or the workgroup first.",

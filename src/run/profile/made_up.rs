@@ -4,15 +4,15 @@
 //! or an index follows; and the options to set where the default launch reads out of bounds. It
 //! runs nothing.
 //!
-//! Made up is what lanescope chose itself: random values of a buffer or a texture that no launch file
-//! describes.
-//! What a launch file fills, in whatever way, is its author's choice. A number that stands alone (a
-//! count, a width) follows from n and is not random; nor are zeros.
+//! Made up are random values of a buffer or a texture that no launch file describes, and those that one asks
+//! for without a structure (`default`, `uniform`), as `--init` writes them. A file, values, or a structure
+//! such as offsets or a permutation, is its author's choice. A number that stands alone (a count, a width)
+//! follows from n and is not random; nor are zeros.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::ProfileRequest;
-use crate::kernel::{Fill, Launch};
+use crate::kernel::{Fill, FillDescription, Launch};
 use crate::layout::Shape;
 use crate::program::{Deciding, Program};
 use crate::record::MadeUp;
@@ -30,7 +30,8 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
         .iter()
         .flat_map(|(_, description)| {
             let filled = description.textures.iter().filter(|texture| texture.fill.is_some());
-            let buffers = description.buffers.iter().map(|buffer| buffer.name.as_str());
+            let chosen = description.buffers.iter().filter(|buffer| !is_unstructured(&buffer.fill));
+            let buffers = chosen.map(|buffer| buffer.name.as_str());
             buffers.chain(filled.map(|texture| texture.name.as_str()))
         })
         .collect();
@@ -63,6 +64,11 @@ pub fn find_made_up(request: &ProfileRequest, launch: &Launch) -> Result<Vec<Mad
             })
         })
         .collect())
+}
+
+/// Whether a fill asks for random values and nothing more.
+fn is_unstructured(fill: &FillDescription) -> bool {
+    matches!(fill, FillDescription::Default | FillDescription::Uniform(_))
 }
 
 /// Whether a shape holds an array of what is no atomic: those are filled with random values.

@@ -59,6 +59,18 @@ fn what_a_launch_file_fills_is_not_made_up() {
     assert_eq!(made_up(ROWS, Some(text)), ["column: []; [12]"]);
 }
 
+/// As `--init` writes them: nobody chose anything.
+#[test]
+fn random_values_that_a_launch_file_asks_for_are_made_up_too() {
+    for fill in ["\"default\"", "{ uniform = [0, 9] }"] {
+        let (ty, of) =
+            if fill.starts_with('{') { ("type = \"u32\"\n", "n + 1") } else { ("", "n") };
+        let text =
+            format!("[[buffers]]\nname = \"first\"\n{ty}elements = \"{of}\"\nfill = {fill}\n");
+        assert_eq!(made_up(ROWS, Some(&text)), ["first: [11]; [12]", "column: []; [12]"], "{fill}");
+    }
+}
+
 #[test]
 fn zeros_lengths_and_numbers_that_stand_alone_decide_no_less_but_are_not_random() {
     let text = "@group(0) @binding(0) var<storage, read_write> seen: array<atomic<u32>>;
