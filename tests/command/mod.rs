@@ -136,7 +136,7 @@ fn widths_are_compared(run: &Run) {
     let all = catalogue.kernels().filter(|kernel| kernel.description.compared_across_widths);
     assert_eq!(kernels.len(), all.count());
     let sentences = lanescope::analyze::width_sentences(run);
-    assert!(sentences[0].contains("more lane slots than 32 for"), "{sentences:?}");
+    assert!(sentences[0].contains("more lane slots than 32 in a launch of"), "{sentences:?}");
 }
 
 /// With other kernels they are left out with a sentence; alone there is nothing to run.
@@ -311,7 +311,7 @@ fn report_and_compare() {
     let before = std::fs::read(folder.path().join(file)).unwrap();
     let output = program::run(&folder, &[], &["report", file, "--out", "again"]);
     assert_eq!(program::parts(&output).0, 0);
-    for name in ["report.html", "lanes-five_patterns-sealed.svg", "widths-sealed.svg"] {
+    for name in ["report.html", "lanes-five_patterns-sealed.svg", "trace-five_patterns-sealed.svg"] {
         let read = |part: &str| std::fs::read(folder.path().join(part).join(name)).unwrap();
         assert_eq!(read("out"), read("again"), "{name}");
     }
