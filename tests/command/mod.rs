@@ -311,7 +311,8 @@ fn report_and_compare() {
     let before = std::fs::read(folder.path().join(file)).unwrap();
     let output = program::run(&folder, &[], &["report", file, "--out", "again"]);
     assert_eq!(program::parts(&output).0, 0);
-    for name in ["report.html", "lanes-five_patterns-sealed.svg", "trace-five_patterns-sealed.svg"] {
+    for name in ["report.html", "lanes-five_patterns-sealed.svg", "trace-five_patterns-sealed.svg"]
+    {
         let read = |part: &str| std::fs::read(folder.path().join(part).join(name)).unwrap();
         assert_eq!(read("out"), read("again"), "{name}");
     }
