@@ -83,8 +83,11 @@ fn beyond_defaults(kernel: &Kernel) -> Result<Vec<String>, Failure> {
 fn values(parameter: &format::Parameter) -> String {
     let default = match &parameter.default {
         format::Default::Same(value) => format!("default {value}"),
-        format::Default::ByClass { gpu, cpu, quick } => {
-            format!("default {gpu} on GPUs, {cpu} on the processor, {quick} with --quick")
+        format::Default::ByClass { gpu, cpu, quick, simulator } => {
+            let alone = simulator.as_ref().map_or_else(String::new, |value| {
+                format!(", {value} on simulators where `lanescope` finds no device")
+            });
+            format!("default {gpu} on GPUs, {cpu} on the processor, {quick} with --quick{alone}")
         }
     };
     let one = if parameter.values.is_empty() { "" } else { "one of " };

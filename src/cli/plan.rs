@@ -261,6 +261,10 @@ impl RunPlan<'_> {
     fn sizes(&self, device: &Choice, gpu: bool) -> Sizes {
         let class = match (self.quick, gpu) {
             _ if self.asked.is_some() && device.is_simulator() => DeviceClass::Quick,
+            // Alone, simulators answer the main job's question in a second or two.
+            _ if self.surveys && !self.devices.iter().any(Choice::is_device) => {
+                DeviceClass::Simulator
+            }
             // Beside a GPU the simulator runs the GPU's sizes, or nothing could be compared.
             (false, true) if !device.is_device() => DeviceClass::Gpu,
             (quick, _) => device.class(quick),
@@ -317,9 +321,9 @@ fn is_compared(device: &Choice) -> bool {
     analyze::WIDTHS_COMPARED.map(Choice::simulator).contains(&Some(device.clone()))
 }
 
-/// The most elements of a launch that is counted with several seeds: 15 · 512, a multiple of every
+/// The most elements of a launch that is counted with several seeds: 15 · 256, a multiple of every
 /// width, and of the runs and workgroups that whole grids of the catalogue are made of.
-const SEEDED_SIZE_MAX: i64 = 7680;
+const SEEDED_SIZE_MAX: i64 = 3840;
 
 /// A launch at no more than a CPU driver's default sizes, and of few elements, with the same parameters
 /// otherwise; itself where it is no larger, or has no smaller one.

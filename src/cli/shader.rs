@@ -250,7 +250,7 @@ fn to_text(path: &Path, bytes: Vec<u8>) -> Result<String, Failure> {
 pub(super) fn warn_of_size(launch: &Launch, choices: &[Choice]) -> Result<(), Failure> {
     let simulated = choices.iter().any(|choice| !choice.is_device());
     let programs = crate::run::launched::programs(launch).map_err(Failure::bad_input)?;
-    for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
+    for (dispatch, program) in launch.dispatches.iter().zip(programs.iter()) {
         let Workgroups::Direct(groups) = &dispatch.workgroups else { continue };
         let sizes = groups
             .iter()

@@ -89,7 +89,9 @@ impl super::format::Default {
     fn all(&self) -> Vec<&Value> {
         match self {
             Self::Same(value) => vec![value],
-            Self::ByClass { gpu, cpu, quick } => vec![gpu, cpu, quick],
+            Self::ByClass { gpu, cpu, quick, simulator } => {
+                [gpu, cpu, quick].into_iter().chain(simulator).collect()
+            }
         }
     }
 

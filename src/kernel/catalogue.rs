@@ -41,6 +41,8 @@ pub enum DeviceClass {
     Cpu,
     /// Any device in a quick run.
     Quick,
+    /// Simulators that run beside no device, in a run of the default set.
+    Simulator,
 }
 
 impl Kernel {
@@ -70,6 +72,9 @@ impl Kernel {
             (format::Default::ByClass { gpu, .. }, DeviceClass::Gpu) => gpu.clone(),
             (format::Default::ByClass { cpu, .. }, DeviceClass::Cpu) => cpu.clone(),
             (format::Default::ByClass { quick, .. }, DeviceClass::Quick) => quick.clone(),
+            (format::Default::ByClass { cpu, simulator, .. }, DeviceClass::Simulator) => {
+                simulator.as_ref().unwrap_or(cpu).clone()
+            }
         };
         let parameters = self.description.parameters.iter();
         parameters.map(|(name, parameter)| (name.clone(), value(parameter))).collect()

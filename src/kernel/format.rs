@@ -372,6 +372,9 @@ pub enum Default {
         cpu: Value,
         /// Everywhere in a quick run.
         quick: Value,
+        /// On simulators that run beside no device, in a run of the default set; as on CPU drivers where
+        /// it is left out.
+        simulator: Option<Value>,
     },
 }
 

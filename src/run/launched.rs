@@ -3,7 +3,8 @@
 //! Input: launches and the bytes of outputs. Output: programs by dispatch, SHA-256 and shown elements.
 //! Nothing is run, and nothing is put into a record here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -64,20 +65,74 @@ pub(super) fn indirect_counts(
     }
 }
 
+/// What of a launch its programs are made from.
+#[derive(Clone, Debug, PartialEq)]
+struct Origin {
+    file: String,
+    source: String,
+    overrides: BTreeMap<String, f64>,
+    /// Entry point and overrides of each dispatch.
+    dispatches: Vec<(String, BTreeMap<String, f64>)>,
+}
+
+impl Origin {
+    /// Nothing where the programs are not kept: of modules, and of texts so long that keeping them would
+    /// take much memory.
+    fn of(launch: &Launch) -> Option<Self> {
+        (launch.spirv.is_none() && launch.source.len() <= KEPT_BYTES_MAX).then(|| Self {
+            file: launch.file.clone(),
+            source: launch.source.clone(),
+            overrides: launch.overrides.clone(),
+            dispatches: launch
+                .dispatches
+                .iter()
+                .map(|dispatch| (dispatch.entry_point.clone(), dispatch.overrides.clone()))
+                .collect(),
+        })
+    }
+}
+
+/// The programs that were asked for last, the newest first: a launch's are asked for when it is counted,
+/// timed and put down, and for each seed and each point of a sweep.
+static KEPT: Mutex<VecDeque<(Origin, Arc<[Program]>)>> = Mutex::new(VecDeque::new());
+
+/// Launches whose programs are kept.
+const KEPT_MAX: usize = 96;
+
+/// The longest text whose programs are kept.
+const KEPT_BYTES_MAX: usize = 1 << 15;
+
 /// The program of each dispatch of a launch.
 ///
 /// # Errors
 ///
 /// [`RunErrorKind::BadInput`] with naga's diagnostic, [`RunErrorKind::Unsupported`] for CUDA C++,
 /// which naga does not read.
-pub fn programs(launch: &Launch) -> Result<Vec<Program>, RunError> {
+pub fn programs(launch: &Launch) -> Result<Arc<[Program]>, RunError> {
     if launch.dispatches.is_empty() {
-        return Ok(Vec::new());
+        return Ok(Arc::default());
     }
     if launch.language() == KernelLanguage::Cuda {
         return Err(RunError::new(RunErrorKind::Unsupported, not_available(&launch.kernel)));
     }
-    caught("analysis", &launch.file, || analyse(launch))
+    let origin = Origin::of(launch);
+    let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(origin) = &origin {
+        let mut kept = kept();
+        if let Some(known) = kept.iter().position(|(known, _)| known == origin)
+            && let Some((origin, programs)) = kept.remove(known)
+        {
+            kept.push_front((origin, Arc::clone(&programs)));
+            return Ok(programs);
+        }
+    }
+    let programs = caught("analysis", &launch.file, || analyse(launch).map(Arc::from))?;
+    if let Some(origin) = origin {
+        let mut kept = kept();
+        kept.push_front((origin, Arc::clone(&programs)));
+        kept.truncate(KEPT_MAX);
+    }
+    Ok(programs)
 }
 
 /// Why a kernel in CUDA C++ does not run on a device, in a sentence.

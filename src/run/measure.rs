@@ -61,7 +61,7 @@ pub fn measurement(
     let Results { counted, timed, time_unchecked, time_counting, collected, seeds, error } =
         results;
     let native = launch.language() == KernelLanguage::Cuda;
-    let programs = if native { Vec::new() } else { programs(launch)? };
+    let programs = if native { Arc::default() } else { programs(launch)? };
     let mut counters = counted.as_ref().map(|counted| counted.counters.clone()).unwrap_or_default();
     let Collected { counters: hardware, missing, from, machine_code } =
         collected.unwrap_or_default();
@@ -219,14 +219,19 @@ pub(super) fn work(dispatches: &[Dispatch]) -> (u128, u128) {
 ///
 /// # Errors
 ///
-/// As [`measurement`].
-pub fn seed_counts(
-    device: &Device,
-    launch: &Launch,
-    counted: Counted,
-) -> Result<SeedCounts, RunError> {
-    let results = Results { counted: Some(counted), ..Results::default() };
-    let (subgroups, lanes) = work(&measurement(device, launch, results)?.dispatches);
+/// [`RunErrorKind::BadInput`] where the launch's shader cannot be worked out,
+/// [`RunErrorKind::Unsupported`] where the sums do not fit.
+pub fn seed_counts(launch: &Launch, counted: Counted) -> Result<SeedCounts, RunError> {
+    let mut sums = [0_u128; 2];
+    let programs = programs(launch)?;
+    let pairs = launch.dispatches.iter().zip(programs.iter()).zip(counted.dispatches);
+    for ((_, program), counts) in pairs.filter(|((dispatch, _), _)| !dispatch.setup) {
+        for (block, count) in program.blocks().iter().zip(counts.counts) {
+            let executed = [count.issues.0, count.lanes.0].map(u128::from);
+            sums = [0, 1].map(|i| sums[i] + u128::from(block.ops) * executed[i]);
+        }
+    }
+    let [subgroups, lanes] = sums;
     let whole = |sum: u128| {
         let message = "the work of a seed does not fit into 64 bits";
         u64::try_from(sum).map_err(|_| RunError::new(RunErrorKind::Unsupported, message))

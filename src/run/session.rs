@@ -270,7 +270,7 @@ impl Session<'_, '_> {
             let counted = self.runner().and_then(|runner| {
                 caught("counting", &other.file, || runner.count_once(other, request))
             });
-            counts.push(seed_counts(&self.device, other, counted.ok()?).ok()?);
+            counts.push(seed_counts(other, counted.ok()?).ok()?);
             // Where two other inputs give the same sums, counts do not depend on them.
             if let [first, second] = counts.as_slice()
                 && (first.subgroup_operations, first.lane_operations)

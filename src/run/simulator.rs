@@ -179,7 +179,7 @@ impl SimulatorRunner {
         let programs = programs(launch)?;
         let mut buffers = buffers(launch);
         let mut steps = 0_u64;
-        for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
+        for (dispatch, program) in launch.dispatches.iter().zip(programs.iter()) {
             let workgroups = grid(dispatch, &buffers)?;
             let count = |grid: [u32; 3]| grid.iter().map(|c| u64::from(*c)).product::<u64>();
             let mut left = workgroups_max.max(1);
@@ -319,7 +319,7 @@ impl SimulatorRunner {
         let mut elapsed = Duration::ZERO;
         let mut flags = Vec::new();
         let mut trace: Option<(u64, Trace)> = None;
-        let listed = launch.dispatches.iter().zip(&programs).enumerate();
+        let listed = launch.dispatches.iter().zip(programs.iter()).enumerate();
         for (index, (dispatch, program)) in listed {
             let workgroups = grid(dispatch, &buffers)?;
             #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]

@@ -79,7 +79,7 @@ pub fn try_changes(
     let mut memory = simulator.memory(launch)?;
     let mut what_if = WhatIf::default();
     let clock = Stopwatch::start();
-    for (number, program) in (0..).zip(&programs) {
+    for (number, program) in (0..).zip(programs.iter()) {
         let dispatched = simulator.dispatched(launch, number, &memory)?;
         let mut workshop = Workshop {
             simulator: &simulator,

@@ -337,7 +337,7 @@ impl Collector {
         let dispatches = launch
             .dispatches
             .iter()
-            .zip(&programs)
+            .zip(programs.iter())
             .map(|(dispatch, program)| self.dispatch(launch, dispatch.setup, program))
             .collect::<Result<Vec<_>, String>>()?;
         let constructs = trust::constructs(launch).map_err(words)?;

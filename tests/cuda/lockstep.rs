@@ -278,7 +278,7 @@ impl Runner for Lockstep {
         let mut contents: BTreeMap<String, Vec<u8>> =
             launch.buffers.iter().map(|b| (b.name.clone(), launch.contents(b))).collect();
         let mut dispatches = Vec::new();
-        for (dispatch, program) in launch.dispatches.iter().zip(programs(launch)?) {
+        for (dispatch, program) in launch.dispatches.iter().zip(programs(launch)?.iter()) {
             let Workgroups::Direct(grid) = dispatch.workgroups else {
                 return Err(RunError::new(RunErrorKind::Unsupported, "an indirect dispatch"));
             };

@@ -510,7 +510,7 @@ fn cases() -> Vec<Case> {
 fn of_launch(launch: &Launch) -> Vec<Case> {
     let mut cases = Vec::new();
     let mut seen = Vec::new();
-    for (dispatch, program) in launch.dispatches.iter().zip(programs(launch).unwrap()) {
+    for (dispatch, program) in launch.dispatches.iter().zip(programs(launch).unwrap().iter()) {
         let workgroups = match &dispatch.workgroups {
             Workgroups::Direct(workgroups) => Some(*workgroups),
             Workgroups::Indirect { .. } => None,

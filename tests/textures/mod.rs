@@ -113,7 +113,7 @@ pub(crate) fn kernels_agree(driver: &Driver) {
     let mut compared = 0;
     for (name, text) in kernels() {
         let mut launch = launch(&name, &text, "", 4096);
-        let program = programs(&launch).unwrap().remove(0);
+        let program = programs(&launch).unwrap()[0].clone();
         // Floats may be rounded otherwise; formats are compared by themselves.
         for texture in &mut launch.textures {
             texture.output &= texture.layout.format.kind() == SampledKind::Uint;

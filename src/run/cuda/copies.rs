@@ -6,6 +6,7 @@
 //! takes samples in turn with it, and knows when to stop.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::device::CudaDevice;
 use super::driver::{self, Argument, DriverBuffer, DriverSample, Recorded};
@@ -54,7 +55,7 @@ impl CudaRunner {
             return Err(RunError::new(RunErrorKind::Unsupported, message));
         }
         let native = launch.language() != KernelLanguage::Wgsl;
-        let programs = if native { Vec::new() } else { programs(launch)? };
+        let programs = if native { Arc::default() } else { programs(launch)? };
         self.forget_inputs();
         let first = self.prepare(launch, None)?;
         self.forget_inputs();

@@ -259,9 +259,9 @@ fn launch_texts(
 ) -> Result<Vec<EmbeddedText>, RunError> {
     let form = launch.parameters.get(FORM);
     let mut texts = Vec::new();
-    for program in programs(launch)? {
+    for program in programs(launch)?.iter() {
         let row = row_of(&kernel.id, Some(&program.entry_point().name), form);
-        for (source, counted) in translate_both(&program, launch)?.into_iter().zip([false, true]) {
+        for (source, counted) in translate_both(program, launch)?.into_iter().zip([false, true]) {
             let row = PtxRow { class: vec![class.to_owned()], counted, ..row.clone() };
             texts.push(EmbeddedText { row, source });
         }

@@ -3,6 +3,7 @@
 //! Input: launches. Output: counts and verdicts. Nothing here is timed.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::device::GpuRunner;
 use super::launches::{Buffers, Counters, WIDTH_ASSUMED, written_by};
@@ -44,7 +45,7 @@ impl<G: Gpu> GpuRunner<G> {
         let programs = programs(launch)?;
         let buffers = self.buffers(launch, &programs)?;
         let mut steps = Vec::new();
-        for (dispatch, program) in launch.dispatches.iter().zip(&programs) {
+        for (dispatch, program) in launch.dispatches.iter().zip(programs.iter()) {
             notice();
             let counters = self.counters(program, &dispatch.workgroups, method)?;
             let kernel = self.kernel(launch, program, &buffers, Some(&counters))?;
@@ -126,7 +127,7 @@ impl<G: Gpu> GpuRunner<G> {
     /// whether that is right is for the reference to say.
     pub(super) fn run_uncounted(&self, launch: &Launch) -> Result<Counted, RunError> {
         let native = launch.language() != KernelLanguage::Wgsl;
-        let programs = if native { Vec::new() } else { programs(launch)? };
+        let programs = if native { Arc::default() } else { programs(launch)? };
         let buffers = self.buffers(launch, &programs)?;
         let kernels = if native {
             self.gpu.compile_native(launch, &buffers)?

@@ -5,6 +5,7 @@
 //! stop, `run::sampling` decides.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::device::GpuRunner;
 use super::launches::{Buffers, written_by};
@@ -76,7 +77,7 @@ impl<G: Gpu> GpuRunner<G> {
         counting: Option<Method>,
     ) -> Result<Prepared<G>, RunError> {
         let native = launch.language() != KernelLanguage::Wgsl;
-        let programs = if native { Vec::new() } else { programs(launch)? };
+        let programs = if native { Arc::default() } else { programs(launch)? };
         let buffers = self.buffers(launch, &programs)?;
         let kernels = if native {
             self.gpu.compile_native(launch, &buffers)?

@@ -108,7 +108,7 @@ impl RadvRunner {
     ) -> Result<Vec<Executed>, RunError> {
         let programs = programs(launch)?;
         let mut done = Vec::new();
-        for pair in launch.dispatches.iter().zip(&programs) {
+        for pair in launch.dispatches.iter().zip(programs.iter()) {
             done.push(self.dispatch(launch, pair, buffers, after.as_deref_mut())?);
         }
         Ok(done)
@@ -232,7 +232,8 @@ impl RadvRunner {
     fn map_counters(&self, launch: &Launch) -> Result<Collected, RunError> {
         let programs = programs(launch)?;
         let mut collected = Collected::default();
-        for ((executed, matching), program) in self.match_code(launch)?.iter().zip(&programs) {
+        for ((executed, matching), program) in self.match_code(launch)?.iter().zip(programs.iter())
+        {
             let code = machine_code(executed, matching, &launch.file, program);
             collected.machine_code.push(Some(code));
             collected.missing.extend(unmatched_text(matching, &executed.entry_point, program));

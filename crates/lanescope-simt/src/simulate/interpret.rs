@@ -114,13 +114,17 @@ fn pair<const N: usize>(file: &mut [[u32; N]], d: Reg, a: Reg) -> (&mut [u32; N]
 fn blend<const N: usize>(d: &mut [u32; N], a: &[u32; N], exec: Mask) {
     let mut rest = exec;
     for (d, a) in d.as_chunks_mut::<8>().0.iter_mut().zip(a.as_chunks::<8>().0) {
+        // A word, not a byte: the lanes of a vector compare it as it is.
         #[expect(clippy::cast_possible_truncation, reason = "eight lanes at a time")]
-        let bits = rest as u8;
+        let bits = rest as u32;
         rest >>= 8;
+        // Stored as a whole: lane by lane it would be a branch for each.
+        let mut mixed = *d;
         for lane in 0..8 {
-            let keep = u32::from((bits >> lane) & 1).wrapping_sub(1);
-            d[lane] = (d[lane] & keep) | (a[lane] & !keep);
+            let taken = 0u32.wrapping_sub((bits >> lane) & 1);
+            mixed[lane] = (d[lane] & !taken) | (a[lane] & taken);
         }
+        *d = mixed;
     }
 }
 

@@ -11,12 +11,16 @@ pub(super) type Mask = u128;
 #[inline(always)]
 pub(super) fn bits<const N: usize>(values: &[u32; N]) -> Mask {
     let mut mask = 0;
-    for (index, chunk) in values.as_chunks::<8>().0.iter().enumerate() {
-        let mut part = 0u32;
-        for (lane, value) in chunk.iter().enumerate() {
-            part |= (value & 1) << lane;
+    for word in 0..N.div_ceil(32) {
+        // Row by row, eight lanes side by side; what is across lanes comes last, once.
+        let mut sums = [0u32; 8];
+        for row in 0..4.min(N / 8) {
+            for lane in 0..8 {
+                sums[lane] |= (values[32 * word + 8 * row + lane] & 1) << (8 * row + lane);
+            }
         }
-        mask |= Mask::from(part) << (8 * index);
+        let part = sums.iter().fold(0, |all, one| all | one);
+        mask |= Mask::from(part) << (32 * word);
     }
     mask
 }
