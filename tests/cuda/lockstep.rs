@@ -282,7 +282,7 @@ impl Runner for Lockstep {
             let Workgroups::Direct(grid) = dispatch.workgroups else {
                 return Err(RunError::new(RunErrorKind::Unsupported, "an indirect dispatch"));
             };
-            let counts = counted(&program, method, &mut contents, launch, grid)?;
+            let counts = counted(program, method, &mut contents, launch, grid)?;
             dispatches.push(CountedDispatch { workgroups: Some(grid), counts });
         }
         contents.retain(|name, _| launch.buffers.iter().any(|b| b.output && b.name == *name));
