@@ -522,7 +522,12 @@ fn of_launch(launch: &Launch) -> Vec<Case> {
         }
         seen.push(this);
         let part = format!("{} {:?}", dispatch.entry_point, dispatch.overrides);
-        cases.push(Case { shader: launch.kernel.clone(), part, program: program.clone(), workgroups });
+        cases.push(Case {
+            shader: launch.kernel.clone(),
+            part,
+            program: program.clone(),
+            workgroups,
+        });
     }
     cases
 }

@@ -7,6 +7,10 @@ use super::*;
 use crate::run::profile::{ProfileRequest, prepare};
 
 fn trials(source: &str, budget: Budget) -> WhatIf {
+    try_within(source, budget).expect("trials")
+}
+
+fn try_within(source: &str, budget: Budget) -> Result<WhatIf, RunError> {
     let request = ProfileRequest {
         file: "t.wgsl".to_owned(),
         name: "t".to_owned(),
@@ -19,7 +23,7 @@ fn trials(source: &str, budget: Budget) -> WhatIf {
         seed: 1,
     };
     let launch = prepare(&request, &mut |_| Err(String::new())).expect("a launch").launch;
-    try_changes(&launch, Width::new(32).expect("a width"), 1 << 24, budget).expect("trials")
+    try_changes(&launch, Width::new(32).expect("a width"), 1 << 24, budget)
 }
 
 /// A shader with a branch by data, and `rest` after it.
@@ -75,12 +79,17 @@ fn the_size_of_workgroups_is_kept_where_places_in_them_count() {
 
 #[test]
 fn where_the_time_is_over_the_rest_is_told() {
-    let all = trials(&shader(64, "", ""), Budget::Everything);
-    assert_eq!(all.untried, 0);
-    for nothing in [Budget::Time(Duration::ZERO), Budget::Operations(1 << 12)] {
-        let none = trials(&shader(64, "", ""), nothing);
-        assert!(none.untried > 0 && none.trials.len() < all.trials.len());
-        assert_eq!(all.before, none.before);
+    let again = "if own % 3u == 0u { for (var i = 0u; i < 9u; i++) { own = own * 5u + i; } }";
+    let source = shader(64, "", again);
+    let all = trials(&source, Budget::Everything);
+    assert!(all.untried == 0 && all.trials.len() > 1);
+    // The least budget in doublings that the first run fits into is spent by the first trial.
+    let mut least = (8..32).map(|bits| Budget::Operations(1 << bits));
+    let least = least.find(|budget| try_within(&source, *budget).is_ok()).expect("a budget");
+    for little in [Budget::Time(Duration::ZERO), least] {
+        let some = trials(&source, little);
+        assert!(some.untried > 0 && some.trials.len() < all.trials.len(), "{little:?}");
+        assert_eq!(all.before, some.before);
     }
 }
 
