@@ -450,7 +450,10 @@ pub(crate) fn simulated_launch(launch: &Launch, widths: &[u32]) -> Run {
         let device = runner.device().clone();
         let counted = results.counted.is_some();
         let mut measured = measure::measurement(&device, launch, results).expect("a record");
-        let tried = || what_if::try_changes(launch, width, 1 << 24, None).expect("trials");
+        let tried = || {
+            what_if::try_changes(launch, width, 1 << 24, what_if::Budget::Everything)
+                .expect("trials")
+        };
         measured.what_if = counted.then(tried);
         run.measurements.push(measured);
         run.devices.push(device);

@@ -67,7 +67,7 @@
 //! | [`analyze`] | records → typed tables: efficiency, agreement, plausibility, comparison, profiles, advice, latencies, occupancy curves, instruments side by side, what sorting gains | units, record, statistics, occupancy | – |
 //! | [`claims`] | the ledger of published claims, and what records say of each: rules, verdicts, the figures that decided; knows no kernel's name | units, record, kernel, occupancy, analyze | – |
 //! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze, claims | `comfy_table`, csv |
-//! | [`chart`] | figures → SVG | units, record, analyze, present | plotters |
+//! | [`chart`] | figures → SVG | units, record, analyze, present | `plotters_backend`, `plotters_svg` |
 //! | [`report`] | records → one HTML page | units, record, analyze, claims, present, chart | minijinja |
 //! | [`web`] | one HTML file that measures in a browser: texts by `instrument`, expectations by the simulator; opens no device | units, record, program, instrument, kernel, run, store | – |
 //! | [`testing`] | a user's shader in a user's tests: counts on the simulator, assertions | units, simulate, record, kernel, run | – |
@@ -132,6 +132,11 @@
 //! `.ci/run` runs them all with lavapipe and SwiftShader installed, where a skipped test is a
 //! failure.
 
+#![cfg_attr(
+    not(feature = "devices"),
+    allow(dead_code, reason = "what devices alone use stands idle without them")
+)]
+
 pub use lanescope_algorithms as algorithms;
 pub use lanescope_algorithms::{partition, shaders};
 pub use lanescope_simt::{
@@ -141,6 +146,7 @@ pub use lanescope_simt::{
 pub mod analyze;
 pub mod chart;
 pub mod claims;
+#[cfg(feature = "devices")]
 pub mod cli;
 #[cfg(test)]
 mod fixtures;

@@ -1,17 +1,16 @@
 //! A white sheet with lines, boxes, marks and text in pixels.
 //!
-//! Input: places and colours. Output: SVG text. The only file that names plotters.
+//! Input: places and colours. Output: SVG text. The only file that names plotters: its SVG back end
+//! alone, for the rest of it asks a browser for fonts where it is compiled for one.
 
-use plotters::{
-    backend::SVGBackend,
-    coord::Shift,
-    drawing::{DrawingArea, IntoDrawingArea},
-    element::{Circle, PathElement, Polygon, Rectangle, Text},
-    style::{
-        Color as _, FontStyle, IntoFont, RGBColor, ShapeStyle, TextStyle,
-        text_anchor::{HPos, Pos, VPos},
-    },
+use std::cell::RefCell;
+use std::convert::Infallible;
+
+use plotters_backend::{
+    BackendColor, BackendStyle, BackendTextStyle, DrawingBackend, FontFamily, FontStyle,
+    text_anchor::{HPos, Pos, VPos},
 };
+use plotters_svg::SVGBackend;
 
 use super::ChartError;
 use crate::units::visible::visible_line;
@@ -89,7 +88,73 @@ impl Font {
 
 /// A sheet that is drawn on.
 pub(super) struct Canvas<'a> {
-    area: DrawingArea<SVGBackend<'a>, Shift>,
+    svg: RefCell<SVGBackend<'a>>,
+}
+
+/// A colour and the thickness of lines.
+struct Stroke {
+    colour: Colour,
+    thick: u32,
+}
+
+impl BackendStyle for Stroke {
+    fn color(&self) -> BackendColor {
+        opaque(self.colour)
+    }
+
+    fn stroke_width(&self) -> u32 {
+        self.thick
+    }
+}
+
+/// A text's font and where its place lies in it.
+struct Written {
+    font: Font,
+    anchor: Anchor,
+}
+
+impl BackendTextStyle for Written {
+    type FontError = Infallible;
+
+    fn color(&self) -> BackendColor {
+        opaque(self.font.colour)
+    }
+
+    fn size(&self) -> f64 {
+        // plotters writes a font's size divided by 1.24; ours are the pixels that are seen.
+        f64::from(self.font.size) * 1.24
+    }
+
+    fn style(&self) -> FontStyle {
+        if self.font.bold { FontStyle::Bold } else { FontStyle::Normal }
+    }
+
+    fn anchor(&self) -> Pos {
+        let horizontal = match self.anchor {
+            Anchor::Start => HPos::Left,
+            Anchor::Middle => HPos::Center,
+            Anchor::End => HPos::Right,
+        };
+        Pos::new(horizontal, VPos::Center)
+    }
+
+    fn family(&self) -> FontFamily<'_> {
+        FontFamily::SansSerif
+    }
+
+    fn layout_box(&self, text: &str) -> Result<((i32, i32), (i32, i32)), Infallible> {
+        Ok(((0, 0), (self.font.width(text), self.font.size)))
+    }
+
+    /// Text in an SVG is written, not drawn: there is no pixel.
+    fn draw<E, F: FnMut(i32, i32, BackendColor) -> Result<(), E>>(
+        &self,
+        _: &str,
+        _: (i32, i32),
+        _: F,
+    ) -> Result<Result<(), E>, Infallible> {
+        Ok(Ok(()))
+    }
 }
 
 /// Draws on a new sheet of `width` × `height` pixels and returns its SVG, titled for screen readers.
@@ -101,11 +166,10 @@ pub(super) fn draw(
     let mut svg = String::new();
     {
         let size = (width.unsigned_abs(), height.unsigned_abs());
-        let area = SVGBackend::with_string(&mut svg, size).into_drawing_area();
-        area.fill(&rgb(WHITE)).map_err(to_chart_error)?;
-        let canvas = Canvas { area };
+        let canvas = Canvas { svg: RefCell::new(SVGBackend::with_string(&mut svg, size)) };
+        canvas.fill((0, 0), (width, height), WHITE)?;
         paint(&canvas)?;
-        canvas.area.present().map_err(to_chart_error)?;
+        canvas.svg.borrow_mut().present().map_err(to_chart_error)?;
     }
     let label: String = visible_line(title)
         .chars()
@@ -127,8 +191,8 @@ impl Canvas<'_> {
         colour: Colour,
         thick: u32,
     ) -> Result<(), ChartError> {
-        let style = ShapeStyle::from(rgb(colour)).stroke_width(thick);
-        self.area.draw(&PathElement::new(points, style)).map_err(to_chart_error)
+        let drawn = self.svg.borrow_mut().draw_path(points, &Stroke { colour, thick });
+        drawn.map_err(to_chart_error)
     }
 
     /// Fills the box between two corners.
@@ -138,7 +202,10 @@ impl Canvas<'_> {
         to: (i32, i32),
         colour: Colour,
     ) -> Result<(), ChartError> {
-        self.area.draw(&Rectangle::new([from, to], rgb(colour).filled())).map_err(to_chart_error)
+        let first = (from.0.min(to.0), from.1.min(to.1));
+        let last = (from.0.max(to.0), from.1.max(to.1));
+        let drawn = self.svg.borrow_mut().draw_rect(first, last, &opaque(colour), true);
+        drawn.map_err(to_chart_error)
     }
 
     /// Draws a diamond with a white rim about `centre`.
@@ -150,7 +217,8 @@ impl Canvas<'_> {
     ) -> Result<(), ChartError> {
         for (r, colour) in [(radius + 2, WHITE), (radius, colour)] {
             let points = vec![(x, y - r), (x + r, y), (x, y + r), (x - r, y)];
-            self.area.draw(&Polygon::new(points, rgb(colour).filled())).map_err(to_chart_error)?;
+            let drawn = self.svg.borrow_mut().fill_polygon(points, &opaque(colour));
+            drawn.map_err(to_chart_error)?;
         }
         Ok(())
     }
@@ -162,7 +230,9 @@ impl Canvas<'_> {
         radius: i32,
         colour: Colour,
     ) -> Result<(), ChartError> {
-        self.area.draw(&Circle::new(centre, radius, rgb(colour).filled())).map_err(to_chart_error)
+        let radius = u32::try_from(radius).unwrap_or(0);
+        let drawn = self.svg.borrow_mut().draw_circle(centre, radius, &opaque(colour), true);
+        drawn.map_err(to_chart_error)
     }
 
     /// Draws a square's outline about `centre`.
@@ -200,27 +270,15 @@ impl Canvas<'_> {
         anchor: Anchor,
         font: Font,
     ) -> Result<(), ChartError> {
-        let horizontal = match anchor {
-            Anchor::Start => HPos::Left,
-            Anchor::Middle => HPos::Center,
-            Anchor::End => HPos::Right,
-        };
-        let weight = if font.bold { FontStyle::Bold } else { FontStyle::Normal };
-        let colour = rgb(font.colour);
-        // plotters writes a font's size divided by 1.24; ours are the pixels that are seen.
-        let size = f64::from(font.size) * 1.24;
-        let style = TextStyle::from(("sans-serif", size, weight).into_font())
-            .color(&colour)
-            .pos(Pos::new(horizontal, VPos::Center));
-        self.area
-            .draw(&Text::new(visible_line(text).into_owned(), (x, y), style))
-            .map_err(to_chart_error)
+        let drawn =
+            self.svg.borrow_mut().draw_text(&visible_line(text), &Written { font, anchor }, (x, y));
+        drawn.map_err(to_chart_error)
     }
 }
 
 /// Turns a colour into plotters'.
-fn rgb((red, green, blue): Colour) -> RGBColor {
-    RGBColor(red, green, blue)
+fn opaque(rgb: Colour) -> BackendColor {
+    BackendColor { alpha: 1.0, rgb }
 }
 
 /// Keeps the words of a drawing error, whose type names the backend.

@@ -5,7 +5,6 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use super::annotate::{self, Look, RESTS_ON_ESTIMATES};
 use super::arguments::{LaunchArguments, ProfileArguments};
@@ -18,19 +17,19 @@ use crate::analyze::{self, Condition, DeviceProfile, Mark, Profile};
 use crate::kernel::{Catalogue, Launch};
 use crate::present::{self, terminal_columns};
 use crate::record::{
-    Flag, MadeUp, Measurement, Method, Run, ScheduleCounts, Shapes, Status, Tag, Trust, flag,
+    Flag, MadeUp, Measurement, Method, Run, ScheduleCounts, Status, Tag, Trust, flag,
 };
+use crate::run::clock::Stopwatch;
+use crate::run::looks::Looks;
 use crate::run::measure::{Results, measurement};
 use crate::run::profile::ProfileRequest;
 use crate::run::profile::made_up::{Chosen, find_chosen, find_made_up};
 use crate::run::profile::template::template;
 use crate::run::session::{Listener, Recording};
-use crate::run::shapes;
-use crate::run::simulator::{LOOKED_AT_MAX, SimulatorRunner, WATCHED_OPERATIONS};
-use crate::run::what_if::{self, Stopwatch};
-use crate::run::{CountRequest, RunErrorKind, Runner, caught};
+use crate::run::simulator::SimulatorRunner;
+use crate::run::what_if::{self, Budget};
+use crate::run::{CountRequest, RunErrorKind, Runner};
 use crate::simulate::Schedule;
-use crate::units::grouped_text;
 
 /// A shader that is profiled.
 struct Job {
@@ -111,18 +110,26 @@ pub(super) fn once(
         let stopwatch = Stopwatch::start();
         measuring::run(choice, &groups, &arguments.how, &catalogue, &mut recording, &mut watch);
         let share = u32::try_from(choices.len() * jobs.len()).unwrap_or(1).max(1);
-        let limit = (stopwatch.elapsed() / share).max(what_if::TIME_MIN / share);
-        let limit = (!arguments.what_if).then_some(limit);
+        let took = stopwatch.elapsed().unwrap_or_default();
+        let budget = match arguments.what_if {
+            true => Budget::Everything,
+            false => Budget::Time(took.max(what_if::TIME_MIN) / share),
+        };
         // A device that cannot be opened measures nothing.
         for (job, index) in jobs.iter().zip(measured..recording.run.measurements.len()) {
             let one = &mut recording.run.measurements[index];
             one.made_up.clone_from(&job.made_up);
             watch.replace(index, one);
             count_schedules(&job.launch, index, arguments, &mut recording, &mut watch);
-            count_shapes(&job.launch, index, arguments, &mut recording, &mut watch);
-            watch_memory(&job.launch, index, arguments, &mut recording, &mut watch);
-            let steps_max = arguments.how.steps;
-            try_changes(&job.launch, index, (steps_max, limit), &mut recording, &mut watch);
+            let looks = Looks {
+                steps_max: arguments.how.steps,
+                operations_max: arguments.how.operations,
+                strict: arguments.how.strict,
+                everything: arguments.what_if,
+            };
+            count_shapes(&job.launch, index, &looks, &mut recording, &mut watch);
+            watch_memory(&job.launch, index, &looks, &mut recording, &mut watch);
+            try_changes(&job.launch, index, (&looks, budget), &mut recording, &mut watch);
         }
         if watch.has_failed() {
             break;
@@ -248,7 +255,7 @@ fn count_schedules(
 fn count_shapes(
     launch: &Launch,
     index: usize,
-    arguments: &ProfileArguments,
+    looks: &Looks,
     recording: &mut Recording,
     watch: &mut Watch,
 ) {
@@ -263,17 +270,7 @@ fn count_shapes(
         return;
     };
     watch.doing(&format!("{}: other shapes of workgroups", last.device));
-    last.shapes = Some(if flag::has(&last.flags, &Tag::DependsOnSchedule) {
-        let why = "what it does depends on the order of workgroups";
-        Shapes { refused: Some(why.to_owned()), tried: Vec::new() }
-    } else {
-        let operations = analyze::Work::from_measurement(last).subgroup_operations;
-        let mut simulator =
-            SimulatorRunner::new(width, arguments.how.steps).strict(arguments.how.strict);
-        simulator = simulator.operations_max(arguments.how.operations);
-        let operations = u64::try_from(operations).unwrap_or(u64::MAX);
-        shapes::try_shapes(&mut simulator, launch, operations)
-    });
+    looks.at_shapes(launch, width, last);
     watch.replace(index, last);
 }
 
@@ -282,7 +279,7 @@ fn count_shapes(
 fn watch_memory(
     launch: &Launch,
     index: usize,
-    arguments: &ProfileArguments,
+    looks: &Looks,
     recording: &mut Recording,
     watch: &mut Watch,
 ) {
@@ -293,38 +290,9 @@ fn watch_memory(
     }
     let device = devices.iter().find(|device| device.id == last.device && device.is_simulator());
     let Some(width) = device.and_then(|device| device.subgroup_width_run) else { return };
-    let operations = analyze::Work::from_measurement(last).subgroup_operations;
-    let operations = u64::try_from(operations).unwrap_or(u64::MAX);
-    if operations > LOOKED_AT_MAX && !arguments.what_if {
-        let message = format!(
-            "{}: data races and memory accesses were not looked at: the launch takes {} subgroup \
-             operations, over {}; --n makes it smaller, --what-if looks all the same",
-            last.device,
-            grouped_text(operations.into()),
-            grouped_text(LOOKED_AT_MAX.into())
-        );
-        watch.message(&message);
-        return;
-    }
     watch.doing(&format!("{}: watching memory", last.device));
-    let watched_max = if arguments.what_if { u64::MAX } else { WATCHED_OPERATIONS };
-    let simulator = SimulatorRunner::new(width, arguments.how.steps);
-    let simulator = simulator.operations_max(arguments.how.operations);
-    let seen = caught("simulator", &launch.file, || {
-        simulator.watch_memory(launch, operations, watched_max)
-    });
-    match seen {
-        Ok(seen) => {
-            let races = seen.dispatches.iter().flat_map(|dispatch| &dispatch.races);
-            let lines: Vec<u32> = races.flat_map(|race| race.sides.map(|side| side.line)).collect();
-            if !lines.is_empty() {
-                last.flags.push(Flag::at(Tag::DataRace, lines));
-            }
-            last.memory = Some(seen);
-        }
-        Err(error) => {
-            watch.message(&format!("{}: memory was not looked at: {error}", last.device));
-        }
+    if let Err(why) = looks.at_memory(launch, width, last) {
+        watch.message(&format!("{}: {why}", last.device));
     }
     watch.replace(index, last);
 }
@@ -358,7 +326,7 @@ fn blame(chosen: &[Chosen]) -> Option<String> {
 fn try_changes(
     launch: &Launch,
     index: usize,
-    (steps_max, limit): (u64, Option<Duration>),
+    (looks, budget): (&Looks, Budget),
     recording: &mut Recording,
     watch: &mut Watch,
 ) {
@@ -372,14 +340,15 @@ fn try_changes(
     last.what_if = known.filter_map(|other| other.what_if.clone()).next();
     if last.what_if.is_none() {
         watch.doing(&format!("{}: trying changes", last.device));
-        let tried = caught("simulator", &launch.file, || {
-            what_if::try_changes(launch, width, steps_max, limit)
-        });
-        match tried {
+        match looks.at_changes(launch, width, budget) {
             Ok(tried) => last.what_if = Some(tried),
             Err(error) => {
-                let hint =
-                    if limit.is_some() { " (--what-if tries them all the same)" } else { "" };
+                let hint = match budget {
+                    Budget::Everything => "",
+                    Budget::Time(_) | Budget::Operations(_) => {
+                        " (--what-if tries them all the same)"
+                    }
+                };
                 watch.message(&format!("{}: no change was tried: {error}{hint}", last.device));
             }
         }

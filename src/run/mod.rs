@@ -9,6 +9,7 @@
 //! | [`back_end`] | what a back end is |
 //! | [`backends`] | the back ends, a row each: which devices, how opened, what they give |
 //! | [`cuda`] | the only place that sees cudarc: NVIDIA's GPUs through CUDA |
+//! | [`clock`] | how long something took, where there is a clock |
 //! | `counting` | methods, verdicts and errors that all runners share |
 //! | [`gpu`] | preparing, counting, timing and probing of GPUs, written once over `trait Gpu` |
 //! | [`launched`] | the programs of a launch, digests of its outputs |
@@ -18,6 +19,7 @@
 //! | `radv` | AMD's machine code, compiled by Mesa's RADV and executed; Linux |
 //! | [`sampling`] | which sample next, how often, until when |
 //! | [`session`] | device by device, launch by launch; failures; fresh children |
+//! | [`looks`] | what a profile looks at beside counts |
 //! | [`shapes`] | the same invocations in workgroups of other shapes, on the simulator |
 //! | [`self_test`] | doctor's checks of counting |
 //! | [`simulator`] | the `Runner` of `sim:W` |
@@ -26,16 +28,24 @@
 //! | [`worker`] | the child process that owns a device, and the `Runner` that speaks to it |
 
 pub mod back_end;
+#[cfg(feature = "devices")]
 pub mod backends;
+pub mod clock;
+#[cfg(feature = "devices")]
 mod counting;
+#[cfg(feature = "devices")]
 pub mod cuda;
+#[cfg(feature = "devices")]
 pub mod gpu;
 pub mod launched;
+pub mod looks;
 pub mod measure;
 mod probes;
-pub(crate) use gpu::probe::program as probe_program;
-pub(crate) use probes::{WIDTH as WIDTH_PROBE, WIDTH_WORKGROUPS as WIDTH_PROBE_WORKGROUPS};
+pub(crate) use probes::{
+    WIDTH as WIDTH_PROBE, WIDTH_WORKGROUPS as WIDTH_PROBE_WORKGROUPS, program as probe_program,
+};
 pub mod profile;
+#[cfg(feature = "devices")]
 pub mod radv;
 pub mod sampling;
 pub mod self_test;
@@ -43,8 +53,10 @@ pub mod session;
 pub mod shapes;
 pub mod simulator;
 pub mod trust;
+#[cfg(feature = "devices")]
 pub mod wgpu;
 pub mod what_if;
+#[cfg(feature = "devices")]
 pub mod worker;
 
 use std::collections::BTreeMap;
@@ -302,6 +314,7 @@ pub fn caught<T>(
 }
 
 /// The time of day, RFC 3339 in UTC, to the second: when an invocation started.
+#[cfg(feature = "devices")]
 pub fn now_utc() -> String {
     humantime::format_rfc3339_seconds(std::time::SystemTime::now()).to_string()
 }

@@ -1,8 +1,10 @@
 //! The WGSL by which a device is measured, on whichever interface.
 //!
-//! Input: nothing. Output: texts, and what their results mean. Each is a small kernel of its own with
+//! Input: nothing. Output: texts and their programs, and what their results mean. Each is a small kernel of its own with
 //! buffers at group 0, binding 0, 1, …; `gpu::probe` runs them.
 
+use super::{RunError, RunErrorKind};
+use crate::program::{Overrides, Parsed, Program, ProgramError};
 use crate::record::{Device, Packing, Tag};
 use crate::units::Width;
 
@@ -56,6 +58,20 @@ const FMA_START: &str = "    var v0 = f32(local_index + 0u);\n";
 
 /// A chain's multiply-add.
 const FMA_STEP: &str = "        v0 = fma(v0, a, b);\n";
+
+/// The program of a probe.
+///
+/// # Errors
+///
+/// [`RunErrorKind::BadInput`]: a fault of lanescope's own.
+pub(crate) fn program(text: &str) -> Result<Program, RunError> {
+    let internal = |error: ProgramError| {
+        RunError::new(RunErrorKind::BadInput, format!("a probe of lanescope's own: {error}"))
+    };
+    Parsed::new("probe.wgsl", text)
+        .and_then(|parsed| parsed.resolve("main", &Overrides::new()))
+        .map_err(internal)
+}
 
 /// The words of a buffer.
 pub(super) fn words(bytes: &[u8]) -> Vec<u32> {

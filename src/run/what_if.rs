@@ -18,11 +18,12 @@
 mod causes;
 mod history;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use causes::{Cause, totals};
 use history::History;
 
+use super::clock::Stopwatch;
 use super::launched::programs;
 use super::simulator::{Dispatched, SimulatorRunner};
 use super::{RunError, RunErrorKind};
@@ -44,25 +45,19 @@ const STEPS_MAX: u64 = 1 << 27;
 /// The sizes of workgroups that are tried.
 const SIZES: [u32; 4] = [32, 64, 128, 256];
 
-/// Measures how long a profile took, for its trials to take no longer.
-#[derive(Clone, Copy, Debug)]
-pub struct Stopwatch(Instant);
-
-impl Stopwatch {
-    /// Starts.
-    #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
-    pub fn start() -> Self {
-        Self(Instant::now())
-    }
-
-    /// Time since.
-    pub fn elapsed(self) -> Duration {
-        self.0.elapsed()
-    }
+/// How much is tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Budget {
+    /// Everything.
+    Everything,
+    /// What takes so long at most, and as much again for the last trial.
+    Time(Duration),
+    /// What takes so many operations of subgroups at most, and as many again for the last trial: the
+    /// same on every machine.
+    Operations(u64),
 }
 
-/// Tries what could save subgroup operations of a launch at a width; within `limit`, or everything where
-/// there is none.
+/// Tries what could save subgroup operations of a launch at a width, within a budget.
 ///
 /// # Errors
 ///
@@ -71,14 +66,15 @@ pub fn try_changes(
     launch: &Launch,
     width: Width,
     steps_max: u64,
-    limit: Option<Duration>,
+    budget: Budget,
 ) -> Result<WhatIf, RunError> {
     let simulator = SimulatorRunner::new(width, steps_max);
-    check_size(&simulator, launch, limit)?;
+    check_size(&simulator, launch, budget)?;
     let programs = programs(launch)?;
     let mut memory = simulator.memory(launch)?;
     let mut what_if = WhatIf::default();
     let clock = Stopwatch::start();
+    let mut spent = 0;
     for (number, program) in (0..).zip(&programs) {
         let dispatched = simulator.dispatched(launch, number, &memory)?;
         let mut workshop = Workshop {
@@ -87,10 +83,12 @@ pub fn try_changes(
             program,
             number,
             dispatched,
-            limit: limit.map(|limit| (clock, limit)),
+            budget: (budget, clock),
+            spent,
             found: WhatIf::default(),
         };
         memory = workshop.run(memory)?;
+        spent = workshop.spent;
         what_if.before.append(&mut workshop.found.before);
         what_if.trials.append(&mut workshop.found.trials);
         what_if.untried += workshop.found.untried;
@@ -99,13 +97,18 @@ pub fn try_changes(
     Ok(what_if)
 }
 
-/// Refuses a launch whose first run alone may take longer than a limit of time allows.
+/// Refuses a launch whose first run alone may take longer than a budget allows.
 fn check_size(
     simulator: &SimulatorRunner,
     launch: &Launch,
-    limit: Option<Duration>,
+    budget: Budget,
 ) -> Result<(), RunError> {
-    if limit.is_none() || simulator.steps(launch, 2)? <= STEPS_MAX {
+    let steps_max = match budget {
+        Budget::Everything => return Ok(()),
+        Budget::Time(_) => STEPS_MAX,
+        Budget::Operations(operations) => operations.min(STEPS_MAX),
+    };
+    if simulator.steps(launch, 2)? <= steps_max {
         return Ok(());
     }
     let message = "the simulator would take long for a launch of this size";
@@ -119,7 +122,9 @@ struct Workshop<'a> {
     program: &'a Program,
     number: usize,
     dispatched: Dispatched,
-    limit: Option<(Stopwatch, Duration)>,
+    budget: (Budget, Stopwatch),
+    /// Operations of subgroups in all runs so far.
+    spent: u64,
     found: WhatIf,
 }
 
@@ -143,6 +148,7 @@ impl Workshop<'_> {
             None,
             followed.then_some(&mut history),
         )?;
+        self.spent = self.spent.saturating_add(outcome.steps);
         self.found.before.push(totals(&outcome));
         let fixed = self.program.find_fixed();
         let refused = [
@@ -195,12 +201,16 @@ impl Workshop<'_> {
     }
 
     fn is_over(&self) -> bool {
-        self.limit.is_some_and(|(clock, limit)| clock.elapsed() >= limit)
+        match self.budget {
+            (Budget::Everything, _) => false,
+            (Budget::Time(limit), clock) => clock.elapsed().is_some_and(|time| time >= limit),
+            (Budget::Operations(limit), _) => self.spent >= limit,
+        }
     }
 
     /// Runs the dispatch in an arrangement: its counts, and why they do not count, where they do not.
     fn attempt(
-        &self,
+        &mut self,
         arrangement: &Arrangement,
         (before, after): (&Contents, &Contents),
     ) -> Result<(Vec<BlockTotals>, Option<Refused>), RunError> {
@@ -214,6 +224,7 @@ impl Workshop<'_> {
         );
         match ran {
             Ok((outcome, other)) => {
+                self.spent = self.spent.saturating_add(outcome.steps);
                 let refused = (other != *after).then_some(Refused::Outputs);
                 Ok((totals(&outcome), refused))
             }

@@ -3,7 +3,8 @@
 //! Input: nothing. Output: their C++, for which PTX is embedded. They are run by `run::gpu`.
 
 use super::options::options;
-use crate::run::gpu::probe::{program, texts};
+use crate::run::gpu::probe::texts;
+use crate::run::probes::program;
 use crate::run::{RunError, RunErrorKind};
 use crate::translate;
 

@@ -7,11 +7,10 @@
 
 use super::{Clock, Gpu, GpuDispatch, GpuSample, Grid, Shader, Slot, SlotKind, Stamps, Uses};
 use crate::kernel::limits::fold;
-use crate::program::{Overrides, Parsed, Program, ProgramError};
 use crate::record::{Device, Packing, SampleState};
 use crate::run::probes::{
     self, COPY, FUSED, LOOP, LOOP_TRIPS, PACKING, ROWS, WIDTH, WIDTH_WORKGROUPS, WORKGROUP,
-    fma_kernel, words,
+    fma_kernel, program, words,
 };
 use crate::run::sampling::{Ticks, Timer};
 use crate::run::{RunError, RunErrorKind};
@@ -36,20 +35,6 @@ pub(in crate::run) fn texts() -> impl Iterator<Item = String> {
     let fixed = [WIDTH, PACKING, FUSED, LOOP, COPY].map(str::to_owned);
     let rates = FMA_CHAINS.into_iter().map(|chains| fma_kernel(chains as usize));
     fixed.into_iter().chain(rates)
-}
-
-/// The program of a probe.
-///
-/// # Errors
-///
-/// [`RunErrorKind::BadInput`]: a fault of lanescope's own.
-pub(crate) fn program(text: &str) -> Result<Program, RunError> {
-    let internal = |error: ProgramError| {
-        RunError::new(RunErrorKind::BadInput, format!("a probe of lanescope's own: {error}"))
-    };
-    Parsed::new("probe.wgsl", text)
-        .and_then(|parsed| parsed.resolve("main", &Overrides::new()))
-        .map_err(internal)
 }
 
 /// A probe's kernel over buffers at group 0, binding 0, 1, …

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::run::profile::{ProfileRequest, prepare};
 
-fn trials(source: &str, limit: Option<Duration>) -> WhatIf {
+fn trials(source: &str, budget: Budget) -> WhatIf {
     let request = ProfileRequest {
         file: "t.wgsl".to_owned(),
         name: "t".to_owned(),
@@ -19,7 +19,7 @@ fn trials(source: &str, limit: Option<Duration>) -> WhatIf {
         seed: 1,
     };
     let launch = prepare(&request, &mut |_| Err(String::new())).expect("a launch").launch;
-    try_changes(&launch, Width::new(32).expect("a width"), 1 << 24, limit).expect("trials")
+    try_changes(&launch, Width::new(32).expect("a width"), 1 << 24, budget).expect("trials")
 }
 
 /// A shader with a branch by data, and `rest` after it.
@@ -41,7 +41,11 @@ fn main(@builtin(global_invocation_id) id: vec3u{arguments}) {{
 
 /// Why changes were refused, by what they change.
 fn refusals(source: &str) -> BTreeMap<Change, Option<Refused>> {
-    trials(source, None).trials.into_iter().map(|trial| (trial.change, trial.refused)).collect()
+    trials(source, Budget::Everything)
+        .trials
+        .into_iter()
+        .map(|trial| (trial.change, trial.refused))
+        .collect()
 }
 
 #[test]
@@ -71,16 +75,18 @@ fn the_size_of_workgroups_is_kept_where_places_in_them_count() {
 
 #[test]
 fn where_the_time_is_over_the_rest_is_told() {
-    let all = trials(&shader(64, "", ""), None);
-    let none = trials(&shader(64, "", ""), Some(Duration::ZERO));
+    let all = trials(&shader(64, "", ""), Budget::Everything);
     assert_eq!(all.untried, 0);
-    assert!(none.untried > 0 && none.trials.len() < all.trials.len());
-    assert_eq!(all.before, none.before);
+    for nothing in [Budget::Time(Duration::ZERO), Budget::Operations(1 << 12)] {
+        let none = trials(&shader(64, "", ""), nothing);
+        assert!(none.untried > 0 && none.trials.len() < all.trials.len());
+        assert_eq!(all.before, none.before);
+    }
 }
 
 #[test]
 fn a_trial_changes_only_its_own_dispatch_and_lanes_stay() {
-    let all = trials(&shader(64, "", ""), None);
+    let all = trials(&shader(64, "", ""), Budget::Everything);
     for trial in &all.trials {
         let (Some(after), true) = (&trial.after, trial.change != Change::Predicate) else {
             continue;
