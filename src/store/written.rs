@@ -32,6 +32,8 @@ pub(super) struct Dispatch<B> {
     /// block, in the order of `blocks`; absent where nothing was counted.
     block_table: Option<String>,
     blocks: Vec<B>,
+    /// The same counts by the way that calls took, an entry point first; on simulators, where a function is
+    /// called from several places. Elsewhere absent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calls: Vec<Call>,
     #[serde(default = "Vec::new", alias = "lines", skip_serializing_if = "Vec::is_empty")]
