@@ -11,6 +11,7 @@ mod index;
 mod overhead;
 mod pages;
 mod peers;
+mod schema;
 mod site;
 mod sort_check;
 mod speed;
@@ -43,6 +44,8 @@ enum Task {
     Pages(pages::Arguments),
     /// Times the library's algorithms beside their peers.
     Peers(peers::Arguments),
+    /// Writes the JSON Schema of the record.
+    Schema(schema::Arguments),
     /// Builds the documentation as one static site.
     Site(site::Arguments),
     /// Random sorts and compactions on a device.
@@ -70,6 +73,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Overhead(arguments) => overhead::run(&arguments),
         Task::Pages(arguments) => pages::run(&arguments),
         Task::Peers(arguments) => peers::run(&arguments),
+        Task::Schema(arguments) => schema::run(&arguments),
         Task::Site(arguments) => site::run(&arguments),
         Task::SortCheck(arguments) => sort_check::run(&arguments),
         Task::Speed(arguments) => speed::run(&arguments),
