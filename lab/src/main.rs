@@ -10,6 +10,7 @@ mod findings;
 mod index;
 mod overhead;
 mod pages;
+mod paste;
 mod peers;
 mod site;
 mod sort_check;
@@ -41,6 +42,8 @@ enum Task {
     Overhead(overhead::Arguments),
     /// Writes the pages of `docs` that are made of templates.
     Pages(pages::Arguments),
+    /// Makes the page on which one pastes a shader.
+    Paste(paste::Arguments),
     /// Times the library's algorithms beside their peers.
     Peers(peers::Arguments),
     /// Builds the documentation as one static site.
@@ -69,6 +72,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Index(arguments) => index::run(&arguments),
         Task::Overhead(arguments) => overhead::run(&arguments),
         Task::Pages(arguments) => pages::run(&arguments),
+        Task::Paste(arguments) => paste::run(&arguments),
         Task::Peers(arguments) => peers::run(&arguments),
         Task::Site(arguments) => site::run(&arguments),
         Task::SortCheck(arguments) => sort_check::run(&arguments),
