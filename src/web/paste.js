@@ -193,7 +193,7 @@ async function on_gpu() {
     const compared = await ask({ do: "measured", device, width: lanes, method, dispatches });
     state.compared = compared;
     sentences.push(compared.sentence);
-    for (const one of compared.different) notice(one);
+    if (compared.different.length) notice(`What differs: ${compared.different.join("; ")}.`);
   }
   if (counted.length) await show();
   status(sentences.join(" ") || "The GPU counted nothing.");

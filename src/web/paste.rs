@@ -442,7 +442,8 @@ impl Shader {
                 count_text(all as u128, "block")
             ),
             _ => format!(
-                "{label} counts otherwise than the simulator at {width} lanes in {different} of {}.",
+                "{label} counts otherwise than the simulator at {width} lanes in {different} of {}: \
+                 where floats decide, another rounding is enough.",
                 count_text(all as u128, "block")
             ),
         };
