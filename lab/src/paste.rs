@@ -41,7 +41,7 @@ pub(crate) fn write(folder: &Path) -> anyhow::Result<()> {
         .output()
         .context("lab/wasm/build")?;
     ensure!(built.status.success(), "lanescope's core was not built for browsers");
-    let module = PathBuf::from(String::from_utf8(built.stdout)?.trim());
+    let module = root().join(String::from_utf8(built.stdout)?.trim());
     let core = std::fs::read(&module).with_context(|| module.display().to_string())?;
     let html = web::paste_page(&core)?;
     std::fs::create_dir_all(folder)?;
