@@ -33,7 +33,8 @@
 //! ```
 //!
 //! [`web`] makes a page of launches, which does in a browser what `run` does here, and whose record
-//! enters at `report`.
+//! enters at `report`; and a page on which one pastes a shader, which holds all from `kernel` to `report`
+//! but for `run`'s devices, as a WASM module (`lab/wasm`).
 //!
 //! A shader of the user's own enters at [`run::profile`], which makes a launch of what the shader's
 //! bindings ask for ([`program::reflect`]) and of a launch file in the catalogue's format.
@@ -69,7 +70,7 @@
 //! | [`present`] | tables and figures as typed cells, each listed once; terminal, Markdown, CSV | units, record, analyze, claims | `comfy_table`, csv |
 //! | [`chart`] | figures → SVG | units, record, analyze, present | `plotters_backend`, `plotters_svg` |
 //! | [`report`] | records → one HTML page | units, record, analyze, claims, present, chart | minijinja |
-//! | [`web`] | one HTML file that measures in a browser: texts by `instrument`, expectations by the simulator; opens no device | units, record, program, instrument, kernel, run, store | – |
+//! | [`web`] | pages for browsers: one that measures (texts by `instrument`, expectations by the simulator), and the core of one that profiles what is pasted; opens no device | units, record, program, instrument, kernel, run, store, analyze, present, report | – |
 //! | [`testing`] | a user's shader in a user's tests: counts on the simulator, assertions | units, simulate, record, kernel, run | – |
 //! | [`cli`] | the command line; what prints | all above | clap, anyhow |
 //! | `main` | starts the command line | cli | – |

@@ -17,7 +17,7 @@
 //! | `tests/races` | no kernel and no shader of the corpus has a data race, or says why it may |
 //! | `tests/radv` | AMD's machine code from Mesa's compiler, executed: outputs, passes, lanes |
 //! | `tests/textures` | kernels that bind textures, every format, random reads: simulator and drivers |
-//! | `tests/web` | the page that measures in a browser: counts, outputs, what may be missing, its policy, its record |
+//! | `tests/web` | the pages for browsers: counts, outputs, what may be missing, policies, records, links, limits |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
 //! A driver or a compiler that is not installed makes its tests *ignored*, with the reason in their

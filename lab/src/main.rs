@@ -10,6 +10,7 @@ mod findings;
 mod index;
 mod overhead;
 mod pages;
+mod paste;
 mod peers;
 mod schema;
 mod site;
@@ -42,6 +43,8 @@ enum Task {
     Overhead(overhead::Arguments),
     /// Writes the pages of `docs` that are made of templates.
     Pages(pages::Arguments),
+    /// Makes the page on which one pastes a shader.
+    Paste(paste::Arguments),
     /// Times the library's algorithms beside their peers.
     Peers(peers::Arguments),
     /// Writes the JSON Schema of the record.
@@ -72,6 +75,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Index(arguments) => index::run(&arguments),
         Task::Overhead(arguments) => overhead::run(&arguments),
         Task::Pages(arguments) => pages::run(&arguments),
+        Task::Paste(arguments) => paste::run(&arguments),
         Task::Peers(arguments) => peers::run(&arguments),
         Task::Schema(arguments) => schema::run(&arguments),
         Task::Site(arguments) => site::run(&arguments),

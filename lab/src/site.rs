@@ -23,6 +23,9 @@ pub(crate) struct Arguments {
     /// Folder of the site, which is made anew
     #[arg(long, default_value = "target/site")]
     out: PathBuf,
+    /// Puts the page on which one pastes a shader beside the documentation, which takes some minutes to build
+    #[arg(long)]
+    paste: bool,
 }
 
 /// How a reader installs mdbook.
@@ -46,6 +49,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
         out.join("book.toml"),
         "[book]\ntitle = \"lanescope\"\nlanguage = \"en\"\n\n[output.html]\nno-section-label = true\n",
     )?;
+    if arguments.paste {
+        // mdbook copies what is no page of its own.
+        crate::paste::write(&out.join("src"))?;
+    }
     println!("{} pages, {} files: {}", book.pages.len(), book.files.len(), out.display());
     match Command::new("mdbook").arg("build").arg(&out).status() {
         Ok(status) if status.success() => {

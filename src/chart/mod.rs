@@ -39,7 +39,7 @@ use ratios::ratios;
 use side_by_side::side_by_side;
 use speedups::speedups;
 use stages::stages;
-use trace::trace;
+pub use trace::trace;
 use undefined::undefined;
 use widths::widths;
 

@@ -23,7 +23,7 @@ const GAP: i32 = 28;
 /// # Errors
 ///
 /// [`ChartError::Empty`] where there is no panel, [`ChartError::Draw`] where drawing fails.
-pub(super) fn trace(sheet: &TraceSheet) -> Result<String, ChartError> {
+pub fn trace(sheet: &TraceSheet) -> Result<String, ChartError> {
     let across = sheet.rows.iter().map(|row| row.panels.len()).max().unwrap_or(0);
     if across == 0 {
         return Err(ChartError::Empty("traces"));

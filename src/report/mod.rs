@@ -38,8 +38,11 @@ use crate::{
 /// The template's name; its ending turns HTML escaping on.
 const TEMPLATE: &str = "report.html";
 
-/// The style sheet of the pages of shaders, which their templates include.
+/// The name of the style sheet of the pages of shaders, which their templates include.
 const STYLE: &str = "style.css";
+
+/// That style sheet.
+pub(crate) const PROFILE_STYLE: &str = include_str!("style.css");
 
 /// Makes the page for one or more runs; several are shown side by side, as [`merge`] joins them. Rows
 /// of peers get a table of their own.
@@ -67,6 +70,6 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
         _ => escape_formatter(out, state, value),
     });
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
-    environment.add_template(STYLE, include_str!("style.css"))?;
+    environment.add_template(STYLE, PROFILE_STYLE)?;
     Ok(environment)
 }

@@ -24,7 +24,7 @@ use super::{
 use crate::{
     analyze::{self, Advice, DeviceProfile, LineProfile, Profile, Rule},
     chart,
-    present::{self, Drawing, FlameBox, count_text},
+    present::{self, FlameBox, count_text},
     record::{Device, Flag, Method, Output, Run, Status},
     units::{Ratio, Width},
 };
@@ -245,7 +245,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
         memory: counted.iter().filter_map(|device| memory(device)).collect(),
         advised: advised.iter().map(|device| device.column.label.clone()).collect(),
         trace: analyze::trace_of(run, &profile.kernel)
-            .and_then(|sheet| chart::draw(&Drawing::Trace(sheet)).ok())
+            .and_then(|sheet| chart::trace(&sheet).ok())
             // Within a page an SVG needs no name space, and the page names no address.
             .map(|svg| svg.replace(" xmlns=\"http://www.w3.org/2000/svg\"", ""))
             .unwrap_or_default(),

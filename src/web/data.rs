@@ -301,68 +301,15 @@ impl Texts {
         let written = portable(program.module(), program.text())?;
         Ok(Text { text: self.add(written.text), entry: written.entry_point })
     }
-}
 
-impl Collector {
-    /// Adds a launch, whose first size is `sizes[0]`; else says why no browser runs it.
-    fn add(&mut self, kernel: &Kernel, sizes: &[Launch]) -> Result<(), String> {
-        let launch = &sizes[0];
-        if kernel.language == KernelLanguage::Cuda {
-            return Err("it is CUDA C++".to_owned());
-        }
-        if !launch.immediates.is_empty() {
-            return Err("it takes immediate data, which WebGPU lacks".to_owned());
-        }
-        let words = |error: RunError| error.message;
-        let programs = programs(launch).map_err(words)?;
-        let known = launch.reference.as_ref().filter(|reference| {
-            reference::JAVASCRIPT
-                .iter()
-                .any(|text| text.contains(&format!("\"{}\"", reference.name)))
-        });
-        let mut measured = Vec::new();
-        let counted = sizes.iter().take(2).map(|launch| {
-            let (expected, digests, measurement) = simulate(launch)?;
-            measured.push(measurement);
-            Ok((expected, digests))
-        });
-        let counted = counted.collect::<Result<Vec<_>, RunError>>().map_err(words)?;
-        let mut counted = counted.into_iter();
-        let sized = sizes.iter().map(|launch| {
-            let (expected, digests) = counted.next().unwrap_or_default();
-            let digests = if known.is_some() { Digests::new() } else { digests };
-            size(launch, expected, digests)
-        });
-        let sized = sized.collect::<Result<Vec<_>, String>>()?;
-        let dispatches = launch
-            .dispatches
-            .iter()
-            .zip(programs.iter())
-            .map(|(dispatch, program)| self.dispatch(launch, dispatch.setup, program))
-            .collect::<Result<Vec<_>, String>>()?;
-        let constructs = trust::constructs(launch).map_err(words)?;
-        let part = self_test::PARTS
-            .iter()
-            .find(|(name, _)| kernel.family() == self_test::FAMILY && *name == kernel.name());
-        self.launches.push(LaunchData {
-            part: part.map(|(_, construct)| construct.name().to_owned()),
-            baseline: None,
-            timed: part.is_none() && launch.repeatable && sizes.len() > 2,
-            agrees: launch.exempt_from_agreement.is_none(),
-            buffers: launch.buffers.iter().map(|buffer| buffer_data(launch, buffer)).collect(),
-            dispatches,
-            sizes: sized,
-            reference: known.map(|reference| ReferenceData {
-                name: reference.name.clone(),
-                relative: reference.tolerance_relative,
-                absolute: reference.tolerance_absolute,
-            }),
-            constructs: constructs.iter().map(|form| form.name().to_owned()).collect(),
-        });
-        let (sha256, source) = measure::source(launch);
-        self.sources.insert(sha256, source);
-        self.measurements.extend(measured.into_iter().next());
-        Ok(())
+    /// The dispatches of a launch, each plain and with counters.
+    fn dispatches(
+        &mut self,
+        launch: &Launch,
+        programs: &[Program],
+    ) -> Result<Vec<DispatchData>, String> {
+        let each = launch.dispatches.iter().zip(programs);
+        each.map(|(dispatch, program)| self.dispatch(launch, dispatch.setup, program)).collect()
     }
 
     fn dispatch(
@@ -389,7 +336,7 @@ impl Collector {
         Ok(DispatchData {
             setup,
             bindings,
-            plain: self.texts.portable(program).map_err(|error| error.to_string())?,
+            plain: self.portable(program).map_err(|error| error.to_string())?,
             executed,
             estimated,
             workgroup_size: program.workgroup_size(),
@@ -416,7 +363,7 @@ impl Collector {
         };
         let block = |block: &BlockDecoding| [terms(&block.executions), terms(&block.lanes)];
         Ok(CountingData {
-            text: self.texts.add(written.text),
+            text: self.add(written.text),
             entry: written.entry_point,
             group: place.group,
             binding: place.binding,
@@ -424,6 +371,62 @@ impl Collector {
             period: decoding.period,
             blocks: decoding.blocks.iter().map(block).collect(),
         })
+    }
+}
+
+impl Collector {
+    /// Adds a launch, whose first size is `sizes[0]`; else says why no browser runs it.
+    fn add(&mut self, kernel: &Kernel, sizes: &[Launch]) -> Result<(), String> {
+        let launch = &sizes[0];
+        if kernel.language == KernelLanguage::Cuda {
+            return Err("it is CUDA C++".to_owned());
+        }
+        has_no_immediates(launch)?;
+        let words = |error: RunError| error.message;
+        let programs = programs(launch).map_err(words)?;
+        let known = launch.reference.as_ref().filter(|reference| {
+            reference::JAVASCRIPT
+                .iter()
+                .any(|text| text.contains(&format!("\"{}\"", reference.name)))
+        });
+        let mut measured = Vec::new();
+        let counted = sizes.iter().take(2).map(|launch| {
+            let (expected, digests, measurement) = simulate(launch)?;
+            measured.push(measurement);
+            Ok((expected, digests))
+        });
+        let counted = counted.collect::<Result<Vec<_>, RunError>>().map_err(words)?;
+        let mut counted = counted.into_iter();
+        let sized = sizes.iter().map(|launch| {
+            let (expected, digests) = counted.next().unwrap_or_default();
+            let digests = if known.is_some() { Digests::new() } else { digests };
+            size(launch, expected, digests)
+        });
+        let sized = sized.collect::<Result<Vec<_>, String>>()?;
+        let dispatches = self.texts.dispatches(launch, &programs)?;
+        let constructs = trust::constructs(launch).map_err(words)?;
+        let part = self_test::PARTS
+            .iter()
+            .find(|(name, _)| kernel.family() == self_test::FAMILY && *name == kernel.name());
+        self.launches.push(LaunchData {
+            part: part.map(|(_, construct)| construct.name().to_owned()),
+            baseline: None,
+            timed: part.is_none() && launch.repeatable && sizes.len() > 2,
+            agrees: launch.exempt_from_agreement.is_none(),
+            buffers: launch.buffers.iter().map(|buffer| buffer_data(launch, buffer)).collect(),
+            dispatches,
+            sizes: sized,
+            reference: known.map(|reference| ReferenceData {
+                name: reference.name.clone(),
+                relative: reference.tolerance_relative,
+                absolute: reference.tolerance_absolute,
+            }),
+            constructs: constructs.iter().map(|form| form.name().to_owned()).collect(),
+        });
+        let (sha256, source) = measure::source(launch);
+        self.sources.insert(sha256, source);
+        self.measurements.extend(measured.into_iter().next());
+        Ok(())
     }
 
     /// Notes which launch each is compared with.
@@ -574,6 +577,18 @@ fn size(launch: &Launch, expected: AtWidths, outputs_sha256: Digests) -> Result<
         Ok((buffer.size, Fill::Bytes(bytes)))
     });
     let buffers = buffers.collect::<Result<Vec<_>, String>>()?;
+    Ok(SizeData {
+        parameters: launch.parameters.clone(),
+        buffers,
+        grids: grids(launch)?,
+        bytes: launch.bytes,
+        expected,
+        outputs_sha256,
+    })
+}
+
+/// The workgroups of each dispatch.
+fn grids(launch: &Launch) -> Result<Vec<Grid>, String> {
     let grid = |workgroups: &Workgroups| match workgroups {
         Workgroups::Direct(workgroups) => Ok(Grid::Direct(*workgroups)),
         Workgroups::Indirect { buffer, offset } => {
@@ -582,15 +597,68 @@ fn size(launch: &Launch, expected: AtWidths, outputs_sha256: Digests) -> Result<
             Ok(Grid::Indirect { buffer, offset: *offset })
         }
     };
-    let grids = launch.dispatches.iter().map(|dispatch| grid(&dispatch.workgroups));
-    Ok(SizeData {
-        parameters: launch.parameters.clone(),
-        buffers,
-        grids: grids.collect::<Result<Vec<_>, String>>()?,
-        bytes: launch.bytes,
-        expected,
-        outputs_sha256,
-    })
+    launch.dispatches.iter().map(|dispatch| grid(&dispatch.workgroups)).collect()
+}
+
+fn has_no_immediates(launch: &Launch) -> Result<(), String> {
+    match launch.immediates.is_empty() {
+        true => Ok(()),
+        false => Err("it takes immediate data, which WebGPU lacks".to_owned()),
+    }
+}
+
+/// What the worker that owns a device is given of one launch whose contents the page holds: to be
+/// counted once.
+#[derive(Debug, Serialize)]
+pub(super) struct ShaderData {
+    width_assumed: u32,
+    texts: Vec<String>,
+    probe: Text,
+    probe_workgroups: u32,
+    launches: [LaunchData; 1],
+}
+
+impl ShaderData {
+    /// Writes a launch's shaders for a browser.
+    ///
+    /// # Errors
+    ///
+    /// Why no browser runs it, a clause.
+    pub(super) fn of(launch: &Launch) -> Result<Self, String> {
+        has_no_immediates(launch)?;
+        let words = |error: RunError| error.message;
+        let mut texts = Texts::default();
+        let dispatches = texts.dispatches(launch, &programs(launch).map_err(words)?)?;
+        let probe = crate::run::probe_program(WIDTH_PROBE).map_err(words)?;
+        let probe = texts.portable(&probe).map_err(|error| error.to_string())?;
+        let held = |buffer: &Buffer| (buffer.size, Fill::Bytes(Vec::new()));
+        let size = SizeData {
+            parameters: launch.parameters.clone(),
+            buffers: launch.buffers.iter().map(held).collect(),
+            grids: grids(launch)?,
+            bytes: launch.bytes,
+            expected: AtWidths::new(),
+            outputs_sha256: Digests::new(),
+        };
+        let data = LaunchData {
+            part: None,
+            baseline: None,
+            timed: false,
+            agrees: launch.exempt_from_agreement.is_none(),
+            buffers: launch.buffers.iter().map(|buffer| buffer_data(launch, buffer)).collect(),
+            dispatches,
+            sizes: vec![size],
+            reference: None,
+            constructs: Vec::new(),
+        };
+        Ok(Self {
+            width_assumed: WIDTH_ASSUMED,
+            texts: texts.texts,
+            probe,
+            probe_workgroups: WIDTH_PROBE_WORKGROUPS,
+            launches: [data],
+        })
+    }
 }
 
 /// Whether the page's script makes the same bytes.

@@ -18,8 +18,17 @@ const FRAME: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const WORKER: &str = include_str!("worker.js");
 /// What the visitor's side is made of, in the order in which it stands in the page.
-const SCRIPTS: [&str; 3] =
-    [include_str!("figures.js"), include_str!("record.js"), include_str!("page.js")];
+const SCRIPTS: [&str; 4] = [PARTS, FIGURES, RECORD, include_str!("page.js")];
+const PARTS: &str = include_str!("parts.js");
+const FIGURES: &str = include_str!("figures.js");
+const RECORD: &str = include_str!("record.js");
+
+const PASTE_FRAME: &str = include_str!("paste.html");
+/// The page that the core makes has its own style, and stands in this one.
+const PASTE_STYLES: [&str; 2] = [crate::report::PROFILE_STYLE, include_str!("paste.css")];
+const PASTE_SCRIPTS: [&str; 4] = [PARTS, FIGURES, RECORD, include_str!("paste.js")];
+const CORE_WORKER: &str = include_str!("core.js");
+const EXAMPLE: &str = include_str!("../../examples/raymarch.wgsl");
 
 /// Digits of the hash by which a link says of which page it is.
 const PAGE_DIGITS: usize = 12;
@@ -27,36 +36,81 @@ const PAGE_DIGITS: usize = 12;
 /// Writes the page.
 pub(super) fn assemble(data: &Data) -> Result<String, WebError> {
     let json = serde_json::to_vec(data)?;
-    let page: String =
-        Sha256::digest(&json).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
-    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
-    encoder.write_all(&json)?;
-    let packed = base64(&encoder.finish()?);
-    let style = squeezed(STYLE);
-    let script = squeezed(&SCRIPTS.concat());
-    let worker =
-        squeezed(WORKER).replace("/*REFERENCES*/", &references(&String::from_utf8_lossy(&json)));
-    let policy = format!(
-        "default-src 'none'; script-src '{}'; style-src '{}'; worker-src blob:; base-uri 'none'; \
-         form-action 'none'",
-        hash(&script),
-        hash(&style)
-    );
-    let parts = [
-        ("{{policy}}", policy.as_str()),
-        ("{{style}}", &style),
-        ("{{version}}", env!("CARGO_PKG_VERSION")),
-        ("{{page}}", &page[..PAGE_DIGITS]),
-        ("{{worker}}", &worker),
-        ("{{script}}", &script),
-        ("{{data}}", &packed),
+    let references = references(&String::from_utf8_lossy(&json));
+    let worker = squeezed(WORKER).replace("/*REFERENCES*/", &references);
+    let parts = Parts { style: squeezed(STYLE), script: squeezed(&SCRIPTS.concat()), worker };
+    let texts = [("{{data}}", packed(&json)?)];
+    Ok(parts.put_into(FRAME, "", &digest(&json), &texts))
+}
+
+/// Writes the paste page around lanescope's core, a WASM module.
+pub(super) fn assemble_paste(core: &[u8]) -> Result<String, WebError> {
+    let parts = Parts {
+        style: squeezed(&PASTE_STYLES.concat()),
+        script: squeezed(&PASTE_SCRIPTS.concat()),
+        worker: squeezed(WORKER).replace("/*REFERENCES*/", ""),
+    };
+    let texts = [
+        ("{{example}}", EXAMPLE.to_owned()),
+        ("{{core_worker}}", squeezed(CORE_WORKER)),
+        ("{{core}}", packed(core)?),
     ];
-    // The frame is cut once: what is put in is not looked at again.
-    let mut html = FRAME.to_owned();
-    for (mark, text) in parts.iter().rev() {
-        html = html.replacen(mark, text, 1);
+    Ok(parts.put_into(PASTE_FRAME, " 'wasm-unsafe-eval'", &digest(core), &texts))
+}
+
+/// What every page has.
+struct Parts {
+    style: String,
+    script: String,
+    worker: String,
+}
+
+impl Parts {
+    /// Puts the parts, and texts by their marks, into a frame; `scripts` is what else may run.
+    fn put_into(self, frame: &str, scripts: &str, page: &str, texts: &[(&str, String)]) -> String {
+        let Self { style, script, worker } = self;
+        let policy = format!(
+            "default-src 'none'; script-src '{}'{scripts}; style-src '{}'; worker-src blob:; \
+             base-uri 'none'; form-action 'none'",
+            hash(&script),
+            hash(&style)
+        );
+        let own = [
+            ("{{policy}}", policy.as_str()),
+            ("{{style}}", &style),
+            ("{{version}}", env!("CARGO_PKG_VERSION")),
+            ("{{page}}", &page[..PAGE_DIGITS]),
+            ("{{worker}}", &worker),
+            ("{{script}}", &script),
+        ];
+        let texts = texts.iter().map(|(mark, text)| (*mark, text.as_str()));
+        // The frame is cut once: what is put in is not looked at again.
+        let mut places: Vec<(usize, &str, &str)> = own
+            .into_iter()
+            .chain(texts)
+            .filter_map(|(mark, text)| Some((frame.find(mark)?, mark, text)))
+            .collect();
+        places.sort_unstable();
+        let (mut html, mut from) = (String::new(), 0);
+        for (at, mark, text) in places {
+            html += &frame[from..at];
+            html += text;
+            from = at + mark.len();
+        }
+        html + &frame[from..]
     }
-    Ok(html)
+}
+
+/// SHA-256 in hexadecimal.
+fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Bytes deflated, in base64.
+fn packed(bytes: &[u8]) -> Result<String, WebError> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::best());
+    encoder.write_all(bytes)?;
+    Ok(base64(&encoder.finish()?))
 }
 
 /// The references in JavaScript, of files of which the data name one.

@@ -1,19 +1,24 @@
-//! One HTML file that measures the device of whoever opens it, in a browser.
+//! Pages for browsers: one HTML file each, which asks for nothing after it was loaded and works from a disk as
+//! from any server.
 //!
-//! Input: kernels of the catalogue. Output: [`Page`], the text of a file that asks for nothing after
-//! it was loaded and works from a disk as from any server. What it runs is made here: each kernel's
-//! WGSL, plain and with counters, and what the simulator counts at each width. No device is opened.
+//! Input: kernels of the catalogue, or lanescope's core as a WASM module. Output: the text of a file.
+//! [`page`] measures the device of whoever opens it: what it runs is made here, each kernel's WGSL,
+//! plain and with counters, and what the simulator counts at each width. [`paste_page`] profiles what is
+//! pasted into it: its module is [`Core`], which answers questions. No device is opened.
 //!
 //! | file | what it does |
 //! |---|---|
-//! | `data` | what the page is given: launches, texts, expectations, the form of its record |
+//! | `data` | what devices' workers are given: launches, texts, expectations, the form of the record |
 //! | `error` | why there is no page |
-//! | `html` | puts the file together: packed data, policy by hashes |
-//! | `page.html`, `page.css` | the frame, and how it looks |
+//! | `html` | puts a file together: packed data, policy by hashes |
+//! | `paste` | the core of the paste page: questions as JSON, answers as `profile`'s page and record |
+//! | `page.html`, `page.css`, `paste.html`, `paste.css` | the frames, and how they look |
 //! | `worker.js` | owns the device: features, width, counts, outputs, samples |
+//! | `core.js` | owns the core of the paste page |
+//! | `parts.js` | what both pages have: elements, workers, packing |
 //! | `figures.js` | statistics, and sums over counts |
 //! | `record.js` | what was seen as a record, and as a link |
-//! | `page.js` | what the visitor sees and presses; keeps what workers said, restarts them |
+//! | `page.js`, `paste.js` | what the visitor sees and presses; keep what workers said, restart them |
 //!
 //! # What the page claims
 //!
@@ -24,12 +29,17 @@
 //! none, an output with the simulator's bytes is verified, for these were, and another is unchecked.
 //! Nobody can show that a record was measured and not written by hand: each is marked
 //! [`Tag::Unattested`](crate::record::Tag::Unattested).
+//!
+//! The paste page's counts are the simulator's, the same as natively; of a GPU they are held against the
+//! simulator's at its width, block by block.
 
 mod data;
 mod error;
 mod html;
+mod paste;
 
 pub use error::WebError;
+pub use paste::{Core, SOURCE_BYTES_MAX};
 
 use crate::kernel::{Catalogue, Kernel};
 use crate::run::self_test;
@@ -68,6 +78,15 @@ pub fn page(catalogue: &Catalogue, kernels: &[&Kernel]) -> Result<Page, WebError
     let (data, left_out) = data::collect(catalogue, &kernels)?;
     let html = html::assemble(&data)?;
     Ok(Page { html, launches: data.launches.len(), left_out })
+}
+
+/// Makes the page on which one pastes a shader, around [`Core`] as a WASM module.
+///
+/// # Errors
+///
+/// [`WebError::Pack`] where the module cannot be packed.
+pub fn paste_page(core: &[u8]) -> Result<String, WebError> {
+    html::assemble_paste(core)
 }
 
 /// Whether a kernel is a part of the self-test.

@@ -7,7 +7,6 @@ const SILENCE_MS = 60000, OPENING_MS = 30000, WORKERS_MAX = 8;
 const SECONDS = 40;
 const LINK_BYTES_MAX = 2048;
 
-const $ = (id) => document.getElementById(id);
 const state = {
   seen: null, results: new Map(), notices: [], smaller: false, timed_widths: [], small: new Set(), failed: new Set(),
   opened: false, running: false, refusal: null, browser: browser(), started_utc: null, current: null,
@@ -23,14 +22,6 @@ const state = {
 
 // --- Parts of the page ---
 
-function element(name, attributes = {}, ...children) {
-  const svg = ["svg", "rect", "line", "path", "text", "title", "g", "circle"].includes(name);
-  const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", name) : document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-const status = (text) => { $("status").textContent = text; };
 const number = (value, digits = 2) => (value === null || value === undefined || Number.isNaN(value) ? "–" : value.toFixed(digits));
 function duration(ns) {
   if (ns === null) return "–";
@@ -235,12 +226,7 @@ function render() {
 
 // --- Without a device ---
 
-// Why there is nothing to measure with, and what the simulator knows.
-const REFUSALS = {
-  no_webgpu: "This browser offers no WebGPU, so nothing was measured and there is no record. Chrome and Edge have it from version 113, on Android from 121, Safari from 26, Firefox from 141 on Windows.",
-  no_adapter: "This browser has WebGPU but gives this page no adapter, so nothing was measured and there is no record. A blocked or missing driver, or a page in the background, can be the reason.",
-};
-
+// Says why there is nothing to measure with, and shows what the simulator knows.
 function refuse(code, message) {
   state.refusal = code;
   status(REFUSALS[code] ?? `Nothing could be measured, and there is no record: ${message}.`);
@@ -255,14 +241,13 @@ function refuse(code, message) {
 
 // --- Running ---
 
-let worker = null, workers = 0, silence = null, worker_url = null;
+let worker = null, workers = 0, silence = null;
 
 function key_of({ launch, width }) { return launch + "@" + width; }
 
 function start_worker(timing = true) {
   workers++;
-  worker_url ??= URL.createObjectURL(new Blob([$("worker").textContent], { type: "text/javascript" }));
-  worker = new Worker(worker_url);
+  worker = worker_of("worker");
   worker.onmessage = ({ data: message }) => heard(message);
   worker.onerror = (event) => { event.preventDefault?.(); ended("driver", event.message || "the worker ended"); };
   listen();
@@ -390,9 +375,7 @@ function start() {
 const file = () => new File([JSON.stringify(to_record(state))], "result.json", { type: "application/json" });
 
 function save() {
-  const url = URL.createObjectURL(file());
-  element("a", { href: url, download: "result.json" }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 60000);
+  download(JSON.stringify(to_record(state)), "result.json");
   $("shared").textContent = "Saved as result.json.";
 }
 

@@ -151,13 +151,6 @@ function to_record(state) {
 
 // --- Links ---
 
-async function through(stream, bytes) {
-  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(stream)).arrayBuffer());
-}
-const unpack = (text) => Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-const to_url = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
-const from_url = (text) => unpack(text.replaceAll("-", "+").replaceAll("_", "/"));
-
 const OUTPUTS = ["verified", "mismatch", "unchecked"];
 const brief = (value) => (value === null || value === undefined ? null : Number(value.toPrecision(4)));
 

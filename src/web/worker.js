@@ -196,8 +196,9 @@ const TYPES = { f32: Float32Array, u32: Uint32Array, i32: Int32Array };
 const saturated = (value, [low, high]) => Math.max(low, Math.min(high, value));
 const RANGES = { u32: [0, 4294967295], i32: [-2147483648, 2147483647] };
 
-// The first content of a launch's buffer, as bytes.
+// The first content of a launch's buffer, as bytes: worked out, where it is not given.
 function contents(launch, size, number) {
+  if (data.contents) return data.contents[number];
   const [bytes, fill] = size.buffers[number];
   const content = new ArrayBuffer(bytes);
   if (fill.words) new Uint32Array(content).set(fill.words.slice(0, bytes / 4));

@@ -84,13 +84,13 @@ pub(super) fn nothing_found() -> Result<(), String> {
     hold(found == json!(["button-name"]), &format!("a nameless button gives {found}"), "")
 }
 
-fn narrow(browser: &mut Browser) -> Result<(), String> {
+pub(super) fn narrow(browser: &mut Browser) -> Result<(), String> {
     let [width, height] = NARROW;
     let screen = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": true});
     browser.ask("Emulation.setDeviceMetricsOverride", &screen).map(|_| ())
 }
 
-fn press(browser: &mut Browser, key: &str, code: u32) -> Result<(), String> {
+pub(super) fn press(browser: &mut Browser, key: &str, code: u32) -> Result<(), String> {
     for kind in ["keyDown", "keyUp"] {
         let text = if key == "Enter" && kind == "keyDown" { "\r" } else { "" };
         let event = json!({

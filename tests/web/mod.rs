@@ -1,4 +1,5 @@
-//! The page that measures in a browser, in Chromium on SwiftShader's WebGPU.
+//! The pages for browsers, in Chromium on SwiftShader's WebGPU: the one that measures, and the one on
+//! which one pastes a shader.
 //!
 //! Input: pages of `lanescope::web`. Output: trials. Each opens a page from disk, presses its button
 //! and reads what it shows and keeps. What a device lacks is played by a few lines before or behind
@@ -6,6 +7,7 @@
 
 mod access;
 mod browser;
+mod paste;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -53,7 +55,17 @@ pub(crate) fn trials() -> Vec<Trial> {
     let trials = checks.into_iter().map(|(name, check)| trial(name, check, "chromium", chromium));
     let audited = chromium && access::axe().is_some();
     let audit = trial("axe_finds_nothing", access::nothing_found, "axe", audited);
-    trials.chain([audit]).collect()
+    let pasted: [(&str, Check); 5] = [
+        ("paste_has_the_native_figures", paste::native_figures),
+        ("paste_shows_lines_at_once", paste::lines_at_once),
+        ("paste_has_limits_and_links", paste::limits_and_links),
+        ("paste_is_stopped_and_goes_on", paste::stopped_and_gone_on),
+        ("paste_counts_on_a_gpu", paste::on_a_gpu),
+    ];
+    let core = chromium && paste::core().is_some();
+    let pasted = pasted.into_iter().map(|(name, check)| trial(name, check, "paste", core));
+    let everybody = trial("paste_is_for_everybody", paste::for_everybody, "paste", core && audited);
+    trials.chain([audit]).chain(pasted).chain([everybody]).collect()
 }
 
 /// A check that needs something, as a trial: skipped without, unless that is required.

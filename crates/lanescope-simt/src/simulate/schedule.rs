@@ -557,7 +557,11 @@ impl<const N: usize> Worker<'_, '_, N> {
             fuel,
         };
         let strand = &mut subgroup.strands[index].strand;
-        let event = self.arch.dispatch(Dispatched { strand, around: &mut around });
+        // Code for browsers has one set of features.
+        let event = match cfg!(target_family = "wasm") {
+            true => run(strand, &mut around),
+            false => self.arch.dispatch(Dispatched { strand, around: &mut around }),
+        };
         let executed = u64::try_from(fuel - around.fuel).unwrap_or(0);
         subgroup.steps += executed;
         self.untold += executed;

@@ -146,6 +146,9 @@ fn unfit(integer: Option<(u32, bool)>, value: f64) -> Option<String> {
 }
 
 fn parse(file: &str, spirv: &SpirV, given: &BTreeMap<u32, f64>) -> Result<Parsed, ProgramError> {
+    if !cfg!(feature = "spirv") {
+        return Err(broken(file, Broken("it was built without the reader of SPIR-V".to_owned())));
+    }
     let wrong = |broken_module: Broken| broken(file, broken_module);
     let mut module = Instructions::read(&spirv.words).map_err(wrong)?;
     let Debug { files, names } = debug::take(&mut module);
