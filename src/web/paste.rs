@@ -399,6 +399,7 @@ impl Shader {
                 .map(|(dispatch, blocks)| CountedDispatch {
                     workgroups: direct(&dispatch.workgroups),
                     counts: counts(blocks),
+                    calls: Vec::new(),
                 })
                 .collect(),
             outputs_sha256: BTreeMap::new(),
