@@ -137,6 +137,7 @@ fn dispatch(work: f64, mean: fn(f64) -> f64, width: u32, n: f64, skew: f64) -> D
         setup: false,
         median_ns: None,
         blocks,
+        calls: Vec::new(),
         line_counts: Vec::new(),
         machine_code: None,
     }

@@ -12,6 +12,7 @@ mod overhead;
 mod pages;
 mod paste;
 mod peers;
+mod schema;
 mod site;
 mod sort_check;
 mod speed;
@@ -46,6 +47,8 @@ enum Task {
     Paste(paste::Arguments),
     /// Times the library's algorithms beside their peers.
     Peers(peers::Arguments),
+    /// Writes the JSON Schema of the record.
+    Schema(schema::Arguments),
     /// Builds the documentation as one static site.
     Site(site::Arguments),
     /// Random sorts and compactions on a device.
@@ -74,6 +77,7 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Pages(arguments) => pages::run(&arguments),
         Task::Paste(arguments) => paste::run(&arguments),
         Task::Peers(arguments) => peers::run(&arguments),
+        Task::Schema(arguments) => schema::run(&arguments),
         Task::Site(arguments) => site::run(&arguments),
         Task::SortCheck(arguments) => sort_check::run(&arguments),
         Task::Speed(arguments) => speed::run(&arguments),

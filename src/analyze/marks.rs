@@ -25,6 +25,8 @@ pub struct Mark {
     pub column: u32,
     /// The column after the last, from 1, in characters.
     pub column_end: u32,
+    /// The same in the file: the first byte and the one after the last, from 0.
+    pub span_bytes: [usize; 2],
     /// What kind of thing is said, in a word that stays: a flag's, a rule's, `lanes`, `condition`.
     pub kind: String,
     /// How much it matters.
@@ -34,6 +36,23 @@ pub struct Mark {
     /// The figures of the line; absent but for `lanes`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub figures: Option<LineFigures>,
+    /// What advice would save; absent but for advice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub saves: Option<Saves>,
+}
+
+/// What a piece of advice would save on one device.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Saves {
+    /// The device's id.
+    pub device: String,
+    /// The subgroup operations that it saves and that no advice before it saves; 0 where a model says
+    /// something else of it.
+    pub subgroup_operations: u128,
+    /// The same as part of all subgroup operations of the launch.
+    pub gain_ratio: Ratio,
+    /// Whether it was tried on the simulator, with the same data.
+    pub tried: bool,
 }
 
 /// How much a mark matters.
@@ -90,15 +109,20 @@ fn mark(profile: &Profile, line: u32, kind: &str, level: Level, message: String)
     let text = profile.text.as_deref().and_then(|text| text.lines().nth(index)).unwrap_or("");
     let columns = |text: &str| u32::try_from(text.chars().count()).unwrap_or(u32::MAX);
     let before = columns(text) - columns(text.trim_start());
+    let lines = profile.text.iter().flat_map(|text| text.split_inclusive('\n'));
+    let begin = lines.take(index).map(str::len).sum::<usize>();
+    let begin = begin + text.len() - text.trim_start().len();
     Mark {
         file: profile.file.clone(),
         line,
         column: before + 1,
         column_end: before + columns(text.trim()) + 1,
+        span_bytes: [begin, begin + text.trim().len()],
         kind: kind.to_owned(),
         level,
         message,
         figures: None,
+        saves: None,
     }
 }
 
@@ -154,14 +178,26 @@ fn advices(profile: &Profile) -> Vec<Mark> {
     let mut marks = Vec::new();
     for advice in advice_of(profile) {
         let key = (advice.line, advice.rule.name());
-        if advice.saved_operations == 0 || told.contains(&key) {
+        let saved = match &advice.modelled {
+            Some(modelled) => modelled.clone(),
+            None if advice.saved_operations == 0 => continue,
+            None => {
+                format!("saves {:.1} % of all subgroup operations", advice.gain_share.0 * 100.0)
+            }
+        };
+        if told.contains(&key) {
             continue;
         }
         told.push(key);
-        let saved =
-            format!("saves {:.1} % of all subgroup operations", advice.gain_share.0 * 100.0);
         let message = format!("{} ({saved} on {})", advice.sentence, advice.device);
-        marks.push(mark(profile, advice.line, advice.rule.name(), Level::Note, message));
+        let saves = Saves {
+            device: advice.device.clone(),
+            subgroup_operations: advice.saved_operations,
+            gain_ratio: advice.gain_share,
+            tried: advice.modelled.is_none(),
+        };
+        let mark = mark(profile, advice.line, advice.rule.name(), Level::Note, message);
+        marks.push(Mark { saves: Some(saves), ..mark });
     }
     marks
 }

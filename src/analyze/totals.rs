@@ -1,20 +1,26 @@
-//! Work by dispatch and by function, and who called whom.
+//! Work by dispatch, by function and by call, and who called whom.
 //!
 //! Input: dispatches with their blocks. Output: a [`Frame`] for each dispatch, with the functions under it;
-//! sums by function. Every figure is exact: a function stands under the function that alone calls it in
-//! that dispatch; one that several call stands under the dispatch, since how its counts part among them
-//! is not in the record.
+//! sums by function and by call site. Every figure is exact. Where a function is called from several places,
+//! a simulator has counted each way by itself. Of other devices it follows from the counts of the blocks that
+//! call, where every block of the function is executed by exactly the lanes that call it; else the function
+//! stands under the dispatch, since how its counts part among its callers is not in the record.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod calls;
+
+use std::collections::BTreeMap;
 
 use super::counts::Work;
-use crate::record::{Block, Dispatch};
+use crate::record::Dispatch;
 
 /// A dispatch or a function, with what it called.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Frame {
-    /// The dispatch's number and entry point, or the function's name.
+    /// The dispatch's number and entry point, or the function's name; of a function that is called from
+    /// several places with the line of the call.
     pub name: String,
+    /// The function and where it is called from; nothing for a dispatch.
+    pub call: Option<Site>,
     /// What it did itself.
     pub own: Work,
     /// The same by source line.
@@ -23,6 +29,41 @@ pub struct Frame {
     pub total: Work,
     /// The functions that stand under it, the one with most subgroup operations first.
     pub children: Vec<Self>,
+}
+
+/// A function and a place from which it is called.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Site {
+    /// The function.
+    pub function: String,
+    /// From where.
+    pub from: CalledFrom,
+}
+
+/// From where a function is called.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CalledFrom {
+    /// It is an entry point, or no more is known than that it has one caller.
+    One,
+    /// One of several places: the caller, the line, and which of the calls of that line it is, from 0; a line
+    /// of 0 is not known.
+    Of(String, u32, u32),
+    /// So many places, which are not told apart.
+    Together(usize),
+}
+
+impl std::fmt::Display for CalledFrom {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::One => formatter.write_str("one place"),
+            Self::Of(caller, 0, nth) => write!(formatter, "{caller}, call {}", nth + 1),
+            Self::Of(caller, line, 0) => write!(formatter, "{caller}, line {line}"),
+            Self::Of(caller, line, nth) => {
+                write!(formatter, "{caller}, line {line}, call {}", nth + 1)
+            }
+            Self::Together(places) => write!(formatter, "{places} places, not told apart here"),
+        }
+    }
 }
 
 /// Sums the blocks of each function, dispatches that only set up left out; the one with most subgroup
@@ -35,74 +76,47 @@ pub fn by_function<'a>(dispatches: impl IntoIterator<Item = &'a Dispatch>) -> Ve
         let sum = sums.entry(&flow.function).or_default();
         *sum = sum.plus(Work::of_block(block));
     }
-    let mut list: Vec<(String, Work)> =
-        sums.into_iter().map(|(name, work)| (name.to_owned(), work)).collect();
+    sorted(sums.into_iter().map(|(name, work)| (name.to_owned(), work)))
+}
+
+/// Sums over each place from which a function is called that is called from several, with all that is done
+/// in the call; dispatches that only set up left out. The place with most subgroup operations first.
+pub fn by_call_site<'a>(dispatches: impl IntoIterator<Item = &'a Dispatch>) -> Vec<(Site, Work)> {
+    fn add(frame: &Frame, sums: &mut BTreeMap<Site, Work>) {
+        let several = |site: &&Site| site.from != CalledFrom::One;
+        if let Some(site) = frame.call.as_ref().filter(several) {
+            let sum = sums.entry(site.clone()).or_default();
+            *sum = sum.plus(frame.total);
+        }
+        frame.children.iter().for_each(|child| add(child, sums));
+    }
+    let mut sums = BTreeMap::new();
+    for dispatch in dispatches.into_iter().filter(|dispatch| !dispatch.setup) {
+        calls::frames(dispatch).iter().for_each(|frame| add(frame, &mut sums));
+    }
+    sorted(sums)
+}
+
+fn sorted<K>(sums: impl IntoIterator<Item = (K, Work)>) -> Vec<(K, Work)> {
+    let mut list: Vec<(K, Work)> = sums.into_iter().collect();
     list.sort_by_key(|(_, work)| std::cmp::Reverse(work.subgroup_operations));
     list
 }
 
 /// A frame for each dispatch, in order.
 pub fn frames(dispatches: &[Dispatch]) -> Vec<Frame> {
-    dispatches.iter().enumerate().map(|(index, one)| dispatch(index, one)).collect()
-}
-
-/// A function's own blocks.
-#[derive(Default)]
-struct Own {
-    work: Work,
-    lines: BTreeMap<u32, Work>,
-}
-
-fn dispatch(index: usize, dispatch: &Dispatch) -> Frame {
-    let mut own: BTreeMap<&str, Own> = BTreeMap::new();
-    let mut callers: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for block in &dispatch.blocks {
-        let Some(flow) = &block.flow else { continue };
-        let function = own.entry(&flow.function).or_default();
-        function.work = function.work.plus(Work::of_block(block));
-        for (line, operations) in &block.lines {
-            let sum = function.lines.entry(*line).or_default();
-            *sum = sum.plus(of_line(block, *operations));
+    let frame = |(index, dispatch): (usize, &Dispatch)| {
+        let children = calls::frames(dispatch);
+        Frame {
+            name: format!("{} {}", index + 1, dispatch.entry_point),
+            call: None,
+            own: Work::default(),
+            lines: BTreeMap::new(),
+            total: children.iter().fold(Work::default(), |sum, child| sum.plus(child.total)),
+            children,
         }
-        for callee in &flow.calls {
-            callers.entry(callee).or_default().insert(&flow.function);
-        }
-    }
-    let under = |caller: Option<&str>| -> Vec<&str> {
-        let alone = |name: &str| match callers.get(name) {
-            Some(by) if by.len() == 1 => by.first().copied(),
-            _ => None,
-        };
-        own.keys().copied().filter(|name| alone(name) == caller).collect()
     };
-    let children = make(&under(None), &own, &under);
-    let total = children.iter().fold(Work::default(), |sum, child| sum.plus(child.total));
-    let name = format!("{} {}", index + 1, dispatch.entry_point);
-    Frame { name, own: Work::default(), lines: BTreeMap::new(), total, children }
-}
-
-/// The frames of functions, with those under each. No function of WGSL calls itself, so this ends.
-fn make<'a>(
-    names: &[&'a str],
-    own: &BTreeMap<&'a str, Own>,
-    under: &dyn Fn(Option<&str>) -> Vec<&'a str>,
-) -> Vec<Frame> {
-    let frame = |name: &&'a str| {
-        let children = make(&under(Some(name)), own, under);
-        let Own { work, lines } = &own[name];
-        let total = children.iter().fold(*work, |sum, child| sum.plus(child.total));
-        Frame { name: (*name).to_owned(), own: *work, lines: lines.clone(), total, children }
-    };
-    let mut frames: Vec<Frame> = names.iter().map(frame).collect();
-    frames.sort_by_key(|frame| std::cmp::Reverse(frame.total.subgroup_operations));
-    frames
-}
-
-fn of_line(block: &Block, operations: u64) -> Work {
-    Work {
-        subgroup_operations: u128::from(operations) * u128::from(block.executions.0),
-        lane_operations: u128::from(operations) * u128::from(block.lanes.0),
-    }
+    dispatches.iter().enumerate().map(frame).collect()
 }
 
 #[cfg(test)]
@@ -110,19 +124,30 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::record::{BlockCode, Flow};
+    use crate::record::{
+        Block, BlockCode, Call, CallBlock, ConditionClass, ConstructPart, Enclosure, Flow,
+    };
     use crate::units::{BlockId, Executions, Lanes};
 
-    /// A block of a function on a line, which calls others.
-    fn block(id: u32, function: &str, executions: u64, calls: &[&str]) -> Block {
+    /// A block of a function on a line, which calls others; in a branch where `inside` says it.
+    fn block_of(id: u32, function: &str, executions: u64, calls: &[&str], inside: bool) -> Block {
+        let branch = Enclosure {
+            construct: 0,
+            part: ConstructPart::IfAccept,
+            case: 0,
+            line: id,
+            condition: ConditionClass::Data,
+            parent: None,
+        };
         let flow = Flow {
             function: function.to_owned(),
-            path: Vec::new(),
+            path: Vec::from_iter(inside.then_some(branch)),
             path_shared: 0,
             after: None,
             leaves: None,
             barrier: false,
             calls: calls.iter().map(|name| (*name).to_owned()).collect(),
+            call_lines: vec![id + 1; calls.len()],
         };
         let code = BlockCode {
             id: BlockId(id),
@@ -145,35 +170,128 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_function_stands_under_the_one_that_alone_calls_it() {
-        let dispatch = Dispatch {
+    fn block(id: u32, function: &str, executions: u64, calls: &[&str]) -> Block {
+        block_of(id, function, executions, calls, false)
+    }
+
+    fn dispatch(blocks: Vec<Block>, calls: Vec<Call>) -> Dispatch {
+        Dispatch {
             entry_point: "main".to_owned(),
             workgroups: Some([1; 3]),
             workgroup_size: [64, 1, 1],
             setup: false,
             median_ns: None,
-            blocks: vec![
-                block(0, "main", 1, &["far", "both"]),
-                block(1, "far", 10, &["both"]),
-                block(2, "both", 100, &[]),
-                block(3, "main", 1000, &[]),
-            ],
+            blocks,
+            calls,
             line_counts: Vec::new(),
             machine_code: None,
-        };
-        let found = frames(std::slice::from_ref(&dispatch));
-        let [frame] = found.as_slice() else { panic!("{found:?}") };
-        assert_eq!((frame.name.as_str(), frame.total.subgroup_operations), ("1 main", 2222));
-        let names: Vec<&str> = frame.children.iter().map(|child| child.name.as_str()).collect();
-        assert_eq!(names, ["main", "both"], "two call `both`: it stands under the dispatch");
-        let main = &frame.children[0];
-        assert_eq!(main.own.subgroup_operations, 2002);
-        assert_eq!(main.total.subgroup_operations, 2022);
-        assert_eq!(main.children[0].name, "far");
-        assert_eq!(main.lines[&4].lane_operations, 32_000);
-        let sums = by_function([&dispatch]);
+        }
+    }
+
+    /// The frames of one dispatch as `name:own operations`, those under one in brackets.
+    fn drawn(dispatch: &Dispatch) -> String {
+        fn draw(frames: &[Frame]) -> String {
+            let one = |frame: &Frame| {
+                let own = frame.own.subgroup_operations;
+                let below = draw(&frame.children);
+                let below = if below.is_empty() { below } else { format!("[{below}]") };
+                format!("{}:{own}{below}", frame.name)
+            };
+            frames.iter().map(one).collect::<Vec<_>>().join(" ")
+        }
+        let found = frames(std::slice::from_ref(dispatch));
+        let whole: u128 =
+            dispatch.blocks.iter().map(|b| Work::of_block(b).subgroup_operations).sum();
+        assert_eq!(found[0].total.subgroup_operations, whole, "nothing is lost or counted twice");
+        draw(&found[0].children)
+    }
+
+    #[test]
+    fn a_function_stands_under_the_one_that_alone_calls_it() {
+        // What `both` does in its branch is not known by caller.
+        let one = dispatch(
+            vec![
+                block(0, "main", 1, &["far", "both"]),
+                block(1, "far", 10, &["both"]),
+                block_of(2, "both", 100, &[], true),
+                block(3, "main", 1000, &[]),
+            ],
+            Vec::new(),
+        );
+        assert_eq!(drawn(&one), "main:2002[far:20] both:200");
+        let found = frames(std::slice::from_ref(&one));
+        assert_eq!(found[0].name, "1 main");
+        assert_eq!(found[0].children[0].lines[&4].lane_operations, 32_000);
+        let sums = by_function([&one]);
         assert_eq!(sums[0].0, "main");
         assert_eq!(sums.iter().map(|(_, w)| w.subgroup_operations).sum::<u128>(), 2222);
+        let sites = by_call_site([&one]);
+        let [(site, _)] = sites.as_slice() else { panic!("{sites:?}") };
+        assert_eq!(site.from.to_string(), "2 places, not told apart here");
+    }
+
+    #[test]
+    fn a_function_without_branches_is_told_apart_by_the_blocks_that_call_it() {
+        let one = dispatch(
+            vec![
+                block(0, "main", 3, &["near", "near", "far"]),
+                block(1, "main", 40, &["near"]),
+                block(2, "far", 3, &["near"]),
+                block(3, "near", 49, &["deep"]),
+                block(4, "deep", 49, &[]),
+            ],
+            Vec::new(),
+        );
+        let drawing = "main:86[near (line 2):80[deep:80] far:6[near (line 3):6[deep:6]] near (line \
+                       1):6[deep:6] near (line 1, call 2):6[deep:6]]";
+        assert_eq!(drawn(&one), drawing);
+        // Sums that do not agree are another device's doing, and nothing is made of them.
+        let mut late = one.clone();
+        late.blocks[3].executions = Executions(50);
+        assert_eq!(drawn(&late), "near:100[deep:98] main:86[far:6]");
+    }
+
+    #[test]
+    fn ways_that_were_counted_are_shown_as_they_were() {
+        let call = |function: &str, from: Option<(usize, u32)>, block: u32, executions: u64| Call {
+            function: function.to_owned(),
+            caller: from.map(|(caller, _)| caller),
+            line: from.map(|(_, line)| line),
+            column: from.map(|_| 5),
+            blocks: vec![CallBlock {
+                block: BlockId(block),
+                executions: Executions(executions),
+                lanes: Lanes(executions * 16),
+            }],
+        };
+        let one = dispatch(
+            vec![block(0, "main", 1, &["near", "near"]), block_of(1, "near", 9, &[], true)],
+            vec![
+                call("main", None, 0, 1),
+                call("near", Some((0, 7)), 1, 2),
+                call("near", Some((0, 8)), 1, 7),
+            ],
+        );
+        assert_eq!(drawn(&one), "main:2[near (line 8):14 near (line 7):4]");
+        let sites = by_call_site([&one]);
+        let said: Vec<String> = sites.iter().map(|(site, _)| site.from.to_string()).collect();
+        assert_eq!(said, ["main, line 8", "main, line 7"]);
+        // A record that contradicts itself is read as one without them.
+        let mut wrong = one.clone();
+        wrong.calls[2].caller = Some(2);
+        assert_eq!(drawn(&wrong), "near:18 main:2");
+        let mut wrong = one.clone();
+        wrong.calls[2].blocks[0].executions = Executions(8);
+        assert_eq!(drawn(&wrong), "near:18 main:2");
+    }
+
+    #[test]
+    fn calls_that_go_in_a_circle_end() {
+        let one = dispatch(
+            vec![block(0, "a", 1, &["b"]), block(1, "b", 1, &["a"]), block(2, "c", 1, &["c", "c"])],
+            Vec::new(),
+        );
+        let found = frames(std::slice::from_ref(&one));
+        assert_eq!(found[0].total.subgroup_operations, 6);
     }
 }

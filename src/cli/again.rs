@@ -11,9 +11,10 @@ use std::time::{Duration, SystemTime};
 
 use super::arguments::ProfileArguments;
 use super::failure::{Exit, Failure, broken_pipe, chain};
-use super::{profile, shader};
+use super::{profile, shader, spirv};
 use crate::kernel::Description;
 use crate::kernel::format::FillDescription;
+use crate::kernel::texture_description::TexelFillDescription;
 use crate::record::Run;
 
 /// How often files are looked at.
@@ -33,7 +34,8 @@ pub(super) fn watch(arguments: &ProfileArguments, out: &mut impl Write) -> Resul
     }
     let mut good: Option<Run> = None;
     for number in 1_u32.. {
-        let seen = look(arguments, shaders);
+        let files = files(arguments, shaders);
+        let seen = look(&files);
         let folder = arguments.out.as_ref().map(|folder| folder.join(number.to_string()));
         let before = good.as_ref();
         let done = profile::once(arguments, shaders, condition, folder.as_deref(), before, out);
@@ -52,14 +54,14 @@ pub(super) fn watch(arguments: &ProfileArguments, out: &mut impl Write) -> Resul
             }
         }
         writeln!(super::screen::stderr(), "Watching {}", list(shaders))?;
-        while look(arguments, shaders) == seen {
+        while look(&files) == seen {
             std::thread::sleep(PERIOD);
         }
         // A file is often written in steps: what is read is what stands still.
-        let mut now = look(arguments, shaders);
+        let mut now = look(&files);
         loop {
             std::thread::sleep(PERIOD);
-            let next = look(arguments, shaders);
+            let next = look(&files);
             if next == now {
                 break;
             }
@@ -73,19 +75,26 @@ fn list(shaders: &[PathBuf]) -> String {
     shaders.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// What is seen of everything that the launch is made of.
-fn look(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<Seen> {
-    let seen = |path: &Path| -> Seen {
+/// What is seen of files now.
+fn look(files: &[PathBuf]) -> Vec<Seen> {
+    let seen = |path: &PathBuf| -> Seen {
         let about = std::fs::metadata(path).ok()?;
         Some((about.modified().ok()?, about.len()))
     };
-    let launch = arguments.how.launch.as_deref();
-    let data = launch.map(data_files).unwrap_or_default();
-    let paths = shaders.iter().map(PathBuf::as_path).chain(launch);
-    paths.chain(data.iter().map(PathBuf::as_path)).map(seen).collect()
+    files.iter().map(seen).collect()
 }
 
-/// The files that a launch file fills buffers from; nothing where it cannot be read now.
+/// Everything that the launches are made of: the shaders, the files that a module in SPIR-V was compiled
+/// from, the launch file and the data that it names.
+fn files(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<PathBuf> {
+    let modules = shaders.iter().filter(|path| path.extension().is_some_and(|it| it == "spv"));
+    let sources = modules.flat_map(|path| spirv::source_files(path));
+    let launch = arguments.how.launch.as_deref();
+    let data = launch.map(data_files).unwrap_or_default();
+    shaders.iter().cloned().chain(sources).chain(launch.map(Path::to_owned)).chain(data).collect()
+}
+
+/// The files that a launch file fills buffers and textures from; nothing where it cannot be read now.
 fn data_files(launch: &Path) -> Vec<PathBuf> {
     let Ok(text) = std::fs::read_to_string(launch) else { return Vec::new() };
     let parsed = Description::parse(&launch.display().to_string(), &text);
@@ -95,5 +104,11 @@ fn data_files(launch: &Path) -> Vec<PathBuf> {
         FillDescription::File(name) => Some(folder.join(name)),
         _ => None,
     };
-    description.buffers.iter().filter_map(|buffer| file(&buffer.fill)).collect()
+    let texels = |fill: &TexelFillDescription| match fill {
+        TexelFillDescription::File(name) => Some(folder.join(name)),
+        _ => None,
+    };
+    let buffers = description.buffers.iter().filter_map(|buffer| file(&buffer.fill));
+    let textures = description.textures.iter().filter_map(|one| one.fill.as_ref().and_then(texels));
+    buffers.chain(textures).collect()
 }

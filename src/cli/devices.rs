@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use crate::kernel::{DeviceClass, KernelLanguage, near_matches};
-use crate::run::back_end::{BackEnd, Listed, Listing, OpenOptions, Places};
+use crate::run::back_end::{BackEnd, Listed, Listing, OpenOptions, Places, WarmUpRule};
 use crate::run::backends::{self, BACK_ENDS};
 use crate::run::worker::{self, WorkerOptions, WorkerRunner};
 use crate::run::{RunError, Runner};
@@ -86,7 +86,7 @@ impl Choice {
     /// What opening gives.
     pub(crate) fn worker(
         &self,
-        calibrate: bool,
+        calibrate: Option<WarmUpRule>,
         silence_max: Duration,
     ) -> Result<WorkerRunner, RunError> {
         let environment = self.environment.clone();

@@ -12,7 +12,7 @@ use crate::kernel::Catalogue;
 use crate::present::fit::{fold, fold_after};
 use crate::present::{self, terminal_columns};
 use crate::record::{CountersFrom, Device, Packing, Tag, Trust, flag};
-use crate::run::back_end::OpenOptions;
+use crate::run::back_end::{OpenOptions, WarmUpRule};
 use crate::run::backends;
 use crate::run::cuda::disassembly::HOW_TO_GET;
 use crate::run::self_test::{self, CaseResult};
@@ -101,9 +101,9 @@ fn examine(choice: &Choice, catalogue: &Catalogue) -> Examined {
     // Nothing is left to tell it to when standard error is closed.
     let _ = writeln!(screen::stderr(), "examining {id} …");
     let opened: Result<Box<dyn Runner>, RunError> = if choice.back_end.in_child {
-        choice.worker(true, SILENCE_MAX).map(|runner| Box::new(runner) as _)
+        choice.worker(Some(WarmUpRule::Whole), SILENCE_MAX).map(|runner| Box::new(runner) as _)
     } else {
-        choice.open_here(&OpenOptions::usual(true))
+        choice.open_here(&OpenOptions::usual(Some(WarmUpRule::Whole)))
     };
     match opened {
         Ok(mut runner) => {

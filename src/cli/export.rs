@@ -2,7 +2,8 @@
 //! `--export-markdown`.
 //!
 //! Input: a record and what `analyze` made of it. Output: bytes to a file or, for `-`, to standard
-//! output. The JSON is the record itself; CSV and Markdown hold the summary.
+//! output. The JSON is the record itself, of `profile` with what there is to say at places of the sources;
+//! CSV and Markdown hold the summary.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -11,7 +12,7 @@ use std::path::Path;
 use super::failure::Failure;
 use serde::Serialize;
 
-use crate::analyze::{Comparison, LaunchComparison, NotCompared, Summary};
+use crate::analyze::{Comparison, LaunchComparison, Mark, NotCompared, Summary};
 use crate::present;
 use crate::record::Run;
 use crate::store;
@@ -39,10 +40,28 @@ pub(crate) fn is_stdout(path: Option<&Path>) -> bool {
     path.is_some_and(|path| path.as_os_str() == "-")
 }
 
-/// Writes the record.
-pub(crate) fn json(run: &Run, path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
+/// A record as it is exported.
+#[derive(Serialize)]
+struct Exported<'a, R> {
+    /// The record, as a result file has it.
+    #[serde(flatten)]
+    record: R,
+    /// What there is to say at places of the sources: figures, advice and findings, of `profile`; worked out
+    /// when it was exported, and no part of the record.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    marks: &'a [Mark],
+}
+
+/// Writes the record, and marks where there are any.
+pub(crate) fn json(
+    run: &Run,
+    marks: &[Mark],
+    path: &Path,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     to(path, out, |out| {
-        let document = store::document(run, path).map_err(Failure::bad_input)?;
+        let record = store::document(run, path).map_err(Failure::bad_input)?;
+        let document = Exported { record, marks };
         serde_json::to_writer_pretty(&mut *out, &document).map_err(Failure::bad_input)?;
         Ok(writeln!(out)?)
     })

@@ -112,7 +112,9 @@ mod tests {
             kind: kind.to_owned(),
             level,
             message: message.to_owned(),
+            span_bytes: [0, 0],
             figures: None,
+            saves: None,
         };
         vec![
             mark(3, "lanes", Level::Figure, "19.0 / 32"),

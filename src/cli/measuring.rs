@@ -10,7 +10,7 @@ use super::devices::Choice;
 use super::plan::SAMPLES_MIN;
 use crate::kernel::{Catalogue, DeviceClass, Launch};
 use crate::record::{Method, Run, Status, Tag};
-use crate::run::back_end::OpenOptions;
+use crate::run::back_end::{OpenOptions, WarmUpRule};
 use crate::run::profile::repeated::RepeatedRunner;
 use crate::run::session::{Listener, Recording, SessionOptions};
 use crate::run::{CountRequest, RunError, Runner, trust};
@@ -18,7 +18,7 @@ use crate::statistics::StopRule;
 
 /// How long a launch may be sampled, on a GPU and on a driver that works on the processor: an answer
 /// is waited for.
-const BUDGET: [Duration; 2] = [Duration::from_millis(200), Duration::from_millis(500)];
+const BUDGET: [Duration; 2] = [Duration::from_millis(120), Duration::from_millis(500)];
 
 /// Counts launches on one device, and times those of a group side by side where it has a clock. A device that is
 /// timed is measured itself too: its rates are what times are held against.
@@ -41,7 +41,7 @@ pub(super) fn run(
         operations_max: how.operations,
         strict: how.strict,
         memory_bytes_max: how.memory_max.saturating_mul(1 << 20),
-        ..OpenOptions::usual(false)
+        ..OpenOptions::usual(None)
     };
     let timed = choice.is_device() && !how.no_timing;
     let launches = groups.iter().flatten();
@@ -52,7 +52,7 @@ pub(super) fn run(
         if !choice.back_end.in_child {
             return choice.open_here(&here);
         }
-        let runner = Box::new(choice.worker(timed, silence_max)?);
+        let runner = Box::new(choice.worker(timed.then_some(WarmUpRule::Short), silence_max)?);
         if !choice.back_end.gives.counts {
             return Ok(runner);
         }

@@ -15,7 +15,7 @@ use super::groups::{self, Sizes};
 use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{KernelNote, Method, Value};
-use crate::run::back_end::OpenOptions;
+use crate::run::back_end::{OpenOptions, WarmUpRule};
 use crate::run::launched::not_available;
 use crate::run::session::{Listener, Recording, RunOptions, SessionOptions};
 use crate::run::{CountRequest, RunError, Runner};
@@ -129,7 +129,7 @@ pub(super) fn plan<'a>(
             operations_max: arguments.operations,
             strict: arguments.strict,
             memory_bytes_max: arguments.memory_max.saturating_mul(1 << 20),
-            ..OpenOptions::usual(false)
+            ..OpenOptions::usual(None)
         },
         silence_max: Duration::from_secs(arguments.time_limit),
         seeds: arguments.seeds,
@@ -281,7 +281,8 @@ impl RunPlan<'_> {
             if !device.back_end.in_child {
                 return device.open_here(&self.here);
             }
-            let mut runner = device.worker(calibrate, self.silence_max)?;
+            let mut runner =
+                device.worker(calibrate.then_some(WarmUpRule::Whole), self.silence_max)?;
             if calibrate && device.back_end.gives.counts {
                 runner.test_counting(self.catalogue)?;
             }

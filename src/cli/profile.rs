@@ -77,8 +77,13 @@ pub(super) fn once(
     before: Option<&Run>,
     out: &mut impl Write,
 ) -> Result<(Exit, Run), Failure> {
-    let (jobs, refused) = prepare(shaders, &arguments.how)?;
-    let available = Available::ask(&arguments.how.device);
+    // Drivers take tenths of a second to list what they have; launches are made meanwhile.
+    let (prepared, available) = std::thread::scope(|scope| {
+        let asked = scope.spawn(|| Available::ask(&arguments.how.device));
+        let prepared = prepare(shaders, &arguments.how);
+        (prepared, asked.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    });
+    let (jobs, refused) = prepared?;
     let choices = devices::choose_for_profile(&arguments.how.device, &available)?;
     if arguments.sass && !choices.iter().any(|choice| choice.back_end.gives.code) {
         let message = "--sass shows the machine code of a device cuda:N or radv:F/W; add --device cuda:0, \
@@ -472,8 +477,10 @@ fn export(
     arguments: &ProfileArguments,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
+    let marks: Vec<Mark> =
+        profiles.iter().flat_map(|profile| analyze::marks(profile, violations)).collect();
     if let Some(path) = &arguments.export_json {
-        export::json(run, path, out)?;
+        export::json(run, &marks, path, out)?;
     }
     if let Some(path) = &arguments.export_speedscope {
         let devices: Vec<DeviceProfile> =
@@ -481,8 +488,6 @@ fn export(
         let name = profiles.first().map_or("", |profile| &profile.kernel);
         export::value(&present::speedscope(name, &devices), path, out)?;
     }
-    let marks: Vec<Mark> =
-        profiles.iter().flat_map(|profile| analyze::marks(profile, violations)).collect();
     if let Some(path) = &arguments.sarif {
         export::value(&marks::sarif(&marks), path, out)?;
     }

@@ -47,7 +47,7 @@ fn finish(
     // Machine output begins only when everything that locks standard output is done.
     out.flush()?;
     if let Some(path) = &arguments.export_json {
-        export::json(run, path, out)?;
+        export::json(run, &[], path, out)?;
     }
     if let Some(path) = &arguments.export_csv {
         export::csv(&summary, path, out)?;

@@ -29,6 +29,15 @@ pub(super) fn read(path: &Path, bytes: &[u8]) -> Result<SpirV, Failure> {
     Ok(spirv)
 }
 
+/// Where the source files of a module may lie whose texts it does not hold; nothing where it cannot be read now.
+pub(super) fn source_files(path: &Path) -> Vec<PathBuf> {
+    let Ok(bytes) = store::read_file(path, SOURCE_BYTES_MAX) else { return Vec::new() };
+    let Ok(spirv) = read_spirv(&path.display().to_string(), &bytes) else { return Vec::new() };
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let outside = spirv.files.iter().filter(|file| file.text.is_none());
+    outside.flat_map(|file| candidates(folder, &file.name)).collect()
+}
+
 /// Where a source file may lie, the likeliest first.
 fn candidates(folder: &Path, name: &str) -> Vec<PathBuf> {
     // Compilers on Windows write their separators.

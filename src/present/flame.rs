@@ -1,4 +1,4 @@
-//! Totals by dispatch and function: tables, boxes of a flame chart, and speedscope's file.
+//! Totals by dispatch, function and call site: tables, boxes of a flame chart, and speedscope's file.
 //!
 //! Input: frames. Output: [`Table`]s, [`FlameBox`]es in parts of the whole, and JSON. The length of a box is
 //! its subgroup operations; its idle share is for the colour.
@@ -36,7 +36,8 @@ pub struct FlameBox {
     pub detail: String,
 }
 
-/// The totals of a device: its dispatches and its functions, where there are several.
+/// The totals of a device: its dispatches and its functions, where there are several, and the places from
+/// which a function is called, where one is called from several.
 pub fn totals(device: &DeviceProfile) -> Vec<Table> {
     let mut tables = Vec::new();
     let dispatches = analyze::frames(&device.dispatches);
@@ -53,6 +54,18 @@ pub fn totals(device: &DeviceProfile) -> Vec<Table> {
     if functions.len() > 1 {
         let mut table = Table::new("By function", columns("function", false));
         table.rows.extend(functions.iter().map(|(name, work)| row(device, name, *work)));
+        tables.push(table);
+    }
+    let sites = analyze::by_call_site(&device.dispatches);
+    if !sites.is_empty() {
+        let mut columns = columns("function", false);
+        columns.insert(1, Column::words("called from"));
+        let mut table = Table::new("By call site, with what each calls", columns);
+        for (site, work) in &sites {
+            let mut row = row(device, &site.function, *work);
+            row.insert(1, Cell::text(site.from.to_string()));
+            table.rows.push(row);
+        }
         tables.push(table);
     }
     tables

@@ -131,6 +131,40 @@ pub struct Flow {
     /// The functions that it calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub calls: Vec<String>,
+    /// The line of each of `calls`, from 1; absent in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub call_lines: Vec<u32>,
+}
+
+/// A function where it was called by one way: the calls of a dispatch are a tree, with the entry point at its
+/// root.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Call {
+    /// The function.
+    pub function: String,
+    /// The call by which its caller is there, by its place in [`Dispatch::calls`](super::Dispatch::calls):
+    /// an earlier one; absent for the entry point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caller: Option<usize>,
+    /// The line from which it is called, from 1; absent for the entry point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// The column from which it is called, in bytes, from 1; absent for the entry point.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<u32>,
+    /// The counts of its own blocks, those that were executed.
+    pub blocks: Vec<CallBlock>,
+}
+
+/// Counts of one block by one way of calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CallBlock {
+    /// The block's number in the program.
+    pub block: BlockId,
+    /// Executions by a subgroup with at least one active lane.
+    pub executions: Executions,
+    /// Active lanes, summed over those executions.
+    pub lanes: Lanes,
 }
 
 /// Whether a count is zero.

@@ -85,6 +85,11 @@ tags! {
     "The time ran out before the samples were quiet enough. The interval says how far the median can \
      be trusted."
 
+    ClockMoved "clock_moved"
+    "The device's clock was another after timing than right before, since a person waited and it was warmed up \
+     for a moment only. The interval is of the clocks that it had meanwhile; `lanescope run` warms up \
+     for longer, and `compare` holds two shaders against each other at the same clock."
+
     WorkRemovedByCompiler "work_removed_by_compiler"
     "The multiply-adds that were counted cannot be done in the measured time at this device's \
      calibrated peak: the compiler removed work from the timed kernel. Its time is no cost of \

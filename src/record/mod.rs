@@ -38,8 +38,8 @@ mod what_if;
 
 use counts::lines_of;
 pub use counts::{
-    Block, BlockCode, BlockTotals, ConditionClass, ConstructPart, Enclosure, Flow, Leave, Line,
-    Spread, Trace,
+    Block, BlockCode, BlockTotals, Call, CallBlock, ConditionClass, ConstructPart, Enclosure, Flow,
+    Leave, Line, Spread, Trace,
 };
 pub use device::{Backend, Device, DeviceKind, Gives, Packing, ShaderTrust, TestedPart, Trust};
 pub use flag::{Flag, Tag};
@@ -481,6 +481,9 @@ pub struct Dispatch {
     pub median_ns: Option<Nanoseconds>,
     /// Counts of each block, in the order of block numbers; empty where nothing was counted.
     pub blocks: Vec<Block>,
+    /// The same counts by the way that calls took, an entry point first; on simulators, where a function is
+    /// called from several places. Elsewhere empty or absent.
+    pub calls: Vec<Call>,
     /// Counts by source line of old records, whose blocks do not tell their operations apart by line;
     /// empty in others, see [`Dispatch::lines`].
     pub line_counts: Vec<Line>,

@@ -109,11 +109,23 @@ pub enum CountersPart {
     Instructions(usize),
 }
 
+/// How long a GPU is kept busy before anything is timed, so that its clock is up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WarmUpRule {
+    /// Until it is as fast as it has ever been: seconds, where that is not known yet. For figures that are kept.
+    Whole,
+    /// Until it has kept one speed for a moment, 0.15 s at most: for answers that somebody waits for. Whether the
+    /// clock moved all the same is asked after timing, and flagged.
+    Short,
+}
+
 /// How to open a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OpenOptions {
-    /// Whether to measure rates and fusion of a device that has a driver.
-    pub calibrate: bool,
+    /// Whether to measure rates and fusion of a device that has a driver, and how it is warmed up then and
+    /// before it is timed.
+    pub calibrate: Option<WarmUpRule>,
     /// The most operations that a subgroup may execute, where it is the simulator that runs it.
     pub steps_max: u64,
     /// The most operations that all subgroups of a launch may execute, where it is the simulator that
@@ -127,7 +139,7 @@ pub struct OpenOptions {
 
 impl OpenOptions {
     /// The simulator's usual limits; `calibrate` says whether a driver's device is measured.
-    pub fn usual(calibrate: bool) -> Self {
+    pub fn usual(calibrate: Option<WarmUpRule>) -> Self {
         Self {
             calibrate,
             steps_max: simulator::STEPS_MAX,

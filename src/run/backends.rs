@@ -127,7 +127,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::run::back_end::{Listing, OpenOptions};
+    use crate::run::back_end::{Listing, OpenOptions, WarmUpRule};
 
     #[test]
     fn every_row_has_a_prefix_of_its_own_and_opens_nothing_elsewhere() {
@@ -136,7 +136,7 @@ mod tests {
         for back_end in &BACK_ENDS {
             assert_eq!(of_id(&format!("{}:x", back_end.prefix)).unwrap().0.prefix, back_end.prefix);
             assert_eq!(back_end.gives.counters, back_end.hardware.is_some());
-            let error = (back_end.open)("x", &OpenOptions::usual(false)).err().unwrap();
+            let error = (back_end.open)("x", &OpenOptions::usual(None)).err().unwrap();
             assert_eq!(error.kind, RunErrorKind::NoDevice, "{}", back_end.prefix);
         }
         assert_eq!(of_id("metal:0").unwrap_err().kind, RunErrorKind::NoDevice);
@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn the_simulator_opens_as_its_row_says() {
         let (back_end, place) = of_id("sim:64").unwrap();
-        let runner = (back_end.open)(place, &OpenOptions::usual(true)).unwrap();
+        let runner = (back_end.open)(place, &OpenOptions::usual(Some(WarmUpRule::Whole))).unwrap();
         assert_eq!(runner.device().id, "sim:64");
         assert_eq!(runner.device().gives(), back_end.gives);
         let Places::Form { usual, check, .. } = &back_end.places else { panic!("a form") };

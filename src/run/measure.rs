@@ -252,6 +252,7 @@ fn uncounted_dispatches(launch: &Launch) -> Vec<Dispatch> {
         workgroups: direct(&dispatch.workgroups),
         workgroup_size: dispatch.native.map_or([1; 3], |native| native.workgroup_size),
         blocks: Vec::new(),
+        calls: Vec::new(),
         line_counts: Vec::new(),
         machine_code: None,
         median_ns: None,
@@ -316,6 +317,7 @@ fn dispatch(
         setup: launch.dispatches[index].setup,
         median_ns,
         blocks,
+        calls: counted.map_or_else(Vec::new, |counted| counted.calls.clone()),
         line_counts: Vec::new(),
         machine_code: None,
     })

@@ -70,7 +70,8 @@ use crate::kernel::Launch;
 use crate::kernel::reference::OutputVerdict;
 pub use crate::record::RunErrorKind;
 use crate::record::{
-    Counter, CountersFrom, Device, Flag, Limit, LimitOf, MachineCode, Method, Output, Time, Trace,
+    Call, Counter, CountersFrom, Device, Flag, Limit, LimitOf, MachineCode, Method, Output, Time,
+    Trace,
 };
 use crate::units::{Nanoseconds, Width};
 
@@ -208,6 +209,10 @@ pub struct CountedDispatch {
     pub workgroups: Option<[u32; 3]>,
     /// A count for each block, by number; empty on devices that cannot count.
     pub counts: Vec<Count>,
+    /// The same by the way that calls took, as [`record::Dispatch::calls`](crate::record::Dispatch::calls) has
+    /// them; empty where nobody told them apart.
+    #[serde(default)]
+    pub calls: Vec<Call>,
 }
 
 /// What timing gave.

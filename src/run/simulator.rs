@@ -21,11 +21,12 @@ use crate::instrument::Count;
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
 use crate::program::Program;
 use crate::record::{
-    Backend, Counter, Device, DeviceKind, Flag, Gives, LimitOf, Method, Packing, Tag, Trace, Trust,
+    Backend, Call, CallBlock, Counter, Device, DeviceKind, Flag, Gives, LimitOf, Method, Packing,
+    Tag, Trace, Trust,
 };
 use crate::simulate::{
-    BUFFER_BYTES_MAX, Compiled, Config, DetachedBuffer, Fma, ForkObserver, Memory, Outcome,
-    Reconvergence, Report, ReportKind, Schedule, SimulateError, Trap,
+    BUFFER_BYTES_MAX, CallCounts, Compiled, Config, DetachedBuffer, Fma, ForkObserver, Memory,
+    Outcome, Reconvergence, Report, ReportKind, Schedule, SimulateError, Trap,
 };
 use crate::units::Width;
 use trace::Tracer;
@@ -227,6 +228,19 @@ fn speed(programs: &[Program], dispatches: &[CountedDispatch], seconds: f64) -> 
     ]
 }
 
+/// A call's counts as a record has them.
+fn to_call(counts: &CallCounts) -> Call {
+    let CallCounts { function, from, blocks } = counts;
+    let block = |&(block, executions, lanes)| CallBlock { block, executions, lanes };
+    Call {
+        function: function.clone(),
+        caller: from.map(|(caller, _)| caller),
+        line: from.map(|(_, at)| at.line),
+        column: from.map(|(_, at)| at.column),
+        blocks: blocks.iter().map(block).collect(),
+    }
+}
+
 /// A launch's buffers and textures with their first contents.
 fn buffers(launch: &Launch) -> Buffers {
     let made = |buffer: &crate::kernel::Buffer| {
@@ -341,8 +355,9 @@ impl SimulatorRunner {
                 histogram: histogram.then_some(block.histogram),
                 parts: block.parts,
             };
+            let calls = outcome.calls.iter().map(to_call).collect();
             let counts = outcome.blocks.into_iter().map(count).collect();
-            dispatches.push(CountedDispatch { workgroups: Some(workgroups), counts });
+            dispatches.push(CountedDispatch { workgroups: Some(workgroups), counts, calls });
         }
         let outputs: BTreeMap<String, Vec<u8>> = outputs(launch)
             .filter_map(|name| buffers.get(name).map(|taken| (name.to_owned(), taken.to_bytes())))

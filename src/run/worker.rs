@@ -17,7 +17,7 @@ pub use drivers::list;
 pub use message::{Reply, WorkerRequest};
 pub use process::WorkerOptions;
 
-use super::back_end::{CountersPart, OpenOptions};
+use super::back_end::{CountersPart, OpenOptions, WarmUpRule};
 use super::backends;
 use super::self_test;
 use super::{Collected, CountRequest, Counted, RunError, RunErrorKind, Runner, TimeOptions, Timed};
@@ -88,6 +88,7 @@ impl WorkerRunner {
     ///
     /// What opening or calibrating gives, and what ends the child.
     pub fn open(id: &str, calibrate: bool, silence_max: Duration) -> Result<Self, RunError> {
+        let calibrate = calibrate.then_some(WarmUpRule::Whole);
         Self::open_by(id, &OpenOptions::usual(calibrate), &WorkerOptions::new(silence_max))
     }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use crate::record::{
-    self, Block, BlockCode, COUNTING_RULE_OF_SCHEMA_1, Enclosure, Flow, Line, MachineCode,
+    self, Block, BlockCode, COUNTING_RULE_OF_SCHEMA_1, Call, Enclosure, Flow, Line, MachineCode,
     Measurement, Run, SCHEMA,
 };
 use crate::units::{BlockId, Executions, Lanes, Nanoseconds, Parts};
@@ -32,6 +32,10 @@ pub(super) struct Dispatch<B> {
     /// block, in the order of `blocks`; absent where nothing was counted.
     block_table: Option<String>,
     blocks: Vec<B>,
+    /// The same counts by the way that calls took, an entry point first; on simulators, where a function is
+    /// called from several places. Elsewhere absent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    calls: Vec<Call>,
     #[serde(default = "Vec::new", alias = "lines", skip_serializing_if = "Vec::is_empty")]
     line_counts: Vec<Line>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,6 +52,7 @@ impl<B> Dispatch<B> {
             setup: self.setup,
             median_ns: self.median_ns,
             blocks,
+            calls: self.calls,
             line_counts,
             machine_code: self.machine_code,
         }
@@ -152,6 +157,7 @@ fn split_dispatch(
         setup,
         median_ns,
         blocks,
+        calls,
         line_counts,
         machine_code,
     } = dispatch;
@@ -169,6 +175,7 @@ fn split_dispatch(
         median_ns,
         block_table,
         blocks,
+        calls,
         line_counts,
         machine_code,
     };

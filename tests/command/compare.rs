@@ -255,7 +255,7 @@ pub(super) fn worked_example() {
     for block in page.split("```text\n$ lanescope ").skip(1) {
         let (block, _) = block.split_once("\n```").unwrap();
         let (command, shown) = block.split_once('\n').unwrap();
-        if command.contains("wgpu") {
+        if command.contains("wgpu") || command.contains("cuda") {
             continue;
         }
         let words: Vec<&str> = command.trim_end_matches("; echo $?").split(' ').collect();

@@ -8,6 +8,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use super::schemas::CALLS;
 use crate::support::program;
 
 /// Lanes of a subgroup take a loop or not.
@@ -41,15 +42,21 @@ fn run(folder: &TempDir, arguments: &[&str]) -> (i32, String, String) {
 }
 
 /// A child that watches, and its lines of output as they come.
-struct Watcher {
+pub(super) struct Watcher {
     child: Child,
     lines: Receiver<String>,
 }
 
 impl Watcher {
     fn start(folder: &TempDir, arguments: &[&str]) -> Self {
+        Self::of(folder, &[&PROFILE[..], arguments].concat())
+    }
+
+    /// Watches what a command line profiles.
+    pub(super) fn of(folder: &TempDir, arguments: &[&str]) -> Self {
         let mut child = program::command(folder.path(), &[])
-            .args([&PROFILE[..], &["--watch"], arguments].concat())
+            .args(arguments)
+            .arg("--watch")
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -69,7 +76,7 @@ impl Watcher {
         self.lines.recv_timeout(Duration::from_secs(60)).unwrap()
     }
 
-    fn event(&self) -> Value {
+    pub(super) fn event(&self) -> Value {
         serde_json::from_str(&self.line()).unwrap()
     }
 }
@@ -108,6 +115,41 @@ pub(super) fn watch_goes_on() {
     program::write(&folder.path().join("a.new"), SHADER.replace("< 8u", "< 24u"));
     std::fs::rename(folder.path().join("a.new"), &path).unwrap();
     assert!((lanes(&watcher.event()) - 24.0).abs() < 0.2);
+}
+
+/// The launch file and the data that it names are watched too.
+pub(super) fn watch_looks_at_files() {
+    let folder = folder();
+    let write = |name: &str, text: &[u8]| program::write(&folder.path().join(name), text);
+    let launch = |n: u32| {
+        format!(
+            "[[buffers]]\nname = \"a\"\nelements = {n}\nfill.file = \"a.bin\"\n\n\
+             [[dispatches]]\nentry_point = \"main\"\nworkgroups = [{}, 1, 1]\n",
+            n / 64
+        )
+    };
+    let branch = SHADER.replace("g.x % 32u", "v");
+    write("a.wgsl", branch.as_bytes());
+    write("a.toml", launch(128).as_bytes());
+    let words = |word: u32| [word.to_le_bytes(); 128].concat();
+    write("a.bin", &words(9));
+    let profile = ["profile", "a.wgsl", "--launch", "a.toml", "-d", "sim:32", "--json-lines"];
+    let watcher = Watcher::of(&folder, &profile);
+    let operations = |event: &Value| {
+        let marks = event["marks"].as_array().unwrap_or_else(|| panic!("{event}"));
+        let figures =
+            marks.iter().filter_map(|mark| mark["figures"]["subgroup_operations"].as_u64());
+        figures.sum::<u64>()
+    };
+    let untaken = operations(&watcher.event());
+    write("a.bin", &words(3));
+    let taken = operations(&watcher.event());
+    assert!(taken > 10 * untaken, "{untaken} {taken}");
+    write("a.toml", launch(64).as_bytes());
+    let event = watcher.event();
+    assert_eq!(event["event"], "error", "128 words are not 64: {event}");
+    write("a.bin", &words(3)[..256]);
+    assert_eq!(operations(&watcher.event()) * 2, taken);
 }
 
 /// Without `--json-lines` the second run shows what changed from the first.
@@ -221,4 +263,55 @@ pub(super) fn many_shaders() {
     let (code, run, stderr) = program::record(&folder, &[], &all);
     assert_eq!((code, run.measurements.len()), (5, 4), "{stderr}");
     assert!(stderr.contains("c.wgsl is left out: "), "{stderr}");
+}
+
+/// A helper that is called in two places has two rows: in the table, the flame chart, speedscope's file and the
+/// record.
+pub(super) fn call_sites() {
+    let folder = TempDir::new().unwrap();
+    program::write(&folder.path().join("a.wgsl"), CALLS);
+    let (code, stdout, stderr) = run(&folder, &["--export-speedscope", "a.json", "--out", "out"]);
+    assert_eq!(code, 0, "{stderr}");
+    let (_, table) = stdout.split_once("By call site").unwrap();
+    for row in ["more      main, line 8 ", "more      main, line 10 "] {
+        assert!(table.contains(row), "{row} is not in\n{table}");
+    }
+    let run = lanescope::store::load(&folder.path().join("out")).unwrap();
+    let dispatch = &run.measurements[0].dispatches[0];
+    let lines: Vec<Option<u32>> = dispatch.calls.iter().map(|call| call.line).collect();
+    assert_eq!(lines, [None, Some(8), Some(10)]);
+    // All lanes call in line 8; one call in line 10 is that of the 8 lanes of a subgroup.
+    let entry = |index: usize| dispatch.calls[index].blocks[0];
+    assert_eq!(entry(1).lanes.0, 48 * dispatch.workgroups.unwrap().map(u64::from)[0]);
+    assert_eq!(entry(2).lanes.0, entry(2).executions.0 * 8);
+    for block in &dispatch.blocks {
+        let own = dispatch.calls.iter().flat_map(|call| &call.blocks);
+        let own = own.filter(|counts| counts.block == block.id);
+        let sum =
+            own.fold((0, 0), |sum, counts| (sum.0 + counts.executions.0, sum.1 + counts.lanes.0));
+        assert_eq!(sum, (block.executions.0, block.lanes.0));
+    }
+    let speedscope = std::fs::read_to_string(folder.path().join("a.json")).unwrap();
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    for name in ["more (line 8)", "more (line 10)"] {
+        assert!(speedscope.contains(name) && page.contains(name), "{name}");
+    }
+}
+
+/// A shader of ten thousand lines has a page, whose size is that of its lines.
+pub(super) fn ten_thousand_lines() {
+    let folder = TempDir::new().unwrap();
+    let line = |line: u32| match line % 50 {
+        0 => format!("    v = v * 3u + {line}u;\n"),
+        _ => format!("    // line {line} of many\n"),
+    };
+    let lines: String = (0..10_000).map(line).collect();
+    let text = SHADER.replace("    a[g.x] = v;\n", &format!("{lines}    a[g.x] = v;\n"));
+    program::write(&folder.path().join("a.wgsl"), text);
+    let arguments = ["profile", "a.wgsl", "--n", "64", "--device", "sim:32", "--out", "out"];
+    let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &arguments));
+    assert_eq!(code, 0, "{stderr}");
+    assert!(stdout.contains("line 9999 of many"), "{stdout}");
+    let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
+    assert!(page.contains("line 9999 of many") && page.len() < 4_000_000, "{} bytes", page.len());
 }

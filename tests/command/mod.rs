@@ -4,8 +4,10 @@ mod compare;
 mod family;
 mod gallery;
 mod loops;
+mod neovim;
 mod profile;
 mod schedules;
+mod schemas;
 mod spirv;
 
 use std::time::Duration;
@@ -19,7 +21,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 56] = [
+    let checks: [(&str, fn()); 60] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -61,10 +63,14 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("profile_exits_with_one_for_a_divergent_barrier", schedules::divergent_barrier),
         ("watch_profiles_each_save_and_errors_do_not_end_it", loops::watch_goes_on),
         ("watch_shows_what_changed", loops::watch_shows_changes),
+        ("watch_looks_at_all_that_a_launch_is_made_of", loops::watch_looks_at_files),
+        ("watch_looks_at_the_sources_of_spirv", spirv::watched),
         ("watch_ends_when_nobody_reads", loops::broken_pipe),
         ("profile_marks_lines_for_other_tools", loops::marks),
         ("profile_writes_stacks_for_speedscope", loops::speedscope),
         ("profile_takes_many_shaders", loops::many_shaders),
+        ("profile_tells_call_sites_apart", loops::call_sites),
+        ("profile_takes_ten_thousand_lines", loops::ten_thousand_lines),
         ("docs_show_what_the_loop_prints", compare::worked_example),
         ("compare_profiles_two_shaders", compare::two_shaders),
         ("compare_is_a_gate", compare::gate),
@@ -83,7 +89,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             Ok(())
         })
     };
-    checks.into_iter().map(trial).collect()
+    let trials = checks.into_iter().map(trial);
+    trials.chain(schemas::trials()).chain([neovim::trial()]).collect()
 }
 
 fn without_a_driver() {

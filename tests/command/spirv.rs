@@ -3,6 +3,7 @@
 use lanescope::record::Run;
 use tempfile::TempDir;
 
+use super::loops::Watcher;
 use crate::support::program;
 
 /// Where the modules lie.
@@ -56,6 +57,20 @@ pub(super) fn source() {
     let (beside, beside_counts) = shown(&profile(&folder, WITH_LINES, &[]));
     assert_eq!(beside, embedded);
     assert_eq!([&bare_counts, &missing_counts, &beside_counts], [&counts; 3]);
+}
+
+/// A source file that is saved is shown anew, though the module is the same.
+pub(super) fn watched() {
+    let folder = TempDir::new().unwrap();
+    let write = |name: &str, text: &[u8]| program::write(&folder.path().join(name), text);
+    write("trips.spv", WITH_LINES);
+    write("trips.comp", GLSL.as_bytes());
+    write("common.glsl", INCLUDED.as_bytes());
+    let profile = ["profile", "trips.spv", "--n", "1024", "--device", "sim:32"];
+    let watcher = Watcher::of(&folder, &[&profile[..], &["--json-lines"]].concat());
+    let first = watcher.event();
+    write("common.glsl", format!("{INCLUDED}\n// saved again\n").as_bytes());
+    assert_eq!(watcher.event()["event"], "profile", "{first}");
 }
 
 /// A link in place of a source file is not followed.

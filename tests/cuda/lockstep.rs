@@ -283,7 +283,7 @@ impl Runner for Lockstep {
                 return Err(RunError::new(RunErrorKind::Unsupported, "an indirect dispatch"));
             };
             let counts = counted(&program, method, &mut contents, launch, grid)?;
-            dispatches.push(CountedDispatch { workgroups: Some(grid), counts });
+            dispatches.push(CountedDispatch { workgroups: Some(grid), counts, calls: Vec::new() });
         }
         contents.retain(|name, _| launch.buffers.iter().any(|b| b.output && b.name == *name));
         Ok(vec![Counted {

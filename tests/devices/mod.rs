@@ -239,7 +239,7 @@ pub(crate) fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunE
         environment: driver.environment(),
         silence_max: Duration::from_secs(silence_s),
     };
-    WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(false), &options)
+    WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options)
 }
 
 /// lavapipe counts as every width must. SwiftShader runs what stands before a `break` once all
@@ -652,12 +652,14 @@ fn profile_times(driver: &Driver) {
     const SHADER: &str = "@group(0) @binding(0) var<storage, read_write> a: array<f32>;
 @compute @workgroup_size(64)
 fn main(@builtin(global_invocation_id) g: vec3u) {
-    var v = a[g.x];
-    for (var k = 0u; k < 200u; k++) { v = v * 0.9 + 0.3; }
+    var v = next(a[g.x]);
+    for (var k = 0u; k < 200u; k++) { v = next(v); }
     a[g.x] = v;
 }
+fn next(v: f32) -> f32 { return v * 0.9 + 0.3; }
 ";
     let folder = TempDir::new().unwrap();
+    program::write(&folder.path().join("slow.wgsl"), SHADER.replace("200u", "4000u"));
     for name in ["a.wgsl", "b.wgsl"] {
         program::write(&folder.path().join(name), SHADER);
     }
@@ -677,6 +679,14 @@ fn main(@builtin(global_invocation_id) g: vec3u) {
     let text = profile.devices[0].time.as_ref().unwrap().sentences().join(" ");
     assert!(text.contains("with run-time checks; ") && text.contains("with counters "), "{text}");
     assert!(text.contains("Idle lanes explain at most 0"), "{text}");
+    let sites = |one: &Measurement| lanescope::analyze::by_call_site(&one.dispatches);
+    assert_eq!(sites(one).len(), 2, "what the lanes that call do is known by call site");
+    assert_eq!(
+        sites(one).iter().map(|(site, _)| &site.from).collect::<Vec<_>>(),
+        sites(simulated).iter().map(|(site, _)| &site.from).collect::<Vec<_>>()
+    );
+    let lanes = |one| sites(one).iter().map(|(_, work)| work.lane_operations).collect::<Vec<_>>();
+    assert_eq!(lanes(one), lanes(simulated), "as the simulator counted each way by itself");
 
     let arguments = ["compare", "a.wgsl", "b.wgsl", "--n", "16384", "--device", &device];
     let gate = ["--fail-on", "time>1.5", "--export-json", "-"];
@@ -687,4 +697,10 @@ fn main(@builtin(global_invocation_id) g: vec3u) {
     let time = &found["launches"][0]["time"];
     assert_eq!(time["side_by_side"], true, "{time}");
     assert!(time["ratio"].as_f64().is_some_and(|ratio| (0.5..2.0).contains(&ratio)), "{time}");
+
+    let arguments = ["compare", "a.wgsl", "slow.wgsl", "--n", "16384", "--device", &device];
+    let all = [&arguments[..], &["--fail-on", "time>1.5"]].concat();
+    let (code, _, stderr) = program::parts(&program::run(&folder, &environment, &all));
+    assert_eq!(code, 1, "{stderr}");
+    assert!(stderr.contains("--fail-on: slow on "), "{stderr}");
 }

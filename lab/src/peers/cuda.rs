@@ -10,6 +10,7 @@ use lanescope::algorithms::SoftmaxTuning;
 use lanescope::kernel::{Catalogue, DeviceClass, SEED};
 use lanescope::record::Value;
 use lanescope::run::Runner as _;
+use lanescope::run::back_end::WarmUpRule;
 use lanescope::run::cuda::CudaRunner;
 use lanescope::run::cuda::copies::Copies;
 
@@ -27,7 +28,10 @@ pub(crate) struct Cuda {
 impl Cuda {
     /// Opens `cuda:<number>`.
     pub(crate) fn open(number: usize) -> Result<Self> {
-        Ok(Self { runner: CudaRunner::open(number, true)?, catalogue: Catalogue::embedded()? })
+        Ok(Self {
+            runner: CudaRunner::open(number, Some(WarmUpRule::Whole))?,
+            catalogue: Catalogue::embedded()?,
+        })
     }
 
     /// How rows name it: beside the same GPU through Vulkan.

@@ -4,6 +4,7 @@
 
 use anyhow::{Context, Result, bail};
 use lanescope::run::Runner as _;
+use lanescope::run::back_end::WarmUpRule;
 use lanescope::run::wgpu::WgpuRunner;
 use wgpu::{
     Adapter, Buffer, BufferDescriptor, BufferUsages, ComputePass, ComputePassDescriptor,
@@ -47,7 +48,7 @@ impl Gpu {
     /// The copy rate as lanescope measures it for its records, in bytes a second.
     pub(crate) fn copy_rate(&self) -> Result<f64> {
         for number in 0..16 {
-            let Ok(runner) = WgpuRunner::open(number, true) else { continue };
+            let Ok(runner) = WgpuRunner::open(number, Some(WarmUpRule::Whole)) else { continue };
             if runner.device().name == self.name {
                 return runner.device().copy_bytes_per_s.context("it has no timer");
             }

@@ -31,6 +31,7 @@ fn block(part: ConstructPart, lanes: u64) -> Block {
         after: None,
         leaves: None,
         barrier: false,
+        call_lines: Vec::new(),
         calls: Vec::new(),
     };
     let code = BlockCode {
@@ -81,6 +82,7 @@ fn dispatch(blocks: Vec<Block>, instructions: Vec<Instruction>) -> Dispatch {
         workgroups: None,
         workgroup_size: [64, 1, 1],
         blocks,
+        calls: Vec::new(),
         line_counts: Vec::new(),
         median_ns: None,
         setup: false,

@@ -18,6 +18,7 @@ use super::options::options;
 use crate::instrument::Instrumented;
 use crate::kernel::Launch;
 use crate::record::{Backend, Device, DeviceKind, Gives};
+use crate::run::back_end::WarmUpRule;
 use crate::run::gpu::{
     Buffers, Clock, Gpu, GpuDispatch, GpuLimits, GpuRunner, GpuSample, Grid, Shader, Slot, Uses,
 };
@@ -267,7 +268,7 @@ impl CudaRunner {
     ///
     /// [`RunErrorKind::NoDevice`] where there is no driver or no such device, and what the
     /// driver says where a probe fails.
-    pub fn open(number: usize, calibrate: bool) -> Result<Self, RunError> {
+    pub fn open(number: usize, calibrate: Option<WarmUpRule>) -> Result<Self, RunError> {
         let (gpu, device) = open(number, false)?;
         Self::probed(gpu, device, calibrate)
     }

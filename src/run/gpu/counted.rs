@@ -70,7 +70,7 @@ impl<G: Gpu> GpuRunner<G> {
             let bytes = self.gpu.read(&counters.buffer, 0, self.gpu.size(&counters.buffer))?;
             let counts = decode(&counters.instrumented, &bytes, counting.width)?;
             let workgroups = known_workgroups(&dispatch.workgroups);
-            dispatches.push(CountedDispatch { workgroups, counts });
+            dispatches.push(CountedDispatch { workgroups, counts, calls: Vec::new() });
         }
         Ok(CountedRun { dispatches, outputs: self.outputs(launch, &counting.buffers)? })
     }

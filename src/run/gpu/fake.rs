@@ -11,6 +11,7 @@ use super::{
     Clock, Gpu, GpuDispatch, GpuLimits, GpuRunner, GpuSample, Grid, Shader, Slot, Stamps, Uses,
 };
 use crate::record::{Device, DeviceKind};
+use crate::run::back_end::WarmUpRule;
 use crate::run::probes::words;
 use crate::run::sampling::Ticks;
 use crate::run::simulator::SimulatorRunner;
@@ -76,6 +77,7 @@ pub(super) fn runner(calibrate: bool) -> GpuRunner<FakeGpu> {
         packing: None,
         ..simulator.device().clone()
     };
+    let calibrate = calibrate.then_some(WarmUpRule::Whole);
     GpuRunner::probed(FakeGpu::default(), device, calibrate).unwrap()
 }
 

@@ -12,6 +12,7 @@ use super::warm::WarmUp;
 use crate::instrument::Method;
 use crate::kernel::{KernelLanguage, Launch};
 use crate::record::{Device, Gives, Tag};
+use crate::run::back_end::WarmUpRule;
 use crate::run::counting::{interrupted_error, method};
 use crate::run::sampling::{Timer, sample_all};
 use crate::run::{CountRequest, Counted, RunError, Runner, TimeOptions, Timed};
@@ -27,7 +28,7 @@ impl<G: Gpu> GpuRunner<G> {
     pub(in crate::run) fn probed(
         gpu: G,
         mut device: Device,
-        calibrate: bool,
+        calibrate: Option<WarmUpRule>,
     ) -> Result<Self, RunError> {
         if gpu.limits().subgroups {
             probe::width(&gpu, &mut device)?;
@@ -45,9 +46,10 @@ impl<G: Gpu> GpuRunner<G> {
         let mut runner = Self::unprobed(gpu, device);
         runner.timer = timer;
         if timer.is_some() && !runner.device.cpu_driver {
-            runner.warm_up = Some(WarmUp::new(&runner.gpu)?);
+            let rule = calibrate.unwrap_or(WarmUpRule::Whole);
+            runner.warm_up = Some(WarmUp::new(&runner.gpu, rule)?);
         }
-        if calibrate {
+        if calibrate.is_some() {
             runner.calibrate()?;
         }
         Ok(runner)
@@ -108,6 +110,13 @@ impl<G: Gpu> GpuRunner<G> {
             drop(warm_up.up(&self.gpu, timer));
         }
     }
+
+    /// Whether the clock has moved since it was warmed up for a moment; a device that fails here says so
+    /// elsewhere.
+    fn clock_moved(&self, timer: Timer) -> bool {
+        let asked = self.warm_up.as_ref().map(|warm_up| warm_up.has_moved(&self.gpu, timer));
+        asked.and_then(Result::ok).unwrap_or(false)
+    }
 }
 
 impl<G: Gpu> Runner for GpuRunner<G> {
@@ -159,6 +168,7 @@ impl<G: Gpu> Runner for GpuRunner<G> {
                 Err(error) => Err(error.clone()),
             }
         });
+        let moved = !lost && self.clock_moved(timer);
         let staged = self.time_stages(timer, launches, &prepared, times, &mut lost, notice);
         let mut results = Vec::new();
         for (index, (prepared, staged)) in prepared.iter().zip(staged).enumerate() {
@@ -167,7 +177,11 @@ impl<G: Gpu> Runner for GpuRunner<G> {
                 (Ok(prepared), _) if prepared.refused && !lost => Ok(None),
                 (Ok(_), Ok(_)) if lost => Err(interrupted_error()),
                 (Ok(prepared), Ok((time, medians))) => {
-                    self.finish_time(&launches[index], prepared, time, medians).map(Some)
+                    let timed = self.finish_time(&launches[index], prepared, time, medians);
+                    timed.map(|mut timed| {
+                        timed.flags.extend(moved.then(|| Tag::ClockMoved.into()));
+                        Some(timed)
+                    })
                 }
                 (_, Err(error)) => Err(error),
                 (Err(error), _) => Err(error.clone()),

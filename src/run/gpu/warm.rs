@@ -6,12 +6,17 @@
 //! taken meanwhile are up to five times too long. So one kernel of multiply-adds is run over and over
 //! until it is as fast as it has ever been, and where that is not known, until it no longer gets
 //! faster. The rule is [`Best`]'s.
+//!
+//! Where somebody waits for the answer ([`WarmUpRule::Short`]), it runs until it has kept one speed for a moment, or
+//! a short time is up: [`settle`]. That may be a low clock, or one that still rises. So it runs again after
+//! timing: where its speed is another, the clock moved under what was timed, and that is said.
 
 use std::time::{Duration, Instant};
 
 use super::probe::{self, Probe};
 use super::{Gpu, SlotKind, Uses};
 use crate::run::RunError;
+use crate::run::back_end::WarmUpRule;
 use crate::run::probes::{WORKGROUP, fma_kernel};
 use crate::run::sampling::Timer;
 
@@ -31,6 +36,21 @@ const FASTER_RATIO: f64 = 0.99;
 /// How near the best time is near enough.
 const REACHED_RATIO: f64 = 1.03;
 
+/// The longest that a short warm-up may take.
+const SHORT_MAX: Duration = Duration::from_millis(150);
+
+/// How long the kernel must have kept one speed for a short warm-up to end.
+const SETTLED: Duration = Duration::from_millis(60);
+
+/// What counts as one speed: the slowest time over the fastest.
+const SETTLED_RATIO: f64 = 1.02;
+
+/// Runs after timing whose median says whether the clock moved.
+const RUNS_AFTER: usize = 5;
+
+/// By how much the kernel's time may differ before and after timing; more is the clock's doing.
+const MOVED_RATIO: f64 = 1.03;
+
 /// Workgroups of 256, enough for any GPU.
 const WORKGROUPS: u32 = 8192;
 
@@ -47,6 +67,9 @@ const CHAINS: usize = 4;
 pub(super) struct WarmUp<G: Gpu> {
     kernel: Probe<G>,
     best: Best,
+    rule: WarmUpRule,
+    /// The kernel's time after the last short warm-up, in nanoseconds; nothing before the first.
+    settled_ns: Option<f64>,
 }
 
 /// The best time of a kernel, in nanoseconds; nothing where it is not known.
@@ -54,22 +77,22 @@ pub(super) struct WarmUp<G: Gpu> {
 pub(super) struct Best(Option<f64>);
 
 impl<G: Gpu> WarmUp<G> {
-    /// Compiles the kernel.
+    /// Compiles the kernel, for warming up by a rule.
     ///
     /// # Errors
     ///
     /// What compiling it gives.
-    pub(super) fn new(gpu: &G) -> Result<Self, RunError> {
+    pub(super) fn new(gpu: &G, rule: WarmUpRule) -> Result<Self, RunError> {
         let bytes = u64::from(WORKGROUPS) * u64::from(WORKGROUP) * 4;
         let output = gpu.buffer("warm up", bytes, Uses::default())?;
         let params = probe::storage(gpu, &[0.5_f32.to_bits(), 1.0_f32.to_bits(), TRIPS, 0])?;
         let slots = [(&params, SlotKind::ReadOnly), (&output, SlotKind::ReadWrite)];
         let kernel =
             Probe::new(gpu, &fma_kernel(CHAINS), &slots, [WORKGROUPS, 1, 1], (REPEATS, 0))?;
-        Ok(Self { kernel, best: Best::default() })
+        Ok(Self { kernel, best: Best::default(), rule, settled_ns: None })
     }
 
-    /// Keeps the device busy until its clock is up, at most for [`WARM_UP_MAX`].
+    /// Keeps the device busy until its clock is up, or by a short rule for a moment.
     ///
     /// # Errors
     ///
@@ -77,9 +100,71 @@ impl<G: Gpu> WarmUp<G> {
     pub(super) fn up(&mut self, gpu: &G, timer: Timer) -> Result<(), RunError> {
         #[expect(clippy::disallowed_methods, reason = "`run` reads the clock")]
         let start = Instant::now();
-        self.best = self.best.reach(|| start.elapsed(), || self.kernel.time_ns(gpu, timer))?;
+        let run = || self.kernel.time_ns(gpu, timer);
+        match self.rule {
+            WarmUpRule::Whole => self.best = self.best.reach(|| start.elapsed(), run)?,
+            WarmUpRule::Short => {
+                self.settled_ns = settle(self.settled_ns, || start.elapsed(), run)?;
+            }
+        }
         Ok(())
     }
+
+    /// Whether the clock has moved since a short warm-up.
+    ///
+    /// # Errors
+    ///
+    /// What running the kernel gives.
+    pub(super) fn has_moved(&self, gpu: &G, timer: Timer) -> Result<bool, RunError> {
+        let (WarmUpRule::Short, Some(before)) = (self.rule, self.settled_ns) else {
+            return Ok(false);
+        };
+        let runs = (0..RUNS_AFTER).map(|_| self.kernel.time_ns(gpu, timer));
+        let runs = runs.collect::<Result<Vec<f64>, RunError>>()?;
+        Ok(moved(before, &runs))
+    }
+}
+
+/// Whether a kernel that took so long takes another time now, by the median of some runs; all in
+/// nanoseconds.
+fn moved(before: f64, runs: &[f64]) -> bool {
+    let ratio = crate::statistics::median(runs).map_or(1.0, |now| now / before);
+    !(1.0 / MOVED_RATIO..=MOVED_RATIO).contains(&ratio)
+}
+
+/// Runs a kernel until it has kept one speed for [`SETTLED`], or is as fast as it was at the end of the last
+/// time, `known`; [`SHORT_MAX`] at most. Gives its time then, in nanoseconds; nothing where it has none.
+///
+/// # Errors
+///
+/// What running gives.
+fn settle(
+    known: Option<f64>,
+    elapsed: impl Fn() -> Duration,
+    mut run: impl FnMut() -> Result<f64, RunError>,
+) -> Result<Option<f64>, RunError> {
+    // The fastest and the slowest time since when.
+    let mut span: Option<(f64, f64, Duration)> = None;
+    let mut last = None;
+    while elapsed() < SHORT_MAX {
+        let ns = run()?;
+        if ns <= 0.0 {
+            continue;
+        }
+        last = Some(ns);
+        if known.is_some_and(|known| ns <= known * SETTLED_RATIO) {
+            break;
+        }
+        let now = elapsed();
+        let (low, high, since) = span.unwrap_or((ns, ns, now));
+        let (low, high) = (low.min(ns), high.max(ns));
+        let same = high <= low * SETTLED_RATIO;
+        span = Some(if same { (low, high, since) } else { (ns, ns, now) });
+        if same && now.saturating_sub(since) >= SETTLED {
+            break;
+        }
+    }
+    Ok(last)
 }
 
 impl Best {
@@ -161,6 +246,34 @@ mod tests {
         assert!((3000..3150).contains(&took), "{took}");
         let (_, took) = reached(best, |_| 150);
         assert_eq!(took, 150);
+    }
+
+    /// Settles on a kernel that takes what `takes` says, in milliseconds, after so many milliseconds: its time then
+    /// and how long it took.
+    fn settled(known: Option<f64>, takes: impl Fn(u64) -> f64) -> (Option<f64>, u64) {
+        let now = Cell::new(0);
+        let run = || {
+            now.set(now.get() + 2);
+            Ok(takes(now.get()))
+        };
+        let last = settle(known, || Duration::from_millis(now.get()), run).unwrap();
+        (last, now.get())
+    }
+
+    #[test]
+    fn a_short_warm_up_ends_where_a_speed_is_kept_and_says_where_it_was_not_enough() {
+        assert_eq!(settled(None, |_| 10.0), (Some(10.0), 62));
+        // A clock that rises for 40 ms is waited for, one that rises on is not.
+        let (last, took) = settled(None, |ms| if ms < 40 { 50.0 } else { 10.0 });
+        assert_eq!((last, took), (Some(10.0), 100));
+        #[expect(clippy::cast_precision_loss, reason = "test data")]
+        let (last, took) = settled(None, |ms| 1000.0 - 5.0 * ms as f64);
+        assert_eq!((last, took), (Some(250.0), 150));
+        assert!(moved(250.0, &[100.0, 100.0, 240.0]) && moved(100.0, &[104.0]));
+        assert!(!moved(100.0, &[102.0, 99.0, 400.0]) && !moved(100.0, &[]));
+        // What is as fast as before goes on at once.
+        assert_eq!(settled(Some(10.0), |_| 10.1), (Some(10.1), 2));
+        assert_eq!(settled(None, |_| 0.0), (None, 150));
     }
 
     #[test]

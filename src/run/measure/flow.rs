@@ -9,7 +9,7 @@ use crate::record::{ConditionClass, ConstructPart, Enclosure, Flow, Leave};
 
 /// Writes a block's flow as the record has it.
 pub(super) fn to_record(info: &BlockInfo, flow: &BlockFlow) -> Flow {
-    let BlockFlow { path, after, leaves, barrier, calls } = flow;
+    let BlockFlow { path, after, leaves, barrier, calls, call_lines } = flow;
     Flow {
         function: info.function.clone(),
         path: path.iter().map(enclosure).collect(),
@@ -22,6 +22,7 @@ pub(super) fn to_record(info: &BlockInfo, flow: &BlockFlow) -> Flow {
         }),
         barrier: *barrier,
         calls: calls.clone(),
+        call_lines: call_lines.clone(),
     }
 }
 

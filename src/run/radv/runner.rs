@@ -180,9 +180,11 @@ impl RadvRunner {
             .map(Checked::from)
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
         let counters = self.counters(&executed);
-        let dispatches = executed
-            .iter()
-            .map(|one| CountedDispatch { workgroups: Some(one.workgroups), counts: Vec::new() });
+        let dispatches = executed.iter().map(|one| CountedDispatch {
+            workgroups: Some(one.workgroups),
+            counts: Vec::new(),
+            calls: Vec::new(),
+        });
         Ok(Counted {
             answer_ns: None,
             trace: None,

@@ -8,6 +8,7 @@ use wgpu::{DeviceType, Features};
 use super::adapters;
 use super::gpu::WgpuDevice;
 use crate::record::{Device, DeviceKind, Gives};
+use crate::run::back_end::WarmUpRule;
 use crate::run::gpu::{Clock, Gpu as _, GpuRunner};
 use crate::run::{RunError, RunErrorKind};
 use crate::units::Width;
@@ -26,7 +27,7 @@ impl WgpuRunner {
     ///
     /// [`RunErrorKind::NoDevice`] where there is no such adapter or it gives no device, and what
     /// its driver says where a probe fails.
-    pub fn open(number: usize, calibrate: bool) -> Result<Self, RunError> {
+    pub fn open(number: usize, calibrate: Option<WarmUpRule>) -> Result<Self, RunError> {
         let (listed, adapter) = adapters::open(number).ok_or_else(|| {
             RunError::new(RunErrorKind::NoDevice, format!("there is no adapter wgpu:{number}"))
         })?;

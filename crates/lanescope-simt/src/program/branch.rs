@@ -31,6 +31,8 @@ pub struct BlockFlow {
     pub barrier: bool,
     /// The names of the functions that it calls, in order.
     pub calls: Vec<String>,
+    /// The line of each of these calls.
+    pub call_lines: Vec<u32>,
 }
 
 /// A construct around a block, and the part that the block lies in.
@@ -237,6 +239,7 @@ impl FlowWalk<'_> {
             if let Some(call) = effect.calls {
                 let name = self.module.functions[call.function].name.clone();
                 flow.calls.push(name.unwrap_or_default());
+                flow.call_lines.push(self.line(None, *span));
             }
             let Some(jump) = effect.leaves else { continue };
             flow.leaves = match jump {

@@ -13,7 +13,6 @@ use crate::program::Program;
 pub struct Compiled {
     pub(super) code: Code,
     pub(super) file: String,
-    pub(super) blocks: usize,
     pub(super) workgroup_size: [u32; 3],
 }
 
@@ -34,7 +33,6 @@ impl Compiled {
         Ok(Self {
             code: compile::compile(program)?,
             file: program.text().file().to_owned(),
-            blocks: program.blocks().len(),
             workgroup_size,
         })
     }

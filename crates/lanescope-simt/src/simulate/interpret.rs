@@ -177,11 +177,11 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
                 });
             }
             // Subgroups
-            Op::Block { block, ops } => {
+            Op::Block { copy, ops } => {
                 around.fuel -= i64::from(ops);
-                around.tally.block(block, exec);
+                around.tally.block(copy, exec);
                 if let Some(observer) = around.observer.as_deref_mut()
-                    && observer.block(strand.place, block, exec).is_break()
+                    && observer.block(strand.place, context.copies[copy as usize], exec).is_break()
                 {
                     around.observer = None;
                 }
@@ -214,11 +214,12 @@ pub(super) fn run<const N: usize>(strand: &mut Strand<N>, around: &mut Surroundi
                 }
             }
             // Break, Continue, Return
-            Op::BreakIf { condition, slot, invert, block, target } => {
+            Op::BreakIf { condition, slot, invert, copy, target } => {
                 let set = bits(&strand.registers[usize::from(condition)]);
                 let leaving = exec & if invert { !set } else { set };
                 if leaving != 0 {
-                    around.tally.block(block, leaving);
+                    around.tally.block(copy, leaving);
+                    let block = context.copies[copy as usize];
                     if let Some(observer) = around.observer.as_deref_mut()
                         && observer.block(strand.place, block, leaving).is_break()
                     {

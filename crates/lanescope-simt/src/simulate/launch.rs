@@ -59,7 +59,7 @@ pub(super) fn launch<O: ForkObserver>(
     let dispatch = Dispatch { compiled, workgroups, memory, config, arrangement, observer };
     match dispatch.ran() {
         Ok(Ran { tally, trap: None, watches, seen, .. }) => {
-            let mut outcome = tally.outcome(&compiled.code.sites, workgroups);
+            let mut outcome = tally.outcome(&compiled.code, workgroups);
             for watch in &watches {
                 if let Watch::Exchange(exchange) = watch {
                     for &follow in exchange.exchanged_accesses() {
@@ -224,7 +224,7 @@ impl<O: ForkObserver> Dispatch<'_, O> {
             constants: constants(compiled, &context),
             context,
             file: &compiled.file,
-            blocks: compiled.blocks,
+            copies: compiled.code.copies.len(),
             width: config.width,
             workgroups,
             workgroup_size: compiled.workgroup_size,
@@ -330,6 +330,7 @@ fn context<'a>(
         textures,
         samplers,
         code: ops,
+        copies: &code.copies,
         accesses: &code.accesses,
         atomics: &code.atomics,
         roots: &code.roots,
@@ -424,7 +425,7 @@ fn run_workers<const N: usize>(
             pool.install(|| all(&mut done));
         }
     }
-    let mut sum = Tally::new(launch.blocks, launch.width);
+    let mut sum = Tally::new(launch.copies, launch.width);
     let mut watches = Vec::new();
     for (tally, watch) in done.into_iter().flatten() {
         sum.merge(&tally);

@@ -36,7 +36,8 @@
 //!
 //! ## Call
 //! A callee runs with the lanes that are active at the call, for each call anew; its blocks have the
-//! same numbers wherever it is called. (`compile/flow`)
+//! same numbers wherever it is called. Where a function is called from several places, each way to it is
+//! counted by itself too: [`Outcome::calls`]. (`compile/flow`, `compile/called`)
 //!
 //! ## Reconvergence
 //! All the above is *maximal* reconvergence. Under *late* reconvergence, a model of independent
@@ -178,7 +179,7 @@ pub use memory::{DetachedBuffer, Memory};
 pub use observe::{
     Access, AccessKind, ForkObserver, Observer, PassedBarrier, Space, SubgroupPlace,
 };
-pub use report::{BlockCounts, Outcome, Report, ReportKind};
+pub use report::{BlockCounts, CallCounts, Outcome, Report, ReportKind};
 
 use self::launch::Unseen;
 

@@ -7,7 +7,6 @@
 //! runs over all lanes at once, inactive ones included, since they write fresh registers only.
 
 use crate::texture::TextureView;
-use crate::units::BlockId;
 
 /// The number of a register.
 pub(super) type Reg = u16;
@@ -17,6 +16,9 @@ pub(super) type Slot = u16;
 
 /// A place in the code: first a label's number, after linking an index.
 pub(super) type Target = u32;
+
+/// A block where a function was called from: its index in the table of copies.
+pub(super) type CopyId = u32;
 
 /// The index of a source place in the table of sites.
 pub(super) type SiteId = u32;
@@ -189,16 +191,16 @@ with_pure! { define_operations
     CollectiveWide { fold: fn(u64, u64) -> u64, dst: Reg, src: Reg, identity: Reg, scan: Scan },
     /// Reads other lanes' words; `count` registers in a row.
     Shuffle { mode: Shuffle, dst: Reg, src: Reg, index: Reg, count: u16, site: SiteId },
-    /// Counts the execution of a basic block.
-    Block { block: BlockId, ops: u32 },
+    /// Counts the execution of a copy of a basic block, by [`Code::copies`](super::table::Code::copies).
+    Block { copy: CopyId, ops: u32 },
     /// Goes on with the lanes where `condition` is `!invert`; the others wait in `slot`.
     If { condition: Reg, slot: Slot, invert: bool, splits: bool, target: Target },
     /// Exchanges the active lanes with those that wait in `slot`.
     Else { slot: Slot, target: Target },
     /// Adds the lanes that wait in `slot`.
     Join { slot: Slot, target: Target },
-    /// The lanes where `condition` is `!invert` execute `block`, a lone `break`.
-    BreakIf { condition: Reg, slot: Slot, invert: bool, block: BlockId, target: Target },
+    /// The lanes where `condition` is `!invert` execute `copy`, a lone `break`.
+    BreakIf { condition: Reg, slot: Slot, invert: bool, copy: CopyId, target: Target },
     /// Leaves for `slot`: `break`, `continue`, `return`.
     Leave { slot: Slot, target: Target },
     /// Opens a switch: all active lanes wait in `rest`.

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::mask::Mask;
 use super::observe::SubgroupPlace;
-use super::op::{SITE_NONE, SiteId};
+use super::op::{CopyId, SITE_NONE, SiteId};
+use super::table::{Code, InlinedCall};
 use crate::program::Location;
 use crate::units::{BlockId, Executions, Lanes, Parts, Width};
 
@@ -24,6 +25,22 @@ pub struct Outcome {
     /// which another workgroup of the dispatch wrote and a branch or an address follows, and the
     /// conditions that follow it. Where there are any, the counts are this schedule's.
     pub depends_on_schedule: BTreeSet<u32>,
+    /// The same counts by the way that calls took, the entry point first, a caller before whom it calls:
+    /// calls that never happened are left out. Empty where every function is called from one place at
+    /// most, and of programs with thousands of calls.
+    pub calls: Vec<CallCounts>,
+}
+
+/// What a function did where it was called by one way.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CallCounts {
+    /// The function.
+    pub function: String,
+    /// The call by which its caller is there, as an index of [`Outcome::calls`], and where it calls; nothing
+    /// for the entry point.
+    pub from: Option<(usize, Location)>,
+    /// Executions and active lanes of its own blocks, those that were executed.
+    pub blocks: Vec<(BlockId, Executions, Lanes)>,
 }
 
 /// How often a block was executed.
@@ -126,10 +143,10 @@ fn occupied(exec: Mask) -> Parts {
 /// What one worker saw.
 #[derive(Debug)]
 pub(super) struct Tally {
-    /// Executions by block and active lanes, `[blocks × (W + 1)]`; the first of each row stays 0.
+    /// Executions by copy of a block and active lanes, `[copies × (W + 1)]`; the first of each row stays 0.
     histogram: Vec<u64>,
     row: usize,
-    /// By block, of the executions with some lanes and not all; empty below 64 lanes.
+    /// By copy, of the executions with some lanes and not all; empty below 64 lanes.
     parts: Vec<Parts>,
     reports: BTreeMap<(ReportKind, SiteId), Entry>,
     pub(super) steps: u64,
@@ -142,11 +159,11 @@ struct Entry {
 }
 
 impl Tally {
-    pub(super) fn new(blocks: usize, width: Width) -> Self {
+    pub(super) fn new(copies: usize, width: Width) -> Self {
         let row = width.index() + 1;
-        let parts = if width.index() >= PARTS_WIDTH_MIN { blocks } else { 0 };
+        let parts = if width.index() >= PARTS_WIDTH_MIN { copies } else { 0 };
         Self {
-            histogram: vec![0; blocks * row],
+            histogram: vec![0; copies * row],
             row,
             parts: vec![Parts::default(); parts],
             reports: BTreeMap::new(),
@@ -154,15 +171,15 @@ impl Tally {
         }
     }
 
-    /// Counts an execution of `block`.
+    /// Counts an execution of a copy of a block.
     #[inline(always)]
     #[expect(clippy::inline_always, reason = "one of the interpreter's instructions")]
-    pub(super) fn block(&mut self, block: BlockId, exec: Mask) {
+    pub(super) fn block(&mut self, copy: CopyId, exec: Mask) {
         let lanes = exec.count_ones() as usize;
-        self.histogram[block.index() * self.row + lanes] += 1;
+        self.histogram[copy as usize * self.row + lanes] += 1;
         // Where all lanes are there, so are all parts.
         if lanes + 1 != self.row
-            && let Some(parts) = self.parts.get_mut(block.index())
+            && let Some(parts) = self.parts.get_mut(copy as usize)
         {
             let seen = occupied(exec);
             parts.of_16 += seen.of_16;
@@ -208,26 +225,28 @@ impl Tally {
     }
 
     /// Turns the sums into what the caller sees.
-    pub(super) fn outcome(&self, sites: &[Location], workgroups: [u32; 3]) -> Outcome {
+    pub(super) fn outcome(&self, code: &Code, workgroups: [u32; 3]) -> Outcome {
+        let calls = self.calls(&code.calls, &code.copies);
+        let (histogram, parts) = self.by_block(&code.copies);
         let width = (self.row - 1) as u64;
-        let parts = |block: usize, row: &[u64]| {
+        let occupied_parts = |block: usize, row: &[u64]| {
             let full = row.last().copied().unwrap_or(0);
-            let partly = self.parts.get(block)?;
+            let partly = parts.get(block)?;
             Some(Parts {
                 of_16: partly.of_16 + full * (width / 16),
                 of_32: partly.of_32 + full * (width / 32),
             })
         };
-        let rows = self.histogram.chunks_exact(self.row).enumerate();
+        let rows = histogram.chunks_exact(self.row).enumerate();
         let blocks = rows.map(|(block, row)| BlockCounts {
-            issues: Executions(row.iter().sum()),
-            lanes: Lanes(row.iter().zip(0..).map(|(count, lanes)| count * lanes).sum()),
+            issues: executions(row),
+            lanes: lanes(row),
             histogram: row[1..].to_vec(),
-            parts: parts(block, row),
+            parts: occupied_parts(block, row),
         });
         let reports = self.reports.iter().map(|(&(kind, site), entry)| Report {
             kind,
-            location: sites[site as usize],
+            location: code.sites[site as usize],
             count: entry.count,
             workgroup: coordinates(entry.first.0.workgroup, workgroups),
             subgroup: entry.first.0.subgroup,
@@ -238,8 +257,68 @@ impl Tally {
             reports: reports.collect(),
             steps: self.steps,
             depends_on_schedule: BTreeSet::new(),
+            calls,
         }
     }
+
+    /// Sums over the copies of each block: histograms, and parts where they are counted.
+    fn by_block(&self, copies: &[BlockId]) -> (Vec<u64>, Vec<Parts>) {
+        let blocks = copies.iter().map(|block| block.index() + 1).max().unwrap_or(0);
+        let mut histogram = vec![0; blocks * self.row];
+        for (own, block) in self.histogram.chunks_exact(self.row).zip(copies) {
+            let row = &mut histogram[block.index() * self.row..][..self.row];
+            row.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
+        }
+        let mut parts = vec![Parts::default(); if self.parts.is_empty() { 0 } else { blocks }];
+        for (own, block) in self.parts.iter().zip(copies) {
+            parts[block.index()].of_16 += own.of_16;
+            parts[block.index()].of_32 += own.of_32;
+        }
+        (histogram, parts)
+    }
+
+    /// The counts of each call that happened; none where no function is called from several places.
+    fn calls(&self, calls: &[InlinedCall], copies: &[BlockId]) -> Vec<CallCounts> {
+        if !calls.iter().any(|call| call.again) {
+            return Vec::new();
+        }
+        let counted = calls.iter().map(|call| {
+            let count = |copy: &CopyId| {
+                let row = &self.histogram[*copy as usize * self.row..][..self.row];
+                let executions = executions(row);
+                (executions.0 > 0).then(|| (copies[*copy as usize], executions, lanes(row)))
+            };
+            call.copies.iter().filter_map(count).collect::<Vec<_>>()
+        });
+        let counted: Vec<_> = counted.collect();
+        // A callee stands behind its caller, so that from the last on each says whether it happened.
+        let mut happened: Vec<bool> = counted.iter().map(|blocks| !blocks.is_empty()).collect();
+        for (index, call) in calls.iter().enumerate().rev() {
+            if let (true, Some((caller, _))) = (happened[index], call.from) {
+                happened[caller] = true;
+            }
+        }
+        let mut place = vec![0; calls.len()];
+        let mut listed: Vec<CallCounts> = Vec::new();
+        for (index, (call, blocks)) in calls.iter().zip(counted).enumerate() {
+            if happened[index] {
+                place[index] = listed.len();
+                let from = call.from.map(|(caller, at)| (place[caller], at));
+                listed.push(CallCounts { function: call.function.clone(), from, blocks });
+            }
+        }
+        listed
+    }
+}
+
+/// The executions in a row of a histogram.
+fn executions(row: &[u64]) -> Executions {
+    Executions(row.iter().sum())
+}
+
+/// The active lanes in a row of a histogram.
+fn lanes(row: &[u64]) -> Lanes {
+    Lanes(row.iter().zip(0..).map(|(count, lanes)| count * lanes).sum())
 }
 
 /// The coordinates of a workgroup from its number in dispatch order: x runs fastest.

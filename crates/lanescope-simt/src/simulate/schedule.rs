@@ -31,7 +31,7 @@ pub(super) struct ScheduledLaunch<'a> {
     pub(super) code: &'a Code,
     pub(super) context: LaunchContext<'a>,
     pub(super) file: &'a str,
-    pub(super) blocks: usize,
+    pub(super) copies: usize,
     pub(super) width: Width,
     pub(super) workgroups: [u32; 3],
     pub(super) workgroup_size: [u32; 3],
@@ -389,7 +389,7 @@ pub(super) fn work<const N: usize>(
     observer: Option<&mut dyn Observer>,
     watch: Watch,
 ) -> (Tally, Watch) {
-    let tally = Tally::new(launch.blocks, launch.width);
+    let tally = Tally::new(launch.copies, launch.width);
     let pool = Pool { strands: Vec::new(), shared: Vec::new() };
     let mut worker = Worker { launch, arch: Arch::new(), tally, pool, observer, watch, untold: 0 };
     while !launch.met.load(Ordering::Relaxed) && !launch.is_over() {

@@ -8,15 +8,20 @@ use std::sync::atomic::AtomicU32;
 
 use naga::BuiltIn;
 
-use super::op::{At, AtomicOp, Op, Owner, Reg, TextureOp};
+use super::op::{At, AtomicOp, CopyId, Op, Owner, Reg, TextureOp};
 use crate::program::Location;
 use crate::texture::{SamplerSettings, TextureClass, TextureLayout, TextureView};
+use crate::units::BlockId;
 
 /// A compiled program.
 #[derive(Debug)]
 pub(super) struct Code {
     /// The instructions.
     pub(super) ops: Vec<Op>,
+    /// The block of each copy: first all blocks in order, then those of functions that are called again.
+    pub(super) copies: Vec<BlockId>,
+    /// The calls, the entry point first, a caller before whom it calls; empty where they are not told apart.
+    pub(super) calls: Vec<InlinedCall>,
     /// Accesses to memory, static parts.
     pub(super) accesses: Vec<At>,
     /// Atomic operations, static parts.
@@ -49,6 +54,19 @@ pub(super) struct Code {
     pub(super) workgroup_bytes: u32,
     /// Whether there is any barrier.
     pub(super) barriers: bool,
+}
+
+/// A function where it is called: its place among the calls says by which way.
+#[derive(Clone, Debug)]
+pub(super) struct InlinedCall {
+    /// The function.
+    pub(super) function: String,
+    /// The call by which the caller is there, and the place of this one; nothing for the entry point.
+    pub(super) from: Option<(usize, Location)>,
+    /// The copies of its blocks.
+    pub(super) copies: Vec<CopyId>,
+    /// Whether the function was called before, so that its copies are not the blocks themselves.
+    pub(super) again: bool,
 }
 
 /// A memory that the program uses.
@@ -85,6 +103,7 @@ pub(super) struct Length {
 /// A launch's view of the program.
 pub(super) struct LaunchContext<'a> {
     pub(super) code: &'a [Op],
+    pub(super) copies: &'a [BlockId],
     pub(super) accesses: &'a [At],
     pub(super) atomics: &'a [AtomicOp],
     pub(super) texture_ops: &'a [TextureOp],

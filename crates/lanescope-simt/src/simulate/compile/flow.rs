@@ -14,7 +14,7 @@ use super::{
 };
 use crate::program::visit::Jump;
 use crate::program::walk::{Exits, for_each_block};
-use crate::program::{Body, Case, Node, Straight};
+use crate::program::{Body, Case, Location, Node, Straight};
 use crate::simulate::op::{Op, Reg, Slot};
 
 impl<'a> CodeBuilder<'a> {
@@ -29,7 +29,10 @@ impl<'a> CodeBuilder<'a> {
         }
         let info = program.info().get_entry_point(0);
         let number = program.structure().functions.len();
+        let name = &program.entry_point().name;
+        let entered = self.called.enter(number, name, Location { line: 1, column: 1 });
         self.inline((function, number), info, body, arguments, Vec::new())?;
+        self.called.leave(entered);
         self.push(Op::End)
     }
 
@@ -194,7 +197,8 @@ impl<'a> CodeBuilder<'a> {
             _ => None,
         };
         if let (Some((block, invert)), Some(&slot)) = (alone, frame.breaks.last()) {
-            return self.push(Op::BreakIf { condition, slot, invert, block, target: exit });
+            let copy = self.called.copy(block);
+            return self.push(Op::BreakIf { condition, slot, invert, copy, target: exit });
         }
         let invert = accept.nodes.is_empty();
         let splits = self.loops > 0;
@@ -389,7 +393,10 @@ impl<'a> CodeBuilder<'a> {
         let top = self.top;
         let info = &program.info()[callee];
         let body = &program.structure().functions[callee.index()];
+        let name = function.name.as_deref().unwrap_or_default();
+        let entered = self.called.enter(callee.index(), name, self.location(frame.span));
         self.inline((function, callee.index()), info, body, values, registers.clone())?;
+        self.called.leave(entered);
         self.top = top;
         if let Some(result) = result {
             frame.values[result.index()] = Some(Value::Slots(registers));
@@ -481,7 +488,8 @@ impl<'a> CodeBuilder<'a> {
     ) -> Result<()> {
         let ops = self.program.blocks()[straight.block.index()].ops;
         let ops = index(usize::try_from(ops).unwrap_or(usize::MAX));
-        self.push(Op::Block { block: straight.block, ops })?;
+        let copy = self.called.copy(straight.block);
+        self.push(Op::Block { copy, ops })?;
         for (statement, span) in &straight.statements {
             if span.is_defined() {
                 frame.span = *span;

@@ -8,6 +8,7 @@
 //! operation that naga emits is executed.
 
 mod bits;
+mod called;
 mod expression;
 mod flow;
 mod math;
@@ -26,6 +27,7 @@ use naga::{
     Scalar, Span, Type, TypeInner,
 };
 
+use self::called::Called;
 use self::shape::{PlaceRoot, PlaceShape, VariablePlace};
 use super::error::{Limit, SimulateError};
 use super::op::{
@@ -38,6 +40,10 @@ use crate::program::{Location, Program, array_length};
 
 /// The most instructions, after inlining.
 const OPS_MAX: usize = 1 << 20;
+
+/// The most copies of blocks, and the most calls, that are counted by themselves: more are counted with the
+/// first, and calls are not told apart.
+const CALLED_MAX: usize = 2048;
 
 /// The deepest calls.
 const CALLS_MAX: u32 = 128;
@@ -157,6 +163,7 @@ struct CodeBuilder<'a> {
     barriers: bool,
     loops: u32,
     calls: u32,
+    called: Called,
 }
 
 impl<'a> CodeBuilder<'a> {
@@ -195,6 +202,7 @@ impl<'a> CodeBuilder<'a> {
             barriers: false,
             loops: 0,
             calls: 0,
+            called: Called::new(program),
         };
         layouter.update(module.to_ctx()).map_err(|error| {
             builder.unsupported(format!("a type without a layout ({error})"), Span::UNDEFINED)
@@ -228,8 +236,11 @@ impl<'a> CodeBuilder<'a> {
         }
         let written = self.find_written();
         let owners = self.find_owners();
+        let (copies, calls) = self.called.finish();
         Ok(Code {
             ops: self.ops,
+            copies,
+            calls,
             accesses: self.accesses,
             atomics: self.atomics,
             textures: self.textures,

@@ -247,3 +247,65 @@ fn partial_subgroups_and_three_dimensions() {
         check(&Case { text: &text, width, workgroups, output: &output, counts: &counts });
     }
 }
+
+#[test]
+fn each_way_to_a_function_is_counted_by_itself() {
+    let text = format!(
+        "{HEAD}fn inner(v: u32) -> u32 {{
+             if v > 3u {{ return v * 2u; }}
+             return v;
+         }}
+         fn outer(v: u32) -> u32 {{ return inner(v) + inner(v + 4u); }}
+         @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {{
+             var v = outer(i);
+             if i < 2u {{ v += inner(i); }}
+             if i > 100u {{ v += outer(v); }}
+             output[i] = v;
+         }}"
+    );
+    let (_, outcome, program) = run(&text, [1, 1, 1], 8, &[0], &config(4)).unwrap();
+    let path = |mut index: usize| {
+        let mut names = Vec::new();
+        loop {
+            let call = &outcome.calls[index];
+            names.push(call.function.as_str());
+            let Some((caller, at)) = call.from else { break names.join("<") };
+            names.push(if at.line > 10 { "late" } else { "early" });
+            index = caller;
+        }
+    };
+    // By hand: of lanes 0 to 3 and 4 to 7 each block's executions and lanes, in the order of blocks. The test,
+    // what leaves, the rest: the first call leaves in lanes 4 to 7, the second in all.
+    let found: Vec<(String, Vec<(u64, u64)>)> = (0..outcome.calls.len())
+        .map(|index| {
+            let blocks = &outcome.calls[index].blocks;
+            (path(index), blocks.iter().map(|(_, e, l)| (e.0, l.0)).collect())
+        })
+        .filter(|(path, _)| path.starts_with("inner"))
+        .collect();
+    let inner = |path: &str| -> Vec<&[(u64, u64)]> {
+        found.iter().filter(|(own, _)| own.starts_with(path)).map(|(_, b)| b.as_slice()).collect()
+    };
+    let through = inner("inner<early<outer");
+    assert_eq!(through, [&[(2, 8), (1, 4), (1, 4)][..], &[(2, 8), (2, 8)][..]], "{found:?}");
+    assert_eq!(inner("inner").len(), 3, "a call that never happened is left out: {found:?}");
+    assert!(found.iter().any(|(_, blocks)| *blocks == [(1, 2), (1, 2)]), "{found:?}");
+    for block in program.blocks() {
+        let own = &outcome.blocks[block.id.index()];
+        let sum = outcome.calls.iter().flat_map(|call| &call.blocks).filter(|b| b.0 == block.id);
+        let sum = sum.fold((0, 0), |sum, (_, e, l)| (sum.0 + e.0, sum.1 + l.0));
+        assert_eq!(sum, (own.issues.0, own.lanes.0), "{}", block.id);
+    }
+}
+
+#[test]
+fn a_program_whose_functions_are_called_once_has_no_calls_to_tell_apart() {
+    let text = format!(
+        "{HEAD}fn once(v: u32) -> u32 {{ return v + 1u; }}
+         @compute @workgroup_size(8) fn main(@builtin(local_invocation_index) i: u32) {{
+             output[i] = once(i);
+         }}"
+    );
+    let (_, outcome, _) = run(&text, [1, 1, 1], 8, &[0], &config(4)).unwrap();
+    assert_eq!(outcome.calls, []);
+}
