@@ -10,61 +10,10 @@ mod calls;
 
 use std::collections::BTreeMap;
 
+pub use calls::{CalledFrom, Frame, Site};
+
 use super::counts::Work;
 use crate::record::Dispatch;
-
-/// A dispatch or a function, with what it called.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Frame {
-    /// The dispatch's number and entry point, or the function's name; of a function that is called from
-    /// several places with the line of the call.
-    pub name: String,
-    /// The function and where it is called from; nothing for a dispatch.
-    pub call: Option<Site>,
-    /// What it did itself.
-    pub own: Work,
-    /// The same by source line.
-    pub lines: BTreeMap<u32, Work>,
-    /// What it did with all that stands under it.
-    pub total: Work,
-    /// The functions that stand under it, the one with most subgroup operations first.
-    pub children: Vec<Self>,
-}
-
-/// A function and a place from which it is called.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Site {
-    /// The function.
-    pub function: String,
-    /// From where.
-    pub from: CalledFrom,
-}
-
-/// From where a function is called.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CalledFrom {
-    /// It is an entry point, or no more is known than that it has one caller.
-    One,
-    /// One of several places: the caller, the line, and which of the calls of that line it is, from 0; a line
-    /// of 0 is not known.
-    Of(String, u32, u32),
-    /// So many places, which are not told apart.
-    Together(usize),
-}
-
-impl std::fmt::Display for CalledFrom {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::One => formatter.write_str("one place"),
-            Self::Of(caller, 0, nth) => write!(formatter, "{caller}, call {}", nth + 1),
-            Self::Of(caller, line, 0) => write!(formatter, "{caller}, line {line}"),
-            Self::Of(caller, line, nth) => {
-                write!(formatter, "{caller}, line {line}, call {}", nth + 1)
-            }
-            Self::Together(places) => write!(formatter, "{places} places, not told apart here"),
-        }
-    }
-}
 
 /// Sums the blocks of each function, dispatches that only set up left out; the one with most subgroup
 /// operations first. Empty where the record does not say which function a block lies in.

@@ -5,9 +5,61 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{CalledFrom, Frame, Site};
 use crate::analyze::counts::Work;
 use crate::record::{Block, Dispatch, Flow};
+
+/// A dispatch or a function, with what it called.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// The dispatch's number and entry point, or the function's name; of a function that is called from
+    /// several places with the line of the call.
+    pub name: String,
+    /// The function and where it is called from; nothing for a dispatch.
+    pub call: Option<Site>,
+    /// What it did itself.
+    pub own: Work,
+    /// The same by source line.
+    pub lines: BTreeMap<u32, Work>,
+    /// What it did with all that stands under it.
+    pub total: Work,
+    /// The functions that stand under it, the one with most subgroup operations first.
+    pub children: Vec<Self>,
+}
+
+/// A function and a place from which it is called.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Site {
+    /// The function.
+    pub function: String,
+    /// From where.
+    pub from: CalledFrom,
+}
+
+/// From where a function is called.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CalledFrom {
+    /// It is an entry point, or no more is known than that it has one caller.
+    One,
+    /// One of several places: the caller, the line, and which of the calls of that line it is, from 0; a line
+    /// of 0 is not known.
+    Of(String, u32, u32),
+    /// So many places, which are not told apart.
+    Together(usize),
+}
+
+impl std::fmt::Display for CalledFrom {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::One => formatter.write_str("one place"),
+            Self::Of(caller, 0, nth) => write!(formatter, "{caller}, call {}", nth + 1),
+            Self::Of(caller, line, 0) => write!(formatter, "{caller}, line {line}"),
+            Self::Of(caller, line, nth) => {
+                write!(formatter, "{caller}, line {line}, call {}", nth + 1)
+            }
+            Self::Together(places) => write!(formatter, "{places} places, not told apart here"),
+        }
+    }
+}
 
 /// The most frames that one function may have; with more it stands under the dispatch.
 const FRAMES_MAX: usize = 512;

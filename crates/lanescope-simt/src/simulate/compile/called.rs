@@ -6,11 +6,14 @@
 
 use std::collections::BTreeMap;
 
-use super::CALLED_MAX;
 use crate::program::{Location, Program};
 use crate::simulate::op::CopyId;
 use crate::simulate::table::InlinedCall;
 use crate::units::BlockId;
+
+/// The most copies of blocks, and the most calls, that are counted by themselves: more are counted with the
+/// first, and calls are not told apart.
+const CALLED_MAX: usize = 2048;
 
 /// The calls so far.
 #[derive(Debug)]

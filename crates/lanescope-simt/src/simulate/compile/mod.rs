@@ -41,10 +41,6 @@ use crate::program::{Location, Program, array_length};
 /// The most instructions, after inlining.
 const OPS_MAX: usize = 1 << 20;
 
-/// The most copies of blocks, and the most calls, that are counted by themselves: more are counted with the
-/// first, and calls are not told apart.
-const CALLED_MAX: usize = 2048;
-
 /// The deepest calls.
 const CALLS_MAX: u32 = 128;
 
