@@ -6,11 +6,11 @@
 //! call, where every block of the function is executed by exactly the lanes that call it; else the function
 //! stands under the dispatch, since how its counts part among its callers is not in the record.
 
-mod calls;
+pub(super) mod calls;
 
 use std::collections::BTreeMap;
 
-pub use calls::{CalledFrom, Frame, Site};
+use calls::{CalledFrom, Frame, Site};
 
 use super::counts::Work;
 use crate::record::Dispatch;
