@@ -94,6 +94,13 @@ TEXT
     echo
   done
   cat <<'TEXT'
+Lane slots are what a change costs a machine of the simulator's kind; a time has the last word. The flock without its branches
+takes more lane slots and less time on the H200: there a branch costs more than what it skips. The ragged rows, sorted, cost
+more in both.
+
+How long `profile` takes from the command to the table there, beside Nsight Compute on the same kernel:
+[turnaround-h200.md](../results/other/lab/turnaround-h200.md), by `lab/turnaround`.
+
 What `profile` says of a time: idle lanes explain at most `time × (1 − efficiency)`, and no more than what memory leaves; memory
 explains at least the bytes that must be moved over the copy rate that was measured; what neither explains, it says.
 
