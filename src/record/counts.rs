@@ -87,8 +87,8 @@ pub struct BlockCode {
     pub line: u32,
     /// Column of its first operation, from 1.
     pub column: u32,
-    /// Operations: expressions, stores, calls, atomics, barriers, subgroup operations and tests of
-    /// `if`, `switch` and loops; by counting rule 1 jumps too, see [`super::Run::counting_rule`].
+    /// Operations: expressions (those of conditions too), stores, calls, atomics, barriers and subgroup
+    /// operations; by counting rule 1 jumps too, see [`super::Run::counting_rule`].
     #[serde(alias = "ops")]
     pub operations: u64,
     /// What the block costs each lane's multiply-add unit at least: each `fma`, and each addition,
