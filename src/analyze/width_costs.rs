@@ -315,7 +315,9 @@ fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<(f64, S
     let grain = points.first().and_then(|(cost, _)| run.kernels.get(&cost.kernel)?.grain.as_ref());
     let Some(grain) = grain else { return Vec::new() };
     let mut groups: IndexMap<String, Vec<(f64, f64)>> = IndexMap::new();
-    for (cost, ratio) in points {
+    // Of launches of several sizes those count first that were counted to compare widths: a value is named once.
+    let (compared, others): (Vec<_>, Vec<_>) = points.iter().partition(|(cost, _)| cost.for_widths);
+    for (cost, ratio) in compared.into_iter().chain(others) {
         let at = cost.parameters.get(&grain.parameter).and_then(super::names::number_of);
         let Some(at) = at else { continue };
         let beside = grain.beside.iter().filter_map(|(name, words)| {
@@ -323,7 +325,10 @@ fn grain_sentences(run: &Run, points: &[(&WidthCost, CostRatio)]) -> Vec<(f64, S
             Some(words.get(&value).cloned().unwrap_or(value))
         });
         let beside: Vec<String> = beside.collect();
-        groups.entry(beside.join(", ")).or_default().push((at, ratio.ratio));
+        let along = groups.entry(beside.join(", ")).or_default();
+        if along.iter().all(|(known, _)| *known != at) {
+            along.push((at, ratio.ratio));
+        }
     }
     groups.retain(|_, along| along.len() >= GRAINS_MIN);
     let sentence = |(beside, along): (String, Vec<(f64, f64)>)| {

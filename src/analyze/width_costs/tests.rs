@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::fixtures;
+use crate::record::Value;
 use crate::units::Parts;
 
 /// The synthetic run with the simulator of 32 lanes and one of 64 that executed `per_cent` of what
@@ -114,4 +115,32 @@ fn sentences_say_where_64_lanes_cost_more() {
     );
     let alike = grain_sentence(&grain, "", vec![(1.0, 1.0), (2.0, 1.01)]);
     assert_eq!(alike, "Arms: 64 lanes cost less than 5 % more than 32 at runs of 1, 2.");
+}
+
+#[test]
+fn a_value_that_was_counted_at_two_sizes_is_named_once() {
+    let mut run = run_at_two_widths(150);
+    let kernel = run.measurements[0].kernel.clone();
+    let first = run.measurements[0].parameters.clone();
+    run.measurements.retain(|one| one.kernel == kernel && one.parameters == first);
+    let pair = std::mem::take(&mut run.measurements);
+    assert_eq!(pair.len(), 2, "both widths");
+    for (length, n, for_widths) in
+        [(32, 200, false), (16, 100, true), (32, 100, true), (64, 100, true)]
+    {
+        run.measurements.extend(pair.iter().cloned().map(|mut one| {
+            one.parameters.insert("run".to_owned(), Value::Integer(length));
+            one.parameters.insert("n".to_owned(), Value::Integer(n));
+            one.for_widths = for_widths;
+            one
+        }));
+    }
+    let (words, of) = ("Arms".to_owned(), "runs of".to_owned());
+    let grain = GrainNote { parameter: "run".to_owned(), words, of, beside: BTreeMap::new() };
+    run.kernels.get_mut(&kernel).expect("a note").grain = Some(grain);
+    let said = width_sentences(&run);
+    assert_eq!(
+        said[1],
+        "Arms: 64 lanes cost more than 32 at runs of 16 (1.50×), 32 (1.50×), 64 (1.50×)."
+    );
 }
