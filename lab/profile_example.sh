@@ -101,7 +101,7 @@ takes more lane slots and less time on the H200: there a branch costs more than 
 more in both: the advice leaves out the sort, and here it costs more than it saves.
 
 How long `profile` takes from the command to the table there, beside Nsight Compute on the same kernel:
-[turnaround-h200.md](../results/other/lab/turnaround-h200.md), by `lab/turnaround`.
+[turnaround-h200.txt](../results/other/lab/turnaround-h200.txt), by `lab/turnaround`.
 
 What `profile` says of a time: idle lanes explain at most `time × (1 − efficiency)`, and no more than what memory leaves; memory
 explains at least the bytes that must be moved over the copy rate that was measured; what neither explains, it says.

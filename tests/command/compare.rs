@@ -258,7 +258,9 @@ pub(super) fn worked_example() {
         if command.contains("wgpu") || command.contains("cuda") {
             continue;
         }
-        let words: Vec<&str> = command.trim_end_matches("; echo $?").split(' ').collect();
+        // A shell takes the quotes away.
+        let words = command.trim_end_matches("; echo $?").split(' ');
+        let words: Vec<&str> = words.map(|word| word.trim_matches('\'')).collect();
         let (code, stdout, stderr) = program::parts(&program::run(&folder, &[], &words));
         let printed = format!("{stdout}\n{stderr}\n{code}");
         let mut rest = printed.lines().map(str::trim_end);

@@ -137,7 +137,7 @@ fn a_value_that_was_counted_at_two_sizes_is_named_once() {
     }
     let (words, of) = ("Arms".to_owned(), "runs of".to_owned());
     let grain = GrainNote { parameter: "run".to_owned(), words, of, beside: BTreeMap::new() };
-    run.kernels.get_mut(&kernel).expect("a note").grain = Some(grain);
+    run.kernels.entry(kernel).or_default().grain = Some(grain);
     let said = width_sentences(&run);
     assert_eq!(
         said[1],
