@@ -165,17 +165,8 @@ impl Store {
     ///
     /// As [`Store::append_device`].
     pub fn append(&mut self, measurement: &Measurement) -> Result<(), StoreError> {
-        self.add(measurement)?;
+        self.parts.add(measurement, &self.path)?;
         self.save()
-    }
-
-    /// Adds a finished measurement, which the next [`Store::save`] writes.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::NotReadable`] for a value that would not load again: it is not kept.
-    pub fn add(&mut self, measurement: &Measurement) -> Result<(), StoreError> {
-        self.parts.add(measurement, &self.path)
     }
 
     /// Replaces a measurement, by its place, and saves; one at a place that there is not is added.
@@ -192,11 +183,11 @@ impl Store {
         self.save()
     }
 
-    /// Adds a source's text under its SHA-256 in hexadecimal, which the next [`Store::save`] writes.
+    /// Adds a source's text under its SHA-256 in hexadecimal, which the next save writes.
     ///
     /// # Errors
     ///
-    /// As [`Store::add`].
+    /// [`StoreError::NotReadable`] for a value that would not load again: it is not kept.
     pub fn add_source(&mut self, sha256: &str, source: &Source) -> Result<(), StoreError> {
         if !self.parts.sources.contains_key(sha256) {
             self.parts.sources.insert(sha256.to_owned(), encode_part(source, &self.path)?);
@@ -210,11 +201,7 @@ impl Store {
     }
 
     /// Writes the whole record beside the file, flushes it and renames it over the file.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Write`] where the folder or file cannot be written.
-    pub fn save(&self) -> Result<(), StoreError> {
+    fn save(&self) -> Result<(), StoreError> {
         let hidden = self.hidden_path();
         let written = write_flushed(&hidden, &self.parts)
             .and_then(|()| fs::rename(&hidden, &self.path))

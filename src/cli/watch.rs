@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -52,12 +52,7 @@ pub(super) struct Watch {
     told: bool,
     /// Why something could not be saved.
     trouble: Option<Failure>,
-    /// When the record was saved last.
-    saved: Instant,
 }
-
-/// How long what is finished may wait to be saved: each save writes the whole record.
-const UNSAVED_MAX: Duration = Duration::from_millis(100);
 
 /// The seconds of counting after which it is said how long the rest takes, where that is long too.
 const COUNTING_LONG_S: f64 = 10.0;
@@ -105,17 +100,7 @@ impl Watch {
         if let Ok(style) = ProgressStyle::with_template("{spinner} [{elapsed}] {msg}") {
             progress.set_style(style);
         }
-        let saved = now();
-        Ok(Self {
-            folder,
-            store,
-            progress,
-            planned: None,
-            begun: 0,
-            told: false,
-            trouble: None,
-            saved,
-        })
+        Ok(Self { folder, store, progress, planned: None, begun: 0, told: false, trouble: None })
     }
 
     /// Ends the progress display; gives the folder.
@@ -123,9 +108,7 @@ impl Watch {
     /// # Errors
     ///
     /// Where something could not be saved.
-    pub(super) fn finish(mut self) -> Result<PathBuf, Failure> {
-        let saved = self.store.save();
-        self.note_failure(saved);
+    pub(super) fn finish(self) -> Result<PathBuf, Failure> {
         self.progress.finish_and_clear();
         self.trouble.map_or(Ok(self.folder), Err)
     }
@@ -227,21 +210,10 @@ impl Listener for Watch {
     }
 
     fn measurement(&mut self, measurement: &Measurement, (sha256, source): (&str, &Source)) {
-        let added =
-            self.store.add_source(sha256, source).and_then(|()| self.store.add(measurement));
-        self.note_failure(added);
-        if self.saved.elapsed() >= UNSAVED_MAX {
-            let saved = self.store.save();
-            self.note_failure(saved);
-            self.saved = now();
-        }
+        let saved =
+            self.store.add_source(sha256, source).and_then(|()| self.store.append(measurement));
+        self.note_failure(saved);
     }
-}
-
-/// The time of a clock that only goes forward.
-#[expect(clippy::disallowed_methods, reason = "the display of progress reads a clock")]
-fn now() -> Instant {
-    Instant::now()
 }
 
 /// A folder named by the time, with a number where two runs start within a second.
