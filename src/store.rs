@@ -277,9 +277,9 @@ impl Parts {
 
     /// Encodes a measurement, and the block tables that it names.
     fn add(&mut self, measurement: &Measurement, path: &Path) -> Result<(), StoreError> {
-        let (own, tables) = written::split(measurement)
+        let (compact, tables) = written::split(measurement)
             .map_err(|source| StoreError::Encode { path: path.to_owned(), source })?;
-        self.measurements.push(encode_part(&own, path)?);
+        self.measurements.push(encode_part(&compact, path)?);
         self.block_tables.extend(tables);
         Ok(())
     }

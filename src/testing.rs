@@ -259,8 +259,8 @@ mod tests {
         counted.assert_operations_at_most(counted.subgroup_operations());
         let wide = profile(HALF).n(1024).device("sim:64").run().unwrap();
         assert!(wide.subgroup_operations() < counted.subgroup_operations());
-        let one = counted.clone();
-        let said = panicked(move || one.assert_efficiency(0.9));
+        let copy = counted.clone();
+        let said = panicked(move || copy.assert_efficiency(0.9));
         assert!(said.contains("below 0.9") && said.contains("line 3 `if (g.x"), "{said}");
         let said = panicked(move || counted.assert_operations_at_most(10));
         assert!(said.contains("more than 10; most on: line 3"), "{said}");

@@ -97,28 +97,29 @@ fn cuda_counts_what_the_simulator_counts() {
 fn the_sealed_patterns_take_as_long_through_cuda_as_through_vulkan() {
     let run = load("h200-cuda-vulkan/five_patterns-counters");
     assert_eq!((run.tool.git_dirty, run.tool.git_sha.is_some()), (Some(false), true));
-    for one in &run.measurements {
-        assert_eq!(one.status, Status::Ok, "{:?}", one.error);
+    for measurement in &run.measurements {
+        assert_eq!(measurement.status, Status::Ok, "{:?}", measurement.error);
         // NVIDIA's names have two underscores; the simulator has figures of its own.
-        let counters = one.counters.iter().filter(|one| one.name.contains("__")).count();
-        let expected = if one.device == "cuda:0" { 28..40 } else { 0..1 };
-        assert!(expected.contains(&counters), "{}: {counters}", one.kernel);
-        assert_eq!(one.counters_missing, [""; 0], "{}", one.kernel);
+        let counters =
+            measurement.counters.iter().filter(|counter| counter.name.contains("__")).count();
+        let expected = if measurement.device == "cuda:0" { 28..40 } else { 0..1 };
+        assert!(expected.contains(&counters), "{}: {counters}", measurement.kernel);
+        assert_eq!(measurement.counters_missing, [""; 0], "{}", measurement.kernel);
     }
     for row in analyze::agreements(&run) {
         assert_eq!(row.agreement.differences, [], "{} {}", row.label, row.kernel);
     }
     let mut near = 0;
     for form in ["sealed", "published"] {
-        for cuda in run.measurements.iter().filter(|one| one.device == "cuda:0") {
-            let twin = |one: &&Measurement| {
-                (&one.kernel, &one.parameters) == (&cuda.kernel, &cuda.parameters)
-                    && one.device == "wgpu:0"
+        for cuda in run.measurements.iter().filter(|measurement| measurement.device == "cuda:0") {
+            let twin = |measurement: &&Measurement| {
+                (&measurement.kernel, &measurement.parameters) == (&cuda.kernel, &cuda.parameters)
+                    && measurement.device == "wgpu:0"
             };
             if cuda.parameters.get("form") != Some(&Value::Name(form.into())) {
                 continue;
             }
-            let time = |one: &Measurement| one.time.as_ref().unwrap().median_ns.0;
+            let time = |measurement: &Measurement| measurement.time.as_ref().unwrap().median_ns.0;
             let ratio = time(cuda) / time(run.measurements.iter().find(twin).unwrap());
             near += usize::from((ratio - 1.0).abs() < 0.1);
             assert_eq!((ratio - 1.0).abs() < 0.1, form == "sealed", "{} {ratio}", cuda.kernel);
@@ -131,13 +132,14 @@ fn the_sealed_patterns_take_as_long_through_cuda_as_through_vulkan() {
 #[test]
 fn the_machine_has_no_fewer_lanes_than_the_published_switch_can_have() {
     let run = load("h200-cuda-vulkan/five_patterns-counters");
-    let wanted = |one: &&Measurement| {
-        one.device == "cuda:0"
-            && one.kernel == "five_patterns/indirect_branch"
-            && one.parameters["form"] == Value::Name("published".into())
+    let wanted = |measurement: &&Measurement| {
+        measurement.device == "cuda:0"
+            && measurement.kernel == "five_patterns/indirect_branch"
+            && measurement.parameters["form"] == Value::Name("published".into())
     };
     let found = run.measurements.iter().find(wanted).unwrap();
-    let named = |name: &str| found.counters.iter().find(|one| one.name == name).unwrap().value;
+    let named =
+        |name: &str| found.counters.iter().find(|counter| counter.name == name).unwrap().value;
     let threads = named("smsp__thread_inst_executed_per_inst_executed.ratio");
     let on = named("smsp__thread_inst_executed_pred_on_per_inst_executed.ratio");
     assert!(found.active_lanes_mean.unwrap() > 8.0 && threads > on && on > 8.0);
@@ -252,7 +254,7 @@ fn the_machine_has_the_counted_lanes_on_each_line_of_the_hot_loop() {
         for line in lines.iter().filter(|line| line.inst_executed * 10 > all) {
             let number = line.line.unwrap();
             let lines = dispatch.lines();
-            let counted = lines.iter().find(|one| one.line == number).unwrap();
+            let counted = lines.iter().find(|line| line.line == number).unwrap();
             #[expect(clippy::cast_precision_loss, reason = "a mean of counts")]
             let counted = counted.lane_operations as f64 / counted.subgroup_operations as f64;
             let machine = line.threads_mean().unwrap();
@@ -423,19 +425,26 @@ fn what_a_known_time_comes_from_is_told() {
     use analyze::TimeVerdict::{Arithmetic, IdleLanes, Memory, Neither};
     let verdicts = |record: &str, kernel: &str, chosen: &dyn Fn(&Measurement) -> bool| {
         let run = load(record);
-        let mine = |one: &&Measurement| {
-            one.kernel == kernel && one.device == "wgpu:0" && one.time.is_some() && chosen(one)
+        let mine = |measurement: &&Measurement| {
+            measurement.kernel == kernel
+                && measurement.device == "wgpu:0"
+                && measurement.time.is_some()
+                && chosen(measurement)
         };
-        let of = |one: &Measurement| analyze::explain(&run, one).map(|time| time.verdict);
+        let of = |measurement: &Measurement| {
+            analyze::explain(&run, measurement).map(|time| time.verdict)
+        };
         let found: Vec<_> = run.measurements.iter().filter(mine).map(of).collect();
         assert!(!found.is_empty(), "{kernel}");
         found
     };
     let form = |name: &'static str| {
-        move |one: &Measurement| one.parameters.get("form") == Some(&Value::Name(name.to_owned()))
+        move |measurement: &Measurement| {
+            measurement.parameters.get("form") == Some(&Value::Name(name.to_owned()))
+        }
     };
     let at = |name: &'static str, most: i64| {
-        move |one: &Measurement| match one.parameters.get(name) {
+        move |measurement: &Measurement| match measurement.parameters.get(name) {
             Some(Value::Integer(value)) if most > 0 => *value <= most,
             Some(Value::Integer(value)) => *value >= -most,
             _ => false,
@@ -445,18 +454,18 @@ fn what_a_known_time_comes_from_is_told() {
     for kernel in ["branch_by_lane", "branch_by_quad", "early_exit", "indirect_branch"] {
         let kernel = format!("five_patterns/{kernel}");
         let found = verdicts(patterns, &kernel, &form("sealed"));
-        assert!(found.iter().all(|one| *one == Some(IdleLanes)), "{kernel}: {found:?}");
+        assert!(found.iter().all(|verdict| *verdict == Some(IdleLanes)), "{kernel}: {found:?}");
     }
     let uniform = verdicts(patterns, "five_patterns/uniform", &form("sealed"));
-    assert!(uniform.iter().all(|one| *one == Some(Arithmetic)), "{uniform:?}");
+    assert!(uniform.iter().all(|verdict| *verdict == Some(Arithmetic)), "{uniform:?}");
     // Where the compiler removed the work, nothing is said of the time.
     let removed = verdicts(patterns, "five_patterns/branch_by_lane", &form("published"));
     assert!(removed.iter().all(Option::is_none), "{removed:?}");
     let occupancy = "h200-vulkan/occupancy-all";
     let neighbours = verdicts(occupancy, "occupancy/strided", &at("stride", 2));
-    assert!(neighbours.iter().all(|one| *one == Some(Memory)), "{neighbours:?}");
+    assert!(neighbours.iter().all(|verdict| *verdict == Some(Memory)), "{neighbours:?}");
     let latency = verdicts(occupancy, "occupancy/latency_hiding", &|_| true);
-    assert!(latency.iter().all(|one| *one == Some(Neither)), "{latency:?}");
+    assert!(latency.iter().all(|verdict| *verdict == Some(Neither)), "{latency:?}");
     let scan = verdicts("h200-vulkan/scan-sizes", "scan/device", &at("n", -67_108_864));
-    assert!(scan.iter().all(|one| *one == Some(Memory)), "{scan:?}");
+    assert!(scan.iter().all(|verdict| *verdict == Some(Memory)), "{scan:?}");
 }

@@ -48,11 +48,12 @@ fn partitions_are_as_fast_as_asked_for_on_the_h200() {
 #[test]
 fn both_clocks_give_a_copy_the_same_rate() {
     let run = load("h200-cuda-vulkan/sort-permutation-timers");
-    let rates: Vec<f64> = run.devices.iter().filter_map(|one| one.copy_bytes_per_s).collect();
+    let rates: Vec<f64> = run.devices.iter().filter_map(|device| device.copy_bytes_per_s).collect();
     let [events, timestamps] = rates[..] else { panic!("{rates:?}") };
     assert!((events / timestamps - 1.0).abs() < 0.002, "{rates:?}");
     let of = |device: &str| {
-        let found = run.measurements.iter().find(|one| one.device == device).unwrap();
+        let found =
+            run.measurements.iter().find(|measurement| measurement.device == device).unwrap();
         found.time.as_ref().unwrap().median_ns.0
     };
     assert!(of("wgpu:0") < of("cuda:0"));
@@ -84,7 +85,8 @@ fn sorting_pays_at_no_size_where_classes_lie_together() {
     let tables = analyze::crossover_tables(&load("h200-vulkan/sort-curves"));
     let [table] = tables.as_slice() else { panic!("{} tables", tables.len()) };
     let kernel = table.kernels.iter().position(|kernel| kernel == "sorted").unwrap();
-    let place = |name: &str| table.parameters.iter().position(|one| one == name).unwrap();
+    let place =
+        |name: &str| table.parameters.iter().position(|parameter| parameter == name).unwrap();
     let (arms, classes, input) = (place("arms"), place("classes"), place("input"));
     let words = |form: &str, k: &str, lie: &str| {
         let found = table.rows.iter().find(|row| {
@@ -179,11 +181,11 @@ fn the_arms_that_the_formula_expects_are_those_that_were_counted() {
 #[test]
 fn sorting_gains_by_shared_weights_where_counting_predicts_nothing() {
     let rows = analyze::model(&load("h200-vulkan/moe-routing"));
-    let one = row(
+    let row = row(
         &rows,
         "moe/sorted",
         &[("routing", Value::Name("one".to_owned())), ("top", Value::Integer(1))],
     );
-    assert!((0.9..1.1).contains(&one.speedup_counted.unwrap()));
-    assert!(one.speedup_measured.unwrap() > 1.5);
+    assert!((0.9..1.1).contains(&row.speedup_counted.unwrap()));
+    assert!(row.speedup_measured.unwrap() > 1.5);
 }

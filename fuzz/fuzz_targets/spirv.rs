@@ -17,7 +17,7 @@ fuzz_target!(init: let_panics_unwind(), |data: &[u8]| {
         Err(error) => return judge(&error),
     };
     let given: Overrides =
-        parsed.overrides().into_iter().take(1).map(|one| (one.name, 3.0)).collect();
+        parsed.overrides().into_iter().take(1).map(|constant| (constant.name, 3.0)).collect();
     for entry_point in parsed.entry_points() {
         for overrides in [&Overrides::new(), &given] {
             match parsed.resolve(entry_point, overrides) {

@@ -86,11 +86,11 @@ const STATEMENTS: [&str; 12] = [
 /// Changes `data[..size]` in place, within `max_size` bytes, and gives the new length.
 pub fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
     let mut random = Random(SplitMix64::new(u64::from(seed) << 1 | 1));
-    let own = random.below(4) != 0;
+    let valid = random.below(4) != 0;
     let text = data[..size].split_last().and_then(|(option, text)| {
         std::str::from_utf8(text).ok().map(|text| (text.to_owned(), *option))
     });
-    let (Some((mut text, mut option)), true) = (text, own) else {
+    let (Some((mut text, mut option)), true) = (text, valid) else {
         return libfuzzer_sys::fuzzer_mutate(data, size, max_size);
     };
     for _ in 0..=random.below(3) {

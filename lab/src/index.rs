@@ -114,7 +114,7 @@ fn row(root: &Path, path: &Path, users: &[(String, String)]) -> anyhow::Result<I
     let times: Vec<bool> = run
         .measurements
         .iter()
-        .filter_map(|one| one.time.as_ref().map(|time| time.stop_rule_met))
+        .filter_map(|measurement| measurement.time.as_ref().map(|time| time.stop_rule_met))
         .collect();
     let used_by = users.iter().filter(|(_, text)| names(text, &name));
     Ok(IndexRow {
@@ -123,7 +123,7 @@ fn row(root: &Path, path: &Path, users: &[(String, String)]) -> anyhow::Result<I
         families: run
             .measurements
             .iter()
-            .filter_map(|one| one.kernel.split('/').next().map(str::to_owned))
+            .filter_map(|measurement| measurement.kernel.split('/').next().map(str::to_owned))
             .collect(),
         environment: run
             .host
@@ -145,17 +145,17 @@ fn row(root: &Path, path: &Path, users: &[(String, String)]) -> anyhow::Result<I
 
 /// The devices, simulators by their ids alone.
 fn devices(run: &Run) -> Vec<String> {
-    let words = |one: &lanescope::record::Device| match one.kind {
-        DeviceKind::Simulator => one.id.clone(),
-        _ => format!("{} {}", one.id, one.name),
+    let words = |device: &lanescope::record::Device| match device.kind {
+        DeviceKind::Simulator => device.id.clone(),
+        _ => format!("{} {}", device.id, device.name),
     };
     run.devices.iter().map(words).collect()
 }
 
 /// The drivers of those that have one.
 fn drivers(run: &Run) -> Vec<String> {
-    let real = run.devices.iter().filter(|one| one.kind != DeviceKind::Simulator);
-    real.map(|one| one.driver.clone()).collect()
+    let real = run.devices.iter().filter(|device| device.kind != DeviceKind::Simulator);
+    real.map(|device| device.driver.clone()).collect()
 }
 
 /// A record's file without date and ending.
@@ -169,7 +169,7 @@ pub(crate) fn name(file: &str) -> anyhow::Result<String> {
 fn names(text: &str, name: &str) -> bool {
     text.match_indices(name).any(|(at, _)| {
         let rest = &text[at + name.len()..];
-        let word = |one: char| one.is_ascii_alphanumeric() || one == '_';
+        let word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         let mut after = rest.chars();
         match after.next() {
             Some('-') => rest.starts_with("-20") || !after.next().is_some_and(word),
@@ -186,7 +186,7 @@ fn last(value: &str) -> &str {
 
 /// A word of a command line, in quotes where a shell would ask for them.
 fn quote(word: &str) -> String {
-    let plain = |one: char| one.is_ascii_alphanumeric() || "-_./:=,%+".contains(one);
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./:=,%+".contains(letter);
     if word.chars().all(plain) { word.to_owned() } else { format!("'{word}'") }
 }
 
@@ -262,9 +262,13 @@ mod tests {
             let words = line.trim_start_matches('#');
             (words.len() < line.len() && words.starts_with(' ')).then_some(words.trim())
         });
-        let keep = |one: char| one.is_alphanumeric() || "-_ ".contains(one);
-        let anchor = |words: &str| words.to_lowercase().chars().filter(|one| keep(*one)).collect();
-        headings.map(|words| -> String { anchor(words) }).map(|one| one.replace(' ', "-")).collect()
+        let keep = |letter: char| letter.is_alphanumeric() || "-_ ".contains(letter);
+        let anchor =
+            |words: &str| words.to_lowercase().chars().filter(|letter| keep(*letter)).collect();
+        headings
+            .map(|words| -> String { anchor(words) })
+            .map(|heading| heading.replace(' ', "-"))
+            .collect()
     }
 
     #[test]

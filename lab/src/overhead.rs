@@ -127,11 +127,11 @@ fn measure(
     let mut rows = Vec::new();
     let (mut all_same, mut logarithms) = (true, [0.0, 0.0]);
     for (index, launch) in set.launches.iter().enumerate() {
-        let (one, other) = (
+        let (by_derivation, by_execution) = (
             count(launch, device, record::Method::Derived)?,
             count(launch, device, record::Method::Executed)?,
         );
-        let same = one.dispatches == other.dispatches;
+        let same = by_derivation.dispatches == by_execution.dispatches;
         if !same {
             eprintln!("{}: derived counts are not the executed ones", launch.kernel);
         }

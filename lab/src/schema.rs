@@ -304,7 +304,7 @@ fn outer(kind: &Type) -> Option<(String, Vec<&Type>)> {
     let last = path.path.segments.last()?;
     let arguments = match &last.arguments {
         PathArguments::AngleBracketed(all) => {
-            let types = all.args.iter().filter_map(|one| match one {
+            let types = all.args.iter().filter_map(|argument| match argument {
                 GenericArgument::Type(kind) => Some(kind),
                 _ => None,
             });
@@ -318,7 +318,7 @@ fn outer(kind: &Type) -> Option<(String, Vec<&Type>)> {
 /// Whether serde derives how a type is written.
 fn is_written(attributes: &[Attribute]) -> anyhow::Result<bool> {
     let mut found = false;
-    for attribute in attributes.iter().filter(|one| one.path().is_ident("derive")) {
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("derive")) {
         attribute.parse_nested_meta(|meta| {
             found |= meta.path.is_ident("Serialize");
             Ok(())
@@ -340,7 +340,7 @@ fn serde(attributes: &[Attribute]) -> anyhow::Result<BTreeMap<String, String>> {
     ];
     const OF_READING: [&str; 5] = ["alias", "bound", "from", "try_from", "into"];
     let mut found = BTreeMap::new();
-    for attribute in attributes.iter().filter(|one| one.path().is_ident("serde")) {
+    for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("serde")) {
         attribute.parse_nested_meta(|meta| {
             let name = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
             let value = match meta.value() {
@@ -379,7 +379,7 @@ fn cased(name: &str, case: Option<&str>) -> anyhow::Result<String> {
 
 /// A schema with the first sentence of the documentation.
 fn described(schema: Value, attributes: &[Attribute]) -> Value {
-    let docs = attributes.iter().filter_map(|one| match &one.meta {
+    let docs = attributes.iter().filter_map(|attribute| match &attribute.meta {
         syn::Meta::NameValue(pair) if pair.path.is_ident("doc") => match &pair.value {
             Expr::Lit(syn::ExprLit { lit: Lit::Str(text), .. }) => Some(text.value()),
             _ => None,

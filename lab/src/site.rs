@@ -164,7 +164,11 @@ mod tests {
                 assert_eq!(summary.matches(&format!("({page})")).count(), 1, "{page}\n{summary}");
             }
         }
-        assert!(book.files.iter().any(|file| file.extension().is_some_and(|one| one == "svg")));
+        assert!(
+            book.files
+                .iter()
+                .any(|file| file.extension().is_some_and(|extension| extension == "svg"))
+        );
     }
 
     #[test]

@@ -38,14 +38,14 @@ pub fn advice(device: &DeviceProfile) -> Vec<Advice> {
 /// Gives the advice for every device of a profile, device by device.
 pub fn advice_of(profile: &Profile) -> Vec<Advice> {
     let mut list: Vec<Advice> = profile.devices.iter().flat_map(advice).collect();
-    for one in &mut list {
+    for card in &mut list {
         let shares = profile.devices.iter().filter_map(|device| {
             let width = device.column.width?;
-            Some((width, cards::share_alone(device, one.rule, one.line)?))
+            Some((width, cards::share_alone(device, card.rule, card.line)?))
         });
-        one.at_widths = shares.collect();
-        one.at_widths.sort_by_key(|(width, _)| *width);
-        one.at_widths.dedup_by_key(|(width, _)| *width);
+        card.at_widths = shares.collect();
+        card.at_widths.sort_by_key(|(width, _)| *width);
+        card.at_widths.dedup_by_key(|(width, _)| *width);
     }
     list
 }

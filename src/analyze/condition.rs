@@ -67,8 +67,8 @@ pub(super) fn parse<F: Copy>(
     check: impl Fn(F, f64) -> Result<(), String>,
     examples: &'static str,
 ) -> Result<Vec<Comparison<F>>, ConditionError> {
-    let one = |part: &str| comparison(part, figures, &check);
-    let comparisons: Result<Vec<Comparison<F>>, String> = text.split("&&").map(one).collect();
+    let figure = |part: &str| comparison(part, figures, &check);
+    let comparisons: Result<Vec<Comparison<F>>, String> = text.split("&&").map(figure).collect();
     comparisons.map_err(|problem| ConditionError { text: text.to_owned(), problem, examples })
 }
 

@@ -82,7 +82,7 @@ pub(super) fn active_lanes_mean_expected(measurement: &Measurement) -> Option<f6
         any |= block.active_lanes_mean_expected.is_some();
         #[expect(clippy::cast_precision_loss, reason = "a mean is shown to a few digits")]
         let [operations, lanes, executions] =
-            [block.operations, block.lanes.0, block.executions.0].map(|it| it as f64);
+            [block.operations, block.lanes.0, block.executions.0].map(|count| count as f64);
         lanes_sum += operations * lanes;
         issues_sum +=
             operations * block.active_lanes_mean_expected.map_or(executions, |mean| lanes / mean);

@@ -72,32 +72,38 @@ pub fn curves(run: &Run) -> Vec<CurveTable> {
 
 /// The tables of one figure: one, or one for each combination of what curves' names do not tell.
 fn tables(run: &Run, figure: &FigureNote, kernels: &[&str]) -> Vec<CurveTable> {
-    let drawable = |one: &&Measurement| {
+    let drawable = |measurement: &&Measurement| {
         let shown = match figure.y {
             FigureY::Efficiency | FigureY::SlotsPerLaneOperation => {
-                one.status == Status::Ok && active_lanes_mean(one).is_some()
+                measurement.status == Status::Ok && active_lanes_mean(measurement).is_some()
             }
             FigureY::Speedup(_) | FigureY::Slowdown(_) | FigureY::OfBest | FigureY::WorkOfFirst => {
-                one.time.is_some()
+                measurement.time.is_some()
             }
         };
-        shown && kernels.contains(&one.kernel.as_str()) && number(one, &figure.x).is_some()
+        shown
+            && kernels.contains(&measurement.kernel.as_str())
+            && number(measurement, &figure.x).is_some()
     };
     let mut all: Vec<&Measurement> = run.measurements.iter().filter(drawable).collect();
     let usual = Usual::from_run(run);
     let usual = figure.usual.as_deref().and_then(|name| Some((name, usual.value(name)?)));
-    let is_usual =
-        |one: &&Measurement| usual.is_some_and(|(name, value)| has_value(one, name, value));
+    let is_usual = |measurement: &&Measurement| {
+        usual.is_some_and(|(name, value)| has_value(measurement, name, value))
+    };
     if all.iter().any(is_usual) {
         all.retain(is_usual);
     }
     let mut unsaid: Vec<&str> = figure.told.iter().map(String::as_str).collect();
     unsaid.push(&figure.x);
     let mut groups: IndexMap<String, Vec<&Measurement>> = IndexMap::new();
-    for one in all {
-        let fixed =
-            if figure.apart { parameters_text(&one.parameters, &unsaid) } else { String::new() };
-        groups.entry(fixed).or_default().push(one);
+    for measurement in all {
+        let fixed = if figure.apart {
+            parameters_text(&measurement.parameters, &unsaid)
+        } else {
+            String::new()
+        };
+        groups.entry(fixed).or_default().push(measurement);
     }
     let table = |(fixed, found): (String, Vec<&Measurement>)| {
         let mut unsaid = unsaid.clone();
@@ -115,9 +121,9 @@ fn tables(run: &Run, figure: &FigureNote, kernels: &[&str]) -> Vec<CurveTable> {
 /// The devices of some launches, in the order of measurement, each with the width that it ran.
 fn devices_text(run: &Run, found: &[&Measurement]) -> String {
     let mut devices: Vec<String> = Vec::new();
-    for one in found {
-        let label = device_label(run, &one.device);
-        let width = one.subgroup_width.map(|width| width.lanes());
+    for measurement in found {
+        let label = device_label(run, &measurement.device);
+        let width = measurement.subgroup_width.map(|width| width.lanes());
         let named = match width {
             // Simulators are named by their width.
             Some(width) if !label.starts_with("sim:") => format!("{label}, {width} lanes"),
@@ -160,66 +166,13 @@ fn table(
 
 /// The curves of some launches, and those that are worked out.
 fn series_of(run: &Run, figure: &FigureNote, found: &[&Measurement]) -> Vec<CurveSeries> {
-    let drawn: Vec<&Measurement> = found
-        .iter()
-        .copied()
-        .filter(|one| figure.only.iter().all(|(name, value)| has_value(one, name, value)))
-        .collect();
     let mut points = Points::new();
-    let mut add = |one: &Measurement, y: Option<f64>| {
-        if let Some((x, y)) = number(one, &figure.x).zip(y) {
-            let name = format!(
-                "{}{}",
-                prefix(run, figure.series.contains(WIDTH), found, &one.device),
-                curve_name(figure, one)
-            );
+    for (measurement, y) in values_of(figure, found) {
+        if let Some((x, y)) = number(measurement, &figure.x).zip(y) {
+            let by_width = figure.series.contains(WIDTH);
+            let device = prefix(run, by_width, found, &measurement.device);
+            let name = format!("{device}{}", curve_name(figure, measurement));
             points.entry(name).or_default().insert(OrderedX(x / figure.x_unit), y);
-        }
-    };
-    match &figure.y {
-        FigureY::Efficiency => {
-            for one in &drawn {
-                let share = efficiency(active_lanes_mean(one), one.subgroup_width);
-                add(one, share.map(|share| share.0 * 100.0));
-            }
-        }
-        FigureY::SlotsPerLaneOperation => {
-            for one in &drawn {
-                let share = efficiency(active_lanes_mean(one), one.subgroup_width);
-                add(one, share.map(|share| 1.0 / share.0));
-            }
-        }
-        FigureY::Speedup(over) => {
-            for one in &drawn {
-                add(one, twin(found, one, over).and_then(|twin| time_ratio(twin, one)));
-            }
-        }
-        FigureY::Slowdown(over) => {
-            for sweep in sweeps(&drawn, &figure.x) {
-                for one in &sweep {
-                    add(one, twin(&sweep, one, over).and_then(|twin| time_ratio(one, twin)));
-                }
-            }
-        }
-        FigureY::OfBest => {
-            for sweep in sweeps(&drawn, &figure.x) {
-                let time = |one: &Measurement| median_time(one).map_or(f64::MAX, |time| time.0);
-                let best = sweep.iter().min_by(|a, b| time(a).total_cmp(&time(b)));
-                for one in &sweep {
-                    add(one, best.and_then(|best| time_ratio(best, one)).map(|y| y * 100.0));
-                }
-            }
-        }
-        FigureY::WorkOfFirst => {
-            for sweep in sweeps(&drawn, &figure.x) {
-                let x = |one: &Measurement| number(one, &figure.x).unwrap_or(f64::MAX);
-                let Some(first) = sweep.iter().min_by(|a, b| x(a).total_cmp(&x(b))) else {
-                    continue;
-                };
-                for one in &sweep {
-                    add(one, time_ratio(first, one).map(|y| y * x(one) / x(first)));
-                }
-            }
         }
     }
     let mut series = series(points);
@@ -229,12 +182,62 @@ fn series_of(run: &Run, figure: &FigureNote, found: &[&Measurement]) -> Vec<Curv
     series
 }
 
+/// The launches that a figure draws, each with its value on the y axis, where it has one.
+fn values_of<'a>(
+    figure: &FigureNote,
+    found: &[&'a Measurement],
+) -> Vec<(&'a Measurement, Option<f64>)> {
+    let is_drawn = |measurement: &&Measurement| {
+        figure.only.iter().all(|(name, value)| has_value(measurement, name, value))
+    };
+    let drawn: Vec<&Measurement> = found.iter().copied().filter(is_drawn).collect();
+    let share = |drawn: &Measurement| efficiency(active_lanes_mean(drawn), drawn.subgroup_width);
+    let x = |drawn: &Measurement| number(drawn, &figure.x).unwrap_or(f64::MAX);
+    let time = |drawn: &Measurement| median_time(drawn).map_or(f64::MAX, |time| time.0);
+    // What is compared within the launches that differ in x alone.
+    let within = |value: &dyn Fn(&[&Measurement], &Measurement) -> Option<f64>| {
+        let sweeps = sweeps(&drawn, &figure.x).into_iter();
+        sweeps
+            .flat_map(|sweep| {
+                let values: Vec<_> = sweep.iter().map(|at| (*at, value(&sweep, at))).collect();
+                values
+            })
+            .collect()
+    };
+    match &figure.y {
+        FigureY::Efficiency => {
+            drawn.iter().map(|at| (*at, share(at).map(|share| share.0 * 100.0))).collect()
+        }
+        FigureY::SlotsPerLaneOperation => {
+            drawn.iter().map(|at| (*at, share(at).map(|share| 1.0 / share.0))).collect()
+        }
+        FigureY::Speedup(over) => drawn
+            .iter()
+            .map(|at| (*at, twin(found, at, over).and_then(|twin| time_ratio(twin, at))))
+            .collect(),
+        FigureY::Slowdown(over) => {
+            within(&|sweep, at| twin(sweep, at, over).and_then(|twin| time_ratio(at, twin)))
+        }
+        FigureY::OfBest => within(&|sweep, at| {
+            let best = sweep.iter().min_by(|a, b| time(a).total_cmp(&time(b)))?;
+            time_ratio(best, at).map(|y| y * 100.0)
+        }),
+        FigureY::WorkOfFirst => within(&|sweep, at| {
+            let first = sweep.iter().min_by(|a, b| x(a).total_cmp(&x(b)))?;
+            time_ratio(first, at).map(|y| y * x(at) / x(first))
+        }),
+    }
+}
+
 /// Launches that agree in all parameters but x, where there are several.
 fn sweeps<'a>(drawn: &[&'a Measurement], x: &str) -> Vec<Vec<&'a Measurement>> {
     let mut sweeps: IndexMap<String, Vec<&Measurement>> = IndexMap::new();
-    for one in drawn {
-        let rest = parameters_text(&one.parameters, &[x]);
-        sweeps.entry(format!("{} {} {rest}", one.kernel, one.device)).or_default().push(one);
+    for measurement in drawn {
+        let rest = parameters_text(&measurement.parameters, &[x]);
+        sweeps
+            .entry(format!("{} {} {rest}", measurement.kernel, measurement.device))
+            .or_default()
+            .push(measurement);
     }
     sweeps.into_values().filter(|sweep| sweep.len() >= SWEEP_MIN).collect()
 }
@@ -242,32 +245,35 @@ fn sweeps<'a>(drawn: &[&'a Measurement], x: &str) -> Vec<Vec<&'a Measurement>> {
 /// The launch that has these values and agrees in all other parameters.
 fn twin<'a>(
     all: &[&'a Measurement],
-    one: &Measurement,
+    measurement: &Measurement,
     over: &BTreeMap<String, Value>,
 ) -> Option<&'a Measurement> {
     let agrees = |other: &&&Measurement| {
         let same = |(name, value): (&String, &Value)| {
-            over.contains_key(name) || one.parameters.get(name) == Some(value)
+            over.contains_key(name) || measurement.parameters.get(name) == Some(value)
         };
-        other.kernel == one.kernel
-            && other.device == one.device
+        other.kernel == measurement.kernel
+            && other.device == measurement.device
             && over.iter().all(|(name, value)| has_value(other, name, value))
             && other.parameters.iter().all(same)
     };
     all.iter().find(agrees).copied()
 }
 
-fn has_value(one: &Measurement, name: &str, value: &Value) -> bool {
-    one.parameters.get(name).is_some_and(|own| own.to_string() == value.to_string())
+fn has_value(measurement: &Measurement, name: &str, value: &Value) -> bool {
+    measurement
+        .parameters
+        .get(name)
+        .is_some_and(|parameter| parameter.to_string() == value.to_string())
 }
 
 /// A curve's name, but for the device.
-fn curve_name(figure: &FigureNote, one: &Measurement) -> String {
-    let kernel = short_name(&one.kernel);
+fn curve_name(figure: &FigureNote, measurement: &Measurement) -> String {
+    let kernel = short_name(&measurement.kernel);
     let kernel = kernel.strip_prefix(figure.prefix.as_str()).unwrap_or(kernel);
-    let width = one.subgroup_width.map_or("?".to_owned(), |width| width.to_string());
+    let width = measurement.subgroup_width.map_or("?".to_owned(), |width| width.to_string());
     let mut name = figure.series.replace("{kernel}", kernel).replace(WIDTH, &width);
-    for (parameter, value) in &one.parameters {
+    for (parameter, value) in &measurement.parameters {
         let place = format!("{{{parameter}}}");
         let value = value.to_string();
         let words = figure.words.get(parameter);
@@ -277,7 +283,7 @@ fn curve_name(figure: &FigureNote, one: &Measurement) -> String {
         }
         name = name.replace(&place, &value);
     }
-    let told = one.parameters.iter().filter(|(name, _)| figure.told.contains(name));
+    let told = measurement.parameters.iter().filter(|(name, _)| figure.told.contains(name));
     let told: Vec<String> = told.map(|(name, value)| format!("{name}={value}")).collect();
     if told.is_empty() { name } else { format!("{name} ({})", told.join(", ")) }
 }
@@ -286,11 +292,11 @@ fn curve_name(figure: &FigureNote, one: &Measurement) -> String {
 /// greatest x.
 fn worked_out(line: &FigureLine, series: &[CurveSeries]) -> Option<CurveSeries> {
     let FigureLine { name, at_most } = line;
-    let longest = series.iter().max_by_key(|one| one.points.len())?;
+    let longest = series.iter().max_by_key(|series| series.points.len())?;
     let points = match at_most {
         Some(most) => longest.points.iter().map(|(x, _)| (*x, x.min(*most))).collect(),
         None => {
-            let ends = series.iter().filter_map(|one| one.points.last()).map(|(x, _)| *x);
+            let ends = series.iter().filter_map(|series| series.points.last()).map(|(x, _)| *x);
             let most = ends.fold(1.0, f64::max);
             vec![(1.0, 1.0), (most, most)]
         }
@@ -311,7 +317,7 @@ fn number(measurement: &Measurement, name: &str) -> Option<f64> {
 /// The device's part of a curve's name: nothing where the figure has but one device, or names tell
 /// widths, at which all devices count the same.
 fn prefix(run: &Run, by_width: bool, measurements: &[&Measurement], device: &str) -> String {
-    if by_width || measurements.iter().all(|one| one.device == device) {
+    if by_width || measurements.iter().all(|measurement| measurement.device == device) {
         String::new()
     } else {
         format!("{}: ", device_label(run, device))

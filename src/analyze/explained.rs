@@ -170,13 +170,15 @@ mod tests {
     /// A measurement that took 1000 ns, on a device that copies and multiplies so much a second.
     fn explained(efficiency: u64, bytes: Option<u64>, fma_peak: Option<f64>) -> ExplainedTime {
         let mut run = crate::fixtures::run();
-        let timed = |one: &&Measurement| one.time.is_some() && one.subgroup_width.is_some();
-        let mut one = run.measurements.iter().find(timed).unwrap().clone();
-        one.time.as_mut().unwrap().median_ns = Nanoseconds(1000.0);
-        one.bytes_moved_min = bytes;
-        one.dispatches.truncate(1);
-        let width = u64::from(one.subgroup_width.unwrap().lanes());
-        for block in &mut one.dispatches[0].blocks {
+        let timed = |measurement: &&Measurement| {
+            measurement.time.is_some() && measurement.subgroup_width.is_some()
+        };
+        let mut measurement = run.measurements.iter().find(timed).unwrap().clone();
+        measurement.time.as_mut().unwrap().median_ns = Nanoseconds(1000.0);
+        measurement.bytes_moved_min = bytes;
+        measurement.dispatches.truncate(1);
+        let width = u64::from(measurement.subgroup_width.unwrap().lanes());
+        for block in &mut measurement.dispatches[0].blocks {
             block.executions = crate::units::Executions(100);
             block.lanes = crate::units::Lanes(100 * width * efficiency / 100);
         }
@@ -185,7 +187,7 @@ mod tests {
             device.peak_fma_per_s = fma_peak;
         };
         run.devices.iter_mut().for_each(rates);
-        explain(&run, &one).unwrap()
+        explain(&run, &measurement).unwrap()
     }
 
     #[test]

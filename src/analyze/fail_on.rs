@@ -108,13 +108,20 @@ impl Condition {
     /// lowest figures.
     pub fn violations(&self, run: &Run) -> Vec<Violation> {
         let mut found = self.under_one_schedule(run);
-        let most = run.measurements.iter().map(|one| one.schedules.len()).max().unwrap_or(0);
+        let most = run
+            .measurements
+            .iter()
+            .map(|measurement| measurement.schedules.len())
+            .max()
+            .unwrap_or(0);
         for schedule in 0..most {
             let mut other = run.clone();
             other.measurements = run
                 .measurements
                 .iter()
-                .filter_map(|one| Some(one.with_schedule(one.schedules.get(schedule)?)))
+                .filter_map(|measurement| {
+                    Some(measurement.with_schedule(measurement.schedules.get(schedule)?))
+                })
                 .collect();
             for violation in self.under_one_schedule(&other) {
                 match found.iter_mut().find(|known| known.same_place(&violation)) {
@@ -125,10 +132,15 @@ impl Condition {
             }
         }
         for violation in &mut found {
-            let here = |one: &&Measurement| {
-                one.device == violation.device && one.kernel == violation.kernel
+            let here = |measurement: &&Measurement| {
+                measurement.device == violation.device && measurement.kernel == violation.kernel
             };
-            let others = run.measurements.iter().filter(here).map(|one| one.schedules.len()).max();
+            let others = run
+                .measurements
+                .iter()
+                .filter(here)
+                .map(|measurement| measurement.schedules.len())
+                .max();
             violation.schedules = 1 + others.unwrap_or(0);
         }
         found
@@ -183,8 +195,14 @@ impl Condition {
 
 impl Violation {
     fn same_place(&self, other: &Self) -> bool {
-        let place =
-            |one: &Self| (one.kernel.clone(), one.device.clone(), one.file.clone(), one.line);
+        let place = |violation: &Self| {
+            (
+                violation.kernel.clone(),
+                violation.device.clone(),
+                violation.file.clone(),
+                violation.line,
+            )
+        };
         place(self) == place(other)
     }
 }
@@ -239,8 +257,12 @@ mod tests {
         let mut run = crate::fixtures::run();
         let condition: Condition = "active_lanes<0.5".parse().unwrap();
         assert!(condition.violations(&run).is_empty());
-        let one = run.measurements.iter_mut().find(|one| one.active_lanes_mean.is_some()).unwrap();
-        let mut worse = one.totals();
+        let measurement = run
+            .measurements
+            .iter_mut()
+            .find(|measurement| measurement.active_lanes_mean.is_some())
+            .unwrap();
+        let mut worse = measurement.totals();
         for block in worse.iter_mut().flatten() {
             block.lanes = crate::units::Lanes(block.executions.0 / 4);
         }
@@ -250,9 +272,12 @@ mod tests {
             efficiency_ratio: None,
             blocks,
         };
-        one.schedules = vec![schedule(1, one.totals()), schedule(2, worse)];
+        measurement.schedules = vec![schedule(1, measurement.totals()), schedule(2, worse)];
         let found = condition.violations(&run);
-        assert!(!found.is_empty() && found.iter().all(|one| one.schedules == 3), "{found:?}");
+        assert!(
+            !found.is_empty() && found.iter().all(|violation| violation.schedules == 3),
+            "{found:?}"
+        );
         assert!(found[0].to_string().contains("(the worst of 3 schedules)"), "{}", found[0]);
     }
 

@@ -36,8 +36,8 @@ pub fn findings(run: &Run) -> Vec<Finding> {
         }
         for row in device.rows {
             let parameters = parameters_text(&row.parameters, &[]);
-            let own = |flag: &&Flag| everywhere.iter().all(|(known, _)| known != *flag);
-            for flag in row.flags.iter().filter(own) {
+            let somewhere = |flag: &&Flag| everywhere.iter().all(|(known, _)| known != *flag);
+            for flag in row.flags.iter().filter(somewhere) {
                 let kernel = &row.kernel;
                 let parameters =
                     if parameters.is_empty() { String::new() } else { format!(" ({parameters})") };

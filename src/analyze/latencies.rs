@@ -85,15 +85,17 @@ fn of_device(run: &Run, device: &Device, kernel: &str, unit: &str) -> Option<Lat
     let period = device.timestamp_period_ns?;
     let mut chains: indexmap::IndexMap<LatencyKey, BTreeMap<i64, &Measurement>> =
         indexmap::IndexMap::new();
-    let timed = run.measurements.iter().filter(|one| one.time.is_some());
-    for one in timed.filter(|one| one.kernel == kernel && one.device == device.id) {
-        let number = |name: &str| match one.parameters.get(name) {
+    let timed = run.measurements.iter().filter(|measurement| measurement.time.is_some());
+    for measured in
+        timed.filter(|measurement| measurement.kernel == kernel && measurement.device == device.id)
+    {
+        let number = |name: &str| match measured.parameters.get(name) {
             Some(Value::Integer(number)) => Some(*number),
             _ => None,
         };
-        let operation = one.parameters.get("operation")?.to_string();
+        let operation = measured.parameters.get("operation")?.to_string();
         let key = (operation, number("workgroups")?, number("workgroup_size")?);
-        chains.entry(key).or_default().insert(number("links")?, one);
+        chains.entry(key).or_default().insert(number("links")?, measured);
     }
     let slopes: indexmap::IndexMap<LatencyKey, Slopes> = chains
         .into_iter()
@@ -175,18 +177,20 @@ mod tests {
     /// half-way.
     fn run() -> Run {
         let mut run = fixtures::run();
-        let gpu = run.devices.iter_mut().find(|one| one.kind != DeviceKind::Simulator).unwrap();
+        let gpu =
+            run.devices.iter_mut().find(|device| device.kind != DeviceKind::Simulator).unwrap();
         gpu.name = "NVIDIA H200".to_owned();
         let (id, period) = (gpu.id.clone(), gpu.timestamp_period_ns.unwrap());
-        let pattern = run.measurements.iter().find(|one| one.device == id).unwrap().clone();
+        let pattern =
+            run.measurements.iter().find(|measurement| measurement.device == id).unwrap().clone();
         run.measurements.clear();
         for (operation, size, link_ns) in
             [("multiply_add", 32, 2.0), ("shuffle", 32, 13.0), ("multiply_add", 1024, 4.0)]
         {
             for links in [1024_i64, 4096] {
-                let mut one = pattern.clone();
-                one.kernel = "shuffle/latency".to_owned();
-                one.parameters = [
+                let mut copy = pattern.clone();
+                copy.kernel = "shuffle/latency".to_owned();
+                copy.parameters = [
                     ("operation", Value::Name(operation.to_owned())),
                     ("links", Value::Integer(links)),
                     ("workgroups", Value::Integer(1)),
@@ -194,7 +198,7 @@ mod tests {
                 ]
                 .map(|(name, value)| (name.to_owned(), value))
                 .into();
-                let time = one.time.as_mut().unwrap();
+                let time = copy.time.as_mut().unwrap();
                 time.dispatches_per_sample = 1;
                 for (index, sample) in time.samples.iter_mut().enumerate() {
                     let slow = if index < 5 { 2.0 } else { 1.0 };
@@ -207,7 +211,7 @@ mod tests {
                     let ticks = (slow * (5000.0 + links as f64 * link_ns) / period) as u64;
                     sample.ticks_end = sample.ticks_begin + ticks;
                 }
-                run.measurements.push(one);
+                run.measurements.push(copy);
             }
         }
         fixtures::noted(run)
@@ -232,7 +236,7 @@ mod tests {
     #[test]
     fn a_device_of_unknown_kind_has_ratios_and_no_cycles() {
         let mut unknown = run();
-        unknown.devices.iter_mut().for_each(|one| one.name = "Something".to_owned());
+        unknown.devices.iter_mut().for_each(|device| device.name = "Something".to_owned());
         let table = &latencies(&unknown)[0];
         assert_eq!((table.cycle, table.rows[1].cycles), (None, None));
         assert!(table.rows[1].ratio.is_some());

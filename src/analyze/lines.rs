@@ -111,20 +111,25 @@ pub fn lines(run: &Run) -> Vec<SourceView> {
 pub fn lines_of_most(run: &Run, most: usize) -> (Vec<SourceView>, usize) {
     let mut found = find_counted(run);
     let all = found.len();
-    let dispatches = found.iter().flat_map(|one| &one.dispatches);
+    let dispatches = found.iter().flat_map(|measurement| &measurement.dispatches);
     if dispatches.map(|dispatch| dispatch.lines().len()).sum::<usize>() > most {
         let usual = Usual::from_run(run);
-        keep_usual_of_each(&mut found, |one| (&one.kernel, usual.count(&one.parameters)));
-        let size = |one: &Measurement| match one.parameters.get(SIZE) {
+        keep_usual_of_each(&mut found, |measurement| {
+            (&measurement.kernel, usual.count(&measurement.parameters))
+        });
+        let size = |measurement: &Measurement| match measurement.parameters.get(SIZE) {
             Some(Value::Integer(size)) => *size,
             Some(Value::Real(_) | Value::Name(_)) | None => 0,
         };
         let mut largest: BTreeMap<(&str, &str), i64> = BTreeMap::new();
-        for one in &found {
-            let known = largest.entry((&one.kernel, &one.device)).or_insert(i64::MIN);
-            *known = size(one).max(*known);
+        for measurement in &found {
+            let known =
+                largest.entry((&measurement.kernel, &measurement.device)).or_insert(i64::MIN);
+            *known = size(measurement).max(*known);
         }
-        found.retain(|one| largest.get(&(&*one.kernel, &*one.device)) == Some(&size(one)));
+        found.retain(|measurement| {
+            largest.get(&(&*measurement.kernel, &*measurement.device)) == Some(&size(measurement))
+        });
     }
     let left_out = all - found.len();
     (views(run, found), left_out)
@@ -132,8 +137,9 @@ pub fn lines_of_most(run: &Run, most: usize) -> (Vec<SourceView>, usize) {
 
 /// The measurements that have counts by line and were not counted to compare widths alone.
 fn find_counted(run: &Run) -> Vec<&Measurement> {
-    let has_lines = |one: &&Measurement| {
-        !one.for_widths && one.dispatches.iter().any(|dispatch| dispatch.has_lines())
+    let has_lines = |measurement: &&Measurement| {
+        !measurement.for_widths
+            && measurement.dispatches.iter().any(|dispatch| dispatch.has_lines())
     };
     run.measurements.iter().filter(has_lines).collect()
 }

@@ -44,18 +44,22 @@ type CodePlace<'a> = (bool, Option<&'a str>, Option<u32>);
 /// Sums a dispatch's instructions by source line.
 pub fn lines(code: &MachineCode) -> Vec<MachineLine> {
     let mut by_line: BTreeMap<CodePlace<'_>, Vec<&Instruction>> = BTreeMap::new();
-    for one in &code.instructions {
-        let key = (one.line.is_none(), one.file.as_deref(), one.line);
-        by_line.entry(key).or_default().push(one);
+    for instruction in &code.instructions {
+        let key = (instruction.line.is_none(), instruction.file.as_deref(), instruction.line);
+        by_line.entry(key).or_default().push(instruction);
     }
     let line = |((_, file, line), ones): (CodePlace<'_>, Vec<&Instruction>)| {
-        let sum = |of: fn(&Instruction) -> u64| ones.iter().map(|one| u128::from(of(one))).sum();
+        let sum = |of: fn(&Instruction) -> u64| {
+            ones.iter().map(|instruction| u128::from(of(instruction))).sum()
+        };
         MachineLine {
             file: file.map(str::to_owned),
             line,
-            inst_executed: sum(|one| one.inst_executed),
-            thread_inst_executed: sum(|one| one.thread_inst_executed),
-            thread_inst_executed_pred_on: sum(|one| one.thread_inst_executed_pred_on),
+            inst_executed: sum(|instruction| instruction.inst_executed),
+            thread_inst_executed: sum(|instruction| instruction.thread_inst_executed),
+            thread_inst_executed_pred_on: sum(|instruction| {
+                instruction.thread_inst_executed_pred_on
+            }),
             instructions: ones.into_iter().cloned().collect(),
         }
     };
@@ -73,19 +77,24 @@ pub struct Stretch<'a> {
 
 /// Gathers instructions into stretches: what an unrolled loop becomes is shown once.
 pub fn stretches(instructions: &[Instruction]) -> Vec<Stretch<'_>> {
-    let did = |one: &Instruction| {
-        [one.inst_executed, one.thread_inst_executed, one.thread_inst_executed_pred_on]
+    let did = |instruction: &Instruction| {
+        [
+            instruction.inst_executed,
+            instruction.thread_inst_executed,
+            instruction.thread_inst_executed_pred_on,
+        ]
     };
     let mut stretches: Vec<Stretch<'_>> = Vec::new();
-    for one in instructions {
+    for instruction in instructions {
         match stretches.last_mut() {
             Some(last)
-                if did(last.first) == did(one)
-                    && operation(last.first.text.as_deref()) == operation(one.text.as_deref()) =>
+                if did(last.first) == did(instruction)
+                    && operation(last.first.text.as_deref())
+                        == operation(instruction.text.as_deref()) =>
             {
                 last.count += 1;
             }
-            _ => stretches.push(Stretch { first: one, count: 1 }),
+            _ => stretches.push(Stretch { first: instruction, count: 1 }),
         }
     }
     stretches

@@ -129,8 +129,8 @@ fn mark(profile: &Profile, line: u32, kind: &str, level: Level, message: String)
 /// The figures of every line of the profile's own file, as `19.0 / 32`.
 fn lanes(profile: &Profile, device: &DeviceProfile) -> Vec<Mark> {
     let width = device.column.width;
-    let own = device.lines.iter().filter(|line| line.file == profile.file);
-    let one = |line: &LineProfile| {
+    let lines_here = device.lines.iter().filter(|line| line.file == profile.file);
+    let figure = |line: &LineProfile| {
         let message = match (line.active_lanes_mean, width) {
             (Some(mean), Some(width)) => format!("{mean:.1} / {width}"),
             (Some(mean), None) => format!("{mean:.1}"),
@@ -147,7 +147,7 @@ fn lanes(profile: &Profile, device: &DeviceProfile) -> Vec<Mark> {
         let mark = mark(profile, line.line, "lanes", Level::Figure, message);
         Mark { figures: Some(figures), ..mark }
     };
-    own.map(one).collect()
+    lines_here.map(figure).collect()
 }
 
 /// What was found at lines, each once with its devices.
@@ -161,7 +161,7 @@ fn findings(profile: &Profile) -> Vec<Mark> {
             }
         }
     }
-    let one = |((line, kind), (flag, devices)): ((u32, String), (&Flag, Vec<&str>))| {
+    let device = |((line, kind), (flag, devices)): ((u32, String), (&Flag, Vec<&str>))| {
         let level = match flag.tag {
             Tag::DivergentBarrier | Tag::DivergentUniformLoad => Level::Error,
             _ => Level::Warning,
@@ -169,7 +169,7 @@ fn findings(profile: &Profile) -> Vec<Mark> {
         let message = format!("{} ({})", flag.explanation(), devices.join(", "));
         mark(profile, line, &kind, level, message)
     };
-    found.into_iter().map(one).collect()
+    found.into_iter().map(device).collect()
 }
 
 /// Advice, each rule and line once.

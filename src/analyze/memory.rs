@@ -86,29 +86,31 @@ pub fn memory_view(device: &DeviceProfile) -> Option<MemoryView> {
     let mut all: BTreeMap<(u32, &Option<String>, Touching), AccessCost> = BTreeMap::new();
     let mut waits: BTreeMap<u32, BarrierWait> = BTreeMap::new();
     for dispatch in dispatches {
-        for one in &dispatch.accesses {
-            let sum = all.entry((one.line, &one.buffer, one.does)).or_insert_with(|| AccessCost {
-                executions: 0,
-                lanes: 0,
-                sectors: None,
-                cache_lines: None,
-                passes: None,
-                turns: None,
-                ..one.clone()
+        for access in &dispatch.accesses {
+            let sum = all.entry((access.line, &access.buffer, access.does)).or_insert_with(|| {
+                AccessCost {
+                    executions: 0,
+                    lanes: 0,
+                    sectors: None,
+                    cache_lines: None,
+                    passes: None,
+                    turns: None,
+                    ..access.clone()
+                }
             });
-            sum.executions += one.executions;
-            sum.lanes += one.lanes;
-            add(&mut sum.sectors, one.sectors);
-            add(&mut sum.cache_lines, one.cache_lines);
-            add(&mut sum.passes, one.passes);
-            add(&mut sum.turns, one.turns);
+            sum.executions += access.executions;
+            sum.lanes += access.lanes;
+            add(&mut sum.sectors, access.sectors);
+            add(&mut sum.cache_lines, access.cache_lines);
+            add(&mut sum.passes, access.passes);
+            add(&mut sum.turns, access.turns);
         }
-        for one in &dispatch.waits {
-            let empty = BarrierWait { barriers: 0, waited_operations: 0, operations: 0, ..*one };
-            let sum = waits.entry(one.line).or_insert(empty);
-            sum.barriers += one.barriers;
-            sum.waited_operations += one.waited_operations;
-            sum.operations += one.operations;
+        for wait in &dispatch.waits {
+            let empty = BarrierWait { barriers: 0, waited_operations: 0, operations: 0, ..*wait };
+            let sum = waits.entry(wait.line).or_insert(empty);
+            sum.barriers += wait.barriers;
+            sum.waited_operations += wait.waited_operations;
+            sum.operations += wait.operations;
         }
     }
     let rows = all.into_values().map(|sum| MemoryRow {
@@ -122,8 +124,8 @@ pub fn memory_view(device: &DeviceProfile) -> Option<MemoryView> {
         turns: sum.turns.and_then(Over::new),
         buffer: sum.buffer,
     });
-    let [waited, operations] = waits.values().fold([0, 0], |[waited, operations], one| {
-        [waited + u128::from(one.waited_operations), operations + u128::from(one.operations)]
+    let [waited, operations] = waits.values().fold([0, 0], |[waited, operations], wait| {
+        [waited + u128::from(wait.waited_operations), operations + u128::from(wait.operations)]
     });
     Some(MemoryView {
         rows: rows.collect(),

@@ -33,7 +33,7 @@ pub(super) fn order_rows<T>(
         for sweep in sweeps.into_values().filter(|sweep| goes_up_and_down(sweep)) {
             let mut rising: Vec<(f64, usize)> =
                 sweep.iter().map(|(place, number)| (*number, order[*place])).collect();
-            rising.sort_by(|one, other| one.0.total_cmp(&other.0));
+            rising.sort_by(|point, other| point.0.total_cmp(&other.0));
             for ((place, _), (_, row)) in sweep.iter().zip(rising) {
                 order[*place] = row;
             }

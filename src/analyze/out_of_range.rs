@@ -36,11 +36,11 @@ pub struct UndefinedRow {
 pub fn undefined_rows(run: &Run) -> Vec<UndefinedRow> {
     let of = |device: &str, reading: &Reading| {
         let mut all = run.measurements.iter();
-        all.find(|one| {
-            let note = run.kernels.get(&one.kernel);
-            one.device == device
+        all.find(|measurement| {
+            let note = run.kernels.get(&measurement.kernel);
+            measurement.device == device
                 && note.is_some_and(|note| note.reading.as_ref() == Some(reading))
-                && !one.outputs_shown.is_empty()
+                && !measurement.outputs_shown.is_empty()
         })
     };
     let devices = run.devices.iter();
@@ -53,9 +53,13 @@ pub fn undefined_rows(run: &Run) -> Vec<UndefinedRow> {
         .collect()
 }
 
-fn row(label: String, one: &Measurement, tails: Option<&Measurement>) -> Option<UndefinedRow> {
-    let returned = one.outputs_shown.get("returned")?;
-    let width = one.subgroup_width?.index();
+fn row(
+    label: String,
+    measurement: &Measurement,
+    tails: Option<&Measurement>,
+) -> Option<UndefinedRow> {
+    let returned = measurement.outputs_shown.get("returned")?;
+    let width = measurement.subgroup_width?.index();
     let shifted = |operation: usize, source: fn(usize, usize) -> Option<usize>| {
         // Distances below W: at W itself wrapping around is a lane's own.
         let steps = (0..STEPS - 1).filter(|step| 1 << step < width);
@@ -68,7 +72,7 @@ fn row(label: String, one: &Measurement, tails: Option<&Measurement>) -> Option<
     let odd = (1..width).step_by(2).map(|lane| (lane, returned[4 * STEPS * LANES + lane]));
     Some(UndefinedRow {
         label,
-        width: one.subgroup_width?.lanes(),
+        width: measurement.subgroup_width?.lanes(),
         up: shifted(0, |lane, distance| lane.checked_sub(distance)),
         down: shifted(1, |lane, distance| Some(lane + distance)),
         index: shifted(3, |lane, distance| Some(lane + distance)),
@@ -126,8 +130,10 @@ fn inactive(got: &[(usize, f64)]) -> &'static str {
 
 /// For how many tails the sum after the others have gone is that of the lanes that are there.
 #[expect(clippy::cast_precision_loss, reason = "numbers of lanes")]
-fn partial_sums(one: &Measurement) -> String {
-    let (Some(sums), Some(width)) = (one.outputs_shown.get("snippet"), one.subgroup_width) else {
+fn partial_sums(measurement: &Measurement) -> String {
+    let (Some(sums), Some(width)) =
+        (measurement.outputs_shown.get("snippet"), measurement.subgroup_width)
+    else {
         return String::new();
     };
     let tails = 1..width.index();
@@ -151,9 +157,9 @@ mod tests {
 
     fn measured(value: &dyn Fn(usize, usize, usize) -> f64) -> Vec<UndefinedRow> {
         let mut run = fixtures::run();
-        let mut one = run.measurements[0].clone();
-        one.kernel = "shuffle/out_of_range".to_owned();
-        one.subgroup_width = Width::new(8).ok();
+        let mut measurement = run.measurements[0].clone();
+        measurement.kernel = "shuffle/out_of_range".to_owned();
+        measurement.subgroup_width = Width::new(8).ok();
         let mut returned = vec![0.0; 34 * LANES];
         for operation in 0..5 {
             for step in 0..if operation == 4 { 1 } else { STEPS } {
@@ -163,13 +169,13 @@ mod tests {
                 }
             }
         }
-        one.outputs_shown.insert("returned".to_owned(), returned);
-        let mut tails = one.clone();
+        measurement.outputs_shown.insert("returned".to_owned(), returned);
+        let mut tails = measurement.clone();
         tails.kernel = "vote/participation".to_owned();
         // Right for tails of 1, 2 and 3.
         let sums = vec![0.0, 1.0, 3.0, 6.0, 11.0, 0.0, 0.0, 0.0];
         tails.outputs_shown = [("snippet".to_owned(), sums)].into();
-        run.measurements = vec![one, tails];
+        run.measurements = vec![measurement, tails];
         undefined_rows(&fixtures::noted(run))
     }
 

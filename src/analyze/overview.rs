@@ -82,8 +82,8 @@ fn join_names(names: &[String]) -> String {
 }
 
 /// A count with its noun.
-fn write_count(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
+fn write_count(count: usize, text: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { text } else { many })
 }
 
 fn rows(summary: &Summary) -> impl Iterator<Item = &SummaryRow> {
@@ -123,8 +123,8 @@ fn describe_launches(run: &Run, summary: &Summary) -> Option<(String, bool)> {
     let beside: BTreeSet<&str> = run
         .measurements
         .iter()
-        .filter(|one| one.for_widths)
-        .map(|one| one.kernel.as_str())
+        .filter(|measurement| measurement.for_widths)
+        .map(|measurement| measurement.kernel.as_str())
         .collect();
     let beside = match beside.len() {
         0 => String::new(),
@@ -184,9 +184,9 @@ fn describe_largest_ratio(run: &Run, device: &DeviceSummary) -> Option<String> {
     let interval = ratio.interval.map_or(String::new(), |interval| {
         format!(" (99 % interval {:.2} to {:.2})", interval.low, interval.high)
     });
-    let counting = row.time_ratio_predicted.map_or(String::new(), |one| {
+    let counting = row.time_ratio_predicted.map_or(String::new(), |predicted| {
         let all = describe_predictions(device).unwrap_or_default();
-        format!("; counting predicts {one:.2}{all}")
+        format!("; counting predicts {predicted:.2}{all}")
     });
     let baseline = row.baseline.as_deref().map_or("its baseline", short_name);
     Some(format!(
@@ -296,11 +296,13 @@ pub fn misses(run: &Run, summary: &Summary) -> Vec<Miss> {
 /// What the record knows of why a time is not what its operations predict.
 fn reasons(run: &Run, summary: &DeviceSummary, row: &SummaryRow) -> Vec<String> {
     let mut reasons = Vec::new();
-    let is_row = |one: &&Measurement| {
-        one.device == summary.device && one.kernel == row.kernel && one.parameters == row.parameters
+    let is_row = |measurement: &&Measurement| {
+        measurement.device == summary.device
+            && measurement.kernel == row.kernel
+            && measurement.parameters == row.parameters
     };
     let measurement = run.measurements.iter().find(is_row);
-    let means = measurement.and_then(|one| machine::threads_means(&one.counters));
+    let means = measurement.and_then(|measurement| machine::threads_means(&measurement.counters));
     if let (Some([threads, _]), Some(lanes)) = (means, row.active_lanes_mean)
         && (threads / lanes - 1.0).abs() > LANES_APART
     {

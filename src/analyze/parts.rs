@@ -90,8 +90,8 @@ impl SummaryPart {
             self.rows().filter_map(|row| row.baseline.as_deref()).collect();
         // Kernels that are held against one another stay together.
         let word = |row: &SummaryRow| {
-            let own = baselines.get(row.kernel.as_str()).copied();
-            own.or(row.baseline.as_deref()).map_or("others", short_name).to_owned()
+            let baseline = baselines.get(row.kernel.as_str()).copied();
+            baseline.or(row.baseline.as_deref()).map_or("others", short_name).to_owned()
         };
         // First by what is compared with what, and only then by a parameter: a sheet that holds half of a
         // comparison shows nothing.

@@ -181,9 +181,10 @@ impl Profile {
     pub fn made_up_note(&self) -> Option<String> {
         let made_up = self.devices.iter().map(|device| &device.made_up).find(|m| !m.is_empty())?;
         let said = |what: fn(&MadeUp) -> &Vec<u32>, words: [&str; 2]| {
-            let lines: BTreeSet<u32> = made_up.iter().flat_map(|one| what(one).clone()).collect();
-            let of = made_up.iter().filter(|one| !what(one).is_empty());
-            let buffers: Vec<&str> = of.map(|one| one.buffer.as_str()).collect();
+            let lines: BTreeSet<u32> =
+                made_up.iter().flat_map(|buffer| what(buffer).clone()).collect();
+            let of = made_up.iter().filter(|buffer| !what(buffer).is_empty());
+            let buffers: Vec<&str> = of.map(|buffer| buffer.buffer.as_str()).collect();
             let numbers: Vec<String> = lines.iter().map(u32::to_string).collect();
             let (line, follow) =
                 if numbers.len() == 1 { ("line", words[0]) } else { ("lines", words[1]) };
@@ -193,8 +194,8 @@ impl Profile {
             })
         };
         let branches =
-            said(|one| &one.conditions, ["the branch or loop on", "branches and loops on"]);
-        let indices = said(|one| &one.indices, ["the index on", "indices on"]);
+            said(|buffer| &buffer.conditions, ["the branch or loop on", "branches and loops on"]);
+        let indices = said(|buffer| &buffer.indices, ["the index on", "indices on"]);
         let parts: Vec<String> = branches.into_iter().chain(indices).collect();
         (!parts.is_empty()).then(|| {
             format!(
@@ -290,7 +291,8 @@ pub fn profiles(run: &Run) -> Vec<Profile> {
 
 /// Makes the parts of devices: simulators last, whenever they were run.
 fn devices(run: &Run, measurements: &[&Measurement]) -> Vec<DeviceProfile> {
-    let mut devices: Vec<DeviceProfile> = measurements.iter().map(|one| device(run, one)).collect();
+    let mut devices: Vec<DeviceProfile> =
+        measurements.iter().map(|measurement| device(run, measurement)).collect();
     devices.sort_by_key(|device| device.simulated);
     devices
 }
@@ -357,7 +359,7 @@ fn time(run: &Run, measurement: &Measurement) -> Option<ProfileTime> {
         let other = Measurement { time: Some(beside.clone()), ..measurement.clone() };
         let (plain, beside) = (ticks_by_round(measurement), ticks_by_round(&other));
         let pairs: Vec<(f64, f64)> =
-            plain.iter().filter_map(|(round, one)| Some((*one, *beside.get(round)?))).collect();
+            plain.iter().filter_map(|(round, time)| Some((*time, *beside.get(round)?))).collect();
         paired_ratio(&pairs)
     };
     let unchecked = measurement.time_unchecked.as_ref();
@@ -392,7 +394,7 @@ fn trust(device: Option<&Device>, measurement: &Measurement) -> Trust {
 
 /// Whether a branch or a number of turns follows contents that were made up.
 fn decides(made_up: &[MadeUp]) -> bool {
-    made_up.iter().any(|one| !one.conditions.is_empty())
+    made_up.iter().any(|buffer| !buffer.conditions.is_empty())
 }
 
 /// The efficiency under each schedule, the default one first, where others were counted.

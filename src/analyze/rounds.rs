@@ -50,14 +50,14 @@ pub(super) fn median_time(measurement: &Measurement) -> Option<Nanoseconds> {
 /// Whether the samples of two measurements were taken in overlapping stretches of time.
 ///
 /// A single sample of each cannot overlap, and is taken to be side by side where it shares a round.
-pub(super) fn overlap(one: &Measurement, other: &Measurement) -> bool {
+pub(super) fn overlap(first: &Measurement, other: &Measurement) -> bool {
     let stretch = |measurement: &Measurement| {
         let samples = &measurement.time.as_ref()?.samples;
         let begin = samples.iter().map(|sample| sample.ticks_begin).min()?;
         let end = samples.iter().map(|sample| sample.ticks_end).max()?;
         Some((begin, end, samples.len()))
     };
-    match (stretch(one), stretch(other)) {
+    match (stretch(first), stretch(other)) {
         (Some(a), Some(b)) => (a.2 == 1 && b.2 == 1) || (a.0 <= b.1 && b.0 <= a.1),
         _ => false,
     }

@@ -87,7 +87,9 @@ impl SizeSweep {
         let all = self.series.len();
         let fits = |sweep: &Self| sweep.is_one_plot() || sweep.sets().len() <= PLOTS_MAX;
         if !fits(self) {
-            keep_usual_of_each(&mut self.series, |one| (&one.kernel, one.unusual));
+            keep_usual_of_each(&mut self.series, |measurement| {
+                (&measurement.kernel, measurement.unusual)
+            });
         }
         if !fits(self) {
             let kept = self.sets().into_iter().take(PLOTS_MAX).map(str::to_owned);
@@ -108,7 +110,8 @@ const PLOTS_MAX: usize = 6;
 pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
     let usual = Usual::from_run(run);
     let mut sweeps: IndexMap<[String; 3], (SizeSweep, IndexMap<String, usize>)> = IndexMap::new();
-    let shown = |one: &&Measurement| one.status == Status::Ok && !one.for_widths;
+    let shown =
+        |measurement: &&Measurement| measurement.status == Status::Ok && !measurement.for_widths;
     for measurement in run.measurements.iter().filter(shown) {
         let Some(Value::Integer(n)) = measurement.parameters.get(SIZE) else { continue };
         let (Ok(n), Some(rate)) = (u64::try_from(*n), bandwidth(run, measurement)) else {
@@ -119,7 +122,7 @@ pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
         let family = family(&measurement.kernel).to_owned();
         let key = [measurement.device.clone(), family.clone(), result.clone().unwrap_or_default()];
         let (sweep, places) = sweeps.entry(key).or_insert_with(|| {
-            let copy = device(run, &measurement.device).and_then(|one| one.copy_bytes_per_s);
+            let copy = device(run, &measurement.device).and_then(|device| device.copy_bytes_per_s);
             let sweep = SizeSweep {
                 family,
                 result,
@@ -147,7 +150,7 @@ pub fn size_sweeps(run: &Run) -> Vec<SizeSweep> {
     let mut sweeps: Vec<SizeSweep> = sweeps.into_values().map(|(sweep, _)| sweep).collect();
     sweeps.iter_mut().for_each(SizeSweep::fit);
     let results: BTreeSet<(String, Option<String>)> =
-        sweeps.iter().map(|one| (one.family.clone(), one.result.clone())).collect();
+        sweeps.iter().map(|sweep| (sweep.family.clone(), sweep.result.clone())).collect();
     for sweep in &mut sweeps {
         if results.iter().filter(|(family, _)| *family == sweep.family).count() == 1 {
             sweep.result = None;
@@ -168,8 +171,8 @@ mod tests {
         assert_eq!(size_sweeps(&run), [], "no kernel says its bytes");
         let device = run.devices[0].id.clone();
         run.devices[0].copy_bytes_per_s = Some(4e12);
-        let one = run.measurements.iter().find(|m| m.device == device && m.time.is_some());
-        let one = one.cloned().unwrap();
+        let measurement = run.measurements.iter().find(|m| m.device == device && m.time.is_some());
+        let measurement = measurement.cloned().unwrap();
         run.measurements.clear();
         for (kernel, n, time) in [
             ("reduce/a", 1024, 100.0),
@@ -177,7 +180,7 @@ mod tests {
             ("scan/b", 1024, 50.0),
             ("scan/c", 1024, 60.0),
         ] {
-            let mut made = one.clone();
+            let mut made = measurement.clone();
             made.kernel = kernel.to_owned();
             made.parameters.insert(SIZE.to_owned(), Value::Integer(n));
             made.bytes_moved_min = Some(4 * n.unsigned_abs());

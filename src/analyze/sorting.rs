@@ -93,25 +93,29 @@ fn number(measurement: &Measurement, name: &str) -> Option<f64> {
 
 /// Every measurement with its baseline's of the same device and values of the parameters of both.
 fn pairs(run: &Run) -> Vec<(&Measurement, &Measurement)> {
-    let ok = || run.measurements.iter().filter(|one| one.status == Status::Ok);
-    let key = |kernel: &str, one: &Measurement, without: &[&str]| {
-        (kernel.to_owned(), one.device.clone(), parameters_text(&one.parameters, without))
+    let ok = || run.measurements.iter().filter(|measurement| measurement.status == Status::Ok);
+    let key = |kernel: &str, measurement: &Measurement, without: &[&str]| {
+        (
+            kernel.to_owned(),
+            measurement.device.clone(),
+            parameters_text(&measurement.parameters, without),
+        )
     };
     let mut known: BTreeMap<(String, String, String), &Measurement> = BTreeMap::new();
     // The parameters of each kernel; those of a remedy may be more than its baseline's.
     let mut names: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    for one in ok() {
+    for measurement in ok() {
         // The first of equal ones, as everywhere.
-        known.entry(key(&one.kernel, one, &[])).or_insert(one);
-        let own = one.parameters.keys().map(String::as_str);
-        names.entry(&one.kernel).or_default().extend(own);
+        known.entry(key(&measurement.kernel, measurement, &[])).or_insert(measurement);
+        let parameter = measurement.parameters.keys().map(String::as_str);
+        names.entry(&measurement.kernel).or_default().extend(parameter);
     }
-    ok().filter_map(|one| {
-        let baseline = baseline(run, &one.kernel)?;
+    ok().filter_map(|measurement| {
+        let baseline = baseline(run, &measurement.kernel)?;
         let theirs = names.get(baseline)?;
-        let own = one.parameters.keys().map(String::as_str);
-        let more: Vec<&str> = own.filter(|name| !theirs.contains(name)).collect();
-        Some((one, *known.get(&key(baseline, one, &more))?))
+        let parameter = measurement.parameters.keys().map(String::as_str);
+        let more: Vec<&str> = parameter.filter(|name| !theirs.contains(name)).collect();
+        Some((measurement, *known.get(&key(baseline, measurement, &more))?))
     })
     .collect()
 }
@@ -137,7 +141,7 @@ fn every_curve(run: &Run) -> Vec<SpeedCurve> {
     for AxisName { name: axis, words } in axes(run) {
         let mut found: BTreeMap<[String; 4], SpeedCurve> = BTreeMap::new();
         // A baseline over itself is the line at 1.
-        for (kernel, baseline) in pairs.iter().filter(|(one, base)| one.kernel != base.kernel) {
+        for (kernel, baseline) in pairs.iter().filter(|(curve, base)| curve.kernel != base.kernel) {
             let (Some(x), Some(y)) = (number(kernel, &axis), speedup(kernel, baseline)) else {
                 continue;
             };
@@ -176,7 +180,10 @@ fn values_of(curves: &[&SpeedCurve], name: &str) -> Vec<Value> {
     let texts: BTreeSet<String> =
         curves.iter().filter_map(|curve| curve.fixed.get(name)).map(Value::to_string).collect();
     let value = |text: &String| {
-        curves.iter().filter_map(|curve| curve.fixed.get(name)).find(|one| one.to_string() == *text)
+        curves
+            .iter()
+            .filter_map(|curve| curve.fixed.get(name))
+            .find(|value| value.to_string() == *text)
     };
     let mut values: Vec<Value> = texts.iter().filter_map(value).cloned().collect();
     values.sort_by(|a, b| match (number_of(a), number_of(b)) {

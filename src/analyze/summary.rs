@@ -115,11 +115,11 @@ pub enum TimeRatio {
 /// Makes the main table of `run`.
 pub fn summary(run: &Run) -> Summary {
     let rows = |device: &str| -> Vec<SummaryRow> {
-        let own = run
+        let measured = run
             .measurements
             .iter()
             .filter(|measurement| measurement.device == device && !measurement.for_widths);
-        own.map(|measurement| row(run, measurement)).collect()
+        measured.map(|measurement| row(run, measurement)).collect()
     };
     let devices = run
         .devices

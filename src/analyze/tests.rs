@@ -24,7 +24,7 @@ fn published_run() -> Run {
 
 /// Finds a row of the summary.
 fn row(summary: &Summary, device: &str, kernel: &str, form: &str) -> SummaryRow {
-    let device = summary.devices.iter().find(|one| one.device == device).expect("the device");
+    let device = summary.devices.iter().find(|row| row.device == device).expect("the device");
     let wanted = Value::Name(form.to_owned());
     let found = device.rows.iter().find(|row| {
         short_name(&row.kernel) == kernel && row.parameters.get("form") == Some(&wanted)
@@ -70,8 +70,8 @@ fn the_summary_reads_as_a_table() {
 
 #[test]
 fn a_mean_is_weighted_by_operations_and_an_unlabelled_block_is_taken_as_counted() {
-    let mut one = published_run().measurements[0].clone();
-    let blocks = &mut one.dispatches[0].blocks;
+    let mut measurement = published_run().measurements[0].clone();
+    let blocks = &mut measurement.dispatches[0].blocks;
     blocks.truncate(2);
     // 2 operations, 10 executions of 20 lanes; 3 operations, 20 executions of 8 lanes.
     for (block, operations) in blocks.iter_mut().zip([2, 3]) {
@@ -81,14 +81,14 @@ fn a_mean_is_weighted_by_operations_and_an_unlabelled_block_is_taken_as_counted(
     (blocks[1].executions.0, blocks[1].lanes.0) = (20, 160);
     blocks[1].active_lanes_mean_expected = Some(16.0);
     assert_eq!(
-        Work::from_measurement(&one),
+        Work::from_measurement(&measurement),
         Work { subgroup_operations: 80, lane_operations: 880 }
     );
-    assert_eq!(counts::active_lanes_mean(&one), Some(11.0));
+    assert_eq!(counts::active_lanes_mean(&measurement), Some(11.0));
     // Executions: 10 as counted, and 160 / 16 = 10 expected, so 2·10 + 3·10 = 50.
-    assert_eq!(counts::active_lanes_mean_expected(&one), Some(880.0 / 50.0));
-    one.dispatches[0].blocks[1].active_lanes_mean_expected = None;
-    assert_eq!(counts::active_lanes_mean_expected(&one), None);
+    assert_eq!(counts::active_lanes_mean_expected(&measurement), Some(880.0 / 50.0));
+    measurement.dispatches[0].blocks[1].active_lanes_mean_expected = None;
+    assert_eq!(counts::active_lanes_mean_expected(&measurement), None);
 }
 
 #[test]
@@ -112,17 +112,17 @@ fn a_time_below_what_the_multiply_adds_need_withholds_the_ratio() {
 fn an_unknown_timed_width_is_judged_by_active_lanes_only() {
     let run = published_run();
     let quad = |flags: &[Tag]| {
-        let mut one = run
+        let mut parameter = run
             .measurements
             .iter()
-            .find(|one| {
-                one.kernel.ends_with("branch_by_quad")
-                    && one.parameters["form"] == Value::Name("published".to_owned())
+            .find(|measurement| {
+                measurement.kernel.ends_with("branch_by_quad")
+                    && measurement.parameters["form"] == Value::Name("published".to_owned())
             })
             .expect("measured")
             .clone();
-        one.flags = flags.iter().cloned().map(Flag::from).collect();
-        plausibility(&run, &one)
+        parameter.flags = flags.iter().cloned().map(Flag::from).collect();
+        plausibility(&run, &parameter)
     };
     assert!(quad(&[]).is_removed());
     assert!(!quad(&[Tag::WidthNotKnownWhenTimed]).is_removed());
@@ -144,9 +144,9 @@ fn kernels_that_were_not_sampled_side_by_side_have_no_ratio() {
 #[test]
 fn agreement_is_exact_and_lists_every_difference() {
     let run = published_run();
-    let one = &run.measurements[0];
-    let mut other = one.clone();
-    let same = agreement(one, &other).expect("the same launch");
+    let measurement = &run.measurements[0];
+    let mut other = measurement.clone();
+    let same = agreement(measurement, &other).expect("the same launch");
     assert_eq!((same.blocks_compared, same.histograms_compared), (3, 3));
     assert_eq!(same.differences, []);
     let blocks = &mut other.dispatches[0].blocks;
@@ -154,9 +154,12 @@ fn agreement_is_exact_and_lists_every_difference() {
     let bins = blocks[1].histogram.as_mut().expect("a histogram");
     bins[0] += 1;
     blocks.remove(2);
-    let found = agreement(one, &other).expect("still the same launch");
-    let what: Vec<(BlockId, Quantity)> =
-        found.differences.iter().map(|one| (one.block, one.quantity)).collect();
+    let found = agreement(measurement, &other).expect("still the same launch");
+    let what: Vec<(BlockId, Quantity)> = found
+        .differences
+        .iter()
+        .map(|difference| (difference.block, difference.quantity))
+        .collect();
     assert_eq!(
         what,
         [
@@ -168,10 +171,13 @@ fn agreement_is_exact_and_lists_every_difference() {
         ]
     );
     other.seed += 1;
-    assert_eq!(agreement(one, &other), Err(NotComparable::Differs("seed")));
+    assert_eq!(agreement(measurement, &other), Err(NotComparable::Differs("seed")));
     other.seed -= 1;
     other.dispatches.clear();
-    assert_eq!(agreement(one, &other), Err(NotComparable::NotCounted(other.device.clone())));
+    assert_eq!(
+        agreement(measurement, &other),
+        Err(NotComparable::NotCounted(other.device.clone()))
+    );
 }
 
 #[test]
@@ -186,9 +192,14 @@ fn a_device_is_held_against_the_simulator_of_its_width_and_size() {
     let twins = predictions(&run);
     assert_eq!(twins.iter().filter(|row| row.simulator.is_some()).count(), 10);
     assert!(twins.iter().all(|row| {
-        row.subgroup_operations_simulated.is_none_or(|it| Some(it) == row.subgroup_operations)
+        row.subgroup_operations_simulated
+            .is_none_or(|simulated| Some(simulated) == row.subgroup_operations)
     }));
-    let changed = run.measurements.iter_mut().find(|one| one.device == "wgpu:1").expect("one");
+    let changed = run
+        .measurements
+        .iter_mut()
+        .find(|measurement| measurement.device == "wgpu:1")
+        .expect("one");
     changed.dispatches[0].blocks[0].executions.0 += 5;
     let summary = summary(&run);
     let flags = row(&summary, "wgpu:1", "uniform", "sealed").flags;
@@ -207,7 +218,7 @@ fn lines_keep_every_line_and_their_shares_add_up() {
     for column in 0..view.columns.len() {
         let cells: Vec<&LineCell> =
             view.lines.iter().filter_map(|line| line.cells[column].as_ref()).collect();
-        let share: f64 = cells.iter().filter_map(|cell| cell.share).map(|it| it.0).sum();
+        let share: f64 = cells.iter().filter_map(|cell| cell.share).map(|share| share.0).sum();
         assert!((share - 1.0).abs() < 1e-12, "{share}");
         assert_eq!(cells.len(), 3);
     }
@@ -233,7 +244,7 @@ fn several_dispatches_of_a_line_add_up() {
 fn a_width_sweep_has_every_device_by_width() {
     let sweep = width_sweep(&published_run());
     assert_eq!(sweep.series.len(), 10);
-    let widths: Vec<u32> = sweep.series[0].points.iter().map(|it| it.width.lanes()).collect();
+    let widths: Vec<u32> = sweep.series[0].points.iter().map(|point| point.width.lanes()).collect();
     assert_eq!(widths, [8, 8, 32, 32, 64]);
     assert_eq!(sweep.series[0].points.iter().filter(|point| point.simulated).count(), 3);
 }
@@ -244,8 +255,10 @@ fn a_run_compared_with_itself_has_ratios_of_one_and_other_sizes_are_not_compared
     let same = compare(&a, &a, false);
     assert_eq!((same.rows.len(), same.not_compared.len()), (a.measurements.len(), 0));
     for row in &same.rows {
-        assert!(row.time_ratio.is_none_or(|it| it.ratio == 1.0 && it.interval.contains(1.0)));
-        assert!(row.subgroup_operations_ratio.is_none_or(|it| it == 1.0));
+        assert!(
+            row.time_ratio.is_none_or(|ratio| ratio.ratio == 1.0 && ratio.interval.contains(1.0))
+        );
+        assert!(row.subgroup_operations_ratio.is_none_or(|ratio| ratio == 1.0));
     }
     let mut b = a.clone();
     b.measurements.truncate(2);
@@ -253,10 +266,12 @@ fn a_run_compared_with_itself_has_ratios_of_one_and_other_sizes_are_not_compared
     b.devices[0].id = "wgpu:3".to_owned();
     b.devices[0].name = "Another GPU".to_owned();
     b.devices.truncate(1);
-    b.measurements.iter_mut().for_each(|one| one.device = "wgpu:3".to_owned());
+    b.measurements.iter_mut().for_each(|measurement| measurement.device = "wgpu:3".to_owned());
     let mut first = a.clone();
     first.devices.retain(|device| device.id != "wgpu:1");
-    first.measurements.retain(|one| one.device == "wgpu:0" && one.status == Status::Ok);
+    first
+        .measurements
+        .retain(|measurement| measurement.device == "wgpu:0" && measurement.status == Status::Ok);
     let other = compare(&first, &b, false);
     assert_eq!(other.rows.len(), 1);
     assert_eq!(other.rows[0].labels[1], "Another GPU (Vulkan)");

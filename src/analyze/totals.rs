@@ -141,10 +141,10 @@ mod tests {
     fn drawn(dispatch: &Dispatch) -> String {
         fn draw(frames: &[Frame]) -> String {
             let one = |frame: &Frame| {
-                let own = frame.own.subgroup_operations;
+                let operations = frame.own.subgroup_operations;
                 let below = draw(&frame.children);
                 let below = if below.is_empty() { below } else { format!("[{below}]") };
-                format!("{}:{own}{below}", frame.name)
+                format!("{}:{operations}{below}", frame.name)
             };
             frames.iter().map(one).collect::<Vec<_>>().join(" ")
         }

@@ -112,8 +112,9 @@ pub fn traces(run: &Run) -> Vec<TraceSheet> {
 
 /// The sheet of one kernel, at every width that a simulator ran; nothing where none kept a trace.
 pub fn trace_of(run: &Run, kernel: &str) -> Option<TraceSheet> {
-    let own = run.measurements.iter().filter(|measurement| measurement.kernel == kernel);
-    let panels: Vec<TracePanel> = own.filter_map(|one| panel(run, one)).collect();
+    let measured = run.measurements.iter().filter(|measurement| measurement.kernel == kernel);
+    let panels: Vec<TracePanel> =
+        measured.filter_map(|measurement| panel(run, measurement)).collect();
     if panels.is_empty() {
         return None;
     }

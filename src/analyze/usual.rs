@@ -45,7 +45,7 @@ impl<'a> Usual<'a> {
 /// Keeps those that are least unusual.
 pub(super) fn keep_usual<T>(all: &mut Vec<T>, unusual: impl Fn(&T) -> usize) {
     let least = all.iter().map(&unusual).min();
-    all.retain(|one| Some(unusual(one)) == least);
+    all.retain(|measurement| Some(unusual(measurement)) == least);
 }
 
 /// Keeps those of each kernel that are least unusual.
@@ -55,8 +55,8 @@ pub(super) fn keep_usual_of_each<T>(all: &mut Vec<T>, kernel: impl Fn(&T) -> (&s
         let known = least.entry(kernel.to_owned()).or_insert(unusual);
         *known = unusual.min(*known);
     }
-    all.retain(|one| {
-        let (kernel, unusual) = kernel(one);
+    all.retain(|measurement| {
+        let (kernel, unusual) = kernel(measurement);
         least.get(kernel) == Some(&unusual)
     });
 }

@@ -194,15 +194,15 @@ fn cost(run: &Run, counted: &[&Measurement]) -> Option<WidthCost> {
 
 /// The cost of `wide` over that of `narrow`.
 fn cost_ratio(narrow: &Measurement, wide: &Measurement) -> Option<CostRatio> {
-    let own = ratio(lane_slots(wide)?, lane_slots(narrow)?)?;
-    let mut all = vec![own];
+    let cost_ratio = ratio(lane_slots(wide)?, lane_slots(narrow)?)?;
+    let mut all = vec![cost_ratio];
     if let (Some(narrow), Some(wide)) = (&narrow.seeds, &wide.seeds) {
         all.extend(seed_ratios(narrow, wide));
     }
     let [low, high] =
-        all.iter().fold([own; 2], |[low, high], ratio| [low.min(*ratio), high.max(*ratio)]);
+        all.iter().fold([cost_ratio; 2], |[low, high], ratio| [low.min(*ratio), high.max(*ratio)]);
     Some(CostRatio {
-        ratio: own,
+        ratio: cost_ratio,
         range: [low, high],
         seeds: all.len(),
         work_ratio: ratio(
@@ -291,9 +291,9 @@ pub fn width_sentences(run: &Run) -> Vec<String> {
     // Of each kernel its dearest first, then the others.
     let mut grains: Vec<(usize, f64, String)> = Vec::new();
     for points in kernels.values() {
-        let mut own = grain_sentences(run, points);
-        own.sort_by(|a, b| b.0.total_cmp(&a.0));
-        grains.extend(own.into_iter().enumerate().map(|(rank, (most, said))| (rank, most, said)));
+        let mut point = grain_sentences(run, points);
+        point.sort_by(|a, b| b.0.total_cmp(&a.0));
+        grains.extend(point.into_iter().enumerate().map(|(rank, (most, said))| (rank, most, said)));
     }
     grains.sort_by(|a, b| a.0.cmp(&b.0).then(b.1.total_cmp(&a.1)));
     sentences.extend(grains.into_iter().map(|(_, _, said)| said));

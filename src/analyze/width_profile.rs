@@ -71,9 +71,9 @@ impl WidthProfile {
 
     /// The shape that costs least at 64 lanes, where it saves something over the shader's own.
     pub fn better(&self) -> Option<&ShapeCost> {
-        let own = self.shapes.first()?;
+        let as_launched = self.shapes.first()?;
         let least = self.shapes.iter().min_by_key(|shape| shape.lane_slots[1])?;
-        let saved = 1.0 - ratio(least.lane_slots[1], own.lane_slots[1])?;
+        let saved = 1.0 - ratio(least.lane_slots[1], as_launched.lane_slots[1])?;
         (saved >= SAVING_MIN).then_some(least)
     }
 
@@ -173,6 +173,7 @@ fn shapes(narrow: &DeviceProfile, wide: &DeviceProfile, own: [u128; 2]) -> Vec<S
     });
     let tried: Vec<ShapeCost> = tried.collect();
     let first = wide.dispatches.first().filter(|_| !tried.is_empty());
-    let own = first.map(|one| ShapeCost { workgroup_size: one.workgroup_size, lane_slots: own });
-    own.into_iter().chain(tried).collect()
+    let as_launched =
+        first.map(|shape| ShapeCost { workgroup_size: shape.workgroup_size, lane_slots: own });
+    as_launched.into_iter().chain(tried).collect()
 }

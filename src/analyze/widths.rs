@@ -69,7 +69,8 @@ impl WidthSweep {
 /// Collects every counted measurement by kernel and width.
 pub fn width_sweep(run: &Run) -> WidthSweep {
     let mut series: IndexMap<(String, String), WidthSeries> = IndexMap::new();
-    let shown = |one: &&Measurement| one.status == Status::Ok && !one.for_widths;
+    let shown =
+        |measurement: &&Measurement| measurement.status == Status::Ok && !measurement.for_widths;
     for measurement in run.measurements.iter().filter(shown) {
         let active = active_lanes_mean(measurement);
         let (Some(active), Some(width)) = (active, measurement.subgroup_width) else { continue };
@@ -92,8 +93,8 @@ pub fn width_sweep(run: &Run) -> WidthSweep {
         });
     }
     let mut series: Vec<WidthSeries> = series.into_values().collect();
-    for one in &mut series {
-        one.points.sort_by_key(|point| point.width);
+    for series in &mut series {
+        series.points.sort_by_key(|point| point.width);
     }
     WidthSweep { series }
 }

@@ -74,9 +74,9 @@ pub(super) fn bandwidth(sweep: &SizeSweep) -> Result<String, ChartError> {
 
 /// All series in one plot, with a name at each line's end.
 fn one_plot(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<String, ChartError> {
-    let own = series_names(sweep);
-    let room = own.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
-    let height = HEIGHT.max(TOP + 70 + count(own.len()) * NAME_STEP);
+    let names = series_names(sweep);
+    let room = names.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
+    let height = HEIGHT.max(TOP + 70 + count(names.len()) * NAME_STEP);
     let frame = ChartFrame {
         right: WIDTH - MARGIN - room.clamp(60, 300) - 14,
         bottom: height - 60,
@@ -89,7 +89,7 @@ fn one_plot(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<String,
         for (index, series) in sweep.series.iter().enumerate() {
             draw_series(canvas, series, &frame, index)?;
         }
-        draw_names(canvas, sweep, &own, &frame)
+        draw_names(canvas, sweep, &names, &frame)
     })
 }
 
@@ -118,9 +118,10 @@ fn several_plots(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<St
                 bottom: top + PANEL.1 - 52,
                 ..whole
             };
-            let own: Vec<&str> = set.split(", ").filter(|part| !shared.contains(part)).collect();
+            let unshared: Vec<&str> =
+                set.split(", ").filter(|part| !shared.contains(part)).collect();
             let place = (frame.left, top + 10);
-            canvas.text(&own.join(", "), place, Anchor::Start, Font::plain(14).bold())?;
+            canvas.text(&unshared.join(", "), place, Anchor::Start, Font::plain(14).bold())?;
             draw_axes(canvas, &frame)?;
             draw_ceiling(canvas, sweep, &frame)?;
             let mut marks = Vec::new();
@@ -160,7 +161,10 @@ fn shared_parameters(sweep: &SizeSweep) -> Vec<&str> {
     let Some(first) = sweep.series.first() else { return Vec::new() };
     let everywhere = |part: &&str| {
         !part.is_empty()
-            && sweep.series.iter().all(|one| one.parameters.split(", ").any(|other| other == *part))
+            && sweep
+                .series
+                .iter()
+                .all(|series| series.parameters.split(", ").any(|other| other == *part))
     };
     first.parameters.split(", ").filter(everywhere).collect()
 }
@@ -208,8 +212,9 @@ fn series_names(sweep: &SizeSweep) -> Vec<String> {
                 let siblings = sweep.series.iter().filter(|other| other.kernel == series.kernel);
                 siblings.into_iter().all(|other| parts(other).contains(part))
             };
-            let own: Vec<String> = parts(series).into_iter().filter(|part| !same(part)).collect();
-            format!("{} ({})", kernel(series), own.join(", "))
+            let unshared: Vec<String> =
+                parts(series).into_iter().filter(|part| !same(part)).collect();
+            format!("{} ({})", kernel(series), unshared.join(", "))
         })
         .collect()
 }

@@ -47,7 +47,10 @@ fn shared_parameters(table: &BeforeAfter) -> Vec<&str> {
     let Some(first) = table.rows.first() else { return Vec::new() };
     let everywhere = |part: &&str| {
         !part.is_empty()
-            && table.rows.iter().all(|row| row.parameters.split(", ").any(|own| own == *part))
+            && table
+                .rows
+                .iter()
+                .all(|row| row.parameters.split(", ").any(|parameter| parameter == *part))
     };
     first.parameters.split(", ").filter(everywhere).collect()
 }
@@ -75,7 +78,8 @@ fn group(row: &BeforeAfterRow, shared: &[&str]) -> BarGroup {
 
 /// The device, where its name does not just say the width, and the parameters that not all rows share.
 fn detail(row: &BeforeAfterRow, shared: &[&str]) -> String {
-    let own = row.parameters.split(", ").filter(|part| !part.is_empty() && !shared.contains(part));
+    let parameter =
+        row.parameters.split(", ").filter(|part| !part.is_empty() && !shared.contains(part));
     let device = (row.label != format!("sim:{}", row.width)).then_some(row.label.as_str());
-    device.into_iter().chain(own).collect::<Vec<_>>().join(", ")
+    device.into_iter().chain(parameter).collect::<Vec<_>>().join(", ")
 }

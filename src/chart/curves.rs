@@ -48,16 +48,17 @@ fn inside(frame: &ChartFrame, points: &[(f64, f64)]) -> Vec<(i32, i32)> {
 ///
 /// [`ChartError::Empty`] where no curve has two points, [`ChartError::Draw`] where drawing fails.
 pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
-    let points = || table.series.iter().flat_map(|one| &one.points).copied();
-    if !table.series.iter().any(|one| one.points.len() > 1) {
+    let points = || table.series.iter().flat_map(|series| &series.points).copied();
+    if !table.series.iter().any(|series| series.points.len() > 1) {
         return Err(ChartError::Empty("curves"));
     }
     let font = Font::plain(12).bold();
-    let room = table.series.iter().map(|one| font.width(&one.name)).max().unwrap_or(0);
+    let room = table.series.iter().map(|series| font.width(&series.name)).max().unwrap_or(0);
     let least = points().map(|(x, _)| x).fold(f64::INFINITY, f64::min);
     let most = points().map(|(x, _)| x).fold(f64::NEG_INFINITY, f64::max);
     // Lines that were worked out may leave the sheet: what was measured decides.
-    let measured = table.series.iter().filter(|one| one.measured).flat_map(|one| &one.points);
+    let measured =
+        table.series.iter().filter(|series| series.measured).flat_map(|series| &series.points);
     let highest = measured.map(|(_, y)| *y).chain(table.reference).fold(0.0, f64::max);
     let frame = ChartFrame {
         left: LEFT,
@@ -105,7 +106,7 @@ fn draw_axes(
         canvas.line(vec![(LEFT, y), (frame.right, y)], GREY, 1)?;
     }
     let mut values: Vec<f64> =
-        table.series.iter().flat_map(|one| one.points.iter().map(|(x, _)| *x)).collect();
+        table.series.iter().flat_map(|series| series.points.iter().map(|(x, _)| *x)).collect();
     values.sort_by(f64::total_cmp);
     values.dedup();
     let mut last = i32::MIN / 2;
@@ -154,13 +155,13 @@ fn short(value: f64) -> String {
 /// Draws one curve: marks where it was measured, a thin line where it was not.
 fn draw_series(
     canvas: &Canvas<'_>,
-    one: &CurveSeries,
+    series: &CurveSeries,
     frame: &ChartFrame,
     index: usize,
 ) -> Result<(), ChartError> {
-    let (colour, thick) = if one.measured { (series_colour(index), 2) } else { (GREY, 1) };
-    canvas.line(inside(frame, &one.points), colour, thick)?;
-    for (x, y) in one.points.iter().filter(|_| one.measured) {
+    let (colour, thick) = if series.measured { (series_colour(index), 2) } else { (GREY, 1) };
+    canvas.line(inside(frame, &series.points), colour, thick)?;
+    for (x, y) in series.points.iter().filter(|_| series.measured) {
         canvas.disc((frame.x(*x), frame.y(*y)), 4, colour)?;
     }
     Ok(())
@@ -178,7 +179,7 @@ struct Numbers {
 
 impl Numbers {
     fn from_table(table: &CurveTable) -> Self {
-        let measured = table.series.iter().enumerate().filter(|(_, one)| one.measured);
+        let measured = table.series.iter().enumerate().filter(|(_, series)| series.measured);
         let rows: Vec<usize> = measured.map(|(index, _)| index).collect();
         let font = Font::plain(12);
         let names = rows.iter().map(|index| font.width(&table.series[*index].name));
@@ -210,12 +211,12 @@ impl Numbers {
             }
             y += ROW;
             for index in &self.rows {
-                let one = &table.series[*index];
+                let series = &table.series[*index];
                 canvas.fill((MARGIN, y - 5), (MARGIN + 4, y + 5), series_colour(*index))?;
-                canvas.text(&one.name, (MARGIN + 12, y), Anchor::Start, font)?;
+                canvas.text(&series.name, (MARGIN + 12, y), Anchor::Start, font)?;
                 for (value, x) in band.iter().zip(columns()) {
                     let same = |point: &&(f64, f64)| point.0.total_cmp(value).is_eq();
-                    let number = one.points.iter().find(same).map(|(_, y)| short(*y));
+                    let number = series.points.iter().find(same).map(|(_, y)| short(*y));
                     canvas.text(&number.unwrap_or("–".to_owned()), (x, y), Anchor::End, font)?;
                 }
                 y += ROW;
@@ -232,11 +233,12 @@ fn draw_names(
     table: &CurveTable,
     frame: &ChartFrame,
 ) -> Result<(), ChartError> {
-    let end = |(index, one): (usize, &CurveSeries)| {
-        let (x, y) = *inside(frame, &one.points).last()?;
+    let end = |(index, series): (usize, &CurveSeries)| {
+        let (x, y) = *inside(frame, &series.points).last()?;
         // From beside the last mark; a line that leaves the sheet ends before.
-        let (from, colour) = if one.measured { (x + 6, series_colour(index)) } else { (x, GREY) };
-        Some(End { place: (from, y), name: one.name.clone(), colour })
+        let (from, colour) =
+            if series.measured { (x + 6, series_colour(index)) } else { (x, GREY) };
+        Some(End { place: (from, y), name: series.name.clone(), colour })
     };
     names(canvas, frame, table.series.iter().enumerate().filter_map(end).collect())
 }

@@ -146,11 +146,11 @@ fn shared(part: &SummaryPart) -> BTreeMap<String, String> {
             *holders.entry(name).or_default() += 1;
         }
     }
-    let one = |(name, values): (&String, BTreeSet<String>)| {
+    let value = |(name, values): (&String, BTreeSet<String>)| {
         let value = values.into_iter().next().filter(|_| holders.get(name) == Some(&count))?;
         Some((name.clone(), value))
     };
-    values.into_iter().filter(|(_, values)| values.len() == 1).filter_map(one).collect()
+    values.into_iter().filter(|(_, values)| values.len() == 1).filter_map(value).collect()
 }
 
 /// Groups the rows that `shown` accepts by kernel, the longest first bar first; series are numbered as [`series`] lists them.

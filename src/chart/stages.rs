@@ -96,10 +96,14 @@ fn shared_parameters(sheet: &StageSheet) -> Vec<String> {
 
 /// The kernel of a launch, and those of its parameters that not all share.
 fn own_words(stack: &StageStack, shared: &[String]) -> String {
-    let mut own = parameters(stack);
-    own.retain(|part| !shared.contains(part));
+    let mut parameter = parameters(stack);
+    parameter.retain(|part| !shared.contains(part));
     let kernel = short_name(&stack.kernel);
-    if own.is_empty() { kernel.to_owned() } else { format!("{kernel} ({})", own.join(", ")) }
+    if parameter.is_empty() {
+        kernel.to_owned()
+    } else {
+        format!("{kernel} ({})", parameter.join(", "))
+    }
 }
 
 fn total(stack: &StageStack) -> f64 {

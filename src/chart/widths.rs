@@ -42,11 +42,11 @@ pub(super) fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
         return Err(ChartError::Empty("lanes at several widths"));
     }
     let shared = shared_parameters(sweep);
-    let own: Vec<String> =
+    let unshared: Vec<String> =
         sweep.series.iter().map(|series| name(series, sweep, shared.is_some())).collect();
-    let room = own.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
+    let room = unshared.iter().map(|name| Font::plain(12).bold().width(name)).max().unwrap_or(0);
     // Many kernels need a taller sheet for their names.
-    let count = i32::try_from(own.len()).unwrap_or(i32::MAX / 64);
+    let count = i32::try_from(unshared.len()).unwrap_or(i32::MAX / 64);
     let height = HEIGHT.max(TOP + 70 + count * NAME_STEP);
     let frame = ChartFrame {
         left: LEFT,
@@ -75,7 +75,7 @@ pub(super) fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
         for (index, series) in sweep.series.iter().enumerate() {
             draw_marks(canvas, series, &frame, index)?;
         }
-        draw_names(canvas, sweep, &own, &frame)
+        draw_names(canvas, sweep, &unshared, &frame)
     })
 }
 
@@ -91,11 +91,12 @@ fn name(series: &WidthSeries, sweep: &WidthSweep, shared: bool) -> String {
     let others = || sweep.series.iter().filter(|other| other.kernel == series.kernel);
     let everywhere =
         |part: &str| others().all(|other| other.parameters.split(", ").any(|p| p == part));
-    let own: Vec<&str> = series.parameters.split(", ").filter(|part| !everywhere(part)).collect();
-    if shared || own.is_empty() {
+    let unshared: Vec<&str> =
+        series.parameters.split(", ").filter(|part| !everywhere(part)).collect();
+    if shared || unshared.is_empty() {
         kernel.to_owned()
     } else {
-        format!("{kernel} ({})", own.join(", "))
+        format!("{kernel} ({})", unshared.join(", "))
     }
 }
 

@@ -105,16 +105,19 @@ fn points_of(record: &Record, what: &Quantity, of: &Selector, scope: &Scope) -> 
         return link_cycles(record, of, scope);
     }
     let run = &record.run;
-    let taken = run.measurements.iter().filter(|one| is_sound(one) && of.takes(one));
+    let taken = run
+        .measurements
+        .iter()
+        .filter(|measurement| is_sound(measurement) && of.takes(measurement));
     let found: Vec<Point> = taken
-        .filter_map(|one| {
-            let device = run.devices.iter().find(|device| device.id == one.device)?;
+        .filter_map(|measurement| {
+            let device = run.devices.iter().find(|device| device.id == measurement.device)?;
             if !fits(scope, device) {
                 return None;
             }
             let inner = if let Quantity::TimePer(_) = what { &Quantity::Time } else { what };
-            let [value, low, high] = value(run, device, one, inner)?;
-            Some(point(record, device, one, [value, low, high]))
+            let [value, low, high] = value(run, device, measurement, inner)?;
+            Some(point(record, device, measurement, [value, low, high]))
         })
         .collect();
     match what {
@@ -124,29 +127,30 @@ fn points_of(record: &Record, what: &Quantity, of: &Selector, scope: &Scope) -> 
 }
 
 /// Whether a measurement says anything: it ended well, and its outputs are not wrong.
-fn is_sound(one: &Measurement) -> bool {
-    one.status == Status::Ok && one.output != Output::Mismatch
+fn is_sound(measurement: &Measurement) -> bool {
+    measurement.status == Status::Ok && measurement.output != Output::Mismatch
 }
 
 /// Points that say whether outputs were right, 1, or wrong, 0.
 pub(super) fn verified(records: &[Record], of: &Selector, scope: &Scope) -> Vec<Point> {
     let of_record = |record: &Record| -> Vec<Point> {
-        let taken = record.run.measurements.iter().filter(|one| of.takes(one));
-        let each = taken.filter_map(|one| {
-            let device = record.run.devices.iter().find(|device| device.id == one.device)?;
-            let value = match (one.status, one.output) {
+        let taken = record.run.measurements.iter().filter(|measurement| of.takes(measurement));
+        let each = taken.filter_map(|measurement| {
+            let device =
+                record.run.devices.iter().find(|device| device.id == measurement.device)?;
+            let value = match (measurement.status, measurement.output) {
                 (Status::Ok, Output::Verified) => 1.0,
                 (Status::Ok, Output::Mismatch) => 0.0,
                 _ => return None,
             };
-            fits(scope, device).then(|| point(record, device, one, [value; 3]))
+            fits(scope, device).then(|| point(record, device, measurement, [value; 3]))
         });
         each.collect()
     };
     records.iter().flat_map(of_record).collect()
 }
 
-fn point(record: &Record, device: &Device, one: &Measurement, value: [f64; 3]) -> Point {
+fn point(record: &Record, device: &Device, measurement: &Measurement, value: [f64; 3]) -> Point {
     let [value, low, high] = value;
     let label = if device.is_emulated() {
         device.id.clone()
@@ -157,68 +161,76 @@ fn point(record: &Record, device: &Device, one: &Measurement, value: [f64; 3]) -
         value,
         low,
         high,
-        width: one.subgroup_width.or(device.subgroup_width_run),
-        parameters: one.parameters.clone(),
+        width: measurement.subgroup_width.or(device.subgroup_width_run),
+        parameters: measurement.parameters.clone(),
         device: label,
         device_id: device.id.clone(),
         record: record.name.clone(),
-        launches: vec![(one.kernel.clone(), one.parameters.clone())],
+        launches: vec![(measurement.kernel.clone(), measurement.parameters.clone())],
     }
 }
 
 /// A value with the least and the most that it may be.
-fn value(run: &Run, device: &Device, one: &Measurement, what: &Quantity) -> Option<[f64; 3]> {
-    let work = || Work::from_measurement(one);
+fn value(
+    run: &Run,
+    device: &Device,
+    measurement: &Measurement,
+    what: &Quantity,
+) -> Option<[f64; 3]> {
+    let work = || Work::from_measurement(measurement);
     let exact = |value: f64| [value; 3];
     match what {
-        Quantity::Efficiency => one.efficiency_ratio.map(|ratio| exact(ratio.0)),
-        Quantity::ActiveLanes => one.active_lanes_mean.map(exact),
+        Quantity::Efficiency => measurement.efficiency_ratio.map(|ratio| exact(ratio.0)),
+        Quantity::ActiveLanes => measurement.active_lanes_mean.map(exact),
         Quantity::SubgroupOperations => {
             let operations = work().subgroup_operations;
             (operations > 0).then(|| exact(wide(operations)))
         }
         Quantity::LaneSlots => {
-            let slots = work().lane_slots(one.subgroup_width?);
+            let slots = work().lane_slots(measurement.subgroup_width?);
             (slots > 0).then(|| exact(wide(slots)))
         }
-        Quantity::Time => time(run, one),
+        Quantity::Time => time(run, measurement),
         Quantity::CopyShare => {
-            let bytes = approximate(one.bytes_moved_min?);
+            let bytes = approximate(measurement.bytes_moved_min?);
             let rate = device.copy_bytes_per_s?;
-            time(run, one).map(|[value, low, high]| {
+            time(run, measurement).map(|[value, low, high]| {
                 [value, high, low].map(|time| bytes / (time * 1e-9) / rate)
             })
         }
-        Quantity::PeakShare => peak(run, device, one, true),
-        Quantity::UsefulPeakShare => peak(run, device, one, false),
+        Quantity::PeakShare => peak(run, device, measurement, true),
+        Quantity::UsefulPeakShare => peak(run, device, measurement, false),
         Quantity::BlockLanes(label) => {
-            let (executions, lanes) = block(one, label)?;
+            let (executions, lanes) = block(measurement, label)?;
             (executions > 0).then(|| exact(approximate(lanes) / approximate(executions)))
         }
         Quantity::BlockExecutions(label) => {
-            block(one, label).map(|(executions, _)| exact(approximate(executions)))
+            block(measurement, label).map(|(executions, _)| exact(approximate(executions)))
         }
         Quantity::EfficiencyAt(percent) => {
-            let spread = one.trace.as_ref()?.spread.as_ref()?;
+            let spread = measurement.trace.as_ref()?.spread.as_ref()?;
             spread.efficiency_ratio_quantiles.get(percent).map(|ratio| exact(ratio.0))
         }
         Quantity::Counter(name) => {
-            let mut found = one.counters.iter().filter(|counter| counter.name == *name);
+            let mut found = measurement.counters.iter().filter(|counter| counter.name == *name);
             found.next().map(|counter| exact(counter.value))
         }
         Quantity::MachineInstructions
         | Quantity::MachineExecuted
         | Quantity::MachineLanes
-        | Quantity::MachineMatching(_) => machine(one, what).map(exact),
+        | Quantity::MachineMatching(_) => machine(measurement, what).map(exact),
         Quantity::Dispatches => {
-            let dispatches = one.dispatches.iter().filter(|dispatch| !dispatch.setup).count();
+            let dispatches =
+                measurement.dispatches.iter().filter(|dispatch| !dispatch.setup).count();
             (dispatches > 0).then(|| exact(wide(dispatches as u128)))
         }
         Quantity::Invocations => {
-            let each = one.dispatches.iter().filter(|dispatch| !dispatch.setup).map(|dispatch| {
-                let product = |sides: [u32; 3]| sides.into_iter().map(u128::from).product::<u128>();
-                Some(product(dispatch.workgroups?) * product(dispatch.workgroup_size))
-            });
+            let each =
+                measurement.dispatches.iter().filter(|dispatch| !dispatch.setup).map(|dispatch| {
+                    let product =
+                        |sides: [u32; 3]| sides.into_iter().map(u128::from).product::<u128>();
+                    Some(product(dispatch.workgroups?) * product(dispatch.workgroup_size))
+                });
             each.sum::<Option<u128>>().map(|sum| exact(wide(sum)))
         }
         Quantity::Width => device.subgroup_width_run.map(|width| exact(width.lanes().into())),
@@ -226,10 +238,10 @@ fn value(run: &Run, device: &Device, one: &Measurement, what: &Quantity) -> Opti
             device.lane_is_local_index_mod_width.map(|so| exact(f64::from(u8::from(so))))
         }
         Quantity::OutputShown(name, index) => {
-            let names = names(&one.parameters, one.subgroup_width);
+            let names = names(&measurement.parameters, measurement.subgroup_width);
             let index = formula::evaluate_count(&Formula::Text(index.clone()), &names).ok()?;
             let index = usize::try_from(index).ok()?;
-            one.outputs_shown.get(name)?.get(index).copied().map(exact)
+            measurement.outputs_shown.get(name)?.get(index).copied().map(exact)
         }
         Quantity::TimePer(_) | Quantity::LinkCycles => None,
     }
@@ -249,24 +261,24 @@ fn wide(value: u128) -> f64 {
 }
 
 /// The time with its interval; nothing where the compiler removed the work.
-fn time(run: &Run, one: &Measurement) -> Option<[f64; 3]> {
-    let time = one.time.as_ref()?;
-    if plausibility(run, one).is_removed() {
+fn time(run: &Run, measurement: &Measurement) -> Option<[f64; 3]> {
+    let time = measurement.time.as_ref()?;
+    if plausibility(run, measurement).is_removed() {
         return None;
     }
     Some([time.median_ns.0, time.ci95_ns[0].0, time.ci95_ns[1].0])
 }
 
 /// Multiply-adds a second over the device's peak, of all lanes or of those at work.
-fn peak(run: &Run, device: &Device, one: &Measurement, idle_too: bool) -> Option<[f64; 3]> {
-    if let Plausibility::Possible { peak_ratio } = plausibility(run, one)
+fn peak(run: &Run, device: &Device, measurement: &Measurement, idle_too: bool) -> Option<[f64; 3]> {
+    if let Plausibility::Possible { peak_ratio } = plausibility(run, measurement)
         && idle_too
     {
         return Some([peak_ratio; 3]);
     }
-    let [value, low, high] = time(run, one)?;
+    let [value, low, high] = time(run, measurement)?;
     let rate = device.peak_fma_per_s.filter(|_| !idle_too)?;
-    let blocks = one.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+    let blocks = measurement.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
     let useful: f64 = blocks
         .map(|block| approximate(block.fma_operations.unwrap_or(0)) * approximate(block.lanes.0))
         .sum();
@@ -275,12 +287,12 @@ fn peak(run: &Run, device: &Device, one: &Measurement, idle_too: bool) -> Option
 
 /// Whether a block has one of the labels that stand between bars.
 fn has_label(block: &Block, labels: &str) -> bool {
-    block.label.as_deref().is_some_and(|own| labels.split('|').any(|label| label == own))
+    block.label.as_deref().is_some_and(|name| labels.split('|').any(|label| label == name))
 }
 
 /// Executions and lanes of the blocks with a label.
-fn block(one: &Measurement, label: &str) -> Option<(u64, u64)> {
-    let blocks = one.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
+fn block(measurement: &Measurement, label: &str) -> Option<(u64, u64)> {
+    let blocks = measurement.dispatches.iter().flat_map(|dispatch| &dispatch.blocks);
     let labelled: Vec<_> = blocks.filter(|block| has_label(block, label)).collect();
     let sum = labelled.iter().fold((0, 0), |(executions, lanes), block| {
         (executions + block.executions.0, lanes + block.lanes.0)
@@ -289,19 +301,22 @@ fn block(one: &Measurement, label: &str) -> Option<(u64, u64)> {
 }
 
 /// A figure of the machine code that ran.
-fn machine(one: &Measurement, what: &Quantity) -> Option<f64> {
-    let codes: Vec<_> =
-        one.dispatches.iter().filter_map(|dispatch| dispatch.machine_code.as_ref()).collect();
+fn machine(measurement: &Measurement, what: &Quantity) -> Option<f64> {
+    let codes: Vec<_> = measurement
+        .dispatches
+        .iter()
+        .filter_map(|dispatch| dispatch.machine_code.as_ref())
+        .collect();
     let all = || codes.iter().flat_map(|code| &code.instructions);
     if codes.is_empty() {
         return None;
     }
-    let executed: u64 = all().map(|one| one.inst_executed).sum();
+    let executed: u64 = all().map(|instruction| instruction.inst_executed).sum();
     match what {
         Quantity::MachineInstructions => Some(approximate(all().count() as u64)),
         Quantity::MachineExecuted => Some(approximate(executed)),
         Quantity::MachineLanes => {
-            let threads: u64 = all().map(|one| one.thread_inst_executed).sum();
+            let threads: u64 = all().map(|instruction| instruction.thread_inst_executed).sum();
             (executed > 0).then(|| approximate(threads) / approximate(executed))
         }
         Quantity::MachineMatching(words) => {
@@ -315,10 +330,11 @@ fn machine(one: &Measurement, what: &Quantity) -> Option<f64> {
                 };
                 words.iter().any(|word| plain.starts_with(word))
             };
-            if all().all(|one| one.text.is_none()) {
+            if all().all(|instruction| instruction.text.is_none()) {
                 return None;
             }
-            let found = all().filter(|one| one.text.as_deref().is_some_and(begins)).count();
+            let found =
+                all().filter(|instruction| instruction.text.as_deref().is_some_and(begins)).count();
             Some(approximate(found as u64))
         }
         _ => None,
@@ -347,13 +363,13 @@ fn slopes(points: &[Point], parameter: &str) -> Vec<Point> {
         let (first, last) = (*line.first()?, *line.last()?);
         let step = at(last)? - at(first)?;
         (step > 0.0).then(|| {
-            let mut one = last.clone();
-            one.value = (last.value - first.value) / step;
-            one.low = (last.low - first.high) / step;
-            one.high = (last.high - first.low) / step;
-            one.parameters.remove(parameter);
-            one.launches.extend(first.launches.clone());
-            one
+            let mut copy = last.clone();
+            copy.value = (last.value - first.value) / step;
+            copy.low = (last.low - first.high) / step;
+            copy.high = (last.high - first.low) / step;
+            copy.parameters.remove(parameter);
+            copy.launches.extend(first.launches.clone());
+            copy
         })
     };
     lines.into_iter().filter_map(slope).collect()
@@ -363,11 +379,13 @@ fn slopes(points: &[Point], parameter: &str) -> Vec<Point> {
 fn link_cycles(record: &Record, of: &Selector, scope: &Scope) -> Vec<Point> {
     let mut found = Vec::new();
     for device in record.run.devices.iter().filter(|device| fits(scope, device)) {
-        let here = |one: &&Measurement| one.device == device.id && one.kernel == of.kernel;
+        let here = |measurement: &&Measurement| {
+            measurement.device == device.id && measurement.kernel == of.kernel
+        };
         let Some(first) = record.run.measurements.iter().find(here) else { continue };
         let mut alone = record.run.clone();
-        alone.devices.retain(|one| one.id == device.id);
-        alone.measurements.retain(|one| here(&one));
+        alone.devices.retain(|other| other.id == device.id);
+        alone.measurements.retain(|measurement| here(&measurement));
         for row in latencies(&alone).into_iter().flat_map(|table| table.rows) {
             let Some(cycles) = row.cycles else { continue };
             let load = match row.load {

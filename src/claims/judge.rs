@@ -118,9 +118,9 @@ pub fn touched(runs: &[Run]) -> Result<Vec<Judged>, LedgerError> {
     let record = |run: &Run| Record::new(run.started_utc.clone(), run.clone());
     let records: Vec<Record> = runs.iter().map(record).collect::<Result<_, _>>()?;
     let judged = ledger()?.iter().map(|claim| judge(claim, &records, &[])).collect::<Vec<_>>();
-    let decided = |one: &Judged| {
-        let known = !matches!(one.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
-        known && one.figures.iter().any(|figure| !figure.device.is_empty())
+    let decided = |claim: &Judged| {
+        let known = !matches!(claim.verdict, Verdict::NotTestable(_) | Verdict::NoClaim(_));
+        known && claim.figures.iter().any(|figure| !figure.device.is_empty())
     };
     Ok(judged.into_iter().filter(decided).collect())
 }
@@ -196,10 +196,13 @@ fn decide(
         return (Verdict::Contradicted, reason(&failed), figures);
     }
     if !limited.is_empty() {
-        let mut conditions: Vec<String> = limited.iter().map(|(one, _)| one.clone()).collect();
+        let mut conditions: Vec<String> =
+            limited.iter().map(|(condition, _)| condition.clone()).collect();
         conditions.dedup();
-        let said: Vec<String> =
-            limited.iter().map(|(one, said)| format!("where not {one}: {said}")).collect();
+        let said: Vec<String> = limited
+            .iter()
+            .map(|(condition, said)| format!("where not {condition}: {said}"))
+            .collect();
         return (Verdict::HoldsOnlyWhere(conditions.join(", and ")), reason(&said), figures);
     }
     if !open.is_empty() {
@@ -228,8 +231,9 @@ fn is_some(check: &Check) -> bool {
 
 fn outcome(check: &Check, judgements: &[Judgement]) -> Outcome {
     let decided: Vec<&Judgement> =
-        judgements.iter().filter(|one| one.figure.as_claimed.is_some()).collect();
-    let holding = decided.iter().filter(|one| one.figure.as_claimed == Some(true)).count();
+        judgements.iter().filter(|judgement| judgement.figure.as_claimed.is_some()).collect();
+    let holding =
+        decided.iter().filter(|judgement| judgement.figure.as_claimed == Some(true)).count();
     match (holding, decided.len()) {
         (_, 0) => Outcome::Undecided,
         (0, _) => Outcome::Fails,
@@ -240,7 +244,9 @@ fn outcome(check: &Check, judgements: &[Judgement]) -> Outcome {
         _ => {
             let points: Vec<(&Point, bool)> = decided
                 .iter()
-                .filter_map(|one| Some((one.point.as_ref()?, one.figure.as_claimed?)))
+                .filter_map(|judgement| {
+                    Some((judgement.point.as_ref()?, judgement.figure.as_claimed?))
+                })
                 .collect();
             let by_driver = matches!(check, Check::Verified(_))
                 || matches!(check.quantity(), Some(Quantity::OutputShown(..)));
@@ -252,21 +258,22 @@ fn outcome(check: &Check, judgements: &[Judgement]) -> Outcome {
 /// Whether a value that a selector names has no figure: of one of several operations nothing follows for the others.
 fn lacks_values(check: &Check, decided: &[&Judgement]) -> bool {
     let launches = || {
-        let points = decided.iter().filter_map(|one| one.point.as_ref());
+        let points = decided.iter().filter_map(|judgement| judgement.point.as_ref());
         points.flat_map(|point| &point.launches)
     };
     let found = |selector: &Selector, name: &str, value: &Value| {
         launches().any(|(kernel, parameters)| {
             // Of chains and slopes the parameter is no longer there.
-            let own = parameters.get(name).is_none_or(|own| same(own, value));
-            *kernel == selector.kernel && own
+            let parameter = parameters.get(name).is_none_or(|parameter| same(parameter, value));
+            *kernel == selector.kernel && parameter
         })
     };
     check.selectors().into_iter().any(|selector| {
-        let named = selector.conditions.iter().filter(|one| one.compared == Compared::Equal);
-        named
-            .filter(|one| one.name != WIDTH)
-            .any(|one| one.values.iter().any(|value| !found(selector, &one.name, value)))
+        let named =
+            selector.conditions.iter().filter(|condition| condition.compared == Compared::Equal);
+        named.filter(|condition| condition.name != WIDTH).any(|condition| {
+            condition.values.iter().any(|value| !found(selector, &condition.name, value))
+        })
     })
 }
 
@@ -274,26 +281,26 @@ fn lacks_values(check: &Check, decided: &[&Judgement]) -> bool {
 /// claimed is enough, the best.
 fn representatives(judgements: Vec<Judgement>, some: bool) -> Vec<Figure> {
     let mut kept: Vec<Judgement> = Vec::new();
-    for one in judgements {
+    for judgement in judgements {
         let alike = |other: &&mut Judgement| {
-            other.figure.device == one.figure.device
-                && other.figure.as_claimed == one.figure.as_claimed
+            other.figure.device == judgement.figure.device
+                && other.figure.as_claimed == judgement.figure.as_claimed
         };
         match kept.iter_mut().find(alike) {
             Some(other) => {
                 let better = if some {
-                    one.margin > other.margin
+                    judgement.margin > other.margin
                 } else {
-                    one.margin.abs() < other.margin.abs()
+                    judgement.margin.abs() < other.margin.abs()
                 };
                 if better {
-                    *other = one;
+                    *other = judgement;
                 }
             }
-            None => kept.push(one),
+            None => kept.push(judgement),
         }
     }
-    kept.into_iter().map(|one| one.figure).collect()
+    kept.into_iter().map(|judgement| judgement.figure).collect()
 }
 
 /// What would be needed to decide a check.
@@ -309,7 +316,7 @@ fn needed(check: &Check) -> String {
     };
     let mut words: Vec<&str> = Vec::new();
     if let Some(scope) = check.scope() {
-        let name = |word| super::ledger::SCOPES.iter().find(|(_, one)| *one == word);
+        let name = |word| super::ledger::SCOPES.iter().find(|(_, scope)| *scope == word);
         words.extend(scope.0.iter().filter_map(|word| name(*word)).map(|(name, _)| *name));
     }
     let on = if words.is_empty() { String::new() } else { format!(" on {}", words.join(" ")) };
@@ -439,10 +446,10 @@ fn repeat(point: &Point) -> String {
     format!("lanescope run {}{axes} --device {}", kernels.join(" "), point.device_id)
 }
 
-fn ratio_limits(one: &RatioCheck, names: &Names) -> Option<Limits> {
-    match &one.to {
-        Some(to) => Limits::about(to, one.within, names),
-        None => Limits::between(one.min.as_ref(), one.max.as_ref(), names),
+fn ratio_limits(check: &RatioCheck, names: &Names) -> Option<Limits> {
+    match &check.to {
+        Some(to) => Limits::about(to, check.within, names),
+        None => Limits::between(check.min.as_ref(), check.max.as_ref(), names),
     }
 }
 
@@ -461,12 +468,12 @@ fn ratios(above: Vec<Point>, below: &[Point], of: (&Selector, &Selector)) -> Vec
     let mut found = Vec::new();
     for a in above {
         for b in below.iter().filter(|b| joined(&a, b) && b.low > 0.0) {
-            let mut one = a.clone();
-            one.value = a.value / b.value;
-            one.low = a.low / b.high;
-            one.high = a.high / b.low;
-            one.launches.extend(b.launches.clone());
-            found.push(one);
+            let mut joined = a.clone();
+            joined.value = a.value / b.value;
+            joined.low = a.low / b.high;
+            joined.high = a.high / b.low;
+            joined.launches.extend(b.launches.clone());
+            found.push(joined);
         }
     }
     found
@@ -613,10 +620,11 @@ fn facts(check: &Fact, tables: &[FactTable]) -> Vec<Judgement> {
             continue;
         };
         let inside = (limits.min..=limits.max).contains(&value);
-        let mut one = plain(&check.says, value, value, 0.0, &check.row.join(","), &table.name);
-        one.figure.as_claimed = Some(inside);
-        one.figure.expected = limits.words;
-        found.push(one);
+        let mut judgement =
+            plain(&check.says, value, value, 0.0, &check.row.join(","), &table.name);
+        judgement.figure.as_claimed = Some(inside);
+        judgement.figure.expected = limits.words;
+        found.push(judgement);
     }
     found
 }

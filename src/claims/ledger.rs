@@ -591,7 +591,7 @@ fn problem(claim: &Claim, all: &[Claim]) -> Option<String> {
         }
     }
     for other in &claim.against {
-        let mutual = |one: &Claim| one.id == *other && one.against.contains(&claim.id);
+        let mutual = |opposed: &Claim| opposed.id == *other && opposed.against.contains(&claim.id);
         if !all.iter().any(mutual) {
             return Some(format!("`{other}` is no claim that names it in turn"));
         }

@@ -155,7 +155,7 @@ impl Selector {
     /// Whether it says which values of a parameter it takes, one by one.
     pub fn fixes(&self, name: &str) -> bool {
         let mut conditions = self.conditions.iter();
-        conditions.any(|one| one.name == name && one.compared == Compared::Equal)
+        conditions.any(|condition| condition.name == name && condition.compared == Compared::Equal)
     }
 
     /// The points that its kernel has to run at: each with each, of the values that are named one by one; what
@@ -165,7 +165,7 @@ impl Selector {
         let named = self
             .conditions
             .iter()
-            .filter(|one| one.name != WIDTH && one.compared == Compared::Equal);
+            .filter(|condition| condition.name != WIDTH && condition.compared == Compared::Equal);
         for condition in named {
             points = points
                 .iter()

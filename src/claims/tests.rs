@@ -45,12 +45,13 @@ fn run_on(scope: &Scope, width: u32) -> Run {
 /// The width that a selector's conditions allow, 32 where they do.
 fn width_of(selectors: &[&Selector]) -> u32 {
     let allowed = |width: u32| {
-        let mut one = pattern().measurements[0].clone();
-        one.subgroup_width = Width::new(width).ok();
+        let mut measurement = pattern().measurements[0].clone();
+        measurement.subgroup_width = Width::new(width).ok();
         selectors.iter().all(|selector| {
-            let widths = selector.conditions.iter().filter(|one| one.name == WIDTH).cloned();
-            one.kernel.clone_from(&selector.kernel);
-            Selector { conditions: widths.collect(), ..(*selector).clone() }.takes(&one)
+            let widths =
+                selector.conditions.iter().filter(|condition| condition.name == WIDTH).cloned();
+            measurement.kernel.clone_from(&selector.kernel);
+            Selector { conditions: widths.collect(), ..(*selector).clone() }.takes(&measurement)
         })
     };
     [32, 16, 64, 8, 128, 4].into_iter().find(|width| allowed(*width)).unwrap()
@@ -60,13 +61,13 @@ fn width_of(selectors: &[&Selector]) -> u32 {
 fn each_of(selector: &Selector, what: &Quantity) -> Vec<Selector> {
     let along = |name: &str| matches!(what, Quantity::TimePer(parameter) if parameter == name);
     let fixed = |point: BTreeMap<String, Value>| {
-        let mut one = selector.clone();
-        for condition in &mut one.conditions {
+        let mut copy = selector.clone();
+        for condition in &mut copy.conditions {
             if let Some(value) = point.get(&condition.name).filter(|_| !along(&condition.name)) {
                 condition.values = vec![value.clone()];
             }
         }
-        one
+        copy
     };
     selector.points().into_iter().map(fixed).collect()
 }
@@ -77,7 +78,7 @@ fn parameters_of(selector: &Selector) -> BTreeMap<String, Value> {
     let usual = [("n", 4096), ("links", 256), ("hops", 4096), ("rows", 1000), ("columns", 1000)];
     let mut parameters: BTreeMap<String, Value> =
         usual.iter().map(|(name, value)| ((*name).to_owned(), Value::Integer(*value))).collect();
-    for condition in selector.conditions.iter().filter(|one| one.name != WIDTH) {
+    for condition in selector.conditions.iter().filter(|condition| condition.name != WIDTH) {
         let value = match (condition.compared, &condition.values[0]) {
             (Compared::Above, Value::Integer(limit)) => Value::Integer(limit + 1),
             (Compared::Below, Value::Integer(limit)) => Value::Integer(limit - 1),
@@ -93,14 +94,14 @@ fn parameters_of(selector: &Selector) -> BTreeMap<String, Value> {
 #[expect(clippy::too_many_lines, reason = "a case for each quantity")]
 fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement {
     const MANY: f64 = 1e7;
-    let mut one = pattern().measurements[0].clone();
-    one.device.clone_from(&run.devices[0].id);
-    one.kernel.clone_from(&of.kernel);
-    one.parameters = parameters_of(of);
-    one.subgroup_width = run.devices[0].subgroup_width_run;
-    (one.status, one.output) = (Status::Ok, Output::Verified);
-    one.dispatches.truncate(1);
-    let dispatch = &mut one.dispatches[0];
+    let mut copy = pattern().measurements[0].clone();
+    copy.device.clone_from(&run.devices[0].id);
+    copy.kernel.clone_from(&of.kernel);
+    copy.parameters = parameters_of(of);
+    copy.subgroup_width = run.devices[0].subgroup_width_run;
+    (copy.status, copy.output) = (Status::Ok, Output::Verified);
+    copy.dispatches.truncate(1);
+    let dispatch = &mut copy.dispatches[0];
     dispatch.setup = false;
     let mut block: Block = dispatch.blocks[0].clone();
     let labelled = |block: &mut Block, label: &str, executions: f64, lanes: f64| {
@@ -113,31 +114,31 @@ fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement
         block.lanes = Lanes(lanes.round() as u64);
     };
     labelled(&mut block, "other", 1.0, 1.0);
-    let set_time = |one: &mut Measurement, ns: f64| {
+    let set_time = |measurement: &mut Measurement, ns: f64| {
         let mut time = fixtures::time(1000.0, 0);
         time.median_ns = Nanoseconds(ns);
         time.ci95_ns = [Nanoseconds(ns * 0.9999), Nanoseconds(ns * 1.0001)];
-        one.time = Some(time);
+        measurement.time = Some(time);
     };
-    one.time = None;
-    let width = f64::from(one.subgroup_width.unwrap().lanes());
+    copy.time = None;
+    let width = f64::from(copy.subgroup_width.unwrap().lanes());
     match what {
-        Quantity::Efficiency => one.efficiency_ratio = Some(Ratio(value)),
-        Quantity::ActiveLanes => one.active_lanes_mean = Some(value),
+        Quantity::Efficiency => copy.efficiency_ratio = Some(Ratio(value)),
+        Quantity::ActiveLanes => copy.active_lanes_mean = Some(value),
         Quantity::SubgroupOperations => labelled(&mut block, "body", value * MANY, MANY),
         Quantity::LaneSlots => labelled(&mut block, "body", value * MANY / width, MANY),
-        Quantity::Time | Quantity::TimePer(_) => set_time(&mut one, value * 1000.0),
+        Quantity::Time | Quantity::TimePer(_) => set_time(&mut copy, value * 1000.0),
         Quantity::CopyShare => {
-            one.bytes_moved_min = Some(1_000_000);
+            copy.bytes_moved_min = Some(1_000_000);
             // At 1e12 bytes a second a million bytes take 1000 ns.
-            set_time(&mut one, 1000.0 / value);
+            set_time(&mut copy, 1000.0 / value);
         }
         Quantity::PeakShare | Quantity::UsefulPeakShare => {
             labelled(&mut block, "body", MANY / width, MANY);
             let mut code = BlockCode::clone(&block.code);
             code.fma_operations = Some(1);
             block.code = Arc::new(code);
-            set_time(&mut one, MANY / value / 1e12 * 1e9);
+            set_time(&mut copy, MANY / value / 1e12 * 1e9);
         }
         Quantity::BlockLanes(label) => labelled(&mut block, label, MANY, value * MANY),
         Quantity::BlockExecutions(label) => labelled(&mut block, label, value, value),
@@ -145,12 +146,12 @@ fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement
             let quantiles = BTreeMap::from([(*percent, Ratio(value))]);
             let spread = Some(Spread { subgroups: 1, efficiency_ratio_quantiles: quantiles });
             let (blocks, active) = (Vec::new(), Vec::new());
-            one.trace =
+            copy.trace =
                 Some(Trace { dispatch: 0, workgroup: 0, subgroup: 0, blocks, active, spread });
         }
         Quantity::Counter(name) => {
             let (name, unit) = (name.clone(), String::new());
-            one.counters = vec![Counter { name, value, description: unit.clone(), unit }];
+            copy.counters = vec![Counter { name, value, description: unit.clone(), unit }];
         }
         Quantity::MachineInstructions
         | Quantity::MachineExecuted
@@ -185,24 +186,24 @@ fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement
         }
         Quantity::Dispatches => {
             let again = dispatch.clone();
-            one.dispatches = vec![again; value.round() as usize];
+            copy.dispatches = vec![again; value.round() as usize];
         }
         Quantity::Invocations => {
             dispatch.workgroup_size = [1, 1, 1];
             dispatch.workgroups = Some([value.round() as u32, 1, 1]);
         }
         Quantity::OutputShown(name, index) => {
-            let names = evidence::names(&one.parameters, one.subgroup_width);
+            let names = evidence::names(&copy.parameters, copy.subgroup_width);
             let index = formula::evaluate_text(index, &names).unwrap() as usize;
-            one.outputs_shown.insert(name.clone(), vec![value; index + 1]);
+            copy.outputs_shown.insert(name.clone(), vec![value; index + 1]);
         }
         // Of the device, or worked out over several launches.
         Quantity::Width | Quantity::LanesInOrder | Quantity::LinkCycles => {}
     }
-    if let Some(dispatch) = one.dispatches.first_mut() {
+    if let Some(dispatch) = copy.dispatches.first_mut() {
         dispatch.blocks = vec![block];
     }
-    one
+    copy
 }
 
 /// A value inside the limits, and one outside.
@@ -276,8 +277,8 @@ fn tried(check: &Check, holds: bool) -> Verdict {
                 for (value, at) in figures.clone().zip(&along_values) {
                     let mut at_point = |of: &Selector, value| {
                         plant(&mut run, of, what, value);
-                        let one = run.measurements.last_mut().unwrap();
-                        one.parameters.insert(along.clone(), at.clone());
+                        let measurement = run.measurements.last_mut().unwrap();
+                        measurement.parameters.insert(along.clone(), at.clone());
                     };
                     at_point(of, value);
                     if let Some(over) = over {
@@ -324,16 +325,16 @@ fn joined_alike(
     over: &Selector,
     along: Option<&String>,
 ) {
-    let (own, others) = (parameters_of(of), parameters_of(over));
-    for one in measurements {
+    let (chosen, others) = (parameters_of(of), parameters_of(over));
+    for measurement in measurements {
         for condition in of.conditions.iter().chain(&over.conditions) {
             let name = &condition.name;
             if name == WIDTH || along == Some(name) || (of.fixes(name) && over.fixes(name)) {
                 continue;
             }
             let names = |selector: &Selector| selector.conditions.iter().any(|c| c.name == *name);
-            let value = if names(of) { &own[name] } else { &others[name] };
-            one.parameters.insert(name.clone(), value.clone());
+            let value = if names(of) { &chosen[name] } else { &others[name] };
+            measurement.parameters.insert(name.clone(), value.clone());
         }
     }
 }
@@ -345,29 +346,29 @@ fn plant(run: &mut Run, of: &Selector, what: &Quantity, value: f64) {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a width")]
             let width = Width::new((value as u32).min(64)).ok();
             run.devices[0].subgroup_width_run = width;
-            let mut one = planted(run, of, &Quantity::Time, 1.0);
-            one.subgroup_width = width;
-            run.measurements.push(one);
+            let mut copy = planted(run, of, &Quantity::Time, 1.0);
+            copy.subgroup_width = width;
+            run.measurements.push(copy);
         }
         Quantity::LanesInOrder => {
             run.devices[0].lane_is_local_index_mod_width = Some(value == 1.0);
             run.measurements.push(planted(run, of, &Quantity::Time, 1.0));
         }
         Quantity::TimePer(parameter) => {
-            let named = of.conditions.iter().find(|one| one.name == *parameter);
+            let named = of.conditions.iter().find(|condition| condition.name == *parameter);
             let usual = || vec![Value::Integer(1000), Value::Integer(5000)];
-            for at in named.map_or_else(usual, |one| one.values.clone()) {
-                let mut one = planted(run, of, what, 1.0);
+            for at in named.map_or_else(usual, |condition| condition.values.clone()) {
+                let mut copy = planted(run, of, what, 1.0);
                 let ns = value * selector::number_of(&at).unwrap();
-                one.parameters.insert(parameter.clone(), at);
-                let time = one.time.as_mut().unwrap();
+                copy.parameters.insert(parameter.clone(), at);
+                let time = copy.time.as_mut().unwrap();
                 (time.median_ns, time.ci95_ns) = (Nanoseconds(ns), [Nanoseconds(ns); 2]);
-                run.measurements.push(one);
+                run.measurements.push(copy);
             }
         }
         _ => {
-            let one = planted(run, of, what, value);
-            run.measurements.push(one);
+            let copy = planted(run, of, what, value);
+            run.measurements.push(copy);
         }
     }
 }

@@ -87,7 +87,8 @@ fn look(files: &[PathBuf]) -> Vec<Seen> {
 /// Everything that the launches are made of: the shaders, the files that a module in SPIR-V was compiled
 /// from, the launch file and the data that it names.
 fn files(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<PathBuf> {
-    let modules = shaders.iter().filter(|path| path.extension().is_some_and(|it| it == "spv"));
+    let modules =
+        shaders.iter().filter(|path| path.extension().is_some_and(|extension| extension == "spv"));
     let sources = modules.flat_map(|path| spirv::source_files(path));
     let launch = arguments.how.launch.as_deref();
     let data = launch.map(data_files).unwrap_or_default();
@@ -109,6 +110,7 @@ fn data_files(launch: &Path) -> Vec<PathBuf> {
         _ => None,
     };
     let buffers = description.buffers.iter().filter_map(|buffer| file(&buffer.fill));
-    let textures = description.textures.iter().filter_map(|one| one.fill.as_ref().and_then(texels));
+    let textures =
+        description.textures.iter().filter_map(|texture| texture.fill.as_ref().and_then(texels));
     buffers.chain(textures).collect()
 }

@@ -275,7 +275,7 @@ fn worst(profile: &Profile, device: &DeviceProfile, most: usize, look: Look) -> 
 
 fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String {
     let here: Vec<&Advice> =
-        advice.iter().filter(|one| one.device == device.column.device).collect();
+        advice.iter().filter(|card| card.device == device.column.device).collect();
     let mut text = if here.is_empty() && device.what_if.is_none() {
         look.heading(&format!("No change was tried for {}", device.column.label))
     } else if here.is_empty() {
@@ -288,28 +288,28 @@ fn advice_text(device: &DeviceProfile, advice: &[Advice], look: Look) -> String 
         look.heading(&title)
     };
     let some = !here.is_empty();
-    for one in here {
-        let name = one.rule.name();
-        let widths: Vec<String> = one
+    for row in here {
+        let name = row.rule.name();
+        let widths: Vec<String> = row
             .at_widths
             .iter()
-            .filter(|(width, _)| *width != one.width)
+            .filter(|(width, _)| *width != row.width)
             .map(|(width, share)| format!("; {} at {width} lanes", present::percent(*share)))
             .collect();
-        let saved = match one.saved_alone {
-            0 => one.modelled.as_ref().map_or_else(String::new, |said| format!(": {said}")),
+        let saved = match row.saved_alone {
+            0 => row.modelled.as_ref().map_or_else(String::new, |said| format!(": {said}")),
             _ => format!(
                 " saves {} subgroup operations ({}{})",
-                grouped_text(one.saved_operations),
-                percent(Some(one.gain_share)).trim_start(),
+                grouped_text(row.saved_operations),
+                percent(Some(row.gain_share)).trim_start(),
                 widths.concat()
             ),
         };
-        let said = fold(&format!("line {}: {name}{saved}", one.line), "  ", look.columns);
+        let said = fold(&format!("line {}: {name}{saved}", row.line), "  ", look.columns);
         text += &said.replacen(name, &look.paint(orange().bold(), name), 1);
         text.push('\n');
-        text += &format!("{}\n", fold(&visible(&one.sentence), "    ", look.columns));
-        let proof = format!("{} {}", one.reason, one.rule.remedy());
+        text += &format!("{}\n", fold(&visible(&row.sentence), "    ", look.columns));
+        let proof = format!("{} {}", row.reason, row.rule.remedy());
         text += &format!("{}\n", look.faint(&fold(&visible(&proof), "    ", look.columns)));
     }
     if !some {

@@ -66,7 +66,7 @@ fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Ex
     let catalogue = catalogue::read(None)?;
     let checks: Vec<&Check> = checks_of(chosen).collect();
     let groups = joined(checks.iter().map(|check| taken(&catalogue, asked(check))));
-    let kernels: BTreeSet<&String> = groups.iter().flatten().map(|one| &one.kernel).collect();
+    let kernels: BTreeSet<&String> = groups.iter().flatten().map(|group| &group.kernel).collect();
     if kernels.is_empty() {
         let empty = begin_run(BTreeMap::new());
         let record = Record::new("nothing was run", empty).map_err(Failure::bad_input)?;
@@ -116,7 +116,7 @@ fn asked(check: &Check) -> Vec<Asked> {
     };
     let of = if words.iter().any(gpu) {
         AskedOf::Gpus
-    } else if check.quantity().is_some_and(|one| one.needs_times()) {
+    } else if check.quantity().is_some_and(|quantity| quantity.needs_times()) {
         AskedOf::Timed
     } else {
         AskedOf::All
@@ -158,10 +158,10 @@ fn asked(check: &Check) -> Vec<Asked> {
 
 /// The launches of kernels that there are, each with those of its values that its kernel has a parameter for.
 fn taken(catalogue: &Catalogue, asked: Vec<Asked>) -> Vec<Asked> {
-    let known = |mut one: Asked| {
-        let kernel = catalogue.all().find(|kernel| kernel.id == one.kernel)?;
-        one.point.retain(|name, _| kernel.description.parameters.contains_key(name));
-        Some(one)
+    let known = |mut asked: Asked| {
+        let kernel = catalogue.all().find(|kernel| kernel.id == asked.kernel)?;
+        asked.point.retain(|name, _| kernel.description.parameters.contains_key(name));
+        Some(asked)
     };
     asked.into_iter().filter_map(known).collect()
 }
@@ -174,14 +174,14 @@ fn joined(groups: impl Iterator<Item = Vec<Asked>>) -> Vec<Vec<Asked>> {
     };
     for group in groups {
         let shares = |other: &Vec<Asked>| {
-            group.iter().any(|one| other.iter().any(|known| alike(one, known)))
+            group.iter().any(|need| other.iter().any(|known| alike(need, known)))
         };
         let (sharing, mut rest): (Vec<_>, Vec<_>) = made.into_iter().partition(shares);
         let mut whole: Vec<Asked> = Vec::new();
-        for one in sharing.into_iter().flatten().chain(group) {
-            match whole.iter_mut().find(|known| alike(known, &one)) {
-                Some(known) => known.of = known.of.min(one.of),
-                None => whole.push(one),
+        for need in sharing.into_iter().flatten().chain(group) {
+            match whole.iter_mut().find(|known| alike(known, &need)) {
+                Some(known) => known.of = known.of.min(need.of),
+                None => whole.push(need),
             }
         }
         rest.push(whole);
@@ -274,21 +274,21 @@ mod tests {
 
     #[test]
     fn groups_that_share_a_launch_are_measured_side_by_side_and_each_launch_once() {
-        let one = |kernel: &str, n: i64, of| Asked {
+        let asked = |kernel: &str, n: i64, of| Asked {
             kernel: kernel.to_owned(),
             point: [("n".to_owned(), Value::Integer(n))].into(),
             own_points: false,
             of,
         };
         let groups = [
-            vec![one("f/a", 1, AskedOf::Timed), one("f/b", 1, AskedOf::Timed)],
-            vec![one("f/c", 1, AskedOf::All)],
-            vec![one("f/b", 1, AskedOf::All), one("f/b", 2, AskedOf::Gpus)],
+            vec![asked("f/a", 1, AskedOf::Timed), asked("f/b", 1, AskedOf::Timed)],
+            vec![asked("f/c", 1, AskedOf::All)],
+            vec![asked("f/b", 1, AskedOf::All), asked("f/b", 2, AskedOf::Gpus)],
         ];
         let made = joined(groups.into_iter());
         let names: Vec<Vec<(&str, AskedOf)>> = made
             .iter()
-            .map(|group| group.iter().map(|one| (one.kernel.as_str(), one.of)).collect())
+            .map(|group| group.iter().map(|need| (need.kernel.as_str(), need.of)).collect())
             .collect();
         let all = AskedOf::All;
         let second = vec![("f/a", AskedOf::Timed), ("f/b", all), ("f/b", AskedOf::Gpus)];
@@ -311,13 +311,13 @@ mod tests {
         let catalogue = catalogue::read(None).unwrap();
         for claim in ledger().unwrap() {
             for check in checks_of(&[&claim]) {
-                let own = check.selectors().into_iter().flat_map(|selector| {
+                let asked = check.selectors().into_iter().flat_map(|selector| {
                     let kernel = selector.kernel.clone();
                     let chains = check.quantity() == Some(&Quantity::LinkCycles);
                     let points = if chains { Vec::new() } else { selector.points() };
                     points.into_iter().map(move |point| (kernel.clone(), point))
                 });
-                for (id, point) in own.collect::<Vec<_>>() {
+                for (id, point) in asked.collect::<Vec<_>>() {
                     let kernel = catalogue.all().find(|kernel| kernel.id == id);
                     let kernel = kernel.unwrap_or_else(|| panic!("{}: {id}", claim.id));
                     let class = crate::kernel::DeviceClass::Quick;

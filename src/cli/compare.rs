@@ -158,7 +158,7 @@ fn prepare_both(
         return Ok([a.launch, b.launch]);
     }
     // What one of them can afford, or asks for, both take.
-    let smaller = [&a, &b].into_iter().filter_map(|one| match n(&one.launch)? {
+    let smaller = [&a, &b].into_iter().filter_map(|side| match n(&side.launch)? {
         crate::record::Value::Integer(n) => u64::try_from(n).ok(),
         crate::record::Value::Real(_) | crate::record::Value::Name(_) => None,
     });

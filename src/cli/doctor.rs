@@ -133,12 +133,12 @@ fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> R
     }
     let devices: Vec<Device> = examined.iter().filter_map(|e| e.device.clone()).collect();
     write!(out, "{}", present::devices(&devices).to_screen(columns))?;
-    for one in examined {
-        writeln!(out, "\n{}", one.id)?;
-        for line in said(one) {
+    for driver in examined {
+        writeln!(out, "\n{}", driver.id)?;
+        for line in said(driver) {
             writeln!(out, "{}", fold_after("  ", &line, "    ", columns))?;
         }
-        for case in one.self_test.iter().flatten() {
+        for case in driver.self_test.iter().flatten() {
             let verdict = if case.differences.is_empty() { "ok  " } else { "FAIL" };
             let head = format!("  {verdict} {:16} ", case.name);
             let hang = " ".repeat(head.len());
@@ -152,13 +152,13 @@ fn show(available: &Available, examined: &[Examined], out: &mut impl Write) -> R
 }
 
 /// What is said of a device beside its self-test, a line each.
-fn said(one: &Examined) -> Vec<String> {
+fn said(driver: &Examined) -> Vec<String> {
     let mut lines = Vec::new();
-    if let Some(trust) = one.trust() {
+    if let Some(trust) = driver.trust() {
         let [meaning, consequence] = [trust.meaning(), trust.consequence()];
         lines.push(format!("counts: {}: {meaning}; {consequence}", trust.name()));
     }
-    if let Some(device) = &one.device {
+    if let Some(device) = &driver.device {
         let mapping = match device.lane_is_local_index_mod_width {
             Some(true) => "lane = local_invocation_index mod W",
             Some(false) => "lanes are numbered otherwise than local_invocation_index mod W",
@@ -168,9 +168,9 @@ fn said(one: &Examined) -> Vec<String> {
         lines.push(packing(device.packing).to_owned());
         lines.extend(device.flags.iter().map(|flag| format!("{flag}: {}", flag.explanation())));
     }
-    lines.extend(one.counters.as_ref().map(counters_words));
-    if let Err(error) = &one.self_test {
-        lines.push(match one.device {
+    lines.extend(driver.counters.as_ref().map(counters_words));
+    if let Err(error) = &driver.self_test {
+        lines.push(match driver.device {
             None => format!("cannot be opened: {error}"),
             Some(_) => format!("self-test of counting not possible: {error}"),
         });

@@ -49,24 +49,24 @@ pub(super) fn groups(
     let mut swept = Vec::new();
     for point in points {
         for kernel in kernels.iter().filter(|kernel| !refuses(kernel, point)) {
-            let own = select_parameters(kernel, point);
+            let selected = select_parameters(kernel, point);
             let baseline = baseline(kernel, kernels);
             // What a baseline has no parameter for keeps no kernel from its group.
             let shared = |name: &str| {
                 baseline.is_none_or(|other| other.description.parameters.contains_key(name))
             };
-            alone.extend(kernel.points(&own).into_iter().map(|chosen| {
+            alone.extend(kernel.points(&selected).into_iter().map(|chosen| {
                 let names: Vec<String> = chosen
                     .iter()
                     .filter(|(name, _)| shared(name))
                     .map(|(name, value)| format!("{name}={value}"))
                     .collect();
                 let key = format!("{} {}", kernel.family(), names.join(" "));
-                (*kernel, own.clone(), key, chosen, false)
+                (*kernel, selected.clone(), key, chosen, false)
             }));
-            let points = sweeps(kernel, &own, sizes, &shared);
+            let points = sweeps(kernel, &selected, sizes, &shared);
             let with_kernel =
-                |(key, chosen, for_widths)| (*kernel, own.clone(), key, chosen, for_widths);
+                |(key, chosen, for_widths)| (*kernel, selected.clone(), key, chosen, for_widths);
             swept.extend(points.into_iter().map(with_kernel));
         }
     }
@@ -74,9 +74,9 @@ pub(super) fn groups(
     // once, in the sweep that it is compared in.
     let (others, for_widths): (Vec<_>, Vec<_>) =
         swept.into_iter().chain(alone).partition(|(.., for_widths)| !for_widths);
-    for (kernel, own, key, chosen, for_widths) in others.into_iter().chain(for_widths) {
+    for (kernel, selected, key, chosen, for_widths) in others.into_iter().chain(for_widths) {
         let launch = kernel.launch(sizes.class_for(kernel), &chosen, seed);
-        let launch = launch.map_err(|error| impossible(&own, error))?;
+        let launch = launch.map_err(|error| impossible(&selected, error))?;
         let launch = Launch { for_widths, ..launch };
         let identity = (kernel.id.as_str(), launch.parameters.clone());
         if !known.contains(&identity) {
@@ -198,11 +198,11 @@ fn refusal(kernel: &Kernel, name: &str, value: &Value) -> Option<KernelError> {
 }
 
 /// Says that a launch cannot be made, naming what the user chose for it.
-fn impossible(own: &BTreeMap<String, Value>, error: KernelError) -> Failure {
+fn impossible(chosen: &BTreeMap<String, Value>, error: KernelError) -> Failure {
     match error {
-        KernelError::Description { file, message } if !own.is_empty() => {
+        KernelError::Description { file, message } if !chosen.is_empty() => {
             let kernel = file.strip_suffix(".toml").unwrap_or(&file);
-            let message = format!("-a {}: {kernel}: {message}", point_text(own));
+            let message = format!("-a {}: {kernel}: {message}", point_text(chosen));
             Failure::message(Exit::BadInput, message)
         }
         other => Failure::bad_input(other),
@@ -211,8 +211,8 @@ fn impossible(own: &BTreeMap<String, Value>, error: KernelError) -> Failure {
 
 /// A point as it is asked for.
 fn point_text(point: &BTreeMap<String, Value>) -> String {
-    let one = |(name, value): (&String, &Value)| format!("{name}={value}");
-    point.iter().map(one).collect::<Vec<_>>().join(" -a ")
+    let setting = |(name, value): (&String, &Value)| format!("{name}={value}");
+    point.iter().map(setting).collect::<Vec<_>>().join(" -a ")
 }
 
 /// Says that no kernel has a parameter, what was perhaps meant, and what there is.
@@ -311,8 +311,8 @@ dispatches = [{ entry_point = "main", workgroups = 1 }]
             Kernel::parse(id, "", &text).unwrap()
         };
         let base = kernel("f/base", "");
-        let own = "baseline = \"f/base\"\nparameters.b = { description = \"\", default = 1 }";
-        let remedy = kernel("f/remedy", own);
+        let text = "baseline = \"f/base\"\nparameters.b = { description = \"\", default = 1 }";
+        let remedy = kernel("f/remedy", text);
         let number = |name: &str, value: i64| (name.to_owned(), Value::Integer(value));
         let point = |a, b| BTreeMap::from([number("a", a), number("b", b)]);
         let points = [point(1, 1), point(1, 2), point(2, 1), point(2, 2)];

@@ -35,12 +35,12 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
             KernelLanguage::Cuda => " (CUDA C++, on cuda:N alone)",
         };
         // On a terminal a family is named once; what is searched line by line has whole names.
-        let (own, short) = kernel.id.rsplit_once('/').unwrap_or(("", &kernel.id));
-        if columns.is_some() && own != family {
-            writeln!(out, "{}{own}", if family.is_empty() { "" } else { "\n" })?;
-            family = own;
+        let (of_family, short) = kernel.id.rsplit_once('/').unwrap_or(("", &kernel.id));
+        if columns.is_some() && of_family != family {
+            writeln!(out, "{}{of_family}", if family.is_empty() { "" } else { "\n" })?;
+            family = of_family;
         }
-        let name = if columns.is_some() && !own.is_empty() {
+        let name = if columns.is_some() && !of_family.is_empty() {
             format!("  {short}")
         } else {
             kernel.id.clone()
@@ -90,8 +90,8 @@ fn values(parameter: &format::Parameter) -> String {
             format!("default {gpu} on GPUs, {cpu} on the processor, {quick} with --quick{alone}")
         }
     };
-    let one = if parameter.values.is_empty() { "" } else { "one of " };
-    format!("{one}{}; {default}", parameter.allowed_text(parameter.default.any()))
+    let value = if parameter.values.is_empty() { "" } else { "one of " };
+    format!("{value}{}; {default}", parameter.allowed_text(parameter.default.any()))
 }
 
 fn describe(kernel: &Kernel) -> Result<serde_json::Value, Failure> {

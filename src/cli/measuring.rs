@@ -65,7 +65,7 @@ pub(super) fn run(
         timing: timed.then(|| budget * count),
         samples_min: SAMPLES_MIN,
         noise_ratio_max: StopRule::NOISE_MAX.0,
-        time_unchecked: launches.clone().all(|one| is_seen_in_bounds(one, &recording.run)),
+        time_unchecked: launches.clone().all(|launch| is_seen_in_bounds(launch, &recording.run)),
         time_counting: true,
         hardware_counters: true,
     };
@@ -77,12 +77,12 @@ fn is_seen_in_bounds(launch: &Launch, run: &Run) -> bool {
     let simulator =
         |id: &str| run.devices.iter().any(|device| device.id == id && device.is_simulator());
     let out = |tag: &Tag| matches!(tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds);
-    run.measurements.iter().any(|one| {
-        simulator(&one.device)
-            && one.kernel == launch.kernel
-            && one.parameters == launch.parameters
-            && one.status == Status::Ok
-            && run.sources.get(&one.source_sha256).is_some_and(|s| s.text == launch.source)
-            && !one.flags.iter().any(|flag| out(&flag.tag))
+    run.measurements.iter().any(|measurement| {
+        simulator(&measurement.device)
+            && measurement.kernel == launch.kernel
+            && measurement.parameters == launch.parameters
+            && measurement.status == Status::Ok
+            && run.sources.get(&measurement.source_sha256).is_some_and(|s| s.text == launch.source)
+            && !measurement.flags.iter().any(|flag| out(&flag.tag))
     })
 }

@@ -85,11 +85,17 @@ fn architectures(all: &[Architecture]) -> Table {
         Column::words("sources"),
     ];
     let mut table = Table::new("", columns);
-    for one in all {
-        let figures = [one.width, one.subgroups, one.workgroups, one.registers, one.memory_bytes];
-        let mut row = vec![Cell::text(&one.name), Cell::text(&one.description)];
+    for limits in all {
+        let figures = [
+            limits.width,
+            limits.subgroups,
+            limits.workgroups,
+            limits.registers,
+            limits.memory_bytes,
+        ];
+        let mut row = vec![Cell::text(&limits.name), Cell::text(&limits.description)];
         row.extend(figures.map(|figure| Cell::Count(figure.into())));
-        row.push(Cell::text(one.sources.join(", ")));
+        row.push(Cell::text(limits.sources.join(", ")));
         table.rows.push(row);
     }
     table

@@ -222,17 +222,17 @@ impl RunPlan<'_> {
         sizes: Sizes,
         listener: &mut dyn Listener,
     ) -> Vec<Vec<Launch>> {
-        let mut launches = |one: &Asked| -> Vec<Launch> {
-            let mut known = self.kernels.iter().filter(|kernel| kernel.id == one.kernel);
+        let mut launches = |asked: &Asked| -> Vec<Launch> {
+            let mut known = self.kernels.iter().filter(|kernel| kernel.id == asked.kernel);
             let Some(kernel) = known.next() else { return Vec::new() };
-            if !device.speaks(kernel.language) || !one.is_asked_of(device) {
+            if !device.speaks(kernel.language) || !asked.is_asked_of(device) {
                 return Vec::new();
             }
-            let found = if one.own_points {
-                groups::groups(&[kernel], std::slice::from_ref(&one.point), sizes, self.seed)
+            let found = if asked.own_points {
+                groups::groups(&[kernel], std::slice::from_ref(&asked.point), sizes, self.seed)
                     .map(|groups| groups.into_iter().flatten().collect())
             } else {
-                let launch = kernel.launch(sizes.class_for(kernel), &one.point, self.seed);
+                let launch = kernel.launch(sizes.class_for(kernel), &asked.point, self.seed);
                 launch.map(|launch| vec![launch]).map_err(Failure::bad_input)
             };
             found.unwrap_or_else(|failure| {

@@ -117,9 +117,9 @@ pub(super) fn once(
         };
         // A device that cannot be opened measures nothing.
         for (job, index) in jobs.iter().zip(measured..recording.run.measurements.len()) {
-            let one = &mut recording.run.measurements[index];
-            one.made_up.clone_from(&job.made_up);
-            watch.replace(index, one);
+            let measurement = &mut recording.run.measurements[index];
+            measurement.made_up.clone_from(&job.made_up);
+            watch.replace(index, measurement);
             count_schedules(&job.launch, index, arguments, &mut recording, &mut watch);
             let looks = Looks {
                 steps_max: arguments.how.steps,
@@ -299,7 +299,7 @@ fn watch_memory(
 
 /// What to do where a launch accesses out of bounds and parts of it were lanescope's choice.
 fn blame(chosen: &[Chosen]) -> Option<String> {
-    let way = |one: &Chosen| match one {
+    let way = |dispatch: &Chosen| match dispatch {
         Chosen::Invocations => {
             "an invocation for each of n elements (--workgroups N launches another \
                                 number)"
@@ -386,7 +386,8 @@ fn finish(
     tell_findings(run, stderr)?;
     let out_of_bounds =
         |flag: &Flag| matches!(flag.tag, Tag::ReadOutOfBounds | Tag::WriteOutOfBounds);
-    let bounds = run.measurements.iter().any(|one| one.flags.iter().any(out_of_bounds));
+    let bounds =
+        run.measurements.iter().any(|measurement| measurement.flags.iter().any(out_of_bounds));
     if let Some(blame) = blame.as_ref().filter(|_| bounds) {
         writeln!(stderr, "{blame}")?;
     }
@@ -422,8 +423,8 @@ fn tell_limits(
         writeln!(stderr, "--fail-on rests on {RESTS_ON_ESTIMATES} ({})", measurement.device)?;
     }
     for profile in profiles.iter().filter(|_| condition.is_some()) {
-        let made_up = profile.devices.iter().filter(|one| one.trust == Trust::GeneratedData);
-        let ids: Vec<&str> = made_up.map(|one| &*one.column.device).collect();
+        let made_up = profile.devices.iter().filter(|device| device.trust == Trust::GeneratedData);
+        let ids: Vec<&str> = made_up.map(|buffer| &*buffer.column.device).collect();
         if let (false, Some(note)) = (ids.is_empty(), profile.made_up_note()) {
             writeln!(stderr, "--fail-on rests on made-up data ({}). {note}", ids.join(", "))?;
         }

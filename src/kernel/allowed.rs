@@ -121,7 +121,7 @@ impl Combination {
             format!("{name} = {value}")
         };
         let reason = &self.reason;
-        if let Some(other) = self.only.iter().find(|one| !has(*one)) {
+        if let Some(other) = self.only.iter().find(|value| !has(*value)) {
             let chosen: Vec<String> = self.applies.keys().map(is).collect();
             let alone: Vec<String> = self
                 .only

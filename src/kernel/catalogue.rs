@@ -296,12 +296,12 @@ impl Catalogue {
 
 /// The embedded texts, by path, those of the algorithms' package among them.
 pub(super) fn embedded_files() -> BTreeMap<String, String> {
-    let own = SHADERS.dirs().flat_map(Dir::files).map(|file| {
+    let embedded = SHADERS.dirs().flat_map(Dir::files).map(|file| {
         let text = file.contents_utf8().unwrap_or_default();
         (file.path().to_string_lossy().replace('\\', "/"), text.to_owned())
     });
     let shared = crate::shaders::FILES;
-    own.chain(shared.map(|(path, text)| (path.to_owned(), text.to_owned()))).collect()
+    embedded.chain(shared.map(|(path, text)| (path.to_owned(), text.to_owned()))).collect()
 }
 
 /// The kernel that a file is the shader of; nothing for a file of another kind.

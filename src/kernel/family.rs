@@ -76,8 +76,8 @@ pub struct Renamed {
 impl Renamed {
     /// Its parameters as they are asked for: `sort=before`.
     pub fn parameters_text(&self) -> String {
-        let one = |(name, value): (&String, &Value)| format!("{name}={value}");
-        self.parameters.iter().map(one).collect::<Vec<_>>().join(" -a ")
+        let setting = |(name, value): (&String, &Value)| format!("{name}={value}");
+        self.parameters.iter().map(setting).collect::<Vec<_>>().join(" -a ")
     }
 }
 
@@ -186,9 +186,9 @@ buffers = [{ name = "y", type = "u32", elements = "m" }, { name = "z", type = "u
 
     #[test]
     fn what_stands_nearer_goes_before_what_stands_further_away() {
-        let own = "question = \"?\"\nsets = [\"two\"]\nclaims = [\"b\"]\nrepeatable = false\n\
+        let dispatch = "question = \"?\"\nsets = [\"two\"]\nclaims = [\"b\"]\nrepeatable = false\n\
                    dispatches = [{ entry_point = \"other\", workgroups = 2 }]\n";
-        let made = family().describe("f/k.toml", own).unwrap();
+        let made = family().describe("f/k.toml", dispatch).unwrap();
         assert_eq!((made.claims, made.repeatable), (vec!["a".to_owned(), "b".to_owned()], false));
         let names: Vec<&str> = made.buffers.iter().map(|buffer| buffer.name.as_str()).collect();
         assert_eq!(names, ["x", "y", "z"]);
@@ -209,8 +209,8 @@ buffers = [{ name = "y", type = "u32", elements = "m" }, { name = "z", type = "u
             .map(|sweep| sweep.axes.keys().map(String::as_str).collect())
             .collect();
         assert_eq!(axes, [["n"]]);
-        let own = "question = \"?\"\nsweeps = [{ axes = { q = [1] } }]\n";
-        assert_eq!(family().describe("f/k.toml", own).unwrap().sweeps.len(), 2);
+        let text = "question = \"?\"\nsweeps = [{ axes = { q = [1] } }]\n";
+        assert_eq!(family().describe("f/k.toml", text).unwrap().sweeps.len(), 2);
     }
 
     #[test]

@@ -106,10 +106,14 @@ fn a_kernel_says_what_is_its_own_and_families_the_rest() {
     let lines = |text: &String| text.lines().count();
     let long: BTreeMap<&str, usize> = LONG.into();
     for kernel in catalogue().all() {
-        let own = [kernel.language.extension(), "toml"];
-        let own = own.map(|ending| lines(&files[&format!("{}.{ending}", kernel.id)]));
+        let extensions = [kernel.language.extension(), "toml"];
+        let extensions = extensions.map(|ending| lines(&files[&format!("{}.{ending}", kernel.id)]));
         let most = long.get(kernel.id.as_str()).copied().unwrap_or(LINES_MAX);
-        assert!(own[0] + own[1] <= most, "{} takes {own:?} lines, of {most} at most", kernel.id);
+        assert!(
+            extensions[0] + extensions[1] <= most,
+            "{} takes {extensions:?} lines, of {most} at most",
+            kernel.id
+        );
     }
     let counted = files.iter().filter(|(path, _)| !path.ends_with(".cu"));
     let all: usize = counted.map(|(_, text)| lines(text)).sum();
@@ -155,12 +159,12 @@ fn launches(kernel: &Kernel) -> Vec<Launch> {
         for value in &parameter.values {
             let mut choice = BTreeMap::from([(name.clone(), value.clone())]);
             // What goes with certain values alone has one of them.
-            let chosen = |one: &&format::Combination| {
-                one.applies.get(name).is_some_and(|values| values.contains(value))
+            let chosen = |combination: &&format::Combination| {
+                combination.applies.get(name).is_some_and(|values| values.contains(value))
             };
-            for one in kernel.description.combinations.iter().filter(chosen) {
+            for combination in kernel.description.combinations.iter().filter(chosen) {
                 choice.extend(
-                    one.only.iter().map(|(name, values)| (name.clone(), values[0].clone())),
+                    combination.only.iter().map(|(name, values)| (name.clone(), values[0].clone())),
                 );
             }
             choices.push(choice);

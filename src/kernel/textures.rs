@@ -292,17 +292,17 @@ impl Texture {
     /// The bits of a component of the first level.
     fn component(&self, base: u64, at: [u32; 3], sample: u32, component: usize) -> u32 {
         let of = |[low, high]: [f64; 2], part: f64| low + (high - low) * part;
-        let own = mix(base.wrapping_add(component as u64 * 8 + u64::from(sample)));
+        let hashed = mix(base.wrapping_add(component as u64 * 8 + u64::from(sample)));
         let value = match self.fill {
             TexelFill::Zero | TexelFill::Bytes(_) => 0.0,
             TexelFill::Noise(range) => {
                 let deep = self.layout.dimension == TextureDimension::D3;
-                let own = if deep { own } else { mix(own.wrapping_add(u64::from(at[2]))) };
-                of(range, noise(own, at, deep))
+                let hashed = if deep { hashed } else { mix(hashed.wrapping_add(u64::from(at[2]))) };
+                of(range, noise(hashed, at, deep))
             }
             TexelFill::Uniform(range) => {
                 let [x, y, z] = at.map(u64::from);
-                let place = mix(own.wrapping_add(x | y << 20 | z << 40));
+                let place = mix(hashed.wrapping_add(x | y << 20 | z << 40));
                 of(range, fraction(place))
             }
             TexelFill::Gradient(range) => {
@@ -389,7 +389,7 @@ fn noise(base: u64, at: [u32; 3], deep: bool) -> f64 {
     let (mut sum, mut weights) = (0.0, 0.0);
     for (octave, cell) in [32_u32, 16, 8, 4].into_iter().enumerate() {
         let weight = 0.5_f64.powi(i32::try_from(octave).unwrap_or(0));
-        let own = mix(base.wrapping_add(octave as u64));
+        let hashed = mix(base.wrapping_add(octave as u64));
         let first = at.map(|at| at / cell);
         let part = at.map(|at| {
             let part = f64::from(at % cell) / f64::from(cell);
@@ -405,7 +405,7 @@ fn noise(base: u64, at: [u32; 3], deep: bool) -> f64 {
             let z = if deep { u64::from(first[2] + far[2]) } else { 0 };
             let lattice =
                 u64::from(first[0] + far[0]) | u64::from(first[1] + far[1]) << 20 | z << 40;
-            sum += weight * share * fraction(mix(own.wrapping_add(lattice)));
+            sum += weight * share * fraction(mix(hashed.wrapping_add(lattice)));
         }
         weights += weight;
     }

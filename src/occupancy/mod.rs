@@ -198,10 +198,10 @@ pub fn architectures() -> Result<Vec<Architecture>, OccupancyError> {
 /// [`OccupancyError::Architecture`] with the names that there are.
 pub fn architecture(name: &str) -> Result<Architecture, OccupancyError> {
     let all = architectures()?;
-    if let Some(found) = all.iter().find(|one| one.name == name) {
+    if let Some(found) = all.iter().find(|limits| limits.name == name) {
         return Ok(found.clone());
     }
-    let known: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+    let known: Vec<&str> = all.iter().map(|limits| limits.name.as_str()).collect();
     Err(OccupancyError::Architecture { name: name.to_owned(), known: known.join(", ") })
 }
 
@@ -213,15 +213,15 @@ pub fn architecture(name: &str) -> Result<Architecture, OccupancyError> {
 /// [`OccupancyError::Table`] where the table is damaged.
 pub fn of_device(device: &str) -> Result<Option<Architecture>, OccupancyError> {
     let mut best: Option<(usize, Architecture)> = None;
-    for one in architectures()? {
-        let parts = one.devices.iter().filter(|part| has_word(device, part));
+    for limits in architectures()? {
+        let parts = limits.devices.iter().filter(|part| has_word(device, part));
         if let Some(length) = parts.map(String::len).max()
             && best.as_ref().is_none_or(|(known, _)| length > *known)
         {
-            best = Some((length, one));
+            best = Some((length, limits));
         }
     }
-    Ok(best.map(|(_, one)| one))
+    Ok(best.map(|(_, occupancy)| occupancy))
 }
 
 /// Whether `part` is in `text` as whole words; where it ends in `*`, as the beginning of words.

@@ -100,24 +100,24 @@ fn what_does_not_fit_is_refused_with_the_limit() {
 fn the_table_is_whole() {
     let head = LIMITS.split("[[architectures]]").next().unwrap();
     let all = architectures().unwrap();
-    let mut names: Vec<&str> = all.iter().map(|one| one.name.as_str()).collect();
+    let mut names: Vec<&str> = all.iter().map(|limits| limits.name.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     assert_eq!(names.len(), all.len());
-    for one in &all {
-        assert!(one.subgroup_width().is_ok(), "{}", one.name);
-        assert!(one.registers.is_multiple_of(one.register_files * one.registers_unit));
-        assert!(one.memory_per_workgroup_bytes_max <= one.memory_bytes, "{}", one.name);
-        assert!(!one.sources.is_empty(), "{}", one.name);
-        for source in &one.sources {
-            assert!(head.contains(&format!("#   {source} ")), "{}: {source}", one.name);
+    for limits in &all {
+        assert!(limits.subgroup_width().is_ok(), "{}", limits.name);
+        assert!(limits.registers.is_multiple_of(limits.register_files * limits.registers_unit));
+        assert!(limits.memory_per_workgroup_bytes_max <= limits.memory_bytes, "{}", limits.name);
+        assert!(!limits.sources.is_empty(), "{}", limits.name);
+        for source in &limits.sources {
+            assert!(head.contains(&format!("#   {source} ")), "{}: {source}", limits.name);
         }
     }
 }
 
 #[test]
 fn devices_are_known_by_their_drivers_names() {
-    let name = |device: &str| of_device(device).unwrap().map(|one| one.name);
+    let name = |device: &str| of_device(device).unwrap().map(|limits| limits.name);
     assert_eq!(name("NVIDIA H200").as_deref(), Some("sm_90"));
     assert_eq!(name("NVIDIA A100-SXM4-80GB").as_deref(), Some("sm_80"));
     assert_eq!(name("NVIDIA A10").as_deref(), Some("sm_86"));

@@ -17,15 +17,15 @@ const NAMES: [&str; 5] =
 pub fn claims_plain(judged: &[Judged]) -> Table {
     let columns = ["id", "family", "verdict", "condition", "reason", "device", "record", "repeat"];
     let mut table = Table::new("", columns.map(Column::words));
-    for one in judged {
-        let decisive = decisive(one);
+    for claim in judged {
+        let decisive = decisive(claim);
         let of = |text: fn(&crate::claims::Figure) -> &str| Cell::text(decisive.map_or("", text));
         table.rows.push(vec![
-            Cell::text(&one.claim.id),
-            Cell::text(&one.claim.family),
-            Cell::text(one.verdict.name()),
-            Cell::text(one.verdict.rest().unwrap_or("")),
-            Cell::text(&one.reason),
+            Cell::text(&claim.claim.id),
+            Cell::text(&claim.claim.family),
+            Cell::text(claim.verdict.name()),
+            Cell::text(claim.verdict.rest().unwrap_or("")),
+            Cell::text(&claim.reason),
             of(|figure| &figure.device),
             of(|figure| &figure.record),
             of(|figure| &figure.repeat),
@@ -38,20 +38,20 @@ pub fn claims_plain(judged: &[Judged]) -> Table {
 pub fn claims_table(judged: &[Judged]) -> Table {
     let columns = ["claim", "verdict", "why"].map(Column::words);
     let mut table = Table::new(claims_counted(judged), columns);
-    for one in judged {
+    for claim in judged {
         table.rows.push(vec![
-            Cell::Noted(one.claim.id.clone(), one.claim.statement.clone()),
-            Cell::text(verdict_text(&one.verdict)),
-            Cell::text(&one.reason),
+            Cell::Noted(claim.claim.id.clone(), claim.claim.statement.clone()),
+            Cell::text(verdict_text(&claim.verdict)),
+            Cell::text(&claim.reason),
         ]);
     }
     table
 }
 
 /// The figure that decided: one that is not as claimed, else the first.
-fn decisive(one: &Judged) -> Option<&crate::claims::Figure> {
-    let against = one.figures.iter().find(|figure| figure.as_claimed == Some(false));
-    against.or_else(|| one.figures.iter().find(|figure| figure.as_claimed == Some(true)))
+fn decisive(judged: &Judged) -> Option<&crate::claims::Figure> {
+    let against = judged.figures.iter().find(|figure| figure.as_claimed == Some(false));
+    against.or_else(|| judged.figures.iter().find(|figure| figure.as_claimed == Some(true)))
 }
 
 /// A verdict in words, with what stands behind it.
@@ -64,7 +64,7 @@ pub fn verdict_text(verdict: &Verdict) -> String {
 
 /// How many claims have each verdict, a sentence.
 pub fn claims_counted(judged: &[Judged]) -> String {
-    let count = |name: &str| judged.iter().filter(|one| one.verdict.name() == name).count();
+    let count = |name: &str| judged.iter().filter(|claim| claim.verdict.name() == name).count();
     let parts: Vec<String> = NAMES
         .iter()
         .map(|name| (name, count(name)))
@@ -78,8 +78,8 @@ pub fn claims_counted(judged: &[Judged]) -> String {
 /// Claims by family, in the order of names.
 fn by_family(judged: &[Judged]) -> BTreeMap<&str, Vec<&Judged>> {
     let mut families: BTreeMap<&str, Vec<&Judged>> = BTreeMap::new();
-    for one in judged {
-        families.entry(&one.claim.family).or_default().push(one);
+    for claim in judged {
+        families.entry(&claim.claim.family).or_default().push(claim);
     }
     families
 }
@@ -90,23 +90,23 @@ pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
     let several = judged.len() > 1;
     for (family, claims) in by_family(judged) {
         let _ = writeln!(text, "{family}");
-        for one in claims {
-            let head = format!("  {}: ", one.claim.id);
-            let verdict = verdict_text(&one.verdict);
+        for claim in claims {
+            let head = format!("  {}: ", claim.claim.id);
+            let verdict = verdict_text(&claim.verdict);
             let _ = writeln!(text, "{}", fold_after(&head, &verdict, "    ", columns));
-            let claimed = format!("Claimed: {}", one.claim.statement);
+            let claimed = format!("Claimed: {}", claim.claim.statement);
             let mut lines = if several { Vec::new() } else { vec![claimed] };
-            lines.push(one.reason.clone());
-            if let Some(doubt) = &one.doubt {
+            lines.push(claim.reason.clone());
+            if let Some(doubt) = &claim.doubt {
                 lines.push(format!("The ledger's doubt {}.", doubt_text(doubt)));
             }
-            for other in &one.claim.against {
+            for other in &claim.claim.against {
                 lines.push(format!("Against it: {other}{}", other_verdict(judged, other)));
             }
             if !several {
-                lines.extend(one.figures.iter().map(figure_text));
+                lines.extend(claim.figures.iter().map(figure_text));
             }
-            if let Some(figure) = decisive(one).filter(|figure| !figure.repeat.is_empty()) {
+            if let Some(figure) = decisive(claim).filter(|figure| !figure.repeat.is_empty()) {
                 lines.push(format!("Repeat: {}", figure.repeat));
             }
             for line in lines.iter().filter(|line| !line.is_empty()) {
@@ -129,8 +129,8 @@ fn doubt_text(doubt: &Verdict) -> String {
 }
 
 fn other_verdict(judged: &[Judged], id: &str) -> String {
-    let found = judged.iter().find(|one| one.claim.id == id);
-    found.map_or_else(String::new, |one| format!(", which {}", verdict_text(&one.verdict)))
+    let found = judged.iter().find(|claim| claim.claim.id == id);
+    found.map_or_else(String::new, |other| format!(", which {}", verdict_text(&other.verdict)))
 }
 
 /// A figure as a sentence.
@@ -159,24 +159,24 @@ fn figure_text(figure: &crate::claims::Figure) -> String {
 pub fn claims_markdown(judged: &[Judged]) -> String {
     let mut text = format!("{}\n", claims_counted(judged));
     for (family, claims) in by_family(judged) {
-        let owned: Vec<Judged> = claims.iter().map(|one| (*one).clone()).collect();
+        let owned: Vec<Judged> = claims.iter().map(|claim| (*claim).clone()).collect();
         let counted = claims_counted(&owned);
         let _ = write!(
             text,
             "\n<details>\n<summary><b>{family}</b>: {counted}</summary>\n\n\
              | verdict | claim | why |\n|---|---|---|\n"
         );
-        for one in claims {
+        for claim in claims {
             let clean = |text: &str| text.replace('|', "\\|").replace('<', "&lt;");
-            let mut why = clean(&one.reason);
-            if let Some(doubt) = &one.doubt {
+            let mut why = clean(&claim.reason);
+            if let Some(doubt) = &claim.doubt {
                 let _ = write!(why, "<br>The ledger's doubt {}.", clean(&doubt_text(doubt)));
             }
-            for other in &one.claim.against {
+            for other in &claim.claim.against {
                 let verdict = other_verdict(judged, other);
                 let _ = write!(why, "<br>Against it: `{other}`{}", clean(&verdict));
             }
-            if let Some(figure) = decisive(one) {
+            if let Some(figure) = decisive(claim) {
                 if !figure.record.is_empty() {
                     let _ = write!(why, "<br>{}", clean(&figure.record));
                 }
@@ -184,8 +184,8 @@ pub fn claims_markdown(judged: &[Judged]) -> String {
                     let _ = write!(why, "<br>`{}`", clean(&figure.repeat));
                 }
             }
-            let verdict = clean(&verdict_text(&one.verdict));
-            let (id, statement) = (&one.claim.id, clean(&one.claim.statement));
+            let verdict = clean(&verdict_text(&claim.verdict));
+            let (id, statement) = (&claim.claim.id, clean(&claim.claim.statement));
             let _ = writeln!(text, "| **{verdict}** | `{id}`<br>{statement} | {why} |");
         }
         text.push_str("\n</details>\n");

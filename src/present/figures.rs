@@ -84,7 +84,7 @@ pub fn figures(run: &Run) -> Vec<Figure> {
     let latencies = analyze::latencies(run);
     for (name, load) in [("latency", Load::Alone), ("latency-saturated", Load::Saturated)] {
         let drawn = |row: &LatencyRow| row.load == load && row.ratio.is_some();
-        if latencies.iter().flat_map(|one| &one.rows).any(drawn) {
+        if latencies.iter().flat_map(|latency| &latency.rows).any(drawn) {
             found.push(name_figure([Some(name)], Drawing::Latencies(latencies.clone(), load)));
         }
     }
@@ -132,7 +132,7 @@ fn number_equal_names(mut figures: Vec<Figure>) -> Vec<Figure> {
 fn bars(run: &Run, found: &mut Vec<Figure>) {
     let summary = analyze::summary(run);
     let parts: Vec<SummaryPart> = summary.parts().iter().flat_map(SummaryPart::sheets).collect();
-    for of_family in parts.chunk_by(|one, next| one.family == next.family) {
+    for of_family in parts.chunk_by(|part, next| part.family == next.family) {
         for part in of_family {
             let rows = || part.devices.iter().flat_map(|device| &device.rows);
             if rows().any(|row| row.active_lanes_mean.is_some()) {
@@ -191,7 +191,7 @@ fn sorting(run: &Run, found: &mut Vec<Figure>) {
         found.push(name_figure(words, Drawing::BeforeAfter(table.clone())));
     }
     let families: BTreeSet<&str> =
-        run.measurements.iter().map(|one| analyze::family(&one.kernel)).collect();
+        run.measurements.iter().map(|measurement| analyze::family(&measurement.kernel)).collect();
     for family in families {
         if let Some(sheet) = analyze::stages(run, family) {
             let drawing = Drawing::Stages(family.to_owned(), sheet);

@@ -191,13 +191,13 @@ fn stack(
             names.len() - 1
         }
     };
-    let own = [above, &[place(frame.name.clone())]].concat();
+    let path = [above, &[place(frame.name.clone())]].concat();
     for (line, work) in &frame.lines {
         let leaf = place(format!("line {line}"));
-        stacks.push(([&own[..], &[leaf]].concat(), *work));
+        stacks.push(([&path[..], &[leaf]].concat(), *work));
     }
     for child in &frame.children {
-        stack(child, &own, names, stacks);
+        stack(child, &path, names, stacks);
     }
 }
 

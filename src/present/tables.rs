@@ -67,13 +67,14 @@ fn by_family(device: &DeviceSummary) -> Vec<DeviceSummary> {
     let mut families: Vec<DeviceSummary> = Vec::new();
     for row in &device.rows {
         let family = analyze::family(&row.kernel);
-        let known = families.iter_mut().find(|one| analyze::family(&one.rows[0].kernel) == family);
+        let known =
+            families.iter_mut().find(|table| analyze::family(&table.rows[0].kernel) == family);
         match known {
             Some(one) => one.rows.push(row.clone()),
             None => families.push(DeviceSummary { rows: vec![row.clone()], ..device.clone() }),
         }
     }
-    families.sort_by_key(|one| one.rows.iter().all(|row| row.baseline.is_none()));
+    families.sort_by_key(|family| family.rows.iter().all(|row| row.baseline.is_none()));
     families
 }
 
@@ -161,7 +162,7 @@ pub fn summary(device: &DeviceSummary, rows_max: usize) -> Table {
     let mut rest = shown.rows.iter().peekable();
     for row in &device.rows {
         // What is shown stands in the order of the whole.
-        let folded = rest.next_if(|one| *one == row).is_none();
+        let folded = rest.next_if(|next| *next == row).is_none();
         let rows = if folded { &mut table.rows_folded } else { &mut table.rows };
         rows.push(summary_cells(row));
     }
@@ -379,7 +380,8 @@ pub fn model(found: &ModelTable) -> Table {
 
 fn model_cells(table: &ModelTable, row: &ModelRow) -> Vec<Cell> {
     let share = row.remainder_share();
-    let share = share.map_or(String::new(), |one| format!("{:+.0} % of the time", one.0 * 100.0));
+    let share =
+        share.map_or(String::new(), |share| format!("{:+.0} % of the time", share.0 * 100.0));
     let rate = row
         .copy_rate
         .map_or(String::new(), |rate| format!("{} of the copy rate", super::percent(rate)));
@@ -470,7 +472,7 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
             if failed {
                 Cell::text("failed")
             } else {
-                Cell::from_option(method, |it| Cell::text(it.name()))
+                Cell::from_option(method, |trust| Cell::text(trust.name()))
             },
             // What failed has no counts that could be relied on.
             if failed { Cell::none() } else { Cell::text(device.trust.name()) },

@@ -96,14 +96,14 @@ fn small(rows: &[(&str, &str, &str, &[Tag])]) -> Table {
 #[test]
 fn what_rows_share_is_said_once() {
     let stop = || [Tag::StopRuleNotMet, Tag::NoTimestamps];
-    let (both, one) = (stop(), [Tag::StopRuleNotMet]);
+    let (both, single) = (stop(), [Tag::StopRuleNotMet]);
     let rows: [(&str, &str, &str, &[Tag]); 6] = [
         ("f/a", "x", "8", &both),
-        ("f/b", "x", "8", &one),
-        ("f/c", "x", "8", &one),
-        ("f/a", "y", "8", &one),
-        ("f/b", "y", "8", &one),
-        ("f/c", "y", "8", &one),
+        ("f/b", "x", "8", &single),
+        ("f/c", "x", "8", &single),
+        ("f/a", "y", "8", &single),
+        ("f/b", "y", "8", &single),
+        ("f/c", "y", "8", &single),
     ];
     let found = small(&rows).condensed();
     let names: Vec<&str> = found.columns.iter().map(|column| column.name.as_str()).collect();

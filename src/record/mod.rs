@@ -108,8 +108,10 @@ impl<D> Run<D> {
         self,
         mut change: impl FnMut(D) -> Result<E, X>,
     ) -> Result<Run<E>, X> {
-        let measurements =
-            self.measurements.into_iter().map(|one| one.with_dispatches(&mut change));
+        let measurements = self
+            .measurements
+            .into_iter()
+            .map(|measurement| measurement.with_dispatches(&mut change));
         Ok(Run {
             measurements: measurements.collect::<Result<_, X>>()?,
             schema: self.schema,

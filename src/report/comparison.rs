@@ -177,7 +177,7 @@ fn row(group: &[&LaunchComparison], index: usize) -> RowText {
     let worst = group
         .iter()
         .map(|launch| launch.lines[index].trend)
-        .fold(Trend::Same, |one, two| if two == Trend::Same { one } else { two });
+        .fold(Trend::Same, |trend, two| if two == Trend::Same { trend } else { two });
     RowText {
         left_out: String::new(),
         a: number(line.line.a),

@@ -138,13 +138,16 @@ pub(super) fn context(
         .partition(|(figure, _)| matches!(figure.drawing, Drawing::Trace(_)));
     let mut tables = present::tables(joined);
     let mut of = |section: Section| -> Vec<TableText> {
-        tables.extract_if(.., |(one, _)| *one == section).map(|(_, table)| table.into()).collect()
+        tables.extract_if(.., |(name, _)| *name == section).map(|(_, table)| table.into()).collect()
     };
     Ok(Context {
         misses: analyze::misses(joined, &summary).iter().map(miss).collect(),
         runs: runs.iter().map(run).collect(),
         devices: of(Section::Devices).pop().filter(|_| !joined.devices.is_empty()),
-        width_sentences: width_sentences.into_iter().filter(|one| !found.contains(one)).collect(),
+        width_sentences: width_sentences
+            .into_iter()
+            .filter(|sentence| !found.contains(sentence))
+            .collect(),
         found,
         width_costs: of(Section::Widths),
         summaries: of(Section::Summary),
@@ -224,8 +227,8 @@ fn agreement(row: &AgreementRow) -> AgreementText {
     let differences: Vec<String> = found
         .differences
         .iter()
-        .map(|one| {
-            let quantity = match one.quantity {
+        .map(|difference| {
+            let quantity = match difference.quantity {
                 Quantity::Operations => "operations".to_owned(),
                 Quantity::Executions => "executions".to_owned(),
                 Quantity::Lanes => "lanes".to_owned(),
@@ -236,12 +239,12 @@ fn agreement(row: &AgreementRow) -> AgreementText {
             };
             format!(
                 "dispatch {}, block {} ({}:{}), {quantity}: device {}, simulator {}",
-                one.dispatch,
-                one.block,
-                one.place.0,
-                one.place.1,
-                side(one.left),
-                side(one.right)
+                difference.dispatch,
+                difference.block,
+                difference.place.0,
+                difference.place.1,
+                side(difference.left),
+                side(difference.right)
             )
         })
         .collect();

@@ -36,21 +36,22 @@ pub(super) struct MeasuredText {
 /// Every measurement for which counters were asked for or found.
 pub(super) fn list_measurements(run: &Run) -> Vec<MeasuredText> {
     // What a simulator counts of itself is no hardware counter.
-    let asked =
-        |one: &&Measurement| one.counters_from.is_some() || !one.counters_missing.is_empty();
-    let text = |one: &Measurement| {
-        let [threads, on] = match machine::threads_means(&one.counters) {
+    let asked = |measurement: &&Measurement| {
+        measurement.counters_from.is_some() || !measurement.counters_missing.is_empty()
+    };
+    let text = |measurement: &Measurement| {
+        let [threads, on] = match machine::threads_means(&measurement.counters) {
             Some(means) => means.map(Some),
             None => [None; 2],
         };
         MeasuredText {
-            kernel: one.kernel.clone(),
-            parameters: parameters_text(&one.parameters, &[]),
-            label: analyze::device_label(run, &one.device),
-            lanes: [one.active_lanes_mean, threads, on].map(format::lanes),
-            rows: rows(&one.counters),
-            from: one.counters_from.as_ref().map_or(String::new(), from),
-            missing: one.counters_missing.clone(),
+            kernel: measurement.kernel.clone(),
+            parameters: parameters_text(&measurement.parameters, &[]),
+            label: analyze::device_label(run, &measurement.device),
+            lanes: [measurement.active_lanes_mean, threads, on].map(format::lanes),
+            rows: rows(&measurement.counters),
+            from: measurement.counters_from.as_ref().map_or(String::new(), from),
+            missing: measurement.counters_missing.clone(),
         }
     };
     run.measurements.iter().filter(asked).map(text).collect()
@@ -65,11 +66,11 @@ pub(super) fn from(from: &CountersFrom) -> String {
 
 /// The rows of a table of counters.
 pub(super) fn rows(counters: &[Counter]) -> Vec<CounterText> {
-    let row = |one: &Counter| CounterText {
-        name: one.name.clone(),
-        value: format::figure(one.value),
-        unit: one.unit.clone(),
-        description: one.description.clone(),
+    let row = |counter: &Counter| CounterText {
+        name: counter.name.clone(),
+        value: format::figure(counter.value),
+        unit: counter.unit.clone(),
+        description: counter.description.clone(),
     };
     let words = [
         ("Avg. Active Threads Per Warp", "smsp__sass_thread_inst_executed"),

@@ -46,10 +46,10 @@ impl GalleryPage {
             if !new {
                 continue;
             }
-            let mut own = run.clone();
-            own.devices.retain(|device| device.id == id);
-            own.measurements.retain(|measurement| measurement.device == id);
-            for judged in claims::touched(&[own])? {
+            let mut cleaned = run.clone();
+            cleaned.devices.retain(|device| device.id == id);
+            cleaned.measurements.retain(|measurement| measurement.device == id);
+            for judged in claims::touched(&[cleaned])? {
                 let verdicts = self.verdicts.entry(judged.claim.id.clone()).or_default();
                 verdicts.entry(judged.verdict.name()).or_default().push(key.clone());
             }

@@ -217,7 +217,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
     let advised: Vec<&DeviceProfile> = counted
         .iter()
         .copied()
-        .filter(|device| advice.iter().any(|one| one.device == device.column.device))
+        .filter(|device| advice.iter().any(|card| card.device == device.column.device))
         .collect();
     let flame = first.map(present::flame_boxes).unwrap_or_default();
     let shown = |id: &str| profile.devices.iter().any(|device| device.column.device == id);
@@ -255,7 +255,7 @@ fn page(profile: &Profile, advice: &[Advice], run: &Run) -> Page {
             .into_iter()
             .map(Into::into)
             .collect(),
-        flame_rows: flame.iter().map(|one| one.depth + 1).max().unwrap_or(0),
+        flame_rows: flame.iter().map(|frame| frame.depth + 1).max().unwrap_or(0),
         flame,
         worst: first.map(|device| worst(profile, device)).unwrap_or_default(),
         worst_of: first.map(|device| device.column.label.clone()).unwrap_or_default(),
@@ -307,31 +307,31 @@ fn card(device: &DeviceProfile) -> DeviceCard {
 /// Joins the devices' advice: a row for each rule and line, the largest gain on any device first.
 fn advices(profile: &Profile, advice: &[Advice], advised: &[&DeviceProfile]) -> Vec<AdviceText> {
     let mut groups: IndexMap<(Rule, u32), Vec<&Advice>> = IndexMap::new();
-    for one in advice {
-        groups.entry((one.rule, one.line)).or_default().push(one);
+    for card in advice {
+        groups.entry((card.rule, card.line)).or_default().push(card);
     }
-    let most = |list: &[&Advice]| list.iter().map(|one| one.gain_share.0).fold(0.0, f64::max);
+    let most = |list: &[&Advice]| list.iter().map(|card| card.gain_share.0).fold(0.0, f64::max);
     let barrier = |rule: Rule| rule == Rule::BarrierInDivergentFlow;
-    groups.sort_by(|one, list, other, others| {
-        barrier(other.0).cmp(&barrier(one.0)).then(most(others).total_cmp(&most(list)))
+    groups.sort_by(|group, list, other, others| {
+        barrier(other.0).cmp(&barrier(group.0)).then(most(others).total_cmp(&most(list)))
     });
     let gain = |list: &[&Advice], device: &str| {
-        let one = list.iter().find(|one| one.device == device)?;
-        if one.rule == Rule::BarrierInDivergentFlow {
+        let card = list.iter().find(|card| card.device == device)?;
+        if card.rule == Rule::BarrierInDivergentFlow {
             return Some("an error".to_owned());
         }
-        if let Some(said) = &one.modelled {
+        if let Some(said) = &card.modelled {
             return Some(said.clone());
         }
-        let slots = format::count(one.saved_operations);
-        Some(format!("{slots} operations ({})", format::percent(Some(one.gain_share))))
+        let slots = format::count(card.saved_operations);
+        Some(format!("{slots} operations ({})", format::percent(Some(card.gain_share))))
     };
     let text = |((rule, line), list): ((Rule, u32), Vec<&Advice>)| AdviceText {
         rule: rule.name().to_owned(),
         line,
         code: code(profile, line),
         sentence: list[0].sentence.clone(),
-        reasons: list.iter().map(|one| format!("{}: {}", one.device, one.reason)).collect(),
+        reasons: list.iter().map(|card| format!("{}: {}", card.device, card.reason)).collect(),
         remedy: rule.remedy().to_owned(),
         gains: advised.iter().map(|device| gain(&list, &device.column.device)).collect(),
     };
@@ -381,7 +381,8 @@ fn most_wasted(device: &DeviceProfile) -> f64 {
 
 /// A tint up to [`TINT_MAX`], in proportion to what the line that wastes most wastes.
 fn tint(line: &LineProfile, device: &DeviceProfile, worst: f64) -> String {
-    let part = wasted_share(line, device).filter(|_| worst > 0.0).map_or(0.0, |own| own / worst);
+    let part =
+        wasted_share(line, device).filter(|_| worst > 0.0).map_or(0.0, |share| share / worst);
     format!("{:.1}", part * TINT_MAX)
 }
 

@@ -104,16 +104,16 @@ fn peers_have_a_table_of_their_own() {
 fn hardware_counters_of_each_measurement_are_on_the_page() {
     let mut run = fixtures::counters();
     let page = html(&[run.clone()], &[]).expect("a page");
-    let one = &run.measurements[0];
-    assert!(one.counters.len() > 20, "{}", one.counters.len());
-    for counter in &one.counters {
+    let measurement = &run.measurements[0];
+    assert!(measurement.counters.len() > 20, "{}", measurement.counters.len());
+    for counter in &measurement.counters {
         assert!(page.contains(&counter.name), "{}", counter.name);
         let unit = counter.unit.replace('/', "&#x2f;");
         assert!(page.contains(&unit), "{unit}");
     }
     assert_eq!(page.matches("<details class=\"counters\"").count(), 1);
     assert!(page.contains("Avg. Active Threads Per Warp"));
-    let counted = format::lanes(one.active_lanes_mean);
+    let counted = format::lanes(measurement.active_lanes_mean);
     assert!(page.contains(&format!("lanes {counted} in the source")), "{counted}");
     // Without counters there is no section; with a reason for that alone, the reason.
     run.measurements[0].counters.clear();

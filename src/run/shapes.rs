@@ -69,10 +69,10 @@ pub fn alternatives(launch: &Launch) -> Result<Vec<([u32; 3], Launch)>, String> 
     if let Some(why) = program.shape_dependence() {
         return Err(why.to_owned());
     }
-    let own = program.workgroup_size();
-    let extent = [0, 1, 2].map(|axis| workgroups[axis] * own[axis]);
-    let shapes = shapes(own).into_iter().filter(|shape| {
-        *shape != own && extent.iter().zip(shape).all(|(extent, side)| extent % side == 0)
+    let size = program.workgroup_size();
+    let extent = [0, 1, 2].map(|axis| workgroups[axis] * size[axis]);
+    let shapes = shapes(size).into_iter().filter(|shape| {
+        *shape != size && extent.iter().zip(shape).all(|(extent, side)| extent % side == 0)
     });
     let found = shapes.filter_map(|shape| {
         let grid = [0, 1, 2].map(|axis| extent[axis] / shape[axis]);
@@ -83,14 +83,14 @@ pub fn alternatives(launch: &Launch) -> Result<Vec<([u32; 3], Launch)>, String> 
 
 /// The shapes that are tried in place of one: as many invocations in flatter and squarer tiles, or lines of
 /// other lengths.
-fn shapes(own: [u32; 3]) -> Vec<[u32; 3]> {
-    if own[1] == 1 {
-        return LINES.map(|side| [side, 1, own[2]]).to_vec();
+fn shapes(size: [u32; 3]) -> Vec<[u32; 3]> {
+    if size[1] == 1 {
+        return LINES.map(|side| [side, 1, size[2]]).to_vec();
     }
-    let invocations = own[0] * own[1];
+    let invocations = size[0] * size[1];
     let sides = (0..=invocations.ilog2()).rev().map(|power| 1 << power);
     let whole = sides.filter(|side| invocations.is_multiple_of(*side));
-    whole.map(|side| [side, invocations / side, own[2]]).collect()
+    whole.map(|side| [side, invocations / side, size[2]]).collect()
 }
 
 /// The launch with another size of workgroup in its text; `None` where the text does not take it.

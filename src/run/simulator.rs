@@ -342,7 +342,7 @@ impl SimulatorRunner {
             let outcome =
                 self.dispatch(launch, program, workgroups, spent, &mut buffers, &mut tracer)?;
             spent = spent.saturating_add(outcome.steps);
-            elapsed = elapsed.zip(stopwatch.elapsed()).map(|(before, own)| before + own);
+            elapsed = elapsed.zip(stopwatch.elapsed()).map(|(before, later)| before + later);
             // The dispatch that has most to do is the one that is looked at.
             if !dispatch.setup && trace.as_ref().is_none_or(|(steps, _)| outcome.steps > *steps) {
                 let found = tracer.finish(index, self.config.width);

@@ -184,7 +184,7 @@ impl Runner for WorkerRunner {
                 Collected { missing, ..Collected::default() }
             })
         };
-        let setup: Vec<bool> = launch.dispatches.iter().map(|one| one.setup).collect();
+        let setup: Vec<bool> = launch.dispatches.iter().map(|dispatch| dispatch.setup).collect();
         let mut read_parts: Vec<Collected> = Vec::new();
         for part in (hardware.parts)(&setup) {
             let read = read(part);

@@ -44,8 +44,12 @@ fn a_value_that_json_cannot_hold_is_refused_and_the_file_stays_whole() {
     let path = folder.path().join("run.json");
     let run = fixtures::run();
     let mut store = Store::create(&path, &run).expect("saves");
-    let mut bad =
-        run.measurements.iter().find(|one| one.time.is_some()).expect("a timed one").clone();
+    let mut bad = run
+        .measurements
+        .iter()
+        .find(|measurement| measurement.time.is_some())
+        .expect("a timed one")
+        .clone();
     if let Some(time) = &mut bad.time {
         time.median_ns.0 = f64::INFINITY;
     }
@@ -122,7 +126,8 @@ fn a_killed_writer_leaves_every_finished_measurement() {
         child.wait().expect("ends");
         last = lines.filter_map(saved).last().unwrap_or(last);
         let run = load(&path).expect("a killed writer's file loads");
-        let seeds: Vec<u64> = run.measurements[before..].iter().map(|one| one.seed).collect();
+        let seeds: Vec<u64> =
+            run.measurements[before..].iter().map(|measurement| measurement.seed).collect();
         let held = seeds.len() as u64;
         assert!(held >= last, "saved {last}, holds {held}");
         assert_eq!(seeds, (1..=held).collect::<Vec<_>>());
@@ -164,8 +169,8 @@ fn records(folder: &Path, found: &mut Vec<PathBuf>) {
 fn operations_of_json(text: &[u8]) -> (u128, u128) {
     let json: serde_json::Value = serde_json::from_slice(text).expect("JSON");
     let blocks = json["measurements"].as_array().into_iter().flatten();
-    let blocks = blocks.flat_map(|one| one["dispatches"].as_array().into_iter().flatten());
-    let blocks = blocks.flat_map(|one| one["blocks"].as_array().into_iter().flatten());
+    let blocks = blocks.flat_map(|block| block["dispatches"].as_array().into_iter().flatten());
+    let blocks = blocks.flat_map(|block| block["blocks"].as_array().into_iter().flatten());
     blocks.fold((0, 0), |(executed, lanes), block| {
         let figure = |key: &str| u128::from(block[key].as_u64().expect("a count"));
         let operations = figure("ops");
@@ -189,12 +194,13 @@ fn every_committed_record_loads_with_its_own_figures() {
             continue;
         }
         assert_eq!(run.counting_rule, 1, "{}", file.display());
-        let blocks = run.measurements.iter().flat_map(|one| &one.dispatches);
-        let sum = blocks.flat_map(|one| &one.blocks).fold((0, 0), |(executed, lanes), block| {
-            let operations = u128::from(block.operations);
-            let [e, l] = [block.executions.0, block.lanes.0].map(u128::from);
-            (executed + operations * e, lanes + operations * l)
-        });
+        let blocks = run.measurements.iter().flat_map(|measurement| &measurement.dispatches);
+        let sum =
+            blocks.flat_map(|block| &block.blocks).fold((0, 0), |(executed, lanes), block| {
+                let operations = u128::from(block.operations);
+                let [e, l] = [block.executions.0, block.lanes.0].map(u128::from);
+                (executed + operations * e, lanes + operations * l)
+            });
         assert_eq!(sum, operations_of_json(&plain), "{}", file.display());
     }
 }
@@ -207,11 +213,11 @@ fn what_is_said_of_blocks_is_written_once_and_held_once() {
     let path = Path::new("run.json");
     let text = encode(&run, path).expect("encodes");
     let written: serde_json::Value = serde_json::from_slice(&text).expect("JSON");
-    let own = &written["measurements"][0]["dispatches"];
-    let table = own[0]["block_table"].as_str().expect("a name");
+    let stored = &written["measurements"][0]["dispatches"];
+    let table = stored[0]["block_table"].as_str().expect("a name");
     let row = &written["block_tables"][table][1];
     assert_eq!((&row["operations"], &row["line"]), (&4.into(), &8.into()));
-    let counts = own[11]["blocks"][1].as_object().expect("counts");
+    let counts = stored[11]["blocks"][1].as_object().expect("counts");
     assert_eq!(
         counts.keys().collect::<Vec<_>>(),
         ["active_lanes_mean_expected", "executions", "histogram", "lanes"]

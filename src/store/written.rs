@@ -188,7 +188,7 @@ fn rows(table: &[Arc<BlockCode>]) -> Vec<BlockCode> {
     let row = |code: &'_ Arc<BlockCode>, before: &[Enclosure]| {
         let mut row = BlockCode::clone(code);
         if let Some(flow) = &mut row.flow {
-            let same = flow.path.iter().zip(before).take_while(|(own, other)| own == other);
+            let same = flow.path.iter().zip(before).take_while(|(step, other)| step == other);
             flow.path_shared = same.count();
             flow.path.drain(..flow.path_shared);
         }

@@ -212,8 +212,9 @@ fn launches_of_the_catalogue_are_their_plans() {
         seen.insert(kernel.family().to_owned());
         for class in [DeviceClass::Gpu, DeviceClass::Cpu] {
             for (name, parameter) in &kernel.description.parameters {
-                let own = [parameter.default.any().clone()];
-                for value in if parameter.values.is_empty() { &own } else { &parameter.values[..] }
+                let values = [parameter.default.any().clone()];
+                for value in
+                    if parameter.values.is_empty() { &values } else { &parameter.values[..] }
                 {
                     let parameters = BTreeMap::from([(name.clone(), value.clone())]);
                     let launch = kernel.launch(class, &parameters, SEED).unwrap();

@@ -432,13 +432,13 @@ impl Collector {
     /// Notes which launch each is compared with.
     fn compare(&mut self, catalogue: &Catalogue) {
         for number in 0..self.launches.len() {
-            let own = &self.measurements[number];
+            let measurement = &self.measurements[number];
             let baseline =
-                catalogue.kernel(&own.kernel).and_then(|k| k.description.baseline.clone());
+                catalogue.kernel(&measurement.kernel).and_then(|k| k.description.baseline.clone());
             let found = self.measurements.iter().position(|other| {
                 Some(&other.kernel) == baseline.as_ref()
                     && other.parameters.iter().all(|(name, value)| {
-                        own.parameters.get(name).is_none_or(|own| own == value)
+                        measurement.parameters.get(name).is_none_or(|parameter| parameter == value)
                     })
             });
             self.launches[number].baseline = found.filter(|found| *found != number);
@@ -497,12 +497,16 @@ impl Collector {
 /// Leaves out what the page fills in by itself.
 fn strip(template: &mut serde_json::Value) {
     let measurements = template.get_mut("measurements").and_then(|all| all.as_array_mut());
-    for measurement in measurements.into_iter().flatten().filter_map(|one| one.as_object_mut()) {
+    for measurement in
+        measurements.into_iter().flatten().filter_map(|measurement| measurement.as_object_mut())
+    {
         for key in ["trace", "memory", "counters", "parameters", "trust", "flags"] {
             measurement.remove(key);
         }
         let dispatches = measurement.get_mut("dispatches").and_then(|all| all.as_array_mut());
-        for dispatch in dispatches.into_iter().flatten().filter_map(|one| one.as_object_mut()) {
+        for dispatch in
+            dispatches.into_iter().flatten().filter_map(|dispatch| dispatch.as_object_mut())
+        {
             dispatch.remove("blocks");
         }
     }
@@ -535,7 +539,8 @@ fn simulate(launch: &Launch) -> Result<(AtWidths, Digests, record::Measurement),
             None => Expected::Counts(block.executions.0, block.lanes.0),
         };
         let dispatches = measurement.dispatches.iter();
-        let blocks = dispatches.map(|one| one.blocks.iter().map(block).collect()).collect();
+        let blocks =
+            dispatches.map(|dispatch| dispatch.blocks.iter().map(block).collect()).collect();
         expected.insert(width, blocks);
         if width == WIDTH_ASSUMED {
             assumed = Some(measurement);

@@ -75,7 +75,7 @@ impl Parts {
             hash(&script),
             hash(&style)
         );
-        let own = [
+        let replaced = [
             ("{{policy}}", policy.as_str()),
             ("{{style}}", &style),
             ("{{version}}", env!("CARGO_PKG_VERSION")),
@@ -85,7 +85,7 @@ impl Parts {
         ];
         let texts = texts.iter().map(|(mark, text)| (*mark, text.as_str()));
         // The frame is cut once: what is put in is not looked at again.
-        let mut places: Vec<(usize, &str, &str)> = own
+        let mut places: Vec<(usize, &str, &str)> = replaced
             .into_iter()
             .chain(texts)
             .filter_map(|(mark, text)| Some((frame.find(mark)?, mark, text)))

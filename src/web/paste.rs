@@ -237,7 +237,8 @@ impl Shader {
         let mut read = |name: &str| Err(format!("{name} cannot be read: a page opens no files"));
         let prepared = prepare_affordable(&request, &mut read).map_err(|error| refusal(&error))?;
         let launch = prepared.launch;
-        let bytes = launch.buffers.iter().fold(0_u64, |sum, one| sum.saturating_add(one.size));
+        let bytes =
+            launch.buffers.iter().fold(0_u64, |sum, buffer| sum.saturating_add(buffer.size));
         if bytes > MEMORY_BYTES_MAX {
             return Err(format!(
                 "the buffers take {} bytes, over {}, this page's limit: choose a smaller n",
@@ -271,24 +272,24 @@ impl Shader {
             Some(index) => index,
             None => self.simulate(width)?,
         };
-        let one = &self.run.measurements[index];
-        if one.status == Status::Failed {
-            return Err(one.error.clone().unwrap_or_default());
+        let measurement = &self.run.measurements[index];
+        if measurement.status == Status::Failed {
+            return Err(measurement.error.clone().unwrap_or_default());
         }
-        let work = Work::from_measurement(one);
+        let work = Work::from_measurement(measurement);
         let whole = |sum: u128| u64::try_from(sum).unwrap_or(u64::MAX);
         Ok(Totals {
             subgroup_operations: whole(work.subgroup_operations),
             lane_operations: whole(work.lane_operations),
-            active_lanes_mean: one.active_lanes_mean,
-            efficiency_ratio: one.efficiency_ratio.map(|ratio| ratio.0),
+            active_lanes_mean: measurement.active_lanes_mean,
+            efficiency_ratio: measurement.efficiency_ratio.map(|ratio| ratio.0),
         })
     }
 
     /// The number of the simulator's measurement at a width.
     fn simulated(&self, width: Width) -> Option<usize> {
         let id = format!("sim:{width}");
-        self.run.measurements.iter().position(|one| one.device == id)
+        self.run.measurements.iter().position(|measurement| measurement.device == id)
     }
 
     fn simulate(&mut self, width: Width) -> Result<usize, String> {
@@ -305,20 +306,20 @@ impl Shader {
     }
 
     fn record_measurement(&mut self, device: Device, results: Results) -> Result<usize, String> {
-        let mut one = measurement(&device, &self.launch, results).map_err(words)?;
-        one.made_up.clone_from(&self.made_up);
+        let mut measured = measurement(&device, &self.launch, results).map_err(words)?;
+        measured.made_up.clone_from(&self.made_up);
         self.run.devices.retain(|known| known.id != device.id);
         self.run.measurements.retain(|known| known.device != device.id);
         self.run.devices.push(device);
-        self.run.measurements.push(one);
+        self.run.measurements.push(measured);
         Ok(self.run.measurements.len() - 1)
     }
 
     /// Looks at other shapes, memory and changes; gives sentences on what was not looked at.
     fn look(&mut self, width: Width) -> Result<Vec<String>, String> {
         let index = self.simulated(width).ok_or("this width was not counted")?;
-        let one: &mut Measurement = &mut self.run.measurements[index];
-        if one.status == Status::Failed {
+        let measurement: &mut Measurement = &mut self.run.measurements[index];
+        if measurement.status == Status::Failed {
             return Ok(Vec::new());
         }
         let looks = Looks {
@@ -329,14 +330,16 @@ impl Shader {
         };
         let mut left_out = Vec::new();
         if WIDTHS_COMPARED.contains(&width) {
-            looks.at_shapes(&self.launch, width, one);
+            looks.at_shapes(&self.launch, width, measurement);
         }
-        if let Err(why) = looks.at_memory(&self.launch, width, one) {
-            left_out.push(format!("{}: {why}", one.device));
+        if let Err(why) = looks.at_memory(&self.launch, width, measurement) {
+            left_out.push(format!("{}: {why}", measurement.device));
         }
         match looks.at_changes(&self.launch, width, Budget::Operations(TRIED_MAX)) {
-            Ok(tried) => one.what_if = Some(tried),
-            Err(error) => left_out.push(format!("{}: no change was tried: {error}", one.device)),
+            Ok(tried) => measurement.what_if = Some(tried),
+            Err(error) => {
+                left_out.push(format!("{}: no change was tried: {error}", measurement.device))
+            }
         }
         Ok(left_out)
     }
@@ -418,10 +421,10 @@ impl Shader {
 
     /// Holds a measurement against the simulator's at its width.
     fn compare(&self, index: usize, width: Width) -> Compared {
-        let own = &self.run.measurements[index];
-        let label = analyze::device_label(&self.run, &own.device);
+        let measurement = &self.run.measurements[index];
+        let label = analyze::device_label(&self.run, &measurement.device);
         let twin = self.simulated(width).map(|index| &self.run.measurements[index]);
-        let compared = twin.map(|twin| analyze::agreement(own, twin));
+        let compared = twin.map(|twin| analyze::agreement(measurement, twin));
         let nothing = |why: String| Compared {
             sentence: format!("{label} cannot be held against the simulator: {why}"),
             blocks: 0,
@@ -433,8 +436,11 @@ impl Shader {
             Some(Err(error)) => return nothing(error.to_string()),
             None => return nothing("its width was not simulated".to_owned()),
         };
-        let mut blocks: Vec<_> =
-            found.differences.iter().map(|one| (one.dispatch, one.block)).collect();
+        let mut blocks: Vec<_> = found
+            .differences
+            .iter()
+            .map(|difference| (difference.dispatch, difference.block))
+            .collect();
         blocks.dedup();
         let (all, different) = (found.blocks_compared, blocks.len());
         let sentence = match different {
@@ -448,11 +454,11 @@ impl Shader {
                 count_text(all as u128, "block")
             ),
         };
-        let line = |one: &analyze::Difference| {
+        let line = |difference: &analyze::Difference| {
             let side = |count: Option<u64>| {
                 count.map_or("nothing".to_owned(), |count| grouped_text(count.into()))
             };
-            let what = match one.quantity {
+            let what = match difference.quantity {
                 analyze::Quantity::Operations => "operations".to_owned(),
                 analyze::Quantity::Executions => "executions".to_owned(),
                 analyze::Quantity::Lanes => "lanes".to_owned(),
@@ -460,9 +466,9 @@ impl Shader {
             };
             format!(
                 "line {}: {} {what}; the simulator has {}",
-                one.place.1,
-                side(one.left),
-                side(one.right)
+                difference.place.1,
+                side(difference.left),
+                side(difference.right)
             )
         };
         let told = found.differences.iter().take(DIFFERENCES_MAX).map(line).collect();

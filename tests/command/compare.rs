@@ -88,7 +88,8 @@ pub(super) fn two_shaders() {
     assert_eq!(helper["figures"][0], helper["figures"][1]);
     let lines = parts("lines");
     let line = |text: &str| {
-        let has = |one: &&Value| one["texts"][1].as_str().is_some_and(|found| found.trim() == text);
+        let has =
+            |line: &&Value| line["texts"][1].as_str().is_some_and(|found| found.trim() == text);
         lines.iter().find(has).unwrap().clone()
     };
     assert_eq!((&line("v = step(v);")["a"], &line("v = step(v);")["b"]), (&9.into(), &9.into()));
@@ -97,7 +98,7 @@ pub(super) fn two_shaders() {
     // Lines sum to the whole on both sides.
     for side in [0, 1] {
         let sum: f64 =
-            lines.iter().filter_map(|one| one["figures"][side]["lane_slots"].as_f64()).sum();
+            lines.iter().filter_map(|line| line["figures"][side]["lane_slots"].as_f64()).sum();
         assert!((sum - whole(side, "lane_slots")).abs() < 0.5, "{sum}");
     }
 }

@@ -25,7 +25,10 @@ pub(super) fn from_a_folder() {
     assert_eq!(code, 0, "{stdout}{stderr}");
     let run = lanescope::store::load(&folder.path().join("out/result.json")).unwrap();
     assert_eq!(run.measurements.len(), 2 * 4 * 2, "{stdout}");
-    assert!(run.measurements.iter().all(|one| one.output == Output::Verified), "{stdout}");
+    assert!(
+        run.measurements.iter().all(|measurement| measurement.output == Output::Verified),
+        "{stdout}"
+    );
     let note = &run.kernels["halves/parted"];
     assert_eq!(note.baseline.as_deref(), Some("halves/whole"));
     assert_eq!((note.axes.len(), note.stages[0].name.as_str()), (1, "loops"));

@@ -25,9 +25,9 @@ pub(super) fn rows() {
     run.host
         .environment
         .insert("VK_DRIVER_FILES".to_owned(), "/home/adalovelace/icd.json".to_owned());
-    let mut own = run.measurements[0].clone();
-    own.kernel = "/home/adalovelace/shader.wgsl".to_owned();
-    run.measurements.push(own);
+    let mut measurement = run.measurements[0].clone();
+    measurement.kernel = "/home/adalovelace/shader.wgsl".to_owned();
+    run.measurements.push(measurement);
     write(&run, &at("a.json"));
     let mut other = run.clone();
     for device in other.devices.iter_mut().filter(|device| !device.is_simulator()) {

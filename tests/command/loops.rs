@@ -198,7 +198,10 @@ pub(super) fn marks() {
     let sarif = std::fs::read_to_string(folder.path().join("a.sarif")).unwrap();
     let sarif: Value = serde_json::from_str(&sarif).unwrap();
     let results = sarif["runs"][0]["results"].as_array().unwrap();
-    assert!(!results.is_empty() && results.iter().all(|one| one["level"] == "note"), "{sarif}");
+    assert!(
+        !results.is_empty() && results.iter().all(|finding| finding["level"] == "note"),
+        "{sarif}"
+    );
 
     let gate = ["--annotations", "github", "--fail-on", "efficiency<0.6"];
     let (code, stdout, _) = run(&folder, &gate);
@@ -284,10 +287,10 @@ pub(super) fn call_sites() {
     assert_eq!(entry(1).lanes.0, 48 * dispatch.workgroups.unwrap().map(u64::from)[0]);
     assert_eq!(entry(2).lanes.0, entry(2).executions.0 * 8);
     for block in &dispatch.blocks {
-        let own = dispatch.calls.iter().flat_map(|call| &call.blocks);
-        let own = own.filter(|counts| counts.block == block.id);
-        let sum =
-            own.fold((0, 0), |sum, counts| (sum.0 + counts.executions.0, sum.1 + counts.lanes.0));
+        let counts_here = dispatch.calls.iter().flat_map(|call| &call.blocks);
+        let counts_here = counts_here.filter(|counts| counts.block == block.id);
+        let sum = counts_here
+            .fold((0, 0), |sum, counts| (sum.0 + counts.executions.0, sum.1 + counts.lanes.0));
         assert_eq!(sum, (block.executions.0, block.lanes.0));
     }
     let speedscope = std::fs::read_to_string(folder.path().join("a.json")).unwrap();

@@ -47,8 +47,8 @@ const PROFILE: [&str; 6] = ["profile", "chain.wgsl", "--n", "4096", "--device", 
 /// The counts are the same bytes with any number of threads, pinned or not.
 pub(super) fn one_answer() {
     let counts = |run: &Run| {
-        let one = &run.measurements[0];
-        format!("{:?}", (&one.dispatches, &one.flags, one.efficiency_ratio))
+        let measurement = &run.measurements[0];
+        format!("{:?}", (&measurement.dispatches, &measurement.flags, measurement.efficiency_ratio))
     };
     let mut answers = Vec::new();
     for threads in ["1", "2", "7", "2", "7"] {
@@ -95,16 +95,24 @@ pub(super) fn several_schedules() {
     let (code, run, stderr) = program::record(&folder, &[], &arguments);
     assert_eq!(code, 1, "{stderr}");
     assert!(stderr.contains("(the worst of 6 schedules)"), "{stderr}");
-    let one = &run.measurements[0];
-    assert_eq!(one.schedules.iter().map(|other| other.seed).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
-    let differs = |ratio| ratio != one.efficiency_ratio;
-    assert!(one.schedules.iter().any(|other| differs(other.efficiency_ratio)), "somebody waits");
+    let measurement = &run.measurements[0];
+    assert_eq!(
+        measurement.schedules.iter().map(|other| other.seed).collect::<Vec<_>>(),
+        [1, 2, 3, 4, 5]
+    );
+    let differs = |ratio| ratio != measurement.efficiency_ratio;
+    assert!(
+        measurement.schedules.iter().any(|other| differs(other.efficiency_ratio)),
+        "somebody waits"
+    );
     // The figure that is judged is the lowest of all.
-    let lowest = one
+    let lowest = measurement
         .schedules
         .iter()
         .map(|other| other.efficiency_ratio)
-        .fold(one.efficiency_ratio.unwrap().0, |lowest, ratio| lowest.min(ratio.unwrap().0));
+        .fold(measurement.efficiency_ratio.unwrap().0, |lowest, ratio| {
+            lowest.min(ratio.unwrap().0)
+        });
     let judged = format!("chain.wgsl as a whole on sim:32: {:.1} active lanes", lowest * 32.0);
     assert!(stderr.contains(&judged), "{judged}: {stderr}");
 }

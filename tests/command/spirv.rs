@@ -36,10 +36,10 @@ fn profile(folder: &TempDir, spirv: &[u8], more: &[&str]) -> Run {
 
 /// The text on whose lines the figures stand, and the executions and lanes of each block.
 fn shown(run: &Run) -> (String, Vec<(u64, u64)>) {
-    let one = &run.measurements[0];
-    let blocks = &one.dispatches[0].blocks;
+    let measurement = &run.measurements[0];
+    let blocks = &measurement.dispatches[0].blocks;
     let counts = blocks.iter().map(|block| (block.executions.0, block.lanes.0)).collect();
-    (run.sources[&one.source_sha256].text.clone(), counts)
+    (run.sources[&measurement.source_sha256].text.clone(), counts)
 }
 
 /// The source is shown that the module holds, or that lies beside it; where neither is there, WGSL.

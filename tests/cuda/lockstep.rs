@@ -193,19 +193,19 @@ fn header() -> &'static Path {
         let include = |name: &str| format!("#include \"{}\"\n", shims.join(name).display());
         let text = include("lockstep.hpp") + &include("native.hpp");
         // Another process may compile it too: whoever is last puts the same in the same place.
-        let own = |ending: &str| folder.join(format!("{}{ending}", std::process::id()));
-        std::fs::write(own(".hpp"), text).unwrap();
+        let file = |ending: &str| folder.join(format!("{}{ending}", std::process::id()));
+        std::fs::write(file(".hpp"), text).unwrap();
         let compiled = Command::new(COMPILER)
             .args(FLAGS)
             .args(["-x", "c++-header", "-o"])
-            .args([own(".gch"), own(".hpp")])
+            .args([file(".gch"), file(".hpp")])
             .output()
             .unwrap();
         let log = String::from_utf8_lossy(&compiled.stderr);
         assert!(compiled.status.success(), "{COMPILER} refuses lockstep.hpp: {log}");
         let header = folder.join("lockstep.hpp");
-        std::fs::rename(own(".gch"), folder.join("lockstep.hpp.gch")).unwrap();
-        std::fs::rename(own(".hpp"), &header).unwrap();
+        std::fs::rename(file(".gch"), folder.join("lockstep.hpp.gch")).unwrap();
+        std::fs::rename(file(".hpp"), &header).unwrap();
         header
     })
 }
@@ -251,8 +251,8 @@ fn run(
     let output = std::fs::read(path("output")).unwrap();
     let mut rest = output.as_slice();
     for bytes in buffers.values_mut() {
-        let (own, after) = rest.split_at(bytes.len());
-        bytes.copy_from_slice(own);
+        let (words, after) = rest.split_at(bytes.len());
+        bytes.copy_from_slice(words);
         rest = after;
     }
     Ok(())

@@ -190,7 +190,8 @@ fn programs(name: &str, text: &str, origin: Origin) -> Vec<Named> {
 /// The text of a kernel, and those that values of its parameters make of it.
 fn sources(kernel: &Kernel) -> Vec<String> {
     let parameters = kernel.description.parameters.iter();
-    let values = parameters.flat_map(|(name, one)| one.values.iter().map(move |v| (name, v)));
+    let values =
+        parameters.flat_map(|(name, parameter)| parameter.values.iter().map(move |v| (name, v)));
     let launch = |(name, value): (&String, &Value)| {
         let chosen = BTreeMap::from([(name.clone(), value.clone())]);
         Some(kernel.launch(DeviceClass::Quick, &chosen, SEED).ok()?.source)
@@ -207,7 +208,7 @@ fn shaders() -> Vec<Named> {
         let mut seen = BTreeSet::new();
         for source in sources(kernel) {
             let more = programs(kernel.name(), &source, Origin::Catalogue);
-            all.extend(more.into_iter().filter(|one| seen.insert(one.name.clone())));
+            all.extend(more.into_iter().filter(|kernel| seen.insert(kernel.name.clone())));
         }
     }
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/wgsl");

@@ -168,13 +168,13 @@ fn hot_loops(driver: &Driver) {
     // What the catalogue holds to no count is looked at by nobody here.
     let catalogue = Catalogue::embedded().unwrap();
     let held = |id: &str| catalogue.kernel(id).unwrap().description.exempt_from_agreement.is_none();
-    let exempt = run.measurements.iter().filter(|one| !held(&one.kernel));
+    let exempt = run.measurements.iter().filter(|measurement| !held(&measurement.kernel));
     assert_eq!((exempt.count(), run.measurements.len()), (2, 22));
     let counts = |measurement: &Measurement| -> Vec<(u64, u64)> {
         let blocks = measurement.dispatches[0].blocks.iter();
         blocks.map(|block| (block.executions.0, block.lanes.0)).collect()
     };
-    let held = run.measurements.iter().filter(|one| held(&one.kernel));
+    let held = run.measurements.iter().filter(|measurement| held(&measurement.kernel));
     for device in held.filter(|measurement| measurement.device == driver.device()) {
         let simulated = run.measurements.iter().find(|measurement| {
             measurement.device == simulator && measurement.kernel == device.kernel
@@ -206,16 +206,18 @@ fn collectives(driver: &Driver) {
     let (code, run, stderr) = program::record(&folder, &driver.environment(), &arguments);
     assert_eq!(code, 0, "{stderr}");
     let kernels: std::collections::BTreeSet<&str> =
-        run.measurements.iter().map(|one| one.kernel.as_str()).collect();
+        run.measurements.iter().map(|measurement| measurement.kernel.as_str()).collect();
     assert_eq!(kernels.len(), 13, "{kernels:?}");
-    for one in &run.measurements {
-        let name = format!("{} {:?} {}", one.kernel, one.parameters, one.device);
-        assert_eq!(one.status, Status::Ok, "{name}: {:?}", one.error);
-        assert_eq!(one.output, Output::Verified, "{name}: {:?}", one.error);
+    for measurement in &run.measurements {
+        let name =
+            format!("{} {:?} {}", measurement.kernel, measurement.parameters, measurement.device);
+        assert_eq!(measurement.status, Status::Ok, "{name}: {:?}", measurement.error);
+        assert_eq!(measurement.output, Output::Verified, "{name}: {:?}", measurement.error);
     }
     let rows = lanescope::analyze::agreements(&run);
     // A GPU runs sweeps beside.
-    let twins = run.measurements.iter().filter(|one| one.device == simulator).count();
+    let twins =
+        run.measurements.iter().filter(|measurement| measurement.device == simulator).count();
     assert!(rows.len() == twins && twins >= 100, "{} of {twins}", rows.len());
     for row in rows {
         let name = format!("{} {:?}", row.kernel, row.parameters);
@@ -226,8 +228,10 @@ fn collectives(driver: &Driver) {
         });
         assert!(expected, "{name}: {:?}", row.agreement.differences);
     }
-    for one in run.measurements.iter().filter(|one| one.kernel == "shuffle/out_of_range") {
-        assert_eq!(one.outputs_shown["returned"].len(), 34 * 128);
+    for measurement in
+        run.measurements.iter().filter(|measurement| measurement.kernel == "shuffle/out_of_range")
+    {
+        assert_eq!(measurement.outputs_shown["returned"].len(), 34 * 128);
     }
     assert_eq!(lanescope::analyze::undefined_rows(&run).len(), 2);
 }
@@ -363,7 +367,9 @@ fn derived(driver: &Driver) {
         // Call sites are told apart on simulators alone.
         let counts = |counted: &Counted| {
             let dispatches = counted.dispatches.iter();
-            dispatches.map(|one| (one.workgroups, one.counts.clone())).collect::<Vec<_>>()
+            dispatches
+                .map(|dispatch| (dispatch.workgroups, dispatch.counts.clone()))
+                .collect::<Vec<_>>()
         };
         assert!(counts(&on_device) == counts(&simulated), "{}: other counts", launch.kernel);
         compared += 1;
@@ -673,24 +679,27 @@ fn next(v: f32) -> f32 { return v * 0.9 + 0.3; }
         ["profile", "a.wgsl", "--n", "16384", "--device", &device, "--device", "sim:32"];
     let (code, run, stderr) = program::record(&folder, &environment, &arguments);
     assert_eq!(code, 0, "{stderr}");
-    let one = run.measurements.iter().find(|one| one.device == device).unwrap();
+    let one = run.measurements.iter().find(|measurement| measurement.device == device).unwrap();
     let median = |time: &Option<lanescope::record::Time>| time.as_ref().unwrap().median_ns.0;
     assert!(one.runtime_checks.timed && median(&one.time) > 0.0);
     assert!(median(&one.time_unchecked) > 0.0, "the simulator saw nothing out of bounds");
     assert!(median(&one.time_counting) > 0.0);
-    let simulated = run.measurements.iter().find(|one| one.device == "sim:32").unwrap();
+    let simulated =
+        run.measurements.iter().find(|measurement| measurement.device == "sim:32").unwrap();
     assert!(simulated.time.is_none() && simulated.time_counting.is_none());
     let profile = lanescope::analyze::profiles(&run).remove(0);
     let text = profile.devices[0].time.as_ref().unwrap().sentences().join(" ");
     assert!(text.contains("with run-time checks; ") && text.contains("with counters "), "{text}");
     assert!(text.contains("Idle lanes explain at most 0"), "{text}");
-    let sites = |one: &Measurement| lanescope::analyze::by_call_site(&one.dispatches);
+    let sites =
+        |measurement: &Measurement| lanescope::analyze::by_call_site(&measurement.dispatches);
     assert_eq!(sites(one).len(), 2, "what the lanes that call do is known by call site");
     assert_eq!(
         sites(one).iter().map(|(site, _)| &site.from).collect::<Vec<_>>(),
         sites(simulated).iter().map(|(site, _)| &site.from).collect::<Vec<_>>()
     );
-    let lanes = |one| sites(one).iter().map(|(_, work)| work.lane_operations).collect::<Vec<_>>();
+    let lanes =
+        |found| sites(found).iter().map(|(_, work)| work.lane_operations).collect::<Vec<_>>();
     assert_eq!(lanes(one), lanes(simulated), "as the simulator counted each way by itself");
 
     let arguments = ["compare", "a.wgsl", "b.wgsl", "--n", "16384", "--device", &device];

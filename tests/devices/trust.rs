@@ -54,14 +54,14 @@ pub(super) fn estimates(driver: &Driver) {
         let executed = device.count_once(&launch, &options).unwrap();
         let simulated = simulator.count_once(&launch, &options).unwrap();
         assert_eq!(estimated.outputs_sha256, executed.outputs_sha256, "{name}");
-        let [found, own, model] = [&estimated, &executed, &simulated].map(counts);
+        let [found, counted, model] = [&estimated, &executed, &simulated].map(counts);
         assert_eq!(found.len(), model.len());
-        for ((found, own), model) in found.iter().zip(&own).zip(&model) {
-            assert_eq!(found.1, own.1, "{name}: lanes");
+        for ((found, counted), model) in found.iter().zip(&counted).zip(&model) {
+            assert_eq!(found.1, counted.1, "{name}: lanes");
             assert!(found.0 <= model.0, "{name}: {found:?}, simulated {model:?}");
         }
         if kernel.family() == "five_patterns" {
-            assert_eq!(found, own, "{name}");
+            assert_eq!(found, counted, "{name}");
         } else {
             inexact += usize::from(found != model);
         }
@@ -155,7 +155,8 @@ pub(super) fn back_end_panics(driver: &Driver) {
     assert_eq!(code, 5, "{stderr}");
     let run = lanescope::store::load(&folder.path().join("out/result.json")).unwrap();
     assert_eq!(run.measurements.len(), 2);
-    let of = |id: &str| run.measurements.iter().find(|one| one.device == id).unwrap();
+    let of =
+        |id: &str| run.measurements.iter().find(|measurement| measurement.device == id).unwrap();
     let (device, simulator) = (of("wgpu:0"), of("sim:8"));
     let why = device.error.clone().unwrap();
     assert_eq!(device.error_kind, Some(RunErrorKind::Panicked), "{why}");

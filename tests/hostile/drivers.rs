@@ -30,7 +30,8 @@ pub(super) const CHECKS: &[Check] = &[
 
 /// Why there is no compiler, where there is none.
 pub(super) fn compiler_missing() -> Option<String> {
-    let works = Command::new("cc").arg("--version").output().is_ok_and(|it| it.status.success());
+    let works =
+        Command::new("cc").arg("--version").output().is_ok_and(|output| output.status.success());
     (!works).then(|| "cc is not installed".to_owned())
 }
 

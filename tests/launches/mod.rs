@@ -182,7 +182,9 @@ pub(crate) fn small(kernel: &Kernel, point: &Point) -> Launch {
     let mut chosen = point.clone();
     for (name, value) in ELEMENTS {
         let described = kernel.description.parameters.get(name);
-        if !point.contains_key(name) && described.is_some_and(|one| one.values.is_empty()) {
+        if !point.contains_key(name)
+            && described.is_some_and(|parameter| parameter.values.is_empty())
+        {
             chosen.insert(name.to_owned(), Value::Integer(value));
         }
     }
@@ -196,11 +198,13 @@ fn points(kernel: &Kernel) -> Vec<Point> {
     for (name, parameter) in &kernel.description.parameters {
         for value in &parameter.values {
             let mut point = Point::from([(name.clone(), value.clone())]);
-            let chosen = |one: &&Combination| {
-                one.applies.get(name).is_some_and(|values| values.contains(value))
+            let chosen = |combination: &&Combination| {
+                combination.applies.get(name).is_some_and(|values| values.contains(value))
             };
-            for one in kernel.description.combinations.iter().filter(chosen) {
-                point.extend(one.only.iter().map(|(name, all)| (name.clone(), all[0].clone())));
+            for combination in kernel.description.combinations.iter().filter(chosen) {
+                point.extend(
+                    combination.only.iter().map(|(name, all)| (name.clone(), all[0].clone())),
+                );
             }
             points.push(point);
         }
@@ -239,10 +243,10 @@ fn all_lines(catalogue: &Catalogue) -> Vec<String> {
         .all()
         .flat_map(|kernel| points(kernel).into_iter().map(move |point| (kernel, point)))
         .collect();
-    let one = |(kernel, point): &(&Kernel, Point)| {
+    let text_of = |(kernel, point): &(&Kernel, Point)| {
         format!("{} {}", key(&kernel.id, point), line(kernel, point))
     };
-    let mut lines: Vec<String> = all.par_iter().map(one).collect();
+    let mut lines: Vec<String> = all.par_iter().map(text_of).collect();
     lines.extend(runs(catalogue).into_iter().map(|(name, digest)| format!("{name}: {digest}")));
     lines
 }
@@ -286,11 +290,11 @@ fn runs(catalogue: &Catalogue) -> BTreeMap<String, String> {
             }
         }
     }
-    let one = |(name, all): (String, BTreeSet<String>)| {
+    let text_of = |(name, all): (String, BTreeSet<String>)| {
         let joined: Vec<String> = all.iter().cloned().collect();
         (name, format!("{} {}", all.len(), digest(&joined.join(" "))))
     };
-    launches.into_iter().map(one).collect()
+    launches.into_iter().map(text_of).collect()
 }
 
 fn product(axes: &BTreeMap<String, Vec<Value>>) -> Vec<Point> {
@@ -342,8 +346,12 @@ fn records_hold() {
         let mut renewed = run.clone();
         catalogue.renew(&mut renewed);
         let keys = |run: &Run| {
-            let key = |one: &Measurement| {
-                (one.device.clone(), one.kernel.clone(), format!("{:?}", one.parameters))
+            let key = |measurement: &Measurement| {
+                (
+                    measurement.device.clone(),
+                    measurement.kernel.clone(),
+                    format!("{:?}", measurement.parameters),
+                )
             };
             run.measurements.iter().map(key).collect::<BTreeSet<_>>().len()
         };
@@ -365,7 +373,9 @@ fn records_hold() {
     }
     assert!(read > 20, "{read} records");
     let families = catalogue.families().flat_map(|(_, family)| &family.renamed);
-    let gone: BTreeSet<String> =
-        families.filter(|one| one.from != one.to).map(|one| one.from.clone()).collect();
+    let gone: BTreeSet<String> = families
+        .filter(|family| family.from != family.to)
+        .map(|family| family.from.clone())
+        .collect();
     assert_eq!(renamed, gone, "each of them stands in a record");
 }

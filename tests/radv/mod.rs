@@ -165,8 +165,11 @@ fn passes(runner: &RadvRunner) {
     let wave = f64::from(runner.device().subgroup_width_run.unwrap().lanes());
     for (id, expected) in PASSES {
         let launch = launch(id, &[("n", 4096)]);
-        let mut buffers: BTreeMap<String, Vec<u8>> =
-            launch.buffers.iter().map(|one| (one.name.clone(), launch.contents(one))).collect();
+        let mut buffers: BTreeMap<String, Vec<u8>> = launch
+            .buffers
+            .iter()
+            .map(|buffer| (buffer.name.clone(), launch.contents(buffer)))
+            .collect();
         let executed = runner.execute(&launch, &mut buffers).unwrap();
         let [one] = executed.as_slice() else { panic!("{id} has one dispatch") };
         let valu = one.outcome.total(&one.code, IssueKind::Valu);

@@ -126,7 +126,7 @@ pub(crate) fn kernels_agree(driver: &Driver) {
                         .any(|(f, n, _)| (*f, *n) == (driver.family, name.as_str())) => {}
                 Ok(found) => {
                     compared += 1;
-                    let named = |one: &String| format!("{name}, {method:?}: {one}");
+                    let named = |message: &String| format!("{name}, {method:?}: {message}");
                     wrong.extend(found.differences.iter().map(named));
                     if !parts_at_rows(driver, &program) {
                         wrong.extend(found.differences_in_issues.iter().map(named));
@@ -219,7 +219,7 @@ pub(crate) fn formats_agree(driver: &Driver) {
                             || format == TextureFormat::Rg11b10Ufloat)
                         && std::ptr::eq(text, &store);
                     if !rounded && !half {
-                        let named = |one: &String| format!("{format}: {one}");
+                        let named = |message: &String| format!("{format}: {message}");
                         wrong.extend(found.differences.iter().map(named));
                     }
                 }

@@ -145,27 +145,36 @@ fn agree(run: &Run, shown: &str) -> Result<(), String> {
     hold(flag::has(&device.flags, &Tag::Unattested), "it is not marked as unattested", shown)?;
     let mut simulator = SimulatorRunner::new(Width::new(LANES).unwrap(), STEPS_MAX);
     let (mut blocks, mut verified, mut timed) = (0, 0, 0);
-    for one in &run.measurements {
-        let name = format!("{} {:?}", one.kernel, one.parameters);
-        hold(one.status == Status::Ok, &format!("{name} failed: {:?}", one.error), shown)?;
-        let kernel = catalogue().kernel(&one.kernel).unwrap();
-        let launch = kernel.launch(DeviceClass::Quick, &one.parameters, one.seed).unwrap();
+    for measurement in &run.measurements {
+        let name = format!("{} {:?}", measurement.kernel, measurement.parameters);
+        hold(
+            measurement.status == Status::Ok,
+            &format!("{name} failed: {:?}", measurement.error),
+            shown,
+        )?;
+        let kernel = catalogue().kernel(&measurement.kernel).unwrap();
+        let launch =
+            kernel.launch(DeviceClass::Quick, &measurement.parameters, measurement.seed).unwrap();
         let counted = simulator.count_once(&launch, &CountRequest::once(Method::Executed));
         let counted = counted.map_err(|error| error.message)?;
-        for (own, other) in one.dispatches.iter().zip(&counted.dispatches) {
-            hold(own.blocks.len() == other.counts.len(), &format!("{name}: blocks"), shown)?;
-            for (own, other) in own.blocks.iter().zip(&other.counts) {
-                let same = own.executions == other.issues && own.lanes == other.lanes;
-                hold(same, &format!("{name}, block {}: {own:?} ≠ {other:?}", own.id), shown)?;
+        for (on_page, other) in measurement.dispatches.iter().zip(&counted.dispatches) {
+            hold(on_page.blocks.len() == other.counts.len(), &format!("{name}: blocks"), shown)?;
+            for (block, other) in on_page.blocks.iter().zip(&other.counts) {
+                let same = block.executions == other.issues && block.lanes == other.lanes;
+                hold(same, &format!("{name}, block {}: {block:?} ≠ {other:?}", block.id), shown)?;
                 blocks += 1;
             }
         }
         if launch.reference.is_some() {
-            let right = one.output == Output::Verified;
-            hold(right, &format!("{name}: {:?} {:?}", one.output, one.error), shown)?;
+            let right = measurement.output == Output::Verified;
+            hold(
+                right,
+                &format!("{name}: {:?} {:?}", measurement.output, measurement.error),
+                shown,
+            )?;
             verified += 1;
         }
-        timed += usize::from(one.time.is_some());
+        timed += usize::from(measurement.time.is_some());
     }
     let text = format!("{blocks} blocks, {verified} outputs, {timed} times");
     hold(blocks > 200 && verified >= 14 && timed >= 10, &text, shown)
@@ -213,9 +222,9 @@ fn link(browser: &mut Browser, html: &str) -> Result<(), String> {
 #[expect(clippy::disallowed_methods, reason = "a record that a test hands over")]
 fn report(run: &Run) -> Result<(), String> {
     let folder = tempfile::tempdir().unwrap();
-    let own = folder.path().join("result.json");
-    let bytes = store::encode(run, &own).map_err(|error| error.to_string())?;
-    std::fs::write(&own, bytes).unwrap();
+    let file = folder.path().join("result.json");
+    let bytes = store::encode(run, &file).map_err(|error| error.to_string())?;
+    std::fs::write(&file, bytes).unwrap();
     let program = || std::process::Command::new(env!("CARGO_BIN_EXE_lanescope"));
     let size = format!("n={}", 16384);
     let simulated = folder.path().join("simulated");
@@ -225,7 +234,7 @@ fn report(run: &Run) -> Result<(), String> {
         .output()
         .unwrap();
     hold(counted.status.success(), "the simulator", &String::from_utf8_lossy(&counted.stderr))?;
-    let both = program().arg("report").args([&own, &simulated]).output().unwrap();
+    let both = program().arg("report").args([&file, &simulated]).output().unwrap();
     let text = String::from_utf8_lossy(&both.stdout).into_owned();
     let told = String::from_utf8_lossy(&both.stderr).into_owned();
     hold(both.status.success(), "the report fails", &told)?;
@@ -258,7 +267,7 @@ fn falsified() -> Result<(), String> {
     let shown = browser.text("document.body.innerText")?;
     hold(shown.contains("mismatch"), "a wrong output is not shown", &shown)?;
     let run = record(&mut browser)?;
-    let wrong = run.measurements.iter().any(|one| one.output == Output::Mismatch);
+    let wrong = run.measurements.iter().any(|measurement| measurement.output == Output::Mismatch);
     hold(wrong, "a wrong output is not recorded", &shown)
 }
 
@@ -296,10 +305,10 @@ fn missing() -> Result<(), String> {
     let [device] = &run.devices[..] else { return Err("one device is expected".to_owned()) };
     hold(device.subgroup_width_run.is_none(), "a width was made up", &shown)?;
     hold(device.trust == Some(Trust::Unknown), "it is trusted", &shown)?;
-    for one in &run.measurements {
-        let estimated = one.method == Some(Method::Estimated);
-        let flagged = flag::has(&one.flags, &Tag::WidthAssumed);
-        hold(estimated && flagged, &format!("{} is not an estimate", one.kernel), &shown)?;
+    for measurement in &run.measurements {
+        let estimated = measurement.method == Some(Method::Estimated);
+        let flagged = flag::has(&measurement.flags, &Tag::WidthAssumed);
+        hold(estimated && flagged, &format!("{} is not an estimate", measurement.kernel), &shown)?;
     }
     // Lanes are exact, and of these kernels what is estimated is too.
     let differ = browser.value("all_blocks(null).different.length")?;
@@ -308,9 +317,10 @@ fn missing() -> Result<(), String> {
     let shown = browser.text("document.body.innerText")?;
     hold(shown.contains("There are no timestamps here"), "no sentence", &shown)?;
     let run = record(&mut browser)?;
-    let mut timed = run.measurements.iter().filter(|one| one.time.is_some()).peekable();
+    let mut timed =
+        run.measurements.iter().filter(|measurement| measurement.time.is_some()).peekable();
     hold(timed.peek().is_some(), "nothing was timed", &shown)?;
-    let flagged = timed.all(|one| flag::has(&one.flags, &Tag::WallClock));
+    let flagged = timed.all(|measurement| flag::has(&measurement.flags, &Tag::WallClock));
     hold(flagged, "the wall clock is not flagged", &shown)
 }
 
@@ -330,7 +340,9 @@ fn clocks() -> Result<(), String> {
         let times: BTreeMap<&str, f64> = run
             .measurements
             .iter()
-            .filter_map(|one| Some((one.kernel.as_str(), one.time.as_ref()?.median_ns.0)))
+            .filter_map(|measurement| {
+                Some((measurement.kernel.as_str(), measurement.time.as_ref()?.median_ns.0))
+            })
             .collect();
         hold(times.len() == 2, &format!("times: {times:?}"), &shown)?;
         let quantum = run.devices[0].timestamp_quantum_ns.map(|ns| ns.0);
@@ -374,12 +386,11 @@ fn ending() -> Result<(), String> {
         hold(shown.contains(sentence), &format!("after {after}"), &shown)?;
         let run = record(&mut browser)?;
         hold(run.devices[0].self_test.len() == 15, "results are gone", &shown)?;
-        let smaller = run
-            .measurements
-            .iter()
-            .filter(|one| one.parameters.get("n").is_some_and(|n| n.to_string() == "4096"));
+        let smaller = run.measurements.iter().filter(|measurement| {
+            measurement.parameters.get("n").is_some_and(|n| n.to_string() == "4096")
+        });
         hold(smaller.count() > 0, "nothing was tried at a quarter of its size", &shown)?;
-        let whole = run.measurements.iter().all(|one| one.status == Status::Ok);
+        let whole = run.measurements.iter().all(|measurement| measurement.status == Status::Ok);
         hold(whole, "a launch is left out", &shown)?;
         let differ = browser.value("all_blocks(null).different.length")?;
         hold(differ == 0, "counts differ", &shown)?;

@@ -207,8 +207,8 @@ pub(super) fn lines_at_once() -> Result<(), String> {
     hold(run.measurements.len() == 1, "the record has not what was counted", &record)?;
     policy(&mut browser)?;
     let foreign: Vec<&String> = browser.requests.iter().filter(|url| !is_local(url)).collect();
-    let own = foreign.iter().all(|url| url.starts_with("http://127.0.0.1:9/"));
-    hold(own, &format!("the page asked for {foreign:?}"), &shown)
+    let local = foreign.iter().all(|url| url.starts_with("http://127.0.0.1:9/"));
+    hold(local, &format!("the page asked for {foreign:?}"), &shown)
 }
 
 /// A shader, n or a link over a limit is refused in a sentence; a link opens to the same lines; and one

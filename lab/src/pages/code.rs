@@ -29,7 +29,9 @@ pub(super) fn register(environment: &mut Environment<'_>) {
 /// A table of the commands.
 fn commands() -> String {
     let mut text = "| command | what it does |\n|---|---|\n".to_owned();
-    for command in lanescope::cli::command().get_subcommands().filter(|one| !one.is_hide_set()) {
+    for command in
+        lanescope::cli::command().get_subcommands().filter(|command| !command.is_hide_set())
+    {
         let about = command.get_about().map(ToString::to_string).unwrap_or_default();
         let usage = usage(command);
         text += &format!("| `{}` | {} |\n", cell(&usage), cell(&about));
@@ -40,7 +42,7 @@ fn commands() -> String {
 /// How a command is typed.
 fn usage(command: &Command) -> String {
     let mut words = vec!["lanescope".to_owned(), command.get_name().to_owned()];
-    if command.get_arguments().any(|one| !one.is_positional() && is_told(one)) {
+    if command.get_arguments().any(|argument| !argument.is_positional() && is_told(argument)) {
         words.push("[OPTIONS]".to_owned());
     }
     for argument in command.get_positionals() {
@@ -73,7 +75,7 @@ fn options(name: &str) -> Result<String, Error> {
     whole.build();
     let command = whole.find_subcommand(name).ok_or_else(|| wrong(format!("no command {name}")))?;
     let mut text = "| option | meaning |\n|---|---|\n".to_owned();
-    for argument in command.get_arguments().filter(|one| is_told(one)) {
+    for argument in command.get_arguments().filter(|argument| is_told(argument)) {
         let value =
             if argument.get_action().takes_values() { value_name(argument) } else { String::new() };
         let named = match (argument.get_short(), argument.get_long()) {
@@ -143,7 +145,7 @@ fn claim(id: &str, words: Option<&str>) -> Result<String, Error> {
     let ledger = std::fs::read_to_string(root().join("shaders/claims.toml")).map_err(wrong)?;
     let text = ledger.split("[[claim]]").find(|text| text.contains(&format!("id = \"{id}\"")));
     let digits = |text: &str| -> Vec<String> {
-        let parts = text.split(|one: char| !one.is_ascii_digit() && one != '.');
+        let parts = text.split(|letter: char| !letter.is_ascii_digit() && letter != '.');
         parts
             .map(|part| part.trim_matches('.').to_owned())
             .filter(|part| !part.is_empty())

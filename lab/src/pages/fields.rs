@@ -36,7 +36,7 @@ pub(super) fn tables(root: &Path, places: &[String], names: &[String]) -> Result
     }
     let mut text = String::new();
     for name in names {
-        let found = types.iter().find(|one| one.name == *name);
+        let found = types.iter().find(|kind| kind.name == *name);
         let found =
             found.ok_or_else(|| wrong(format!("no type {name} in {}", places.join(", "))))?;
         text +=
@@ -57,7 +57,7 @@ pub(super) fn tables(root: &Path, places: &[String], names: &[String]) -> Result
 
 /// What another type says of a field of this name.
 fn elsewhere<'a>(types: &'a [Type], name: &str) -> &'a str {
-    let fields = types.iter().flat_map(|one| &one.fields);
+    let fields = types.iter().flat_map(|kind| &kind.fields);
     fields
         .map(|field| (field, &field.doc))
         .find(|(field, doc)| field.name == name && !doc.is_empty())
@@ -113,8 +113,9 @@ fn field(line: &str) -> Option<(String, String)> {
     let rest = line.strip_prefix("    ")?;
     let rest = rest.strip_prefix("pub ").unwrap_or(rest);
     let (name, kind) = rest.strip_suffix(',')?.split_once(": ")?;
-    let named =
-        name.chars().all(|one| one.is_ascii_lowercase() || one == '_' || one.is_ascii_digit());
+    let named = name
+        .chars()
+        .all(|letter| letter.is_ascii_lowercase() || letter == '_' || letter.is_ascii_digit());
     named.then(|| (name.to_owned(), kind.to_owned()))
 }
 

@@ -158,17 +158,18 @@ fn numbers(launch: &str) -> Result<Counters, Error> {
 /// Several launches as one: amounts added up, ratios in instructions weighed by these, instructions a
 /// cycle over all cycles.
 fn together(launches: &[Counters]) -> Result<Counters, Error> {
-    let instructions = |one: &Counters| one.get("smsp__inst_executed.sum").copied().unwrap_or(0.0);
+    let instructions =
+        |counters: &Counters| counters.get("smsp__inst_executed.sum").copied().unwrap_or(0.0);
     let all: f64 = launches.iter().map(instructions).sum();
     let first = launches.first().ok_or_else(|| wrong("no launches"))?;
     let value = |name: &String| {
-        let own = |one: &Counters| one.get(name).copied().unwrap_or(f64::NAN);
+        let counter = |counters: &Counters| counters.get(name).copied().unwrap_or(f64::NAN);
         if name.ends_with(".sum") {
-            launches.iter().map(own).sum()
+            launches.iter().map(counter).sum()
         } else if name.ends_with("per_cycle_active") {
-            all / launches.iter().map(|one| instructions(one) / own(one)).sum::<f64>()
+            all / launches.iter().map(|launch| instructions(launch) / counter(launch)).sum::<f64>()
         } else {
-            launches.iter().map(|one| instructions(one) * own(one)).sum::<f64>() / all
+            launches.iter().map(|launch| instructions(launch) * counter(launch)).sum::<f64>() / all
         }
     };
     Ok(first.keys().map(|name| (name.clone(), value(name))).collect())

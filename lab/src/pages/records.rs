@@ -97,7 +97,7 @@ impl Records {
         if !charts.contains_key(&path) {
             let figures = lanescope::present::figures(&run);
             let figure = figures.iter().find(|figure| figure.name == name).ok_or_else(|| {
-                let names: Vec<&str> = figures.iter().map(|one| one.name.as_str()).collect();
+                let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
                 wrong(format!("{record} has no figure `{name}`; it has {}", names.join(", ")))
             })?;
             charts.insert(path.clone(), lanescope::chart::draw(&figure.drawing).map_err(wrong)?);
@@ -142,7 +142,7 @@ impl Records {
 
 /// How many times a record has, and how many met the stop rule.
 fn times(run: &Run) -> (usize, usize) {
-    let times = run.measurements.iter().filter_map(|one| one.time.as_ref());
+    let times = run.measurements.iter().filter_map(|measurement| measurement.time.as_ref());
     let met: Vec<bool> = times.map(|time| time.stop_rule_met).collect();
     (met.len(), met.iter().filter(|met| **met).count())
 }
@@ -167,8 +167,11 @@ pub(super) fn register(environment: &mut Environment<'_>, records: &Arc<Records>
     });
     let of = Arc::clone(records);
     environment.add_function("published", move |kernel: String| {
-        let found = of.catalogue.kernel(&kernel).and_then(|one| one.description.published.as_ref());
-        found.map(|one| one.active_lanes_mean).ok_or_else(|| wrong(format!("of {kernel}: nothing")))
+        let found =
+            of.catalogue.kernel(&kernel).and_then(|kernel| kernel.description.published.as_ref());
+        found
+            .map(|published| published.active_lanes_mean)
+            .ok_or_else(|| wrong(format!("of {kernel}: nothing")))
     });
     let of = Arc::clone(records);
     environment.add_function("stage", move |record: String, selection: String, entries: String| {
@@ -257,8 +260,8 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
     let of = Arc::clone(records);
     environment.add_function("noise_widths", move |record: String| {
         let run = of.run(&record)?;
-        let width = |one: &Measurement| {
-            let time = one.time.as_ref()?;
+        let width = |measurement: &Measurement| {
+            let time = measurement.time.as_ref()?;
             Some((time.ci95_ns[1].0 - time.ci95_ns[0].0) / time.median_ns.0)
         };
         let mut widths: Vec<f64> = run.measurements.iter().filter_map(width).collect();
@@ -270,10 +273,9 @@ fn register_texts(environment: &mut Environment<'_>, records: &Arc<Records>, up:
 /// The one measurement that a selection means.
 fn only<'a>(run: &'a Run, selection: &str) -> Result<&'a Measurement, Error> {
     let wanted = Selection::parse(selection)?;
-    let mut found = run
-        .measurements
-        .iter()
-        .filter(|one| wanted.means(&one.kernel, &one.parameters, Some(&one.device)));
+    let mut found = run.measurements.iter().filter(|measurement| {
+        wanted.means(&measurement.kernel, &measurement.parameters, Some(&measurement.device))
+    });
     match (found.next(), found.next()) {
         (Some(one), None) => Ok(one),
         (None, _) => Err(wrong(format!("no measurement is `{selection}`"))),
@@ -288,8 +290,14 @@ fn values(run: &Run, selection: &str, what: &str) -> Result<Vec<f64>, Error> {
         "time" | "lanes" | "operations" => run
             .measurements
             .iter()
-            .filter(|one| wanted.means(&one.kernel, &one.parameters, Some(&one.device)))
-            .map(|one| of_measurement(one, what))
+            .filter(|measurement| {
+                wanted.means(
+                    &measurement.kernel,
+                    &measurement.parameters,
+                    Some(&measurement.device),
+                )
+            })
+            .map(|parameter| of_measurement(parameter, what))
             .collect(),
         "speedup" | "counted" | "traffic" => analyze::model(run)
             .iter()
@@ -317,12 +325,12 @@ fn values(run: &Run, selection: &str, what: &str) -> Result<Vec<f64>, Error> {
 }
 
 /// A quantity of a measurement itself.
-fn of_measurement(one: &Measurement, what: &str) -> Option<f64> {
+fn of_measurement(measurement: &Measurement, what: &str) -> Option<f64> {
     match what {
-        "time" => one.time.as_ref().map(|time| time.median_ns.0),
-        "lanes" => one.active_lanes_mean,
+        "time" => measurement.time.as_ref().map(|time| time.median_ns.0),
+        "lanes" => measurement.active_lanes_mean,
         #[expect(clippy::cast_precision_loss, reason = "written with few digits")]
-        _ => Some(Work::from_measurement(one).subgroup_operations as f64),
+        _ => Some(Work::from_measurement(measurement).subgroup_operations as f64),
     }
 }
 
@@ -359,11 +367,13 @@ fn ratio_text(run: &Run, selection: &str) -> Result<String, Error> {
 fn stage(run: &Run, selection: &str, entries: &str) -> Result<f64, Error> {
     let found = only(run, selection)?;
     let wanted = |entry: &str| entries == "*" || entries.split('|').any(|one| one == entry);
-    let timed = found.dispatches.iter().filter(|one| wanted(&one.entry_point) && !one.setup);
-    let times: Vec<f64> = timed.filter_map(|one| one.median_ns.map(|time| time.0)).collect();
+    let timed =
+        found.dispatches.iter().filter(|dispatch| wanted(&dispatch.entry_point) && !dispatch.setup);
+    let times: Vec<f64> =
+        timed.filter_map(|dispatch| dispatch.median_ns.map(|time| time.0)).collect();
     if times.is_empty() {
         let names: Vec<&str> =
-            found.dispatches.iter().map(|one| one.entry_point.as_str()).collect();
+            found.dispatches.iter().map(|dispatch| dispatch.entry_point.as_str()).collect();
         return Err(wrong(format!("no time of `{entries}`; it has {}", names.join(", "))));
     }
     Ok(times.iter().sum())

@@ -77,24 +77,24 @@ impl Selection {
         self.kernels.iter().any(named)
             && self.device.as_ref().is_none_or(on)
             && self.conditions.iter().all(|(name, kind, value)| {
-                let Some(own) = parameters.get(name) else { return *kind == Comparison::Differs };
+                let Some(found) = parameters.get(name) else { return *kind == Comparison::Differs };
                 match kind {
-                    Comparison::Equals => own.to_string() == *value,
-                    Comparison::Differs => own.to_string() != *value,
-                    Comparison::AtLeast => compare(own, value, |own, wanted| own >= wanted),
-                    Comparison::AtMost => compare(own, value, |own, wanted| own <= wanted),
+                    Comparison::Equals => found.to_string() == *value,
+                    Comparison::Differs => found.to_string() != *value,
+                    Comparison::AtLeast => compare(found, value, |found, wanted| found >= wanted),
+                    Comparison::AtMost => compare(found, value, |found, wanted| found <= wanted),
                 }
             })
     }
 }
 
 /// Whether a parameter that is a number holds against another.
-fn compare(own: &Value, wanted: &str, holds: impl Fn(f64, f64) -> bool) -> bool {
+fn compare(found: &Value, wanted: &str, holds: impl Fn(f64, f64) -> bool) -> bool {
     #[expect(clippy::cast_precision_loss, reason = "sizes lie far below 2^53")]
-    let own = match own {
+    let found = match found {
         Value::Integer(number) => *number as f64,
         Value::Real(number) => *number,
         Value::Name(_) => return false,
     };
-    wanted.parse().is_ok_and(|wanted| holds(own, wanted))
+    wanted.parse().is_ok_and(|wanted| holds(found, wanted))
 }

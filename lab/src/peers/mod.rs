@@ -264,40 +264,40 @@ fn compare(
     }
     words.extend([copies.to_string(), repeats.to_string()]);
     let mut theirs = command.map(|command| Peer::start(command, &words)).transpose()?;
-    let (mut own, mut other) = (Vec::new(), Vec::new());
+    let (mut our_samples, mut their_samples) = (Vec::new(), Vec::new());
     // A GPU that was idle takes a while to reach its clocks: samples before that do not count.
     let begin = Instant::now();
-    while own.len() < arguments.samples as usize {
+    while our_samples.len() < arguments.samples as usize {
         let sample = ours.sample(repeats)?;
         let beside = theirs.as_mut().map(Peer::sample).transpose()?;
         if begin.elapsed() > WARM_UP {
-            own.push(sample);
-            other.extend(beside);
+            our_samples.push(sample);
+            their_samples.extend(beside);
         }
     }
     ours.verify()?;
-    let own = median(&own).context("there are no samples")?;
+    let our_median = median(&our_samples).context("there are no samples")?;
     #[expect(clippy::cast_precision_loss, reason = "bytes lie far below 2^53")]
-    let share = work.bytes(n) as f64 / (own * 1e-9) / device.copy_rate;
+    let share = work.bytes(n) as f64 / (our_median * 1e-9) / device.copy_rate;
     let state = if cold { "cold" } else { "warm" };
-    let Some(other) = median(&other) else {
-        eprintln!("{} {n} {state}: {:.2} µs, {share:.3} of copy", work.name(), own / 1e3);
+    let Some(their_median) = median(&their_samples) else {
+        eprintln!("{} {n} {state}: {:.2} µs, {share:.3} of copy", work.name(), our_median / 1e3);
         return Ok(());
     };
-    let ratio = other / own;
+    let ratio = their_median / our_median;
     eprintln!(
         "{} {n} {state}: {:.2} µs, {share:.3} of copy; {peer} {:.2} µs: {ratio:.3}× its speed",
         work.name(),
-        own / 1e3,
-        other / 1e3
+        our_median / 1e3,
+        their_median / 1e3
     );
     let row = PeerRow {
         work: work.name().to_owned(),
         n,
         peer: peer.to_owned(),
-        peer_median_ns: other,
+        peer_median_ns: their_median,
         device: device.name.clone(),
-        median_ns: own,
+        median_ns: our_median,
         speed_ratio: ratio,
         bytes_moved: work.bytes(n),
         copy_rate_ratio: share,

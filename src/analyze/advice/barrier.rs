@@ -70,18 +70,20 @@ fn may_part(dispatch: &Dispatch, block: &Block, flow: &Flow) -> bool {
     let divergent =
         |other: &Flow| other.path.iter().any(|around| around.condition != ConditionClass::Uniform);
     let flows = || dispatch.blocks.iter().filter_map(|other| Some((other, other.flow.as_ref()?)));
-    let returned = flows().any(|(other, own)| {
-        own.function == flow.function
+    let returned = flows().any(|(other, exit)| {
+        exit.function == flow.function
             && other.id < block.id
-            && own.leaves == Some(Leave::Return)
-            && divergent(own)
+            && exit.leaves == Some(Leave::Return)
+            && divergent(exit)
     });
     // Whoever calls the function, however far up, may be in a branch.
     let mut known = BTreeSet::from([flow.function.as_str()]);
     let mut open = vec![flow.function.as_str()];
     let mut called_apart = false;
     while let Some(name) = open.pop() {
-        for (_, caller) in flows().filter(|(_, own)| own.calls.iter().any(|call| call == name)) {
+        for (_, caller) in
+            flows().filter(|(_, caller)| caller.calls.iter().any(|call| call == name))
+        {
             called_apart |= divergent(caller);
             if known.insert(&caller.function) {
                 open.push(&caller.function);

@@ -64,12 +64,12 @@ fn candidates<'a>(device: &DeviceProfile, what_if: &'a WhatIf) -> Vec<Candidate<
             continue;
         };
         let rule = Rule::from(trial.change);
-        let same = |one: &&mut Candidate| {
-            (one.rule, one.line, one.file) == (rule, trial.line, &*trial.file)
+        let same = |candidate: &&mut Candidate| {
+            (candidate.rule, candidate.line, candidate.file) == (rule, trial.line, &*trial.file)
         };
         let (change, file, line) = (trial.change, &*trial.file, trial.line);
         let fresh = Candidate { rule, change, file, line, saved: BTreeMap::new(), same: vec![] };
-        let at = match all.iter_mut().position(|one| same(&one)) {
+        let at = match all.iter_mut().position(|candidate| same(&candidate)) {
             Some(at) => at,
             None => {
                 all.push(fresh);
@@ -98,15 +98,15 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
         share.filter(|share| *share >= GAIN_SHARE_MIN.0)
     };
     let mut open = candidates(device, what_if);
-    open.retain(|one| worth(one.alone()).is_some());
+    open.retain(|candidate| worth(candidate.alone()).is_some());
     let mut claimed: BTreeMap<Place, i128> = BTreeMap::new();
     let mut cards: Vec<(Candidate<'_>, i128)> = Vec::new();
     while !open.is_empty() {
         // Of equal ones the first that was tried, whose lines have most idle lanes.
         let most = (0..open.len()).rev().max_by_key(|&at| open[at].beyond(&claimed)).unwrap_or(0);
         let best = open.remove(most);
-        let own = best.beyond(&claimed);
-        if worth(own).is_none() {
+        let unclaimed = best.beyond(&claimed);
+        if worth(unclaimed).is_none() {
             let overlap = |(card, _): &&mut (Candidate<'_>, i128)| {
                 card.saved.keys().any(|place| best.saved.contains_key(place))
             };
@@ -119,23 +119,23 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
             let claim = claimed.entry(*place).or_default();
             *claim = (*claim).max(*saved);
         }
-        cards.push((best, own));
+        cards.push((best, unclaimed));
     }
-    let card = |(one, own): (Candidate<'_>, i128)| {
-        let alone = u128::try_from(one.alone()).unwrap_or(0);
-        let own = u128::try_from(own).unwrap_or(0);
+    let card = |(candidate, unclaimed): (Candidate<'_>, i128)| {
+        let alone = u128::try_from(candidate.alone()).unwrap_or(0);
+        let unclaimed = u128::try_from(unclaimed).unwrap_or(0);
         Advice {
-            rule: one.rule,
+            rule: candidate.rule,
             device: device.column.device.clone(),
             width,
-            file: one.file.to_owned(),
-            line: one.line,
-            saved_operations: own,
-            gain_share: Ratio(ratio(own, total).unwrap_or(0.0)),
+            file: candidate.file.to_owned(),
+            line: candidate.line,
+            saved_operations: unclaimed,
+            gain_share: Ratio(ratio(unclaimed, total).unwrap_or(0.0)),
             saved_alone: alone,
             modelled: None,
-            sentence: sentence(one.change),
-            reason: reason(&one, width, (total, own, alone)),
+            sentence: sentence(candidate.change),
+            reason: reason(&candidate, width, (total, unclaimed, alone)),
             at_widths: Vec::new(),
         }
     };
@@ -175,21 +175,25 @@ fn sentence(change: Change) -> String {
 }
 
 /// The figures behind a card.
-fn reason(one: &Candidate<'_>, width: Width, (total, own, alone): (u128, u128, u128)) -> String {
+fn reason(
+    candidate: &Candidate<'_>,
+    width: Width,
+    (total, unclaimed, alone): (u128, u128, u128),
+) -> String {
     let mut text = format!(
         "Tried on the simulator with {width} lanes and the same data: {} subgroup operations became {}; \
          every output stayed what it was.",
         whole(total),
         whole(total.saturating_sub(alone))
     );
-    if own < alone {
+    if unclaimed < alone {
         text += &format!(
             " Of the difference, {} are saved by the advice above, too.",
-            whole(alone - own)
+            whole(alone - unclaimed)
         );
     }
-    if !one.same.is_empty() {
-        text += &format!(" {} would save no more than a part of the same.", lines(&one.same));
+    if !candidate.same.is_empty() {
+        text += &format!(" {} would save no more than a part of the same.", lines(&candidate.same));
     }
     text
 }
@@ -211,8 +215,9 @@ fn lines(numbers: &[u32]) -> String {
 pub(super) fn share_alone(device: &DeviceProfile, rule: Rule, line: u32) -> Option<Ratio> {
     let what_if = device.what_if.as_ref()?;
     let candidates = candidates(device, what_if);
-    let one = candidates.iter().find(|one| (one.rule, one.line) == (rule, line))?;
-    let saved = u128::try_from(one.alone()).unwrap_or(0);
+    let candidate =
+        candidates.iter().find(|candidate| (candidate.rule, candidate.line) == (rule, line))?;
+    let saved = u128::try_from(candidate.alone()).unwrap_or(0);
     ratio(saved, total(device, what_if)).map(Ratio)
 }
 
@@ -228,10 +233,10 @@ pub fn remarks(device: &DeviceProfile) -> Vec<String> {
             refused.entry(*why).or_default().push(*line);
         }
     }
-    for one in candidates(device, what_if) {
-        let saved = u128::try_from(one.alone()).unwrap_or(0);
+    for candidate in candidates(device, what_if) {
+        let saved = u128::try_from(candidate.alone()).unwrap_or(0);
         if ratio(saved, total).is_none_or(|share| share < GAIN_SHARE_MIN.0) {
-            in_vain.entry(one.rule).or_default().push(one.line);
+            in_vain.entry(candidate.rule).or_default().push(candidate.line);
         }
     }
     for (rule, numbers) in in_vain {
@@ -266,7 +271,8 @@ pub fn looked_at(device: &DeviceProfile) -> String {
         parts.push("the size and number of workgroups".to_owned());
     }
     if let Some(memory) = &device.memory {
-        let accesses: usize = memory.dispatches.iter().map(|one| one.accesses.len()).sum();
+        let accesses: usize =
+            memory.dispatches.iter().map(|dispatch| dispatch.accesses.len()).sum();
         parts.push(format!(
             "sectors, banks and atomics of {accesses} accesses to memory, waits at barriers and data races"
         ));

@@ -110,17 +110,17 @@ fn short(rule: Rule) -> &'static str {
 fn wait(device: &DeviceProfile, width: Width, view: &MemoryView) -> Option<Advice> {
     let Ratio(waited) = view.waited.filter(|waited| waited.0 >= WAIT_MIN)?;
     let worst = view.waits.iter().max_by_key(|wait| wait.waited_operations)?;
-    let own = ratio(worst.waited_operations.into(), worst.operations.into())?;
+    let share = ratio(worst.waited_operations.into(), worst.operations.into())?;
     let reason = format!(
         "In a model of no particular machine a workgroup takes from one barrier to the next as long as \
          its subgroup with most operations: the others wait {:.1} % of that here, {:.1} % at all barriers \
          together. Idle lanes do not show it, since a subgroup that waits whole executes nothing.",
-        own * 100.0,
+        share * 100.0,
         waited * 100.0
     );
     let sentence = "Whole subgroups wait here for others of their workgroup: give all of them work between \
                     barriers, or use fewer invocations a workgroup.";
-    let modelled = format!("{:.1} % of subgroups' time", own * 100.0);
+    let modelled = format!("{:.1} % of subgroups' time", share * 100.0);
     let place = (Rule::WaitAtBarrier, worst.line);
     Some(plain(device, width, place, sentence.to_owned(), reason, modelled))
 }

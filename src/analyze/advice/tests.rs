@@ -56,7 +56,7 @@ fn advice_in(run: &Run) -> Vec<Advice> {
 
 /// The cards as `rule line`.
 fn named(cards: &[Advice]) -> Vec<String> {
-    cards.iter().map(|one| format!("{} {}", one.rule.name(), one.line)).collect()
+    cards.iter().map(|card| format!("{} {}", card.rule.name(), card.line)).collect()
 }
 
 fn remarks_in(run: &Run) -> String {

@@ -83,8 +83,9 @@ impl RelativeCondition {
     /// The launches that meet it.
     pub fn violations(&self, launches: &[LaunchComparison]) -> Vec<RelativeViolation> {
         let met = |launch: &&LaunchComparison| {
-            self.comparisons.iter().all(|one| {
-                value(launch, one).is_some_and(|value| one.operator.holds(value, one.bound))
+            self.comparisons.iter().all(|comparison| {
+                value(launch, comparison)
+                    .is_some_and(|value| comparison.operator.holds(value, comparison.bound))
             })
         };
         let violation = |launch: &LaunchComparison| RelativeViolation {
@@ -93,7 +94,9 @@ impl RelativeCondition {
             ratios: self
                 .comparisons
                 .iter()
-                .filter_map(|one| Some((one.figure.name(), value(launch, one)?)))
+                .filter_map(|comparison| {
+                    Some((comparison.figure.name(), value(launch, comparison)?))
+                })
                 .collect(),
         };
         launches.iter().filter(met).map(violation).collect()
@@ -101,9 +104,10 @@ impl RelativeCondition {
 
     /// The figures that no launch has on both sides, so that the condition could never be met.
     pub fn unknown(&self, launches: &[LaunchComparison]) -> Vec<&'static str> {
-        let known =
-            |one: &&Comparison<Figure>| !launches.iter().any(|launch| value(launch, one).is_some());
-        self.comparisons.iter().filter(known).map(|one| one.figure.name()).collect()
+        let known = |comparison: &&Comparison<Figure>| {
+            !launches.iter().any(|launch| value(launch, comparison).is_some())
+        };
+        self.comparisons.iter().filter(known).map(|comparison| comparison.figure.name()).collect()
     }
 }
 

@@ -50,24 +50,25 @@ pub struct LaunchComparison {
 /// Compares two measurements; nothing where their operations were counted by two rules, or one has no
 /// counts.
 pub(super) fn compare_launch(a: Side<'_>, b: Side<'_>) -> Option<LaunchComparison> {
-    let counted = |side: &Side<'_>| side.one.dispatches.iter().any(Dispatch::has_lines);
+    let counted = |side: &Side<'_>| side.measurement.dispatches.iter().any(Dispatch::has_lines);
     if a.run.counting_rule != b.run.counting_rule || !counted(&a) || !counted(&b) {
         return None;
     }
     let time = time_ratio(a, b);
     let sides = [a, b];
-    let wholes = sides
-        .map(|side| Some(side.figures(Work::from_measurement(side.one), median_time(side.one))));
+    let wholes = sides.map(|side| {
+        Some(side.figures(Work::from_measurement(side.measurement), median_time(side.measurement)))
+    });
     let before = wholes[0].and_then(|whole| whole.lane_slots).unwrap_or(0);
     let whole = part("whole".to_owned(), wholes, before);
     let pairs = pair_lines(a.text(), b.text());
     let mut verdicts = super::sentences::verdicts(&whole, time.as_ref());
     verdicts.extend(time.iter().map(|time| time.drift.clone()));
     Some(LaunchComparison {
-        kernels: sides.map(|side| side.one.kernel.clone()),
-        devices: sides.map(|side| side.one.device.clone()),
-        labels: sides.map(|side| device_label(side.run, &side.one.device)),
-        widths: sides.map(|side| side.one.subgroup_width),
+        kernels: sides.map(|side| side.measurement.kernel.clone()),
+        devices: sides.map(|side| side.measurement.device.clone()),
+        labels: sides.map(|side| device_label(side.run, &side.measurement.device)),
+        widths: sides.map(|side| side.measurement.subgroup_width),
         differing: super::sentences::differing(a, b, &pairs),
         verdicts,
         dispatches: dispatches(a, b, before),
@@ -109,20 +110,23 @@ fn pair_dispatches(a: &[Dispatch], b: &[Dispatch]) -> Vec<[Option<usize>; 2]> {
 }
 
 fn dispatches(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
-    let one = |[in_a, in_b]: [Option<usize>; 2]| {
+    let dispatch = |[in_a, in_b]: [Option<usize>; 2]| {
         let of = |side: Side<'_>, index: Option<usize>| {
-            let dispatch = &side.one.dispatches[index?];
+            let dispatch = &side.measurement.dispatches[index?];
             Some(side.figures(work_of(&dispatch.blocks), dispatch.median_ns))
         };
         let name = |side: Side<'_>, index: Option<usize>| {
-            let dispatch = &side.one.dispatches[index?];
+            let dispatch = &side.measurement.dispatches[index?];
             let setup = if dispatch.setup { " (sets up)" } else { "" };
             Some(format!("{} {}{setup}", index? + 1, dispatch.entry_point))
         };
         let name = name(a, in_a).or_else(|| name(b, in_b)).unwrap_or_default();
         part(name, [of(a, in_a), of(b, in_b)], whole)
     };
-    pair_dispatches(&a.one.dispatches, &b.one.dispatches).into_iter().map(one).collect()
+    pair_dispatches(&a.measurement.dispatches, &b.measurement.dispatches)
+        .into_iter()
+        .map(dispatch)
+        .collect()
 }
 
 fn work_of<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> Work {
@@ -132,7 +136,7 @@ fn work_of<'a>(blocks: impl IntoIterator<Item = &'a Block>) -> Work {
 /// The functions of both, those of A first, each by its name.
 fn functions(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
     let of = |side: Side<'_>| -> BTreeMap<String, Work> {
-        by_function(&side.one.dispatches).into_iter().collect()
+        by_function(&side.measurement.dispatches).into_iter().collect()
     };
     let (in_a, in_b) = (of(a), of(b));
     let mut names: Vec<&String> = in_a.keys().collect();
@@ -153,7 +157,7 @@ fn functions(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
 fn lines(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<LinePart> {
     let counts = |side: Side<'_>| -> BTreeMap<u32, Work> {
         let mut lines: BTreeMap<u32, Work> = BTreeMap::new();
-        for line in side.one.dispatches.iter().flat_map(Dispatch::lines) {
+        for line in side.measurement.dispatches.iter().flat_map(Dispatch::lines) {
             let sum = lines.entry(line.line).or_default();
             *sum = sum.plus(Work {
                 subgroup_operations: line.subgroup_operations.into(),
@@ -168,7 +172,7 @@ fn lines(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<LineP
         let index = usize::try_from(number?).ok()?.checked_sub(1)?;
         texts[side].get(index).map(|text| (*text).to_owned())
     };
-    let one = |pair: &LinePair| {
+    let figure = |pair: &LinePair| {
         let left = pair.a.and_then(|number| in_a.get(&number)).map(|work| a.figures(*work, None));
         let right = pair.b.and_then(|number| in_b.get(&number)).map(|work| b.figures(*work, None));
         let slots = |figures: Option<Figures>| figures.and_then(|figures| figures.lane_slots);
@@ -179,5 +183,5 @@ fn lines(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<LineP
             figures: [left, right],
         }
     };
-    pairs.iter().map(one).collect()
+    pairs.iter().map(figure).collect()
 }

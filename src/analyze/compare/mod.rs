@@ -115,7 +115,7 @@ pub fn compare(a: &Run, b: &Run, versions: bool) -> Comparison {
 /// were not counted on both sides, or by two rules, are left out. Pairs as [`compare`] does.
 pub fn compare_launches(a: &Run, b: &Run, versions: bool) -> Vec<LaunchComparison> {
     let (pairs, _) = pair(a, b, versions);
-    let side = |run, one| parts::Side { run, one };
+    let side = |run, measurement| parts::Side { run, measurement };
     pairs
         .into_iter()
         .filter_map(|(left, right)| launch::compare_launch(side(a, left), side(b, right)))
@@ -158,13 +158,16 @@ fn pair<'a>(
 /// versions of one shader.
 fn find_renamed<'a>(a: &'a Run, b: &'a Run, versions: bool) -> Option<[&'a str; 2]> {
     let alone = |run: &'a Run, other: &Run| -> Option<&'a Measurement> {
-        let known = |name: &str| other.measurements.iter().any(|one| one.kernel == name);
-        let mut left = run.measurements.iter().filter(|one| !known(&one.kernel));
+        let known =
+            |name: &str| other.measurements.iter().any(|measurement| measurement.kernel == name);
+        let mut left = run.measurements.iter().filter(|measurement| !known(&measurement.kernel));
         let first = left.next()?;
-        left.all(|one| one.kernel == first.kernel).then_some(first)
+        left.all(|measurement| measurement.kernel == first.kernel).then_some(first)
     };
     let (left, right) = (alone(a, b)?, alone(b, a)?);
-    let text = |run: &'a Run, one: &Measurement| Some(&run.sources.get(&one.source_sha256)?.text);
+    let text = |run: &'a Run, measurement: &Measurement| {
+        Some(&run.sources.get(&measurement.source_sha256)?.text)
+    };
     let alike = || Some(texts::are_versions(text(a, left)?, text(b, right)?));
     (versions || alike() == Some(true)).then_some([&left.kernel, &right.kernel])
 }
@@ -239,7 +242,7 @@ fn same_device<'a>(from: &Run, to: &'a Run, id: &str) -> Option<&'a Device> {
         run.devices.iter().filter(|device| !device.is_simulator()).collect()
     };
     let only = || {
-        let many = from.devices.iter().filter(|one| !one.is_simulator()).count();
+        let many = from.devices.iter().filter(|device| !device.is_simulator()).count();
         let candidates = hardware(to);
         (many == 1 && candidates.len() == 1 && !known.is_simulator()).then(|| candidates[0])
     };
@@ -280,9 +283,9 @@ fn row(a: &Run, b: &Run, left: &Measurement, right: &Measurement) -> ComparisonR
     flags.extend(differing.into_iter().filter(|(differs, _)| *differs).map(|(_, tag)| tag.into()));
     // Operations of two rules are not the same operations: no figure of them is set beside another.
     let one_rule = a.counting_rule == b.counting_rule;
-    let means = [left, right].map(|one| active_lanes_mean(one).filter(|_| one_rule));
+    let means = [left, right].map(|side| active_lanes_mean(side).filter(|_| one_rule));
     let widths = [left.subgroup_width, right.subgroup_width];
-    let slots = [left, right].map(|one| lane_slots(one).filter(|_| one_rule));
+    let slots = [left, right].map(|side| lane_slots(side).filter(|_| one_rule));
     ComparisonRow {
         kernel: left.kernel.clone(),
         parameters: left.parameters.clone(),
@@ -315,16 +318,19 @@ fn missing(
     let elsewhere: Vec<&Measurement> = other
         .measurements
         .iter()
-        .filter(|one| one.kernel == there && device.is_some_and(|device| device.id == one.device))
+        .filter(|measurement| {
+            measurement.kernel == there
+                && device.is_some_and(|device| device.id == measurement.device)
+        })
         .collect();
     let reason = if device.is_none() {
         format!("run {name} has no such device")
     } else if let Some(first) = elsewhere.first() {
-        let same_but_size = elsewhere.iter().find(|one| {
-            parameters_text(&one.parameters, &[SIZE])
+        let same_but_size = elsewhere.iter().find(|other| {
+            parameters_text(&other.parameters, &[SIZE])
                 == parameters_text(&measurement.parameters, &[SIZE])
         });
-        match same_but_size.and_then(|one| one.parameters.get(SIZE)) {
+        match same_but_size.and_then(|other| other.parameters.get(SIZE)) {
             Some(size) if Some(size) != measurement.parameters.get(SIZE) => {
                 format!("run {name} has it at {SIZE} = {size}")
             }

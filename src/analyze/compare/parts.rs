@@ -134,17 +134,17 @@ pub(super) struct Side<'a> {
     /// The run.
     pub(super) run: &'a Run,
     /// The measurement in it.
-    pub(super) one: &'a Measurement,
+    pub(super) measurement: &'a Measurement,
 }
 
 impl<'a> Side<'a> {
     /// The figures of a sum of work on this side.
     pub(super) fn figures(&self, work: Work, time: Option<Nanoseconds>) -> Figures {
-        Figures::new(work, self.one.subgroup_width, time)
+        Figures::new(work, self.measurement.subgroup_width, time)
     }
 
     /// The shader's text; empty where the run does not hold it.
     pub(super) fn text(&self) -> &'a str {
-        self.run.sources.get(&self.one.source_sha256).map_or("", |source| &source.text)
+        self.run.sources.get(&self.measurement.source_sha256).map_or("", |source| &source.text)
     }
 }

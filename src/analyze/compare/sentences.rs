@@ -18,15 +18,15 @@ const NOISY_MIN: f64 = 1.25;
 pub(super) fn differing(a: Side<'_>, b: Side<'_>, pairs: &[LinePair]) -> Vec<String> {
     let mut sentences = Vec::new();
     sentences.extend(texts(a, b, pairs));
-    sentences.extend(launches(a.one, b.one));
-    sentences.extend(inputs(a.one, b.one));
+    sentences.extend(launches(a.measurement, b.measurement));
+    sentences.extend(inputs(a.measurement, b.measurement));
     sentences.extend(devices(a, b));
-    sentences.extend(counts(a.one, b.one));
+    sentences.extend(counts(a.measurement, b.measurement));
     sentences
 }
 
 fn texts(a: Side<'_>, b: Side<'_>, pairs: &[LinePair]) -> Option<String> {
-    if a.one.source_sha256 == b.one.source_sha256 {
+    if a.measurement.source_sha256 == b.measurement.source_sha256 {
         return Some("The text is the same in both.".to_owned());
     }
     if a.text().is_empty() || b.text().is_empty() {
@@ -53,7 +53,7 @@ fn launches(a: &Measurement, b: &Measurement) -> Vec<String> {
         let groups = dispatch.workgroups.map_or("an indirect number of".to_owned(), shape);
         format!("{}: {groups} of {}", dispatch.entry_point, shape(dispatch.workgroup_size))
     };
-    let [left, right] = [a, b].map(|one| one.dispatches.iter().map(grid).collect::<Vec<_>>());
+    let [left, right] = [a, b].map(|side| side.dispatches.iter().map(grid).collect::<Vec<_>>());
     if left != right {
         sentences.push(format!(
             "The dispatches differ (workgroups of invocations): A has {}; B has {}.",
@@ -85,7 +85,7 @@ fn inputs(a: &Measurement, b: &Measurement) -> Option<String> {
 
 fn devices(a: Side<'_>, b: Side<'_>) -> Vec<String> {
     let mut sentences = Vec::new();
-    let known = |side: Side<'_>| device(side.run, &side.one.device).cloned();
+    let known = |side: Side<'_>| device(side.run, &side.measurement.device).cloned();
     let (Some(left), Some(right)) = (known(a), known(b)) else { return sentences };
     let name = |device: &Device| format!("{} ({})", device.name, device.backend.name());
     if name(&left) != name(&right) || left.is_emulated() && left.id != right.id {
@@ -97,7 +97,7 @@ fn devices(a: Side<'_>, b: Side<'_>) -> Vec<String> {
     } else if left.driver != right.driver {
         sentences.push(format!("The drivers differ: {} in A, {} in B.", left.driver, right.driver));
     }
-    if let [Some(narrow), Some(wide)] = [a.one.subgroup_width, b.one.subgroup_width]
+    if let [Some(narrow), Some(wide)] = [a.measurement.subgroup_width, b.measurement.subgroup_width]
         && narrow != wide
     {
         sentences.push(format!(

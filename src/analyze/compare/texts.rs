@@ -180,13 +180,13 @@ mod tests {
 
     /// The pairs as `1=1`, `2~3` for a changed line, `2-` and `+3` for those of one side.
     fn text(a: &str, b: &str) -> String {
-        let one = |pair: &LinePair| match (pair.a, pair.b) {
+        let text_of = |pair: &LinePair| match (pair.a, pair.b) {
             (Some(a), Some(b)) => format!("{a}{}{b}", if pair.same_text { '=' } else { '~' }),
             (Some(a), None) => format!("{a}-"),
             (None, Some(b)) => format!("+{b}"),
             (None, None) => String::new(),
         };
-        pair_lines(a, b).iter().map(one).collect::<Vec<_>>().join(" ")
+        pair_lines(a, b).iter().map(text_of).collect::<Vec<_>>().join(" ")
     }
 
     #[test]

@@ -44,16 +44,19 @@ impl TimeRatio {
 
 /// Divides the times of two measurements; nothing where one has none, or did not do its work.
 pub(super) fn time_ratio(a: Side<'_>, b: Side<'_>) -> Option<TimeRatio> {
-    let removed = |side: Side<'_>| plausibility(side.run, side.one).is_removed();
+    let removed = |side: Side<'_>| plausibility(side.run, side.measurement).is_removed();
     if removed(a) || removed(b) {
         return None;
     }
-    let (before, after) = (times_ns(a.run, a.one), times_ns(b.run, b.one));
+    let (before, after) = (times_ns(a.run, a.measurement), times_ns(b.run, b.measurement));
     let unpaired = unpaired_ratio(&after, &before, SEED)?;
-    let here = |side: Side<'_>| device(side.run, &side.one.device).cloned();
+    let here = |side: Side<'_>| device(side.run, &side.measurement.device).cloned();
     let (left, right) = (here(a)?, here(b)?);
-    if a.run.started_utc == b.run.started_utc && left == right && overlap(a.one, b.one) {
-        let (before, after) = (ticks_by_round(a.one), ticks_by_round(b.one));
+    if a.run.started_utc == b.run.started_utc
+        && left == right
+        && overlap(a.measurement, b.measurement)
+    {
+        let (before, after) = (ticks_by_round(a.measurement), ticks_by_round(b.measurement));
         let pairs: Vec<(f64, f64)> =
             after.iter().filter_map(|(round, b)| Some((*b, *before.get(round)?))).collect();
         let paired = paired_ratio(&pairs)?;

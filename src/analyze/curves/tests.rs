@@ -7,17 +7,18 @@ use crate::record::DeviceKind;
 /// A run of one kernel on the synthetic GPU: parameters, and a time in nanoseconds.
 fn run(kernel: &str, device: &str, points: &[(&[(&str, Value)], f64)]) -> Run {
     let mut run = fixtures::run();
-    let gpu = run.devices.iter_mut().find(|one| one.kind != DeviceKind::Simulator).unwrap();
+    let gpu = run.devices.iter_mut().find(|device| device.kind != DeviceKind::Simulator).unwrap();
     gpu.name = device.to_owned();
     let (id, period) = (gpu.id.clone(), gpu.timestamp_period_ns.unwrap());
-    let pattern = run.measurements.iter().find(|one| one.device == id).unwrap().clone();
+    let pattern =
+        run.measurements.iter().find(|measurement| measurement.device == id).unwrap().clone();
     run.measurements.clear();
     for (parameters, ns) in points {
-        let mut one = pattern.clone();
-        one.kernel = kernel.to_owned();
-        one.parameters =
+        let mut copy = pattern.clone();
+        copy.kernel = kernel.to_owned();
+        copy.parameters =
             parameters.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
-        let time = one.time.as_mut().unwrap();
+        let time = copy.time.as_mut().unwrap();
         time.dispatches_per_sample = 1;
         time.median_ns = crate::units::Nanoseconds(*ns);
         for sample in &mut time.samples {
@@ -29,7 +30,7 @@ fn run(kernel: &str, device: &str, points: &[(&[(&str, Value)], f64)]) -> Run {
             let ticks = (ns / period) as u64;
             sample.ticks_end = sample.ticks_begin + ticks;
         }
-        run.measurements.push(one);
+        run.measurements.push(copy);
     }
     fixtures::noted(run)
 }
@@ -131,7 +132,8 @@ fn attention_has_a_figure_of_lanes_for_each_mask_and_head() {
     let points =
         [(1024, 64, 0.1), (2048, 64, 0.1), (1024, 128, 0.1), (2048, 128, 0.1), (1024, 64, 1.0)];
     let points = points.map(|(sequence, head, density)| parameters(sequence, head, density));
-    let points: Vec<(&[(&str, Value)], f64)> = points.iter().map(|one| (&one[..], 100.0)).collect();
+    let points: Vec<(&[(&str, Value)], f64)> =
+        points.iter().map(|point| (&point[..], 100.0)).collect();
     let run = run("sparse/attention_compact", "GPU", &points);
     let figure = table(&run, "lanes-attention-head=64");
     assert_eq!(figure.series.len(), 1);
@@ -142,13 +144,13 @@ fn attention_has_a_figure_of_lanes_for_each_mask_and_head() {
     // What only some kernels have is shown with their names, in the same figure.
     let mut both = run.clone();
     let mut more = run.measurements.clone();
-    for one in &mut more {
-        "sparse/attention_separate".clone_into(&mut one.kernel);
-        one.parameters.insert("classes".to_owned(), Value::Integer(8));
+    for series in &mut more {
+        "sparse/attention_separate".clone_into(&mut series.kernel);
+        series.parameters.insert("classes".to_owned(), Value::Integer(8));
     }
     both.measurements.extend(more);
     let both = fixtures::noted(both);
     let figure = table(&both, "lanes-attention-head=64");
-    let names: Vec<&str> = figure.series.iter().map(|one| one.name.as_str()).collect();
+    let names: Vec<&str> = figure.series.iter().map(|series| series.name.as_str()).collect();
     assert_eq!(names, ["compact", "separate (classes=8)"]);
 }

@@ -88,7 +88,7 @@ fn lanes_that_are_never_launched_are_told() {
     let run = fixtures::watched(&text, 1024, &[32]);
     let view = memory_view(&profiles(&run)[0].devices[0]).expect("somebody looked");
     assert_eq!(view.never_launched, Some(Ratio(0.25)));
-    assert!(view.sentences().iter().any(|one| one.starts_with("25.0 % of the lanes")));
+    assert!(view.sentences().iter().any(|sentence| sentence.starts_with("25.0 % of the lanes")));
 }
 
 #[test]

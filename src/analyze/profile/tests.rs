@@ -70,13 +70,16 @@ fn what_failed_stays_and_trust_is_said() {
         let id = &run.devices[device].id;
         let profiles = profiles(run);
         let mut all = profiles.iter().flat_map(|profile| &profile.devices);
-        all.find(|one| one.column.device == *id).map(|one| one.trust)
+        all.find(|device| device.column.device == *id).map(|device| device.trust)
     };
     assert_eq!(trust(&run, 3), Some(Trust::Guaranteed));
     let device = run.devices[3].id.clone();
-    let on_it = |one: &&mut Measurement| one.device == device;
+    let on_it = |measurement: &&mut Measurement| measurement.device == device;
     let flag = Flag::at(Tag::DependsOnSchedule, [8]);
-    run.measurements.iter_mut().filter(on_it).for_each(|one| one.flags.push(flag.clone()));
+    run.measurements
+        .iter_mut()
+        .filter(on_it)
+        .for_each(|measurement| measurement.flags.push(flag.clone()));
     assert_eq!(trust(&run, 3), Some(Trust::OneSchedule));
     assert_eq!(trust(&run, 0), Some(Trust::Unknown));
     run.devices[0].trust = Some(Trust::Observed);

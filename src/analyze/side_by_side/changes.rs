@@ -96,10 +96,10 @@ impl std::fmt::Display for Change {
 impl Executed {
     /// Sums over instructions.
     pub fn sum<'a>(instructions: impl IntoIterator<Item = &'a Instruction>) -> Self {
-        instructions.into_iter().fold(Self::default(), |sum, one| Self {
-            instructions: sum.instructions + u128::from(one.inst_executed),
-            threads: sum.threads + u128::from(one.thread_inst_executed),
-            threads_on: sum.threads_on + u128::from(one.thread_inst_executed_pred_on),
+        instructions.into_iter().fold(Self::default(), |sum, instruction| Self {
+            instructions: sum.instructions + u128::from(instruction.inst_executed),
+            threads: sum.threads + u128::from(instruction.thread_inst_executed),
+            threads_on: sum.threads_on + u128::from(instruction.thread_inst_executed_pred_on),
         })
     }
 
@@ -125,7 +125,10 @@ impl Executed {
 
 /// The least mean of lanes of any instruction that was executed: no average of them lies below.
 pub(super) fn threads_least(code: &MachineCode) -> Option<f64> {
-    let means = code.instructions.iter().filter_map(|one| Executed::sum([one]).threads_mean());
+    let means = code
+        .instructions
+        .iter()
+        .filter_map(|instruction| Executed::sum([instruction]).threads_mean());
     means.reduce(f64::min)
 }
 
@@ -168,8 +171,8 @@ fn lines<'a>(dispatch: &'a Dispatch, code: &'a MachineCode) -> Vec<LineFacts<'a>
         // Which line a multiply-add stands on is not recorded: where a block has one line, it is that.
         let fma_operations =
             if block.lines.len() == 1 { block.fma_operations.unwrap_or(0) } else { 0 };
-        let own = |one: &&Instruction| one.line == Some(line);
-        let instructions = code.instructions.iter().filter(own).collect();
+        let on_line = |instruction: &&Instruction| instruction.line == Some(line);
+        let instructions = code.instructions.iter().filter(on_line).collect();
         facts.push(LineFacts { line, block, fma_operations, instructions });
     }
     facts
@@ -192,7 +195,7 @@ fn judge(facts: &LineFacts<'_>, width: f64) -> Vec<ChangeKind> {
         let on = sum.threads_on as f64 / sum.threads as f64;
         kinds.push(if on >= FULL { ChangeKind::Select } else { ChangeKind::Predicated });
     }
-    let most = instructions.iter().map(|one| one.inst_executed).max().unwrap_or(0);
+    let most = instructions.iter().map(|instruction| instruction.inst_executed).max().unwrap_or(0);
     if is_within(block, is_loop) && most > 0 {
         let copies = executions / most as f64;
         let whole = copies.round();

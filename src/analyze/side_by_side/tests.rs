@@ -185,9 +185,9 @@ fn run() -> Run {
     (cuda.id, cuda.kind, cuda.backend) =
         ("cuda:0".to_owned(), DeviceKind::Cuda, crate::record::Backend::Cuda);
     run.devices.push(cuda);
-    let own = run.measurements.iter().filter(|m| m.device == id).cloned();
+    let measurement = run.measurements.iter().filter(|m| m.device == id).cloned();
     let more: Vec<Measurement> =
-        own.map(|m| Measurement { device: "cuda:0".to_owned(), ..m }).collect();
+        measurement.map(|m| Measurement { device: "cuda:0".to_owned(), ..m }).collect();
     run.measurements.extend(more);
     run
 }

@@ -63,7 +63,7 @@ fn of_family(
     // Of each kernel and device the largest.
     let mut largest: BTreeMap<(&str, &str), (&Measurement, &Measurement)> = BTreeMap::new();
     for pair in pairs {
-        let size = |one: &Measurement| number(one, SIZE).unwrap_or(0.0);
+        let size = |measurement: &Measurement| number(measurement, SIZE).unwrap_or(0.0);
         let known = largest.entry((&pair.0.kernel, &pair.0.device)).or_insert(pair);
         if size(pair.0) > size(known.0) {
             *known = pair;

@@ -193,15 +193,15 @@ pub fn model(run: &Run) -> Vec<ModelRow> {
 }
 
 fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
-    let own = device(run, &kernel.device);
+    let found = device(run, &kernel.device);
     // What was not counted has no width of its own.
-    let width = kernel.subgroup_width.or(own.and_then(|device| device.subgroup_width_run));
+    let width = kernel.subgroup_width.or(found.and_then(|device| device.subgroup_width_run));
     let (before, after) = (
         Work::from_measurement(baseline).subgroup_operations,
         Work::from_measurement(kernel).subgroup_operations,
     );
     let speedup_counted = ratio(before, after).filter(|_| before > 0);
-    let rate = own.and_then(|device| device.copy_bytes_per_s);
+    let rate = found.and_then(|device| device.copy_bytes_per_s);
     let order = order_bytes(run, kernel);
     let bytes = kernel.bytes_moved_min.map(|least| Bytes(least + order.unwrap_or(0)));
     let (time, time_before) = (median_time(kernel), median_time(baseline));
@@ -211,7 +211,8 @@ fn row(run: &Run, kernel: &Measurement, baseline: &Measurement) -> ModelRow {
         let added = counted + nanoseconds(order.unwrap_or(0), rate);
         bytes.map_or(added, |bytes| added.max(nanoseconds(bytes.0, rate)))
     });
-    let active = [baseline, kernel].map(|one| efficiency(active_lanes_mean(one), width));
+    let active =
+        [baseline, kernel].map(|measurement| efficiency(active_lanes_mean(measurement), width));
     let moved = |(time, rate): (Nanoseconds, f64)| {
         bytes.map(|bytes| Ratio(nanoseconds(bytes.0, rate) / time.0)).filter(|_| time.0 > 0.0)
     };
@@ -251,7 +252,7 @@ fn order_bytes(run: &Run, kernel: &Measurement) -> Option<u64> {
     let orders = |entry_point: &str| {
         stages::stage(run, &kernel.kernel, entry_point).is_some_and(|stage| stage.orders)
     };
-    let mut sorts = kernel.dispatches.iter().filter(|one| orders(&one.entry_point));
+    let mut sorts = kernel.dispatches.iter().filter(|dispatch| orders(&dispatch.entry_point));
     let in_time = sorts.clone().any(|dispatch| !dispatch.setup);
     sorts.next()?;
     let each = if in_time { SORT_BYTES_PER_ELEMENT } else { ORDER_BYTES_PER_ELEMENT };
@@ -272,7 +273,7 @@ fn sorting(run: &Run, kernel: &Measurement) -> Option<Nanoseconds> {
     let times: Vec<f64> = kernel
         .dispatches
         .iter()
-        .filter(|one| prepares(&one.entry_point))
+        .filter(|dispatch| prepares(&dispatch.entry_point))
         .filter_map(|dispatch| dispatch.median_ns.map(|time| time.0))
         .collect();
     (!times.is_empty()).then(|| Nanoseconds(times.iter().sum()))
@@ -293,7 +294,10 @@ fn arms_expected(run: &Run, kernel: &Measurement, width: Width) -> Option<f64> {
 /// Whether a launch has these values; a parameter that it lacks has every one.
 fn has(kernel: &Measurement, values: &BTreeMap<String, Value>) -> bool {
     let same = |(name, value): (&String, &Value)| {
-        kernel.parameters.get(name).is_none_or(|own| own.to_string() == value.to_string())
+        kernel
+            .parameters
+            .get(name)
+            .is_none_or(|parameter| parameter.to_string() == value.to_string())
     };
     values.iter().all(same)
 }
@@ -318,20 +322,21 @@ fn arms(kernel: &Measurement, divergence: &Divergence) -> Option<Vec<(f64, f64)>
 /// for each arm.
 fn count_shares(run: &Run, kernel: &Measurement, counted: &CountedArms) -> Option<Vec<(f64, f64)>> {
     let CountedArms { kernel: counter, entry_point, only } = counted;
-    let same = |one: &&Measurement| {
+    let same = |measurement: &&Measurement| {
         let agrees = |(name, value): (&String, &Value)| {
-            kernel.parameters.get(name).is_none_or(|own| own == value)
+            kernel.parameters.get(name).is_none_or(|parameter| parameter == value)
         };
-        one.kernel == *counter
-            && one.device == kernel.device
-            && one.parameters.iter().all(agrees)
-            && one.status == Status::Ok
+        measurement.kernel == *counter
+            && measurement.device == kernel.device
+            && measurement.parameters.iter().all(agrees)
+            && measurement.status == Status::Ok
     };
     let separate = run.measurements.iter().find(same).filter(|_| has(kernel, only))?;
-    let alone = separate.dispatches.iter().filter(|one| one.entry_point == *entry_point);
+    let alone = separate.dispatches.iter().filter(|dispatch| dispatch.entry_point == *entry_point);
     // An element passes every block of its arm's body equally often.
-    let elements: Vec<u64> =
-        alone.map(|one| one.blocks.iter().map(|block| block.lanes.0).max().unwrap_or(0)).collect();
+    let elements: Vec<u64> = alone
+        .map(|dispatch| dispatch.blocks.iter().map(|block| block.lanes.0).max().unwrap_or(0))
+        .collect();
     let all = u128::from(elements.iter().sum::<u64>());
     elements.iter().map(|count| Some((1.0, ratio(u128::from(*count), all)?))).collect()
 }

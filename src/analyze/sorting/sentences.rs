@@ -96,11 +96,13 @@ fn groups(run: &Run) -> Vec<Vec<SpeedCurve>> {
     let along = |curves: Vec<SpeedCurve>| {
         let first = |lines: bool| {
             axes.iter().map(|axis| &axis.name).find(|axis| {
-                curves.iter().any(|one| one.axis == **axis && (!lines || one.points.len() > 1))
+                curves
+                    .iter()
+                    .any(|curve| curve.axis == **axis && (!lines || curve.points.len() > 1))
             })
         };
         let axis = first(true).or_else(|| first(false));
-        curves.into_iter().filter(|one| Some(&one.axis) == axis).collect()
+        curves.into_iter().filter(|curve| Some(&curve.axis) == axis).collect()
     };
     found.into_values().map(along).collect()
 }
@@ -119,7 +121,7 @@ fn table(curves: &[SpeedCurve]) -> Option<CrossoverTable> {
     let all: Vec<&SpeedCurve> = curves.iter().collect();
     let names: BTreeSet<&String> = curves.iter().flat_map(|curve| curve.fixed.keys()).collect();
     let differ = |name: &&String| {
-        values_of(&all, name).len() > 1 || !all.iter().all(|one| one.fixed.contains_key(*name))
+        values_of(&all, name).len() > 1 || !all.iter().all(|curve| curve.fixed.contains_key(*name))
     };
     let (told, shared): (Vec<&String>, Vec<&String>) = names.into_iter().partition(differ);
     let shared = shared.iter().flat_map(|name| {
@@ -169,7 +171,10 @@ fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
     let first = curves.first()?.clone();
     // Values of the same parameters; what only some kernels have is shown with their names.
     curves.retain(|curve| {
-        first.fixed.iter().all(|(name, value)| curve.fixed.get(name).is_none_or(|own| own == value))
+        first
+            .fixed
+            .iter()
+            .all(|(name, value)| curve.fixed.get(name).is_none_or(|fixed| fixed == value))
     });
     let mut shared = first.fixed.clone();
     shared.retain(|name, _| curves.iter().all(|curve| curve.fixed.contains_key(name)));
@@ -179,11 +184,11 @@ fn sentence(mut curves: Vec<SpeedCurve>) -> Option<String> {
             [(x, y)] => (format!("{y:.2} times as fast at {} = {}", curve.axis, exact(*x)), true),
             _ => (crossover(curve).words(curve), false),
         };
-        let mut own = curve.fixed.clone();
-        own.retain(|name, _| !shared.contains_key(name));
-        let name = match (short_name(&curve.kernel), parameters_text(&own, &[])) {
-            (name, own) if own.is_empty() => name.to_owned(),
-            (name, own) => format!("{name} ({own})"),
+        let mut fixed = curve.fixed.clone();
+        fixed.retain(|name, _| !shared.contains_key(name));
+        let name = match (short_name(&curve.kernel), parameters_text(&fixed, &[])) {
+            (name, fixed) if fixed.is_empty() => name.to_owned(),
+            (name, fixed) => format!("{name} ({fixed})"),
         };
         match clauses.iter_mut().find(|(known, _, _)| *known == words) {
             Some((_, _, kernels)) => kernels.push(name),

@@ -157,7 +157,7 @@ fn panels(curves: &[&SpeedCurve], series: Option<&str>) -> Vec<SpeedPanel> {
     let values = series.map(|name| pick_evenly(&values_of(curves, name), CURVES_MAX));
     let drawn: Vec<&SpeedCurve> = match (series, &values) {
         (Some(name), Some(values)) => {
-            let of = |value| curves.iter().filter(move |one| one.fixed.get(name) == value);
+            let of = |value| curves.iter().filter(move |curve| curve.fixed.get(name) == value);
             // Those of kernels that have no such parameter stand beside them.
             values.iter().map(Some).chain([None]).flat_map(of).copied().collect()
         }

@@ -199,9 +199,9 @@ pub(super) fn stage_name<'a>(run: &'a Run, kernel: &str, entry_point: &'a str) -
 /// The stage that an entry point of a kernel belongs to, where the kernel's note names one.
 pub(super) fn stage<'a>(run: &'a Run, kernel: &str, entry_point: &str) -> Option<&'a StageNote> {
     let stages = &run.kernels.get(kernel)?.stages;
-    let means = |one: &String| match one.strip_suffix('*') {
+    let means = |message: &String| match message.strip_suffix('*') {
         Some(start) => entry_point.starts_with(start),
-        None => entry_point == one,
+        None => entry_point == message,
     };
     stages.iter().find(|stage| stage.entry_points.iter().any(means))
 }
@@ -245,7 +245,7 @@ mod tests {
         let many = (0..30).flat_map(|n| inputs.map(|input| stack(n, input))).collect();
         let sheet = fitting(many, 3);
         assert_eq!((sheet.stacks.len(), sheet.unusual, sheet.between), (STACKS_MAX, 30, 6));
-        assert!(sheet.stacks.iter().all(|one| one.parameters["input"].to_string() == "random"));
+        assert!(sheet.stacks.iter().all(|stack| stack.parameters["input"].to_string() == "random"));
         assert_eq!(sheet.stacks[0], stack(0, "random"));
         assert_eq!(sheet.stacks.last(), Some(&stack(29, "random")));
         let shown: Vec<i64> = sheet.stacks.iter().filter_map(size).collect();

@@ -102,20 +102,22 @@ fn crossovers_stand_in_one_table_and_one_sentence() {
 #[test]
 fn a_remedy_may_have_a_parameter_that_its_baseline_lacks() {
     let mut run = sorting_sweep();
-    run.measurements.retain(|one| {
-        one.parameters["arms"].to_string() == "equal"
-            && one.parameters["classes"].to_string() == "8"
-            && one.parameters["input"].to_string() == "random"
+    run.measurements.retain(|measurement| {
+        measurement.parameters["arms"].to_string() == "equal"
+            && measurement.parameters["classes"].to_string() == "8"
+            && measurement.parameters["input"].to_string() == "random"
     });
     let whole = speed_curves(&run);
     // As attention in launches by density, whose baseline and other remedy have no number of classes.
-    for one in run.measurements.iter_mut().filter(|one| !one.kernel.contains("separate")) {
-        one.parameters.remove("classes");
+    for measurement in
+        run.measurements.iter_mut().filter(|measurement| !measurement.kernel.contains("separate"))
+    {
+        measurement.parameters.remove("classes");
     }
     let curves = speed_curves(&run);
     assert_eq!(curves.len(), 4);
     for curve in &curves {
-        let same = whole.iter().find(|one| one.kernel == curve.kernel).unwrap();
+        let same = whole.iter().find(|other| other.kernel == curve.kernel).unwrap();
         assert_eq!(curve.points, same.points, "{}", curve.kernel);
         assert_eq!(curve.fixed.contains_key("classes"), curve.kernel.contains("separate"));
     }
@@ -135,14 +137,16 @@ fn a_remedy_may_have_a_parameter_that_its_baseline_lacks() {
 #[test]
 fn kernels_without_the_parameter_that_tells_curves_apart_have_panels_too() {
     let mut run = sorting_sweep();
-    run.measurements.retain(|one| {
-        let separate = one.kernel.contains("separate");
-        one.parameters["arms"].to_string() == "equal"
-            && one.parameters["input"].to_string() == "random"
-            && (separate || one.parameters["classes"].to_string() == "8")
+    run.measurements.retain(|measurement| {
+        let separate = measurement.kernel.contains("separate");
+        measurement.parameters["arms"].to_string() == "equal"
+            && measurement.parameters["input"].to_string() == "random"
+            && (separate || measurement.parameters["classes"].to_string() == "8")
     });
-    for one in run.measurements.iter_mut().filter(|one| !one.kernel.contains("separate")) {
-        one.parameters.remove("classes");
+    for measurement in
+        run.measurements.iter_mut().filter(|measurement| !measurement.kernel.contains("separate"))
+    {
+        measurement.parameters.remove("classes");
     }
     let sheets = speed_sheets(&speed_curves(&run));
     let sheet = sheets.iter().find(|sheet| sheet.axis == "n").unwrap();
@@ -190,7 +194,7 @@ fn the_model_shows_usual_parameters_and_keeps_the_others() {
     let before = row("sort/sorted_before", 1 << 26);
     assert_eq!(before.bytes, Some(crate::units::Bytes((12 + 4) << 26)));
     assert_eq!((before.dispatches, before.sorting), (1, None));
-    let [efficiency, after] = sorted.efficiencies.map(|one| one.unwrap().0);
+    let [efficiency, after] = sorted.efficiencies.map(|efficiency| efficiency.unwrap().0);
     assert!((efficiency - 1.0 / 7.888).abs() < 1e-3 && after > 0.99, "{efficiency} {after}");
     // Where lanes do not choose by themselves, there is no formula.
     let ordered = |row: &&ModelRow| row.parameters["input"].to_string() == "ordered";
@@ -233,21 +237,21 @@ fn shares_of_experts_are_those_that_separate_dispatches_counted() {
     let expected = arms_run_unequal(&shares, width(32));
     assert!((arms(&run).unwrap() - expected).abs() < 1e-9, "{expected}");
     // With two experts a token the counts do not say what a lane's first choice was.
-    for one in &mut run.measurements {
-        one.parameters.insert("top".to_owned(), Value::Integer(2));
+    for measurement in &mut run.measurements {
+        measurement.parameters.insert("top".to_owned(), Value::Integer(2));
     }
     assert_eq!(arms(&run), None);
-    for one in &mut run.measurements {
-        one.parameters.insert("routing".to_owned(), Value::Name("even".to_owned()));
+    for measurement in &mut run.measurements {
+        measurement.parameters.insert("routing".to_owned(), Value::Name("even".to_owned()));
     }
     assert!(arms(&run).is_some());
-    for one in &mut run.measurements {
-        one.parameters.insert("n".to_owned(), Value::Integer(0));
+    for measurement in &mut run.measurements {
+        measurement.parameters.insert("n".to_owned(), Value::Integer(0));
     }
     assert_eq!(arms(&run), None, "no tokens");
-    for one in &mut run.measurements {
-        one.parameters.insert("n".to_owned(), Value::Integer(1024));
-        one.parameters.insert("routing".to_owned(), Value::Name("skewed".to_owned()));
+    for measurement in &mut run.measurements {
+        measurement.parameters.insert("n".to_owned(), Value::Integer(1024));
+        measurement.parameters.insert("routing".to_owned(), Value::Name("skewed".to_owned()));
     }
     run.measurements.truncate(2);
     assert_eq!(arms(&run), None, "no run of separate experts");

@@ -82,8 +82,8 @@ fn own<'a>(blocks: impl Iterator<Item = (&'a Block, [u64; 2])>) -> (Work, BTreeM
     for (block, counts) in blocks {
         sum = sum.plus(work(block.operations, counts));
         for (line, operations) in &block.lines {
-            let own = lines.entry(*line).or_default();
-            *own = own.plus(work(*operations, counts));
+            let line = lines.entry(*line).or_default();
+            *line = line.plus(work(*operations, counts));
         }
     }
     (sum, lines)
@@ -329,8 +329,9 @@ impl<'a> Derived<'a> {
         let callees: BTreeSet<&str> =
             block.flow.iter().flat_map(|flow| &flow.calls).map(String::as_str).collect();
         for callee in callees.into_iter().filter(|callee| self.blocks.contains_key(callee)) {
-            let own = self.places[callee].iter().filter(|place| std::ptr::eq(place.block, block));
-            calls.extend(own.map(|place| (callee, *place)));
+            let places =
+                self.places[callee].iter().filter(|place| std::ptr::eq(place.block, block));
+            calls.extend(places.map(|place| (callee, *place)));
         }
         calls
     }

@@ -23,7 +23,7 @@ fn run_at_two_widths(per_cent: u64) -> Run {
     for measurement in &mut more {
         measurement.device = "sim:64".to_owned();
         measurement.subgroup_width = Some(Width::W64);
-        for block in measurement.dispatches.iter_mut().flat_map(|one| &mut one.blocks) {
+        for block in measurement.dispatches.iter_mut().flat_map(|dispatch| &mut dispatch.blocks) {
             let narrow = block.executions.0;
             block.parts = Some(Parts { of_16: 2 * narrow, of_32: narrow });
             block.executions.0 = narrow * per_cent / 200;
@@ -122,17 +122,18 @@ fn a_value_that_was_counted_at_two_sizes_is_named_once() {
     let mut run = run_at_two_widths(150);
     let kernel = run.measurements[0].kernel.clone();
     let first = run.measurements[0].parameters.clone();
-    run.measurements.retain(|one| one.kernel == kernel && one.parameters == first);
+    run.measurements
+        .retain(|measurement| measurement.kernel == kernel && measurement.parameters == first);
     let pair = std::mem::take(&mut run.measurements);
     assert_eq!(pair.len(), 2, "both widths");
     for (length, n, for_widths) in
         [(32, 200, false), (16, 100, true), (32, 100, true), (64, 100, true)]
     {
-        run.measurements.extend(pair.iter().cloned().map(|mut one| {
-            one.parameters.insert("run".to_owned(), Value::Integer(length));
-            one.parameters.insert("n".to_owned(), Value::Integer(n));
-            one.for_widths = for_widths;
-            one
+        run.measurements.extend(pair.iter().cloned().map(|mut measurement| {
+            measurement.parameters.insert("run".to_owned(), Value::Integer(length));
+            measurement.parameters.insert("n".to_owned(), Value::Integer(n));
+            measurement.for_widths = for_widths;
+            measurement
         }));
     }
     let (words, of) = ("Arms".to_owned(), "runs of".to_owned());

@@ -54,7 +54,7 @@ pub(super) fn code(profile: &Profile, device: &DeviceProfile, look: Look) -> Str
         let how = "offset, executions, lanes an execution, lanes not predicated off, instruction";
         text += &format!("{}\n", look.faint(&fold(how, "  ", look.columns)));
         text += &lines(profile, code, look);
-        if code.instructions.iter().all(|one| one.text.is_none()) {
+        if code.instructions.iter().all(|instruction| instruction.text.is_none()) {
             let note = format!("No disassembler was found: {HOW_TO_GET}.");
             text += &format!("{}\n", look.faint(&fold(&note, "  ", look.columns)));
         }
@@ -64,7 +64,8 @@ pub(super) fn code(profile: &Profile, device: &DeviceProfile, look: Look) -> Str
 
 fn lines(profile: &Profile, code: &MachineCode, look: Look) -> String {
     let lines = machine::lines(code);
-    let most = code.instructions.iter().map(|one| one.inst_executed).max().unwrap_or(0);
+    let most =
+        code.instructions.iter().map(|instruction| instruction.inst_executed).max().unwrap_or(0);
     let room = grouped_text(most.into()).chars().count();
     let mut text = String::new();
     for line in &lines {
@@ -74,15 +75,15 @@ fn lines(profile: &Profile, code: &MachineCode, look: Look) -> String {
         for Stretch { first, count } in stretches {
             let long = look.columns.is_some() && count >= LONG;
             let ones = &line.instructions[shown..shown + if long { 1 } else { count }];
-            for one in ones {
-                let executed = grouped_text(one.inst_executed.into());
+            for instruction in ones {
+                let executed = grouped_text(instruction.inst_executed.into());
                 let figures = format!(
                     "  {:#06x}  {executed:>room$}  {}  {}  ",
-                    one.offset_bytes,
-                    mean(one.thread_inst_executed, one.inst_executed),
-                    mean(one.thread_inst_executed_pred_on, one.inst_executed)
+                    instruction.offset_bytes,
+                    mean(instruction.thread_inst_executed, instruction.inst_executed),
+                    mean(instruction.thread_inst_executed_pred_on, instruction.inst_executed)
                 );
-                let said = one.text.as_deref().unwrap_or_default();
+                let said = instruction.text.as_deref().unwrap_or_default();
                 text += &format!("{figures}{}", cut(said, width_of(&figures), look.columns));
                 text.truncate(text.trim_end().len());
                 text.push('\n');

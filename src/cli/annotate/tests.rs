@@ -224,10 +224,10 @@ fn machine_code_stands_under_its_lines_with_every_instruction() {
     let profile = &profiles(&run)[0];
     let code = profile.devices[0].dispatches[0].machine_code.as_ref().expect("machine code");
     let text = machine_code(profile, PLAIN);
-    for one in &code.instructions {
-        let offset = format!("  {:#06x}  ", one.offset_bytes);
+    for instruction in &code.instructions {
+        let offset = format!("  {:#06x}  ", instruction.offset_bytes);
         assert_eq!(text.matches(&offset).count(), 1, "{offset}");
-        assert!(one.text.as_ref().is_some_and(|said| text.contains(said)), "{offset}");
+        assert!(instruction.text.as_ref().is_some_and(|said| text.contains(said)), "{offset}");
     }
     let hot = "v = v * 0.5 + pow(abs(v), 1.5);";
     assert!(text.contains(&format!("19 │ {hot}\n  ")), "{text}");
@@ -240,7 +240,7 @@ fn machine_code_stands_under_its_lines_with_every_instruction() {
 fn instructions_without_texts_say_how_to_get_them() {
     let mut run = counted_by_hardware();
     let code = run.measurements[0].dispatches[0].machine_code.as_mut().expect("machine code");
-    code.instructions.iter_mut().for_each(|one| one.text = None);
+    code.instructions.iter_mut().for_each(|instruction| instruction.text = None);
     let text = machine_code(&profiles(&run)[0], PLAIN);
     assert!(text.contains("pip install nvidia-cuda-nvdisasm") && text.contains("  0x0010  "));
 }

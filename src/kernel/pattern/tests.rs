@@ -32,8 +32,8 @@ fn offsets_ascend_from_nothing_to_the_last() {
             }
         }
     }
-    let one = Pattern::Offsets { last: 7.0, lengths: Lengths::Uniform, exponent: 2.0 };
-    assert_eq!(words(&one, 1, 1), [0]);
+    let pattern = Pattern::Offsets { last: 7.0, lengths: Lengths::Uniform, exponent: 2.0 };
+    assert_eq!(words(&pattern, 1, 1), [0]);
 }
 
 #[test]

@@ -75,8 +75,9 @@ pub struct Mismatch {
 pub type Difference = (usize, f64, f64);
 
 fn describe(first: &[Difference]) -> String {
-    let one = |(index, found, expected): &Difference| format!("[{index}] {found} ≠ {expected}");
-    first.iter().map(one).collect::<Vec<_>>().join(", ")
+    let difference =
+        |(index, found, expected): &Difference| format!("[{index}] {found} ≠ {expected}");
+    first.iter().map(difference).collect::<Vec<_>>().join(", ")
 }
 
 /// The references of each family, by name: a file for each.

@@ -99,8 +99,8 @@ fn join(launch: &Launch, outputs: &Outputs) -> Result<Expected, String> {
         Expected::from([("votes".to_owned(), exact(votes)), ("values".to_owned(), exact(values))]);
     for name in ["joined", "synced"] {
         let found = subgroup_layout::words(outputs, name)?;
-        let own = |(mask, lane): (&u32, u32)| mask | 1 << lane;
-        let with_own = found.iter().zip((0..LANES).cycle()).map(own).collect();
+        let with_lane = |(mask, lane): (&u32, u32)| mask | 1 << lane;
+        let with_own = found.iter().zip((0..LANES).cycle()).map(with_lane).collect();
         expected.insert(name.to_owned(), exact(with_own));
     }
     Ok(expected)

@@ -196,16 +196,16 @@ impl<'a> Chain<'a> {
     /// What the chain of an operation leaves in a lane, as a word.
     fn end(&self, operation: &str, lane: u32, index: usize) -> Result<u32, String> {
         let lanes = self.subgroup.members.len();
-        let own = self.local(index);
+        let local = self.local(index);
         let first = self.subgroup.members.values().next().map_or(0, |index| self.local(*index));
         Ok(match operation {
-            "multiply_add" => chain_of_multiply_adds(own, self.links).to_bits(),
+            "multiply_add" => chain_of_multiply_adds(local, self.links).to_bits(),
             "shuffle" => {
                 let source = self.subgroup.at(word((lane as usize + self.links) % lanes));
                 source.map_or(NOT_DEFINED, |source| word(self.local(source)))
             }
             // An even number of links, and distances of zero.
-            "shuffle_xor" | "shuffle_up" | "shuffle_down" => word(own),
+            "shuffle_xor" | "shuffle_up" | "shuffle_down" => word(local),
             // The first lane's own is 1: it counts the links, and each adds its own to the last.
             "broadcast_first" => word(first + self.links - 1) + lane + 1,
             "add_u32" => self.sum.wrapping_add(lane + 1),
@@ -214,7 +214,7 @@ impl<'a> Chain<'a> {
             // In turn none, and all lanes but the first.
             "ballot" => self.subgroup.mask(|other| other != self.subgroup.members[&0])[0],
             "any" => lane + 1,
-            "memory" => word((own + self.links) % self.workgroup_size),
+            "memory" => word((local + self.links) % self.workgroup_size),
             "reduce_shuffle" | "reduce_memory" => {
                 let members = self.subgroup.members.values();
                 word(members.map(|index| self.local(*index)).sum::<usize>() / lanes)
@@ -321,7 +321,10 @@ mod tests {
         let v = input_words(&launch, "input").unwrap();
         let expected = operations(&launch, &seats(6, 6)).unwrap();
         let row = |operation: usize| -> Vec<f64> {
-            expected["output"][operation * 6..][..6].iter().map(|one| one.value).collect()
+            expected["output"][operation * 6..][..6]
+                .iter()
+                .map(|expected_value| expected_value.value)
+                .collect()
         };
         let of = |words: [u32; 6]| words.map(f64::from).to_vec();
         let none = NOT_DEFINED;
@@ -371,7 +374,7 @@ mod tests {
             let mut launch = launch("shuffle/latency", &chosen);
             launch.parameters.insert("links".to_owned(), Value::Integer(links));
             let expected = latency(&launch, &seats(8, 8)).unwrap();
-            expected["output"].iter().map(|one| one.value).collect()
+            expected["output"].iter().map(|expected_value| expected_value.value).collect()
         };
         assert_eq!(end("memory", 16), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]);
         assert_eq!(end("broadcast_first", 16)[..5], [16.0, 17.0, 18.0, 19.0, 20.0]);
@@ -392,11 +395,17 @@ mod tests {
         let chosen = [("n", Value::Integer(8)), ("values", Value::Integer(1))];
         let alike = launch("shuffle/match_any", &chosen);
         let expected = match_any(&alike, &seats(8, 256)).unwrap();
-        assert!(expected["alike"].iter().all(|one| (one.value - 1.0).abs() < 0.5));
+        assert!(
+            expected["alike"].iter().all(|expected_value| (expected_value.value - 1.0).abs() < 0.5)
+        );
         assert!(expected["masks"].chunks(4).all(|mask| (mask[0].value - 15.0).abs() < 0.5));
         let chosen = [("n", Value::Integer(8)), ("values", Value::Integer(1 << 30))];
         let different = match_any(&launch("shuffle/match_any", &chosen), &seats(8, 256)).unwrap();
-        let first: Vec<f64> = different["masks"].iter().step_by(4).map(|one| one.value).collect();
+        let first: Vec<f64> = different["masks"]
+            .iter()
+            .step_by(4)
+            .map(|expected_value| expected_value.value)
+            .collect();
         assert_eq!(first, [1.0, 2.0, 4.0, 8.0, 1.0, 2.0, 4.0, 8.0]);
     }
 }

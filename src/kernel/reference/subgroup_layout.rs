@@ -104,7 +104,7 @@ mod tests {
         let seats = [[2, 1, 0, 1], [2, 0, 0, 1], [2, 0, 1, 1], [2, 1, 0, 1], [2, 0, 0, 1]];
         let found = subgroups(&outputs(&seats), 5, 3).unwrap();
         let members: Vec<Vec<usize>> =
-            found.iter().map(|one| one.members.values().copied().collect()).collect();
+            found.iter().map(|subgroup| subgroup.members.values().copied().collect()).collect();
         assert_eq!(members, [vec![1, 0], vec![2], vec![4, 3]]);
         assert_eq!(found[0].mask(|index| index == 0), [2, 0, 0, 0]);
         assert_eq!(found[0].only(|index| index == 0).at(0), None);

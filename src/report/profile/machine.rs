@@ -44,8 +44,9 @@ struct InstructionText {
 
 /// The tables of counters, for every device that was asked for any.
 pub(super) fn tables(profile: &Profile) -> Vec<CountersText> {
-    let asked =
-        |one: &&DeviceProfile| one.counters_from.is_some() || !one.counters_missing.is_empty();
+    let asked = |device: &&DeviceProfile| {
+        device.counters_from.is_some() || !device.counters_missing.is_empty()
+    };
     let table = |device: &DeviceProfile| CountersText {
         label: device.column.label.clone(),
         from: device.counters_from.as_ref().map_or(String::new(), counters::from),

@@ -37,12 +37,12 @@ fn every_device_line_and_figure_is_text() {
     for number in 1..=DEMO.lines().count() {
         assert_eq!(page.matches(&format!("id=\"L{number}\"")).count(), 1);
     }
-    for one in advice_of(profile) {
-        let link = format!("<h3>{}, <a href=\"#L{}\">", one.rule.name(), one.line);
+    for card in advice_of(profile) {
+        let link = format!("<h3>{}, <a href=\"#L{}\">", card.rule.name(), card.line);
         assert!(page.contains(&link), "{link}");
         assert!(
-            page.contains(&format!("{} operations", format::count(one.saved_operations))),
-            "{one:?}"
+            page.contains(&format!("{} operations", format::count(card.saved_operations))),
+            "{card:?}"
         );
     }
     for told in ["seed 1", "0123456789abcdef with changes", "guaranteed", "workgroups of 80×1×1"]

@@ -358,12 +358,12 @@ impl<'a> Replay<'a> {
 #[expect(clippy::cast_precision_loss, reason = "counters are real numbers in records")]
 fn sums(metrics: Vec<Metric>, code: &MachineCode) -> Vec<Counter> {
     let sum = |of: fn(&Instruction) -> u64| {
-        code.instructions.iter().map(|one| u128::from(of(one))).sum::<u128>() as f64
+        code.instructions.iter().map(|instruction| u128::from(of(instruction))).sum::<u128>() as f64
     };
     let sums = [
-        sum(|one| one.inst_executed),
-        sum(|one| one.thread_inst_executed),
-        sum(|one| one.thread_inst_executed_pred_on),
+        sum(|instruction| instruction.inst_executed),
+        sum(|instruction| instruction.thread_inst_executed),
+        sum(|instruction| instruction.thread_inst_executed_pred_on),
     ];
     let with_unit = |metric| Metric { unit: INSTRUCTION.to_owned(), ..metric };
     metrics.into_iter().zip(sums).map(|(metric, sum)| counter(with_unit(metric), sum)).collect()
@@ -443,7 +443,8 @@ mod tests {
             _ => None,
         };
         let code = machine_code("shaders/a.wgsl", "sm_90", "main", &records, &line).unwrap();
-        let lines: Vec<Option<u32>> = code.instructions.iter().map(|one| one.line).collect();
+        let lines: Vec<Option<u32>> =
+            code.instructions.iter().map(|instruction| instruction.line).collect();
         assert_eq!(lines, [Some(7), None, None, None]);
         assert_eq!(code.instructions[0].file.as_deref(), Some("shaders/a.wgsl"));
         assert_eq!(code.instructions[3].thread_inst_executed_pred_on, 32);

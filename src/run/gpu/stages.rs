@@ -67,8 +67,9 @@ impl<G: Gpu> GpuRunner<G> {
         let mut cost_ns = None;
         let mut all = Vec::new();
         for (index, (prepared, time)) in prepared.iter().zip(times).enumerate() {
-            let several = launches[index].dispatches.iter().filter(|one| !one.setup).count() > 1;
-            let one = match (prepared, time) {
+            let several =
+                launches[index].dispatches.iter().filter(|dispatch| !dispatch.setup).count() > 1;
+            let launch = match (prepared, time) {
                 (Ok(_), Ok(_)) if *lost => Err(interrupted_error()),
                 (Ok(prepared), Ok(Some(time))) if several => {
                     notice(index);
@@ -79,8 +80,8 @@ impl<G: Gpu> GpuRunner<G> {
                 (Err(error), _) => Err(error.clone()),
                 (_, Err(error)) => Err(error),
             };
-            *lost |= one.as_ref().is_err_and(|error| error.kind.ends_device());
-            all.push(one);
+            *lost |= launch.as_ref().is_err_and(|error| error.kind.ends_device());
+            all.push(launch);
         }
         all
     }

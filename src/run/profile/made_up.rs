@@ -104,8 +104,8 @@ pub enum Chosen {
 pub fn find_chosen(request: &ProfileRequest, made_up: &[MadeUp]) -> Vec<Chosen> {
     let description = request.description.as_ref().map(|(_, description)| description);
     let dispatched = description.is_some_and(|description| !description.dispatches.is_empty());
-    let indices = made_up.iter().filter(|one| !one.indices.is_empty());
-    let indices: Vec<String> = indices.map(|one| one.buffer.clone()).collect();
+    let indices = made_up.iter().filter(|buffer| !buffer.indices.is_empty());
+    let indices: Vec<String> = indices.map(|buffer| buffer.buffer.clone()).collect();
     let parts = [
         (!dispatched && request.workgroups.is_none(), Chosen::Invocations),
         (!indices.is_empty(), Chosen::Indices(indices)),

@@ -376,7 +376,8 @@ fn fill_in(
         description.dispatches.push(describe::dispatch(interface, request.workgroups));
     }
     for dispatch in &mut description.dispatches {
-        let interface = interfaces.iter().find(|it| it.entry_point == dispatch.entry_point);
+        let interface =
+            interfaces.iter().find(|interface| interface.entry_point == dispatch.entry_point);
         if let (None, None, Some(interface)) = (&dispatch.workgroups, &dispatch.indirect, interface)
         {
             dispatch.workgroups = describe::dispatch(interface, None).workgroups;

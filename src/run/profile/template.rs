@@ -340,11 +340,11 @@ fn render_sampler(
 }
 
 fn scalars(scalars: &[ScalarDescription]) -> String {
-    let one = |scalar: &ScalarDescription| {
+    let part = |scalar: &ScalarDescription| {
         let (kind, value) = scalar.parts();
         format!("{{ {kind} = {} }}", formula(value))
     };
-    let all: Vec<String> = scalars.iter().map(one).collect();
+    let all: Vec<String> = scalars.iter().map(part).collect();
     if all.len() <= 4 {
         format!("[{}]", all.join(", "))
     } else {

@@ -12,10 +12,10 @@ pub(super) fn lines(code: &Code, words: &[u32], listing: &str) -> Vec<Option<Str
     let mut texts = Vec::new();
     for (index, instruction) in code.instructions().iter().enumerate() {
         let at = code.offset(index) / 4;
-        let own = &words[at..at + instruction.length];
+        let encoded = &words[at..at + instruction.length];
         let mut found = None;
         // A line of other words is skipped where one of the next has them.
-        let ahead = listed.clone().take(3).position(|(_, shown)| shown == own);
+        let ahead = listed.clone().take(3).position(|(_, shown)| shown == encoded);
         if let Some(skipped) = ahead {
             found = listed.nth(skipped).map(|(text, _)| text);
         }

@@ -52,7 +52,7 @@ impl Matching {
         };
         for (counts, members) in alike {
             let found: Vec<_> =
-                stretches.iter().filter(|one| instructions[one.0] == *counts).collect();
+                stretches.iter().filter(|stretch| instructions[stretch.0] == *counts).collect();
             let what = match (members.len(), found.len()) {
                 (_, 0) => Match::Missing,
                 (1, _) => Match::Found,
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     fn ran(counts: &[(u64, u64)]) -> Vec<Ran> {
-        counts.iter().map(|one| vec![*one]).collect()
+        counts.iter().map(|count| vec![*count]).collect()
     }
 
     #[test]

@@ -157,8 +157,10 @@ impl RadvRunner {
         let driver = |message| RunError::new(RunErrorKind::Driver, message);
         let words = spirv::words(program, launch.workgroup_memory_zeroed)
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
-        let places: Vec<(u32, u32, bool)> =
-            bindings.iter().map(|one| (one.group, one.binding, one.uniform)).collect();
+        let places: Vec<(u32, u32, bool)> = bindings
+            .iter()
+            .map(|binding| (binding.group, binding.binding, binding.uniform))
+            .collect();
         let input = Input {
             words: &words,
             entry_point: &program.entry_point().name,
@@ -172,7 +174,7 @@ impl RadvRunner {
     fn count_launch(&self, launch: &Launch) -> Result<Counted, RunError> {
         let mut buffers = contents(launch);
         let executed = self.execute(launch, &mut buffers)?;
-        let names = launch.buffers.iter().filter(|buffer| buffer.output).map(|one| &one.name);
+        let names = launch.buffers.iter().filter(|buffer| buffer.output).map(|buffer| &buffer.name);
         let outputs: BTreeMap<String, Vec<u8>> = names
             .filter_map(|name| buffers.get(name).map(|bytes| (name.clone(), bytes.clone())))
             .collect();
@@ -180,8 +182,8 @@ impl RadvRunner {
             .map(Checked::from)
             .map_err(|message| RunError::new(RunErrorKind::BadInput, message))?;
         let counters = self.counters(&executed);
-        let dispatches = executed.iter().map(|one| CountedDispatch {
-            workgroups: Some(one.workgroups),
+        let dispatches = executed.iter().map(|dispatch| CountedDispatch {
+            workgroups: Some(dispatch.workgroups),
             counts: Vec::new(),
             calls: Vec::new(),
         });
@@ -217,9 +219,9 @@ impl RadvRunner {
             let simulated = simulator.count_once(launch, &request)?;
             let ran = self.execute(launch, &mut contents(launch))?;
             for (place, (dispatch, one)) in simulated.dispatches.iter().zip(&ran).enumerate() {
-                let counts = dispatch.counts.iter().map(|one| (one.issues.0, one.lanes.0));
+                let counts = dispatch.counts.iter().map(|count| (count.issues.0, count.lanes.0));
                 append(&mut blocks, place, counts);
-                let counts = one.outcome.counts.iter().map(|one| (one.executions, one.lanes));
+                let counts = one.outcome.counts.iter().map(|count| (count.executions, count.lanes));
                 append(&mut instructions, place, counts);
             }
             if executed.is_empty() {
@@ -245,7 +247,7 @@ impl RadvRunner {
 
     /// The figures of a whole launch.
     fn counters(&self, executed: &[Executed]) -> Vec<Counter> {
-        let hashes: Vec<&str> = executed.iter().map(|one| &one.sha256[..16]).collect();
+        let hashes: Vec<&str> = executed.iter().map(|dispatch| &dispatch.sha256[..16]).collect();
         let of = format!(
             "{}, waves of {}, {}, code {}",
             self.family,
@@ -256,8 +258,8 @@ impl RadvRunner {
         let mut counters = Vec::new();
         for (word, kind) in KINDS {
             let mut total = Counts::default();
-            for one in executed {
-                add(&mut total, &one.outcome.total(&one.code, kind));
+            for dispatch in executed {
+                add(&mut total, &dispatch.outcome.total(&dispatch.code, kind));
             }
             for (name, value, meaning) in figures(kind, &total) {
                 counters.push(counter(&format!("{word}_{name}"), value, meaning, &of));
@@ -302,7 +304,7 @@ fn figures(kind: IssueKind, total: &Counts) -> Vec<(&'static str, u64, &'static 
 /// Puts counts of one more input behind those that dispatch `place` has.
 fn append(all: &mut Vec<Vec<Ran>>, place: usize, counts: impl Iterator<Item = (u64, u64)>) {
     if all.len() <= place {
-        all.push(counts.map(|one| vec![one]).collect());
+        all.push(counts.map(|count| vec![count]).collect());
     } else {
         for (ran, one) in all[place].iter_mut().zip(counts) {
             ran.push(one);

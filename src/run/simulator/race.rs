@@ -6,7 +6,7 @@ use crate::simulate::{Race, Toucher};
 
 /// A race in words, for a trap.
 pub(super) fn race_text(race: &Race) -> String {
-    let does = |one: &Toucher| if one.writes { "writes" } else { "reads" };
+    let does = |toucher: &Toucher| if toucher.writes { "writes" } else { "reads" };
     let Race { first, second, .. } = race;
     format!(
         "data race: it {} what line {} {} (invocation {} of workgroup {} and invocation {} of workgroup \

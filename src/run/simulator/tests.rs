@@ -134,8 +134,8 @@ fn limits_are_named_with_the_option_that_raises_them() {
         if output[0] == 1u { break; }
     }
 }";
-    let one = [("main", Workgroups::Direct([1, 1, 1]))];
-    let endless = launch(endless, &[("output", 8)], &one);
+    let dispatch = [("main", Workgroups::Direct([1, 1, 1]))];
+    let endless = launch(endless, &[("output", 8)], &dispatch);
     let stopped = count(&mut runner(100_000), &endless).unwrap_err();
     assert_eq!(stopped.kind, RunErrorKind::StepLimit);
     let told = &stopped.message;
@@ -143,7 +143,7 @@ fn limits_are_named_with_the_option_that_raises_them() {
     let limit = |which, value| Some(Limit { which, value });
     assert_eq!(stopped.limit, limit(LimitOf::Steps, 100_000));
 
-    let large = launch(WRONG, &[("output", 1 << 20)], &one);
+    let large = launch(WRONG, &[("output", 1 << 20)], &dispatch);
     let refused = count(&mut runner(STEPS_MAX).memory_bytes_max(1 << 22), &large);
     assert!(refused.is_ok(), "exactly the limit");
     let refused = count(&mut runner(STEPS_MAX).memory_bytes_max((1 << 22) - 1), &large);

@@ -66,9 +66,9 @@ fn end_now() -> ! {
 fn protocol() -> io::Result<impl Write> {
     use std::os::fd::AsFd as _;
 
-    let own = io::stdout().as_fd().try_clone_to_owned()?;
+    let stdout = io::stdout().as_fd().try_clone_to_owned()?;
     rustix::stdio::dup2_stdout(io::stderr())?;
-    Ok(std::fs::File::from(own))
+    Ok(std::fs::File::from(stdout))
 }
 
 /// The way to the parent, which tells replies from what a driver prints by how they begin.

@@ -134,7 +134,7 @@ impl Compact {
                 ),
             ],
         );
-        let own = match flags {
+        let flag = match flags {
             Flags::Words => shaders::COMPACT.to_owned(),
             Flags::Bytes => specialise(
                 shaders::COMPACT,
@@ -145,7 +145,7 @@ impl Compact {
                 ],
             ),
         };
-        scan + &own
+        scan + &flag
     }
 }
 

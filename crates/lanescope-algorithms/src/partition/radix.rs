@@ -106,7 +106,7 @@ impl RadixTuning {
         let before = Before::LookBack { spins: SPINS };
         let tuning = |(threads, items)| Self { threads, items, before };
         let candidates = [(256, 12), (256, 4), (128, 12), (128, 4)].map(tuning);
-        let fits = candidates.into_iter().find(|it| it.check(limits, n).is_ok());
+        let fits = candidates.into_iter().find(|candidate| candidate.check(limits, n).is_ok());
         fits.unwrap_or(candidates[3])
     }
 
@@ -328,9 +328,9 @@ impl RadixPlan {
         // What tiles publish of the other passes lies behind that.
         let half = tiles << digit_bits;
         let digit = |pass: u32| {
-            let (own, next) = if pass.is_multiple_of(2) { (0, half) } else { (half, 0) };
+            let (from, to) = if pass.is_multiple_of(2) { (0, half) } else { (half, 0) };
             let shift = bits.start + pass * digit_bits;
-            [shift, mask(pass), pass, own, next, digit_bits, mask(passes - 1), 0]
+            [shift, mask(pass), pass, from, to, digit_bits, mask(passes - 1), 0]
         };
         let mut plan = Self {
             tuning,

@@ -76,8 +76,10 @@ impl Tuning {
         };
         let tuning =
             |(threads, rows)| Self { path, threads, rows, tiles_per_chunk: 1, fold: false };
-        let fits =
-            candidates.into_iter().map(tuning).find(|it| it.check(limits, 0, classes).is_ok());
+        let fits = candidates
+            .into_iter()
+            .map(tuning)
+            .find(|candidate| candidate.check(limits, 0, classes).is_ok());
         let mut chosen = fits.unwrap_or_else(|| tuning(candidates[2]));
         let tiles = chosen.tiles(n);
         let wanted = match path {

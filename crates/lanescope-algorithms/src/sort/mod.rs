@@ -202,7 +202,8 @@ impl<'a> Buffers<'a> {
     fn check(&self, n: u32) -> Result<(), MultisplitError> {
         let given = self.given();
         for (index, (_, second, buffer)) in given.iter().enumerate() {
-            if let Some((_, first, _)) = given[..index].iter().find(|(_, _, it)| it == buffer) {
+            if let Some((_, first, _)) = given[..index].iter().find(|(_, _, known)| known == buffer)
+            {
                 return Err(MultisplitError::SameBuffer { first, second });
             }
             check_buffer(second, buffer, BufferUsages::STORAGE, u64::from(words_of(n)) * 4)?;

@@ -228,14 +228,14 @@ fn unset(instructions: &[Instruction], starts: &[Start]) -> Option<(usize, u8)> 
 fn targets(instructions: &[Instruction], offsets: &[u32]) -> Result<Vec<u32>, CodeError> {
     let mut targets = Vec::with_capacity(instructions.len());
     for (index, instruction) in instructions.iter().enumerate() {
-        let own = index as u32;
+        let register = index as u32;
         targets.push(match instruction.row.run {
             OpcodeAction::Control(Control::Branch(_)) => {
                 let word = i64::from(offsets[index]) + 1 + i64::from(instruction.immediate);
                 let found = u32::try_from(word).ok().and_then(|w| offsets.binary_search(&w).ok());
                 found.ok_or(CodeError::Target { at: offsets[index] as usize * 4 })? as u32
             }
-            _ => own,
+            _ => register,
         });
     }
     Ok(targets)

@@ -224,8 +224,8 @@ impl Reach<'_> {
         let mut offsets = [[constant; 32]; 2];
         if i.access.offset_enable {
             for (half, offsets) in offsets.iter_mut().enumerate().take(wave.halves()) {
-                for (offset, own) in offsets.iter_mut().zip(wave.half(i.sources[0], half)) {
-                    *offset += u64::from(own);
+                for (offset, source) in offsets.iter_mut().zip(wave.half(i.sources[0], half)) {
+                    *offset += u64::from(source);
                 }
             }
         }

@@ -139,8 +139,8 @@ fn entry_function(
     builder.store(globals.local_index, local_index);
     let workgroup = workgroup_source.value(&mut builder, &passed);
     store_stripe(&mut builder, globals, *layout, workgroup);
-    let own = entry.function.arguments.len();
-    builder.call(body, passed[..own].to_vec());
+    let argument_index = entry.function.arguments.len();
+    builder.call(body, passed[..argument_index].to_vec());
     let rank = rank_source.map(|source| source.value(&mut builder, &passed));
     flush::flush_all(&mut builder, &mut locals, context, rank);
     builder.push(Statement::Return { value: None });

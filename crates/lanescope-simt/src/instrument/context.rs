@@ -187,11 +187,11 @@ impl BodyBuilder<'_> {
 
     /// True in one of the active lanes of each subgroup.
     pub(super) fn leads(&mut self, types: &Types, globals: &Globals) -> Handle<Expression> {
-        let own = self.load(globals.local_index);
+        let local_index = self.load(globals.local_index);
         let first = self.plain(Expression::SubgroupOperationResult { ty: types.u32 });
         let mode = GatherMode::BroadcastFirst;
-        self.push(Statement::SubgroupGather { mode, argument: own, result: first });
-        self.binary(BinaryOperator::Equal, own, first)
+        self.push(Statement::SubgroupGather { mode, argument: local_index, result: first });
+        self.binary(BinaryOperator::Equal, local_index, first)
     }
 
     /// How many bits are set.

@@ -53,9 +53,9 @@ pub(super) fn plan(program: &Program) -> CounterPlan {
 /// lanes counted, in chunks of `width`; takes out what is not needed then, subgroup operations first.
 pub(super) fn finish(module: &mut Module, program: &Program, width: u32) {
     let width = width.max(1);
-    let own = program.module().global_variables.len();
+    let globals_before = program.module().global_variables.len();
     let named = |name: &str| {
-        let mut added = module.global_variables.iter().skip(own);
+        let mut added = module.global_variables.iter().skip(globals_before);
         let found = added.find(|(_, variable)| variable.name.as_deref() == Some(name));
         found.expect("`build` names the variables that it adds").0
     };
@@ -123,9 +123,9 @@ fn sum_function(names: Names) -> Function {
     let Names { scratch, local_index, add, u32, width } = names;
     function("lanescope_sum", &["word", "trips"], u32, |builder, arguments| {
         let [word, trips] = *arguments else { return };
-        let own = builder.load(local_index);
+        let lane_index = builder.load(local_index);
         let width = builder.literal(width);
-        let chunk = builder.binary(BinaryOperator::Divide, own, width);
+        let chunk = builder.binary(BinaryOperator::Divide, lane_index, width);
         let words = builder.literal(CHUNK_WORDS);
         let first = builder.binary(BinaryOperator::Multiply, chunk, words);
         let base = builder.plain(Expression::GlobalVariable(scratch));
@@ -147,7 +147,7 @@ fn sum_function(names: Names) -> Function {
             builder.push(Statement::Atomic { pointer, fun, value, result });
         }
         builder.push(Statement::ControlBarrier(Barrier::WORK_GROUP));
-        let lane = builder.binary(BinaryOperator::Modulo, own, width);
+        let lane = builder.binary(BinaryOperator::Modulo, lane_index, width);
         let zero = builder.literal(0);
         let leads = builder.binary(BinaryOperator::Equal, lane, zero);
         builder.when(leads, |builder| add_up(builder, &pointers, word, add));

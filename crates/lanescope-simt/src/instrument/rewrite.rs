@@ -339,12 +339,12 @@ fn fold(builder: &mut BodyBuilder<'_>, context: &CounterContext<'_>, around: &Lo
     let zero = builder.literal(0);
     let leads = if around.once { None } else { Some(builder.leads(types, globals)) };
     for fold in &around.folds {
-        let own = builder.bits(globals, plan, &fold.from);
+        let from_bits = builder.bits(globals, plan, &fold.from);
         let (issues, lanes) = if around.bit.is_some() {
-            let any = builder.collective(SubgroupOperation::Or, own, types.u32);
-            (builder.ones(any), builder.ones(own))
+            let any = builder.collective(SubgroupOperation::Or, from_bits, types.u32);
+            (builder.ones(any), builder.ones(from_bits))
         } else {
-            (own, own)
+            (from_bits, from_bits)
         };
         let added = match leads {
             Some(condition) => {

@@ -48,12 +48,12 @@ pub(super) fn find_fixed(module: &Module, structure: &Structure) -> BTreeSet<Fix
         });
     }
     for argument in &module.entry_points[0].function.arguments {
-        let own = argument.binding.as_ref();
+        let binding = argument.binding.as_ref();
         let members = match &module.types[argument.ty].inner {
             naga::TypeInner::Struct { members, .. } => members.as_slice(),
             _ => &[],
         };
-        let bindings = own.into_iter().chain(members.iter().filter_map(|m| m.binding.as_ref()));
+        let bindings = binding.into_iter().chain(members.iter().filter_map(|m| m.binding.as_ref()));
         found.extend(bindings.filter_map(tie));
     }
     found

@@ -130,14 +130,14 @@ impl<'a> Graph<'a> {
                 1,
             ];
             next += parts.iter().sum::<usize>();
-            let own = function.expressions.iter().filter_map(|(handle, expression)| {
+            let values = function.expressions.iter().filter_map(|(handle, expression)| {
                 if let Expression::FunctionArgument(number) = *expression {
                     Some((number, handle))
                 } else {
                     None
                 }
             });
-            arguments.push(own.collect());
+            arguments.push(values.collect());
         }
         Self {
             module,
@@ -316,12 +316,12 @@ struct Walk<'g, 'a> {
 impl Walk<'_, '_> {
     fn function(&mut self, body: &Body) {
         for (handle, expression) in self.function.expressions.iter() {
-            let own = self.graph.value(self.index, handle);
+            let result = self.graph.value(self.index, handle);
             let mut operands = Vec::new();
             of_expression(expression, &mut |operand| operands.push(operand));
             for operand in operands {
                 let source = self.graph.value(self.index, operand);
-                self.graph.comes(own, source);
+                self.graph.comes(result, source);
             }
             if let Expression::Load { pointer } = *expression {
                 self.read(handle, pointer);
@@ -338,7 +338,7 @@ impl Walk<'_, '_> {
                 self.texel(handle, [Some(coordinate), array_index].into_iter().flatten());
             } else if let Expression::CallResult(callee) = *expression {
                 let source = self.graph.result(callee.index());
-                self.graph.comes(own, source);
+                self.graph.comes(result, source);
             } else if let Expression::Access { base, index } = *expression {
                 let variable = self.graph.variable(self.index, base);
                 if variable.is_some_and(|variable| variable.shared.is_some() || variable.argument) {
@@ -368,9 +368,9 @@ impl Walk<'_, '_> {
 
     /// A value that comes from memory.
     fn read(&mut self, value: Handle<Expression>, pointer: Handle<Expression>) {
-        let own = self.graph.value(self.index, value);
+        let stored = self.graph.value(self.index, value);
         if let Some(variable) = self.graph.variable(self.index, pointer) {
-            self.graph.comes(own, variable.vertex);
+            self.graph.comes(stored, variable.vertex);
             if variable.shared.is_some() || variable.argument {
                 self.graph.reads.push((self.index, value, variable.shared));
             }

@@ -277,8 +277,8 @@ fn iterations(body: &Body, executions: &[u64]) -> Option<u64> {
     let mut all = Some(0_u64);
     for_each_construct(body, &mut |node| {
         if let Node::Loop { body, continuing, .. } = node {
-            let own = iterations_of(body, continuing, executions);
-            all = all.zip(own).map(|(all, own)| all.saturating_add(own));
+            let of_this = iterations_of(body, continuing, executions);
+            all = all.zip(of_this).map(|(all, other)| all.saturating_add(other));
         }
     });
     all

@@ -80,17 +80,17 @@ fn is_emitted(straight: &Straight, expression: Handle<Expression>) -> bool {
     })
 }
 
-/// How many statements leave the loop whose body this is; `own` where `break` leaves it.
-pub fn leaves(body: &Body, own: bool) -> usize {
+/// How many statements leave the loop whose body this is; `of_this_loop` where `break` leaves it.
+pub fn leaves(body: &Body, of_this_loop: bool) -> usize {
     let of = |node: &Node| match node {
         Node::Straight(straight) => match straight.jump() {
-            Some(Jump::Break) => usize::from(own),
+            Some(Jump::Break) => usize::from(of_this_loop),
             Some(Jump::Return(_) | Jump::Kill) => 1,
             Some(Jump::Continue) | None => 0,
         },
         // A `break` in them leaves them only.
         Node::Switch { .. } | Node::Loop { .. } => node.bodies().map(|b| leaves(b, false)).sum(),
-        Node::If { .. } => node.bodies().map(|body| leaves(body, own)).sum(),
+        Node::If { .. } => node.bodies().map(|body| leaves(body, of_this_loop)).sum(),
     };
     body.nodes.iter().map(of).sum()
 }

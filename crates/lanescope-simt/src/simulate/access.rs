@@ -250,9 +250,9 @@ pub(super) fn load_uniform<const N: usize>(
             At { root, offset, end: 0, count, form, atomic, locked, site, follow, line, owner };
         let active = if valid { exec } else { 0 };
         // The words are the same for all lanes: one touches them for all.
-        let one = active & active.wrapping_neg();
+        let lowest = active & active.wrapping_neg();
         let (offsets, pattern) = ([offset; N], Pattern::Scattered);
-        watch(strand, around, Touch::Read, &at, 0, &Reach { valid: one, offsets, pattern });
+        watch(strand, around, Touch::Read, &at, 0, &Reach { valid: lowest, offsets, pattern });
         let reach = Reach { valid: active, offsets, pattern };
         observe(strand, around, AccessKind::Load, &at, &reach, &[]);
     }
@@ -490,8 +490,8 @@ pub(super) fn check_uniform<const N: usize>(
     site: SiteId,
 ) -> Result<(), ReportKind> {
     let offsets = &strand.registers[usize::from(offset)];
-    let own = offsets[exec.trailing_zeros() as usize % N];
-    let common = *around.group.uniform.entry(key).or_insert(own);
+    let offset = offsets[exec.trailing_zeros() as usize % N];
+    let common = *around.group.uniform.entry(key).or_insert(offset);
     let mut different = 0;
     for_each_lane(exec, |lane| {
         if offsets[lane] != common {

@@ -56,10 +56,10 @@ fn join(a: Tag, b: Tag) -> Option<Tag> {
     if a == 0 || b == 0 || a == b {
         return Some(a | b);
     }
-    let (own, other) = (a & !KIND, b & !KIND);
+    let (mine, other) = (a & !KIND, b & !KIND);
     let same_kind = a & KIND == b & KIND;
-    if own == other && own != 0 {
-        return Some(if same_kind { a } else { own | WRITE });
+    if mine == other && mine != 0 {
+        return Some(if same_kind { a } else { mine | WRITE });
     }
     // Several workgroups: the owner is none of them.
     (same_kind && a & KIND != WRITE).then_some(a & KIND)
@@ -130,12 +130,12 @@ impl Tags {
         }
         let Some((first, others)) = workers.split_first() else { return true };
         (0..first.roots.len()).all(|root| {
-            let Some(own) = first.roots[root].as_deref() else { return true };
+            let Some(tags) = first.roots[root].as_deref() else { return true };
             let others: Vec<&[Tag]> =
                 others.iter().filter_map(|tags| tags.roots[root].as_deref()).collect();
-            (0..own.len().div_ceil(TOGETHER)).all(|chunk| {
-                let range = chunk * TOGETHER..own.len().min((chunk + 1) * TOGETHER);
-                let parts = std::iter::once(&own[range.clone()])
+            (0..tags.len().div_ceil(TOGETHER)).all(|chunk| {
+                let range = chunk * TOGETHER..tags.len().min((chunk + 1) * TOGETHER);
+                let parts = std::iter::once(&tags[range.clone()])
                     .chain(others.iter().map(|tags| &tags[range.clone()]));
                 let touched: Vec<&[Tag]> = parts.filter(|part| any(part)).collect();
                 match touched.as_slice() {
@@ -214,7 +214,7 @@ impl Exchange {
         let Self { roots, sets, with, found } = self;
         let Some(words) = &mut roots[usize::from(at.root)] else { return };
         // Numbers repeat only where a dispatch has more workgroups than anybody runs.
-        let own = u32::try_from(workgroup % u64::from(SEVERAL - 1)).unwrap_or(0) + 1;
+        let number = u32::try_from(workgroup % u64::from(SEVERAL - 1)).unwrap_or(0) + 1;
         let reading = if at.follow == FOLLOW_NONE { 0 } else { reading };
         for part in 0..u32::from(at.count) {
             let shift = part * at.form.bytes();
@@ -222,17 +222,17 @@ impl Exchange {
                 let word = &mut words[(offsets[lane] + shift) as usize / 4];
                 let [writer, reader, accesses] = word;
                 if (reading >> lane) & 1 == 1 {
-                    if *writer != NOBODY && *writer != own {
+                    if *writer != NOBODY && *writer != number {
                         found.insert(at.follow);
                     }
-                    *reader = one_or_several(*reader, own);
+                    *reader = one_or_several(*reader, number);
                     *accesses = set_with(sets, with, *accesses, at.follow);
                 }
                 if (writing >> lane) & 1 == 1 {
-                    if *reader != NOBODY && *reader != own {
+                    if *reader != NOBODY && *reader != number {
                         found.extend(&sets[*accesses as usize]);
                     }
-                    *writer = one_or_several(*writer, own);
+                    *writer = one_or_several(*writer, number);
                 }
             });
         }
@@ -240,8 +240,8 @@ impl Exchange {
 }
 
 /// Who did something, with one more.
-fn one_or_several(before: u32, own: u32) -> u32 {
-    if before == NOBODY || before == own { own } else { SEVERAL }
+fn one_or_several(before: u32, now: u32) -> u32 {
+    if before == NOBODY || before == now { now } else { SEVERAL }
 }
 
 /// The number of the set `number` with `access` in it.
@@ -287,16 +287,16 @@ mod tests {
     fn meeting_does_not_depend_on_the_order() {
         let kinds = [READ, WRITE, JOINT, JOINT + 1];
         let mut touches = Vec::new();
-        for own in 1..4 {
-            touches.extend(kinds.map(|kind| (own, kind)));
+        for workgroup in 1..4 {
+            touches.extend(kinds.map(|kind| (workgroup, kind)));
         }
         for a in &touches {
             for b in &touches {
                 for c in &touches {
                     let three = [*a, *b, *c];
-                    let tags = three.map(|(own, kind)| tag(own, kind));
-                    let pair = |(own, kind): (u32, Tag), (other, also): (u32, Tag)| {
-                        own != other && (kind != also || kind == WRITE)
+                    let tags = three.map(|(workgroup, kind)| tag(workgroup, kind));
+                    let pair = |(workgroup, kind): (u32, Tag), (other, also): (u32, Tag)| {
+                        workgroup != other && (kind != also || kind == WRITE)
                     };
                     let meet = pair(*a, *b) || pair(*b, *c) || pair(*a, *c);
                     let [x, y, z] = tags;

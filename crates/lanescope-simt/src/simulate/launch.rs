@@ -238,11 +238,11 @@ impl<O: ForkObserver> Dispatch<'_, O> {
             stop: AtomicU64::new(u64::MAX),
             trap: Mutex::new(None),
         };
-        let mut seen: Vec<O> =
-            observer.map_or_else(Vec::new, |one| (0..workers).map(|_| one.fresh()).collect());
+        let mut seen: Vec<O> = observer
+            .map_or_else(Vec::new, |observer| (0..workers).map(|_| observer.fresh()).collect());
         let mut hooks: Vec<&mut dyn Observer> = Vec::new();
-        for own in &mut seen {
-            hooks.push(own);
+        for worker in &mut seen {
+            hooks.push(worker);
         }
         let (tally, watches) = run_at_width(&launch, config, watches, &mut hooks)?;
         let met = launch.met.load(Ordering::Relaxed);

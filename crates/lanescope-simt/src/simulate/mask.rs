@@ -19,7 +19,7 @@ pub(super) fn bits<const N: usize>(values: &[u32; N]) -> Mask {
                 sums[lane] |= (values[32 * word + 8 * row + lane] & 1) << (8 * row + lane);
             }
         }
-        let part = sums.iter().fold(0, |all, one| all | one);
+        let part = sums.iter().fold(0, |all, sum| all | sum);
         mask |= Mask::from(part) << (32 * word);
     }
     mask

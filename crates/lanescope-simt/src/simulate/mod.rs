@@ -232,8 +232,8 @@ impl Compiled {
     ) -> Result<Outcome, Trap> {
         let (outcome, seen) =
             launch::launch(self, workgroups, memory, config, None, Some(&*observer));
-        for own in seen {
-            observer.merge(own);
+        for observed in seen {
+            observer.merge(observed);
         }
         outcome
     }

@@ -270,9 +270,9 @@ impl Tally {
             row.iter_mut().zip(own).for_each(|(sum, count)| *sum += count);
         }
         let mut parts = vec![Parts::default(); if self.parts.is_empty() { 0 } else { blocks }];
-        for (own, block) in self.parts.iter().zip(copies) {
-            parts[block.index()].of_16 += own.of_16;
-            parts[block.index()].of_32 += own.of_32;
+        for (part, block) in self.parts.iter().zip(copies) {
+            parts[block.index()].of_16 += part.of_16;
+            parts[block.index()].of_32 += part.of_32;
         }
         (histogram, parts)
     }

@@ -44,9 +44,9 @@ impl<'a> Writer<'a> {
     pub(super) fn in_constant_memory(&self) -> BTreeMap<Handle<GlobalVariable>, u32> {
         let module = self.module;
         let granules = |ty| self.layouter[ty].size.div_ceil(GRANULE_BYTES);
-        let own = module.constants.iter().map(|(_, constant)| constant);
-        let own = own.filter(|constant| constant.name.is_some());
-        let tables = own.filter(|c| !matches!(module.types[c.ty].inner, TypeInner::Scalar(_)));
+        let named = module.constants.iter().map(|(_, constant)| constant);
+        let named = named.filter(|constant| constant.name.is_some());
+        let tables = named.filter(|c| !matches!(module.types[c.ty].inner, TypeInner::Scalar(_)));
         let mut used: u32 = tables.map(|constant| granules(constant.ty)).sum();
         let mut chosen = BTreeMap::new();
         for (handle, variable) in module.global_variables.iter() {

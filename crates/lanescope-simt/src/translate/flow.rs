@@ -392,9 +392,9 @@ impl<'a> Writer<'a> {
                 Some(values) => values.join(" || "),
                 None => {
                     // Everybody else's, whatever values share the default's arm.
-                    let own = cases_of_default(cases, &equals);
+                    let guards = cases_of_default(cases, &equals);
                     let others: Vec<String> =
-                        all.iter().filter(|test| !own.contains(test)).cloned().collect();
+                        all.iter().filter(|test| !guards.contains(test)).cloned().collect();
                     if others.is_empty() {
                         "true".to_owned()
                     } else {

@@ -41,11 +41,11 @@ impl<'a> Writer<'a> {
                 }
             });
         }
-        let own = (changes(frame.function, body), changes(frame.function, continuing));
+        let changed = (changes(frame.function, body), changes(frame.function, continuing));
         let mut counters = Vec::new();
-        for &variable in own.1.keys().filter(|variable| !own.0.contains_key(variable)) {
+        for &variable in changed.1.keys().filter(|variable| !changed.0.contains_key(variable)) {
             let counter = LoopCounter { variable, inside: inside.clone() };
-            let changes = own.1[&variable];
+            let changes = changed.1[&variable];
             if self.begins_alike(frame, variable, changes, before)
                 && self.stays_alike(frame, &counter, changes, continuing)
             {
@@ -88,13 +88,13 @@ impl<'a> Writer<'a> {
             Node::Straight(straight) => Some(straight),
             _ => None,
         });
-        let own: Vec<_> = straight
+        let changed: Vec<_> = straight
             .flat_map(stores_in)
             .filter(|(place, _)| variable(frame.function, *place) == Some(counter.variable))
             .collect();
         let mut known = BTreeMap::new();
-        own.len() == changes
-            && own.iter().all(|(place, value)| {
+        changed.len() == changes
+            && changed.iter().all(|(place, value)| {
                 self.whole(frame, *place) && self.same(frame, Some(counter), &mut known, *value)
             })
     }

@@ -71,7 +71,7 @@ macro_rules! structures {
 /// Where a field of a structure ends, in bytes.
 macro_rules! end {
     ($name:ident, $last:ident) => {
-        offset_of!($name, $last) + size_of_field(|one: &$name| &one.$last)
+        offset_of!($name, $last) + size_of_field(|structure: &$name| &structure.$last)
     };
 }
 

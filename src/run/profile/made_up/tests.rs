@@ -26,7 +26,9 @@ fn made_up(source: &str, launch_file: Option<&str>) -> Vec<String> {
     let request = request(source, launch_file);
     let launch = prepare(&request, &mut |_| Err(String::new())).expect("a launch").launch;
     let found = find_made_up(&request, &launch).expect("a shader");
-    let line = |one: MadeUp| format!("{}: {:?}; {:?}", one.buffer, one.conditions, one.indices);
+    let line = |buffer: MadeUp| {
+        format!("{}: {:?}; {:?}", buffer.buffer, buffer.conditions, buffer.indices)
+    };
     found.into_iter().map(line).collect()
 }
 

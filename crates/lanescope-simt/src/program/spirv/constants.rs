@@ -73,11 +73,11 @@ pub(super) fn specials(
     // Workgroup sizes have names of their own in no language.
     let twice: Vec<bool> = found
         .iter()
-        .map(|one| found.iter().filter(|other| other.name == one.name).count() > 1)
+        .map(|constant| found.iter().filter(|other| other.name == constant.name).count() > 1)
         .collect();
-    for (one, twice) in found.iter_mut().zip(twice) {
+    for (constant, twice) in found.iter_mut().zip(twice) {
         if twice {
-            one.name = format!("{}_{}", one.name, one.number);
+            constant.name = format!("{}_{}", constant.name, constant.number);
         }
     }
     found
@@ -181,10 +181,10 @@ fn value_of(
         Op::ConstantTrue | Op::SpecConstantTrue => Value::Bool(chosen.is_none_or(|v| v != 0.0)),
         Op::ConstantFalse | Op::SpecConstantFalse => Value::Bool(chosen.is_some_and(|v| v != 0.0)),
         Op::Constant | Op::SpecConstant => {
-            let own = u64::from(instruction.word(2)) | u64::from(instruction.word(3)) << 32;
+            let literal = u64::from(instruction.word(2)) | u64::from(instruction.word(3)) << 32;
             Value::Bits(match (chosen, types.get(&ty)) {
                 (Some(value), Some(ty)) => bits_of(value, ty),
-                _ => own,
+                _ => literal,
             })
         }
         Op::ConstantComposite | Op::SpecConstantComposite => {

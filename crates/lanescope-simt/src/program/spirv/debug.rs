@@ -216,10 +216,10 @@ impl Reader {
     fn add_text(&mut self, text: Option<String>) {
         let file = self.last.and_then(|last| self.files.get_mut(last));
         let (Some(file), Some(text)) = (file, text) else { return };
-        let own = match text.split_once(GLSLANG_HEAD_END) {
+        let text_after = match text.split_once(GLSLANG_HEAD_END) {
             Some((head, rest)) if file.text.is_none() && head.starts_with(GLSLANG_HEAD) => rest,
             _ => &text,
         };
-        file.text.get_or_insert_default().push_str(own);
+        file.text.get_or_insert_default().push_str(text_after);
     }
 }

@@ -370,8 +370,9 @@ impl<'a> Rewriter<'a> {
         let wide = self.like(low, wide)?;
         let mut factors = Vec::new();
         for id in [a, b] {
-            let own = self.type_of(id, low);
-            let id = if own == narrow { id } else { self.emit(Op::Bitcast, narrow, &[id])? };
+            let type_before = self.type_of(id, low);
+            let id =
+                if type_before == narrow { id } else { self.emit(Op::Bitcast, narrow, &[id])? };
             factors.push(self.emit(convert, wide, &[id])?);
         }
         let product = self.emit(Op::IMul, wide, &factors)?;
@@ -472,8 +473,8 @@ impl<'a> Rewriter<'a> {
     /// Takes a composite apart, and puts it together as another type of the same parts.
     fn copy(&mut self, instruction: &Instruction) -> Result<bool, Broken> {
         let (ty, id, from) = (instruction.word(0), instruction.word(1), instruction.word(2));
-        let own = self.type_of(from, ty);
-        let Some(parts) = self.parts(ty, own) else { return Ok(false) };
+        let type_before = self.type_of(from, ty);
+        let Some(parts) = self.parts(ty, type_before) else { return Ok(false) };
         let words = self.copy_parts(ty, from, &parts, 0)?;
         let Some(words) = words else { return Ok(false) };
         self.push(Op::CompositeConstruct, [ty, id].into_iter().chain(words).collect());
@@ -547,8 +548,9 @@ impl<'a> Rewriter<'a> {
             let number = self.unsigned(32)?;
             let number = self.like(held, number)?;
             let (one, zero) = (self.constant(number, &[1])?, self.constant(number, &[0])?);
-            let own = self.emit(Op::Select, number, &[value, one, zero])?;
-            let theirs = self.emit(Op::GroupNonUniformBroadcastFirst, number, &[scope, own])?;
+            let selected = self.emit(Op::Select, number, &[value, one, zero])?;
+            let theirs =
+                self.emit(Op::GroupNonUniformBroadcastFirst, number, &[scope, selected])?;
             first = self.emit(Op::INotEqual, truth, &[theirs, zero])?;
         } else {
             first = self.emit(Op::GroupNonUniformBroadcastFirst, held, &[scope, first])?;

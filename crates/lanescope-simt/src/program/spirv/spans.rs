@@ -84,7 +84,7 @@ fn put_function(
     own: Option<FunctionPlace>,
     is_wrapper: bool,
 ) {
-    let first = own.map_or(Span::UNDEFINED, |own| own.first);
+    let first = own.map_or(Span::UNDEFINED, |span| span.first);
     let place = |span: Span| match places.of(span) {
         known if known.is_defined() && !is_wrapper => known,
         _ if is_wrapper => first,
@@ -93,7 +93,7 @@ fn put_function(
     map_arena(&mut function.expressions, place);
     map_arena(&mut function.local_variables, place);
     let mut block = std::mem::take(&mut function.body);
-    let ends = if is_wrapper { first } else { own.map_or(Span::UNDEFINED, |own| own.last) };
+    let ends = if is_wrapper { first } else { own.map_or(Span::UNDEFINED, |span| span.last) };
     put_block(&mut block, &function.expressions, &place, ends);
     function.body = block;
 }

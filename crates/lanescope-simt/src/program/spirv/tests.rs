@@ -114,7 +114,7 @@ fn constants_take_values_and_decide_sizes() {
     assert_eq!(sizes(&program(REWRITTEN, &given).unwrap()), ([32, 1, 1], 4 * 11));
     assert_eq!(sizes(&program(REWRITTEN, &[]).unwrap()), ([1, 1, 1], 4 * 7));
     let names: Vec<String> =
-        parse(REWRITTEN).unwrap().overrides().into_iter().map(|one| one.name).collect();
+        parse(REWRITTEN).unwrap().overrides().into_iter().map(|constant| constant.name).collect();
     assert_eq!(names, ["FACTOR", "NOTHING", "SHIFT", "DOUBLED", "constant_7"]);
     for (name, value, part) in [
         ("FACTOR", 1.5, "must be a whole number from 0"),

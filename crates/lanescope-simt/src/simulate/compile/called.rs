@@ -85,13 +85,13 @@ impl Called {
 
     /// The copy of a block in the call at hand.
     pub(super) fn copy(&mut self, block: BlockId) -> CopyId {
-        let own = block.0;
+        let index = block.0;
         let Some(call) = self.calls.get_mut(self.current).filter(|_| !self.merged) else {
-            return own;
+            return index;
         };
         if !call.again {
-            call.copies.push(own);
-            return own;
+            call.copies.push(index);
+            return index;
         }
         let key = (self.current, block);
         if let Some(known) = self.numbers.get(&key) {
@@ -100,7 +100,7 @@ impl Called {
         let number = u32::try_from(self.copies.len()).unwrap_or(u32::MAX);
         if self.copies.len() - self.blocks == CALLED_MAX || number == u32::MAX {
             self.merged = true;
-            return own;
+            return index;
         }
         self.copies.push(block);
         call.copies.push(number);

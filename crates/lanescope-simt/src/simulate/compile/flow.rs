@@ -269,8 +269,8 @@ impl<'a> CodeBuilder<'a> {
         let mut labels: Vec<u32> = cases.iter().map(|_| self.label()).collect();
         labels.push(end);
         for (number, case) in cases.iter().enumerate() {
-            let (own, next) = (labels[number], labels[number + 1]);
-            self.place_label(own);
+            let (label, next) = (labels[number], labels[number + 1]);
+            self.place_label(label);
             let shared = arms.get(number + 1) == Some(&arms[number]);
             if shared {
                 continue;

@@ -201,7 +201,7 @@ impl Observer for Traffic {
         let wait = self.sums.waits.entry(barrier.line).or_default();
         wait.barriers += 1;
         wait.operations += most * since.len() as u64;
-        wait.waited += since.iter().map(|own| most - own).sum::<u64>();
+        wait.waited += since.iter().map(|count| most - count).sum::<u64>();
         since.fill(0);
     }
 }

@@ -91,8 +91,8 @@ fn look_back_gives_one_answer() {
     }
     // In order nobody waits; shuffled somebody does.
     assert!(others.iter().any(|other| other.blocks != outcome.blocks));
-    for one in others.iter().chain([&outcome]) {
-        check_lines(LOOK_BACK, one, &["// reads", "// waits", "// ends", "while (at > 0u)"]);
+    for other in others.iter().chain([&outcome]) {
+        check_lines(LOOK_BACK, other, &["// reads", "// waits", "// ends", "while (at > 0u)"]);
     }
 }
 
@@ -117,8 +117,8 @@ fn a_search_gives_one_answer() {
         (0..2048_u32).map(|edge| edge.wrapping_mul(2_654_435_761) >> 23).collect();
     let (_, outcome, others) = everywhere(&text, 32, 1024, &edges);
     assert!(others.iter().any(|other| other.blocks != outcome.blocks));
-    for one in others.iter().chain([&outcome]) {
-        check_lines(&text, one, &["// marked", "// wins", "// new"]);
+    for other in others.iter().chain([&outcome]) {
+        check_lines(&text, other, &["// marked", "// wins", "// new"]);
     }
 }
 

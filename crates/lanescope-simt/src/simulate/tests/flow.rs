@@ -284,17 +284,17 @@ fn each_way_to_a_function_is_counted_by_itself() {
         .filter(|(path, _)| path.starts_with("inner"))
         .collect();
     let inner = |path: &str| -> Vec<&[(u64, u64)]> {
-        found.iter().filter(|(own, _)| own.starts_with(path)).map(|(_, b)| b.as_slice()).collect()
+        found.iter().filter(|(flow, _)| flow.starts_with(path)).map(|(_, b)| b.as_slice()).collect()
     };
     let through = inner("inner<early<outer");
     assert_eq!(through, [&[(2, 8), (1, 4), (1, 4)][..], &[(2, 8), (2, 8)][..]], "{found:?}");
     assert_eq!(inner("inner").len(), 3, "a call that never happened is left out: {found:?}");
     assert!(found.iter().any(|(_, blocks)| *blocks == [(1, 2), (1, 2)]), "{found:?}");
     for block in program.blocks() {
-        let own = &outcome.blocks[block.id.index()];
+        let counted = &outcome.blocks[block.id.index()];
         let sum = outcome.calls.iter().flat_map(|call| &call.blocks).filter(|b| b.0 == block.id);
         let sum = sum.fold((0, 0), |sum, (_, e, l)| (sum.0 + e.0, sum.1 + l.0));
-        assert_eq!(sum, (own.issues.0, own.lanes.0), "{}", block.id);
+        assert_eq!(sum, (counted.issues.0, counted.lanes.0), "{}", block.id);
     }
 }
 

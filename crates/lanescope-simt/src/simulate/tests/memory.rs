@@ -86,7 +86,7 @@ fn a_shuffle_past_the_edge_is_ordinary_and_told_apart() {
         let text = kernel("", size, body);
         let (_, outcome, _) = run(&text, [1, 1, 1], 6, &[0], &config(4)).unwrap();
         let reports: Vec<(ReportKind, u64, u32)> =
-            outcome.reports.iter().map(|one| (one.kind, one.count, one.lane)).collect();
+            outcome.reports.iter().map(|report| (report.kind, report.count, report.lane)).collect();
         assert_eq!(reports, expected, "{body}");
     }
 }

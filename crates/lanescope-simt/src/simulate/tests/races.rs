@@ -184,15 +184,16 @@ fn a_scalar_is_told_of_exactly_where_two_accesses_race() {
                 !storage
             } else {
                 let barrier = a.phases[usize::from(storage)] != b.phases[usize::from(storage)];
-                let own = same_subgroup && (a.lane == b.lane || a.of_subgroup != b.of_subgroup);
-                barrier || own
+                let ordered = same_subgroup && (a.lane == b.lane || a.of_subgroup != b.of_subgroup);
+                barrier || ordered
             };
             (a.writes || b.writes) && !ordered
         };
         let expected: BTreeSet<u32> = (0..12)
             .filter(|&number| {
                 let list = &all[number];
-                (1..list.len()).any(|at| list[..at].iter().any(|one| race(number, one, &list[at])))
+                (1..list.len())
+                    .any(|at| list[..at].iter().any(|touch| race(number, touch, &list[at])))
             })
             .map(|number| number as u32 + 1)
             .collect();
@@ -204,7 +205,7 @@ fn a_scalar_is_told_of_exactly_where_two_accesses_race() {
 /// The sums of the one access on a line of the body, counted from its first.
 fn sums(body: &str, line: u32) -> AccessSums {
     let traffic = watched(&shader(body), Traffic::new);
-    let here = traffic.sums().accesses.iter().find(|((own, _, _), _)| *own == line + 6);
+    let here = traffic.sums().accesses.iter().find(|((first, _, _), _)| *first == line + 6);
     *here.unwrap().1
 }
 

@@ -246,8 +246,8 @@ fn pointers_to_parts_write_where_they_point() {
     let local = |i: u32| {
         // v[i] = 5; then w gets 100 + v[i] more, which for i = 3 is w itself.
         let w = if i == 3 { 5 + 105 } else { 105 };
-        let own = if i == 3 { w } else { 5 };
-        own + 10 * w + 5
+        let expected = if i == 3 { w } else { 5 };
+        expected + 10 * w + 5
     };
     let mut expected: Vec<u32> = (0..4).map(local).collect();
     expected.extend((0..4).map(|i| (i + 1) * 2 * 10 + i));

@@ -188,7 +188,7 @@ fn layers_of_storage_textures_and_volumes_are_written() {
         output[8 + i] = textureLoad(v, vec3(1, 1, 1)).x;";
     for threads in [1, 2] {
         let textures = [&layered, &volume, &row]
-            .map(|one| Given { layout: one.layout.clone(), bytes: Vec::new() });
+            .map(|texture| Given { layout: texture.layout.clone(), bytes: Vec::new() });
         let config = Config { threads: Some(threads), ..config(8) };
         let (found, after, _) = ran(declared, body, &textures, &[], &config).unwrap();
         let firsts = |bytes: &[u8]| bytes.iter().step_by(4).copied().collect::<Vec<u8>>();
@@ -209,7 +209,7 @@ fn texels_are_changed_atomically() {
         textureAtomicMin(b, vec2(0, 0), -i32(i));";
     for threads in [1, 2] {
         let textures = [&sums, &least]
-            .map(|one| Given { layout: one.layout.clone(), bytes: one.bytes.clone() });
+            .map(|texture| Given { layout: texture.layout.clone(), bytes: texture.bytes.clone() });
         let config = Config { threads: Some(threads), ..config(8) };
         let (_, after, outcome) = ran(declared, body, &textures, &[], &config).unwrap();
         assert_eq!((after[0][0], after[0][4]), (24, 32));
