@@ -1,20 +1,22 @@
-//! Results on disk: one file an invocation, whole after every measurement.
+//! Results on disk: one file an invocation, whole while it goes on.
 //!
 //! Input: a [`Run`] and what is added to it while it goes on. Output: a JSON file that, at every
-//! moment, loads and holds everything that was added before. Nothing is computed here, and raw
+//! moment, loads and holds everything that was added until a tenth of a second before. Nothing is computed here, and raw
 //! results are never edited: a store only appends. `-` for standard input or output is the command
 //! line's affair.
 //!
 //! # How a file survives a kill
 //!
 //! Each save writes the whole record to a hidden file in the same folder, flushes it to the disk and
-//! renames it over the last one. The parts are encoded once, when they are added: a save only joins
+//! renames it over the last one, at most ten times a second (`saver`): what was added within the last tenth of a
+//! second may be lost. The parts are encoded once, when they are added: a save only joins
 //! them, one device, measurement or source a line. A rename within a folder replaces the name at once, so a reader, or
 //! whoever comes after a SIGKILL or a power cut, finds either the old record or the new one. What
 //! a kill may leave behind is the hidden file, named for the process; it is not a result.
 
 mod check;
 mod read;
+mod saver;
 #[cfg(test)]
 mod tests;
 mod written;
@@ -34,6 +36,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::record::{Device, Measurement, PEERS_SCHEMA, Peers, Run, SCHEMA, Source};
 use crate::units::visible::visible_json;
+use saver::Saver;
 use written::{Block1, Counts, Dispatch, TablesText};
 
 /// The largest file that [`load`] reads, in bytes: a limit against reading something else whole.
@@ -122,11 +125,12 @@ pub enum StoreError {
     },
 }
 
-/// A result file that grows while an invocation goes on.
+/// A result file that grows while an invocation goes on. What is added is saved at once, or within a tenth of a
+/// second where a save was made just before; [`Store::flush`] and dropping it save all.
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
-    parts: Parts,
+    saver: Saver,
 }
 
 impl Store {
@@ -143,44 +147,47 @@ impl Store {
             fs::create_dir_all(folder)
                 .map_err(|source| StoreError::Write { path: path.to_owned(), source })?;
         }
-        let store = Self { path: path.to_owned(), parts: Parts::encode(run, path)? };
-        store.save()?;
-        Ok(store)
+        let file = RecordFile { path: path.to_owned(), parts: Parts::encode(run, path)? };
+        Ok(Self { path: path.to_owned(), saver: Saver::create(file)? })
     }
 
-    /// Adds a device, or replaces the one of the same id, and saves.
+    /// Adds a device, or replaces the one of the same id.
     ///
     /// # Errors
     ///
-    /// As [`Store::create`]. A part that does not encode is not kept, so that one bad value does
-    /// not spoil what follows; one that could not be written is tried again with the next save.
+    /// As [`Store::create`], and what an earlier save met. A part that does not encode is not kept, so that
+    /// one bad value does not spoil what follows; one that could not be written is tried again with the
+    /// next save.
     pub fn append_device(&mut self, device: &Device) -> Result<(), StoreError> {
-        self.parts.devices.insert(device.id.clone(), encode_part(device, &self.path)?);
-        self.save()
+        self.saver.change(|file| {
+            file.parts.devices.insert(device.id.clone(), encode_part(device, &file.path)?);
+            Ok(())
+        })
     }
 
-    /// Adds a finished measurement and saves.
+    /// Adds a finished measurement.
     ///
     /// # Errors
     ///
     /// As [`Store::append_device`].
     pub fn append(&mut self, measurement: &Measurement) -> Result<(), StoreError> {
-        self.parts.add(measurement, &self.path)?;
-        self.save()
+        self.saver.change(|file| file.parts.add(measurement, &file.path))
     }
 
-    /// Replaces a measurement, by its place, and saves; one at a place that there is not is added.
+    /// Replaces a measurement, by its place; one at a place that there is not is added.
     ///
     /// # Errors
     ///
     /// As [`Store::append_device`].
     pub fn replace(&mut self, index: usize, measurement: &Measurement) -> Result<(), StoreError> {
-        self.parts.add(measurement, &self.path)?;
-        let last = self.parts.measurements.len() - 1;
-        if index < last {
-            self.parts.measurements.swap_remove(index);
-        }
-        self.save()
+        self.saver.change(|file| {
+            file.parts.add(measurement, &file.path)?;
+            let last = file.parts.measurements.len() - 1;
+            if index < last {
+                file.parts.measurements.swap_remove(index);
+            }
+            Ok(())
+        })
     }
 
     /// Adds a source's text under its SHA-256 in hexadecimal, which the next save writes.
@@ -189,19 +196,39 @@ impl Store {
     ///
     /// [`StoreError::NotReadable`] for a value that would not load again: it is not kept.
     pub fn add_source(&mut self, sha256: &str, source: &Source) -> Result<(), StoreError> {
-        if !self.parts.sources.contains_key(sha256) {
-            self.parts.sources.insert(sha256.to_owned(), encode_part(source, &self.path)?);
-        }
-        Ok(())
+        self.saver.change_later(|file| {
+            if !file.parts.sources.contains_key(sha256) {
+                file.parts.sources.insert(sha256.to_owned(), encode_part(source, &file.path)?);
+            }
+            Ok(())
+        })
+    }
+
+    /// Saves what is not saved yet.
+    ///
+    /// # Errors
+    ///
+    /// What this save met, or an earlier one that nobody was told of.
+    pub fn flush(&mut self) -> Result<(), StoreError> {
+        self.saver.flush()
     }
 
     /// Returns where the file is.
     pub fn path(&self) -> &Path {
         &self.path
     }
+}
 
-    /// Writes the whole record beside the file, flushes it and renames it over the file.
-    fn save(&self) -> Result<(), StoreError> {
+/// What is written, and where to.
+#[derive(Debug)]
+struct RecordFile {
+    path: PathBuf,
+    parts: Parts,
+}
+
+impl RecordFile {
+    /// Writes the whole record beside the file, flushes it and renames it over the last one.
+    fn save(&mut self) -> Result<(), StoreError> {
         let hidden = self.hidden_path();
         let written = write_flushed(&hidden, &self.parts)
             .and_then(|()| fs::rename(&hidden, &self.path))

@@ -20,6 +20,9 @@
 //! | `tests/web` | the pages for browsers: counts, outputs, what may be missing, policies, records, links, limits |
 //! | `tests/support/model.rs` | issues and lanes of the five patterns, from the input data alone |
 //!
+//! [`LONG`] lists the tests that take most of the time: they are *ignored* unless `LANESCOPE_LONG` is set, as
+//! `.ci/run` does, and so is what drivers show at widths that another stands for.
+//!
 //! A driver or a compiler that is not installed makes its tests *ignored*, with the reason in their
 //! names; `LANESCOPE_REQUIRE` turns that into failures. `docs/contributing/testing.md` lists what it
 //! takes.
@@ -49,6 +52,36 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Trial};
 use support::drivers::Driver;
+
+/// What tests begin with that take most of the time, and what a change seldom breaks.
+const LONG: [&str; 20] = [
+    "claims::formulas_hold_on_the_simulator_at_every_width",
+    "cuda::lockstep_counts",
+    "cuda::lockstep_runs",
+    "cuda::nvrtc_compiles_everything_for_sm_120",
+    "cuda::nvrtc_compiles_everything_for_sm_75",
+    "cuda::nvrtc_compiles_everything_for_sm_80",
+    "grain::formulas_hold_on_the_simulator_at_every_width",
+    "hostile::a_bad_driver_is_named_and_the_good_one_runs",
+    "hostile::a_device_lost_at_any_submission_costs_its_launch",
+    "hostile::a_driver_that_hangs_costs_ten_seconds",
+    "hostile::what_a_driver_prints_reaches_nobody",
+    "hostile::what_does_not_end_is_not_read_without_end",
+    "launches::",
+    "portable::chromium_takes_own_texts",
+    "races::",
+    "sorting::",
+    "web::a_falsified_counter_is_shown_as_different",
+    "web::timestamps_are_used_where_they_are_fine_enough",
+    "web::what_ends_a_device_costs_no_result",
+    "web::what_is_missing_ends_in_a_sentence",
+];
+
+/// Marks a test as long: it is ignored unless `LANESCOPE_LONG` is set.
+fn mark_long(trial: Trial) -> Trial {
+    let ignored = trial.has_ignored_flag() || std::env::var_os("LANESCOPE_LONG").is_none();
+    trial.with_kind("long").with_ignored_flag(ignored)
+}
 
 fn main() -> ExitCode {
     if let Some(runs) = std::env::var(collectives::CHILD).ok().and_then(|runs| runs.parse().ok()) {
@@ -80,10 +113,21 @@ fn main() -> ExitCode {
     trials.extend(hostile::trials());
     #[cfg(target_os = "linux")]
     trials.extend(radv::trials());
+    for start in LONG {
+        assert!(
+            trials.iter().any(|trial| trial.name().starts_with(start)),
+            "nothing is called {start}"
+        );
+    }
+    let is_long = |trial: &Trial| LONG.iter().any(|start| trial.name().starts_with(start));
+    let mut trials: Vec<Trial> = trials
+        .into_iter()
+        .map(|trial| if is_long(&trial) { mark_long(trial) } else { trial })
+        .collect();
     for driver in Driver::all() {
         for check in devices::CHECKS.into_iter().filter(|check| check.is_for(&driver)) {
             let title = format!("{}::{}", driver.name, check.name);
-            trials.push(match (driver.missing(), driver.required()) {
+            let trial = match (driver.missing(), driver.required()) {
                 (None, _) => Trial::test(title, move || {
                     (check.run)(&driver);
                     Ok(())
@@ -91,7 +135,9 @@ fn main() -> ExitCode {
                 (Some(why), true) => Trial::test(title, move || Err(why.into())),
                 (Some(why), false) => Trial::test(format!("{title} (skipped: {why})"), || Ok(()))
                     .with_ignored_flag(true),
-            });
+            };
+            let long = check.is_long() || driver.stands_for_a_width;
+            trials.push(if long { mark_long(trial) } else { trial });
         }
     }
     libtest_mimic::run(&arguments, trials).exit_code()

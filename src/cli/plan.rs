@@ -16,7 +16,7 @@ use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
 use crate::record::{KernelNote, Method, Value};
 use crate::run::back_end::{OpenOptions, WarmUpRule};
-use crate::run::launched::not_available;
+use crate::run::launched::{counts_depend_on_seed, not_available};
 use crate::run::session::{Listener, Recording, RunOptions, SessionOptions};
 use crate::run::{CountRequest, RunError, Runner};
 use crate::statistics::StopRule;
@@ -305,13 +305,15 @@ impl RunPlan<'_> {
     /// The launches whose counts say what other seeds make of one: on the two simulators that are
     /// compared, and at the sizes of CPU drivers at most.
     fn launches_of_seeds(&self, device: &Choice, sizes: Sizes, launch: &Launch) -> Vec<Launch> {
-        if !is_compared(device) || !launch.depends_on_seed() {
+        if !is_compared(device) || !counts_depend_on_seed(launch) {
             return Vec::new();
         }
         let Some(kernel) = self.catalogue.kernel(&launch.kernel) else { return Vec::new() };
         let small = small_of(kernel, sizes.class_for(kernel), launch);
         let first = u64::from(small.parameters == launch.parameters);
         let seeds = first..u64::from(self.seeds);
+        // The run's own seed is the one whose outputs are checked.
+        let small = Launch { reference: None, ..small };
         let seed = |number| Launch { seed: self.seed.wrapping_add(number), ..small.clone() };
         seeds.map(seed).collect()
     }

@@ -108,7 +108,9 @@ impl Watch {
     /// # Errors
     ///
     /// Where something could not be saved.
-    pub(super) fn finish(self) -> Result<PathBuf, Failure> {
+    pub(super) fn finish(mut self) -> Result<PathBuf, Failure> {
+        let saved = self.store.flush();
+        self.note_failure(saved);
         self.progress.finish_and_clear();
         self.trouble.map_or(Ok(self.folder), Err)
     }

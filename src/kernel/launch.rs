@@ -148,13 +148,19 @@ impl Launch {
 
     /// Whether another seed gives other contents.
     pub fn depends_on_seed(&self) -> bool {
-        let textures = self.textures.iter().any(Texture::depends_on_seed);
-        textures
-            || self.buffers.iter().any(|buffer| match &buffer.fill {
-                Fill::Uniform { low, high, .. } => low < high,
-                Fill::Skewed { .. } | Fill::Pattern { .. } | Fill::Default { .. } => true,
-                Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
-            })
+        self.seeded().next().is_some()
+    }
+
+    /// The buffers and textures whose contents another seed makes anew, by the shader's variable.
+    pub fn seeded(&self) -> impl Iterator<Item = &str> {
+        let is_seeded = |buffer: &&Buffer| match &buffer.fill {
+            Fill::Uniform { low, high, .. } => low < high,
+            Fill::Skewed { .. } | Fill::Pattern { .. } | Fill::Default { .. } => true,
+            Fill::Zero | Fill::Words(_) | Fill::Series { .. } | Fill::Bytes(_) => false,
+        };
+        let buffers = self.buffers.iter().filter(is_seeded).map(|buffer| buffer.name.as_str());
+        let textures = self.textures.iter().filter(|texture| texture.depends_on_seed());
+        buffers.chain(textures.map(|texture| texture.name.as_str()))
     }
 
     /// The expected mean active lanes of the blocks labelled `label` at a width, where the kernel

@@ -97,7 +97,7 @@ impl Origin {
 static KEPT: Mutex<VecDeque<(Origin, Arc<[Program]>)>> = Mutex::new(VecDeque::new());
 
 /// Launches whose programs are kept.
-const KEPT_MAX: usize = 96;
+const KEPT_MAX: usize = 256;
 
 /// The longest text whose programs are kept.
 const KEPT_BYTES_MAX: usize = 1 << 15;
@@ -133,6 +133,18 @@ pub fn programs(launch: &Launch) -> Result<Arc<[Program]>, RunError> {
         kept.truncate(KEPT_MAX);
     }
     Ok(programs)
+}
+
+/// Whether another seed may give other counts: a condition or an index follows contents that it makes anew. What
+/// one dispatch leaves for the next is not followed, so that of several it is always said.
+pub fn counts_depend_on_seed(launch: &Launch) -> bool {
+    if !launch.depends_on_seed() {
+        return false;
+    }
+    let Ok(programs) = programs(launch) else { return true };
+    let [program] = &*programs else { return true };
+    let deciding = program.find_deciding();
+    launch.seeded().any(|name| deciding.contains_key(name))
 }
 
 /// Why a kernel in CUDA C++ does not run on a device, in a sentence.

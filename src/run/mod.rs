@@ -96,6 +96,10 @@ pub trait Runner {
         notice: &mut dyn FnMut(),
     ) -> Result<Vec<Counted>, RunError>;
 
+    /// Says which launches will be counted once each, in this order and before any other: a device that can may
+    /// count several at once. One that is not counted after all costs time alone.
+    fn announce(&mut self, _: &[&Launch], _: &CountRequest) {}
+
     /// The first result of [`Runner::count`], where nobody waits for signs of life.
     ///
     /// # Errors

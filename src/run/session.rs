@@ -201,6 +201,7 @@ fn run_device_seeded(
         listener.planned(&device.id, groups.iter().map(Vec::len).sum());
     }
     let mut session = Session { device, open, runner: Some(runner), listener, options, seeded };
+    session.announce(&groups.iter().flatten().collect::<Vec<_>>());
     let counted: Vec<Vec<Results>> = groups
         .iter()
         .map(|group| group.iter().map(|launch| session.count(launch)).collect())
@@ -240,6 +241,13 @@ impl Session<'_, '_> {
             .ok_or_else(|| RunError::new(RunErrorKind::NoDevice, "the device is gone"))
     }
 
+    /// Says what will be counted next.
+    fn announce(&mut self, launches: &[&Launch]) {
+        if let (Some(request), Some(runner)) = (self.options.count, &mut self.runner) {
+            runner.announce(launches, &CountRequest { runs: 1, ..request });
+        }
+    }
+
     fn count(&mut self, launch: &Launch) -> Results {
         let Some(request) = self.options.count else { return Results::default() };
         self.listener.progress(&self.device.id, Phase::Counting, launch);
@@ -265,7 +273,13 @@ impl Session<'_, '_> {
         let launches = (self.seeded)(launch);
         let parameters = launches.first()?.parameters.clone();
         let mut counts = Vec::new();
-        for other in &launches {
+        for (index, other) in launches.iter().enumerate() {
+            // The first two decide whether there are others.
+            match index {
+                0 => self.announce(&launches.iter().take(2).collect::<Vec<_>>()),
+                2 => self.announce(&launches.iter().skip(2).collect::<Vec<_>>()),
+                _ => {}
+            }
             self.listener.progress(&self.device.id, Phase::CountingSeeds, other);
             let counted = self.runner().and_then(|runner| {
                 caught("counting", &other.file, || runner.count_once(other, request))

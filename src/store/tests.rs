@@ -32,10 +32,51 @@ fn what_was_added_is_loaded() {
     for measurement in &full.measurements {
         store.append(measurement).expect("saves");
     }
+    store.flush().expect("saves");
     assert_eq!(load(&path).expect("loads"), full);
     assert_eq!(fs::read(&path).expect("reads"), encode(&full, &path).expect("encodes"));
     let names: Vec<_> = fs::read_dir(path.parent().expect("a parent")).expect("lists").collect();
     assert_eq!(names.len(), 1, "the hidden file is gone");
+}
+
+#[test]
+fn what_is_added_soon_after_a_save_is_saved_without_another_word() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.json");
+    let run = fixtures::run();
+    let mut store = Store::create(&path, &run).expect("saves");
+    for _ in 0..50 {
+        store.append(&run.measurements[0]).expect("saves, or will");
+    }
+    // A tenth of a second, on a busy machine.
+    let saved = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        load(&path).expect("loads").measurements.len() == run.measurements.len() + 50
+    });
+    assert!(saved, "nothing was saved after the pause");
+    store.append(&run.measurements[0]).expect("saves, or will");
+    store.append(&run.measurements[0]).expect("saves, or will");
+    drop(store);
+    assert_eq!(load(&path).expect("loads").measurements.len(), run.measurements.len() + 52);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_a_pause_ends_with_is_told_by_the_next_word() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let inner = folder.path().join("inner");
+    let run = fixtures::run();
+    let mut store = Store::create(&inner.join("run.json"), &run).expect("saves");
+    store.append(&run.measurements[0]).expect("saves");
+    // Its folder is gone before what is added in the pause is saved.
+    fs::remove_dir_all(&inner).expect("removes");
+    let told = (0..100).any(|_| {
+        let told = store.append(&run.measurements[0]).is_err();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        told
+    });
+    assert!(told);
+    assert!(matches!(store.flush(), Err(StoreError::Write { .. })));
 }
 
 #[test]
@@ -55,6 +96,7 @@ fn a_value_that_json_cannot_hold_is_refused_and_the_file_stays_whole() {
     }
     assert!(matches!(store.append(&bad), Err(StoreError::NotReadable { .. })));
     store.append(&run.measurements[0]).expect("a good one still saves");
+    store.flush().expect("saves");
     assert_eq!(load(&path).expect("loads").measurements.len(), run.measurements.len() + 1);
 }
 
@@ -94,6 +136,7 @@ fn append_for_ever(path: &Path) {
         let mut measurement = run.measurements[0].clone();
         measurement.seed = number;
         store.append(&measurement).expect("saves");
+        store.flush().expect("saves");
         println!("saved {number}");
     }
 }

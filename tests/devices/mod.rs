@@ -58,7 +58,7 @@ pub(crate) const CHECKS: [Check; 34] = [
     Check::new("partitions_are_stable_and_right", crate::sorting::partitions).long().wgpu(),
     Check::new("sorts_are_stable_and_right", crate::sorting::sorts).long().wgpu(),
     Check::new("sort_then_dispatch_is_right", crate::sorting::sorted).long(),
-    Check::new("dispatches_are_timed_within_their_launch", crate::sorting::stages),
+    Check::new("dispatches_are_timed_within_their_launch", crate::sorting::stages).long(),
     Check::new("endless_loop_costs_its_process_only", endless_loop).endless_loops(),
 ];
 

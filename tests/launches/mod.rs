@@ -25,6 +25,7 @@ use lanescope::kernel::format::Combination;
 use lanescope::kernel::{Catalogue, DeviceClass, Kernel, KernelLanguage, Launch, SEED};
 use lanescope::program::{Overrides, Parsed, Program};
 use lanescope::record::{Measurement, Method, Run, Value};
+use lanescope::run::launched::counts_depend_on_seed;
 use lanescope::run::simulator::SimulatorRunner;
 use lanescope::run::{CountRequest, Runner};
 use lanescope::simulate::Schedule;
@@ -52,10 +53,11 @@ pub(crate) type Point = BTreeMap<String, Value>;
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 3] = [
+    let checks: [(&str, fn()); 4] = [
         ("launches::launches_executions_and_lanes_are_what_they_were", points_hold),
         ("launches::a_run_measures_what_it_measured", families_hold),
         ("launches::committed_records_compare_under_the_names_of_today", records_hold),
+        ("launches::what_no_branch_follows_changes_no_count", seeds_decide_what_they_should),
     ];
     let trial = |(name, check): (&str, fn())| {
         Trial::test(name, move || {
@@ -269,6 +271,41 @@ fn points_hold() {
     });
     let failures = failures.into_inner().unwrap();
     assert!(failures.is_empty(), "{} differ:\n{}", failures.len(), failures.join("\n"));
+}
+
+/// Where no condition and no index follows what a seed makes anew, another seed gives the same counts.
+fn seeds_decide_what_they_should() {
+    let catalogue = Catalogue::embedded().unwrap();
+    let small = |kernel: &&Kernel| {
+        let elements =
+            ELEMENTS.iter().filter(|(name, _)| kernel.description.parameters.contains_key(*name));
+        let point: Point =
+            elements.map(|(name, value)| ((*name).to_owned(), Value::Integer(*value))).collect();
+        kernel.launch(DeviceClass::Quick, &point, SEED).ok()
+    };
+    let launches: Vec<Launch> = catalogue
+        .all()
+        .filter_map(|kernel| small(&kernel))
+        .filter(Launch::depends_on_seed)
+        .collect();
+    let (decided, free): (Vec<_>, Vec<_>) = launches.into_iter().partition(counts_depend_on_seed);
+    let names = |launches: &[Launch]| -> Vec<String> {
+        launches.iter().map(|launch| launch.kernel.clone()).collect()
+    };
+    for decides in ["five_patterns/early_exit", "grain/trips", "vote/early_exit"] {
+        assert!(names(&decided).contains(&decides.to_owned()), "{:?}", names(&free));
+    }
+    assert!(free.len() > 15, "{:?}", names(&free));
+    let differs = |launch: &Launch| {
+        let mut simulator = SimulatorRunner::new(Width::W32, STEPS_MAX);
+        let request = CountRequest::once(Method::Executed);
+        let other = Launch { seed: launch.seed + 1, ..launch.clone() };
+        let [counted, other] = [launch, &other].map(|l| simulator.count_once(l, &request).unwrap());
+        assert_ne!(counted.outputs_sha256, BTreeMap::new(), "{}", launch.kernel);
+        (counted.dispatches != other.dispatches).then(|| launch.kernel.clone())
+    };
+    let wrong: Vec<String> = free.par_iter().filter_map(differs).collect();
+    assert_eq!(wrong, [""; 0]);
 }
 
 /// What a run of each family measures without asking, on a GPU and elsewhere: every launch of the

@@ -22,6 +22,8 @@ pub(crate) struct Driver {
     lies: bool,
     /// Whether long checks leave it out: other configurations stand for its driver and its width.
     left_out_of_long: bool,
+    /// Whether it is there for its width alone: another configuration of the same driver is run always.
+    pub(crate) stands_for_a_width: bool,
     /// Whether an endless loop runs until its process is ended.
     keeps_endless_loops: bool,
 }
@@ -79,6 +81,11 @@ impl Check {
         self
     }
 
+    /// Whether it is long.
+    pub(crate) fn is_long(&self) -> bool {
+        self.needs.long
+    }
+
     /// Whether it is for this driver.
     pub(crate) fn is_for(&self, driver: &Driver) -> bool {
         let Needs { lies, long, wgpu, endless_loops } = self.needs;
@@ -108,6 +115,7 @@ const fn lavapipe(name: &'static str, bits: &'static str, width: u32) -> Driver 
         prefix: "wgpu",
         lies: false,
         left_out_of_long: false,
+        stands_for_a_width: true,
         // It leaves endless loops by itself.
         keeps_endless_loops: false,
     }
@@ -119,7 +127,7 @@ impl Driver {
         [
             // SwiftShader has 4 lanes too, and lavapipe runs at 8 and 16.
             Self { left_out_of_long: true, ..lavapipe("lavapipe_4", "128", 4) },
-            lavapipe("lavapipe_8", "256", 8),
+            Self { stands_for_a_width: false, ..lavapipe("lavapipe_8", "256", 8) },
             lavapipe("lavapipe_16", "512", 16),
             // Reports 32 and runs 16.
             Self { lies: true, ..lavapipe("lavapipe_lying", "1024", 16) },
@@ -132,6 +140,7 @@ impl Driver {
                 prefix: "wgpu",
                 lies: false,
                 left_out_of_long: false,
+                stands_for_a_width: false,
                 keeps_endless_loops: true,
             },
             Self {
@@ -143,6 +152,7 @@ impl Driver {
                 prefix: "cuda",
                 lies: false,
                 left_out_of_long: false,
+                stands_for_a_width: false,
                 // Not tried: nothing but a driver's own limit would end it.
                 keeps_endless_loops: false,
             },

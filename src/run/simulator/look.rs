@@ -143,6 +143,7 @@ impl SimulatorRunner {
             device: self.device.clone(),
             config: crate::simulate::Config { threads: Some(1), strict: false, ..self.config },
             memory_bytes_max: self.memory_bytes_max,
+            ahead: super::ahead::Ahead::default(),
         };
         alone.dispatch(launch, program, workgroups, 0, buffers, watch).map(|_| ())
     }

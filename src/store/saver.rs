@@ -1,0 +1,146 @@
+//! When a growing record is saved: at once, but no more often than ten times a second.
+//!
+//! Input: what is added, and whether it is saved. Output: a file that is a tenth of a second old at most. A save
+//! writes the whole record and waits for the disk; launches of some milliseconds would wait for it longer
+//! than they take.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use super::{RecordFile, StoreError};
+
+/// How long nothing is saved after a save.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// A file, and the thread that saves what was added during a pause.
+#[derive(Debug)]
+pub(super) struct Saver {
+    shared: Arc<Shared>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    file: RecordFile,
+    unsaved: bool,
+    /// Whether the last save is less than a pause ago.
+    pausing: bool,
+    closing: bool,
+    /// What a save at the end of a pause met, until somebody is told.
+    failed: Option<StoreError>,
+}
+
+impl State {
+    fn save(&mut self) -> Result<(), StoreError> {
+        self.unsaved = true;
+        self.file.save()?;
+        self.unsaved = false;
+        Ok(())
+    }
+}
+
+impl Shared {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Ends each pause, with a save where something was added.
+    fn end_pauses(&self) {
+        let mut state = self.state();
+        loop {
+            let waited = self.changed.wait_while(state, |state| !state.pausing && !state.closing);
+            state = waited.unwrap_or_else(PoisonError::into_inner);
+            let paused = self.changed.wait_timeout_while(state, PAUSE, |state| !state.closing);
+            state = paused.unwrap_or_else(PoisonError::into_inner).0;
+            if state.closing {
+                return;
+            }
+            state.pausing = state.unsaved;
+            if state.unsaved
+                && let Err(error) = state.save()
+            {
+                state.pausing = false;
+                state.failed.get_or_insert(error);
+            }
+        }
+    }
+}
+
+impl Saver {
+    /// Saves a file for the first time.
+    pub(super) fn create(mut file: RecordFile) -> Result<Self, StoreError> {
+        file.save()?;
+        let state = State { file, unsaved: false, pausing: false, closing: false, failed: None };
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let thread = {
+            let shared = Arc::clone(&shared);
+            std::thread::Builder::new().name("saver".to_owned()).spawn(move || shared.end_pauses())
+        };
+        // Without a thread each change is saved at once.
+        Ok(Self { shared, thread: thread.ok() })
+    }
+
+    /// Changes the record, and saves it: now, or at the end of the pause after the last save.
+    pub(super) fn change(
+        &mut self,
+        change: impl FnOnce(&mut RecordFile) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        let mut state = self.shared.state();
+        change(&mut state.file)?;
+        if let Some(error) = state.failed.take() {
+            state.unsaved = true;
+            return Err(error);
+        }
+        if state.pausing {
+            state.unsaved = true;
+            return Ok(());
+        }
+        state.save()?;
+        state.pausing = self.thread.is_some();
+        self.shared.changed.notify_all();
+        Ok(())
+    }
+
+    /// Changes what the next save writes.
+    pub(super) fn change_later(
+        &mut self,
+        change: impl FnOnce(&mut RecordFile) -> Result<(), StoreError>,
+    ) -> Result<(), StoreError> {
+        change(&mut self.shared.state().file)
+    }
+
+    /// Saves what is not saved yet.
+    pub(super) fn flush(&mut self) -> Result<(), StoreError> {
+        let mut state = self.shared.state();
+        let failed = state.failed.take();
+        if state.unsaved {
+            return state.save();
+        }
+        failed.map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Saver {
+    fn drop(&mut self) {
+        {
+            let mut state = self.shared.state();
+            state.closing = true;
+            self.shared.changed.notify_all();
+            // Who wants to know of a failure asks for `flush`.
+            if state.unsaved {
+                drop(state.save());
+            }
+        }
+        if let Some(thread) = self.thread.take() {
+            // It saves and waits; it has nothing to say where it panicked.
+            drop(thread.join());
+        }
+    }
+}
