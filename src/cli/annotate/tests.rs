@@ -61,6 +61,20 @@ fn the_narrowest_terminals_show_efficiencies_alone() {
 }
 
 #[test]
+fn two_devices_keep_every_column_on_a_narrow_terminal() {
+    let run = demo(&[32, 64]);
+    for columns in [40, 60, 80, 120] {
+        let view = view(&run, Look { columns: Some(columns), colour: false });
+        let table = &view[..view.find("\nFunctions").unwrap_or(view.len())];
+        let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
+        for name in ["lane slots", "worst", "line 27", "guaranteed"] {
+            let name = if columns >= 80 && name == "lane slots" { "slots" } else { name };
+            assert!(words.contains(name), "{columns} {name}:\n{table}");
+        }
+    }
+}
+
+#[test]
 fn colours_are_blue_and_orange_and_can_be_left_out() {
     let run = demo(&[32]);
     let coloured = view(&run, Look { columns: None, colour: true });
