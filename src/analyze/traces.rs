@@ -220,14 +220,14 @@ mod tests {
                 assert!(steps.windows(2).all(|pair| pair[0].1 != pair[1].1));
             }
         }
-        // Both show the same invocations: two subgroups of 32 are those of one of 64.
+        // Both show the same invocations: subgroups of 32 are the halves of one of 64.
         let [narrow, wide] = [&panels[0], &panels[1]];
         assert_eq!(narrow.place, wide.place);
         let numbers = |panel: &TracePanel| -> Vec<u32> {
             panel.strands.iter().map(|strand| strand.subgroup).collect()
         };
         let [number] = numbers(wide)[..] else { panic!("{wide:?}") };
-        assert_eq!(numbers(narrow), [2 * number, 2 * number + 1]);
+        assert!(numbers(narrow).iter().all(|half| half / 2 == number), "{narrow:?}");
         let begins =
             |panel: &TracePanel| panel.strands.iter().map(|s| s.steps[0].1.count_ones()).sum();
         let [two, whole]: [u32; 2] = [narrow, wide].map(begins);
