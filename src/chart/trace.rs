@@ -86,11 +86,11 @@ fn panel(
     let mean = panel.active_lanes_mean().unwrap_or(0.0);
     let (_, workgroup) = &panel.place;
     let numbers: Vec<String> = panel.strands.iter().map(|s| s.subgroup.to_string()).collect();
-    let subgroups = if numbers.len() == 1 { "subgroup" } else { "subgroups" };
+    let plural = if numbers.len() == 1 { "" } else { "s" };
     let words = format!("{kernel}, {}", panel.label);
     canvas.text(&words, (left, top + 6), Anchor::Start, Font::plain(13).bold())?;
     let detail = format!(
-        "{mean:.1} of {width} lanes active; workgroup {workgroup}, {subgroups} {}",
+        "{mean:.1} of {width} lanes active; workgroup {workgroup}, subgroup{plural} {}",
         numbers.join(" and ")
     );
     let grey = Font::plain(11).colour(GREY);

@@ -133,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_figure_keeps_its_unit() {
-        assert_eq!(fold("at least 54.4 % of all", "", Some(16)), "at least\n54.4 % of all");
+        assert_eq!(fold("at most or least 54.4 %", "", Some(20)), "at most or least\n54.4 %");
     }
 
     #[test]

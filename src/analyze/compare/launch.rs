@@ -82,7 +82,10 @@ pub(super) fn compare_launch(a: Side<'_>, b: Side<'_>) -> Option<LaunchCompariso
         whole,
         time,
     };
-    found.verdicts.splice(0..0, super::sentences::unchanged(&found));
+    let parts = [&found.dispatches, &found.functions, &found.calls].into_iter().flatten();
+    let trends = parts.map(|part| part.trend).chain(found.lines.iter().map(|line| line.trend));
+    let unchanged = super::sentences::unchanged(&found.whole, trends, found.time.as_ref());
+    found.verdicts.splice(0..0, unchanged);
     Some(found)
 }
 

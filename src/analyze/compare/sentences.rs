@@ -2,7 +2,6 @@
 //!
 //! Input: the two measurements, and the ratios that were made of them. Output: sentences.
 
-use super::launch::LaunchComparison;
 use super::parts::{Figures, Part, Side, Trend};
 use super::texts::LinePair;
 use super::timing::TimeRatio;
@@ -176,12 +175,12 @@ pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
 }
 
 /// That no count changed, where none did, and what the time did then.
-pub(super) fn unchanged(launch: &LaunchComparison) -> Option<String> {
-    let LaunchComparison { whole, dispatches, functions, calls, lines, time, .. } = launch;
-    let mut parts = dispatches.iter().chain(functions).chain(calls).chain([whole]);
-    let changed =
-        parts.any(|part| part.trend != Trend::Same) || lines.iter().any(|l| l.trend != Trend::Same);
-    if changed {
+pub(super) fn unchanged(
+    whole: &Part,
+    trends: impl IntoIterator<Item = Trend>,
+    time: Option<&TimeRatio>,
+) -> Option<String> {
+    if whole.trend != Trend::Same || trends.into_iter().any(|trend| trend != Trend::Same) {
         return None;
     }
     let operations = |figures: &Figures| (figures.subgroup_operations, figures.lane_slots);
