@@ -104,27 +104,36 @@ impl Book {
         Ok(())
     }
 
-    /// mdbook's table of contents: pages of a folder beneath the folder's own.
+    /// mdbook's table of contents: pages of a folder beneath the folder's own, in the order in which links lead
+    /// to them.
     fn summary(&self) -> anyhow::Result<String> {
         let mut text = "# Summary\n\n[lanescope](README.md)\n\n".to_owned();
-        let mut left: BTreeSet<&PathBuf> = self.pages.iter().skip(1).collect();
-        let heads = self.pages.iter().skip(1).filter(|page| page.ends_with("README.md"));
-        for head in heads {
-            let folder = head.parent().context("no folder")?;
-            let depth = 2 * folder.components().count().saturating_sub(1);
-            left.remove(head);
-            text += &format!("{:depth$}- [{}]({})\n", "", title(head)?, head.display());
-            for page in &self.pages {
-                if page.parent() == Some(folder) && left.remove(page) {
-                    let depth = depth + 2;
-                    text += &format!("{:depth$}- [{}]({})\n", "", title(page)?, page.display());
-                }
-            }
-        }
-        for page in left {
-            text += &format!("- [{}]({})\n", title(page)?, page.display());
-        }
+        self.list_beneath(None, 0, &mut text)?;
         Ok(text)
+    }
+
+    /// Lists the pages beneath one; beneath none, those that no page but the first is above.
+    fn list_beneath(
+        &self,
+        above: Option<&Path>,
+        depth: usize,
+        text: &mut String,
+    ) -> anyhow::Result<()> {
+        let beneath = self.pages.iter().skip(1).filter(|page| self.above(page) == above);
+        for page in beneath {
+            *text += &format!("{:depth$}- [{}]({})\n", "", title(page)?, page.display());
+            self.list_beneath(Some(page), depth + 2, text)?;
+        }
+        Ok(())
+    }
+
+    /// The page of the nearest folder that a page lies in, itself and the checkout's left out.
+    fn above(&self, page: &Path) -> Option<&Path> {
+        let folders = page.ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+        let found = folders
+            .map(|folder| folder.join("README.md"))
+            .find_map(|head| self.pages.iter().find(|other| **other == head && *other != page));
+        found.map(PathBuf::as_path)
     }
 }
 
@@ -158,6 +167,15 @@ mod tests {
     fn the_site_has_every_page_of_the_documentation_once() {
         let book = Book::read(&root()).unwrap();
         let summary = book.summary().unwrap();
+        // Each folder's pages stand beneath its own, which stands beneath that of the folder around it.
+        let depth = |page: &str| {
+            let line = summary.lines().find(|line| line.ends_with(&format!("({page})")));
+            line.and_then(|line| line.find('-')).unwrap_or_else(|| panic!("{page}\n{summary}"))
+        };
+        assert_eq!(depth("docs/README.md"), 0);
+        assert_eq!([depth("docs/width.md"), depth("docs/findings/README.md")], [2, 2]);
+        assert_eq!([depth("docs/findings/peers.md"), depth("docs/contributing/rule.md")], [4, 4]);
+        assert_eq!(depth("CHANGELOG.md"), 0);
         for path in crate::index::files(&root().join("docs")).unwrap() {
             let page = crate::index::relative(&root(), &path).unwrap();
             if page.ends_with(".md") {

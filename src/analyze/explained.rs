@@ -153,7 +153,9 @@ impl TimeVerdict {
         match self {
             Self::Memory => "memory decides, leave the branches alone",
             Self::IdleLanes => "the branches are worth a change",
-            Self::PartlyIdleLanes => "the branches are a part of it",
+            Self::PartlyIdleLanes => {
+                "changing the branches can save this part of the time, and no more"
+            }
             Self::Arithmetic => "the lanes are full, and fewer operations help",
             Self::Neither => {
                 "neither decides; accesses that move more than they use, latency or waiting may"

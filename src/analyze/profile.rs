@@ -123,7 +123,9 @@ impl ProfileTime {
             first += &format!("; {unchecked} without{cost}");
         }
         if let Some(ratio) = self.counting_ratio {
-            first += &format!("; with counters {ratio:.2}×, which is no part of it");
+            first += &format!(
+                "; the launches that count take {ratio:.2} times as long, and are not in this time"
+            );
         }
         std::iter::once(format!("{first}."))
             .chain(self.explained.as_ref().map(ExplainedTime::sentence))
@@ -294,6 +296,11 @@ fn devices(run: &Run, measurements: &[&Measurement]) -> Vec<DeviceProfile> {
     let mut devices: Vec<DeviceProfile> =
         measurements.iter().map(|measurement| device(run, measurement)).collect();
     devices.sort_by_key(|device| device.simulated);
+    // What one simulator saw to be forbidden is so on every device.
+    let has = |tag| measurements.iter().any(|measurement| flag::has(&measurement.flags, tag));
+    if has(&Tag::DivergentBarrier) || has(&Tag::DivergentUniformLoad) {
+        devices.iter_mut().for_each(|device| device.trust = Trust::Undefined);
+    }
     devices
 }
 

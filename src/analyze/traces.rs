@@ -7,8 +7,8 @@ use indexmap::IndexMap;
 
 use super::names::{FORM, device_label, family, is_simulated, parameters_text, short_name};
 use super::usual::Usual;
-use crate::record::{Measurement, Run, Status, Trace};
-use crate::units::Width;
+use crate::record::{Dispatch, Measurement, Run, Status, Trace};
+use crate::units::{BlockId, Width};
 
 /// The most kernels on a sheet.
 const KERNELS_MAX: usize = 8;
@@ -45,32 +45,48 @@ pub struct TraceRow {
     pub panels: Vec<TracePanel>,
 }
 
-/// The first operations of one subgroup.
+/// The first operations of one subgroup, or of the two that hold the invocations of one of 64 lanes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TracePanel {
     /// The device's name for people.
     pub label: String,
     /// Its width.
     pub width: Width,
-    /// The entry point, workgroup and subgroup.
-    pub place: (String, u64, u32),
+    /// The entry point and the workgroup.
+    pub place: (String, u64),
+    /// The subgroups, those with lower invocations first.
+    pub strands: Vec<Strand>,
+}
+
+/// The first operations of one subgroup.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Strand {
+    /// Its number in the workgroup.
+    pub subgroup: u32,
     /// Steps with as many operations, and the lanes that are active in them: bit i is lane i.
     pub steps: Vec<(u64, u128)>,
 }
 
-impl TracePanel {
+impl Strand {
     /// Operations in all.
     pub fn operations(&self) -> u64 {
         self.steps.iter().map(|(operations, _)| operations).sum()
     }
+}
+
+impl TracePanel {
+    /// Operations of the subgroup with most.
+    pub fn operations(&self) -> u64 {
+        self.strands.iter().map(Strand::operations).max().unwrap_or(0)
+    }
 
     /// Mean active lanes over these operations.
     pub fn active_lanes_mean(&self) -> Option<f64> {
-        let lanes = self
-            .steps
-            .iter()
-            .map(|(operations, mask)| u128::from(*operations) * u128::from(mask.count_ones()));
-        super::counts::ratio(lanes.sum(), self.operations().into())
+        let steps = self.strands.iter().flat_map(|strand| &strand.steps);
+        let lanes =
+            steps.map(|(operations, mask)| u128::from(*operations) * u128::from(mask.count_ones()));
+        let operations: u64 = self.strands.iter().map(Strand::operations).sum();
+        super::counts::ratio(lanes.sum(), operations.into())
     }
 }
 
@@ -142,9 +158,26 @@ fn panel(run: &Run, measurement: &Measurement) -> Option<TracePanel> {
     if measurement.status != Status::Ok || !is_simulated(run, measurement) {
         return None;
     }
-    let Trace { dispatch, workgroup, subgroup, blocks, active, spread: _ } =
+    let Trace { dispatch, workgroup, subgroup, blocks, active, beside, spread: _ } =
         measurement.trace.as_ref()?;
     let dispatch = measurement.dispatches.get(*dispatch)?;
+    let strand = |subgroup: u32, blocks: &[BlockId], active: &[String]| {
+        Some(Strand { subgroup, steps: steps(dispatch, blocks, active)? })
+    };
+    let mut strands = vec![strand(*subgroup, blocks, active)?];
+    for other in beside {
+        strands.push(strand(other.subgroup, &other.blocks, &other.active)?);
+    }
+    Some(TracePanel {
+        label: device_label(run, &measurement.device),
+        width: measurement.subgroup_width?,
+        place: (dispatch.entry_point.clone(), *workgroup),
+        strands,
+    })
+}
+
+/// The first operations of a subgroup, those with equal lanes together.
+fn steps(dispatch: &Dispatch, blocks: &[BlockId], active: &[String]) -> Option<Vec<(u64, u128)>> {
     let mut steps: Vec<(u64, u128)> = Vec::new();
     let mut left = TRACE_OPERATIONS;
     for (id, active) in blocks.iter().zip(active) {
@@ -158,12 +191,7 @@ fn panel(run: &Run, measurement: &Measurement) -> Option<TracePanel> {
             _ => {}
         }
     }
-    Some(TracePanel {
-        label: device_label(run, &measurement.device),
-        width: measurement.subgroup_width?,
-        place: (dispatch.entry_point.clone(), *workgroup, *subgroup),
-        steps,
-    })
+    Some(steps)
 }
 
 #[cfg(test)]
@@ -184,12 +212,26 @@ mod tests {
             assert!(mean >= 1.0 && mean < f64::from(panel.width.lanes()), "{mean}");
             // All lanes that there are begin together, and no mask is wider than the subgroup: the last
             // subgroup of a workgroup may be a partial one.
-            let all = panel.steps[0].1;
-            assert!(panel.steps.iter().all(|(_, mask)| mask & !all == 0));
-            assert!(panel.steps.iter().all(|(_, mask)| *mask >> panel.width.lanes() == 0));
-            // Steps of equal lanes are one.
-            assert!(panel.steps.windows(2).all(|pair| pair[0].1 != pair[1].1));
+            for Strand { steps, .. } in &panel.strands {
+                let all = steps[0].1;
+                assert!(steps.iter().all(|(_, mask)| mask & !all == 0));
+                assert!(steps.iter().all(|(_, mask)| *mask >> panel.width.lanes() == 0));
+                // Steps of equal lanes are one.
+                assert!(steps.windows(2).all(|pair| pair[0].1 != pair[1].1));
+            }
         }
+        // Both show the same invocations: subgroups of 32 are the halves of one of 64.
+        let [narrow, wide] = [&panels[0], &panels[1]];
+        assert_eq!(narrow.place, wide.place);
+        let numbers = |panel: &TracePanel| -> Vec<u32> {
+            panel.strands.iter().map(|strand| strand.subgroup).collect()
+        };
+        let [number] = numbers(wide)[..] else { panic!("{wide:?}") };
+        assert!(numbers(narrow).iter().all(|half| half / 2 == number), "{narrow:?}");
+        let begins =
+            |panel: &TracePanel| panel.strands.iter().map(|s| s.steps[0].1.count_ones()).sum();
+        let [two, whole]: [u32; 2] = [narrow, wide].map(begins);
+        assert_eq!(two, whole, "as many lanes begin");
     }
 
     #[test]

@@ -80,16 +80,18 @@ impl WidthProfile {
     /// What the comparison says, a sentence each.
     pub fn sentences(&self) -> Vec<String> {
         let [narrow, wide] = WIDTHS_COMPARED;
-        let mut sentences = vec![if (self.ratio - 1.0).abs() < 0.005 {
+        let percent = (self.ratio - 1.0) * 100.0;
+        let mut sentences = vec![if percent.abs() < 0.05 {
             format!("{wide} lanes cost as many lane slots as {narrow}.")
         } else {
-            format!("{wide} lanes cost {:.2} times the lane slots of {narrow}.", self.ratio)
+            let more = if percent > 0.0 { "more" } else { "fewer" };
+            format!("{wide} lanes cost {:.1} % {more} lane slots than {narrow}.", percent.abs())
         }];
         let line = |line: &BlamedLine| format!("line {} ({:+.1} %)", line.line, line.share * 100.0);
         let lines: Vec<String> = self.lines.iter().take(3).map(line).collect();
         if !lines.is_empty() {
             sentences
-                .push(format!("To blame: {}, of all lane slots at {narrow}.", lines.join(", ")));
+                .push(format!("To blame: {}; of all lane slots at {narrow}.", lines.join(", ")));
         }
         if let Some(why) = &self.refused {
             sentences.push(format!("No other shape of workgroup was tried: {why}."));
@@ -109,12 +111,15 @@ impl WidthProfile {
                     saved(0),
                 ));
             }
-            (None, Some(own)) if self.shapes.len() > 1 => sentences.push(format!(
-                "Of {} shapes of workgroups tried on the simulator none costs less at {wide} lanes than \
-                 {}.",
-                self.shapes.len(),
-                own.name()
-            )),
+            (None, Some(own)) if self.shapes.len() > 1 => {
+                let (tried, least) = (self.shapes.len() - 1, SAVING_MIN * 100.0);
+                let shapes = if tried == 1 { "shape of workgroup" } else { "shapes of workgroup" };
+                sentences.push(format!(
+                    "Tried on the simulator: {tried} other {shapes}. At {wide} lanes, none saves {least:.0} % of \
+                     the lane slots of {}.",
+                    own.name()
+                ));
+            }
             _ => {}
         }
         sentences

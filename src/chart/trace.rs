@@ -6,7 +6,7 @@
 use super::bars::WIDTH;
 use super::canvas::{Anchor, Canvas, Font, GREY, PALE, draw, series_colour};
 use super::error::ChartError;
-use crate::analyze::{TRACE_OPERATIONS, TracePanel, TraceSheet};
+use crate::analyze::{Strand, TRACE_OPERATIONS, TracePanel, TraceSheet};
 
 const MARGIN: i32 = 16;
 /// Where the first row begins.
@@ -15,6 +15,8 @@ const TOP: i32 = 84;
 const LANES: i32 = 128;
 /// The height of a row: its words, its lanes, its axis.
 const ROW: i32 = LANES + 58;
+/// Between two subgroups of one panel.
+const BETWEEN: i32 = 4;
 /// Between two panels of a row.
 const GAP: i32 = 28;
 
@@ -52,8 +54,8 @@ pub fn trace(sheet: &TraceSheet) -> Result<String, ChartError> {
 /// What the figure shows, and what it leaves out.
 fn subtitle(sheet: &TraceSheet) -> String {
     let words = format!(
-        "the first {TRACE_OPERATIONS} operations of the subgroup with most idle lanes of the first workgroups; at each \
-         width other invocations"
+        "the first {TRACE_OPERATIONS} operations of each subgroup; at both widths the same invocations, those with most \
+         uneven work of the first workgroups"
     );
     match sheet.kernels_left_out {
         0 => words,
@@ -82,11 +84,15 @@ fn panel(
 ) -> Result<(), ChartError> {
     let width = i32::try_from(panel.width.lanes()).unwrap_or(i32::MAX);
     let mean = panel.active_lanes_mean().unwrap_or(0.0);
-    let (_, workgroup, subgroup) = &panel.place;
+    let (_, workgroup) = &panel.place;
+    let numbers: Vec<String> = panel.strands.iter().map(|s| s.subgroup.to_string()).collect();
+    let plural = if numbers.len() == 1 { "" } else { "s" };
     let words = format!("{kernel}, {}", panel.label);
     canvas.text(&words, (left, top + 6), Anchor::Start, Font::plain(13).bold())?;
-    let detail =
-        format!("{mean:.1} of {width} lanes active; workgroup {workgroup}, subgroup {subgroup}");
+    let detail = format!(
+        "{mean:.1} of {width} lanes active; workgroup {workgroup}, subgroup{plural} {}",
+        numbers.join(" and ")
+    );
     let grey = Font::plain(11).colour(GREY);
     canvas.text(&detail, (left, top + 22), Anchor::Start, grey)?;
     let from = top + 32;
@@ -94,13 +100,19 @@ fn panel(
         left + i32::try_from(operations * u64::from(wide.unsigned_abs()) / TRACE_OPERATIONS)
             .unwrap_or(wide)
     };
-    let y = |lane: i32| from + lane * LANES / width;
-    canvas.fill((left, from), (x(panel.operations()), from + LANES), PALE)?;
-    for (start, end, lane, last) in boxes(panel) {
-        let (lane, last) = (i32::try_from(lane).unwrap_or(0), i32::try_from(last).unwrap_or(0));
-        // The box of plotters holds its last pixel.
-        let corner = ((x(end) - 1).max(x(start)), (y(last) - 1).max(y(lane)));
-        canvas.fill((x(start), y(lane)), corner, series_colour(0))?;
+    // Subgroups of one panel stand one below the other, each with its own time.
+    let strands = i32::try_from(panel.strands.len().max(1)).unwrap_or(1);
+    let high = (LANES - BETWEEN * (strands - 1)) / strands;
+    for (strand, place) in panel.strands.iter().zip(0..) {
+        let from = from + place * (high + BETWEEN);
+        let y = |lane: i32| from + lane * high / width;
+        canvas.fill((left, from), (x(strand.operations()), from + high), PALE)?;
+        for (start, end, lane, last) in boxes(strand, panel.width.lanes()) {
+            let (lane, last) = (i32::try_from(lane).unwrap_or(0), i32::try_from(last).unwrap_or(0));
+            // The box of plotters holds its last pixel.
+            let corner = ((x(end) - 1).max(x(start)), (y(last) - 1).max(y(lane)));
+            canvas.fill((x(start), y(lane)), corner, series_colour(0))?;
+        }
     }
     let bottom = from + LANES + 10;
     let last = format!("{} operations", panel.operations());
@@ -114,13 +126,13 @@ fn panel(
 }
 
 /// Boxes of active lanes: from and to which operation, from and to which lane.
-fn boxes(panel: &TracePanel) -> Vec<(u64, u64, u32, u32)> {
+fn boxes(strand: &Strand, width: u32) -> Vec<(u64, u64, u32, u32)> {
     let mut boxes = Vec::new();
     let mut start = 0;
-    for (operations, mask) in &panel.steps {
+    for (operations, mask) in &strand.steps {
         let mut lane = 0;
-        while lane < panel.width.lanes() {
-            let run = (mask >> lane).trailing_ones().min(panel.width.lanes() - lane);
+        while lane < width {
+            let run = (mask >> lane).trailing_ones().min(width - lane);
             if run > 0 {
                 boxes.push((start, start + operations, lane, lane + run));
             }
@@ -141,10 +153,10 @@ mod tests {
         let panel = TracePanel {
             label: "sim:8".to_owned(),
             width: Width::new(8).expect("a width"),
-            place: ("main".to_owned(), 0, 0),
-            steps: vec![(3, 0xff), (2, 0b0101_1000)],
+            place: ("main".to_owned(), 0),
+            strands: vec![Strand { subgroup: 0, steps: vec![(3, 0xff), (2, 0b0101_1000)] }],
         };
-        assert_eq!(boxes(&panel), [(0, 3, 0, 8), (3, 5, 3, 5), (3, 5, 6, 7)]);
+        assert_eq!(boxes(&panel.strands[0], 8), [(0, 3, 0, 8), (3, 5, 3, 5), (3, 5, 6, 7)]);
         assert_eq!(panel.operations(), 5);
         assert_eq!(panel.active_lanes_mean(), Some(30.0 / 5.0));
     }

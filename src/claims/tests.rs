@@ -145,9 +145,15 @@ fn planted(run: &Run, of: &Selector, what: &Quantity, value: f64) -> Measurement
         Quantity::EfficiencyAt(percent) => {
             let quantiles = BTreeMap::from([(*percent, Ratio(value))]);
             let spread = Some(Spread { subgroups: 1, efficiency_ratio_quantiles: quantiles });
-            let (blocks, active) = (Vec::new(), Vec::new());
-            copy.trace =
-                Some(Trace { dispatch: 0, workgroup: 0, subgroup: 0, blocks, active, spread });
+            copy.trace = Some(Trace {
+                dispatch: 0,
+                workgroup: 0,
+                subgroup: 0,
+                blocks: Vec::new(),
+                active: Vec::new(),
+                beside: Vec::new(),
+                spread,
+            });
         }
         Quantity::Counter(name) => {
             let (name, unit) = (name.clone(), String::new());

@@ -45,7 +45,7 @@ pub(crate) fn text(profile: &Profile, advice: &[Advice], look: Look) -> String {
     if let Some(note) = profile.made_up_note() {
         text += &format!("{}\n", look.paint(orange(), &fold(&visible(&note), "  ", look.columns)));
     }
-    text += &devices(&profile.devices, look);
+    text += &present::profile_table(&profile.devices).to_text(look.columns);
     text += "\n";
     for device in &profile.devices {
         if let Some(how) = counted_how(device) {
@@ -163,7 +163,8 @@ fn counted_how(device: &DeviceProfile) -> Option<String> {
             | Trust::Observed
             | Trust::Estimated
             | Trust::OneSchedule
-            | Trust::GeneratedData,
+            | Trust::GeneratedData
+            | Trust::Undefined,
             ..,
         ) => forms,
     };
@@ -188,30 +189,6 @@ fn accesses_unseen(devices: &[DeviceProfile], look: Look) -> String {
     }
     let line = "accesses out of bounds: only a simulator reports them (--device sim:32)";
     format!("{}\n", look.faint(&fold(line, "  ", look.columns)))
-}
-
-/// The devices as a table, or in words where the terminal has no room for one.
-fn devices(devices: &[DeviceProfile], look: Look) -> String {
-    let table = present::profile_table(devices);
-    if table.fits(look.columns) {
-        return table.to_text(look.columns);
-    }
-    let line = |device: &DeviceProfile| {
-        let label = &device.column.label;
-        let work = device.column.work;
-        let text = match (work.active_lanes_mean(), device.column.width, device.efficiency()) {
-            (Some(mean), Some(width), Some(Ratio(efficiency))) => format!(
-                "{label}: {mean:.2} of {width} lanes active ({:.1} %), {} subgroup operations; {} counts, {}",
-                efficiency * 100.0,
-                grouped_text(work.subgroup_operations),
-                device.column.method.map_or(NONE, Method::name),
-                device.trust.name()
-            ),
-            _ => format!("{label}: nothing was counted"),
-        };
-        fold(&text, "  ", look.columns)
-    };
-    devices.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// What went wrong on a device, and its findings.

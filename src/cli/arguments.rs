@@ -12,14 +12,21 @@ use super::count;
 /// The help, which begins with what people come for.
 const JOBS: &str = "\
 {about-with-newline}
-A shader of your own: which of its lines waste lanes, and what to try
+A shader of your own: which lines waste lanes, what to try
     lanescope profile my.wgsl
-The catalogue: count, time and check its kernels on every device here
+The catalogue: count, time and check its kernels here
     lanescope --quick
 
 {usage-heading} {usage}
 
 {all-args}{after-help}";
+
+/// The headings of the options of `run`, which the program takes without a command, too.
+const KERNELS: &str = "Arguments of run";
+const WHAT: &str = "Options of run: devices and data";
+const HOW: &str = "Options of run: counting and timing";
+const LIMITS: &str = "Options of run: limits";
+const OUTPUT: &str = "Options of run: what is written";
 
 /// Shows which lanes a GPU wastes.
 #[derive(Debug, Parser)]
@@ -46,10 +53,10 @@ pub(crate) struct Arguments {
 /// What to do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Count, time and verify kernels of the catalogue (the main job)
-    Run(RunArguments),
     /// Show which lines of a WGSL compute shader of your own waste lanes
     Profile(ProfileArguments),
+    /// Count, time and verify kernels of the catalogue (the job where no command is named)
+    Run(RunArguments),
     /// Show devices, the widths they report and run, timers, and the self-test of counting
     Doctor(DoctorArguments),
     /// List the catalogue's kernels with their questions
@@ -94,7 +101,8 @@ pub(crate) struct WebArguments {
 /// Arguments of `claims`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ClaimsArguments {
-    /// Claims, or families of claims, by their ids; the whole ledger where left out
+    /// Claims by their ids, families of claims, or families of kernels that claims are checked with; the
+    /// whole ledger where left out
     #[arg(value_name = "ID|FAMILY")]
     pub(crate) claims: Vec<String>,
     /// Judge these records, and tables as CSV, and run nothing; a folder stands for all that it holds
@@ -151,26 +159,27 @@ pub(crate) struct OccupancyArguments {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct RunArguments {
     /// Families or kernels; the default set where left out
-    #[arg(value_name = "FAMILY|KERNEL")]
+    #[arg(help_heading = KERNELS, value_name = "FAMILY|KERNEL")]
     pub(crate) kernels: Vec<String>,
     /// A folder of families, laid out as the catalogue's own, to choose from as well
-    #[arg(long, value_name = "DIR")]
+    #[arg(help_heading = WHAT, long, value_name = "DIR")]
     pub(crate) shaders: Option<PathBuf>,
     /// Device: `sim:32`, `wgpu:0`, `wgpu:<part of the name>`, `all`; may be repeated
-    #[arg(short, long, value_name = "ID")]
+    #[arg(help_heading = WHAT, short, long, value_name = "ID")]
     pub(crate) device: Vec<String>,
     /// Values of a parameter: `n=4096`, `n=1M`, `form=[sealed,published]`, `n[pow2]=[16:24:4]`
-    #[arg(short, long, value_name = "AXIS=VALUES")]
+    #[arg(help_heading = WHAT, short, long, value_name = "AXIS=VALUES")]
     pub(crate) axis: Vec<String>,
     /// A small n, the same on every device, and a fifth of the time
-    #[arg(long)]
+    #[arg(help_heading = WHAT, long)]
     pub(crate) quick: bool,
     /// Seconds that timing may take in all; 30, or 6 with --quick. Counting comes before, and is not
     /// within them
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(help_heading = HOW, long, value_name = "SECONDS")]
     pub(crate) budget: Option<f64>,
     /// Operations that a simulated subgroup may execute before it is stopped
     #[arg(
+        help_heading = LIMITS,
         long,
         default_value_t = crate::run::simulator::STEPS_MAX,
         value_name = "N",
@@ -179,6 +188,7 @@ pub(crate) struct RunArguments {
     pub(crate) steps: u64,
     /// Operations that all simulated subgroups of a launch may execute together before it is stopped
     #[arg(
+        help_heading = LIMITS,
         long,
         default_value_t = crate::run::simulator::OPERATIONS_MAX,
         value_name = "N",
@@ -187,6 +197,7 @@ pub(crate) struct RunArguments {
     pub(crate) operations: u64,
     /// Mebibytes that a kernel's buffers may take on simulators before it is refused
     #[arg(
+        help_heading = LIMITS,
         long,
         default_value_t = crate::run::simulator::MEMORY_BYTES_MAX >> 20,
         value_name = "MIB"
@@ -195,43 +206,43 @@ pub(crate) struct RunArguments {
     /// On simulators, fail a kernel that accesses memory out of bounds, has a barrier or a
     /// `workgroupUniformLoad` in divergent flow, or reads a lane that other flow has; each is
     /// flagged where left out
-    #[arg(long)]
+    #[arg(help_heading = LIMITS, long)]
     pub(crate) strict: bool,
     /// Seconds without a word from a device after which its process is ended
-    #[arg(long, default_value_t = crate::run::worker::SILENCE_MAX.as_secs(), value_name = "SECONDS")]
+    #[arg(help_heading = LIMITS, long, default_value_t = crate::run::worker::SILENCE_MAX.as_secs(), value_name = "SECONDS")]
     pub(crate) time_limit: u64,
     /// Seed of generated inputs
-    #[arg(long, default_value_t = crate::kernel::SEED)]
+    #[arg(help_heading = WHAT, long, default_value_t = crate::kernel::SEED)]
     pub(crate) seed: u64,
     /// With how many seeds `sim:32` and `sim:64` count, from --seed on: the interval of what 64 lanes
     /// cost over 32
-    #[arg(long, default_value_t = 6, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
+    #[arg(help_heading = WHAT, long, default_value_t = 6, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub(crate) seeds: u32,
     /// Count only; take no times
-    #[arg(long)]
+    #[arg(help_heading = HOW, long)]
     pub(crate) no_timing: bool,
     /// Take times only and count nothing: for wide sweeps, whose records stay small. Outputs are
     /// checked all the same; simulators, which have no times, are left out
-    #[arg(long, conflicts_with_all = ["no_timing", "histogram", "counters"])]
+    #[arg(help_heading = HOW, long, conflicts_with_all = ["no_timing", "histogram", "counters"])]
     pub(crate) no_counting: bool,
     /// Count how many executions had 1, 2, … active lanes too
-    #[arg(long)]
+    #[arg(help_heading = HOW, long)]
     pub(crate) histogram: bool,
     /// On `cuda:N`, read hardware counters too, in a process of their own after timing
-    #[arg(long)]
+    #[arg(help_heading = HOW, long)]
     pub(crate) counters: bool,
     /// Folder for the result file, charts and page, which must not hold a result yet; a new folder
     /// under `lanescope-results` where left out
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(help_heading = OUTPUT, short, long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
     /// Write the record as JSON here too; `-` is standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = OUTPUT, long, value_name = "FILE")]
     pub(crate) export_json: Option<PathBuf>,
     /// Write the summary as CSV; `-` is standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = OUTPUT, long, value_name = "FILE")]
     pub(crate) export_csv: Option<PathBuf>,
     /// Write the summary as Markdown; `-` is standard output
-    #[arg(long, value_name = "FILE")]
+    #[arg(help_heading = OUTPUT, long, value_name = "FILE")]
     pub(crate) export_markdown: Option<PathBuf>,
 }
 

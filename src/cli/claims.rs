@@ -42,23 +42,45 @@ pub(crate) fn claims(arguments: &ClaimsArguments, out: &mut impl Write) -> Resul
     Ok(exit)
 }
 
-/// The claims that words choose: by id, by family, or by article.
+/// The claims that words choose: by id, by family of claims, by article, or by a kernel that their checks look at,
+/// or its family.
 fn choose<'a>(ledger: &'a [Claim], words: &[String]) -> Result<Vec<&'a Claim>, Failure> {
     let means = |claim: &Claim, word: &str| {
-        claim.id == word || claim.family == word || claim.source == word
+        let kernels = kernels(claim);
+        let family = |kernel: &String| family_of(kernel) == word || kernel == word;
+        claim.id == word
+            || claim.family == word
+            || claim.source == word
+            || kernels.iter().any(family)
     };
     for word in words {
         if !ledger.iter().any(|claim| means(claim, word)) {
+            let kernels: BTreeSet<String> = ledger.iter().flat_map(kernels).collect();
+            let families = kernels.iter().map(|kernel| family_of(kernel));
             let known = ledger.iter().flat_map(|claim| {
                 [claim.id.as_str(), claim.family.as_str(), claim.source.as_str()]
             });
-            let hint = near_matches(word, known);
-            let message = format!("there is no claim, and no family of claims, `{word}`{hint}");
+            let hint = near_matches(word, known.chain(families));
+            let message = format!(
+                "there is no claim `{word}`, no family of claims, and no family of kernels that a claim is \
+                 checked with{hint}"
+            );
             return Err(Failure::message(Exit::BadInput, message));
         }
     }
     let chosen = |claim: &&Claim| words.is_empty() || words.iter().any(|word| means(claim, word));
     Ok(ledger.iter().filter(chosen).collect())
+}
+
+/// The kernels that a claim's checks look at.
+fn kernels(claim: &Claim) -> BTreeSet<String> {
+    let selectors = checks_of(&[claim]).flat_map(Check::selectors).collect::<Vec<_>>();
+    selectors.into_iter().map(|selector| selector.kernel.clone()).collect()
+}
+
+/// The family of a kernel by its full name.
+fn family_of(kernel: &str) -> &str {
+    kernel.split_once('/').map_or(kernel, |(family, _)| family)
 }
 
 /// Runs what the claims' checks look at, and gives the record with the exit code that the run earns.
@@ -302,6 +324,14 @@ mod tests {
         let text = refused.error.to_string();
         assert!(text.contains("did you mean gpuflight-indirect-1-5"), "{text}");
         assert_eq!(choose(&ledger, &[]).unwrap().len(), ledger.len());
+        // A family of kernels chooses the claims that are checked with them, and so does a kernel.
+        let by_kernels = choose(&ledger, &["k_way".to_owned()]).unwrap();
+        let looks =
+            |claim: &&Claim| kernels(claim).iter().any(|kernel| kernel.starts_with("k_way/"));
+        assert_eq!(by_kernels, ledger.iter().filter(looks).collect::<Vec<_>>());
+        assert!(!by_kernels.is_empty());
+        let kernel = kernels(by_kernels[0]).first().unwrap().clone();
+        assert!(choose(&ledger, &[kernel]).unwrap().contains(&by_kernels[0]));
         let family = choose(&ledger, &["boundary".to_owned()]).unwrap();
         assert!(family.len() > 3 && family.iter().all(|claim| claim.family == "boundary"));
     }

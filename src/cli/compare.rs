@@ -186,7 +186,7 @@ fn print(
     } else if one_kernel && launches.len() == comparison.rows.len() {
         print_launches(launches, columns, out)?;
     } else {
-        for sentence in &comparison.differing {
+        for sentence in comparison.differing.iter().chain(&comparison.unchanged()) {
             writeln!(out, "{}", fold(sentence, "", columns))?;
         }
         write!(out, "{}", present::comparison(comparison).to_screen(columns))?;

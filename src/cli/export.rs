@@ -97,7 +97,7 @@ pub(crate) fn markdown(summary: &Summary, path: &Path, out: &mut dyn Write) -> R
     })
 }
 
-/// The form of the JSON of a comparison; a change of it is a new number.
+/// The form of the JSON of a comparison; a change of what is there is a new number, what is added is none.
 const COMPARISON_SCHEMA: u32 = 1;
 
 /// A comparison as JSON.

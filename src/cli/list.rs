@@ -9,7 +9,7 @@ use super::arguments::ListArguments;
 use super::catalogue;
 use super::failure::{Exit, Failure};
 use crate::kernel::{DeviceClass, Kernel, KernelLanguage, SEED, format};
-use crate::present::fit::fold;
+use crate::present::fit::{fold, fold_after};
 use crate::present::terminal_columns;
 use crate::program::Needs;
 use crate::run::launched::programs;
@@ -45,7 +45,9 @@ pub(crate) fn list(arguments: &ListArguments, out: &mut impl Write) -> Result<Ex
         } else {
             kernel.id.clone()
         };
-        writeln!(out, "{name}{beside}{alone}")?;
+        let indent = &name[..name.len() - name.trim_start().len()];
+        let head = format!("{}{beside}{alone}", name.trim_start());
+        writeln!(out, "{}", fold_after(indent, &head, "    ", columns))?;
         let mut tell = |line: &str| writeln!(out, "{}", fold(line, "    ", columns));
         tell(&description.question)?;
         if arguments.long {

@@ -41,6 +41,8 @@ use clap::{CommandFactory, Parser};
 use arguments::{Arguments, Command};
 use failure::{Exit, Failure, broken_pipe, chain};
 
+use crate::present::error_columns;
+use crate::present::fit::width_of;
 use crate::run::worker;
 
 /// The stack on which everything runs, in bytes: naga's stages go down into long expressions
@@ -64,7 +66,10 @@ pub fn command() -> clap::Command {
 
 fn run_program() -> ExitCode {
     limit_threads();
-    let arguments = Arguments::parse();
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return tell_usage(&error),
+    };
     match dispatch(arguments) {
         Ok(exit) => exit.into(),
         Err(failure) => {
@@ -77,6 +82,19 @@ fn run_program() -> ExitCode {
             failure.exit.into()
         }
     }
+}
+
+/// Prints help, the version, or what is wrong with the arguments, with colours where no line has to be broken.
+fn tell_usage(error: &clap::Error) -> ExitCode {
+    let text = error.render().to_string();
+    let is_long = |columns: usize| text.lines().any(|line| width_of(line) > columns);
+    // Nothing is left to tell it to when the stream is closed.
+    let _ = if error.use_stderr() && error_columns().is_some_and(is_long) {
+        write!(screen::stderr(), "{text}")
+    } else {
+        error.print()
+    };
+    ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2))
 }
 
 /// The variable that says how many threads there are.

@@ -10,6 +10,7 @@ use serde_json::json;
 use super::arguments::OccupancyArguments;
 use super::failure::{Exit, Failure};
 use crate::occupancy::{self, Architecture, Needs, Occupancy};
+use crate::present::fit::fold;
 use crate::present::{Cell, Column, Table, terminal_columns};
 
 /// Prints an occupancy, or the architectures.
@@ -38,8 +39,7 @@ pub(crate) fn occupancy(
     writeln!(out, "{}: {}", architecture.name, architecture.description)?;
     writeln!(out, "{}", limits(&found).to_text(terminal_columns()))?;
     let limiting: Vec<String> = found.limiting().map(|resource| resource.to_string()).collect();
-    writeln!(
-        out,
+    let sentence = format!(
         "Occupancy {:.1} %: {} of {} subgroups, {} workgroups of {}; limited by {}.",
         found.ratio.0 * 100.0,
         found.subgroups,
@@ -47,7 +47,8 @@ pub(crate) fn occupancy(
         found.workgroups,
         found.subgroups_per_workgroup,
         limiting.join(" and ")
-    )?;
+    );
+    writeln!(out, "{}", fold(&sentence, "", terminal_columns()))?;
     if arguments.registers == 0 {
         writeln!(out, "Without --registers, registers do not limit.")?;
     }

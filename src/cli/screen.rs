@@ -2,11 +2,21 @@
 //!
 //! Input: text from anywhere. Output: the same text, but for what
 //! [`visible`](crate::units::visible) shows as escapes. Colours pass on standard output alone, where
-//! only the annotated listing has any, which shows foreign text as escapes itself.
+//! only the annotated listing has any, which shows foreign text as escapes itself. Messages, which go to
+//! standard error, are broken at spaces where the terminal is too narrow; what goes to standard output comes
+//! as it shall be.
 
 use std::io::{self, StderrLock, StdoutLock, Write};
 
+use crate::present::error_columns;
+use crate::present::fit::{fold_after, width_of};
 use crate::units::visible::visible;
+
+/// What a continued line of a message begins with.
+const HANG: &str = "  ";
+
+/// What stands in lines that show a place in a shader, and are no sentences.
+const DRAWN: [char; 2] = ['│', '┌'];
 
 /// What begins a colour.
 const COLOUR: &str = "\u{1b}[";
@@ -17,23 +27,41 @@ pub(crate) struct Screen<W: Write> {
     to: W,
     /// Whether colours pass.
     colours: bool,
-    /// The beginning of a character whose end was not written yet.
+    /// The columns into which lines are broken; nothing where they are not.
+    columns: Option<usize>,
+    /// The beginning of a character, or where lines are broken of a line, whose end was not written yet.
     begun: Vec<u8>,
 }
 
 /// Standard output.
 pub(crate) fn stdout() -> Screen<StdoutLock<'static>> {
-    Screen::new(io::stdout().lock(), true)
+    Screen::new(io::stdout().lock(), true, None)
 }
 
 /// Standard error.
 pub(crate) fn stderr() -> Screen<StderrLock<'static>> {
-    Screen::new(io::stderr().lock(), false)
+    Screen::new(io::stderr().lock(), false, error_columns())
 }
 
 impl<W: Write> Screen<W> {
-    fn new(to: W, colours: bool) -> Self {
-        Self { to, colours, begun: Vec::new() }
+    fn new(to: W, colours: bool, columns: Option<usize>) -> Self {
+        Self { to, colours, columns, begun: Vec::new() }
+    }
+
+    /// Writes the lines of a message.
+    fn show_lines(&mut self, text: &str, columns: usize) -> io::Result<()> {
+        for line in text.split_inclusive('\n') {
+            let (text, end) = line.strip_suffix('\n').map_or((line, ""), |text| (text, "\n"));
+            if width_of(text) <= columns || text.contains(DRAWN) {
+                self.show(text)?;
+            } else {
+                let rest = text.trim_start();
+                let head = &text[..text.len() - rest.len()];
+                self.show(&fold_after(head, rest, &format!("{head}{HANG}"), Some(columns)))?;
+            }
+            self.to.write_all(end.as_bytes())?;
+        }
+        Ok(())
     }
 
     fn show(&mut self, text: &str) -> io::Result<()> {
@@ -53,6 +81,12 @@ impl<W: Write> Write for Screen<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut text = std::mem::take(&mut self.begun);
         text.extend_from_slice(bytes);
+        if let Some(columns) = self.columns {
+            let whole = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+            self.begun = text.split_off(whole);
+            self.show_lines(&String::from_utf8_lossy(&text), columns)?;
+            return Ok(bytes.len());
+        }
         let mut rest = &text[..];
         while !rest.is_empty() {
             match std::str::from_utf8(rest) {
@@ -76,7 +110,18 @@ impl<W: Write> Write for Screen<W> {
     }
 
     fn flush(&mut self) -> io::Result<()> {
+        if let Some(columns) = self.columns {
+            let rest = std::mem::take(&mut self.begun);
+            self.show_lines(&String::from_utf8_lossy(&rest), columns)?;
+        }
         self.to.flush()
+    }
+}
+
+impl<W: Write> Drop for Screen<W> {
+    fn drop(&mut self) {
+        // Nothing is left to tell it to when standard error is closed.
+        let _ = self.flush();
     }
 }
 
@@ -86,10 +131,24 @@ mod tests {
 
     fn written(colours: bool, parts: &[&[u8]]) -> String {
         let mut bytes = Vec::new();
-        let mut screen = Screen::new(&mut bytes, colours);
+        let mut screen = Screen::new(&mut bytes, colours, None);
         parts.iter().for_each(|part| screen.write_all(part).unwrap());
         screen.flush().unwrap();
+        drop(screen);
         String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn a_message_is_broken_at_spaces_and_a_drawing_is_not() {
+        let mut bytes = Vec::new();
+        let mut screen = Screen::new(&mut bytes, false, Some(20));
+        let drawn = "12 │ let x = 1u; // as the shader has it\n";
+        screen.write_all("a sentence of many ".as_bytes()).unwrap();
+        write!(screen, "words, {}\n  and one\n{drawn}a/path/longer/than/a/line\nends", 1).unwrap();
+        drop(screen);
+        let shown = "a sentence of many\n  words, 1\n  and one\n";
+        let text = String::from_utf8(bytes).unwrap();
+        assert_eq!(text, format!("{shown}{drawn}a/path/longer/than/a/line\nends"));
     }
 
     #[test]

@@ -5,8 +5,8 @@
 use super::{Cell, Column, Table};
 use crate::analyze::{Figures, LaunchComparison, LinePart, Part, Trend};
 
-/// The tables of one launch: the whole first; dispatches and functions where there are several; the
-/// lines that changed most, at most `lines_max` of them.
+/// The tables of one launch: the whole first; dispatches and functions where there are several; calls of functions
+/// that are called from several places; the lines that changed most, at most `lines_max` of them.
 pub fn launch_comparison(launch: &LaunchComparison, lines_max: usize) -> Vec<Table> {
     let mut tables = vec![whole(launch)];
     let label = device_text(launch);
@@ -15,6 +15,10 @@ pub fn launch_comparison(launch: &LaunchComparison, lines_max: usize) -> Vec<Tab
     }
     if launch.functions.len() > 1 {
         tables.push(parts(&format!("Functions on {label}"), "function", &launch.functions));
+    }
+    if !launch.calls.is_empty() {
+        let title = format!("Functions by where they are called from on {label}");
+        tables.push(parts(&title, "call", &launch.calls));
     }
     tables.extend(lines(launch, lines_max));
     tables

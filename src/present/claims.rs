@@ -94,9 +94,8 @@ pub fn claims_screen(judged: &[Judged], columns: Option<usize>) -> String {
             let head = format!("  {}: ", claim.claim.id);
             let verdict = verdict_text(&claim.verdict);
             let _ = writeln!(text, "{}", fold_after(&head, &verdict, "    ", columns));
-            let claimed = format!("Claimed: {}", claim.claim.statement);
-            let mut lines = if several { Vec::new() } else { vec![claimed] };
-            lines.push(claim.reason.clone());
+            let mut lines =
+                vec![format!("Claimed: {}", claim.claim.statement), claim.reason.clone()];
             if let Some(doubt) = &claim.doubt {
                 lines.push(format!("The ledger's doubt {}.", doubt_text(doubt)));
             }

@@ -62,7 +62,10 @@ pub fn fold_after(head: &str, text: &str, indent: &str, columns: Option<usize>) 
     let mut lines = vec![head.to_owned()];
     let mut used = width_of(head);
     let mut begun = false;
+    // A figure keeps its unit.
+    let text = text.replace(" %", "\u{a0}%");
     for word in text.split([' ', '\n']).filter(|word| !word.is_empty()) {
+        let word = &*word.replace('\u{a0}', " ");
         let long = width_of(word);
         if begun && used + 1 + long > room {
             lines.push(indent.to_owned());
@@ -126,6 +129,11 @@ mod tests {
         for columns in 17..40 {
             assert!(width_of(&cut(&"a漢".repeat(40), 0, Some(columns))) <= columns);
         }
+    }
+
+    #[test]
+    fn a_figure_keeps_its_unit() {
+        assert_eq!(fold("at most or least 54.4 %", "", Some(20)), "at most or least\n54.4 %");
     }
 
     #[test]

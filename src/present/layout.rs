@@ -151,7 +151,8 @@ impl Table {
         let mut parts = Vec::new();
         for (cell, column) in self.rows[index].iter().zip(&self.columns) {
             if column.below && form != Form::Line && !cell.is_missing() {
-                parts.push(cell.to_text());
+                let name = if column.named_below { &*column.name } else { "" };
+                parts.push(format!("{name} {}", cell.to_text()).trim_start().to_owned());
             }
             let left = match form {
                 Form::Line | Form::WordsBelow => String::new(),

@@ -41,6 +41,8 @@ pub struct Column {
     pub once: bool,
     /// Whether it goes to a line beneath its row where a terminal is narrow.
     pub below: bool,
+    /// Whether its name stands before it there.
+    pub named_below: bool,
     /// Columns that it may only repeat; it is then left out, and the heading says so.
     pub repeats: &'static [&'static str],
 }
@@ -59,6 +61,11 @@ pub fn terminal_columns() -> Option<usize> {
     comfy_table::Table::new().width().map(usize::from)
 }
 
+/// The columns of the terminal that standard error is; nothing where it is none.
+pub fn error_columns() -> Option<usize> {
+    comfy_table::Table::new().use_stderr().width().map(usize::from)
+}
+
 impl Column {
     /// A column of words.
     pub fn words(name: impl Into<String>) -> Self {
@@ -68,6 +75,7 @@ impl Column {
             notes_inline: false,
             once: false,
             below: false,
+            named_below: false,
             repeats: &[],
         }
     }
@@ -93,6 +101,12 @@ impl Column {
     #[must_use]
     pub fn below(self) -> Self {
         Self { below: true, ..self }
+    }
+
+    /// The same, with its name.
+    #[must_use]
+    pub fn named_below(self) -> Self {
+        Self { below: true, named_below: true, ..self }
     }
 
     /// The same, left out where it says no more than one of these columns does.

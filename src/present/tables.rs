@@ -442,9 +442,9 @@ pub fn profile_table(devices: &[DeviceProfile]) -> Table {
         Column::figures("efficiency"),
         Column::figures("subgroup operations"),
         Column::figures(LANE_SLOTS),
-        Column::words("counts"),
-        Column::words("trust"),
-        Column::words("worst"),
+        Column::words("counts").named_below(),
+        Column::words("trust").named_below(),
+        Column::words("worst").named_below(),
     ];
     // One width has nothing to be compared with.
     let widths: BTreeSet<_> = devices.iter().filter_map(|device| device.column.width).collect();

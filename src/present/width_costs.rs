@@ -148,7 +148,7 @@ pub fn machine_models(costs: &[WidthCost]) -> Option<Table> {
         Column::words("parameters"),
         Column::figures("wave32, lane slots"),
         Column::figures("SIMD16"),
-        Column::figures("wave64, halves skipped"),
+        Column::figures("wave64 that may skip idle halves"),
         Column::figures("wave64"),
     ];
     let mut table =
@@ -183,8 +183,9 @@ pub fn machine_models(costs: &[WidthCost]) -> Option<Table> {
 const MODEL_SOURCES: [&str; 4] = [
     "One simulated run at 64 lanes says how many parts of 32 and of 16 lanes of each operation had an \
      active lane. A kernel that asks for its width does something else on a narrower machine.",
-    "wave64: both halves of each operation are executed. wave64, halves skipped: a range, from every \
-     empty half skipped to none. AMD, “RDNA 3 Instruction Set Architecture”, section 2.1 \
+    "wave64: both halves of each operation are executed. wave64 that may skip idle halves of 32 lanes: \
+     a range, from every half without an active lane skipped to none. AMD, “RDNA 3 Instruction Set \
+     Architecture”, section 2.1 \
      (https://www.amd.com/content/dam/amd/en/documents/radeon-tech-docs/instruction-set-architectures/\
      rdna3-shader-instruction-set-architecture-feb-2023_0.pdf): either half may be skipped where its \
      part of EXEC is zero; a vector instruction that writes a scalar register, such as a comparison, is \

@@ -35,9 +35,24 @@ pub struct Trace {
     pub blocks: Vec<BlockId>,
     /// The active lanes of each step in hexadecimal: bit i is lane i.
     pub active: Vec<String>,
+    /// At 32 lanes the other subgroup of the same 64 invocations, where there is one: what one subgroup of 64
+    /// lanes holds. Empty in older records.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<TracedSubgroup>,
     /// How unlike this dispatch's subgroups are; absent in older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
+}
+
+/// Another subgroup of a trace, its steps as the first's.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TracedSubgroup {
+    /// The subgroup's number in its workgroup.
+    pub subgroup: u32,
+    /// The block of each step.
+    pub blocks: Vec<BlockId>,
+    /// The active lanes of each step in hexadecimal: bit i is lane i.
+    pub active: Vec<String>,
 }
 
 /// A basic block of a dispatch: what the program says of it, and its counts.

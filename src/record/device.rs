@@ -229,6 +229,9 @@ pub enum Trust {
     /// The simulator's, of a launch whose branches follow data that were made up: other data may give
     /// other counts.
     GeneratedData,
+    /// Of a program that WGSL forbids, such as one with a barrier that not every invocation reaches: what it
+    /// does is undefined, on every device.
+    Undefined,
 }
 
 impl Trust {
@@ -241,6 +244,7 @@ impl Trust {
             Self::Estimated => "estimated",
             Self::OneSchedule => "of one schedule",
             Self::GeneratedData => "of generated data",
+            Self::Undefined => "none: undefined",
         }
     }
 
@@ -258,6 +262,10 @@ impl Trust {
             Self::GeneratedData => {
                 "exact for data that were made up, which branches follow: other data may give other \
                  counts"
+            }
+            Self::Undefined => {
+                "the program has an error that makes what it does undefined: another device may do \
+                 something else, or hang"
             }
         }
     }
@@ -281,6 +289,9 @@ impl Trust {
             Self::GeneratedData => {
                 "profile names the buffers and the lines that follow them; a launch file gives them \
                  real contents"
+            }
+            Self::Undefined => {
+                "profile says first what is wrong: mend it before reading any figure"
             }
         }
     }

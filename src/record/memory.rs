@@ -41,7 +41,7 @@ pub struct AccessCost {
     /// Lanes, summed over those.
     pub lanes: u64,
     /// Sectors of 32 bytes that they touched, and the fewest that hold the distinct bytes that their
-    /// lanes wanted; absent for the workgroup's memory.
+    /// lanes wanted, with what idle lanes between them would have wanted; absent for the workgroup's memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sectors: Option<Cost>,
     /// The same of cache lines of 128 bytes.

@@ -201,7 +201,8 @@ fn cell(line: &LinePart) -> CellText {
     }
     let both = |cell: &dyn Fn(&Figures) -> Cell| {
         let [a, b] = line.figures.map(|side| side.as_ref().map_or_else(Cell::none, cell).to_text());
-        if a == b { a } else { format!("{a} → {b}") }
+        // Where there is no room for both in a line, the second begins one.
+        if a == b { a } else { format!("{a} →\u{a0}{b}") }
     };
     CellText {
         slots: both(&|figures| Cell::from_option(figures.lane_slots, Cell::Count)),

@@ -42,6 +42,8 @@ struct CellText {
     /// What stands beneath it; empty where nothing does.
     note: String,
     right: bool,
+    /// Whether it holds many words.
+    wide: bool,
     /// Whether there is nothing in it to say.
     none: bool,
 }
@@ -81,5 +83,5 @@ impl From<Table> for TableText {
 fn cell((cell, column): (&Cell, &Column)) -> CellText {
     let (text, note) = (cell.to_text(), cell.to_note());
     let none = cell.is_missing() && note.is_empty();
-    CellText { text, note, right: column.align == Align::Right, none }
+    CellText { text, note, right: column.align == Align::Right, wide: column.below, none }
 }

@@ -414,13 +414,13 @@ impl Session<'_, '_> {
         if !self.options.hardware_counters || results.error.is_some() {
             return;
         }
-        if self.device.gives().counters
-            && let Ok(answer) = measurement(&self.device, launch, results.clone())
-        {
-            self.listener.answer(&answer);
+        if self.device.gives().counters {
+            if let Ok(answer) = measurement(&self.device, launch, results.clone()) {
+                self.listener.answer(&answer);
+            }
+            self.listener.progress(&self.device.id, Phase::Collecting, launch);
         }
         if let Some(runner) = self.runner.as_mut() {
-            self.listener.progress(&self.device.id, Phase::Collecting, launch);
             results.collected = runner.collect(launch);
         }
     }

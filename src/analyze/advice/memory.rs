@@ -64,37 +64,62 @@ pub(super) fn make_cards(device: &DeviceProfile, width: Width) -> Vec<Advice> {
     let mut cards = Vec::new();
     for kind in &KINDS {
         let all: u128 = view.rows.iter().filter_map(kind.of).map(|o| u128::from(o.taken)).sum();
-        let worth = |row: &MemoryRow| {
+        let mut found: Vec<OnLine<'_>> = Vec::new();
+        for row in &view.rows {
+            let costly = (kind.of)(row).filter(|over| over.ratio >= kind.ratio_min);
             // What follows the order of workgroups is one schedule's figure.
-            if one_schedule.contains(&row.line) {
-                return None;
+            let Some(over) = costly.filter(|_| !one_schedule.contains(&row.line)) else { continue };
+            match found.iter_mut().find(|place| place.line == row.line) {
+                Some(place) => place.accesses.push((row, over)),
+                None => found.push(OnLine { line: row.line, accesses: vec![(row, over)] }),
             }
-            let over = (kind.of)(row)?;
-            let share = ratio(over.excess.into(), all)?;
-            (over.ratio >= kind.ratio_min && share >= SHARE_MIN).then_some((row.clone(), over))
-        };
-        let mut found: Vec<(MemoryRow, Over)> = view.rows.iter().filter_map(worth).collect();
-        found.sort_by_key(|(_, over)| std::cmp::Reverse(over.excess));
-        cards.extend(found.iter().map(|(row, over)| card(device, width, kind, row, *over)));
+        }
+        found.retain(|place| {
+            ratio(place.excess().into(), all).is_some_and(|share| share >= SHARE_MIN)
+        });
+        found.sort_by_key(|place| std::cmp::Reverse(place.excess()));
+        cards.extend(found.iter().map(|place| card(device, width, kind, place)));
     }
     cards.extend(wait(device, width, &view));
     cards
 }
 
-fn card(device: &DeviceProfile, width: Width, kind: &Kind, row: &MemoryRow, over: Over) -> Advice {
-    let reason = format!(
-        "In a model of no particular machine the {}s of {} take {} {}, {:.1} times as many as they must \
-         ({:.1} lanes an access; {}).",
-        row.does.name(),
-        row.memory(),
-        whole(over.taken.into()),
-        kind.unit,
-        over.ratio,
-        row.lanes_mean,
-        whole(row.executions.into()) + " accesses of subgroups"
-    );
-    let modelled = format!("{:.1} times the {} needed", over.ratio, short(kind.rule));
-    plain(device, width, (kind.rule, row.line), kind.sentence.to_owned(), reason, modelled)
+/// The accesses of one line that cost more than they must: one card says all of them.
+struct OnLine<'a> {
+    line: u32,
+    accesses: Vec<(&'a MemoryRow, Over)>,
+}
+
+impl OnLine<'_> {
+    fn excess(&self) -> u64 {
+        self.accesses.iter().map(|(_, over)| over.excess).sum()
+    }
+
+    /// What all of them take over the least that they could.
+    fn ratio(&self) -> f64 {
+        let taken: u64 = self.accesses.iter().map(|(_, over)| over.taken).sum();
+        ratio(taken.into(), (taken - self.excess()).into()).unwrap_or(0.0)
+    }
+}
+
+fn card(device: &DeviceProfile, width: Width, kind: &Kind, place: &OnLine<'_>) -> Advice {
+    let said = place.accesses.iter().map(|(row, over)| {
+        format!(
+            "the {}s of {} take {} {}, {:.1} times as many as they must ({:.1} lanes an access; {} accesses \
+             of subgroups)",
+            row.does.name(),
+            row.memory(),
+            whole(over.taken.into()),
+            kind.unit,
+            over.ratio,
+            row.lanes_mean,
+            whole(row.executions.into())
+        )
+    });
+    let said: Vec<String> = said.collect();
+    let reason = format!("In a model of no particular machine {}.", said.join("; "));
+    let modelled = format!("{:.1} times the {} needed", place.ratio(), short(kind.rule));
+    plain(device, width, (kind.rule, place.line), kind.sentence.to_owned(), reason, modelled)
 }
 
 /// The unit's first word.

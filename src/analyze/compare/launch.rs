@@ -1,7 +1,8 @@
 //! One launch before and after: the whole, each dispatch, function and line, with the figures of both.
 //!
 //! Input: two measurements that are compared, each with its run. Output: a [`LaunchComparison`]. Lines
-//! are matched by a diff of the texts, functions by name, dispatches by their order and entry points.
+//! are matched by a diff of the texts, functions by name, calls by their lines, dispatches by their order and
+//! entry points.
 //! What else differs is said in sentences, to be read before any figure, and so is what to believe where
 //! figures speak against each other.
 
@@ -16,7 +17,8 @@ use super::timing::{TimeRatio, time_ratio};
 use crate::analyze::counts::{Work, ratio};
 use crate::analyze::names::device_label;
 use crate::analyze::rounds::median_time;
-use crate::analyze::totals::by_function;
+use crate::analyze::totals::calls::{CalledFrom, Site};
+use crate::analyze::totals::{by_call_site, by_function};
 use crate::record::{Block, Dispatch};
 use crate::units::Width;
 
@@ -43,6 +45,8 @@ pub struct LaunchComparison {
     pub dispatches: Vec<Part>,
     /// Each function; empty in records that do not know them.
     pub functions: Vec<Part>,
+    /// Each place from which a function is called that is called from several, with all that is done in the call.
+    pub calls: Vec<Part>,
     /// The lines of both texts in one order; those that neither counted too.
     pub lines: Vec<LinePart>,
 }
@@ -64,7 +68,7 @@ pub(super) fn compare_launch(a: Side<'_>, b: Side<'_>) -> Option<LaunchCompariso
     let pairs = pair_lines(a.text(), b.text());
     let mut verdicts = super::sentences::verdicts(&whole, time.as_ref());
     verdicts.extend(time.iter().map(|time| time.drift.clone()));
-    Some(LaunchComparison {
+    let mut found = LaunchComparison {
         kernels: sides.map(|side| side.measurement.kernel.clone()),
         devices: sides.map(|side| side.measurement.device.clone()),
         labels: sides.map(|side| device_label(side.run, &side.measurement.device)),
@@ -73,10 +77,16 @@ pub(super) fn compare_launch(a: Side<'_>, b: Side<'_>) -> Option<LaunchCompariso
         verdicts,
         dispatches: dispatches(a, b, before),
         functions: functions(a, b, before),
+        calls: calls(a, b, &pairs, before),
         lines: lines(a, b, &pairs, before),
         whole,
         time,
-    })
+    };
+    let parts = [&found.dispatches, &found.functions, &found.calls].into_iter().flatten();
+    let trends = parts.map(|part| part.trend).chain(found.lines.iter().map(|line| line.trend));
+    let unchanged = super::sentences::unchanged(&found.whole, trends, found.time.as_ref());
+    found.verdicts.splice(0..0, unchanged);
+    Some(found)
 }
 
 fn part(name: String, figures: [Option<Figures>; 2], whole: u128) -> Part {
@@ -151,6 +161,42 @@ fn functions(a: Side<'_>, b: Side<'_>, whole: u128) -> Vec<Part> {
         .collect();
     let most = |part: &Part| part.figures.iter().flatten().filter_map(|f| f.lane_slots).max();
     parts.sort_by_key(|part| std::cmp::Reverse(most(part)));
+    parts
+}
+
+/// The calls of both, those of A first: of one function by one caller on lines that belong together.
+fn calls(a: Side<'_>, b: Side<'_>, pairs: &[LinePair], whole: u128) -> Vec<Part> {
+    let of = |side: Side<'_>| by_call_site(&side.measurement.dispatches);
+    let mut in_b = of(b);
+    let line_in_b = |line: u32| pairs.iter().find(|pair| pair.a == Some(line))?.b;
+    let is_twin = |left: &Site, right: &Site| {
+        left.function == right.function
+            && match (&left.from, &right.from) {
+                (CalledFrom::Of(caller, line, nth), CalledFrom::Of(other, at, which)) => {
+                    caller == other && nth == which && line_in_b(*line) == Some(*at)
+                }
+                (CalledFrom::Together(_), CalledFrom::Together(_)) => true,
+                _ => false,
+            }
+    };
+    let name = |site: &Site| format!("{} from {}", site.function, site.from);
+    let mut parts = Vec::new();
+    for (site, work) in of(a) {
+        let twin = in_b.iter().position(|(other, _)| is_twin(&site, other));
+        let twin = twin.map(|index| in_b.remove(index));
+        let name = match &twin {
+            Some((other, _)) if other.from != site.from => {
+                format!("{} → {}", name(&site), other.from)
+            }
+            _ => name(&site),
+        };
+        let right = twin.map(|(_, work)| b.figures(work, None));
+        parts.push(part(name, [Some(a.figures(work, None)), right], whole));
+    }
+    let added = in_b.into_iter();
+    parts.extend(
+        added.map(|(site, work)| part(name(&site), [None, Some(b.figures(work, None))], whole)),
+    );
     parts
 }
 

@@ -88,6 +88,23 @@ pub struct NotCompared {
     pub reason: String,
 }
 
+impl Comparison {
+    /// That nothing changed, where lane slots are the same in all launches and no times are told apart.
+    pub fn unchanged(&self) -> Option<String> {
+        let same = |row: &ComparisonRow| {
+            let slots = row.lane_slots_ratio.is_some_and(|r| (r - 1.0).abs() < CHANGE_MIN);
+            let interval = row.time_ratio.as_ref().map(|ratio| ratio.interval);
+            slots && interval.is_none_or(|times| times.low <= 1.0 && times.high >= 1.0)
+        };
+        let all = !self.rows.is_empty() && self.rows.iter().all(same);
+        let launches = match self.rows.len() {
+            1 => String::new(),
+            count => format!(" in each of {count} launches"),
+        };
+        all.then(|| format!("Nothing changed: B takes as many lane slots as A{launches}."))
+    }
+}
+
 impl NotCompared {
     /// What has no counterpart and why, in a sentence.
     pub fn sentence(&self) -> String {

@@ -2,7 +2,7 @@
 //!
 //! Input: the two measurements, and the ratios that were made of them. Output: sentences.
 
-use super::parts::{Part, Side};
+use super::parts::{Figures, Part, Side, Trend};
 use super::texts::LinePair;
 use super::timing::TimeRatio;
 use crate::analyze::names::device;
@@ -174,10 +174,37 @@ pub(super) fn verdicts(whole: &Part, time: Option<&TimeRatio>) -> Vec<String> {
     sentences
 }
 
+/// That no count changed, where none did, and what the time did then.
+pub(super) fn unchanged(
+    whole: &Part,
+    trends: impl IntoIterator<Item = Trend>,
+    time: Option<&TimeRatio>,
+) -> Option<String> {
+    if whole.trend != Trend::Same || trends.into_iter().any(|trend| trend != Trend::Same) {
+        return None;
+    }
+    let operations = |figures: &Figures| (figures.subgroup_operations, figures.lane_slots);
+    let [before, after] = whole.figures.map(|side| side.as_ref().map(operations));
+    let counts = if before == after {
+        "B takes as many subgroup operations and lane slots as A, on the whole and on every line"
+    } else {
+        "no line, and no sum, takes a thousandth of all lane slots more or less"
+    };
+    let Some(time) = time else { return Some(format!("Nothing changed: {counts}.")) };
+    let [low, high] = time.bounds();
+    Some(if low <= 1.0 && high >= 1.0 {
+        format!("Nothing changed: {counts}, and the times are not told apart.")
+    } else {
+        format!(
+            "The counts did not change, and the time did, to {:.3} times A's: {counts}.",
+            time.ratio
+        )
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::analyze::compare::parts::{Figures, Trend};
     use crate::units::Ratio;
 
     fn whole(efficiencies: [f64; 2], slots: [u128; 2]) -> Part {

@@ -81,6 +81,11 @@ fn what_failed_stays_and_trust_is_said() {
         .filter(on_it)
         .for_each(|measurement| measurement.flags.push(flag.clone()));
     assert_eq!(trust(&run, 3), Some(Trust::OneSchedule));
+    // A barrier that not all reach is an error of the program, whoever saw it.
+    let mut wrong = run.clone();
+    let barrier = Flag::at(Tag::DivergentBarrier, [4]);
+    wrong.measurements.iter_mut().filter(on_it).for_each(|m| m.flags.push(barrier.clone()));
+    assert_eq!(trust(&wrong, 3), Some(Trust::Undefined));
     assert_eq!(trust(&run, 0), Some(Trust::Unknown));
     run.devices[0].trust = Some(Trust::Observed);
     assert_eq!(trust(&run, 0), Some(Trust::Observed));

@@ -61,6 +61,19 @@ fn the_narrowest_terminals_show_efficiencies_alone() {
 }
 
 #[test]
+fn two_devices_keep_every_column_on_a_narrow_terminal() {
+    let run = demo(&[32, 64]);
+    for columns in [40, 60, 80, 120] {
+        let view = view(&run, Look { columns: Some(columns), colour: false });
+        let table = &view[..view.find("\nBy function").expect("the totals follow")];
+        let words = table.split_whitespace().collect::<Vec<_>>().join(" ");
+        for name in ["slots", "1 121 856", "worst", "line 27", "guaranteed"] {
+            assert!(words.contains(name), "{columns} {name}:\n{table}");
+        }
+    }
+}
+
+#[test]
 fn colours_are_blue_and_orange_and_can_be_left_out() {
     let run = demo(&[32]);
     let coloured = view(&run, Look { columns: None, colour: true });
@@ -204,9 +217,9 @@ fn a_long_source_is_an_excerpt_on_a_terminal_and_whole_in_a_file() {
         assert!(source.contains("⋮ │ lines ") && source.contains("of 1809 lines are shown"));
         // The lines that take the time are there, with their tabs as spaces.
         assert!(source.contains("│     for (var i = 0u;"), "{source}");
-        // The devices are a table where there is room for it, and words where there is none.
-        assert_eq!(view.contains("  efficiency  "), columns >= 80, "{view}");
-        assert_eq!(view.contains(" of 32 lanes active ("), columns < 80, "{view}");
+        // The devices are a table where there is room for it, and what has none stands beneath.
+        let beneath = "\n    counts executed; trust guaranteed; worst line 905\n";
+        assert_eq!(view.contains(beneath), columns < 80, "{view}");
         for line in view.lines() {
             assert!(width_of(line) <= columns, "{columns}: {line}");
         }

@@ -17,15 +17,16 @@ pub(super) fn widths(profile: &Profile, look: Look) -> String {
     }
     if found.shapes.len() > 1 {
         text += &look.faint(&format!(
-            "  {:<14} {:>18} {:>18}\n",
+            "  {:<17} {:>14} {:>14}\n",
             "workgroup",
             format!("slots at {narrow}"),
             format!("slots at {wide}")
         ));
         for (index, shape) in found.shapes.iter().enumerate() {
-            let note = if index == 0 { "  as it is" } else { "" };
+            let note = if index == 0 { " (as it is)" } else { "" };
             let [narrow, wide] = shape.lane_slots.map(grouped_text);
-            text += &format!("  {:<14} {narrow:>18} {wide:>18}{note}\n", shape.name());
+            let name = shape.name() + note;
+            text += &format!("  {name:<17} {narrow:>14} {wide:>14}\n");
         }
     }
     text

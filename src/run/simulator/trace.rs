@@ -1,16 +1,20 @@
 //! What the lanes of one subgroup do, operation by operation.
 //!
 //! Input: the blocks that subgroups execute, as the simulator runs a dispatch. Output: a [`Trace`] of the
-//! first operations of the subgroup that leaves most lanes idle in them, among those of the first
-//! workgroups, and how unlike the subgroups of these and of some others are. It changes nothing of what is
-//! executed.
+//! first operations of one subgroup of the first workgroups, and how unlike the subgroups of these and of some
+//! others are. It changes nothing of what is executed.
+//!
+//! So that the pictures of two widths show the same invocations, the choice does not depend on the width: it falls
+//! on the [`GROUP`] neighbours of which the one with most to do has most more to do than the others. A subgroup of
+//! 64 lanes holds them all, and two of 32 do, which are both kept; of a narrower width the one with most
+//! idle lanes is.
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use crate::program::Program;
-use crate::record::{Spread, Trace};
+use crate::record::{Spread, Trace, TracedSubgroup};
 use crate::simulate::{ForkObserver, Observer, SubgroupPlace};
 use crate::units::{BlockId, Ratio, Width};
 
@@ -19,6 +23,12 @@ pub(super) const OPERATIONS_MAX: u64 = 256;
 
 /// Workgroups from the first on whose subgroups are looked at.
 const WORKGROUPS: u64 = 16;
+
+/// Neighbouring invocations among which is chosen, at every width up to this.
+const GROUP: u32 = 64;
+
+/// Operations of an invocation that the choice looks at.
+const OWN_MAX: u64 = 4 * OPERATIONS_MAX;
 
 /// About how many others are looked at too, at even distances, for what they have in common.
 const SPREAD_WORKGROUPS: u64 = 48;
@@ -45,6 +55,10 @@ struct Strand {
     steps: Vec<(BlockId, u128)>,
     operations: u64,
     lane_operations: u64,
+    /// What each lane did itself, until it is enough to choose by.
+    own: Vec<u64>,
+    /// The lanes of which it is.
+    known: u128,
     /// Operations to the end, and those of active lanes.
     whole: [u64; 2],
 }
@@ -54,6 +68,35 @@ impl Strand {
     fn efficiency(&self, width: Width) -> Option<Ratio> {
         let [operations, lanes] = self.whole;
         Ratio::divide(lanes, operations * u64::from(width.lanes()))
+    }
+
+    /// Adds a block to what its active lanes did.
+    fn add_own(&mut self, operations: u64, active: u128) {
+        let mut rest = active & !self.known;
+        while rest != 0 {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            if self.own.len() <= lane {
+                self.own.resize(lane + 1, 0);
+            }
+            self.own[lane] += operations;
+            if self.own[lane] >= OWN_MAX {
+                self.own[lane] = OWN_MAX;
+                self.known |= 1 << lane;
+            }
+        }
+    }
+
+    /// The lanes that are idle in its first operations, summed over these.
+    fn idle(&self, width: Width) -> u64 {
+        (self.operations * u64::from(width.lanes())).saturating_sub(self.lane_operations)
+    }
+
+    /// The blocks of its steps, and the lanes that are active in each.
+    fn steps(&self, width: Width) -> (Vec<BlockId>, Vec<String>) {
+        let digits = usize::try_from(width.lanes().div_ceil(4)).unwrap_or(1);
+        let step = |(block, mask): &(BlockId, u128)| (*block, format!("{mask:0digits$x}"));
+        self.steps.iter().map(step).unzip()
     }
 }
 
@@ -93,31 +136,35 @@ impl Tracer {
         })
     }
 
-    /// The subgroup with most idle lanes in its first operations; nothing where none did anything.
+    /// The chosen subgroup; nothing where none did anything.
     pub(super) fn finish(mut self, dispatch: usize, width: Width) -> Option<Trace> {
         self.put_back();
-        let idle = |strand: &Strand| {
-            (strand.operations * u64::from(width.lanes())).saturating_sub(strand.lane_operations)
-        };
         let spread = self.spread(width);
-        let mut best: Option<((u64, u32), Strand)> = None;
-        for (place, strand) in
-            self.strands.into_iter().filter(|((first, _), _)| *first < WORKGROUPS)
-        {
-            if best.as_ref().is_none_or(|(_, known)| idle(&strand) > idle(known)) {
-                best = Some((place, strand));
+        let each = (GROUP / width.lanes()).max(1);
+        let mut groups: BTreeMap<(u64, u32), Vec<(u32, Strand)>> = BTreeMap::new();
+        for ((workgroup, subgroup), strand) in self.strands {
+            if workgroup < WORKGROUPS {
+                groups.entry((workgroup, subgroup / each)).or_default().push((subgroup, strand));
             }
         }
-        let ((workgroup, subgroup), strand) = best?;
-        let digits = usize::try_from(width.lanes().div_ceil(4)).unwrap_or(1);
-        Some(Trace {
-            dispatch,
-            workgroup,
-            subgroup,
-            blocks: strand.steps.iter().map(|(block, _)| *block).collect(),
-            active: strand.steps.iter().map(|(_, mask)| format!("{mask:0digits$x}")).collect(),
-            spread,
-        })
+        let uneven = |group: &[(u32, Strand)]| {
+            let own = || group.iter().flat_map(|(_, strand)| &strand.own).filter(|own| **own > 0);
+            own().max().map_or(0, |most| own().map(|own| most - own).sum::<u64>())
+        };
+        // The first of equals, which is the last when seen from the end.
+        let chosen = groups.into_iter().rev().max_by_key(|(_, group)| uneven(group));
+        let ((workgroup, _), mut group) = chosen?;
+        if width.lanes() * 2 < GROUP {
+            group.sort_by_key(|(_, strand)| std::cmp::Reverse(strand.idle(width)));
+            group.truncate(1);
+        }
+        let mut traced = group.into_iter().map(|(subgroup, strand)| {
+            let (blocks, active) = strand.steps(width);
+            TracedSubgroup { subgroup, blocks, active }
+        });
+        let TracedSubgroup { subgroup, blocks, active } = traced.next()?;
+        let beside = traced.collect();
+        Some(Trace { dispatch, workgroup, subgroup, blocks, active, beside, spread })
     }
 }
 
@@ -136,6 +183,9 @@ impl Observer for Tracer {
                 strand.steps.push((block, active));
                 strand.operations += operations;
                 strand.lane_operations += lanes;
+            }
+            if place.workgroup < WORKGROUPS {
+                strand.add_own(operations, active);
             }
         }
         ControlFlow::Continue(())

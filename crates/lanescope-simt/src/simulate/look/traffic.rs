@@ -7,7 +7,10 @@
 //!
 //! One access instruction of one subgroup reads or writes *sectors* of [`SECTOR_BYTES`] and *lines* of
 //! [`MEMORY_LINE_BYTES`] of a buffer, each once however many lanes want it; the least that it could touch are
-//! as many as hold the distinct bytes that its lanes want. In the workgroup's memory word i lies in
+//! as many as hold the distinct bytes that its lanes want. Idle lanes leave gaps, which are no fault of the
+//! addresses: a gap between two lanes counts as wanted as far as the lanes between them would fill it. They
+//! would where the two lie no further apart than neighbours in one row, or where all lanes keep one
+//! distance (see `bridged_words`). In the workgroup's memory word i lies in
 //! bank i mod [`BANKS`]; each *pass* serves one word of each bank, to however many lanes want it; the least is
 //! ⌈distinct words / [`BANKS`]⌉. An atomic operation takes a *turn* for each lane that changes
 //! the same word. Between two barriers a workgroup takes as long as its subgroup with most
@@ -41,7 +44,8 @@ pub struct AccessSums {
     pub lanes: u64,
     /// Sectors touched; 0 for workgroup memory.
     pub sectors: u64,
-    /// The fewest sectors that hold the distinct bytes that were wanted.
+    /// The fewest sectors that hold the distinct bytes that were wanted, and what idle lanes between would
+    /// have wanted.
     pub sectors_min: u64,
     /// Lines touched; 0 for workgroup memory.
     pub lines: u64,
@@ -129,6 +133,36 @@ fn distinct_words(access: &Access<'_>, into: &mut Vec<u32>) {
     into.dedup();
 }
 
+/// The words that idle lanes would have wanted between those that take part.
+///
+/// Two lanes that follow each other among the active ones, with k idle ones between, may leave a gap of k accesses
+/// in a row of elements. Where all active lanes, three or more, keep one distance from lane to lane, as those
+/// that read one member of a structure do, the same holds of that distance.
+fn bridged_words(access: &Access<'_>) -> u64 {
+    let in_a_run = |mask: u128| mask & mask.wrapping_add(1) == 0;
+    if access.active == 0 || in_a_run(access.active >> access.active.trailing_zeros()) {
+        return 0;
+    }
+    let size = i64::from(access.size_bytes);
+    let mut pairs: Vec<(i64, i64)> = Vec::new();
+    let mut last: Option<(i64, i64)> = None;
+    for_each_lane(access.active, |lane| {
+        let here = (i64::try_from(lane).unwrap_or(0), i64::from(access.offsets[lane]));
+        if let Some((lane, offset)) = last {
+            pairs.push((here.0 - lane, (here.1 - offset).abs()));
+        }
+        last = Some(here);
+    });
+    let (lanes, bytes) = pairs.first().copied().unwrap_or((1, 0));
+    let even = pairs.len() > 1 && pairs.iter().all(|pair| pair.1 * lanes == bytes * pair.0);
+    let bridged = |(between, apart): &(i64, i64)| {
+        let near = *apart <= size * between;
+        let gap = (apart - size).min(size * (between - 1)).max(0);
+        if near || even { gap / 4 } else { 0 }
+    };
+    u64::try_from(pairs.iter().map(bridged).sum::<i64>()).unwrap_or(0)
+}
+
 /// How many different values an ascending list has after a division.
 fn count_units(words: &[u32], words_each: u32) -> u64 {
     let mut count = 0;
@@ -181,10 +215,15 @@ impl Observer for Traffic {
             sums.passes += count_passes(&touched);
             sums.passes_min += words.div_ceil(u64::from(BANKS));
         } else {
-            sums.sectors += count_units(&touched, SECTOR_BYTES / 4);
-            sums.sectors_min += words.div_ceil(u64::from(SECTOR_BYTES / 4));
-            sums.lines += count_units(&touched, MEMORY_LINE_BYTES / 4);
-            sums.lines_min += words.div_ceil(u64::from(MEMORY_LINE_BYTES / 4));
+            let wanted = words + bridged_words(access);
+            let [sectors, lines] = [SECTOR_BYTES, MEMORY_LINE_BYTES].map(|bytes| {
+                let taken = count_units(&touched, bytes / 4);
+                (taken, wanted.div_ceil(u64::from(bytes / 4)).min(taken))
+            });
+            sums.sectors += sectors.0;
+            sums.sectors_min += sectors.1;
+            sums.lines += lines.0;
+            sums.lines_min += lines.1;
         }
         if access.kind == AccessKind::Atomic {
             sums.turns += count_turns(access);

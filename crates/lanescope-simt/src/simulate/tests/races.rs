@@ -222,6 +222,15 @@ fn sectors_passes_and_turns_are_those_of_the_model() {
     // All lanes read one word: one sector, no more than needed.
     let same = sums("let v = a[group.x];\nw[i] = v;", 1);
     assert_eq!((same.sectors, same.sectors_min, same.lanes), (4, 4, 32));
+    // Idle lanes leave gaps, for which the addresses are not to blame: every other lane of a row,
+    let parted = sums("if (id.x & 1u) == 0u {\na[id.x] = 1u;\n}", 2);
+    assert_eq!((parted.sectors, parted.sectors_min, parted.lanes), (4, 4, 16));
+    // of members of a structure of 8 bytes, which alone are half of what is fetched,
+    let member = sums("if (id.x & 1u) == 0u {\na[id.x * 2u] = 1u;\n}", 2);
+    assert_eq!((member.sectors, member.sectors_min), (8, 4));
+    // and of sectors of its own.
+    let far = sums("if (id.x & 1u) == 0u {\na[id.x * 16u] = 1u;\n}", 2);
+    assert_eq!((far.sectors, far.sectors_min), (16, 4));
     // A row of words lies in as many banks; a column of 32 words in one.
     assert_eq!((sums("w[i] = 1u;", 1).passes, sums("w[i] = 1u;", 1).passes_min), (4, 4));
     let column = sums("w[(i * 32u) % 64u + i / 8u] = 1u;", 1);
