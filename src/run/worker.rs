@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 pub use child::serve;
-pub use drivers::list;
+pub use drivers::{Lister, list};
 pub use message::{Reply, WorkerRequest};
 pub use process::WorkerOptions;
 
@@ -44,7 +44,7 @@ fn collect_part(
     part: CountersPart,
     options: &WorkerOptions,
 ) -> Result<Collected, RunError> {
-    let mut worker = Worker::start(options)?;
+    let mut worker = Worker::start(&WorkerOptions { leaves: false, ..options.clone() })?;
     let of = Box::new(launch.clone());
     worker.ask(&WorkerRequest::Collect { id: id.to_owned(), launch: of, part })?;
     let limit = COLLECTING_MAX.max(options.silence_max);
@@ -89,10 +89,11 @@ impl WorkerRunner {
     /// What opening or calibrating gives, and what ends the child.
     pub fn open(id: &str, calibrate: bool, silence_max: Duration) -> Result<Self, RunError> {
         let calibrate = calibrate.then_some(WarmUpRule::Whole);
-        Self::open_by(id, &OpenOptions::usual(calibrate), &WorkerOptions::new(silence_max))
+        Self::open_by(id, &OpenOptions::usual(calibrate), &WorkerOptions::new(silence_max), None)
     }
 
-    /// Opens a device in a fresh child that is started as `options` says.
+    /// Opens a device in the child that has listed it, where there is one, else in a fresh one that is started as
+    /// `options` says.
     ///
     /// # Errors
     ///
@@ -101,13 +102,18 @@ impl WorkerRunner {
         id: &str,
         open: &OpenOptions,
         options: &WorkerOptions,
+        lister: Option<Lister>,
     ) -> Result<Self, RunError> {
         let silence_max = options.silence_max;
         let (back_end, place) = backends::of_id(id)?;
         let missing = |why| RunError::new(RunErrorKind::NoDevice, why);
         let mut options = options.clone();
         options.environment.extend((back_end.environment)(place).map_err(missing)?);
-        let mut worker = Worker::start(&options)?;
+        let idle = lister.map(|Lister(worker)| worker);
+        let mut worker = match idle.and_then(|mut worker| worker.serves(&options).then_some(worker)) {
+            Some(worker) => worker,
+            None => Worker::start(&options)?,
+        };
         worker.ask(&WorkerRequest::Open { id: id.to_owned(), options: *open })?;
         match worker.hear(OPENING_MAX, &format!("opening {id}"))? {
             Reply::Opened(device) => Ok(Self { worker, device: *device, silence_max, options }),

@@ -197,7 +197,7 @@ pub(crate) fn right(driver: &Driver) {
         silence_max: Duration::from_secs(60),
     };
     let mut device =
-        WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options).unwrap();
+        WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options, None).unwrap();
     let catalogue = Catalogue::embedded().unwrap();
     for kernel in kernels(&catalogue) {
         for (index, choice) in choices(kernel).iter().enumerate() {

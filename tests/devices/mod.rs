@@ -243,7 +243,7 @@ pub(crate) fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunE
         environment: driver.environment(),
         silence_max: Duration::from_secs(silence_s),
     };
-    WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options)
+    WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options, None)
 }
 
 /// lavapipe counts as every width must. SwiftShader runs what stands before a `break` once all

@@ -47,7 +47,7 @@ pub(crate) fn agree(driver: &Driver) {
         silence_max: Duration::from_secs(60),
     };
     let mut device =
-        WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options).unwrap();
+        WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options, None).unwrap();
     let width = device.device().subgroup_width_run.unwrap();
     assert_eq!(width.lanes(), driver.width);
     let mut simulator = SimulatorRunner::new(width, STEPS_MAX);

@@ -31,6 +31,10 @@ pub(super) struct Worker {
     replies: Receiver<Vec<u8>>,
     complaints: Arc<Mutex<Complaints>>,
     listening: Option<JoinHandle<()>>,
+    /// The variables that it was given.
+    environment: Vec<(String, String)>,
+    /// Whether it may still be ending when this end of it is gone.
+    leaves: bool,
 }
 
 /// How a child is started.
@@ -42,12 +46,15 @@ pub struct WorkerOptions {
     pub environment: Vec<(String, String)>,
     /// How long nothing may be heard of a launch.
     pub silence_max: Duration,
+    /// Whether a child that has answered all is not waited for when it is ended: what a driver gives back then
+    /// takes up to tenths of a second. For the last device that is used.
+    pub leaves: bool,
 }
 
 impl WorkerOptions {
     /// The running program in its own environment.
     pub fn new(silence_max: Duration) -> Self {
-        Self { program: None, environment: Vec::new(), silence_max }
+        Self { program: None, environment: Vec::new(), silence_max, leaves: false }
     }
 }
 
@@ -86,7 +93,15 @@ impl Worker {
             })
         });
         let requests = child.stdin.take();
-        Ok(Self { child, requests, replies, complaints, listening })
+        let WorkerOptions { environment, leaves, .. } = options.clone();
+        Ok(Self { child, requests, replies, complaints, listening, environment, leaves })
+    }
+
+    /// Whether a child that was started as `options` says would be like this one; it then ends as they say.
+    pub(super) fn serves(&mut self, options: &WorkerOptions) -> bool {
+        let WorkerOptions { program, environment, silence_max: _, leaves } = options;
+        self.leaves = *leaves;
+        program.is_none() && *environment == self.environment
     }
 
     pub(super) fn ask(&mut self, request: &WorkerRequest) -> Result<(), RunError> {
@@ -99,6 +114,13 @@ impl Worker {
     }
 
     pub(super) fn hear(&mut self, limit: Duration, doing: &str) -> Result<Reply, RunError> {
+        let heard = self.hear_any(limit, doing);
+        // After a failure the device may be opened anew, by another child.
+        self.leaves &= heard.as_ref().is_ok_and(|reply| !reply.has_failed());
+        heard
+    }
+
+    fn hear_any(&mut self, limit: Duration, doing: &str) -> Result<Reply, RunError> {
         match self.replies.recv_timeout(limit) {
             Ok(line) => serde_json::from_slice(&visible_json(&line)).map_err(|error| {
                 let message = format!("the worker answered something else: {error}");
@@ -192,7 +214,9 @@ impl Complaints {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.end();
-        let _ = self.child.wait();
+        if !self.leaves {
+            let _ = self.child.wait();
+        }
     }
 }
 
