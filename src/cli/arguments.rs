@@ -290,6 +290,9 @@ pub(crate) struct LaunchArguments {
     /// Count only; take no times
     #[arg(long)]
     pub(crate) no_timing: bool,
+    /// On `cuda:N`, read no hardware counters: the answer comes earlier
+    #[arg(long)]
+    pub(crate) no_counters: bool,
 }
 
 /// Arguments of `profile`.

@@ -447,7 +447,7 @@ fn tell_limits(
     Ok(())
 }
 
-/// Prints the profiles, or what changed from the run before; lines of JSON where these are asked for, and
+/// Prints the profiles, or what changed from the run before and what is new; lines of JSON where these are asked for, and
 /// nothing where standard output is for something else.
 fn show(
     profiles: &[Profile],
@@ -461,13 +461,16 @@ fn show(
     if taken || arguments.json_lines || arguments.annotations.is_some() {
         return Ok(());
     }
-    if let Some(before) = before {
-        let launches = analyze::compare_launches(before, run, false);
-        if !launches.is_empty() {
-            return compare::print_launches(&launches, terminal_columns(), out);
-        }
+    let compared = before.map(|before| analyze::compare_launches(before, run, false));
+    let mut launches = compared.unwrap_or_default();
+    // Of the first the lines are shown: what changed goes before what did not.
+    launches.sort_by_key(|launch| !launch.has_changed());
+    if !launches.is_empty() {
+        compare::print_launches(&launches, terminal_columns(), out)?;
     }
-    for profile in profiles {
+    let is_new =
+        |profile: &&Profile| !launches.iter().any(|launch| launch.kernels[1] == profile.kernel);
+    for profile in profiles.iter().filter(is_new) {
         let advice = analyze::advice_of(profile);
         write!(out, "{}", annotate::text(profile, &advice, Look::of_stdout()))?;
         if arguments.sass {

@@ -64,6 +64,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("watch_profiles_each_save_and_errors_do_not_end_it", loops::watch_goes_on),
         ("watch_shows_what_changed", loops::watch_shows_changes),
         ("watch_looks_at_all_that_a_launch_is_made_of", loops::watch_looks_at_files),
+        ("watch_looks_at_folders_too", loops::watch_looks_at_folders),
         ("watch_looks_at_the_sources_of_spirv", spirv::watched),
         ("watch_ends_when_nobody_reads", loops::broken_pipe),
         ("profile_marks_lines_for_other_tools", loops::marks),
