@@ -441,7 +441,9 @@ mod tests {
             listed(Some("wgpu:1"), "llvmpipe", true),
         ];
         let listing = Listing { devices, ..Listing::default() };
-        Available { listings: vec![(backends::by_prefix("wgpu").unwrap(), listing, Idle::default())] }
+        Available {
+            listings: vec![(backends::by_prefix("wgpu").unwrap(), listing, Idle::default())],
+        }
     }
 
     fn ids(ids: &[&str]) -> Result<Vec<String>, Failure> {

@@ -34,11 +34,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         name: "CUDA",
         gives: cuda::GIVES,
         languages: &[KernelLanguage::Wgsl, KernelLanguage::Cuda],
-        places: Places::Listed {
-            list: |_| (cuda::list(), None),
-            drivers: None,
-            by_default: false,
-        },
+        places: Places::Listed { list: |_| (cuda::list(), None), drivers: None, by_default: false },
         in_child: true,
         environment: |_| Ok(Vec::new()),
         hardware: Some(HardwareCounters {

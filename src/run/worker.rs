@@ -110,7 +110,8 @@ impl WorkerRunner {
         let mut options = options.clone();
         options.environment.extend((back_end.environment)(place).map_err(missing)?);
         let idle = lister.map(|Lister(worker)| worker);
-        let mut worker = match idle.and_then(|mut worker| worker.serves(&options).then_some(worker)) {
+        let mut worker = match idle.and_then(|mut worker| worker.serves(&options).then_some(worker))
+        {
             Some(worker) => worker,
             None => Worker::start(&options)?,
         };

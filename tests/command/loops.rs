@@ -321,7 +321,8 @@ pub(super) fn ten_thousand_lines() {
 /// A shader that is new in a folder is profiled too, and shown in full beside what changed.
 pub(super) fn watch_looks_at_folders() {
     let folder = folder();
-    let write = |name: &str, text: &str| program::write(&folder.path().join("shaders").join(name), text);
+    let write =
+        |name: &str, text: &str| program::write(&folder.path().join("shaders").join(name), text);
     std::fs::create_dir(folder.path().join("shaders")).unwrap();
     write("a.wgsl", SHADER);
     let arguments = ["profile", "shaders", "--n", "1024", "-d", "sim:32"];

@@ -56,7 +56,9 @@ impl std::fmt::Display for CalledFrom {
             Self::Of(caller, line, nth) => {
                 write!(formatter, "{caller}, line {line}, call {}", nth + 1)
             }
-            Self::Together(places) => write!(formatter, "{places} places; a simulator tells them apart"),
+            Self::Together(places) => {
+                write!(formatter, "{places} places; a simulator tells them apart")
+            }
         }
     }
 }

@@ -284,11 +284,7 @@ impl CudaRunner {
 }
 
 /// Opens a device, and says what the driver says of it. Meanwhile what it is `probed` with is compiled.
-fn open(
-    number: usize,
-    assembles: bool,
-    probed: bool,
-) -> Result<(CudaDevice, Device), RunError> {
+fn open(number: usize, assembles: bool, probed: bool) -> Result<(CudaDevice, Device), RunError> {
     let facts = driver::find(number)?;
     let nvrtc = Nvrtc::load();
     let ahead = || match (&nvrtc, probed) {

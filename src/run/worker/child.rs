@@ -98,11 +98,7 @@ fn closed_error() -> RunError {
     RunError::new(RunErrorKind::NoDevice, "no device is open")
 }
 
-fn answer(
-    request: WorkerRequest,
-    held: &mut Held,
-    output: &mut impl Write,
-) -> io::Result<Reply> {
+fn answer(request: WorkerRequest, held: &mut Held, output: &mut impl Write) -> io::Result<Reply> {
     let Held { listed, runner } = held;
     Ok(match request {
         WorkerRequest::List { back_end } => return list_here(back_end, listed, output),
