@@ -195,6 +195,7 @@ pub(crate) fn right(driver: &Driver) {
         program: Some(path()),
         environment: driver.environment(),
         silence_max: Duration::from_secs(60),
+        leaves: false,
     };
     let mut device =
         WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options, None).unwrap();

@@ -21,7 +21,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 60] = [
+    let checks: [(&str, fn()); 61] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -90,8 +90,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             Ok(())
         })
     };
-    let trials = checks.into_iter().map(trial);
-    trials.chain(schemas::trials()).chain([neovim::trial()]).collect()
+    checks.into_iter().map(trial).chain(schemas::trials()).chain([neovim::trial()]).collect()
 }
 
 fn without_a_driver() {

@@ -45,6 +45,7 @@ pub(crate) fn agree(driver: &Driver) {
         program: Some(path()),
         environment: driver.environment(),
         silence_max: Duration::from_secs(60),
+        leaves: false,
     };
     let mut device =
         WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options, None).unwrap();
