@@ -105,10 +105,15 @@ impl Choice {
         calibrate: Option<WarmUpRule>,
         silence_max: Duration,
     ) -> Result<WorkerRunner, RunError> {
-        let (environment, leaves) = (self.environment.clone(), self.last);
-        let options = WorkerOptions { environment, leaves, ..WorkerOptions::new(silence_max) };
+        let environment = self.environment.clone();
+        let options = WorkerOptions { environment, ..WorkerOptions::new(silence_max) };
         let lister = self.lister.borrow_mut().take();
-        WorkerRunner::open_by(&self.id(), &OpenOptions::usual(calibrate), &options, lister)
+        let open = OpenOptions::usual(calibrate);
+        let mut runner = WorkerRunner::open_listed(&self.id(), &open, &options, lister)?;
+        if self.last {
+            runner.let_go();
+        }
+        Ok(runner)
     }
 
     /// The same device, after which none is used.

@@ -44,7 +44,7 @@ fn collect_part(
     part: CountersPart,
     options: &WorkerOptions,
 ) -> Result<Collected, RunError> {
-    let mut worker = Worker::start(&WorkerOptions { leaves: false, ..options.clone() })?;
+    let mut worker = Worker::start(options)?;
     let of = Box::new(launch.clone());
     worker.ask(&WorkerRequest::Collect { id: id.to_owned(), launch: of, part })?;
     let limit = COLLECTING_MAX.max(options.silence_max);
@@ -89,16 +89,28 @@ impl WorkerRunner {
     /// What opening or calibrating gives, and what ends the child.
     pub fn open(id: &str, calibrate: bool, silence_max: Duration) -> Result<Self, RunError> {
         let calibrate = calibrate.then_some(WarmUpRule::Whole);
-        Self::open_by(id, &OpenOptions::usual(calibrate), &WorkerOptions::new(silence_max), None)
+        Self::open_by(id, &OpenOptions::usual(calibrate), &WorkerOptions::new(silence_max))
     }
 
-    /// Opens a device in the child that has listed it, where there is one, else in a fresh one that is started as
-    /// `options` says.
+    /// Opens a device in a fresh child that is started as `options` says.
     ///
     /// # Errors
     ///
     /// As [`WorkerRunner::open`].
     pub fn open_by(
+        id: &str,
+        open: &OpenOptions,
+        options: &WorkerOptions,
+    ) -> Result<Self, RunError> {
+        Self::open_listed(id, open, options, None)
+    }
+
+    /// As [`WorkerRunner::open_by`], in the child that has listed the device, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`WorkerRunner::open`].
+    pub fn open_listed(
         id: &str,
         open: &OpenOptions,
         options: &WorkerOptions,
@@ -110,8 +122,7 @@ impl WorkerRunner {
         let mut options = options.clone();
         options.environment.extend((back_end.environment)(place).map_err(missing)?);
         let idle = lister.map(|Lister(worker)| worker);
-        let mut worker = match idle.and_then(|mut worker| worker.serves(&options).then_some(worker))
-        {
+        let mut worker = match idle.filter(|worker| worker.serves(&options)) {
             Some(worker) => worker,
             None => Worker::start(&options)?,
         };
@@ -121,6 +132,12 @@ impl WorkerRunner {
             Reply::Failed(error) => Err(error),
             other => Err(unexpected_reply_error(&other)),
         }
+    }
+
+    /// Says that no device is used after this one: its child is not waited for when it is ended, unless something
+    /// failed.
+    pub fn let_go(&mut self) {
+        self.worker.let_go();
     }
 
     /// Waits for what the child says of a launch.

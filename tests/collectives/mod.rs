@@ -195,10 +195,9 @@ pub(crate) fn right(driver: &Driver) {
         program: Some(path()),
         environment: driver.environment(),
         silence_max: Duration::from_secs(60),
-        leaves: false,
     };
     let mut device =
-        WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options, None).unwrap();
+        WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options).unwrap();
     let catalogue = Catalogue::embedded().unwrap();
     for kernel in kernels(&catalogue) {
         for (index, choice) in choices(kernel).iter().enumerate() {

@@ -242,9 +242,8 @@ pub(crate) fn open(driver: &Driver, silence_s: u64) -> Result<WorkerRunner, RunE
         program: Some(program::path()),
         environment: driver.environment(),
         silence_max: Duration::from_secs(silence_s),
-        leaves: false,
     };
-    WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options, None)
+    WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options)
 }
 
 /// lavapipe counts as every width must. SwiftShader runs what stands before a `break` once all

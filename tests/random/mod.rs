@@ -45,10 +45,9 @@ pub(crate) fn agree(driver: &Driver) {
         program: Some(path()),
         environment: driver.environment(),
         silence_max: Duration::from_secs(60),
-        leaves: false,
     };
     let mut device =
-        WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options, None).unwrap();
+        WorkerRunner::open_by(&driver.device(), &OpenOptions::usual(None), &options).unwrap();
     let width = device.device().subgroup_width_run.unwrap();
     assert_eq!(width.lanes(), driver.width);
     let mut simulator = SimulatorRunner::new(width, STEPS_MAX);

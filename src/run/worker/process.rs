@@ -46,15 +46,12 @@ pub struct WorkerOptions {
     pub environment: Vec<(String, String)>,
     /// How long nothing may be heard of a launch.
     pub silence_max: Duration,
-    /// Whether a child that has answered all is not waited for when it is ended: what a driver gives back then
-    /// takes up to tenths of a second. For the last device that is used.
-    pub leaves: bool,
 }
 
 impl WorkerOptions {
     /// The running program in its own environment.
     pub fn new(silence_max: Duration) -> Self {
-        Self { program: None, environment: Vec::new(), silence_max, leaves: false }
+        Self { program: None, environment: Vec::new(), silence_max }
     }
 }
 
@@ -93,15 +90,21 @@ impl Worker {
             })
         });
         let requests = child.stdin.take();
-        let WorkerOptions { environment, leaves, .. } = options.clone();
+        let environment = options.environment.clone();
+        let leaves = false;
         Ok(Self { child, requests, replies, complaints, listening, environment, leaves })
     }
 
-    /// Whether a child that was started as `options` says would be like this one; it then ends as they say.
-    pub(super) fn serves(&mut self, options: &WorkerOptions) -> bool {
-        let WorkerOptions { program, environment, silence_max: _, leaves } = options;
-        self.leaves = *leaves;
+    /// Whether a child that was started as `options` says would be like this one.
+    pub(super) fn serves(&self, options: &WorkerOptions) -> bool {
+        let WorkerOptions { program, environment, silence_max: _ } = options;
         program.is_none() && *environment == self.environment
+    }
+
+    /// Says that it is not waited for when it is ended, where it has answered all: what a driver gives back then
+    /// takes up to tenths of a second. For the last device that is used.
+    pub(super) fn let_go(&mut self) {
+        self.leaves = true;
     }
 
     pub(super) fn ask(&mut self, request: &WorkerRequest) -> Result<(), RunError> {
