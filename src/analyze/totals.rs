@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(sums.iter().map(|(_, w)| w.subgroup_operations).sum::<u128>(), 2222);
         let sites = by_call_site([&one]);
         let [(site, _)] = sites.as_slice() else { panic!("{sites:?}") };
-        assert_eq!(site.from.to_string(), "2 places, not told apart here");
+        assert_eq!(site.from.to_string(), "2 places; a simulator tells them apart");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! Input: the arguments of `profile`. Output: a profile, then what changed from the last run that went
 //! well, each time. What goes wrong is told, and ends nothing. Files are looked at, not announced: their
 //! times and sizes are the same on every system and for every editor, those that write a new file and
-//! rename it among them.
+//! rename it among them. A folder is read each time: a shader that is new in it is profiled too.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -20,25 +20,25 @@ use crate::record::Run;
 /// How often files are looked at.
 const PERIOD: Duration = Duration::from_millis(150);
 
-/// What is seen of a file: nothing where it is not there.
-type Seen = Option<(SystemTime, u64)>;
+/// A file, and its time and size: nothing where it is not there.
+type Look = (PathBuf, Option<(SystemTime, u64)>);
 
 /// Profiles until the process is ended, or nobody reads what it prints.
 pub(super) fn watch(arguments: &ProfileArguments, out: &mut impl Write) -> Result<Exit, Failure> {
     let condition = profile::condition(arguments)?;
     let condition = condition.as_ref();
-    let shaders = &shader::expand(&arguments.shaders)?[..];
+    let mut shaders = shader::expand(&arguments.shaders)?;
     if shaders.iter().any(|path| path == Path::new(shader::STDIN)) {
         let message = "--watch looks at files: give it a file in place of -";
         return Err(Failure::message(Exit::BadInput, message));
     }
     let mut good: Option<Run> = None;
     for number in 1_u32.. {
-        let files = files(arguments, shaders);
-        let seen = look(&files);
+        let seen = look(arguments, &shaders);
         let folder = arguments.out.as_ref().map(|folder| folder.join(number.to_string()));
         let before = good.as_ref();
-        let done = profile::once(arguments, shaders, condition, folder.as_deref(), before, out);
+        let folder = folder.as_deref();
+        let done = profile::once(arguments, &shaders, condition, folder, before, out);
         match done {
             Ok((Exit::Done | Exit::CheckFailed, run)) => good = Some(run),
             Ok(_) => {}
@@ -53,35 +53,46 @@ pub(super) fn watch(arguments: &ProfileArguments, out: &mut impl Write) -> Resul
                 }
             }
         }
-        writeln!(super::screen::stderr(), "Watching {}", list(shaders))?;
-        while look(&files) == seen {
-            std::thread::sleep(PERIOD);
-        }
-        // A file is often written in steps: what is read is what stands still.
-        let mut now = look(&files);
-        loop {
-            std::thread::sleep(PERIOD);
-            let next = look(&files);
-            if next == now {
-                break;
-            }
-            now = next;
-        }
+        writeln!(super::screen::stderr(), "Watching {}", list(&arguments.shaders))?;
+        shaders = wait(arguments, shaders, &seen);
     }
     Ok(Exit::Done)
+}
+
+/// Waits until something is other than it was seen, and then stands still; gives the shaders that there are then,
+/// or those that were where a folder has none.
+fn wait(arguments: &ProfileArguments, mut shaders: Vec<PathBuf>, seen: &[Look]) -> Vec<PathBuf> {
+    let again = |shaders: &mut Vec<PathBuf>| {
+        std::thread::sleep(PERIOD);
+        *shaders = shader::expand(&arguments.shaders).unwrap_or_else(|_| shaders.clone());
+        look(arguments, shaders)
+    };
+    let mut now = again(&mut shaders);
+    while now == seen {
+        now = again(&mut shaders);
+    }
+    // A file is often written in steps: what is read is what stands still.
+    loop {
+        let next = again(&mut shaders);
+        if next == now {
+            return shaders;
+        }
+        now = next;
+    }
 }
 
 fn list(shaders: &[PathBuf]) -> String {
     shaders.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// What is seen of files now.
-fn look(files: &[PathBuf]) -> Vec<Seen> {
-    let seen = |path: &PathBuf| -> Seen {
+/// What is seen now of all that the launches are made of.
+fn look(arguments: &ProfileArguments, shaders: &[PathBuf]) -> Vec<Look> {
+    let seen = |path: &Path| {
         let about = std::fs::metadata(path).ok()?;
         Some((about.modified().ok()?, about.len()))
     };
-    files.iter().map(seen).collect()
+    let files = files(arguments, shaders);
+    files.into_iter().map(|path| (path.clone(), seen(&path))).collect()
 }
 
 /// Everything that the launches are made of: the shaders, the files that a module in SPIR-V was compiled

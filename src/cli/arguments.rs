@@ -301,6 +301,9 @@ pub(crate) struct LaunchArguments {
     /// Count only; take no times
     #[arg(long)]
     pub(crate) no_timing: bool,
+    /// On `cuda:N`, read no hardware counters: the answer comes earlier
+    #[arg(long)]
+    pub(crate) no_counters: bool,
 }
 
 /// Arguments of `profile`.
@@ -315,8 +318,8 @@ pub(crate) struct ProfileArguments {
     /// Write a launch file beside the shader to start from, and run nothing
     #[arg(long, conflicts_with_all = ["launch", "device", "fail_on", "export_json", "out"])]
     pub(crate) init: bool,
-    /// Profile again whenever a shader, the launch file or a file that it names is saved, and show what
-    /// changed from the last run that went well
+    /// Profile again whenever a shader, the launch file or a file that it names is saved, or a shader is new
+    /// in a folder, and show what changed from the last run that went well
     #[arg(long, conflicts_with = "init")]
     pub(crate) watch: bool,
     /// Write advice, findings and what --fail-on found as SARIF 2.1.0; `-` is standard output

@@ -3,12 +3,14 @@
 //! Input: the ids as typed, and what the back ends list. Output: [`Choice`]s, in the order of use. What
 //! distinguishes one back end from another stands in its row of [`BACK_ENDS`], not here.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::time::Duration;
 
 use crate::kernel::{DeviceClass, KernelLanguage, near_matches};
 use crate::run::back_end::{BackEnd, Listed, Listing, OpenOptions, Places, WarmUpRule};
 use crate::run::backends::{self, BACK_ENDS};
-use crate::run::worker::{self, WorkerOptions, WorkerRunner};
+use crate::run::worker::{self, Lister, WorkerOptions, WorkerRunner};
 use crate::run::{RunError, Runner};
 use crate::units::Width;
 
@@ -27,7 +29,14 @@ pub(crate) struct Choice {
     on_processor: bool,
     /// The variables that its child needs.
     environment: Vec<(String, String)>,
+    /// The child that has listed it, for whoever opens a device of its back end first.
+    lister: Idle,
+    /// Whether it is the last that is used, whose child need not be waited for.
+    last: bool,
 }
+
+/// A child that lists, until it is used for a device.
+type Idle = Rc<RefCell<Option<Lister>>>;
 
 /// What the ids of simulators begin with.
 const SIMULATOR: &str = "sim";
@@ -43,15 +52,22 @@ impl Choice {
     fn of_form(back_end: &'static BackEnd, place: &str) -> Self {
         let place = place.to_owned();
         let (name, environment) = (back_end.name.to_owned(), Vec::new());
-        Self { back_end, place, name, on_processor: true, environment }
+        let (lister, last) = (Idle::default(), false);
+        Self { back_end, place, name, on_processor: true, environment, lister, last }
     }
 
     /// A device that a back end lists and does not leave out.
-    fn from_listed(back_end: &'static BackEnd, listing: &Listing, listed: &Listed) -> Option<Self> {
+    fn from_listed(
+        back_end: &'static BackEnd,
+        listing: &Listing,
+        listed: &Listed,
+        lister: &Idle,
+    ) -> Option<Self> {
         let (_, place) = listed.id.as_deref()?.split_once(':')?;
         let (place, name) = (place.to_owned(), listed.name.clone());
         let environment = listing.environment.clone();
-        Some(Self { back_end, place, name, on_processor: listed.cpu_driver, environment })
+        let (lister, on_processor) = (Rc::clone(lister), listed.cpu_driver);
+        Some(Self { back_end, place, name, on_processor, environment, lister, last: false })
     }
 
     /// The simulator at a width.
@@ -91,7 +107,18 @@ impl Choice {
     ) -> Result<WorkerRunner, RunError> {
         let environment = self.environment.clone();
         let options = WorkerOptions { environment, ..WorkerOptions::new(silence_max) };
-        WorkerRunner::open_by(&self.id(), &OpenOptions::usual(calibrate), &options)
+        let lister = self.lister.borrow_mut().take();
+        let open = OpenOptions::usual(calibrate);
+        let mut runner = WorkerRunner::open_listed(&self.id(), &open, &options, lister)?;
+        if self.last {
+            runner.let_go();
+        }
+        Ok(runner)
+    }
+
+    /// The same device, after which none is used.
+    pub(crate) fn last(self) -> Self {
+        Self { last: true, ..self }
     }
 
     /// Opens it in this process: for back ends that need no child.
@@ -116,7 +143,7 @@ impl Choice {
 /// What there is to choose from: what each back end that was asked lists.
 #[derive(Debug)]
 pub(crate) struct Available {
-    listings: Vec<(&'static BackEnd, Listing)>,
+    listings: Vec<(&'static BackEnd, Listing, Idle)>,
 }
 
 impl Available {
@@ -136,29 +163,29 @@ impl Available {
         let lists = |back_end: &&BackEnd| matches!(back_end.places, Places::Listed { .. });
         for back_end in BACK_ENDS.iter().filter(lists).filter(|back_end| wanted(back_end)) {
             if self.listing(back_end).is_none() {
-                let listing = worker::list(back_end).unwrap_or_else(|error| Listing {
-                    trouble: Some(error.message),
-                    path: (!is_default(back_end))
-                        .then(|| "how kernels are compiled is not known".to_owned()),
-                    ..Listing::default()
+                let (listing, lister) = worker::list(back_end).unwrap_or_else(|error| {
+                    let path = "how kernels are compiled is not known".to_owned();
+                    let path = (!is_default(back_end)).then_some(path);
+                    let trouble = Some(error.message);
+                    (Listing { trouble, path, ..Listing::default() }, None)
                 });
-                self.listings.push((back_end, listing));
+                self.listings.push((back_end, listing, Rc::new(RefCell::new(lister))));
             }
         }
-        self.listings.sort_by_key(|(asked, _)| {
+        self.listings.sort_by_key(|(asked, ..)| {
             BACK_ENDS.iter().position(|back_end| back_end.prefix == asked.prefix)
         });
     }
 
     /// What a back end lists; nothing where it was not asked.
     pub(crate) fn listing(&self, back_end: &BackEnd) -> Option<&Listing> {
-        let mut of = self.listings.iter().filter(|(asked, _)| asked.prefix == back_end.prefix);
-        of.next().map(|(_, listing)| listing)
+        let mut of = self.listings();
+        of.find(|(asked, _)| asked.prefix == back_end.prefix).map(|(_, listing)| listing)
     }
 
     /// What each back end lists that was asked.
     pub(crate) fn listings(&self) -> impl Iterator<Item = (&'static BackEnd, &Listing)> {
-        self.listings.iter().map(|(back_end, listing)| (*back_end, listing))
+        self.listings.iter().map(|(back_end, listing, _)| (*back_end, listing))
     }
 
     /// What goes wrong where no device is named: who could not be listed, and who is left out and why,
@@ -180,7 +207,7 @@ impl Available {
 
     /// Whether some driver brings down whoever asks it, or is not even found.
     pub(crate) fn has_faults(&self) -> bool {
-        self.listings.iter().any(|(_, listing)| !listing.faults.is_empty())
+        self.listings().any(|(_, listing)| !listing.faults.is_empty())
     }
 
     /// Whether some driver's device is there, and be it one that is left out.
@@ -191,8 +218,10 @@ impl Available {
 
     /// The devices of a back end that work.
     fn find_choices(&self, back_end: &'static BackEnd) -> Vec<Choice> {
-        let Some(listing) = self.listing(back_end) else { return Vec::new() };
-        let choice = |listed| Choice::from_listed(back_end, listing, listed);
+        let mut of = self.listings.iter();
+        let asked = of.find(|(asked, ..)| asked.prefix == back_end.prefix);
+        let Some((_, listing, lister)) = asked else { return Vec::new() };
+        let choice = |listed| Choice::from_listed(back_end, listing, listed, lister);
         listing.devices.iter().filter_map(choice).collect()
     }
 
@@ -417,7 +446,9 @@ mod tests {
             listed(Some("wgpu:1"), "llvmpipe", true),
         ];
         let listing = Listing { devices, ..Listing::default() };
-        Available { listings: vec![(backends::by_prefix("wgpu").unwrap(), listing)] }
+        Available {
+            listings: vec![(backends::by_prefix("wgpu").unwrap(), listing, Idle::default())],
+        }
     }
 
     fn ids(ids: &[&str]) -> Result<Vec<String>, Failure> {

@@ -67,7 +67,7 @@ pub(super) fn run(
         noise_ratio_max: StopRule::NOISE_MAX.0,
         time_unchecked: launches.clone().all(|launch| is_seen_in_bounds(launch, &recording.run)),
         time_counting: true,
-        hardware_counters: true,
+        hardware_counters: !how.no_counters || !choice.back_end.gives.counters,
     };
     recording.run_device(&choice.id(), &mut open, groups, &options, listener);
 }

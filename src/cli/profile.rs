@@ -77,13 +77,15 @@ pub(super) fn once(
     before: Option<&Run>,
     out: &mut impl Write,
 ) -> Result<(Exit, Run), Failure> {
-    // Drivers take tenths of a second to list what they have; launches are made meanwhile.
-    let (prepared, available) = std::thread::scope(|scope| {
-        let asked = scope.spawn(|| Available::ask(&arguments.how.device));
-        let prepared = prepare(shaders, &arguments.how);
-        (prepared, asked.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+    // Drivers take tenths of a second to list what they have; launches are made meanwhile. The children that
+    // list end with the thread that started them, which must be this one.
+    let ((prepared, catalogue), available) = std::thread::scope(|scope| {
+        let prepared = scope.spawn(|| (prepare(shaders, &arguments.how), Catalogue::embedded()));
+        let available = Available::ask(&arguments.how.device);
+        (prepared.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), available)
     });
     let (jobs, refused) = prepared?;
+    let catalogue = catalogue.map_err(Failure::bad_input)?;
     let choices = devices::choose_for_profile(&arguments.how.device, &available)?;
     if arguments.sass && !choices.iter().any(|choice| choice.back_end.gives.code) {
         let message = "--sass shows the machine code of a device cuda:N or radv:F/W; add --device cuda:0, \
@@ -102,14 +104,16 @@ pub(super) fn once(
     let asked = !arguments.how.device.is_empty();
     let remarks = devices::remarks(&available, &choices, asked);
     remarks.iter().for_each(|remark| watch.message(remark));
-    let catalogue = Catalogue::embedded().map_err(Failure::bad_input)?;
+    // Children whose devices are not used end here.
+    drop(available);
     let groups: Vec<Vec<Launch>> = jobs.iter().map(|job| vec![job.launch.clone()]).collect();
+    let count = choices.len();
     let checked = jobs.iter().any(|job| !job.launch.trusted) && !arguments.how.no_timing;
-    for choice in &in_order(&choices, checked) {
+    for choice in &in_order(choices, checked, arguments.watch) {
         let measured = recording.run.measurements.len();
         let stopwatch = Stopwatch::start();
         measuring::run(choice, &groups, &arguments.how, &catalogue, &mut recording, &mut watch);
-        let share = u32::try_from(choices.len() * jobs.len()).unwrap_or(1).max(1);
+        let share = u32::try_from(count * jobs.len()).unwrap_or(1).max(1);
         let took = stopwatch.elapsed().unwrap_or_default();
         let budget = match arguments.what_if {
             true => Budget::Everything,
@@ -170,13 +174,16 @@ fn prepare(shaders: &[PathBuf], how: &LaunchArguments) -> Result<(Vec<Job>, bool
 }
 
 /// The devices in the order of use: simulators first where a shader is timed that is not trusted, since
-/// what they see of its accesses decides whether it may be timed without run-time checks as well.
-fn in_order(choices: &[Choice], checked: bool) -> Vec<Choice> {
-    let mut ordered = choices.to_vec();
+/// what they see of its accesses decides whether it may be timed without run-time checks as well. Where nothing
+/// is profiled `again`, the last of them is known to be the last.
+fn in_order(mut choices: Vec<Choice>, checked: bool, again: bool) -> Vec<Choice> {
     if checked {
-        ordered.sort_by_key(|choice| !choice.is_simulator());
+        choices.sort_by_key(|choice| !choice.is_simulator());
     }
-    ordered
+    if let Some(choice) = choices.pop() {
+        choices.push(if again { choice } else { choice.last() });
+    }
+    choices
 }
 
 /// Writes the launch file beside the shader.
@@ -440,7 +447,7 @@ fn tell_limits(
     Ok(())
 }
 
-/// Prints the profiles, or what changed from the run before; lines of JSON where these are asked for, and
+/// Prints the profiles, or what changed from the run before and what is new; lines of JSON where these are asked for, and
 /// nothing where standard output is for something else.
 fn show(
     profiles: &[Profile],
@@ -454,13 +461,16 @@ fn show(
     if taken || arguments.json_lines || arguments.annotations.is_some() {
         return Ok(());
     }
-    if let Some(before) = before {
-        let launches = analyze::compare_launches(before, run, false);
-        if !launches.is_empty() {
-            return compare::print_launches(&launches, terminal_columns(), out);
-        }
+    let compared = before.map(|before| analyze::compare_launches(before, run, false));
+    let mut launches = compared.unwrap_or_default();
+    // Of the first the lines are shown: what changed goes before what did not.
+    launches.sort_by_key(|launch| !launch.has_changed());
+    if !launches.is_empty() {
+        compare::print_launches(&launches, terminal_columns(), out)?;
     }
-    for profile in profiles {
+    let is_new =
+        |profile: &&Profile| !launches.iter().any(|launch| launch.kernels[1] == profile.kernel);
+    for profile in profiles.iter().filter(is_new) {
         let advice = analyze::advice_of(profile);
         write!(out, "{}", annotate::text(profile, &advice, Look::of_stdout()))?;
         if arguments.sass {

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use super::simulator;
-use super::{Collected, RunError, Runner};
+use super::{Collected, RunError, RunErrorKind, Runner};
 use crate::kernel::{KernelLanguage, Launch};
 use crate::record::{Backend, CountersFrom, Gives};
 
@@ -39,8 +39,12 @@ pub struct BackEnd {
 /// The variables for the child that opens a place, by their names; else a sentence.
 pub type Environment = fn(&str) -> Result<Vec<(String, String)>, String>;
 
-/// Lists what there is, and says in between that it goes on.
-pub type List = fn(&mut dyn FnMut()) -> Listing;
+/// Lists what there is, and says in between that it goes on. Beside it, where listing has opened devices, what
+/// gives one of them.
+pub type List = fn(&mut dyn FnMut()) -> (Listing, Option<OpenListed>);
+
+/// Gives the device at a place as it was opened when devices were listed, and lets go of the others.
+pub type OpenListed = Box<dyn FnOnce(&str, &OpenOptions) -> Result<Box<dyn Runner>, RunError>>;
 
 /// Opens the device at a place.
 pub type Open = fn(&str, &OpenOptions) -> Result<Box<dyn Runner>, RunError>;
@@ -198,4 +202,18 @@ pub struct Listed {
     pub cpu_driver: bool,
     /// Why it is left out.
     pub left_out: Option<String>,
+}
+
+/// A place of a back end where there is no device, and why.
+pub(super) fn no_device(prefix: &str, place: &str, why: &str) -> RunError {
+    RunError::new(RunErrorKind::NoDevice, format!("there is no device {prefix}:{place} {why}"))
+}
+
+/// The number that a place is.
+///
+/// # Errors
+///
+/// [`RunErrorKind::NoDevice`] where it is none.
+pub(super) fn number(prefix: &str, place: &str) -> Result<usize, RunError> {
+    place.parse().map_err(|_| no_device(prefix, place, "(a number is wanted)"))
 }

@@ -4,7 +4,7 @@
 //! walk. A new back end is a folder in `run` and a row here: what its ids begin with, which devices
 //! there are, how one is opened, and what it gives. It knows no launch and asks no driver by itself.
 
-use super::back_end::{BackEnd, HardwareCounters, Places};
+use super::back_end::{BackEnd, HardwareCounters, Places, no_device, number};
 use super::cuda::{self, CudaRunner};
 use super::radv;
 use super::simulator::{self, SimulatorRunner};
@@ -34,7 +34,7 @@ pub static BACK_ENDS: [BackEnd; 4] = [
         name: "CUDA",
         gives: cuda::GIVES,
         languages: &[KernelLanguage::Wgsl, KernelLanguage::Cuda],
-        places: Places::Listed { list: |_| cuda::list(), drivers: None, by_default: false },
+        places: Places::Listed { list: |_| (cuda::list(), None), drivers: None, by_default: false },
         in_child: true,
         environment: |_| Ok(Vec::new()),
         hardware: Some(HardwareCounters {
@@ -105,15 +105,6 @@ pub fn of_id(id: &str) -> Result<(&'static BackEnd, &str), RunError> {
     found.ok_or_else(|| {
         RunError::new(RunErrorKind::NoDevice, format!("no back end reaches a device {id:?}"))
     })
-}
-
-fn no_device(prefix: &str, place: &str, why: &str) -> RunError {
-    RunError::new(RunErrorKind::NoDevice, format!("there is no device {prefix}:{place} {why}"))
-}
-
-/// The number that a place is.
-fn number(prefix: &str, place: &str) -> Result<usize, RunError> {
-    place.parse().map_err(|_| no_device(prefix, place, "(a number is wanted)"))
 }
 
 /// The width that a place of the simulator is; else why not, where it is a number.

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 pub use child::serve;
-pub use drivers::list;
+pub use drivers::{Lister, list};
 pub use message::{Reply, WorkerRequest};
 pub use process::WorkerOptions;
 
@@ -102,18 +102,42 @@ impl WorkerRunner {
         open: &OpenOptions,
         options: &WorkerOptions,
     ) -> Result<Self, RunError> {
+        Self::open_listed(id, open, options, None)
+    }
+
+    /// As [`WorkerRunner::open_by`], in the child that has listed the device, where there is one.
+    ///
+    /// # Errors
+    ///
+    /// As [`WorkerRunner::open`].
+    pub fn open_listed(
+        id: &str,
+        open: &OpenOptions,
+        options: &WorkerOptions,
+        lister: Option<Lister>,
+    ) -> Result<Self, RunError> {
         let silence_max = options.silence_max;
         let (back_end, place) = backends::of_id(id)?;
         let missing = |why| RunError::new(RunErrorKind::NoDevice, why);
         let mut options = options.clone();
         options.environment.extend((back_end.environment)(place).map_err(missing)?);
-        let mut worker = Worker::start(&options)?;
+        let idle = lister.map(|Lister(worker)| worker);
+        let mut worker = match idle.filter(|worker| worker.serves(&options)) {
+            Some(worker) => worker,
+            None => Worker::start(&options)?,
+        };
         worker.ask(&WorkerRequest::Open { id: id.to_owned(), options: *open })?;
         match worker.hear(OPENING_MAX, &format!("opening {id}"))? {
             Reply::Opened(device) => Ok(Self { worker, device: *device, silence_max, options }),
             Reply::Failed(error) => Err(error),
             other => Err(unexpected_reply_error(&other)),
         }
+    }
+
+    /// Says that no device is used after this one: its child is not waited for when it is ended, unless something
+    /// failed.
+    pub fn let_go(&mut self) {
+        self.worker.let_go();
     }
 
     /// Waits for what the child says of a launch.

@@ -317,3 +317,34 @@ pub(super) fn ten_thousand_lines() {
     let page = std::fs::read_to_string(folder.path().join("out/report.html")).unwrap();
     assert!(page.contains("line 9999 of many") && page.len() < 4_000_000, "{} bytes", page.len());
 }
+
+/// A shader that is new in a folder is profiled too, and shown in full beside what changed.
+pub(super) fn watch_looks_at_folders() {
+    let folder = folder();
+    let write =
+        |name: &str, text: &str| program::write(&folder.path().join("shaders").join(name), text);
+    std::fs::create_dir(folder.path().join("shaders")).unwrap();
+    write("a.wgsl", SHADER);
+    let arguments = ["profile", "shaders", "--n", "1024", "-d", "sim:32"];
+    let watcher = Watcher::of(&folder, &[&arguments[..], &["--json-lines"]].concat());
+    let files = |event: &Value| -> std::collections::BTreeSet<String> {
+        let marks = event["marks"].as_array().unwrap_or_else(|| panic!("{event}"));
+        marks.iter().map(|mark| mark["file"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(files(&watcher.event()).len(), 1);
+    write("b.wgsl", &SHADER.replace("< 8u", "< 16u"));
+    let both = files(&watcher.event());
+    assert!(both.len() == 2 && both.iter().any(|file| file.ends_with("b.wgsl")), "{both:?}");
+    for name in ["a.wgsl", "b.wgsl"] {
+        std::fs::remove_file(folder.path().join("shaders").join(name)).unwrap();
+    }
+    assert_eq!(watcher.event()["event"], "error");
+    write("c.wgsl", SHADER);
+    assert_eq!(files(&watcher.event()).len(), 1);
+
+    let watcher = Watcher::of(&folder, &arguments);
+    while !watcher.line().contains("a[g.x] = v;") {}
+    std::thread::sleep(Duration::from_millis(500));
+    write("d.wgsl", &SHADER.replace("< 8u", "< 24u"));
+    while !watcher.line().contains("shaders/d.wgsl on sim:32") {}
+}

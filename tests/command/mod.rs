@@ -21,7 +21,7 @@ use crate::support::program;
 
 /// Every check as a trial.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 60] = [
+    let checks: [(&str, fn()); 61] = [
         ("without_a_driver_the_simulator_runs", without_a_driver),
         ("every_width_counts_what_the_data_say", every_width),
         ("bad_input_exits_with_two", bad_input),
@@ -64,6 +64,7 @@ pub(crate) fn trials() -> Vec<Trial> {
         ("watch_profiles_each_save_and_errors_do_not_end_it", loops::watch_goes_on),
         ("watch_shows_what_changed", loops::watch_shows_changes),
         ("watch_looks_at_all_that_a_launch_is_made_of", loops::watch_looks_at_files),
+        ("watch_looks_at_folders_too", loops::watch_looks_at_folders),
         ("watch_looks_at_the_sources_of_spirv", spirv::watched),
         ("watch_ends_when_nobody_reads", loops::broken_pipe),
         ("profile_marks_lines_for_other_tools", loops::marks),
@@ -89,8 +90,7 @@ pub(crate) fn trials() -> Vec<Trial> {
             Ok(())
         })
     };
-    let trials = checks.into_iter().map(trial);
-    trials.chain(schemas::trials()).chain([neovim::trial()]).collect()
+    checks.into_iter().map(trial).chain(schemas::trials()).chain([neovim::trial()]).collect()
 }
 
 fn without_a_driver() {

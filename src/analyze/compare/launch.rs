@@ -51,6 +51,17 @@ pub struct LaunchComparison {
     pub lines: Vec<LinePart>,
 }
 
+impl LaunchComparison {
+    /// Whether its work is another.
+    pub fn has_changed(&self) -> bool {
+        let work = |side: Option<Figures>| {
+            side.map(|figures| (figures.subgroup_operations, figures.lane_operations))
+        };
+        let [before, after] = self.whole.figures.map(work);
+        before != after
+    }
+}
+
 /// Compares two measurements; nothing where their operations were counted by two rules, or one has no
 /// counts.
 pub(super) fn compare_launch(a: Side<'_>, b: Side<'_>) -> Option<LaunchComparison> {

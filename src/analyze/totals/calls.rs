@@ -43,7 +43,7 @@ pub enum CalledFrom {
     /// One of several places: the caller, the line, and which of the calls of that line it is, from 0; a line
     /// of 0 is not known.
     Of(String, u32, u32),
-    /// So many places, which are not told apart.
+    /// So many places, which are not told apart: a device counts a block once for all that call it.
     Together(usize),
 }
 
@@ -56,7 +56,9 @@ impl std::fmt::Display for CalledFrom {
             Self::Of(caller, line, nth) => {
                 write!(formatter, "{caller}, line {line}, call {}", nth + 1)
             }
-            Self::Together(places) => write!(formatter, "{places} places, not told apart here"),
+            Self::Together(places) => {
+                write!(formatter, "{places} places; a simulator tells them apart")
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ use std::ffi::{CStr, CString};
 use super::cupti::{Cupti, CuptiError, Interface, Metric, Ranges, Record, Sass};
 use super::device::{CudaDevice, CudaKernel};
 use super::disassembly::{Disassembler, DisassemblyError};
-use super::driver::DriverDevice;
+use super::driver::{self, DriverDevice};
 use super::nvrtc::Image;
 use super::runner::CudaRunner;
 use crate::kernel::Launch;
@@ -200,7 +200,7 @@ pub fn collect(number: usize, launch: &Launch, part: CountersPart) -> Result<Col
 ///
 /// What opening the device gives, and inside, a sentence that says what is missing and how to get it.
 pub fn available(number: usize) -> Result<Result<CountersFrom, String>, RunError> {
-    let gpu = DriverDevice::open(number)?;
+    let gpu = DriverDevice::open(number, driver::find(number)?)?;
     let take = || -> Result<CountersFrom, CuptiError> {
         let counters = Counters::open(&gpu, number)?;
         let Counters { cupti, chip, .. } = &counters;

@@ -3,18 +3,25 @@
 //! Input: texts in CUDA C++. Output: images that the driver loads: compiled by NVRTC, or found among
 //! the embedded PTX where there is no NVRTC. What is done with them is the business of `runner`.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::driver::{self, Argument, DriverBuffer, LoadedKernel};
 use super::embedded;
 use super::nvrtc::{Image, Nvrtc, NvrtcError};
 use crate::run::{RunError, RunErrorKind};
+
+/// The most images that are kept; when one more is made, all are let go.
+const KEPT_MAX: usize = 64;
+
 /// An open device with the compiler for it.
 pub struct CudaDevice {
     pub(super) driver: driver::DriverDevice,
     /// Nothing, and why: then only what is embedded can be loaded.
     pub(super) nvrtc: Result<Nvrtc, NvrtcError>,
+    /// What NVRTC made, by its text: what counts is timed too, and probes are compiled while the device is opened.
+    pub(super) images: RefCell<BTreeMap<String, Image>>,
     /// Whether PTX is made machine code here, with source lines, and not while it is loaded.
     pub(super) assembles: bool,
     /// Where the next span begins, in nanoseconds: events give spans, not times of day, and samples
@@ -58,9 +65,7 @@ impl CudaDevice {
     pub(super) fn text_image(&self, source: &str) -> Result<Image, RunError> {
         let capability = self.driver.facts.capability;
         let image = match &self.nvrtc {
-            Ok(nvrtc) => nvrtc
-                .compile(source, capability)
-                .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string())),
+            Ok(nvrtc) => self.compiled(nvrtc, source, capability),
             Err(why) => embedded::find(source).ok_or_else(|| {
                 let message = format!(
                     "lanescope brings PTX of the catalogue's default points alone, and none of \
@@ -74,4 +79,37 @@ impl CudaDevice {
         }
         Ok(image)
     }
+
+    /// What NVRTC makes of a text, or has made of it.
+    fn compiled(&self, nvrtc: &Nvrtc, source: &str, capability: u32) -> Result<Image, RunError> {
+        if let Some(image) = self.images.borrow().get(source) {
+            return Ok(image.clone());
+        }
+        let image = nvrtc
+            .compile(source, capability)
+            .map_err(|error| RunError::new(RunErrorKind::Driver, error.to_string()))?;
+        let mut images = self.images.borrow_mut();
+        if images.len() >= KEPT_MAX {
+            images.clear();
+        }
+        images.insert(source.to_owned(), image.clone());
+        Ok(image)
+    }
+}
+
+/// Compiles texts beside one another; one that is not compiled is left out, and says why when it is asked for.
+pub(super) fn compile_ahead(
+    nvrtc: &Nvrtc,
+    texts: Vec<String>,
+    capability: u32,
+) -> BTreeMap<String, Image> {
+    let compile = |text: String| {
+        let image = nvrtc.compile(&text, capability).ok()?;
+        Some((text, image))
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            texts.into_iter().map(|text| scope.spawn(move || compile(text))).collect();
+        threads.into_iter().filter_map(|thread| thread.join().ok()?).collect()
+    })
 }

@@ -221,19 +221,27 @@ pub(super) fn facts(number: usize) -> Result<Facts, RunError> {
     })
 }
 
+/// What the driver says of device `number`, where there is one.
+///
+/// # Errors
+///
+/// [`RunErrorKind::NoDevice`] where there is no such device.
+pub(super) fn find(number: usize) -> Result<Facts, RunError> {
+    let count = count()?;
+    if number >= count {
+        let message = format!("there is no device cuda:{number}; CUDA's driver has {count}");
+        return Err(RunError::new(RunErrorKind::NoDevice, message));
+    }
+    facts(number)
+}
+
 impl DriverDevice {
-    /// Opens device `number`.
+    /// Opens device `number`, of which [`find`] gave the facts.
     ///
     /// # Errors
     ///
-    /// [`RunErrorKind::NoDevice`] where there is no such device.
-    pub(super) fn open(number: usize) -> Result<Self, RunError> {
-        let count = count()?;
-        if number >= count {
-            let message = format!("there is no device cuda:{number}; CUDA's driver has {count}");
-            return Err(RunError::new(RunErrorKind::NoDevice, message));
-        }
-        let facts = facts(number)?;
+    /// What the driver says.
+    pub(super) fn open(number: usize, facts: Facts) -> Result<Self, RunError> {
         let doing = format!("opening cuda:{number}");
         let opening = |error| to_run_error(&doing, error);
         let device = device::get(i32::try_from(number).unwrap_or(0)).map_err(opening)?;

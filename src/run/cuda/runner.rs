@@ -5,16 +5,18 @@
 //! no NVRTC). A grid that is worked out on the device is read back first. A sample is one graph: the
 //! work untimed, then the same work between events.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::device::{CudaDevice, CudaKernel};
+use super::device::{CudaDevice, CudaKernel, compile_ahead};
 use super::driver::{
     self, Argument, DriverBuffer, GRID_MAX, LoadedKernel, Recorded, WORKGROUP_BYTES_MAX,
 };
 use super::native;
 use super::nvrtc::{Image, Nvrtc};
 use super::options::options;
+use super::probe;
 use crate::instrument::Instrumented;
 use crate::kernel::Launch;
 use crate::record::{Backend, Device, DeviceKind, Gives};
@@ -269,23 +271,35 @@ impl CudaRunner {
     /// [`RunErrorKind::NoDevice`] where there is no driver or no such device, and what the
     /// driver says where a probe fails.
     pub fn open(number: usize, calibrate: Option<WarmUpRule>) -> Result<Self, RunError> {
-        let (gpu, device) = open(number, false)?;
+        let (gpu, device) = open(number, false, calibrate.is_some())?;
         Self::probed(gpu, device, calibrate)
     }
 
     /// Opens device `cuda:<number>` and measures nothing of it. Every kernel comes as machine code
     /// with source lines.
     pub(super) fn open_for_counters(number: usize) -> Result<Self, RunError> {
-        let (gpu, device) = open(number, true)?;
+        let (gpu, device) = open(number, true, false)?;
         Ok(Self::unprobed(gpu, device))
     }
 }
 
-/// Opens a device, and says what the driver says of it.
-fn open(number: usize, assembles: bool) -> Result<(CudaDevice, Device), RunError> {
-    let gpu = driver::DriverDevice::open(number)?;
+/// Opens a device, and says what the driver says of it. Meanwhile what it is `probed` with is compiled.
+fn open(number: usize, assembles: bool, probed: bool) -> Result<(CudaDevice, Device), RunError> {
+    let facts = driver::find(number)?;
     let nvrtc = Nvrtc::load();
-    let facts = gpu.facts.clone();
+    let ahead = || match (&nvrtc, probed) {
+        (Ok(nvrtc), true) => {
+            compile_ahead(nvrtc, probe::sources().unwrap_or_default(), facts.capability)
+        }
+        (Ok(_) | Err(_), _) => BTreeMap::new(),
+    };
+    let (images, gpu) = std::thread::scope(|scope| {
+        let ahead = scope.spawn(ahead);
+        // The driver's context belongs to the thread that makes it.
+        let gpu = driver::DriverDevice::open(number, facts.clone());
+        (ahead.join().unwrap_or_default(), gpu)
+    });
+    let gpu = gpu?;
     let width = u32::try_from(facts.warp_size).ok().and_then(|lanes| Width::new(lanes).ok());
     let device = Device {
         id: format!("cuda:{number}"),
@@ -313,7 +327,8 @@ fn open(number: usize, assembles: bool) -> Result<(CudaDevice, Device), RunError
         flags: Vec::new(),
     };
     let now_ns = Cell::new(0);
-    Ok((CudaDevice { driver: gpu, nvrtc, assembles, now_ns }, device))
+    let images = RefCell::new(images);
+    Ok((CudaDevice { driver: gpu, nvrtc, images, assembles, now_ns }, device))
 }
 
 /// The driver's and the compiler's versions, and what the chip is.

@@ -6,12 +6,18 @@
 use std::collections::BTreeSet;
 
 use wgpu::{
-    Adapter, Backends, DeviceDescriptor, DeviceType, DownlevelFlags, Instance, InstanceDescriptor,
-    InstanceFlags,
+    Adapter, Backends, DeviceType, DownlevelFlags, Instance, InstanceDescriptor, InstanceFlags,
 };
 
+use super::gpu::WgpuDevice;
 use crate::record::Backend;
 use crate::run::back_end::{Listed, Listing};
+
+/// An adapter, and the device that it gave where it is not left out.
+pub(super) struct Found {
+    pub(super) listed: Listed,
+    pub(super) device: Option<WgpuDevice>,
+}
 
 /// The instance that all of lanescope's devices come from: no validation layers, and no extra
 /// dispatch inside passes for the sake of indirect calls, which would be timed.
@@ -24,20 +30,21 @@ pub(super) fn instance() -> Instance {
     Instance::new(descriptor)
 }
 
-/// Lists every adapter; `notice` is called before each is opened.
-pub fn list(notice: &mut dyn FnMut()) -> Listing {
-    let devices = enumerate(notice).into_iter().map(|(listed, _)| listed).collect();
+/// What is listed of adapters.
+pub(super) fn listing(found: &[Found]) -> Listing {
+    let devices = found.iter().map(|adapter| adapter.listed.clone()).collect();
     Listing { devices, compiles: true, ..Listing::default() }
 }
 
-/// The adapter numbered `number`.
-pub(super) fn open(number: usize) -> Option<(Listed, Adapter)> {
+/// The adapter numbered `number`, with its device.
+pub(super) fn select(found: Vec<Found>, number: usize) -> Option<(Listed, WgpuDevice)> {
     let id = Some(format!("wgpu:{number}"));
-    enumerate(&mut || {}).into_iter().find(|(listed, _)| listed.id == id)
+    let Found { listed, device } = found.into_iter().find(|adapter| adapter.listed.id == id)?;
+    Some((listed, device?))
 }
 
 /// All adapters; `notice` is called before each is opened.
-fn enumerate(notice: &mut dyn FnMut()) -> Vec<(Listed, Adapter)> {
+pub(super) fn enumerate(notice: &mut dyn FnMut()) -> Vec<Found> {
     let wanted = std::env::var("WGPU_ADAPTER_NAME").ok().map(|name| name.to_lowercase());
     let all = Backends::from_env().unwrap_or(Backends::all());
     let mut seen = BTreeSet::new();
@@ -52,10 +59,13 @@ fn enumerate(notice: &mut dyn FnMut()) -> Vec<(Listed, Adapter)> {
             continue;
         }
         let hidden = wanted.as_ref().is_some_and(|part| !info.name.to_lowercase().contains(part));
-        let left_out = if hidden {
-            Some("WGPU_ADAPTER_NAME names another".to_owned())
-        } else {
-            unusable(&adapter)
+        let opened = match hidden {
+            true => Err("WGPU_ADAPTER_NAME names another".to_owned()),
+            false => open(&adapter),
+        };
+        let (device, left_out) = match opened {
+            Ok(device) => (Some(device), None),
+            Err(why) => (None, Some(why)),
         };
         let id = left_out.is_none().then(|| {
             number += 1;
@@ -68,7 +78,7 @@ fn enumerate(notice: &mut dyn FnMut()) -> Vec<(Listed, Adapter)> {
             cpu_driver: info.device_type == DeviceType::Cpu,
             left_out,
         };
-        found.push((listed, adapter));
+        found.push(Found { listed, device });
     }
     found
 }
@@ -85,15 +95,12 @@ pub(super) fn backend(backend: wgpu::Backend) -> Backend {
     }
 }
 
-/// Why an adapter cannot be used, where it cannot.
-fn unusable(adapter: &Adapter) -> Option<String> {
+/// The device of an adapter, or why it cannot be used.
+fn open(adapter: &Adapter) -> Result<WgpuDevice, String> {
     let flags = adapter.get_downlevel_capabilities().flags;
     if !flags.contains(DownlevelFlags::COMPUTE_SHADERS) {
-        return Some("it has no compute shaders".to_owned());
+        return Err("it has no compute shaders".to_owned());
     }
     // "Null hardware" drivers compile and enumerate, and fail only here.
-    let descriptor =
-        DeviceDescriptor { required_limits: adapter.limits(), ..DeviceDescriptor::default() };
-    let device = pollster::block_on(adapter.request_device(&descriptor));
-    device.err().map(|error| format!("it gives no device: {error}"))
+    WgpuDevice::open(adapter).map_err(|error| format!("it gives no device: {}", error.message))
 }

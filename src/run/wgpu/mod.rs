@@ -28,6 +28,5 @@ mod textures;
 mod trusted;
 mod uniforms;
 
-pub use adapters::list;
 pub use manifests::DRIVERS;
-pub use runner::{GIVES, WgpuRunner};
+pub use runner::{GIVES, WgpuRunner, list};

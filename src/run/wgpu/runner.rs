@@ -5,12 +5,12 @@
 
 use wgpu::{DeviceType, Features};
 
-use super::adapters;
+use super::adapters::{self, Found};
 use super::gpu::WgpuDevice;
 use crate::record::{Device, DeviceKind, Gives};
-use crate::run::back_end::WarmUpRule;
+use crate::run::back_end::{Listing, OpenListed, OpenOptions, WarmUpRule, number};
 use crate::run::gpu::{Clock, Gpu as _, GpuRunner};
-use crate::run::{RunError, RunErrorKind};
+use crate::run::{RunError, RunErrorKind, Runner};
 use crate::units::Width;
 
 /// What its devices give.
@@ -18,6 +18,17 @@ pub const GIVES: Gives = Gives { counts: true, times: true, counters: false, cod
 
 /// A GPU or CPU driver through wgpu.
 pub type WgpuRunner = GpuRunner<WgpuDevice>;
+
+/// Lists every adapter, whose devices are opened for it; `notice` is called before each.
+pub fn list(notice: &mut dyn FnMut()) -> (Listing, Option<OpenListed>) {
+    let found = adapters::enumerate(notice);
+    let listing = adapters::listing(&found);
+    let open = |place: &str, options: &OpenOptions| {
+        let runner = WgpuRunner::open_among(found, number("wgpu", place)?, options.calibrate)?;
+        Ok(Box::new(runner) as Box<dyn Runner>)
+    };
+    (listing, Some(Box::new(open)))
+}
 
 impl WgpuRunner {
     /// Opens adapter `wgpu:<number>` and finds the width that it runs, its loop limit and its
@@ -28,11 +39,19 @@ impl WgpuRunner {
     /// [`RunErrorKind::NoDevice`] where there is no such adapter or it gives no device, and what
     /// its driver says where a probe fails.
     pub fn open(number: usize, calibrate: Option<WarmUpRule>) -> Result<Self, RunError> {
-        let (listed, adapter) = adapters::open(number).ok_or_else(|| {
+        Self::open_among(adapters::enumerate(&mut || {}), number, calibrate)
+    }
+
+    /// As [`WgpuRunner::open`], of adapters that were found, and lets go of the others.
+    fn open_among(
+        found: Vec<Found>,
+        number: usize,
+        calibrate: Option<WarmUpRule>,
+    ) -> Result<Self, RunError> {
+        let (listed, gpu) = adapters::select(found, number).ok_or_else(|| {
             RunError::new(RunErrorKind::NoDevice, format!("there is no adapter wgpu:{number}"))
         })?;
-        let info = adapter.get_info();
-        let gpu = WgpuDevice::open(&adapter)?;
+        let info = gpu.adapter.get_info();
         let subgroups = gpu.device.features().contains(Features::SUBGROUP);
         let width = |lanes: u32| subgroups.then(|| Width::new(lanes).ok()).flatten();
         let period_ns = |clock| match clock {

@@ -9,9 +9,18 @@ use std::thread;
 
 use super::message::{MARK, Reply, WorkerRequest};
 use crate::kernel::Launch;
-use crate::run::back_end::{HardwareCounters, Listing, OpenOptions, Places};
+use crate::run::back_end::{HardwareCounters, Listing, OpenListed, OpenOptions, Places};
 use crate::run::backends;
 use crate::run::{CountRequest, RunError, RunErrorKind, Runner, TimeOptions, caught};
+
+/// What a child has in its hands.
+#[derive(Default)]
+struct Held {
+    /// The devices of a back end that listing has opened, until one is asked for; with its prefix.
+    listed: Option<(String, OpenListed)>,
+    /// The device that was asked for.
+    runner: Option<Box<dyn Runner>>,
+}
 
 /// Answers the requests on standard input until it ends: the child's main.
 ///
@@ -21,9 +30,9 @@ use crate::run::{CountRequest, RunError, RunErrorKind, Runner, TimeOptions, caug
 pub fn serve() -> io::Result<()> {
     let mut output = protocol()?;
     let requests = listen();
-    let mut runner: Option<Box<dyn Runner>> = None;
+    let mut held = Held::default();
     for line in requests {
-        let reply = answer(serde_json::from_str(&line?)?, &mut runner, &mut output)?;
+        let reply = answer(serde_json::from_str(&line?)?, &mut held, &mut output)?;
         send(&mut output, &reply)?;
     }
     Ok(())
@@ -89,14 +98,11 @@ fn closed_error() -> RunError {
     RunError::new(RunErrorKind::NoDevice, "no device is open")
 }
 
-fn answer(
-    request: WorkerRequest,
-    runner: &mut Option<Box<dyn Runner>>,
-    output: &mut impl Write,
-) -> io::Result<Reply> {
+fn answer(request: WorkerRequest, held: &mut Held, output: &mut impl Write) -> io::Result<Reply> {
+    let Held { listed, runner } = held;
     Ok(match request {
-        WorkerRequest::List { back_end } => return list_here(&back_end, output),
-        WorkerRequest::Open { id, options } => match open_here(&id, &options) {
+        WorkerRequest::List { back_end } => return list_here(back_end, listed, output),
+        WorkerRequest::Open { id, options } => match open_here(&id, &options, listed.take()) {
             Ok(opened) => {
                 let device = Box::new(opened.device().clone());
                 *runner = Some(opened);
@@ -134,26 +140,41 @@ fn answer(
     })
 }
 
-/// Lists what a back end has, in this process.
-fn list_here(prefix: &str, output: &mut impl Write) -> io::Result<Reply> {
+/// Lists what a back end has, in this process, and keeps what was opened for it.
+fn list_here(
+    prefix: String,
+    opened: &mut Option<(String, OpenListed)>,
+    output: &mut impl Write,
+) -> io::Result<Reply> {
     let mut broken = None;
     let mut notice = || {
         if let Err(error) = send(output, &Reply::Listing) {
             broken = Some(error);
         }
     };
-    let listed = match backends::by_prefix(prefix).map(|back_end| &back_end.places) {
-        Some(Places::Listed { list, .. }) => Reply::Listed(list(&mut notice)),
+    let reply = match backends::by_prefix(&prefix).map(|back_end| &back_end.places) {
+        Some(Places::Listed { list, .. }) => {
+            let (listing, open) = list(&mut notice);
+            *opened = open.map(|open| (prefix, open));
+            Reply::Listed(listing)
+        }
         Some(Places::Form { .. }) => Reply::Listed(Listing::default()),
         None => Reply::Failed(RunError::new(RunErrorKind::NoDevice, "there is no such back end")),
     };
-    broken.map_or(Ok(listed), Err)
+    broken.map_or(Ok(reply), Err)
 }
 
-/// Opens a device in this process.
-fn open_here(id: &str, options: &OpenOptions) -> Result<Box<dyn Runner>, RunError> {
+/// Opens a device in this process, or takes the one that listing has opened.
+fn open_here(
+    id: &str,
+    options: &OpenOptions,
+    listed: Option<(String, OpenListed)>,
+) -> Result<Box<dyn Runner>, RunError> {
     let (back_end, place) = backends::of_id(id)?;
-    (back_end.open)(place, options)
+    match listed.filter(|(prefix, _)| prefix == back_end.prefix) {
+        Some((_, open)) => open(place, options),
+        None => (back_end.open)(place, options),
+    }
 }
 
 /// How a device's hardware counters are read, and its place.

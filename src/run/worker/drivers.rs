@@ -2,7 +2,8 @@
 //!
 //! Input: a back end. Output: its [`Listing`]. All drivers are asked at once in a child; where that
 //! fails, each is asked in a child of its own, those that answer are asked together again, and the
-//! others are named with what they did. No driver is opened here.
+//! others are named with what they did. No driver is opened here. The child that has listed them can open one
+//! of them: [`Lister`].
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,15 +16,22 @@ use crate::run::back_end::{BackEnd, DriverFile, Drivers, Listing, Places};
 /// How long nothing may be heard of a child that lists devices.
 const LISTING_MAX: Duration = Duration::from_secs(10);
 
-/// Lists what a back end has, in children of its own; for one whose devices have a form, nothing.
+/// The child that has listed a back end's devices: it has its drivers loaded already.
+#[derive(Debug)]
+pub struct Lister(pub(super) Worker);
+
+/// Lists what a back end has, in children of its own, and gives the one that did it; for one whose devices have a
+/// form, nothing.
 ///
 /// # Errors
 ///
 /// [`RunErrorKind::DeviceLost`](crate::run::RunErrorKind::DeviceLost) and
 /// [`RunErrorKind::TimeLimit`](crate::run::RunErrorKind::TimeLimit) where what lists the devices brings
 /// the child down, and it is not known whose driver does.
-pub fn list(back_end: &BackEnd) -> Result<Listing, RunError> {
-    let Places::Listed { drivers, .. } = &back_end.places else { return Ok(Listing::default()) };
+pub fn list(back_end: &BackEnd) -> Result<(Listing, Option<Lister>), RunError> {
+    let Places::Listed { drivers, .. } = &back_end.places else {
+        return Ok((Listing::default(), None));
+    };
     let Some(drivers) = drivers else { return ask(back_end, &[]) };
     let (sound, faulty): (Vec<_>, Vec<_>) =
         (drivers.files)().into_iter().partition(|file| file.fault.is_none());
@@ -36,7 +44,7 @@ pub fn list(back_end: &BackEnd) -> Result<Listing, RunError> {
         false => (drivers.only)(&sound.iter().collect::<Vec<_>>()),
     };
     match ask(back_end, &environment) {
-        Ok(listing) => Ok(Listing { faults, environment, ..listing }),
+        Ok((listing, lister)) => Ok((Listing { faults, environment, ..listing }, lister)),
         Err(_) if !sound.is_empty() => ask_one_by_one(back_end, drivers, sound, faults),
         Err(error) => Err(error),
     }
@@ -48,7 +56,7 @@ fn ask_one_by_one(
     drivers: &Drivers,
     mut files: Vec<PathBuf>,
     mut faults: Vec<String>,
-) -> Result<Listing, RunError> {
+) -> Result<(Listing, Option<Lister>), RunError> {
     files.retain(|file| match ask(back_end, &(drivers.only)(&[file])) {
         Ok(_) => true,
         Err(error) => {
@@ -58,11 +66,11 @@ fn ask_one_by_one(
     });
     if files.is_empty() {
         let trouble = Some("no driver answers".to_owned());
-        return Ok(Listing { trouble, faults, ..Listing::default() });
+        return Ok((Listing { trouble, faults, ..Listing::default() }, None));
     }
     let environment = (drivers.only)(&files.iter().collect::<Vec<_>>());
-    let listing = ask(back_end, &environment)?;
-    Ok(Listing { environment, faults, ..listing })
+    let (listing, lister) = ask(back_end, &environment)?;
+    Ok((Listing { environment, faults, ..listing }, lister))
 }
 
 fn fault_text(file: &std::path::Path, what: &str) -> String {
@@ -70,7 +78,10 @@ fn fault_text(file: &std::path::Path, what: &str) -> String {
 }
 
 /// Lists what there is in a child with these variables.
-fn ask(back_end: &BackEnd, environment: &[(String, String)]) -> Result<Listing, RunError> {
+fn ask(
+    back_end: &BackEnd,
+    environment: &[(String, String)],
+) -> Result<(Listing, Option<Lister>), RunError> {
     let options =
         WorkerOptions { environment: environment.to_vec(), ..WorkerOptions::new(LISTING_MAX) };
     let mut worker = Worker::start(&options)?;
@@ -78,7 +89,7 @@ fn ask(back_end: &BackEnd, environment: &[(String, String)]) -> Result<Listing, 
     loop {
         match worker.hear(LISTING_MAX, &format!("listing the devices of {}", back_end.name))? {
             Reply::Listing => {}
-            Reply::Listed(listing) => return Ok(listing),
+            Reply::Listed(listing) => return Ok((listing, Some(Lister(worker)))),
             Reply::Failed(error) => return Err(error),
             other => return Err(unexpected_reply_error(&other)),
         }

@@ -96,6 +96,17 @@ pub enum Reply {
     Failed(RunError),
 }
 
+impl Reply {
+    /// Whether it tells of a failure.
+    pub(super) fn has_failed(&self) -> bool {
+        match self {
+            Self::Failed(_) => true,
+            Self::Timed(results) => results.iter().any(Result::is_err),
+            _ => false,
+        }
+    }
+}
+
 /// A reply that does not belong to what was asked.
 pub(super) fn unexpected_reply_error(reply: &Reply) -> RunError {
     RunError::new(RunErrorKind::DeviceLost, format!("the worker answered out of turn: {reply:?}"))

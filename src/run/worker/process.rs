@@ -31,6 +31,10 @@ pub(super) struct Worker {
     replies: Receiver<Vec<u8>>,
     complaints: Arc<Mutex<Complaints>>,
     listening: Option<JoinHandle<()>>,
+    /// The variables that it was given.
+    environment: Vec<(String, String)>,
+    /// Whether it may still be ending when this end of it is gone.
+    leaves: bool,
 }
 
 /// How a child is started.
@@ -86,7 +90,21 @@ impl Worker {
             })
         });
         let requests = child.stdin.take();
-        Ok(Self { child, requests, replies, complaints, listening })
+        let environment = options.environment.clone();
+        let leaves = false;
+        Ok(Self { child, requests, replies, complaints, listening, environment, leaves })
+    }
+
+    /// Whether a child that was started as `options` says would be like this one.
+    pub(super) fn serves(&self, options: &WorkerOptions) -> bool {
+        let WorkerOptions { program, environment, silence_max: _ } = options;
+        program.is_none() && *environment == self.environment
+    }
+
+    /// Says that it is not waited for when it is ended, where it has answered all: what a driver gives back then
+    /// takes up to tenths of a second. For the last device that is used.
+    pub(super) fn let_go(&mut self) {
+        self.leaves = true;
     }
 
     pub(super) fn ask(&mut self, request: &WorkerRequest) -> Result<(), RunError> {
@@ -99,6 +117,13 @@ impl Worker {
     }
 
     pub(super) fn hear(&mut self, limit: Duration, doing: &str) -> Result<Reply, RunError> {
+        let heard = self.hear_any(limit, doing);
+        // After a failure the device may be opened anew, by another child.
+        self.leaves &= heard.as_ref().is_ok_and(|reply| !reply.has_failed());
+        heard
+    }
+
+    fn hear_any(&mut self, limit: Duration, doing: &str) -> Result<Reply, RunError> {
         match self.replies.recv_timeout(limit) {
             Ok(line) => serde_json::from_slice(&visible_json(&line)).map_err(|error| {
                 let message = format!("the worker answered something else: {error}");
@@ -192,7 +217,9 @@ impl Complaints {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.end();
-        let _ = self.child.wait();
+        if !self.leaves {
+            let _ = self.child.wait();
+        }
     }
 }
 
