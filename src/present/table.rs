@@ -62,6 +62,7 @@ pub fn terminal_columns() -> Option<usize> {
 }
 
 /// The columns of the terminal that standard error is; nothing where it is none.
+#[cfg(feature = "devices")]
 pub fn error_columns() -> Option<usize> {
     comfy_table::Table::new().use_stderr().width().map(usize::from)
 }
