@@ -28,7 +28,9 @@ pub use claims::{
 pub use figures::{Drawing, Figure, figures};
 pub use flame::{FlameBox, flame_boxes, speedscope, totals};
 pub use gallery::{gallery, gallery_claims};
-pub use table::{Align, Column, Table, error_columns, terminal_columns, to_csv};
+#[cfg(feature = "devices")]
+pub use table::error_columns;
+pub use table::{Align, Column, Table, terminal_columns, to_csv};
 pub use tables::{
     Section, comparison, crossovers, devices, memory_table, model, peers, profile_table,
     side_by_side, summary, summary_plain, tables, width_reported,
