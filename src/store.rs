@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::record::{Device, Measurement, PEERS_SCHEMA, Peers, Run, SCHEMA, Source};
 use crate::units::visible::visible_json;
-use saver::Saver;
+use saver::{Save, Saver};
 use written::{Block1, Counts, Dispatch, TablesText};
 
 /// The largest file that [`load`] reads, in bytes: a limit against reading something else whole.
@@ -130,7 +130,7 @@ pub enum StoreError {
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
-    saver: Saver,
+    saver: Saver<RecordFile>,
 }
 
 impl Store {
@@ -226,7 +226,9 @@ struct RecordFile {
     parts: Parts,
 }
 
-impl RecordFile {
+impl Save for RecordFile {
+    type Error = StoreError;
+
     /// Writes the whole record beside the file, flushes it and renames it over the last one.
     fn save(&mut self) -> Result<(), StoreError> {
         let hidden = self.hidden_path();
@@ -239,7 +241,9 @@ impl RecordFile {
             StoreError::Write { path: self.path.clone(), source }
         })
     }
+}
 
+impl RecordFile {
     /// Names the hidden file: in the same folder, so that the rename cannot cross file systems.
     fn hidden_path(&self) -> PathBuf {
         let name = self.path.file_name().unwrap_or_default().to_string_lossy();

@@ -8,37 +8,44 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use super::{RecordFile, StoreError};
-
 /// How long nothing is saved after a save.
 const PAUSE: Duration = Duration::from_millis(100);
 
+/// What is saved as a whole.
+pub(super) trait Save: std::fmt::Debug + Send + 'static {
+    /// What a save may meet.
+    type Error: std::fmt::Debug + Send + 'static;
+
+    /// Saves it.
+    fn save(&mut self) -> Result<(), Self::Error>;
+}
+
 /// A file, and the thread that saves what was added during a pause.
 #[derive(Debug)]
-pub(super) struct Saver {
-    shared: Arc<Shared>,
+pub(super) struct Saver<F: Save> {
+    shared: Arc<Shared<F>>,
     thread: Option<JoinHandle<()>>,
 }
 
 #[derive(Debug)]
-struct Shared {
-    state: Mutex<State>,
+struct Shared<F: Save> {
+    state: Mutex<State<F>>,
     changed: Condvar,
 }
 
 #[derive(Debug)]
-struct State {
-    file: RecordFile,
+struct State<F: Save> {
+    file: F,
     unsaved: bool,
     /// Whether the last save is less than a pause ago.
     pausing: bool,
     closing: bool,
     /// What a save at the end of a pause met, until somebody is told.
-    failed: Option<StoreError>,
+    failed: Option<F::Error>,
 }
 
-impl State {
-    fn save(&mut self) -> Result<(), StoreError> {
+impl<F: Save> State<F> {
+    fn save(&mut self) -> Result<(), F::Error> {
         self.unsaved = true;
         self.file.save()?;
         self.unsaved = false;
@@ -46,8 +53,8 @@ impl State {
     }
 }
 
-impl Shared {
-    fn state(&self) -> MutexGuard<'_, State> {
+impl<F: Save> Shared<F> {
+    fn state(&self) -> MutexGuard<'_, State<F>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -73,9 +80,9 @@ impl Shared {
     }
 }
 
-impl Saver {
+impl<F: Save> Saver<F> {
     /// Saves a file for the first time.
-    pub(super) fn create(mut file: RecordFile) -> Result<Self, StoreError> {
+    pub(super) fn create(mut file: F) -> Result<Self, F::Error> {
         file.save()?;
         let state = State { file, unsaved: false, pausing: false, closing: false, failed: None };
         let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
@@ -90,8 +97,8 @@ impl Saver {
     /// Changes the record, and saves it: now, or at the end of the pause after the last save.
     pub(super) fn change(
         &mut self,
-        change: impl FnOnce(&mut RecordFile) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+        change: impl FnOnce(&mut F) -> Result<(), F::Error>,
+    ) -> Result<(), F::Error> {
         let mut state = self.shared.state();
         change(&mut state.file)?;
         if let Some(error) = state.failed.take() {
@@ -111,13 +118,13 @@ impl Saver {
     /// Changes what the next save writes.
     pub(super) fn change_later(
         &mut self,
-        change: impl FnOnce(&mut RecordFile) -> Result<(), StoreError>,
-    ) -> Result<(), StoreError> {
+        change: impl FnOnce(&mut F) -> Result<(), F::Error>,
+    ) -> Result<(), F::Error> {
         change(&mut self.shared.state().file)
     }
 
     /// Saves what is not saved yet.
-    pub(super) fn flush(&mut self) -> Result<(), StoreError> {
+    pub(super) fn flush(&mut self) -> Result<(), F::Error> {
         let mut state = self.shared.state();
         let failed = state.failed.take();
         if state.unsaved {
@@ -127,7 +134,7 @@ impl Saver {
     }
 }
 
-impl Drop for Saver {
+impl<F: Save> Drop for Saver<F> {
     fn drop(&mut self) {
         {
             let mut state = self.shared.state();
