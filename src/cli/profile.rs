@@ -14,7 +14,7 @@ use super::run::{complain, exit, tell_missing};
 use super::watch::{RESULT_FILE, Watch, begin_run};
 use super::{compare, export, marks, measuring, render, screen, shader};
 use crate::analyze::{self, Condition, DeviceProfile, Mark, Profile};
-use crate::kernel::{Catalogue, Launch};
+use crate::kernel::{Catalogue, KernelError, Launch};
 use crate::present::{self, terminal_columns};
 use crate::record::{
     Flag, MadeUp, Measurement, Method, Run, ScheduleCounts, Status, Tag, Trust, flag,
@@ -77,13 +77,7 @@ pub(super) fn once(
     before: Option<&Run>,
     out: &mut impl Write,
 ) -> Result<(Exit, Run), Failure> {
-    // Drivers take tenths of a second to list what they have; launches are made meanwhile. The children that
-    // list end with the thread that started them, which must be this one.
-    let ((prepared, catalogue), available) = std::thread::scope(|scope| {
-        let prepared = scope.spawn(|| (prepare(shaders, &arguments.how), Catalogue::embedded()));
-        let available = Available::ask(&arguments.how.device);
-        (prepared.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), available)
-    });
+    let ((prepared, catalogue), available) = prepare_and_list(shaders, &arguments.how);
     let (jobs, refused) = prepared?;
     let catalogue = catalogue.map_err(Failure::bad_input)?;
     let choices = devices::choose_for_profile(&arguments.how.device, &available)?;
@@ -145,6 +139,26 @@ pub(super) fn once(
     let exit = finish(watch, &recording, arguments, &shown, out)?;
     let exit = if refused && exit == Exit::Done { Exit::PartFailed } else { exit };
     Ok((exit, recording.run))
+}
+
+/// Launches or why there are none, the catalogue, and the devices that there are.
+type Beginning = ((Result<(Vec<Job>, bool), Failure>, Result<Catalogue, KernelError>), Available);
+
+/// Makes launches while drivers, which take tenths of a second, list what they have. The children that list end with
+/// the thread that started them, which must be this one.
+fn prepare_and_list(shaders: &[PathBuf], how: &LaunchArguments) -> Beginning {
+    let prepare = || (prepare(shaders, how), Catalogue::embedded());
+    std::thread::scope(|scope| {
+        // It goes down into long expressions; where there is no room for its stack, one is done after the other.
+        let builder = std::thread::Builder::new().stack_size(super::STACK_BYTES);
+        let spawned = builder.spawn_scoped(scope, prepare);
+        let available = Available::ask(&how.device);
+        let prepared = match spawned {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            Err(_) => prepare(),
+        };
+        (prepared, available)
+    })
 }
 
 /// Makes a launch of each shader. Of several, one that cannot be launched is told and left out.
