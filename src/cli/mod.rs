@@ -30,6 +30,7 @@ mod run;
 mod screen;
 mod shader;
 mod spirv;
+mod stack;
 mod watch;
 mod web;
 
@@ -45,14 +46,9 @@ use crate::present::error_columns;
 use crate::present::fit::width_of;
 use crate::run::worker;
 
-/// The stack on which everything runs, in bytes: naga's stages go down into long expressions
-/// operator by operator. Only what is used is taken.
-const STACK_BYTES: usize = 512 << 20;
-
 /// Runs the program on the process's arguments.
 pub fn main() -> ExitCode {
-    let builder = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK_BYTES);
-    match builder.spawn(run_program) {
+    match stack::thread_builder().name("main".to_owned()).spawn(run_program) {
         Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
         // Where there is no room for it, the stack that there is does for most shaders.
         Err(_) => run_program(),

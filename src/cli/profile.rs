@@ -150,8 +150,7 @@ fn prepare_and_list(shaders: &[PathBuf], how: &LaunchArguments) -> Beginning {
     let prepare = || (prepare(shaders, how), Catalogue::embedded());
     std::thread::scope(|scope| {
         // It goes down into long expressions; where there is no room for its stack, one is done after the other.
-        let builder = std::thread::Builder::new().stack_size(super::STACK_BYTES);
-        let spawned = builder.spawn_scoped(scope, prepare);
+        let spawned = super::stack::thread_builder().spawn_scoped(scope, prepare);
         let available = Available::ask(&how.device);
         let prepared = match spawned {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
