@@ -689,7 +689,10 @@ fn next(v: f32) -> f32 { return v * 0.9 + 0.3; }
     assert!(simulated.time.is_none() && simulated.time_counting.is_none());
     let profile = lanescope::analyze::profiles(&run).remove(0);
     let text = profile.devices[0].time.as_ref().unwrap().sentences().join(" ");
-    assert!(text.contains("with run-time checks; ") && text.contains("the launches that count take "), "{text}");
+    assert!(
+        text.contains("with run-time checks; ") && text.contains("the launches that count take "),
+        "{text}"
+    );
     assert!(text.contains("Idle lanes explain at most 0"), "{text}");
     let sites =
         |measurement: &Measurement| lanescope::analyze::by_call_site(&measurement.dispatches);
