@@ -21,8 +21,9 @@ fn every_page_and_chart_is_that_of_its_records() {
 /// The pages of `docs` as they are written by hand: templates, and pages without one.
 fn written_by_hand() -> Vec<(String, String)> {
     let root = root();
-    // What `lab/loop_times` printed stands in a page as it is.
-    let parts = files(&root.join("lab/loop")).unwrap();
+    // What `lab/loop_times` and `lab/house` printed stands in a page as it is.
+    let mut parts = files(&root.join("lab/loop")).unwrap();
+    parts.push(root.join("lab/house.md"));
     let parts: Vec<_> = parts.iter().map(|path| std::fs::read_to_string(path).unwrap()).collect();
     assert!(parts.iter().all(|part| !part.trim().is_empty()));
     let mut pages = Vec::new();
@@ -92,6 +93,12 @@ fn a_typed_figure_is_seen() {
         ),
         [""; 0]
     );
+}
+
+#[test]
+fn the_page_of_the_house_shows_what_was_measured() {
+    let read = |name: &str| std::fs::read_to_string(root().join(name)).unwrap();
+    assert!(read("docs/contributing/README.md").contains(&read("lab/house.md")));
 }
 
 /// Every page of `docs` is reached from its index by links alone.
