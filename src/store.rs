@@ -32,6 +32,7 @@ use std::{
 
 use flate2::read::GzDecoder;
 use indexmap::IndexMap;
+use lzma_rust2::XzReader;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use crate::record::{Device, Measurement, PEERS_SCHEMA, Peers, Run, SCHEMA, Source};
@@ -43,10 +44,16 @@ use written::{Block1, Counts, Dispatch, TablesText};
 const FILE_BYTES_MAX: u64 = 4 << 30;
 
 /// What a folder's result file is called.
-const NAMES: [&str; 2] = ["result.json", "result.json.gz"];
+const NAMES: [&str; 3] = ["result.json", "result.json.gz", "result.json.xz"];
+
+/// How the names of result files end: plain, or packed by gzip or xz.
+pub const ENDINGS: [&str; 3] = [".json", ".json.gz", ".json.xz"];
 
 /// The bytes that begin whatever gzip packed (RFC 1952, 2.3.1).
 const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// The bytes that begin whatever xz packed (The .xz File Format 1.2.1, 2.1.1.1).
+const XZ: [u8; 6] = [0xfd, b'7', b'z', b'X', b'Z', 0];
 
 /// Why results could not be written or read.
 #[derive(Debug, thiserror::Error)]
@@ -365,8 +372,8 @@ fn encode_part<T: Serialize + DeserializeOwned>(
     Ok(text)
 }
 
-/// Reads a result file, or one that gzip packed (`result.json.gz`), as long sweeps say much the same
-/// of every launch; of a folder the one of these names that it holds.
+/// Reads a result file, or one that gzip or xz packed (`result.json.gz`, `result.json.xz`), as long
+/// sweeps say much the same of every launch; of a folder the one of these names that it holds.
 ///
 /// # Errors
 ///
@@ -378,20 +385,24 @@ pub fn load(path: &Path) -> Result<Run, StoreError> {
     let path = within.iter().find(|file| file.is_file()).map_or(path, PathBuf::as_path);
     let unreadable = |source| StoreError::Read { path: path.to_owned(), source };
     if path.is_dir() {
-        let message = format!("the folder holds neither {} nor {}", NAMES[0], NAMES[1]);
+        let message = format!("the folder holds none of {}", NAMES.join(", "));
         return Err(unreadable(std::io::Error::new(std::io::ErrorKind::NotFound, message)));
     }
     let text = read_file(path, FILE_BYTES_MAX).map_err(unreadable)?;
     decode(&text, path)
 }
 
-/// Unpacks what gzip packed; nothing for what it did not.
+/// Unpacks what gzip or xz packed; nothing for what neither did.
 fn unpack(text: &[u8], path: &Path) -> Result<Option<Vec<u8>>, StoreError> {
-    if !text.starts_with(&GZIP) {
+    let packed: Box<dyn Read + '_> = if text.starts_with(&GZIP) {
+        Box::new(GzDecoder::new(text))
+    } else if text.starts_with(&XZ) {
+        Box::new(XzReader::new(text, false))
+    } else {
         return Ok(None);
-    }
+    };
     let mut plain = Vec::new();
-    GzDecoder::new(text)
+    packed
         .take(FILE_BYTES_MAX + 1)
         .read_to_end(&mut plain)
         .map_err(|source| StoreError::Read { path: path.to_owned(), source })?;

@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
 fn text(root: &Path) -> anyhow::Result<String> {
     let results = root.join("results");
     let mut records = Vec::new();
-    for file in files(&results.join("records"), ".json.gz")? {
+    for file in files(&results.join("records"), ".json.xz")? {
         let name = name(&results.join("records"), &file);
         records.push(Record::new(name, store::load(&file)?)?);
     }
@@ -76,7 +76,7 @@ fn text(root: &Path) -> anyhow::Result<String> {
 /// A file by its path in a folder, without its ending.
 fn name(folder: &Path, file: &Path) -> String {
     let name = file.strip_prefix(folder).unwrap_or(file).to_string_lossy().replace('\\', "/");
-    name.trim_end_matches(".json.gz").to_owned()
+    name.trim_end_matches(".json.xz").to_owned()
 }
 
 /// The files in a folder and below, in the order of their names, that end so.

@@ -33,7 +33,7 @@ const FILE: &str = "results/index.toml";
 pub(crate) const RECORDS: &str = "results/records";
 
 /// How a record's file ends.
-const ENDING: &str = ".json.gz";
+const ENDING: &str = ".json.xz";
 
 /// The characters of `-2026-11-22`.
 const DATE: usize = 11;
@@ -241,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_name_is_not_that_of_a_longer_one() {
-        assert!(names("results/records/a/b-2026-11-22.json.gz", "a/b"));
+        assert!(names("results/records/a/b-2026-11-22.json.xz", "a/b"));
         assert!(names("(`a/b`)", "a/b") && names("a/b", "a/b") && names("`a/b-…`", "a/b"));
         assert!(!names("a/b-8192-2026-11-22", "a/b") && !names("a/bc", "a/b"));
     }

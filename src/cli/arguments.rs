@@ -405,7 +405,7 @@ pub(crate) struct ListArguments {
 /// Arguments of `report`.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// Result files, packed by gzip or not, or folders that hold one; the newest under
+    /// Result files, packed by gzip, by xz or not, or folders that hold one; the newest under
     /// `lanescope-results` where left out
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,

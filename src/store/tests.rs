@@ -111,7 +111,7 @@ fn bad_files_are_refused_by_name_and_line() {
     let empty = tempfile::TempDir::new().unwrap();
     let told = load(empty.path()).unwrap_err();
     let source = std::error::Error::source(&told).unwrap().to_string();
-    assert_eq!(source, "the folder holds neither result.json nor result.json.gz");
+    assert_eq!(source, "the folder holds none of result.json, result.json.gz, result.json.xz");
     insta::assert_snapshot!(refusal("{\"schema\": 7, \"future\": true}"), @"bad.json has results schema 7, and this lanescope reads schemas 1 and 2: use the version that wrote it");
     insta::assert_snapshot!(refusal("{\n\"schema\": 1,\n\"tool\": oops}"), @"bad.json:3:9: not a lanescope result file: expected value at line 3 column 9");
     insta::assert_snapshot!(refusal("{\"schema\": 1}"), @"bad.json:1:13: not a lanescope result file: missing field `tool` at line 1 column 13");
@@ -180,20 +180,25 @@ fn a_killed_writer_leaves_every_finished_measurement() {
 #[test]
 #[expect(clippy::disallowed_methods, reason = "a test packs and damages a file of its own")]
 fn a_packed_record_is_loaded_and_a_damaged_one_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.json.gz");
     let run = fixtures::run();
-    let plain = encode(&run, &path).expect("encodes");
+    let plain = encode(&run, Path::new("run.json")).expect("encodes");
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
     packer.write_all(&plain).expect("packs");
-    let packed = packer.finish().expect("packs");
-    assert!(packed.len() < plain.len());
-    fs::write(&path, &packed).expect("writes");
-    assert_eq!(load(&path).expect("loads"), run);
-    fs::write(folder.path().join("result.json.gz"), &packed).expect("writes");
-    assert_eq!(load(folder.path()).expect("loads the folder's"), run);
-    fs::write(&path, &packed[..packed.len() / 2]).expect("writes");
-    assert!(matches!(load(&path), Err(StoreError::Read { .. })));
+    let gzip = packer.finish().expect("packs");
+    let options = lzma_rust2::XzOptions::with_preset(6);
+    let mut packer = lzma_rust2::XzWriter::new(Vec::new(), options).expect("a writer");
+    packer.write_all(&plain).expect("packs");
+    let xz = packer.finish().expect("packs");
+    for (name, packed) in [("result.json.gz", gzip), ("result.json.xz", xz)] {
+        assert!(packed.len() < plain.len());
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join(name);
+        fs::write(&path, &packed).expect("writes");
+        assert_eq!(load(&path).expect("loads"), run, "{name}");
+        assert_eq!(load(folder.path()).expect("loads the folder's"), run, "{name}");
+        fs::write(&path, &packed[..packed.len() / 2]).expect("writes");
+        assert!(matches!(load(&path), Err(StoreError::Read { .. })), "{name}");
+    }
 }
 
 /// Files of results under `folder`, packed or not.
@@ -202,7 +207,7 @@ fn records(folder: &Path, found: &mut Vec<PathBuf>) {
         let path = entry.path();
         if path.is_dir() {
             records(&path, found);
-        } else if [".json", ".json.gz"].iter().any(|end| path.to_string_lossy().ends_with(end)) {
+        } else if ENDINGS.iter().any(|end| path.to_string_lossy().ends_with(end)) {
             found.push(path);
         }
     }

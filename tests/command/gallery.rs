@@ -7,7 +7,7 @@ use lanescope::record::{Run, Tag};
 use lanescope::store;
 
 /// The record from which the others are made: a device that was counted and timed.
-const RECORD: &str = "results/records/swiftshader/five_patterns-default-2026-11-21.json.gz";
+const RECORD: &str = "results/records/swiftshader/five_patterns-default-2026-11-21.json.xz";
 
 #[expect(clippy::disallowed_methods, reason = "records that a test hands over")]
 fn write(run: &Run, path: &Path) {

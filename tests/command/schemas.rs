@@ -134,7 +134,7 @@ fn committed() -> Vec<PathBuf> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if path.to_string_lossy().ends_with(".json.gz") {
+            } else if path.to_string_lossy().ends_with(".json.xz") {
                 found.push(path);
             }
         }

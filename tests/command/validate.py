@@ -1,6 +1,6 @@
 """Holds JSON files against a JSON Schema: validate.py [--whole] SCHEMA FILE...
 
-Files may end in .gz; those of another `schema` number than --number says are left out. With --whole a key that
+Files may end in .gz or .xz; those of another `schema` number than --number says are left out. With --whole a key that
 the schema does not name is wrong too. Prints how many files were held against it. fastjsonschema is looked
 for in the folder that LANESCOPE_SCHEMAS names.
 """
@@ -8,6 +8,7 @@ for in the folder that LANESCOPE_SCHEMAS names.
 import argparse
 import gzip
 import json
+import lzma
 import os
 import sys
 
@@ -40,7 +41,7 @@ if given.whole:
 validate = fastjsonschema.compile(schema)
 held, wrong = 0, 0
 for path in given.files:
-    opened = gzip.open if path.endswith(".gz") else open
+    opened = {"gz": gzip.open, "xz": lzma.open}.get(path.rpartition(".")[2], open)
     with opened(path, "rt", encoding="utf-8") as file:
         document = json.load(file)
     if given.number is not None and document.get("schema") != given.number:

@@ -363,7 +363,7 @@ fn records(folder: &Path) -> Vec<Run> {
         let name = path.to_string_lossy().into_owned();
         if path.is_dir() {
             found.extend(records(&path));
-        } else if name.ends_with(".json") || name.ends_with(".json.gz") {
+        } else if name.ends_with(".json") || name.ends_with(".json.xz") {
             // Rows of peers and the like are no records.
             found.extend(lanescope::store::load(&path));
         }

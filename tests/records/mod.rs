@@ -1,6 +1,6 @@
 //! The committed records, by name.
 //!
-//! Input: `results/records/<device>/<family>-<what>-<date>.json.gz`. Output: a [`Run`] for a name
+//! Input: `results/records/<device>/<family>-<what>-<date>.json.xz`. Output: a [`Run`] for a name
 //! without its date, `h200-vulkan/sort-curves`, so that a record that is measured again keeps it. It
 //! judges nothing.
 
@@ -21,7 +21,7 @@ pub(crate) fn files() -> BTreeMap<String, PathBuf> {
         for file in std::fs::read_dir(&folder).unwrap() {
             let path = file.unwrap().path();
             let name = path.strip_prefix(&root).unwrap().to_str().unwrap();
-            let stem = name.strip_suffix(".json.gz").unwrap_or_else(|| panic!("{name}"));
+            let stem = name.strip_suffix(".json.xz").unwrap_or_else(|| panic!("{name}"));
             let other = files.insert(stem[..stem.len() - DATE].to_owned(), path.clone());
             assert_eq!(other, None, "two records of one name: {name}");
         }
