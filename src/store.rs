@@ -44,7 +44,7 @@ use written::{Block1, Counts, Dispatch, TablesText};
 const FILE_BYTES_MAX: u64 = 4 << 30;
 
 /// What a folder's result file is called.
-const NAMES: [&str; 3] = ["result.json", "result.json.gz", "result.json.xz"];
+pub const NAMES: [&str; 3] = ["result.json", "result.json.gz", "result.json.xz"];
 
 /// How the names of result files end: plain, or packed by gzip or xz.
 pub const ENDINGS: [&str; 3] = [".json", ".json.gz", ".json.xz"];

@@ -76,8 +76,7 @@ fn gallery(arguments: &ReportArguments, out: &mut impl Write) -> Result<Exit, Fa
 
 /// The files that a path stands for: itself, a folder's own result, else all records and tables beneath it.
 pub(crate) fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let written = [RESULT_FILE.to_owned(), format!("{RESULT_FILE}.gz")];
-    if !path.is_dir() || written.iter().any(|name| path.join(name).exists()) {
+    if !path.is_dir() || store::NAMES.iter().any(|name| path.join(name).exists()) {
         files.push(path.to_owned());
         return Ok(());
     }
