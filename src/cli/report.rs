@@ -85,8 +85,8 @@ pub(crate) fn gather(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failur
     inside.sort();
     for path in inside {
         let name = path.to_string_lossy();
-        let known = name.ends_with(".csv")
-            || store::ENDINGS.iter().any(|ending| name.ends_with(ending));
+        let known =
+            name.ends_with(".csv") || store::ENDINGS.iter().any(|ending| name.ends_with(ending));
         if path.is_dir() {
             gather(&path, files)?;
         } else if known {

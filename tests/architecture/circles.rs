@@ -1,4 +1,4 @@
-//! Circles of files inside a module: none, but for those that are listed with their reason.
+//! Circles of files inside a module: none.
 //!
 //! Input: the sources of every package. Output: a failure for each circle of files, with its arrows.
 //! A file points at another where it imports an item of it or names one by a path; an item that a
@@ -14,14 +14,6 @@ use syn::visit::{self, Visit};
 
 /// A module's path inside its package: `["kernel", "launch"]`.
 type Module = Vec<String>;
-
-/// Arrows between files that close a circle and may: from, to, and why.
-const EXCEPTIONS: [(&str, &str, &str); 1] = [(
-    "amd/instruction",
-    "amd/opcodes/row",
-    "an instruction names the row of its opcode, and a row holds the function that executes an \
-     instruction",
-)];
 
 /// The packages' folders of sources.
 const PACKAGES: [&str; 4] =
@@ -297,25 +289,13 @@ fn read(root: &Path) -> Files {
 #[test]
 fn files_form_no_circles() {
     let mut wrong = Vec::new();
-    let mut unused: BTreeSet<(&str, &str)> =
-        EXCEPTIONS.iter().map(|(from, to, _)| (*from, *to)).collect();
     for package in PACKAGES {
         let files = read(&Path::new(env!("CARGO_MANIFEST_DIR")).join(package));
-        let mut arrows = arrows(&files);
-        for (from, to, _) in EXCEPTIONS {
-            let split = |path: &str| path.split('/').map(str::to_owned).collect::<Module>();
-            let closes =
-                circles(&arrows).iter().any(|(a, b, _)| (a.as_str(), b.as_str()) == (from, to));
-            if closes {
-                unused.remove(&(from, to));
-                arrows.entry(split(from)).or_default().remove(&split(to));
-            }
-        }
+        let arrows = arrows(&files);
         let circles = circles(&arrows).into_iter();
         wrong.extend(circles.map(|(a, b, item)| format!("{package}: {a} uses {item} of {b}")));
     }
     assert!(wrong.is_empty(), "arrows of circles:\n{}", wrong.join("\n"));
-    assert!(unused.is_empty(), "exceptions that close no circle: {unused:?}");
 }
 
 /// The check itself can fail: through a re-export, a path in code, a path in a macro and a glob.

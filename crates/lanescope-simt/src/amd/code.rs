@@ -5,7 +5,8 @@
 //! anything runs, wherever the instruction alone shows it.
 
 use super::decode::{DecodeError, decode};
-use super::instruction::{Format, Instruction, OperandSource, VCC};
+use super::fields::{Format, OperandSource, VCC};
+use super::instruction::Instruction;
 use super::opcodes::{Control, OpcodeAction};
 
 /// What a scalar register, or several in a row, hold when a wave begins.

@@ -8,10 +8,11 @@
 //! `SOPInstructions.td`, `DSInstructions.td` and `BUFInstructions.td` (Apache-2.0 with LLVM
 //! exception) and Mesa's `aco_assembler.cpp` (MIT), which agree; see `docs/licences.md`.
 
-use super::instruction::{
-    DwordPart, DwordParts, EXEC, EncodingForm, Format, Instruction, MemoryFields, OperandSource,
+use super::fields::{
+    DwordPart, DwordParts, EXEC, EncodingForm, Fields, Format, MemoryFields, OperandSource,
     Permute, VCC,
 };
+use super::instruction::Instruction;
 use super::opcodes::{self, OpcodeRow};
 
 /// Why words are no instruction.
@@ -141,8 +142,7 @@ impl Reader<'_> {
     }
 
     fn instruction(&self, row: &'static OpcodeRow, format: Format) -> Instruction {
-        Instruction {
-            row,
+        let fields = Fields {
             format,
             form: EncodingForm::Short,
             length: self.length,
@@ -160,7 +160,8 @@ impl Reader<'_> {
             parts: None,
             immediate: 0,
             access: MemoryFields::default(),
-        }
+        };
+        Instruction { row, fields }
     }
 }
 

@@ -19,7 +19,8 @@
 //! registers is never skipped; what reads or writes one lane is one pass.
 
 use super::code::{Code, Start};
-use super::instruction::{Format, Instruction};
+use super::fields::Format;
+use super::instruction::Instruction;
 use super::opcodes::{Control, OpcodeAction};
 use super::reach::{AmdMemory, DESCRIPTORS_HIGH, Fault, Reach, Tally};
 use super::wave::Wave;
@@ -270,7 +271,7 @@ impl Group {
             let first = number * facts.wave;
             let lanes = (invocations - first).min(facts.wave);
             let on = if lanes == 64 { u64::MAX } else { (1 << lanes) - 1 };
-            wave.set_mask(super::instruction::EXEC, on);
+            wave.set_mask(super::fields::EXEC, on);
             for lane in 0..facts.wave {
                 let local = first + lane;
                 let ids = [local % x, local / x % y, local / (x * y)];

@@ -3,7 +3,7 @@
 //! Input: a wave and an instruction. Output: changed vector registers. On gfx10 they move within 32
 //! lanes, in a wave of 64 as well. A lane that EXEC has off gives zero.
 
-use super::instruction::Instruction;
+use super::fields::Fields;
 use super::reach::{Fault, Reach};
 use super::wave::{Half, Wave};
 
@@ -12,9 +12,9 @@ use super::wave::{Half, Wave};
 /// # Errors
 ///
 /// None: the signature is what all that reaches memory has.
-pub fn pull(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), Fault> {
+pub fn pull(wave: &mut Wave, i: &Fields, _: &mut Reach<'_>) -> Result<(), Fault> {
     let offset = i.access.offset | i.access.offset_second << 8;
-    move_lanes(wave, i, |wave, half| {
+    move_lanes(wave, i, 1, |wave, half| {
         let addresses = wave.half(i.sources[0], half);
         addresses.map(|address| (address.wrapping_add(offset) >> 2 & 31) as usize)
     });
@@ -26,7 +26,7 @@ pub fn pull(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), F
 /// # Errors
 ///
 /// None, as [`pull`].
-pub fn push(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), Fault> {
+pub fn push(wave: &mut Wave, i: &Fields, _: &mut Reach<'_>) -> Result<(), Fault> {
     let offset = i.access.offset | i.access.offset_second << 8;
     for half in 0..wave.halves() {
         let (addresses, values) = (wave.half(i.sources[0], half), wave.half(i.sources[1], half));
@@ -48,12 +48,12 @@ pub fn push(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), F
 /// # Errors
 ///
 /// [`Fault::Unknown`] for rotations and for the pattern of Fourier transforms.
-pub fn swizzle(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<(), Fault> {
+pub fn swizzle(wave: &mut Wave, i: &Fields, _: &mut Reach<'_>) -> Result<(), Fault> {
     let pattern = i.access.offset as usize | (i.access.offset_second as usize) << 8;
     if pattern >= 0xc000 {
         return Err(Fault::Unknown("ds_swizzle_b32 as a rotation or for Fourier transforms"));
     }
-    move_lanes(wave, i, |_, _| {
+    move_lanes(wave, i, 0, |_, _| {
         std::array::from_fn(|lane| {
             if pattern >= 0x8000 {
                 (lane & !3) + (pattern >> (2 * (lane & 3)) & 3)
@@ -66,9 +66,15 @@ pub fn swizzle(wave: &mut Wave, i: &Instruction, _: &mut Reach<'_>) -> Result<()
 }
 
 /// Moves the lanes of each half as `from` says for it.
-fn move_lanes(wave: &mut Wave, i: &Instruction, from: impl Fn(&Wave, usize) -> [usize; 32]) {
-    // `pull` has its values in the second register, `swizzle` in the first.
-    let source = if i.row.name == "ds_swizzle_b32" { i.sources[0] } else { i.sources[1] };
+///
+/// `source`: which of the instruction's sources holds the values.
+fn move_lanes(
+    wave: &mut Wave,
+    i: &Fields,
+    source: usize,
+    from: impl Fn(&Wave, usize) -> [usize; 32],
+) {
+    let source = i.sources[source];
     for half in 0..wave.halves() {
         let (from, values) = (from(wave, half), wave.half(source, half));
         let result = from.map(|lane| if wave.is_on(32 * half + lane) { values[lane] } else { 0 });

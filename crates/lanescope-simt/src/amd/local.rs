@@ -4,7 +4,7 @@
 //! ascending order, and counts: of accesses outside, which load zero and store nothing, and of
 //! conflicts.
 
-use super::instruction::{Instruction, OperandSource};
+use super::fields::{Fields, OperandSource};
 use super::reach::{Fault, Reach, extend, for_active, join_halves};
 use super::wave::{Half, Wave};
 
@@ -13,11 +13,11 @@ const BANKS: usize = 32;
 
 impl Reach<'_> {
     /// The offset of an instruction with one.
-    fn local_offset(i: &Instruction) -> u32 {
+    fn local_offset(i: &Fields) -> u32 {
         i.access.offset | i.access.offset_second << 8
     }
 
-    fn local_known(i: &Instruction) -> Result<(), Fault> {
+    fn local_known(i: &Fields) -> Result<(), Fault> {
         i.access.unknown.map_or(Ok(()), |unknown| Err(Fault::Unknown(unknown)))
     }
 
@@ -66,7 +66,7 @@ impl Reach<'_> {
     }
 
     /// Half a wave's addresses at an offset.
-    fn local_addresses(wave: &Wave, i: &Instruction, half: usize, offset: u32) -> Half {
+    fn local_addresses(wave: &Wave, i: &Fields, half: usize, offset: u32) -> Half {
         wave.half(i.sources[0], half).map(|address| address.wrapping_add(offset))
     }
 
@@ -75,7 +75,7 @@ impl Reach<'_> {
     /// # Errors
     ///
     /// [`Fault::Unknown`] for the global data share.
-    pub fn load_local(&mut self, wave: &mut Wave, i: &Instruction, words: u8) -> Result<(), Fault> {
+    pub fn load_local(&mut self, wave: &mut Wave, i: &Fields, words: u8) -> Result<(), Fault> {
         Self::local_known(i)?;
         self.local_loads(wave, i, i.destination, Self::local_offset(i), words);
         Ok(())
@@ -89,7 +89,7 @@ impl Reach<'_> {
     pub fn load_local_twice(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
         words: u8,
         unit: u32,
     ) -> Result<(), Fault> {
@@ -114,7 +114,7 @@ impl Reach<'_> {
         Ok(())
     }
 
-    fn local_loads(&mut self, wave: &mut Wave, i: &Instruction, first: u8, offset: u32, words: u8) {
+    fn local_loads(&mut self, wave: &mut Wave, i: &Fields, first: u8, offset: u32, words: u8) {
         for half in 0..wave.halves() {
             let addresses = Self::local_addresses(wave, i, half, offset);
             for word in 0..words {
@@ -140,7 +140,7 @@ impl Reach<'_> {
     pub fn load_local_part(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
         bytes: usize,
         signed: bool,
     ) -> Result<(), Fault> {
@@ -165,7 +165,7 @@ impl Reach<'_> {
     pub fn load_local_half(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
         high: bool,
     ) -> Result<(), Fault> {
         Self::local_known(i)?;
@@ -187,12 +187,7 @@ impl Reach<'_> {
     /// # Errors
     ///
     /// As [`Self::load_local`].
-    pub fn store_local(
-        &mut self,
-        wave: &mut Wave,
-        i: &Instruction,
-        words: u8,
-    ) -> Result<(), Fault> {
+    pub fn store_local(&mut self, wave: &mut Wave, i: &Fields, words: u8) -> Result<(), Fault> {
         Self::local_known(i)?;
         self.local_stores(wave, i, i.sources[1], Self::local_offset(i), words);
         Ok(())
@@ -206,7 +201,7 @@ impl Reach<'_> {
     pub fn store_local_twice(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
         words: u8,
         unit: u32,
     ) -> Result<(), Fault> {
@@ -219,7 +214,7 @@ impl Reach<'_> {
     fn local_stores(
         &mut self,
         wave: &Wave,
-        i: &Instruction,
+        i: &Fields,
         from: OperandSource,
         offset: u32,
         words: u8,
@@ -244,7 +239,7 @@ impl Reach<'_> {
     pub fn store_local_part(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
         bytes: usize,
         shift: u32,
     ) -> Result<(), Fault> {
@@ -268,7 +263,7 @@ impl Reach<'_> {
     pub fn change_local(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
         returns: bool,
         f: impl Fn(u32, u32) -> u32,
     ) -> Result<(), Fault> {
@@ -283,7 +278,7 @@ impl Reach<'_> {
     pub fn exchange_local(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
         returns: bool,
     ) -> Result<(), Fault> {
         self.changed_local(
@@ -299,7 +294,7 @@ impl Reach<'_> {
     fn changed_local(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
         returns: bool,
         f: impl Fn(u32, u32, u32) -> u32,
     ) -> Result<(), Fault> {

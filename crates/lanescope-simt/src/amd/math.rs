@@ -3,7 +3,7 @@
 //! Input: bits or numbers of one lane, or a wave and an instruction where lanes take part as a
 //! whole. Output: the result, or changed registers.
 
-use super::instruction::{Instruction, OperandSource};
+use super::fields::{Fields, OperandSource};
 use super::wave::{Half, OperandKind, Wave};
 
 /// The largest f32 below one.
@@ -213,7 +213,7 @@ pub fn with_carry(sum: u64) -> (u32, bool) {
 }
 
 /// Chooses by a mask of lanes: the second source where the lane's bit is set.
-pub fn select(wave: &mut Wave, i: &Instruction) {
+pub fn select(wave: &mut Wave, i: &Fields) {
     let mask = match i.sources[2] {
         OperandSource::Scalar(register) => wave.mask(register),
         other => wave.read64(other, OperandKind::Bits),
@@ -221,12 +221,12 @@ pub fn select(wave: &mut Wave, i: &Instruction) {
     choose(wave, i, |lane| mask >> lane & 1 != 0);
 }
 
-fn choose(wave: &mut Wave, i: &Instruction, second: impl Fn(usize) -> bool) {
+fn choose(wave: &mut Wave, i: &Fields, second: impl Fn(usize) -> bool) {
     by_lane(wave, i, |lane, [a, b, _]| if second(lane) { b } else { a });
 }
 
 /// An operation that knows its lane's number.
-fn by_lane(wave: &mut Wave, i: &Instruction, f: impl Fn(usize, [u32; 3]) -> u32) {
+fn by_lane(wave: &mut Wave, i: &Fields, f: impl Fn(usize, [u32; 3]) -> u32) {
     for half in 0..wave.halves() {
         if wave.half_is_on(half) {
             let [a, b, c] = wave.shaped_sources(i, half, 2);
@@ -238,7 +238,7 @@ fn by_lane(wave: &mut Wave, i: &Instruction, f: impl Fn(usize, [u32; 3]) -> u32)
 }
 
 /// An addition with a carry: each lane's carry in, and a mask of those out.
-fn carry(wave: &mut Wave, i: &Instruction, into: u64, f: impl Fn(u64, u64, u64) -> u64) {
+fn carry(wave: &mut Wave, i: &Fields, into: u64, f: impl Fn(u64, u64, u64) -> u64) {
     let mut out = 0;
     for half in 0..wave.halves() {
         let [a, b, _] = wave.shaped_sources(i, half, 2);
@@ -255,7 +255,7 @@ fn carry(wave: &mut Wave, i: &Instruction, into: u64, f: impl Fn(u64, u64, u64) 
 }
 
 /// The mask of carries that go in.
-fn carry_in(wave: &Wave, i: &Instruction) -> u64 {
+fn carry_in(wave: &Wave, i: &Fields) -> u64 {
     match i.sources[2] {
         OperandSource::Scalar(register) => wave.mask(register),
         other => wave.read64(other, OperandKind::Bits),
@@ -263,45 +263,45 @@ fn carry_in(wave: &Wave, i: &Instruction) -> u64 {
 }
 
 /// a + b + carry.
-pub fn add_carry(wave: &mut Wave, i: &Instruction) {
+pub fn add_carry(wave: &mut Wave, i: &Fields) {
     let into = carry_in(wave, i);
     carry(wave, i, into, |a, b, c| a + b + c);
 }
 
 /// a - b - carry.
-pub fn subtract_carry(wave: &mut Wave, i: &Instruction) {
+pub fn subtract_carry(wave: &mut Wave, i: &Fields) {
     let into = carry_in(wave, i);
     carry(wave, i, into, |a, b, c| a.wrapping_sub(b + c));
 }
 
 /// b - a - carry.
-pub fn subtract_reversed_carry(wave: &mut Wave, i: &Instruction) {
+pub fn subtract_reversed_carry(wave: &mut Wave, i: &Fields) {
     let into = carry_in(wave, i);
     carry(wave, i, into, |a, b, c| b.wrapping_sub(a + c));
 }
 
 /// a + b.
-pub fn add_out(wave: &mut Wave, i: &Instruction) {
+pub fn add_out(wave: &mut Wave, i: &Fields) {
     carry(wave, i, 0, |a, b, _| a + b);
 }
 
 /// a - b.
-pub fn subtract_out(wave: &mut Wave, i: &Instruction) {
+pub fn subtract_out(wave: &mut Wave, i: &Fields) {
     carry(wave, i, 0, |a, b, _| a.wrapping_sub(b));
 }
 
 /// b - a.
-pub fn subtract_reversed_out(wave: &mut Wave, i: &Instruction) {
+pub fn subtract_reversed_out(wave: &mut Wave, i: &Fields) {
     carry(wave, i, 0, |a, b, _| b.wrapping_sub(a));
 }
 
 /// a · b + c, with c and the result of 64 bits.
-pub fn multiply_add_wide(wave: &mut Wave, i: &Instruction) {
+pub fn multiply_add_wide(wave: &mut Wave, i: &Fields) {
     wide(wave, i, |a, b, c| (u64::from(a) * u64::from(b)).overflowing_add(c));
 }
 
 /// The same with signs.
-pub fn multiply_add_wide_signed(wave: &mut Wave, i: &Instruction) {
+pub fn multiply_add_wide_signed(wave: &mut Wave, i: &Fields) {
     wide(wave, i, |a, b, c| {
         let product = i64::from(a as i32) * i64::from(b as i32);
         let (sum, overflow) = product.overflowing_add(c.cast_signed());
@@ -309,7 +309,7 @@ pub fn multiply_add_wide_signed(wave: &mut Wave, i: &Instruction) {
     });
 }
 
-fn wide(wave: &mut Wave, i: &Instruction, f: impl Fn(u32, u32, u64) -> (u64, bool)) {
+fn wide(wave: &mut Wave, i: &Fields, f: impl Fn(u32, u32, u64) -> (u64, bool)) {
     let mut out = 0;
     for half in 0..wave.halves() {
         let (a, b) = (wave.half(i.sources[0], half), wave.half(i.sources[1], half));
@@ -326,7 +326,7 @@ fn wide(wave: &mut Wave, i: &Instruction, f: impl Fn(u32, u32, u64) -> (u64, boo
 }
 
 /// A shift of 64 bits by a count of 32.
-pub fn shift64(wave: &mut Wave, i: &Instruction, f: impl Fn(u32, u64) -> u64) {
+pub fn shift64(wave: &mut Wave, i: &Fields, f: impl Fn(u32, u64) -> u64) {
     for half in 0..wave.halves() {
         if wave.half_is_on(half) {
             let counts = wave.half(i.sources[0], half);
@@ -338,7 +338,7 @@ pub fn shift64(wave: &mut Wave, i: &Instruction, f: impl Fn(u32, u64) -> u64) {
 }
 
 /// a · 2^b.
-pub fn scale(wave: &mut Wave, i: &Instruction) {
+pub fn scale(wave: &mut Wave, i: &Fields) {
     let kept = wave.kept32;
     by_lane(wave, i, |_, [a, b, _]| {
         let power = 2_f64.powi((b as i32).clamp(-400, 400));
@@ -347,7 +347,7 @@ pub fn scale(wave: &mut Wave, i: &Instruction) {
 }
 
 /// The bits of a that stand for lanes below one's own, of lanes 0 to 31, counted and added to b.
-pub fn count_below_low(wave: &mut Wave, i: &Instruction) {
+pub fn count_below_low(wave: &mut Wave, i: &Fields) {
     by_lane(wave, i, |lane, [a, b, _]| {
         let below = if lane < 32 { (1 << lane) - 1 } else { u32::MAX };
         (a & below).count_ones().wrapping_add(b)
@@ -355,7 +355,7 @@ pub fn count_below_low(wave: &mut Wave, i: &Instruction) {
 }
 
 /// The same, of lanes 32 to 63.
-pub fn count_below_high(wave: &mut Wave, i: &Instruction) {
+pub fn count_below_high(wave: &mut Wave, i: &Fields) {
     by_lane(wave, i, |lane, [a, b, _]| {
         let below = if lane < 32 { 0 } else { (1_u32 << (lane - 32)) - 1 };
         (a & below).count_ones().wrapping_add(b)
@@ -369,7 +369,7 @@ fn first_lane(wave: &Wave) -> usize {
 }
 
 /// A value of the first active lane.
-pub fn read_first_lane(wave: &mut Wave, i: &Instruction) {
+pub fn read_first_lane(wave: &mut Wave, i: &Fields) {
     let value = match i.sources[0] {
         OperandSource::Vector(register) => wave.lane(register, first_lane(wave)),
         other => wave.read(other),
@@ -378,12 +378,12 @@ pub fn read_first_lane(wave: &mut Wave, i: &Instruction) {
 }
 
 /// The lane that the second source names.
-fn named_lane(wave: &Wave, i: &Instruction) -> usize {
+fn named_lane(wave: &Wave, i: &Fields) -> usize {
     (wave.read(i.sources[1]) & (wave.width() - 1)) as usize
 }
 
 /// A value of a lane.
-pub fn read_lane(wave: &mut Wave, i: &Instruction) {
+pub fn read_lane(wave: &mut Wave, i: &Fields) {
     let value = match i.sources[0] {
         OperandSource::Vector(register) => wave.lane(register, named_lane(wave, i)),
         other => wave.read(other),
@@ -392,13 +392,13 @@ pub fn read_lane(wave: &mut Wave, i: &Instruction) {
 }
 
 /// Writes a lane, whether it is on or not.
-pub fn write_lane(wave: &mut Wave, i: &Instruction) {
+pub fn write_lane(wave: &mut Wave, i: &Fields) {
     let (lane, value) = (named_lane(wave, i), wave.read(i.sources[0]));
     wave.set_lane(i.destination, lane, value);
 }
 
 /// Exchanges two registers.
-pub fn swap(wave: &mut Wave, i: &Instruction) {
+pub fn swap(wave: &mut Wave, i: &Fields) {
     let OperandSource::Vector(other) = i.sources[0] else { return };
     for half in 0..wave.halves() {
         let (a, b) = (*wave.vector(i.destination, half), *wave.vector(other, half));
@@ -408,7 +408,7 @@ pub fn swap(wave: &mut Wave, i: &Instruction) {
 }
 
 /// A source of 16 bits: the half that the instruction names, with its sign as it wants it.
-fn short(i: &Instruction, place: usize, value: u32, kind: OperandKind) -> u16 {
+fn short(i: &Fields, place: usize, value: u32, kind: OperandKind) -> u16 {
     let constant = matches!(i.sources[place], OperandSource::Inline(_));
     let high = i.select_high >> place & 1 != 0 && !constant;
     let mut bits = if high { (value >> 16) as u16 } else { value as u16 };
@@ -429,7 +429,7 @@ fn short(i: &Instruction, place: usize, value: u32, kind: OperandKind) -> u16 {
 /// An operation of 16 bits a lane: the rest of the destination stays as it was.
 pub fn shorts(
     wave: &mut Wave,
-    i: &Instruction,
+    i: &Fields,
     count: usize,
     kind: OperandKind,
     f: &dyn Fn([u16; 3]) -> u16,
@@ -455,18 +455,18 @@ pub fn shorts(
 }
 
 /// The sources as DPP and SDWA shape them, their signs untouched.
-fn raw_sources(wave: &Wave, i: &Instruction, half: usize, count: usize) -> [Half; 3] {
+fn raw_sources(wave: &Wave, i: &Fields, half: usize, count: usize) -> [Half; 3] {
     if i.absolute == 0 && i.negate == 0 {
         return wave.shaped_sources(i, half, count);
     }
-    let unsigned = Instruction { absolute: 0, negate: 0, ..i.clone() };
+    let unsigned = Fields { absolute: 0, negate: 0, ..i.clone() };
     wave.shaped_sources(&unsigned, half, count)
 }
 
 /// A comparison of 16 bits a lane.
 pub fn compare_shorts(
     wave: &mut Wave,
-    i: &Instruction,
+    i: &Fields,
     kind: OperandKind,
     f: &dyn Fn(u16, u16) -> bool,
 ) {
@@ -482,19 +482,17 @@ pub fn compare_shorts(
 }
 
 /// Two operations of 16 bits a lane: the halves that VOP3P's fields name.
-pub fn pairs(wave: &mut Wave, i: &Instruction, kind: OperandKind, f: &dyn Fn([u16; 3]) -> u16) {
-    let low = Instruction { absolute: 0, select_high_of_high: 0, ..i.clone() };
-    let high =
-        Instruction { select_high: i.select_high_of_high, negate: i.negate_high, ..low.clone() };
+pub fn pairs(wave: &mut Wave, i: &Fields, kind: OperandKind, f: &dyn Fn([u16; 3]) -> u16) {
+    let low = Fields { absolute: 0, select_high_of_high: 0, ..i.clone() };
+    let high = Fields { select_high: i.select_high_of_high, negate: i.negate_high, ..low.clone() };
     for half in 0..wave.halves() {
         if !wave.half_is_on(half) {
             continue;
         }
         let sources = i.sources.map(|source| wave.half(source, half));
         let result = std::array::from_fn(|lane| {
-            let of = |i: &Instruction| {
-                u32::from(f([0, 1, 2].map(|n| short(i, n, sources[n][lane], kind))))
-            };
+            let of =
+                |i: &Fields| u32::from(f([0, 1, 2].map(|n| short(i, n, sources[n][lane], kind))));
             of(&low) | of(&high) << 16
         });
         wave.write_half(i.destination, half, &result);
@@ -502,7 +500,7 @@ pub fn pairs(wave: &mut Wave, i: &Instruction, kind: OperandKind, f: &dyn Fn([u1
 }
 
 /// a · b + c in f32, each source an f32 or a half of one as f16.
-pub fn multiply_add_mixed(wave: &mut Wave, i: &Instruction) {
+pub fn multiply_add_mixed(wave: &mut Wave, i: &Fields) {
     let kept = wave.kept32;
     for half in 0..wave.halves() {
         if !wave.half_is_on(half) {
@@ -528,7 +526,7 @@ pub fn multiply_add_mixed(wave: &mut Wave, i: &Instruction) {
 }
 
 /// Two values of 16 bits as one of 32.
-pub fn pack(wave: &mut Wave, i: &Instruction) {
+pub fn pack(wave: &mut Wave, i: &Fields) {
     for half in 0..wave.halves() {
         if wave.half_is_on(half) {
             let [a, b, _] = raw_sources(wave, i, half, 2);
@@ -542,7 +540,7 @@ pub fn pack(wave: &mut Wave, i: &Instruction) {
 }
 
 /// f32 to f16.
-pub fn narrow(wave: &mut Wave, i: &Instruction) {
+pub fn narrow(wave: &mut Wave, i: &Fields) {
     let kept = wave.kept32;
     let high = i.select_high >> 3 & 1 != 0;
     for half in 0..wave.halves() {
@@ -564,7 +562,7 @@ pub fn narrow(wave: &mut Wave, i: &Instruction) {
 }
 
 /// f16 to f32.
-pub fn widen(wave: &mut Wave, i: &Instruction) {
+pub fn widen(wave: &mut Wave, i: &Fields) {
     for half in 0..wave.halves() {
         if wave.half_is_on(half) {
             let [a, ..] = raw_sources(wave, i, half, 1);
@@ -577,16 +575,16 @@ pub fn widen(wave: &mut Wave, i: &Instruction) {
 }
 
 /// Each lane reads the lane of its row of 16 that four bits of the other sources name.
-pub fn permute_row(wave: &mut Wave, i: &Instruction) {
+pub fn permute_row(wave: &mut Wave, i: &Fields) {
     permute(wave, i, 0);
 }
 
 /// Each lane reads from the other row of its half.
-pub fn permute_other_row(wave: &mut Wave, i: &Instruction) {
+pub fn permute_other_row(wave: &mut Wave, i: &Fields) {
     permute(wave, i, 16);
 }
 
-fn permute(wave: &mut Wave, i: &Instruction, other: usize) {
+fn permute(wave: &mut Wave, i: &Fields, other: usize) {
     let choice = u64::from(wave.read(i.sources[1])) | u64::from(wave.read(i.sources[2])) << 32;
     let (fetch_inactive, zero_fill) = (i.select_high & 1 != 0, i.select_high & 2 != 0);
     for half in 0..wave.halves() {

@@ -42,6 +42,7 @@
 pub mod code;
 pub mod decode;
 pub mod dispatch;
+pub mod fields;
 pub mod instruction;
 pub mod lanes;
 mod local;

@@ -9,7 +9,7 @@
 //! address names its region. Descriptor sets lie where the high half of an address is
 //! [`DESCRIPTORS_HIGH`], as Mesa's RADV places them.
 
-use super::instruction::{Instruction, OperandSource};
+use super::fields::{Fields, OperandSource};
 use super::wave::{Half, Wave};
 
 /// The high half of a descriptor set's address.
@@ -126,12 +126,7 @@ impl Reach<'_> {
     /// # Errors
     ///
     /// [`Fault::Address`] where nothing lies.
-    pub fn load_scalars(
-        &mut self,
-        wave: &mut Wave,
-        i: &Instruction,
-        count: u8,
-    ) -> Result<(), Fault> {
+    pub fn load_scalars(&mut self, wave: &mut Wave, i: &Fields, count: u8) -> Result<(), Fault> {
         let OperandSource::Scalar(base) = i.sources[0] else { return Ok(()) };
         let offset = i64::from(i.immediate) + i64::from(wave.read(i.sources[1]));
         let address = wave.scalar64(base).wrapping_add_signed(offset) & !3;
@@ -151,12 +146,7 @@ impl Reach<'_> {
     /// # Errors
     ///
     /// [`Fault`] where the descriptor is none.
-    pub fn load_uniform(
-        &mut self,
-        wave: &mut Wave,
-        i: &Instruction,
-        count: u8,
-    ) -> Result<(), Fault> {
+    pub fn load_uniform(&mut self, wave: &mut Wave, i: &Fields, count: u8) -> Result<(), Fault> {
         let range = self.range(wave, i.sources[0])?;
         let offset = (i.immediate as u32).wrapping_add(wave.read(i.sources[1])) & !3;
         for word in 0..count {
@@ -212,7 +202,7 @@ impl Reach<'_> {
     }
 
     /// The range of a buffer instruction, and half a wave's offsets in it.
-    fn offsets(&self, wave: &Wave, i: &Instruction) -> Result<(Range, [[u64; 32]; 2]), Fault> {
+    fn offsets(&self, wave: &Wave, i: &Fields) -> Result<(Range, [[u64; 32]; 2]), Fault> {
         if let Some(unknown) = i.access.unknown {
             return Err(Fault::Unknown(unknown));
         }
@@ -237,7 +227,7 @@ impl Reach<'_> {
     /// # Errors
     ///
     /// [`Fault`] where the descriptor or a field is not known.
-    pub fn load(&mut self, wave: &mut Wave, i: &Instruction, words: u8) -> Result<(), Fault> {
+    pub fn load(&mut self, wave: &mut Wave, i: &Fields, words: u8) -> Result<(), Fault> {
         self.load_words(wave, i, words, |reach, range, offset| reach.get(range, offset, 4))
     }
 
@@ -249,7 +239,7 @@ impl Reach<'_> {
     pub fn load_part(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
         bytes: usize,
         signed: bool,
     ) -> Result<(), Fault> {
@@ -263,7 +253,7 @@ impl Reach<'_> {
     /// # Errors
     ///
     /// As [`Self::load`].
-    pub fn load_half(&mut self, wave: &mut Wave, i: &Instruction, high: bool) -> Result<(), Fault> {
+    pub fn load_half(&mut self, wave: &mut Wave, i: &Fields, high: bool) -> Result<(), Fault> {
         let (range, offsets) = self.offsets(wave, i)?;
         for (half, offsets) in offsets.iter().enumerate().take(wave.halves()) {
             let mut values = *wave.vector(i.destination, half);
@@ -279,7 +269,7 @@ impl Reach<'_> {
     fn load_words(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
         words: u8,
         get: impl Fn(&mut Self, Range, u64) -> u32,
     ) -> Result<(), Fault> {
@@ -301,7 +291,7 @@ impl Reach<'_> {
     /// # Errors
     ///
     /// As [`Self::load`].
-    pub fn store(&mut self, wave: &mut Wave, i: &Instruction, words: u8) -> Result<(), Fault> {
+    pub fn store(&mut self, wave: &mut Wave, i: &Fields, words: u8) -> Result<(), Fault> {
         let (range, offsets) = self.offsets(wave, i)?;
         for (half, offsets) in offsets.iter().enumerate().take(wave.halves()) {
             for word in 0..words {
@@ -322,7 +312,7 @@ impl Reach<'_> {
     pub fn store_part(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
         bytes: usize,
         shift: u32,
     ) -> Result<(), Fault> {
@@ -344,10 +334,10 @@ impl Reach<'_> {
     pub fn change(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
         f: impl Fn(u32, u32) -> u32,
     ) -> Result<(), Fault> {
-        self.change_words(wave, i, |old, given, _| f(old, given))
+        self.change_words(wave, i, 0, |old, given, _| f(old, given))
     }
 
     /// A buffer atomic that stores the first register where the word equals the second.
@@ -355,24 +345,27 @@ impl Reach<'_> {
     /// # Errors
     ///
     /// As [`Self::load`].
-    pub fn exchange(&mut self, wave: &mut Wave, i: &Instruction) -> Result<(), Fault> {
-        self.change_words(wave, i, |old, given, expected| if old == expected { given } else { old })
+    pub fn exchange(&mut self, wave: &mut Wave, i: &Fields) -> Result<(), Fault> {
+        self.change_words(
+            wave,
+            i,
+            1,
+            |old, given, expected| if old == expected { given } else { old },
+        )
     }
 
+    /// `beside`: how many registers behind the first the third argument of `f` lies.
     fn change_words(
         &mut self,
         wave: &mut Wave,
-        i: &Instruction,
+        i: &Fields,
+        beside: u8,
         f: impl Fn(u32, u32, u32) -> u32,
     ) -> Result<(), Fault> {
         let (range, offsets) = self.offsets(wave, i)?;
         for (half, offsets) in offsets.iter().enumerate().take(wave.halves()) {
             let given = *wave.vector(i.destination, half);
-            let beside = if i.row.name == "buffer_atomic_cmpswap" {
-                *wave.vector(i.destination + 1, half)
-            } else {
-                given
-            };
+            let beside = *wave.vector(i.destination + beside, half);
             let mut before: Half = [0; 32];
             for_active(wave, half, |lane| {
                 if let Some(word) = self.place(range, offsets[lane], 4) {

@@ -7,7 +7,7 @@
 //! wave of 64, vector registers beyond those allocated are *shared*: lanes l and l + 32 are one
 //! storage (how gfx10 moves values between its halves), which is how they are kept here, too.
 
-use super::instruction::{DwordPart, EXEC, Instruction, NULL, OperandSource, Permute, VCC};
+use super::fields::{DwordPart, EXEC, Fields, NULL, OperandSource, Permute, VCC};
 
 /// The values of 32 lanes.
 pub type Half = [u32; 32];
@@ -289,7 +289,7 @@ impl Wave {
 
     /// An operation of one source a lane.
     #[inline]
-    pub fn lanes1(&mut self, i: &Instruction, f: impl Fn(u32) -> u32) {
+    pub fn lanes1(&mut self, i: &Fields, f: impl Fn(u32) -> u32) {
         if !i.is_plain() {
             return self.run_shaped(i, 1, &|s| f(s[0]));
         }
@@ -307,7 +307,7 @@ impl Wave {
 
     /// An operation of two sources a lane.
     #[inline]
-    pub fn lanes2(&mut self, i: &Instruction, f: impl Fn(u32, u32) -> u32) {
+    pub fn lanes2(&mut self, i: &Fields, f: impl Fn(u32, u32) -> u32) {
         if !i.is_plain() {
             return self.run_shaped(i, 2, &|s| f(s[0], s[1]));
         }
@@ -325,7 +325,7 @@ impl Wave {
 
     /// An operation of three sources a lane.
     #[inline]
-    pub fn lanes3(&mut self, i: &Instruction, f: impl Fn(u32, u32, u32) -> u32) {
+    pub fn lanes3(&mut self, i: &Fields, f: impl Fn(u32, u32, u32) -> u32) {
         if !i.is_plain() {
             return self.run_shaped(i, 3, &|s| f(s[0], s[1], s[2]));
         }
@@ -343,7 +343,7 @@ impl Wave {
 
     /// A comparison: bit l of the result for lane l, zero where EXEC has it off.
     #[inline]
-    pub fn compare(&mut self, i: &Instruction, f: impl Fn(u32, u32) -> bool) {
+    pub fn compare(&mut self, i: &Fields, f: impl Fn(u32, u32) -> bool) {
         let mut mask = 0;
         for half in 0..self.halves {
             let [a, b] = self.pair(i, half);
@@ -357,7 +357,7 @@ impl Wave {
     }
 
     /// A comparison of 64 bits a lane.
-    pub fn compare64(&mut self, i: &Instruction, kind: OperandKind, f: impl Fn(u64, u64) -> bool) {
+    pub fn compare64(&mut self, i: &Fields, kind: OperandKind, f: impl Fn(u64, u64) -> bool) {
         let mut mask = 0;
         for half in 0..self.halves {
             let [a, b, _] = self.sources64(i, half, kind);
@@ -369,7 +369,7 @@ impl Wave {
     }
 
     /// The sources of half a wave, 64 bits a lane, with their signs as the instruction wants them.
-    pub fn sources64(&self, i: &Instruction, half: usize, kind: OperandKind) -> [[u64; 32]; 3] {
+    pub fn sources64(&self, i: &Fields, half: usize, kind: OperandKind) -> [[u64; 32]; 3] {
         const SIGN: u64 = 1 << 63;
         let mut place = 0;
         i.sources.map(|source| {
@@ -387,7 +387,7 @@ impl Wave {
     }
 
     /// An operation on 64 bits a lane.
-    pub fn lanes64(&mut self, i: &Instruction, kind: OperandKind, f: impl Fn([u64; 3]) -> u64) {
+    pub fn lanes64(&mut self, i: &Fields, kind: OperandKind, f: impl Fn([u64; 3]) -> u64) {
         for half in 0..self.halves {
             if self.half_is_on(half) {
                 let [a, b, c] = self.sources64(i, half, kind);
@@ -399,7 +399,7 @@ impl Wave {
 
     /// The first two sources of half a wave, as modifiers, DPP and SDWA shape them.
     #[inline]
-    fn pair(&self, i: &Instruction, half: usize) -> [Half; 2] {
+    fn pair(&self, i: &Fields, half: usize) -> [Half; 2] {
         if i.is_plain() {
             return [self.half(i.sources[0], half), self.half(i.sources[1], half)];
         }
@@ -408,7 +408,7 @@ impl Wave {
     }
 
     /// The sources of half a wave, as modifiers, DPP and SDWA shape them.
-    pub fn shaped_sources(&self, i: &Instruction, half: usize, count: usize) -> [Half; 3] {
+    pub fn shaped_sources(&self, i: &Fields, half: usize, count: usize) -> [Half; 3] {
         let mut values = [[0; 32]; 3];
         for (place, value) in values.iter_mut().enumerate().take(count) {
             *value = self.half(i.sources[place], half);
@@ -449,7 +449,7 @@ impl Wave {
     }
 
     /// An operation whose sources or result are shaped.
-    pub fn run_shaped(&mut self, i: &Instruction, count: usize, f: &dyn Fn([u32; 3]) -> u32) {
+    pub fn run_shaped(&mut self, i: &Fields, count: usize, f: &dyn Fn([u32; 3]) -> u32) {
         for half in 0..self.halves {
             if !self.half_is_on(half) {
                 continue;
@@ -461,7 +461,7 @@ impl Wave {
     }
 
     /// Shapes a result, and writes it where DPP's masks let it.
-    pub fn finish(&mut self, i: &Instruction, half: usize, result: &mut Half) {
+    pub fn finish(&mut self, i: &Fields, half: usize, result: &mut Half) {
         if i.output_multiplier != 0 || i.clamp {
             *result = result.map(|value| output(value, i.output_multiplier, i.clamp));
         }

@@ -3,7 +3,7 @@
 //! Input: a wave and an instruction. Output: the wave's changed SCC and scalar registers; where it
 //! goes on is the caller's matter.
 
-use super::super::instruction::{Instruction, VCC};
+use super::super::fields::{Fields, VCC};
 use super::super::wave::{OperandKind, Wave};
 use super::{Control, OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
 
@@ -53,10 +53,10 @@ macro_rules! compare_constant {
     };
 }
 
-fn add_constant(wave: &mut Wave, instruction: &Instruction) {
-    let before = wave.scalar(instruction.destination) as i32;
-    let (sum, overflow) = before.overflowing_add(instruction.immediate);
-    wave.set_scalar(instruction.destination, sum as u32);
+fn add_constant(wave: &mut Wave, fields: &Fields) {
+    let before = wave.scalar(fields.destination) as i32;
+    let (sum, overflow) = before.overflowing_add(fields.immediate);
+    wave.set_scalar(fields.destination, sum as u32);
     wave.scc = overflow;
 }
 

@@ -27,7 +27,7 @@ mod vop3;
 mod vop3p;
 mod vopc;
 
-use super::instruction::Format;
+use super::fields::Format;
 pub use row::{Control, OpcodeAction, OpcodeRow, Operands};
 use row::{refused_row, row_of};
 

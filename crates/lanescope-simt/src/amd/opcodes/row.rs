@@ -3,7 +3,7 @@
 //! Input: nothing. Output: plain data: a number, a name, what the sources are and the function that
 //! executes it.
 
-use crate::amd::instruction::Instruction;
+use crate::amd::fields::Fields;
 use crate::amd::reach::{Fault, Reach};
 use crate::amd::wave::Wave;
 /// One opcode.
@@ -61,10 +61,10 @@ impl Operands {
 }
 
 /// Changes a wave's own registers.
-pub type RegisterOperation = fn(&mut Wave, &Instruction);
+pub type RegisterOperation = fn(&mut Wave, &Fields);
 
 /// Reads or writes memory that waves share.
-pub type MemoryOperation = fn(&mut Wave, &Instruction, &mut Reach<'_>) -> Result<(), Fault>;
+pub type MemoryOperation = fn(&mut Wave, &Fields, &mut Reach<'_>) -> Result<(), Fault>;
 
 /// What executes an opcode.
 #[derive(Clone, Copy, Debug)]

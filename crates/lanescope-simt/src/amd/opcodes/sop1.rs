@@ -2,7 +2,7 @@
 //!
 //! Input: a wave and an instruction. Output: the wave's changed scalar registers, SCC and EXEC.
 
-use super::super::instruction::{EXEC, Instruction};
+use super::super::fields::{EXEC, Fields};
 use super::super::math::*;
 use super::super::wave::{OperandKind, Wave};
 use super::{OpcodeAction, OpcodeRow, Operands, refused_row, row_of};
@@ -104,8 +104,8 @@ macro_rules! wrexec {
 }
 
 /// The source as a mask of lanes.
-fn mask_of(wave: &Wave, instruction: &Instruction) -> u64 {
-    let source = instruction.sources[0];
+fn mask_of(wave: &Wave, fields: &Fields) -> u64 {
+    let source = fields.sources[0];
     if wave.halves() == 2 {
         wave.read64(source, OperandKind::Bits)
     } else {

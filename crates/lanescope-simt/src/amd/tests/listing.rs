@@ -5,7 +5,7 @@
 //! prints beside them. Output: none, only whether they hold.
 
 use super::super::decode::{DecodeError, decode};
-use super::super::instruction::Format;
+use super::super::fields::Format;
 use super::super::opcodes::table;
 
 /// Words that LLVM 15 calls invalid, each with the word behind, which it prints as an instruction of

@@ -8,7 +8,7 @@ mod listing;
 mod programs;
 
 use super::decode::decode;
-use super::instruction::{EXEC, VCC};
+use super::fields::{EXEC, VCC};
 use super::opcodes::OpcodeAction;
 use super::wave::Wave;
 
@@ -51,7 +51,7 @@ fn scalar(name: &str) -> Option<u8> {
     match name {
         "exec" => Some(EXEC),
         "vcc" => Some(VCC),
-        "null" => Some(super::instruction::NULL),
+        "null" => Some(super::fields::NULL),
         _ => name.strip_prefix('s').and_then(|number| number.parse().ok()),
     }
 }
