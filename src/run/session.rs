@@ -202,16 +202,23 @@ fn run_device_seeded(
     }
     let mut session = Session { device, open, runner: Some(runner), listener, options, seeded };
     session.announce(&groups.iter().flatten().collect::<Vec<_>>());
+    let Some(budget) = options.timing.filter(|_| session.device.gives().times) else {
+        // Nothing is to follow for all of them: each is finished once it is counted.
+        for launch in groups.iter().flatten() {
+            let mut results = session.count(launch);
+            session.collect(launch, &mut results);
+            session.finish(launch, results);
+        }
+        return Ok(());
+    };
     let counted: Vec<Vec<Results>> = groups
         .iter()
         .map(|group| group.iter().map(|launch| session.count(launch)).collect())
         .collect();
     let total: usize = groups.iter().map(Vec::len).sum();
     for (group, mut results) in groups.iter().zip(counted) {
-        if let Some(budget) = options.timing {
-            let share = group.len() as f64 / total.max(1) as f64;
-            session.time_group(group, &mut results, budget.mul_f64(share));
-        }
+        let share = group.len() as f64 / total.max(1) as f64;
+        session.time_group(group, &mut results, budget.mul_f64(share));
         for (launch, mut results) in group.iter().zip(results) {
             session.collect(launch, &mut results);
             session.finish(launch, results);

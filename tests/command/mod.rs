@@ -366,11 +366,17 @@ fn killed() {
             .stderr(std::process::Stdio::null())
             .spawn()
             .unwrap();
-        let moment = 5 + lanescope::kernel::generate::mix(attempt) % (400 * (1 + attempt / 20));
+        // Every other kill waits for the first record, so that it lands in the middle of the run.
+        let file = folder.path().join("out/result.json");
+        if attempt % 2 == 1 {
+            while !file.exists() && child.try_wait().unwrap().is_none() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+        }
+        let moment = lanescope::kernel::generate::mix(attempt) % 400;
         std::thread::sleep(Duration::from_millis(moment));
         child.kill().unwrap();
         child.wait().unwrap();
-        let file = folder.path().join("out/result.json");
         if file.exists() {
             let run = lanescope::store::load(&file).unwrap();
             assert!(run.measurements.iter().all(|m| m.status == Status::Ok));

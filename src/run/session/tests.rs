@@ -8,7 +8,7 @@ use super::super::simulator::SimulatorRunner;
 use super::super::{Checked, Counted, Timed};
 use super::*;
 use crate::kernel::{Catalogue, DeviceClass, SEED};
-use crate::record::{DeviceKind, Method, Output, Status};
+use crate::record::{DeviceKind, Gives, Method, Output, Status};
 use crate::units::Width;
 
 /// What happened, in order.
@@ -106,6 +106,13 @@ fn launches() -> Vec<Launch> {
         .collect()
 }
 
+/// A simulator's, as one that gives times.
+fn timing_device(simulator: &SimulatorRunner) -> Device {
+    let device = simulator.device().clone();
+    let gives = Some(Gives { times: true, ..device.gives() });
+    Device { kind: DeviceKind::Wgpu, gives, ..device }
+}
+
 /// Runs a, b, c on scripted devices; gives what happened, how often a device was opened, and what
 /// was heard.
 fn session(
@@ -120,7 +127,7 @@ fn session(
     let mut open = || -> Result<Box<dyn Runner>, RunError> {
         opened += 1;
         let simulator = SimulatorRunner::new(Width::new(8).unwrap(), 1);
-        let device = Device { kind: DeviceKind::Wgpu, ..simulator.device().clone() };
+        let device = timing_device(&simulator);
         Ok(Box::new(Scripted {
             device,
             log: Rc::clone(&log),
@@ -149,7 +156,7 @@ fn uncounted() -> (Vec<String>, Heard) {
     let log = Log::default();
     let mut open = || -> Result<Box<dyn Runner>, RunError> {
         let simulator = SimulatorRunner::new(Width::new(8).unwrap(), 1);
-        let device = Device { kind: DeviceKind::Wgpu, ..simulator.device().clone() };
+        let device = timing_device(&simulator);
         let (counting, timing) = (BTreeMap::new(), BTreeMap::new());
         Ok(Box::new(Scripted { device, log: Rc::clone(&log), counting, timing }))
     };
@@ -191,6 +198,39 @@ fn everything_is_counted_first_and_then_timed_side_by_side() {
     assert_eq!(happened, ["count a", "count b", "count c", "time a b c"]);
     assert_eq!((opened, heard.devices), (1, 1));
     assert_eq!(statuses(&heard), named([Status::Ok; 3]));
+}
+
+/// Writes down when a measurement is finished.
+struct Noting(Log);
+
+impl Listener for Noting {
+    fn device(&mut self, _: &Device) {}
+    fn progress(&mut self, _: &str, _: Phase, _: &Launch) {}
+    fn measurement(&mut self, measurement: &Measurement, _: (&str, &Source)) {
+        self.0.borrow_mut().push(format!("finish {}", measurement.kernel));
+    }
+}
+
+#[test]
+fn what_is_not_timed_is_finished_once_it_is_counted() {
+    let log = Log::default();
+    let mut open = || -> Result<Box<dyn Runner>, RunError> {
+        let device = SimulatorRunner::new(Width::new(8).unwrap(), 1).device().clone();
+        let (counting, timing) = (BTreeMap::new(), BTreeMap::new());
+        Ok(Box::new(Scripted { device, log: Rc::clone(&log), counting, timing }))
+    };
+    let options = SessionOptions {
+        count: Some(CountRequest::once(Method::Executed)),
+        timing: Some(Duration::from_secs(1)),
+        samples_min: 8,
+        noise_ratio_max: 0.005,
+        time_unchecked: false,
+        time_counting: false,
+        hardware_counters: false,
+    };
+    run_device(&mut open, &[launches()], &options, &mut Noting(Rc::clone(&log))).unwrap();
+    let happened = ["count a", "finish a", "count b", "finish b", "count c", "finish c"];
+    assert_eq!(log.borrow().as_slice(), happened);
 }
 
 #[test]
