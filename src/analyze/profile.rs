@@ -202,7 +202,7 @@ impl Profile {
         (!parts.is_empty()).then(|| {
             format!(
                 "Random values decide here: {}. Real data may give other figures: name a file of yours, or \
-                 describe how they are distributed, in a launch file (--init writes one)",
+                 describe how they are distributed, in a launch file",
                 parts.join("; ")
             )
         })
@@ -239,8 +239,8 @@ impl DeviceProfile {
         let ratios = || self.schedules.iter().map(|ratio| ratio.0);
         Some(match self.schedules.len() {
             0 | 1 => format!(
-                "the figures are one schedule's: lines {lines} follow {what}; --schedules 8 shows \
-                 how far other orders of workgroups move them"
+                "the figures are one schedule's: lines {lines} follow {what}, and other orders of \
+                 workgroups may move them"
             ),
             count => format!(
                 "the figures are the default schedule's: lines {lines} follow {what}. Over {count} \
