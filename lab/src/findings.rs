@@ -5,23 +5,14 @@
 //!
 //! `cargo run --release -p lab -- findings`
 
-#![expect(clippy::print_stdout, reason = "a program for the terminal")]
-
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use lanescope::claims::{FactTable, Judged, Record, judge, ledger};
 use lanescope::{present, store};
 
+use crate::generated::{Arguments, write};
 use crate::root;
-
-/// Writes the page of findings.
-#[derive(Debug, clap::Args)]
-pub(crate) struct Arguments {
-    /// Write nothing; exit code 1 where the file would change.
-    #[arg(long)]
-    check: bool,
-}
 
 /// The page.
 const FILE: &str = "docs/findings/claims.md";
@@ -41,18 +32,9 @@ with the record of the figure that decided, and a command that measures it again
 
 ";
 
-#[expect(clippy::disallowed_methods, reason = "writes a file of the checkout")]
+/// Writes the page of findings.
 pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<ExitCode> {
-    let path = root().join(FILE);
-    let made = text(&root())?;
-    let same = std::fs::read_to_string(&path).is_ok_and(|committed| committed == made);
-    if arguments.check {
-        println!("{FILE} is {}", if same { "current" } else { "stale: run `lab findings`" });
-        return Ok(if same { ExitCode::SUCCESS } else { ExitCode::FAILURE });
-    }
-    std::fs::write(&path, made)?;
-    println!("{FILE}: {}", if same { "unchanged" } else { "written" });
-    Ok(ExitCode::SUCCESS)
+    write(FILE, &text(&root())?, arguments)
 }
 
 /// The page's text.

@@ -7,6 +7,7 @@ mod agreement;
 mod answers;
 mod embed_ptx;
 mod findings;
+mod generated;
 mod index;
 mod overhead;
 mod pages;
@@ -36,9 +37,9 @@ enum Task {
     /// Compiles the PTX that lanescope brings, where it is stale.
     EmbedPtx(embed_ptx::Arguments),
     /// Writes the page of findings: a verdict for each claim.
-    Findings(findings::Arguments),
+    Findings(generated::Arguments),
     /// Writes the index of the committed records.
-    Index(index::Arguments),
+    Index(generated::Arguments),
     /// What counting costs on a device.
     Overhead(overhead::Arguments),
     /// Writes the pages of `docs` that are made of templates.
@@ -48,7 +49,7 @@ enum Task {
     /// Times the library's algorithms beside their peers.
     Peers(peers::Arguments),
     /// Writes the JSON Schema of the record.
-    Schema(schema::Arguments),
+    Schema(generated::Arguments),
     /// Builds the documentation as one static site.
     Site(site::Arguments),
     /// Random sorts and compactions on a device.

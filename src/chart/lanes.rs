@@ -24,7 +24,7 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
         subtitle: subtitle("active lanes / width (efficiency), a bar for each device", part),
         x_label: "mean active lanes of a subgroup's width (%)".to_owned(),
         series: series(part, |_| true),
-        tick_label: any(part, |row| unexpected(row).is_some())
+        tick_label: any(part, |row| find_unexpected(row).is_some())
             .then(|| "expected, where it differs by over 1 %".to_owned()),
         diamond_label: publishers_text(part),
         whisker_label: None,
@@ -41,7 +41,7 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
 const EXPECTED_WITHIN: f64 = 0.01;
 
 /// What was expected in place of what was counted; nothing where that is the same.
-fn unexpected(row: &SummaryRow) -> Option<f64> {
+fn find_unexpected(row: &SummaryRow) -> Option<f64> {
     let expected = row.active_lanes_mean_expected?;
     let same = |mean: f64| (expected / mean - 1.0).abs() <= EXPECTED_WITHIN;
     (!row.active_lanes_mean.is_some_and(same)).then_some(expected)
@@ -59,7 +59,7 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
     };
     let share =
         |lanes: f64| row.width.map_or(lanes, |width| lanes / f64::from(width.lanes()) * 100.0);
-    if let Some(expected) = unexpected(row) {
+    if let Some(expected) = find_unexpected(row) {
         text += &format!(", exp. {expected:.1}");
     }
     if let Some(published) = &row.published {
@@ -69,7 +69,7 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
         series,
         value: row.active_lanes_mean.map(share),
         whisker: None,
-        tick: unexpected(row).map(share),
+        tick: find_unexpected(row).map(share),
         diamond: row.published.as_ref().map(|published| share(published.active_lanes_mean)),
         text,
     }

@@ -58,7 +58,7 @@ pub(super) fn stages(family: &str, sheet: &StageSheet) -> Result<String, ChartEr
             canvas.text(heading, (LEFT, y + 14), Anchor::Start, Font::plain(13).bold())?;
             y += HEADING;
             for stack in stacks {
-                bar(canvas, y, stack, &own_words(stack, &shared), &names, longest)?;
+                bar(canvas, y, stack, &distinct_words(stack, &shared), &names, longest)?;
                 y += ROW;
             }
         }
@@ -95,7 +95,7 @@ fn shared_parameters(sheet: &StageSheet) -> Vec<String> {
 }
 
 /// The kernel of a launch, and those of its parameters that not all share.
-fn own_words(stack: &StageStack, shared: &[String]) -> String {
+fn distinct_words(stack: &StageStack, shared: &[String]) -> String {
     let mut parameter = parameters(stack);
     parameter.retain(|part| !shared.contains(part));
     let kernel = short_name(&stack.kernel);

@@ -186,7 +186,7 @@ fn decide(
             Outcome::Where(condition) => {
                 limited.push((condition, format!("{}{}", check.says(), with_figure(Some(false)))))
             }
-            Outcome::Undecided => open.push(needed(check)),
+            Outcome::Undecided => open.push(needs_text(check)),
             Outcome::Holds => held.push(format!("{}{}", check.says(), with_figure(Some(true)))),
         }
         figures.extend(shown);
@@ -304,7 +304,7 @@ fn representatives(judgements: Vec<Judgement>, some: bool) -> Vec<Figure> {
 }
 
 /// What would be needed to decide a check.
-fn needed(check: &Check) -> String {
+fn needs_text(check: &Check) -> String {
     if let Check::Fact(fact) = check {
         return format!("needs the table {}", fact.table);
     }
@@ -353,7 +353,7 @@ fn judgements(check: &Check, records: &[Record], tables: &[FactTable]) -> Vec<Ju
             Some(Limits { min: wanted, max: wanted, words: words.to_owned() })
         }),
         Check::Arithmetic(one) => arithmetic(one),
-        Check::Occupancy(one) => of_occupancy(one),
+        Check::Occupancy(one) => judge_occupancy(one),
         Check::Fact(one) => facts(one, tables),
     }
 }
@@ -575,7 +575,7 @@ fn arithmetic(check: &Arithmetic) -> Vec<Judgement> {
     value.ok().map(judged).into_iter().collect()
 }
 
-fn of_occupancy(check: &OccupancyCheck) -> Vec<Judgement> {
+fn judge_occupancy(check: &OccupancyCheck) -> Vec<Judgement> {
     let Ok(known) = occupancy::architecture(&check.arch) else { return Vec::new() };
     let needs = occupancy::Needs {
         registers: check.registers,

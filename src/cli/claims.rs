@@ -87,7 +87,7 @@ fn family_of(kernel: &str) -> &str {
 fn measure(chosen: &[&Claim], arguments: &ClaimsArguments) -> Result<(Record, Exit), Failure> {
     let catalogue = catalogue::read(None)?;
     let checks: Vec<&Check> = checks_of(chosen).collect();
-    let groups = joined(checks.iter().map(|check| taken(&catalogue, asked(check))));
+    let groups = join(checks.iter().map(|check| keep_known(&catalogue, launches_of(check))));
     let kernels: BTreeSet<&String> = groups.iter().flatten().map(|group| &group.kernel).collect();
     if kernels.is_empty() {
         let empty = begin_run(BTreeMap::new());
@@ -131,7 +131,7 @@ fn checks_of<'a>(chosen: &[&'a Claim]) -> impl Iterator<Item = &'a Check> {
 }
 
 /// The launches that a check looks at.
-fn asked(check: &Check) -> Vec<Asked> {
+fn launches_of(check: &Check) -> Vec<Asked> {
     let words = check.scope().map_or(&[][..], |scope| &scope.0);
     let gpu = |word: &ScopeWord| {
         matches!(word, ScopeWord::Gpu | ScopeWord::Nvidia | ScopeWord::Amd | ScopeWord::Cuda)
@@ -179,7 +179,7 @@ fn asked(check: &Check) -> Vec<Asked> {
 }
 
 /// The launches of kernels that there are, each with those of its values that its kernel has a parameter for.
-fn taken(catalogue: &Catalogue, asked: Vec<Asked>) -> Vec<Asked> {
+fn keep_known(catalogue: &Catalogue, asked: Vec<Asked>) -> Vec<Asked> {
     let known = |mut asked: Asked| {
         let kernel = catalogue.all().find(|kernel| kernel.id == asked.kernel)?;
         asked.point.retain(|name, _| kernel.description.parameters.contains_key(name));
@@ -189,7 +189,7 @@ fn taken(catalogue: &Catalogue, asked: Vec<Asked>) -> Vec<Asked> {
 }
 
 /// Groups that share a launch become one; each launch stands once, asked of whoever anybody asks it of.
-fn joined(groups: impl Iterator<Item = Vec<Asked>>) -> Vec<Vec<Asked>> {
+fn join(groups: impl Iterator<Item = Vec<Asked>>) -> Vec<Vec<Asked>> {
     let mut made: Vec<Vec<Asked>> = Vec::new();
     let alike = |a: &Asked, b: &Asked| {
         (&a.kernel, &a.point, a.own_points) == (&b.kernel, &b.point, b.own_points)
@@ -307,7 +307,7 @@ mod tests {
             vec![asked("f/c", 1, AskedOf::All)],
             vec![asked("f/b", 1, AskedOf::All), asked("f/b", 2, AskedOf::Gpus)],
         ];
-        let made = joined(groups.into_iter());
+        let made = join(groups.into_iter());
         let names: Vec<Vec<(&str, AskedOf)>> = made
             .iter()
             .map(|group| group.iter().map(|need| (need.kernel.as_str(), need.of)).collect())

@@ -196,7 +196,7 @@ impl RunPlan<'_> {
             }
             let sizes = self.sizes(&device, gpu);
             let mut groups = match &self.asked {
-                Some(asked) => self.asked_of(&device, asked, sizes, listener),
+                Some(asked) => self.find_asked(&device, asked, sizes, listener),
                 None => groups::groups(&able, &self.points, sizes, self.seed)?,
             };
             groups.extend(self.survey_launches(&device));
@@ -215,7 +215,7 @@ impl RunPlan<'_> {
     }
 
     /// The launches that are asked of a device; what a kernel does not take there is told.
-    fn asked_of(
+    fn find_asked(
         &self,
         device: &Choice,
         asked: &[Vec<Asked>],

@@ -77,7 +77,7 @@ impl Table {
     }
 
     /// The columns that stand in a row's line.
-    fn shown(&self, form: Form) -> impl Iterator<Item = (usize, &Column)> {
+    fn visible_columns(&self, form: Form) -> impl Iterator<Item = (usize, &Column)> {
         let hidden = form != Form::Line;
         self.columns.iter().enumerate().filter(move |(_, column)| !(hidden && column.below))
     }
@@ -91,14 +91,16 @@ impl Table {
 
     /// The columns of a terminal that a form takes.
     fn width(&self, form: Form) -> usize {
-        let rooms: Vec<usize> =
-            self.shown(form).map(|(place, column)| self.room(place, column, form)).collect();
+        let rooms: Vec<usize> = self
+            .visible_columns(form)
+            .map(|(place, column)| self.room(place, column, form))
+            .collect();
         rooms.iter().sum::<usize>() + GAP * rooms.len().saturating_sub(1)
     }
 
     /// A line for each row, with lines beneath where the form leaves something out.
     fn to_lines(&self, form: Form, columns: Option<usize>) -> String {
-        let shown: Vec<(usize, &Column)> = self.shown(form).collect();
+        let shown: Vec<(usize, &Column)> = self.visible_columns(form).collect();
         let mut table = comfy_table::Table::new();
         table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
         let header = shown.iter().map(|(place, column)| {

@@ -78,7 +78,7 @@ struct Origin {
 impl Origin {
     /// Nothing where the programs are not kept: of modules, and of texts so long that keeping them would
     /// take much memory.
-    fn of(launch: &Launch) -> Option<Self> {
+    fn from_launch(launch: &Launch) -> Option<Self> {
         (launch.spirv.is_none() && launch.source.len() <= KEPT_BYTES_MAX).then(|| Self {
             file: launch.file.clone(),
             source: launch.source.clone(),
@@ -115,7 +115,7 @@ pub fn programs(launch: &Launch) -> Result<Arc<[Program]>, RunError> {
     if launch.language() == KernelLanguage::Cuda {
         return Err(RunError::new(RunErrorKind::Unsupported, not_available(&launch.kernel)));
     }
-    let origin = Origin::of(launch);
+    let origin = Origin::from_launch(launch);
     let kept = || KEPT.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(origin) = &origin {
         let mut kept = kept();

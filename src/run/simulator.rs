@@ -15,8 +15,7 @@ use std::time::Duration;
 use super::clock::Stopwatch;
 use super::launched::{indirect_counts, outputs_sha256, outputs_shown, programs};
 use super::{
-    Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
-    Timed, caught,
+    Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, caught,
 };
 use crate::instrument::Count;
 use crate::kernel::{Dispatch, Launch, Workgroups, reference};
@@ -296,15 +295,6 @@ impl Runner for SimulatorRunner {
 
     fn announce(&mut self, launches: &[&Launch], request: &CountRequest) {
         self.ahead.announce(launches, request);
-    }
-
-    fn time(
-        &mut self,
-        launches: &[Launch],
-        _options: &TimeOptions,
-        _notice: &mut dyn FnMut(usize),
-    ) -> Vec<Result<Option<Timed>, RunError>> {
-        launches.iter().map(|_| Ok(None)).collect()
     }
 }
 

@@ -32,17 +32,17 @@ use crate::record::{Device, Method, ShaderTrust, Trust};
 ///
 /// [`super::RunErrorKind::BadInput`] with naga's diagnostic.
 pub fn constructs(launch: &Launch) -> Result<BTreeSet<Construct>, RunError> {
-    Ok(of_programs(&programs(launch)?))
+    Ok(constructs_of(&programs(launch)?))
 }
 
-fn of_programs(programs: &[Program]) -> BTreeSet<Construct> {
+fn constructs_of(programs: &[Program]) -> BTreeSet<Construct> {
     programs.iter().flat_map(Program::constructs).collect()
 }
 
 /// The trust in the counts of a launch's programs on a device; nothing where the device was not
 /// tested.
 pub fn of_shader(device: &Device, programs: &[Program]) -> Option<ShaderTrust> {
-    assess(device, &of_programs(programs))
+    assess(device, &constructs_of(programs))
 }
 
 /// The trust in the counts of a shader that uses `constructs`.

@@ -15,6 +15,7 @@ use tempfile::TempDir;
 
 use crate::grain::{Point, compare, pairs, simulate, slots};
 use crate::support::program;
+use crate::support::trials_of;
 
 const WIDTHS: [u32; 6] = [4, 8, 16, 32, 64, 128];
 
@@ -23,19 +24,12 @@ const FAMILIES: [&str; 6] = ["k_way", "split", "alignment", "boundary", "predica
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {
-    let checks: [(&str, fn()); 4] = [
+    trials_of(&[
         ("claims::formulas_hold_on_the_simulator_at_every_width", formulas),
         ("claims::operations_are_what_an_audit_found", audit),
         ("claims::committed_records_give_a_verdict_for_every_claim", committed),
         ("claims::a_quick_run_without_a_driver_decides_by_counting", quick),
-    ];
-    let trial = |(name, check): (&str, fn())| {
-        Trial::test(name, move || {
-            check();
-            Ok(())
-        })
-    };
-    checks.into_iter().map(trial).collect()
+    ])
 }
 
 /// Every point of a kernel's sweeps that simulators take, with little work.

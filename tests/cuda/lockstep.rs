@@ -18,8 +18,7 @@ use lanescope::program::Program;
 use lanescope::record::{self, Backend, Device, DeviceKind, Output};
 use lanescope::run::launched::{outputs_sha256, programs};
 use lanescope::run::{
-    Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner, TimeOptions,
-    Timed,
+    Checked, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
 };
 use lanescope::translate::{Checks, Options, Parameter, Translated, WIDTH, cuda};
 use lanescope::units::Width;
@@ -299,15 +298,6 @@ impl Runner for Lockstep {
             outputs_shown: BTreeMap::new(),
             answer_ns: None,
         }])
-    }
-
-    fn time(
-        &mut self,
-        launches: &[Launch],
-        _: &TimeOptions,
-        _: &mut dyn FnMut(usize),
-    ) -> Vec<Result<Option<Timed>, RunError>> {
-        launches.iter().map(|_| Ok(None)).collect()
     }
 }
 

@@ -3,7 +3,7 @@
 //! Input: a launch, and for conditions by the width the width that was written. Output: its expected elements in
 //! f64, from each element's place in closed form.
 
-use super::affine::{FALLING, RISING, arm, map, repeated};
+use super::affine::{FALLING, RISING, arm, map, repeat};
 use super::subgroup_layout;
 use super::{Expected, Function, Observing, Outputs, choice, count, floats, to_element};
 use crate::kernel::Launch;
@@ -16,7 +16,7 @@ pub(super) const FUNCTIONS: &[(&str, Function)] = &[("split/lanes", lanes)];
 pub(super) const OBSERVING: &[(&str, Observing)] = &[("alignment/branch", branch)];
 
 /// The place among 32 with its five bits in reverse.
-fn reversed(place: usize) -> usize {
+fn reverse_bits(place: usize) -> usize {
     (0..5).filter(|bit| place >> bit & 1 == 1).map(|bit| 16 >> bit).sum()
 }
 
@@ -30,12 +30,8 @@ fn lanes(launch: &Launch) -> Result<Expected, String> {
         _ => 8,
     };
     map(launch, |index, v| {
-        let place = if scattered { reversed(index % 32) } else { index % 32 };
-        if place < few {
-            repeated(RISING, work, v)
-        } else {
-            repeated(FALLING, work * eighths / 8, v)
-        }
+        let place = if scattered { reverse_bits(index % 32) } else { index % 32 };
+        if place < few { repeat(RISING, work, v) } else { repeat(FALLING, work * eighths / 8, v) }
     })
 }
 

@@ -14,7 +14,7 @@ use crate::run::launched::{indirect_counts, outputs_sha256, outputs_shown, progr
 use crate::run::simulator::SimulatorRunner;
 use crate::run::{
     Checked, Collected, CountRequest, Counted, CountedDispatch, RunError, RunErrorKind, Runner,
-    TimeOptions, Timed, caught,
+    caught,
 };
 use crate::units::Width;
 
@@ -437,15 +437,6 @@ impl Runner for RadvRunner {
             missing: vec![error.to_string()],
             ..Collected::default()
         }))
-    }
-
-    fn time(
-        &mut self,
-        launches: &[Launch],
-        _: &TimeOptions,
-        _: &mut dyn FnMut(usize),
-    ) -> Vec<Result<Option<Timed>, RunError>> {
-        launches.iter().map(|_| Ok(None)).collect()
     }
 }
 

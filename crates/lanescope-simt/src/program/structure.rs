@@ -264,7 +264,7 @@ impl<'a> BlockWalk<'a> {
         next: Span,
     ) {
         if straight.is_empty() {
-            self.last = known_start(next).unwrap_or(self.last);
+            self.last = find_start(next).unwrap_or(self.last);
             return;
         }
         let statements = std::mem::take(straight);
@@ -275,14 +275,14 @@ impl<'a> BlockWalk<'a> {
         for (statement, span) in &statements {
             if let Statement::Emit(ref range) = *statement {
                 for handle in range.clone() {
-                    offsets.push(known_start(self.function.expressions.get_span(handle)));
+                    offsets.push(find_start(self.function.expressions.get_span(handle)));
                     fma_ops += self.fma_ops(handle);
                 }
             } else {
                 jumps += usize::from(effect(statement).leaves.is_some());
                 let implicit = matches!(statement, Statement::Return { value: None });
                 let end = (implicit && outermost).then_some(self.end);
-                offsets.push(known_start(*span).or(end));
+                offsets.push(find_start(*span).or(end));
             }
         }
         let offsets = self.place(&offsets, next);
@@ -308,7 +308,7 @@ impl<'a> BlockWalk<'a> {
     /// Places operations that have no span of their own: loads of variables belong to what uses
     /// them, the next operation that has one; what ends a block belongs to what stands before.
     fn place(&mut self, offsets: &[Option<usize>], next: Span) -> Vec<usize> {
-        let mut following = known_start(next);
+        let mut following = find_start(next);
         let mut placed = Vec::new();
         let ahead: Vec<Option<usize>> = offsets
             .iter()
@@ -380,6 +380,6 @@ fn float(scalar: naga::Scalar) -> bool {
 }
 
 /// The start of a span that the parser gave; generated code has none, or 0..0.
-fn known_start(span: Span) -> Option<usize> {
+fn find_start(span: Span) -> Option<usize> {
     span.to_range().filter(|range| range.end > 0).map(|range| range.start)
 }
