@@ -60,7 +60,7 @@ pub(crate) fn agree(driver: &Driver) {
     }
 }
 
-/// Over a hundred programs each statement form that the issue of divergence knows is written.
+/// Over a hundred programs each form of statement that divergence can come from is written.
 fn every_form() {
     let mut forms = std::collections::BTreeMap::new();
     for seed in 0..100 {
