@@ -166,7 +166,10 @@ static KEPT: Mutex<VecDeque<(Origin, Arc<Programs>)>> = Mutex::new(VecDeque::new
 const KEPT_MAX: usize = 256;
 
 /// The longest text whose programs are kept.
-const KEPT_BYTES_MAX: usize = 1 << 15;
+const KEPT_BYTES_MAX: usize = 1 << 17;
+
+/// Bytes of the texts of all programs that are kept.
+const KEPT_BYTES_SUM_MAX: usize = 1 << 21;
 
 /// The program of each dispatch of a launch.
 ///
@@ -198,7 +201,12 @@ pub fn programs(launch: &Launch) -> Result<Arc<Programs>, RunError> {
     if let Some(origin) = origin {
         let mut kept = kept();
         kept.push_front((origin, Arc::clone(&programs)));
-        kept.truncate(KEPT_MAX);
+        let sums = kept.iter().scan(0, |sum, (known, _)| {
+            *sum += known.source.len();
+            Some(*sum)
+        });
+        let fit = sums.take_while(|sum| *sum <= KEPT_BYTES_SUM_MAX).count();
+        kept.truncate(fit.min(KEPT_MAX));
     }
     Ok(programs)
 }
