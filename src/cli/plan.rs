@@ -14,7 +14,7 @@ use super::failure::{Exit, Failure};
 use super::groups::{self, Sizes};
 use crate::analyze;
 use crate::kernel::{Catalogue, DeviceClass, Kernel, Launch};
-use crate::record::{KernelNote, Method, Value};
+use crate::record::{KernelNote, Method, Run, Value};
 use crate::run::back_end::{OpenOptions, WarmUpRule};
 use crate::run::launched::{counts_depend_on_seed, not_available};
 use crate::run::session::{Listener, Recording, RunOptions, SessionOptions};
@@ -295,9 +295,17 @@ impl RunPlan<'_> {
         };
         let gpu = self.devices.iter().any(|d| d.class(false) == DeviceClass::Gpu);
         let sizes = self.sizes(device, gpu);
+        let known = seeds_counted(&recording.run);
         let options = RunOptions {
             session: self.options,
-            seeded: &|launch| self.launches_of_seeds(device, sizes, launch),
+            seeded: &|launch| {
+                let mut launches = self.launches_of_seeds(device, sizes, launch);
+                // A ratio takes a seed that both widths count.
+                let parameters = analyze::parameters_text(&launch.parameters, &[]);
+                let counted = known.get(&(launch.kernel.clone(), parameters));
+                launches.truncate(counted.copied().unwrap_or(usize::MAX));
+                launches
+            },
         };
         recording.run_device_seeded(&device.id(), &mut open, groups, &options, listener);
     }
@@ -317,6 +325,16 @@ impl RunPlan<'_> {
         let seed = |number| Launch { seed: self.seed.wrapping_add(number), ..small.clone() };
         seeds.map(seed).collect()
     }
+}
+
+/// How many other seeds of each launch were counted on a device before, by kernel and parameters.
+fn seeds_counted(run: &Run) -> BTreeMap<(String, String), usize> {
+    let counted = run.measurements.iter().filter_map(|measurement| {
+        let seeds = measurement.seeds.as_ref()?;
+        let parameters = analyze::parameters_text(&measurement.parameters, &[]);
+        Some(((measurement.kernel.clone(), parameters), seeds.counts.len()))
+    });
+    counted.collect()
 }
 
 /// Whether a device is one of the simulators whose widths are compared.

@@ -142,12 +142,14 @@ pub struct CountRequest {
     pub histogram: bool,
     /// How often to run the launch, each time from the same start.
     pub runs: u32,
+    /// Whether a simulator also keeps what the lanes of one subgroup do, operation by operation.
+    pub trace: bool,
 }
 
 impl CountRequest {
     /// One run by a method, without histograms.
     pub fn once(method: Method) -> Self {
-        Self { method, histogram: false, runs: 1 }
+        Self { method, histogram: false, runs: 1, trace: true }
     }
 
     /// The same with histograms.

@@ -201,7 +201,9 @@ fn run_device_seeded(
         listener.planned(&device.id, groups.iter().map(Vec::len).sum());
     }
     let mut session = Session { device, open, runner: Some(runner), listener, options, seeded };
-    session.announce(&groups.iter().flatten().collect::<Vec<_>>());
+    if let Some(request) = options.count {
+        session.announce(&groups.iter().flatten().collect::<Vec<_>>(), &request);
+    }
     let Some(budget) = options.timing.filter(|_| session.device.gives().times) else {
         // Nothing is to follow for all of them: each is finished once it is counted.
         for launch in groups.iter().flatten() {
@@ -249,9 +251,9 @@ impl Session<'_, '_> {
     }
 
     /// Says what will be counted next.
-    fn announce(&mut self, launches: &[&Launch]) {
-        if let (Some(request), Some(runner)) = (self.options.count, &mut self.runner) {
-            runner.announce(launches, &CountRequest { runs: 1, ..request });
+    fn announce(&mut self, launches: &[&Launch], request: &CountRequest) {
+        if let Some(runner) = &mut self.runner {
+            runner.announce(launches, &CountRequest { runs: 1, ..*request });
         }
     }
 
@@ -279,12 +281,14 @@ impl Session<'_, '_> {
     fn count_seeds(&mut self, launch: &Launch, request: &CountRequest) -> Option<Seeds> {
         let launches = (self.seeded)(launch);
         let parameters = launches.first()?.parameters.clone();
+        // Their sums alone are kept.
+        let request = &CountRequest { trace: false, histogram: false, ..*request };
         let mut counts = Vec::new();
         for (index, other) in launches.iter().enumerate() {
             // The first two decide whether there are others.
             match index {
-                0 => self.announce(&launches.iter().take(2).collect::<Vec<_>>()),
-                2 => self.announce(&launches.iter().skip(2).collect::<Vec<_>>()),
+                0 => self.announce(&launches.iter().take(2).collect::<Vec<_>>(), request),
+                2 => self.announce(&launches.iter().skip(2).collect::<Vec<_>>(), request),
                 _ => {}
             }
             self.listener.progress(&self.device.id, Phase::CountingSeeds, other);
@@ -292,10 +296,9 @@ impl Session<'_, '_> {
                 caught("counting", &other.file, || runner.count_once(other, request))
             });
             counts.push(seed_counts(other, counted.ok()?).ok()?);
-            // Where two other inputs give the same sums, counts do not depend on them.
+            // Where two other inputs cost the same, what they cost does not depend on them.
             if let [first, second] = counts.as_slice()
-                && (first.subgroup_operations, first.lane_operations)
-                    == (second.subgroup_operations, second.lane_operations)
+                && first.subgroup_operations == second.subgroup_operations
             {
                 break;
             }

@@ -31,7 +31,8 @@ const FAMILIES: [&str; 3] = ["reduce", "scan", "softmax"];
 /// Operations of a subgroup before a launch counts as hanging.
 const STEPS_MAX: u64 = 1 << 26;
 
-const REQUEST: CountRequest = CountRequest { method: Method::Executed, histogram: false, runs: 1 };
+const REQUEST: CountRequest =
+    CountRequest { method: Method::Executed, histogram: false, runs: 1, trace: false };
 
 /// Checks that need no driver.
 pub(crate) fn trials() -> Vec<Trial> {

@@ -65,7 +65,7 @@ pub(crate) fn compare(
     // takes three times as long to compile that.
     let methods = [Method::Executed, Method::Derived];
     let method = methods[usize::from(!seed.is_multiple_of(2))];
-    let request = CountRequest { method, histogram: seed.is_multiple_of(8), runs: 1 };
+    let request = CountRequest { method, histogram: seed.is_multiple_of(8), runs: 1, trace: false };
     let mut comparison = compare_launch(&launch(program, seed), request, device, simulator)?;
     // Workgroups have one dimension here: nothing may differ.
     comparison.differences.append(&mut comparison.differences_in_issues);
