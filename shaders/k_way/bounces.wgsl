@@ -66,7 +66,8 @@ fn trace(
     for (var bounce = 0u; bounce < params.bounces; bounce++) {
         let material = scramble(ray * 16u + bounce) % params.classes;
         var hit = material;
-        if (true) {
+        let anew = true;
+        if (anew) {
             let place = place_of(local_index, material);
             light[place] = v;
             rays[place] = ray;

@@ -317,12 +317,15 @@ impl RunPlan<'_> {
         let gpu = self.devices.iter().any(|d| d.class(false) == DeviceClass::Gpu);
         let sizes = self.sizes(device, gpu);
         let collected = self.launches_collected(device, sizes);
-        let alike = |a: &Launch, b: &Launch| (&a.kernel, &a.parameters) == (&b.kernel, &b.parameters);
+        let alike =
+            |a: &Launch, b: &Launch| (&a.kernel, &a.parameters) == (&b.kernel, &b.parameters);
         let options = RunOptions {
             session: self.options,
             seeded: &|launch| self.launches_of_seeds(device, sizes, launch),
             collected: &|launch| {
-                collected.as_ref().is_none_or(|known| known.iter().any(|other| alike(other, launch)))
+                collected
+                    .as_ref()
+                    .is_none_or(|known| known.iter().any(|other| alike(other, launch)))
             },
         };
         recording.run_device_seeded(&device.id(), &mut open, groups, &options, listener);

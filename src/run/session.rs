@@ -101,7 +101,8 @@ impl Recording {
         options: &SessionOptions,
         listener: &mut dyn Listener,
     ) {
-        let options = RunOptions { session: *options, seeded: &|_| Vec::new(), collected: &|_| true };
+        let options =
+            RunOptions { session: *options, seeded: &|_| Vec::new(), collected: &|_| true };
         self.run_device_seeded(id, open, groups, &options, listener);
     }
 
