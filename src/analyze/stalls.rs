@@ -50,13 +50,24 @@ pub enum Bottleneck {
 
 /// The stalls of each group, by what stands in the counter's name.
 const GROUPS: [(Bottleneck, &[&str]); 7] = [
-    (Bottleneck::IssueSlots, &["not_selected"]),
-    (Bottleneck::GlobalMemory, &["long_scoreboard"]),
-    (Bottleneck::WorkgroupMemory, &["short_scoreboard", "mio_throttle"]),
-    (Bottleneck::Barrier, &["barrier", "membar"]),
-    (Bottleneck::Backpressure, &["drain", "lg_throttle"]),
-    (Bottleneck::Dependencies, &["wait", "math_pipe_throttle", "dispatch_stall", "sleeping"]),
-    (Bottleneck::Fetching, &["no_instruction", "imc_miss", "branch_resolving"]),
+    (Bottleneck::IssueSlots, &["stalled_not_selected"]),
+    (Bottleneck::GlobalMemory, &["stalled_long_scoreboard"]),
+    (Bottleneck::WorkgroupMemory, &["stalled_short_scoreboard", "stalled_mio_throttle"]),
+    (Bottleneck::Barrier, &["stalled_barrier", "stalled_membar"]),
+    (Bottleneck::Backpressure, &["stalled_drain", "stalled_lg_throttle"]),
+    (
+        Bottleneck::Dependencies,
+        &[
+            "stalled_wait",
+            "stalled_math_pipe_throttle",
+            "stalled_dispatch_stall",
+            "stalled_sleeping",
+        ],
+    ),
+    (
+        Bottleneck::Fetching,
+        &["stalled_no_instruction", "stalled_imc_miss", "stalled_branch_resolving"],
+    ),
 ];
 
 /// What the stalls of a launch say.
@@ -109,7 +120,7 @@ impl Bottleneck {
 pub fn read(counters: &[Counter]) -> Option<Reading> {
     let issued = find_value(counters, "sm__inst_executed.avg.per_cycle_active")? / SCHEDULERS;
     let warps = |stall: &&str| {
-        let name = format!("smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio");
+        let name = format!("smsp__average_warps_issue_{stall}_per_issue_active.ratio");
         find_value(counters, &name)
     };
     let mut groups = Vec::new();
@@ -120,8 +131,8 @@ pub fn read(counters: &[Counter]) -> Option<Reading> {
         }
         groups.push((group, known.iter().sum::<f64>()));
     }
-    let all: f64 =
-        groups.iter().map(|(_, warps)| warps).sum::<f64>() + warps(&"selected").unwrap_or(1.0);
+    let all: f64 = groups.iter().map(|(_, warps)| warps).sum::<f64>()
+        + warps(&"stalled_selected").unwrap_or(1.0);
     groups.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let warps: Vec<(Bottleneck, f64, f64)> =
         groups.into_iter().map(|(group, warps)| (group, warps, warps / all)).collect();
@@ -181,7 +192,7 @@ mod tests {
         };
         let of = |stall: &&str| {
             let value = stalls.iter().find(|(name, _)| name == stall).map_or(0.0, |(_, v)| *v);
-            let name = format!("smsp__average_warps_issue_stalled_{stall}_per_issue_active.ratio");
+            let name = format!("smsp__average_warps_issue_{stall}_per_issue_active.ratio");
             counter(name, value)
         };
         let all = GROUPS.iter().flat_map(|(_, stalls)| *stalls);
@@ -197,7 +208,7 @@ mod tests {
     fn each_case_is_read_from_the_stall_that_it_is_named_for() {
         for (group, stalls) in GROUPS {
             for stall in stalls {
-                let reading = read(&counters(1.0, &[(stall, 5.0), ("selected", 1.0)])).unwrap();
+                let reading = read(&counters(1.0, &[(stall, 5.0)])).unwrap();
                 assert_eq!(reading.bottleneck, group, "{stall}");
                 assert_eq!(reading.warps[0], (group, 5.0, 5.0 / 6.0));
                 assert_eq!(reading.beside, []);
@@ -207,7 +218,7 @@ mod tests {
 
     #[test]
     fn full_issue_slots_bound_whatever_waits() {
-        let stalls = [("long_scoreboard", 9.0), ("not_selected", 2.0)];
+        let stalls = [("stalled_long_scoreboard", 9.0), ("stalled_not_selected", 2.0)];
         let reading = read(&counters(3.6, &stalls)).unwrap();
         assert_eq!((reading.bottleneck, reading.issued), (Bottleneck::IssueSlots, 0.9));
         let text = reading.sentence();
@@ -222,7 +233,8 @@ mod tests {
 
     #[test]
     fn what_is_nearly_as_great_is_named_and_arithmetic_is_no_published_case() {
-        let stalls = [("wait", 2.0), ("barrier", 1.7), ("long_scoreboard", 1.5)];
+        let stalls =
+            [("stalled_wait", 2.0), ("stalled_barrier", 1.7), ("stalled_long_scoreboard", 1.5)];
         let reading = read(&counters(1.2, &stalls)).unwrap();
         assert_eq!(reading.bottleneck, Bottleneck::Dependencies);
         assert_eq!(reading.beside, [Bottleneck::Barrier]);
@@ -233,7 +245,7 @@ mod tests {
 
     #[test]
     fn without_stalls_or_rate_there_is_no_reading() {
-        let all = counters(1.0, &[("wait", 2.0)]);
+        let all = counters(1.0, &[("stalled_wait", 2.0)]);
         let without = |part: &str| -> Vec<Counter> {
             all.iter().filter(|counter| !counter.name.contains(part)).cloned().collect()
         };

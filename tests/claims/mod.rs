@@ -230,9 +230,9 @@ fn systems() {
         let of = found.entry(record).or_insert_with(|| {
             let (system, name) = record.split_once('/').unwrap();
             let files = std::fs::read_dir(results.join(system)).unwrap();
-            let mut files = files.map(|file| file.unwrap().path()).filter(|path| {
-                path.file_name().unwrap().to_string_lossy().starts_with(name)
-            });
+            let mut files = files
+                .map(|file| file.unwrap().path())
+                .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(name));
             let path = files.next().unwrap_or_else(|| panic!("no record {record}"));
             verdicts(&folder, &["--from", &path.to_string_lossy()])
         });
