@@ -44,6 +44,7 @@ mod side_by_side;
 mod sizes;
 mod sorting;
 mod speedups;
+pub mod stalls;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -98,7 +99,10 @@ pub use speedups::{SpeedupRow, Speedups, speedups};
 pub use summary::{DeviceSummary, Summary, SummaryRow, TimeRatio, TimeSummary, summary};
 pub use totals::calls::{Frame, Site};
 pub use totals::{by_call_site, by_function, frames};
-pub use traces::{Strand, TRACE_OPERATIONS, TracePanel, TraceRow, TraceSheet, trace_of, traces};
+pub use traces::{
+    SpreadRow, Strand, TRACE_OPERATIONS, TracePanel, TraceRow, TraceSheet, spreads, trace_of,
+    traces,
+};
 pub use width_costs::{
     CostRatio, MachineModels, WIDTHS_COMPARED, WidthCost, WidthWork, width_costs, width_sentences,
 };

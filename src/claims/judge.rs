@@ -173,7 +173,8 @@ fn decide(
             let fits = |figure: &&Figure| wanted.is_none() || figure.as_claimed == wanted;
             shown.iter().find(fits).map_or_else(String::new, |figure| {
                 let place = &figure.place;
-                if matches!(check, Check::Verified(_)) {
+                if matches!(check, Check::Verified(_) | Check::Fact(Fact { outcome: Some(_), .. }))
+                {
                     let so = if figure.as_claimed == Some(true) { "so" } else { "not so" };
                     return format!(": {so} ({place})");
                 }
@@ -602,9 +603,31 @@ fn judge_occupancy(check: &OccupancyCheck) -> Vec<Judgement> {
     vec![judged]
 }
 
+/// Whether a table's row says what is claimed.
+fn words_of_table(check: &Fact, wanted: &str, table: &FactTable) -> Option<Judgement> {
+    let row = table.rows.iter().find(|cells| cells.starts_with(&check.row))?;
+    let said = row.get(check.column)?;
+    let so = said == wanted;
+    let value = f64::from(u8::from(so));
+    let mut judgement = plain(
+        &check.says,
+        value,
+        1.0,
+        0.0,
+        &format!("{}: {said}", check.row.join(",")),
+        &table.name,
+    );
+    judgement.figure.expected = format!("`{wanted}`");
+    Some(judgement)
+}
+
 fn facts(check: &Fact, tables: &[FactTable]) -> Vec<Judgement> {
     let mut found = Vec::new();
     for table in tables.iter().filter(|table| table.name.ends_with(&check.table)) {
+        if let Some(wanted) = &check.outcome {
+            found.extend(words_of_table(check, wanted, table));
+            continue;
+        }
         let figure = |row: &[String]| {
             let row = table.rows.iter().find(|cells| cells.starts_with(row))?;
             row.get(check.column)?.trim().parse::<f64>().ok()

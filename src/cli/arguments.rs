@@ -117,7 +117,7 @@ pub(crate) struct ClaimsArguments {
     /// Seconds that timing may take in all; 120, or 12 with --quick
     #[arg(long, value_name = "SECONDS", conflicts_with = "from")]
     pub(crate) budget: Option<f64>,
-    /// On `cuda:N`, read hardware counters too, for claims about them
+    /// On `cuda:N`, read hardware counters too, of the launches that claims about them look at
     #[arg(long, conflicts_with = "from")]
     pub(crate) counters: bool,
     /// Folder for the result file and the page, which must not hold a result yet; a new folder under

@@ -136,7 +136,10 @@ fn launches_of(check: &Check) -> Vec<Asked> {
     let gpu = |word: &ScopeWord| {
         matches!(word, ScopeWord::Gpu | ScopeWord::Nvidia | ScopeWord::Amd | ScopeWord::Cuda)
     };
-    let of = if words.iter().any(gpu) {
+    let counters = check.quantity().is_some_and(Quantity::needs_counters);
+    let of = if counters {
+        AskedOf::Counters
+    } else if words.iter().any(gpu) {
         AskedOf::Gpus
     } else if check.quantity().is_some_and(|quantity| quantity.needs_times()) {
         AskedOf::Timed
@@ -150,7 +153,7 @@ fn launches_of(check: &Check) -> Vec<Asked> {
         let own_points = check.quantity() == Some(&Quantity::LinkCycles);
         let kernel = selector.kernel.clone();
         if own_points {
-            launches.push(Asked { kernel, point: BTreeMap::new(), own_points, of });
+            launches.push(Asked { kernel, point: BTreeMap::new(), own_points, of, counters });
             continue;
         }
         // What only the other selector of a ratio names is joined, and so both sides need it.
@@ -172,7 +175,7 @@ fn launches_of(check: &Check) -> Vec<Asked> {
                 .collect();
         }
         points.dedup();
-        let asked = |point| Asked { kernel: kernel.clone(), point, own_points, of };
+        let asked = |point| Asked { kernel: kernel.clone(), point, own_points, of, counters };
         launches.extend(points.into_iter().map(asked));
     }
     launches
@@ -202,7 +205,10 @@ fn join(groups: impl Iterator<Item = Vec<Asked>>) -> Vec<Vec<Asked>> {
         let mut whole: Vec<Asked> = Vec::new();
         for need in sharing.into_iter().flatten().chain(group) {
             match whole.iter_mut().find(|known| alike(known, &need)) {
-                Some(known) => known.of = known.of.min(need.of),
+                Some(known) => {
+                    known.of = known.of.min(need.of);
+                    known.counters |= need.counters;
+                }
                 None => whole.push(need),
             }
         }
@@ -301,6 +307,7 @@ mod tests {
             point: [("n".to_owned(), Value::Integer(n))].into(),
             own_points: false,
             of,
+            counters: of == AskedOf::Counters,
         };
         let groups = [
             vec![asked("f/a", 1, AskedOf::Timed), asked("f/b", 1, AskedOf::Timed)],
@@ -315,6 +322,10 @@ mod tests {
         let all = AskedOf::All;
         let second = vec![("f/a", AskedOf::Timed), ("f/b", all), ("f/b", AskedOf::Gpus)];
         assert_eq!(names, [vec![("f/c", all)], second]);
+        // Counters are read where one of them needs them, whoever else asks for the launch.
+        let both = vec![asked("f/c", 1, AskedOf::Counters)];
+        let made = joined([both, vec![asked("f/c", 1, AskedOf::All)]].into_iter());
+        assert_eq!((made[0][0].of, made[0][0].counters), (all, true));
     }
 
     #[test]

@@ -63,6 +63,8 @@ pub(super) struct Asked {
     pub(super) own_points: bool,
     /// The devices that it is asked of.
     pub(super) of: AskedOf,
+    /// Whether somebody looks at its hardware counters or machine code.
+    pub(super) counters: bool,
 }
 
 /// Which devices a launch is asked of.
@@ -74,6 +76,8 @@ pub(super) enum AskedOf {
     Timed,
     /// GPUs.
     Gpus,
+    /// Those of a back end that reads hardware counters.
+    Counters,
 }
 
 impl Asked {
@@ -82,6 +86,7 @@ impl Asked {
             AskedOf::All => true,
             AskedOf::Timed => device.is_device(),
             AskedOf::Gpus => device.is_device() && device.class(false) == DeviceClass::Gpu,
+            AskedOf::Counters => device.back_end.gives.counters,
         }
     }
 }
@@ -223,25 +228,41 @@ impl RunPlan<'_> {
         listener: &mut dyn Listener,
     ) -> Vec<Vec<Launch>> {
         let mut launches = |asked: &Asked| -> Vec<Launch> {
-            let mut known = self.kernels.iter().filter(|kernel| kernel.id == asked.kernel);
-            let Some(kernel) = known.next() else { return Vec::new() };
-            if !device.speaks(kernel.language) || !asked.is_asked_of(device) {
-                return Vec::new();
-            }
-            let found = if asked.own_points {
-                groups::groups(&[kernel], std::slice::from_ref(&asked.point), sizes, self.seed)
-                    .map(|groups| groups.into_iter().flatten().collect())
-            } else {
-                let launch = kernel.launch(sizes.class_for(kernel), &asked.point, self.seed);
-                launch.map(|launch| vec![launch]).map_err(Failure::bad_input)
-            };
-            found.unwrap_or_else(|failure| {
+            self.launches_of(device, asked, sizes).unwrap_or_else(|failure| {
                 listener.message(&format!("{}: left out: {}", device.id(), failure.error));
                 Vec::new()
             })
         };
         let groups = asked.iter().map(|group| group.iter().flat_map(&mut launches).collect());
         groups.filter(|group: &Vec<Launch>| !group.is_empty()).collect()
+    }
+
+    /// What one thing that is asked for means on a device; nothing where it is not asked of it.
+    fn launches_of(
+        &self,
+        device: &Choice,
+        asked: &Asked,
+        sizes: Sizes,
+    ) -> Result<Vec<Launch>, Failure> {
+        let mut known = self.kernels.iter().filter(|kernel| kernel.id == asked.kernel);
+        let Some(kernel) = known.next() else { return Ok(Vec::new()) };
+        if !device.speaks(kernel.language) || !asked.is_asked_of(device) {
+            return Ok(Vec::new());
+        }
+        if asked.own_points {
+            let points = std::slice::from_ref(&asked.point);
+            let groups = groups::groups(&[kernel], points, sizes, self.seed)?;
+            return Ok(groups.into_iter().flatten().collect());
+        }
+        let launch = kernel.launch(sizes.class_for(kernel), &asked.point, self.seed);
+        launch.map(|launch| vec![launch]).map_err(Failure::bad_input)
+    }
+
+    /// The launches whose hardware counters are read on a device, by kernel and parameters, where launches are
+    /// asked for one by one; nothing where those of every launch are.
+    fn launches_collected(&self, device: &Choice, sizes: Sizes) -> Option<Vec<Launch>> {
+        let asked = self.asked.as_ref()?.iter().flatten().filter(|asked| asked.counters);
+        Some(asked.flat_map(|asked| self.launches_of(device, asked, sizes)).flatten().collect())
     }
 
     /// Where the default set is run, the launches by which the catalogue's other kernels are compared
@@ -296,6 +317,9 @@ impl RunPlan<'_> {
         let gpu = self.devices.iter().any(|d| d.class(false) == DeviceClass::Gpu);
         let sizes = self.sizes(device, gpu);
         let known = seeds_counted(&recording.run);
+        let collected = self.launches_collected(device, sizes);
+        let alike =
+            |a: &Launch, b: &Launch| (&a.kernel, &a.parameters) == (&b.kernel, &b.parameters);
         let options = RunOptions {
             session: self.options,
             seeded: &|launch| {
@@ -305,6 +329,11 @@ impl RunPlan<'_> {
                 let counted = known.get(&(launch.kernel.clone(), parameters));
                 launches.truncate(counted.copied().unwrap_or(usize::MAX));
                 launches
+            },
+            collected: &|launch| {
+                collected
+                    .as_ref()
+                    .is_none_or(|known| known.iter().any(|other| alike(other, launch)))
             },
         };
         recording.run_device_seeded(&device.id(), &mut open, groups, &options, listener);

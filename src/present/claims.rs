@@ -154,6 +154,23 @@ fn figure_text(figure: &crate::claims::Figure) -> String {
     )
 }
 
+/// What the texts' checklists ask for, as Markdown: each item with what was measured of the claim behind it.
+pub fn claims_checklist(judged: &[Judged]) -> String {
+    let clean = |text: &str| text.replace('|', "\\|").replace('<', "&lt;");
+    let mut text =
+        "| do this | because | measured | the figures that decided |\n|---|---|---|---|\n"
+            .to_owned();
+    for claim in judged {
+        let Some(item) = &claim.claim.item else { continue };
+        let (id, statement) = (&claim.claim.id, clean(&claim.claim.statement));
+        let verdict = clean(&verdict_text(&claim.verdict));
+        let reason = clean(&claim.reason);
+        let _ =
+            writeln!(text, "| {} | {statement} (`{id}`) | **{verdict}** | {reason} |", clean(item));
+    }
+    text
+}
+
 /// The verdicts as Markdown, verdict first, folded by family.
 pub fn claims_markdown(judged: &[Judged]) -> String {
     let mut text = format!("{}\n", claims_counted(judged));

@@ -7,8 +7,8 @@ use std::collections::BTreeSet;
 use super::{Cell, Column, Table, kernel_costs, machine_models, width_costs};
 use crate::analyze::{
     self, Comparison, ComparisonRow, CrossoverTable, DeviceProfile, DeviceSummary, MemoryView,
-    Missing, ModelRow, ModelTable, Over, SideBySide, SideRow, Summary, SummaryRow, TimeRatio,
-    parameters_text, short_name,
+    Missing, ModelRow, ModelTable, Over, SideBySide, SideRow, SpreadRow, Summary, SummaryRow,
+    TimeRatio, parameters_text, short_name,
 };
 use crate::record::{Device, PeerRow, Published, Run, Status};
 use crate::units::{Nanoseconds, Ratio, Width};
@@ -577,6 +577,31 @@ pub fn comparison(comparison: &Comparison) -> Table {
         "lane slots B",
         "lane slots B / A",
     ])
+}
+
+/// The shares of subgroups, in percent, whose efficiencies a table shows.
+const QUANTILES: [(u32, &str); 5] =
+    [(0, "least"), (10, "a tenth below"), (50, "half below"), (90, "a tenth above"), (100, "most")];
+
+/// How unlike the subgroups of kernels are: between which efficiencies they lie.
+pub fn spread_table(rows: &[SpreadRow]) -> Table {
+    let mut columns =
+        vec![Column::words("kernel"), Column::words("device"), Column::figures("subgroups")];
+    columns.extend(QUANTILES.map(|(_, words)| Column::figures(words)));
+    let mut table = Table::new("", columns);
+    for row in rows {
+        let mut cells = vec![
+            Cell::Noted(row.kernel.clone(), row.parameters.clone()),
+            Cell::text(&row.label),
+            Cell::Count(row.subgroups.into()),
+        ];
+        cells.extend(QUANTILES.map(|(percent, _)| match row.quantiles.get(&percent) {
+            Some(ratio) => Cell::Percent(*ratio),
+            None => Cell::Missing(String::new()),
+        }));
+        table.rows.push(cells);
+    }
+    table
 }
 
 /// The library's functions beside what a CUDA user would pick.

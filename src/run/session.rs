@@ -41,6 +41,8 @@ pub struct RunOptions<'a> {
     /// The launches with other seeds that are counted beside one; they are neither timed nor
     /// measurements of their own.
     pub seeded: &'a dyn Fn(&Launch) -> Vec<Launch>,
+    /// Whether hardware counters of a launch are read, where the session reads any: it takes seconds a launch.
+    pub collected: &'a dyn Fn(&Launch) -> bool,
 }
 
 impl std::fmt::Debug for RunOptions<'_> {
@@ -99,7 +101,8 @@ impl Recording {
         options: &SessionOptions,
         listener: &mut dyn Listener,
     ) {
-        let options = RunOptions { session: *options, seeded: &|_| Vec::new() };
+        let options =
+            RunOptions { session: *options, seeded: &|_| Vec::new(), collected: &|_| true };
         self.run_device_seeded(id, open, groups, &options, listener);
     }
 
@@ -183,7 +186,7 @@ pub fn run_device(
     options: &SessionOptions,
     listener: &mut dyn Listener,
 ) -> Result<(), RunError> {
-    let options = RunOptions { session: *options, seeded: &|_| Vec::new() };
+    let options = RunOptions { session: *options, seeded: &|_| Vec::new(), collected: &|_| true };
     run_device_seeded(open, groups, &options, listener)
 }
 
@@ -193,14 +196,15 @@ fn run_device_seeded(
     options: &RunOptions<'_>,
     listener: &mut dyn Listener,
 ) -> Result<(), RunError> {
-    let RunOptions { session: options, seeded } = options;
+    let RunOptions { session: options, seeded, collected } = options;
     let runner = open()?;
     listener.device(runner.device());
     let device = runner.device().clone();
     if options.count.is_some() {
         listener.planned(&device.id, groups.iter().map(Vec::len).sum());
     }
-    let mut session = Session { device, open, runner: Some(runner), listener, options, seeded };
+    let runner = Some(runner);
+    let mut session = Session { device, open, runner, listener, options, seeded, collected };
     if let Some(request) = options.count {
         session.announce(&groups.iter().flatten().collect::<Vec<_>>(), &request);
     }
@@ -237,6 +241,7 @@ struct Session<'a, 'b> {
     listener: &'a mut dyn Listener,
     options: &'a SessionOptions,
     seeded: &'a dyn Fn(&Launch) -> Vec<Launch>,
+    collected: &'a dyn Fn(&Launch) -> bool,
 }
 
 impl Session<'_, '_> {
@@ -421,7 +426,8 @@ impl Session<'_, '_> {
 
     /// Reads hardware counters of a launch that went well.
     fn collect(&mut self, launch: &Launch, results: &mut Results) {
-        if !self.options.hardware_counters || results.error.is_some() {
+        let asked = self.options.hardware_counters && (self.collected)(launch);
+        if !asked || results.error.is_some() {
             return;
         }
         if self.device.gives().counters {
