@@ -56,25 +56,24 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
     let room = table.series.iter().map(|series| font.width(&series.name)).max().unwrap_or(0);
     let least = points().map(|(x, _)| x).fold(f64::INFINITY, f64::min);
     let most = points().map(|(x, _)| x).fold(f64::NEG_INFINITY, f64::max);
-    // Lines that were worked out may leave the sheet: what was measured decides.
-    let measured =
-        table.series.iter().filter(|series| series.measured).flat_map(|series| &series.points);
-    let highest = measured.map(|(_, y)| *y).chain(table.reference).fold(0.0, f64::max);
     let frame = ChartFrame {
         left: LEFT,
-        right: WIDTH - MARGIN - room.clamp(60, 330) - 14,
+        right: WIDTH - MARGIN - room.clamp(60, 330) - 20,
         top: TOP,
         bottom: HEIGHT - 60,
         pad: 24,
         x: Span { low: least, high: most, logarithmic: table.x_logarithmic },
-        y: Span::linear(0.0, highest * 1.08),
+        y: vertical(table),
     };
     let numbers = Numbers::from_table(table);
     draw((WIDTH, HEIGHT + numbers.height()), &table.title, |canvas| {
         canvas.text(&table.title, (MARGIN, 20), Anchor::Start, Font::plain(18).bold())?;
         let grey = Font::plain(12).colour(GREY);
-        canvas.text(&table.subtitle, (MARGIN, 42), Anchor::Start, grey)?;
-        canvas.text(&table.devices, (MARGIN, 60), Anchor::Start, grey)?;
+        let lines = [&table.subtitle, &table.devices];
+        let lines = lines.iter().flat_map(|text| grey.lines(text, WIDTH - 2 * MARGIN));
+        for (line, y) in lines.zip((42..).step_by(16)) {
+            canvas.text(&line, (MARGIN, y), Anchor::Start, grey)?;
+        }
         draw_axes(canvas, table, &frame)?;
         for (index, one) in table.series.iter().enumerate() {
             draw_series(canvas, one, &frame, index)?;
@@ -84,6 +83,30 @@ pub(super) fn curves(table: &CurveTable) -> Result<String, ChartError> {
     })
 }
 
+/// How many times as high as what was measured a sheet may be for the sake of lines that were worked out.
+const REACH_MAX: f64 = 2.5;
+/// The least part of the highest value that the lowest has where the axis does not begin at 0.
+const FROM_ZERO: f64 = 0.6;
+
+/// What the y axis spans: from 0, but where all that is drawn lies far above it. What was measured decides;
+/// lines that were worked out may leave the sheet where they go far beyond.
+fn vertical(table: &CurveTable) -> Span {
+    let values = |measured: bool| {
+        let series = table.series.iter().filter(move |series| series.measured || !measured);
+        series.flat_map(|series| &series.points).map(|(_, y)| *y).chain(table.reference)
+    };
+    let highest = values(true).fold(0.0, f64::max);
+    let most = values(false).filter(|y| *y <= highest * REACH_MAX).fold(highest, f64::max);
+    let lowest = values(false).fold(f64::INFINITY, f64::min);
+    let low = if lowest >= FROM_ZERO * most {
+        let step = step((most - lowest) / 4.0);
+        (lowest / step - 0.5).floor() * step
+    } else {
+        0.0
+    };
+    Span::linear(low, most + (most - low) * 0.08)
+}
+
 /// Draws both axes with grid lines, numbers and labels.
 fn draw_axes(
     canvas: &Canvas<'_>,
@@ -91,9 +114,9 @@ fn draw_axes(
     frame: &ChartFrame,
 ) -> Result<(), ChartError> {
     let font = Font::plain(12).colour(GREY);
-    let step = step(frame.y.high / 5.0);
+    let step = step((frame.y.high - frame.y.low) / 5.0);
     for index in 0..12 {
-        let value = step * f64::from(index);
+        let value = (frame.y.low / step).ceil() * step + step * f64::from(index);
         if value > frame.y.high {
             break;
         }
@@ -126,7 +149,13 @@ fn draw_axes(
         table.x_label.clone()
     };
     canvas.text(&label, (middle, frame.bottom + 40), Anchor::Middle, Font::plain(13))?;
-    canvas.text(&table.y_label, (MARGIN, TOP - 18), Anchor::Start, Font::plain(13))
+    let from = if frame.y.low > 0.0 {
+        format!("; the axis begins at {}", short(frame.y.low))
+    } else {
+        String::new()
+    };
+    let label = format!("{}{from}", table.y_label);
+    canvas.text(&label, (MARGIN, TOP - 18), Anchor::Start, Font::plain(13))
 }
 
 /// Rounds a step up to 1, 2 or 5 times a power of ten.
@@ -136,15 +165,20 @@ fn step(wanted: f64) -> f64 {
     times.unwrap_or(10.0) * power
 }
 
-/// Writes a number with three digits, without needless zeros.
-fn short(value: f64) -> String {
+/// Writes a number with three digits.
+fn digits(value: f64) -> String {
     let digits = match value.abs() {
         large if large >= 99.95 => 0,
         middle if middle >= 9.995 => 1,
         small if small >= 0.0995 || small == 0.0 => 2,
-        _ => 3,
+        _ => 4,
     };
-    let text = format!("{value:.digits$}");
+    format!("{value:.digits$}")
+}
+
+/// The same without needless zeros, as numbers of an axis are written.
+fn short(value: f64) -> String {
+    let text = digits(value);
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
@@ -216,7 +250,7 @@ impl Numbers {
                 canvas.text(&series.name, (MARGIN + 12, y), Anchor::Start, font)?;
                 for (value, x) in band.iter().zip(columns()) {
                     let same = |point: &&(f64, f64)| point.0.total_cmp(value).is_eq();
-                    let number = series.points.iter().find(same).map(|(_, y)| short(*y));
+                    let number = series.points.iter().find(same).map(|(_, y)| digits(*y));
                     canvas.text(&number.unwrap_or("–".to_owned()), (x, y), Anchor::End, font)?;
                 }
                 y += ROW;

@@ -41,7 +41,7 @@ pub(super) fn ends(
             dashes(canvas, (from + MARK, at), (right, at), end.colour)?;
             dashes(canvas, (right, at), (right + GAP - 2, y), end.colour)?;
         }
-        let font = Font::plain(12).bold().colour(end.colour);
+        let font = Font::plain(12).bold().series(end.colour);
         canvas.text(&end.name, (right + GAP, y), Anchor::Start, font)?;
     }
     Ok(())

@@ -50,7 +50,7 @@ pub(super) fn widths(sweep: &WidthSweep) -> Result<String, ChartError> {
     let height = HEIGHT.max(TOP + 70 + count * NAME_STEP);
     let frame = ChartFrame {
         left: LEFT,
-        right: WIDTH - MARGIN - room.clamp(60, 300) - 14,
+        right: WIDTH - MARGIN - room.clamp(60, 320) - 20,
         top: TOP,
         bottom: height - 60,
         pad: 36,
