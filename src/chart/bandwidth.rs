@@ -91,7 +91,8 @@ fn one_plot(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<String,
     draw((WIDTH, height), title, |canvas| {
         heading(canvas, title, &lines)?;
         draw_axes(canvas, &frame)?;
-        draw_ceiling(canvas, sweep, &frame)?;
+        let lines: Vec<_> = sweep.series.iter().map(|series| places(series, &frame)).collect();
+        draw_ceiling(canvas, sweep, &frame, &lines)?;
         for (index, series) in sweep.series.iter().enumerate() {
             draw_series(canvas, series, &frame, index)?;
         }
@@ -131,16 +132,19 @@ fn several_plots(sweep: &SizeSweep, whole: ChartFrame, title: &str) -> Result<St
             let place = (frame.left, top + 10);
             canvas.text(&unshared.join(", "), place, Anchor::Start, Font::plain(14).bold())?;
             draw_axes(canvas, &frame)?;
-            draw_ceiling(canvas, sweep, &frame)?;
+            let drawn: Vec<&SizeSeries> =
+                sweep.series.iter().filter(|series| series.parameters == *set).collect();
+            let lines: Vec<_> = drawn.iter().map(|series| places(series, &frame)).collect();
+            draw_ceiling(canvas, sweep, &frame, &lines)?;
             let mut marks = Vec::new();
-            for series in sweep.series.iter().filter(|series| series.parameters == *set) {
+            for series in drawn {
                 let kernel = kernels.iter().position(|known| *known == series.kernel).unwrap_or(0);
                 draw_series(canvas, series, &frame, kernel)?;
                 let Some((n, rate)) = series.points.last_key_value() else { continue };
                 let (place, name) = (frame.place(size(*n), *rate), (kernel + 1).to_string());
                 marks.push(End { place, name, colour: series_colour(kernel) });
             }
-            ends(canvas, frame.right - 16, (frame.top, frame.bottom), marks)?;
+            ends(canvas, frame.right, (frame.top, frame.bottom), marks)?;
         }
         Ok(())
     })
@@ -321,6 +325,7 @@ fn draw_ceiling(
     canvas: &Canvas<'_>,
     sweep: &SizeSweep,
     frame: &ChartFrame,
+    lines: &[Vec<(i32, i32)>],
 ) -> Result<(), ChartError> {
     let Some(copy) = sweep.copy_bytes_per_s else { return Ok(()) };
     let y = frame.y(copy);
@@ -329,8 +334,29 @@ fn draw_ceiling(
         canvas.line(vec![(x, y), ((x + 8).min(frame.right), y)], INK, 2)?;
         x += 14;
     }
-    let text = format!("measured copy rate, {}", rate_text(copy));
-    canvas.label(&text, (frame.left + 6, y - 10), Font::plain(12).bold())
+    let (text, font) = (format!("measured copy rate, {}", rate_text(copy)), Font::plain(12).bold());
+    // On the left, or where first no line runs through it.
+    let room = font.width(&text);
+    let last = (frame.right - room - 4).max(frame.left + 6);
+    let step = usize::try_from((last - frame.left - 6) / 4).unwrap_or(0).max(1);
+    let free = (frame.left + 6..=last).step_by(step).find(|x| {
+        let mut points = lines.iter().flat_map(|line| line.windows(2));
+        !points.any(|pair| crosses(pair, (*x - 6, y - 20), (x + room + 6, y)))
+    });
+    canvas.label(&text, (free.unwrap_or(frame.left + 6), y - 10), font)
+}
+
+/// Whether a line between two places, the first on the left, runs through a box.
+fn crosses(pair: &[(i32, i32)], (left, top): (i32, i32), (right, bottom): (i32, i32)) -> bool {
+    let [(x0, y0), (x1, y1)] = pair else { return false };
+    let (from, to) = (left.max(*x0), right.min(*x1));
+    let at = |x: i32| y0 + (y1 - y0) * (x - x0) / (x1 - x0).max(1);
+    (from..=to).any(|x| (top..=bottom).contains(&at(x)))
+}
+
+/// The places of a kernel's points.
+fn places(series: &SizeSeries, frame: &ChartFrame) -> Vec<(i32, i32)> {
+    series.points.iter().map(|(n, rate)| frame.place(size(*n), *rate)).collect()
 }
 
 /// Draws one kernel's line and marks.
@@ -341,8 +367,7 @@ fn draw_series(
     index: usize,
 ) -> Result<(), ChartError> {
     let colour = series_colour(index);
-    let places: Vec<(i32, i32)> =
-        series.points.iter().map(|(n, rate)| frame.place(size(*n), *rate)).collect();
+    let places = places(series, frame);
     for place in &places {
         canvas.disc(*place, 4, colour)?;
     }

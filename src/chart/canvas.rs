@@ -324,6 +324,12 @@ impl Canvas<'_> {
         drawn.map_err(to_chart_error)
     }
 
+    /// Marks a point of the series with this index; those that share a colour with an earlier one are hollow.
+    pub(super) fn mark(&self, centre: (i32, i32), index: usize) -> Result<(), ChartError> {
+        self.disc(centre, 4, series_colour(index))?;
+        if index >= SERIES.len() { self.disc(centre, 2, WHITE) } else { Ok(()) }
+    }
+
     /// Draws a square's outline about `centre`.
     pub(super) fn square(
         &self,

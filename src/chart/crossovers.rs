@@ -94,6 +94,9 @@ fn several_plots(
 ) -> Result<String, ChartError> {
     let rows = count(panels.len().div_ceil(2));
     let values = series_values(sheet);
+    // What stands at the ends of curves must not reach the numbers of the panel beside it.
+    let ends = values.iter().map(|value| Font::plain(12).bold().width(value));
+    let ends_room = ends.max().unwrap_or(0) + 4;
     let bands = count(panels.len().div_ceil(kernels_per_band(panels)));
     let of = if sheet.words.is_empty() { "" } else { ": " };
     let title = format!("{title}{of}{}", sheet.words.join(", "));
@@ -109,7 +112,7 @@ fn several_plots(
             let top = panels_top + row * PANEL.1;
             let frame = ChartFrame {
                 left: left + 60,
-                right: left + PANEL.0 - 30,
+                right: left + PANEL.0 - ends_room.max(30),
                 top: top + 26,
                 bottom: top + PANEL.1 - 52,
                 ..*whole
@@ -153,7 +156,10 @@ fn kernels_per_band(panels: &[SpeedPanel]) -> usize {
 /// What the sheet's curves share, how to read it, and what is not on it, in lines that fit.
 fn heading_lines(sheet: &SpeedSheet, numbers: &str) -> Vec<String> {
     let shared = sheet.label.iter().chain(&sheet.shared).cloned().collect::<Vec<String>>();
-    let mut under = format!("above 1 it pays; both axes logarithmic; {numbers}");
+    let mut under = "above 1 it pays; both axes logarithmic".to_owned();
+    if !numbers.is_empty() {
+        under += &format!("; {numbers}");
+    }
     if sheet.not_shown > 0 {
         under += &format!("; {} curves between or of other parameters not drawn", sheet.not_shown);
     }
@@ -200,8 +206,14 @@ fn series_value(sheet: &SpeedSheet, curve: &SpeedCurve) -> String {
         Some(Value::Integer(value)) => tick(*value as f64),
         Some(value) => value.to_string(),
         None if sheet.series.is_some() => NONE.to_owned(),
-        None => curve.fixed_text(),
+        None => own_parameters(sheet, curve).join(", "),
     }
+}
+
+/// The parameters of a curve that are not said of the whole sheet, as `work=512`.
+fn own_parameters(sheet: &SpeedSheet, curve: &SpeedCurve) -> Vec<String> {
+    let fixed = curve.fixed.iter().map(|(name, value)| format!("{name}={value}"));
+    fixed.filter(|part| !sheet.shared.contains(part) && !sheet.words.contains(part)).collect()
 }
 
 /// Where each curve crosses 1: a row a value of the series' parameter, a column a kernel.
@@ -218,8 +230,7 @@ fn crossings_table(
     let step = (WIDTH - FIRST_COLUMN) / count(per_band);
     for band in panels.chunks(per_band) {
         let columns = || (0..).map(|column| FIRST_COLUMN + column * step);
-        let series = sheet.series.as_deref().unwrap_or("parameters");
-        canvas.text(series, (32, y), Anchor::Start, bold)?;
+        canvas.text(sheet.series.as_deref().unwrap_or_default(), (32, y), Anchor::Start, bold)?;
         for (panel, x) in band.iter().zip(columns()) {
             canvas.text(&column_head(panel), (x, y), Anchor::Start, bold)?;
         }
@@ -373,9 +384,7 @@ fn line(
 /// A curve's line of words below the plot: what is not said of the whole sheet.
 fn words(sheet: &SpeedSheet, (number, curve): (usize, &SpeedCurve)) -> String {
     let device = sheet.label.is_none().then(|| curve.label.clone());
-    let fixed = curve.fixed.iter().map(|(name, value)| format!("{name}={value}"));
-    let own: Vec<String> = fixed.filter(|part| !sheet.shared.contains(part)).collect();
-    let own = Some(own.join(", ")).filter(|own| !own.is_empty());
+    let own = Some(own_parameters(sheet, curve).join(", ")).filter(|own| !own.is_empty());
     let name = Some(short_name(&curve.kernel).to_owned());
     let who: Vec<String> = [name, device, own].into_iter().flatten().collect();
     let last = curve.points.last().map_or(1.0, |(_, y)| *y);

@@ -89,7 +89,7 @@ fn dashes(
 ///
 /// Neighbours that are too near form a cluster that is centred on where its members want to be;
 /// clusters that then meet become one. Where the room is too small, `high` gives way.
-pub(super) fn move_apart(wanted: &[i32], step: i32, low: i32, high: i32) -> Vec<i32> {
+fn move_apart(wanted: &[i32], step: i32, low: i32, high: i32) -> Vec<i32> {
     // A cluster: first place, members, sum of (wanted − offset within the cluster).
     let mut clusters: Vec<(i32, i32, i32)> = Vec::new();
     for &want in wanted {
