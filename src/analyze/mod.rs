@@ -77,7 +77,7 @@ pub use lines::{BlockCell, LineCell, SourceColumn, SourceLine, SourceView, lines
 pub use marks::{Level, LineFigures, Mark, marks};
 pub use memory::{MemoryRow, MemoryView, Over, memory_view};
 pub use merge::{MergeError, merge};
-pub use names::{FORM, SIZE, device_label, family, parameters_text, short_name};
+pub use names::{FORM, SIZE, device_label, family, labels_with_width, parameters_text, short_name};
 pub use out_of_range::{UndefinedRow, undefined_rows};
 pub use overview::{Miss, misses, overview};
 pub use parts::SummaryPart;

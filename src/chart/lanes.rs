@@ -29,6 +29,7 @@ pub(super) fn lanes(part: &SummaryPart) -> Result<String, ChartError> {
         diamond_label: publishers_text(part),
         whisker_label: None,
         reference: None,
+        reach_min: 100.0,
         groups: groups(part, |_| true, bar),
     };
     if !any(part, |row| row.active_lanes_mean.is_some()) {
@@ -63,7 +64,8 @@ fn bar(series: usize, row: &SummaryRow) -> Bar {
         text += &format!(", exp. {expected:.1}");
     }
     if let Some(published) = &row.published {
-        text += &format!(", publ. {:.1}", published.active_lanes_mean);
+        let mark = if row.published_is_contradicted() { "≠ " } else { "" };
+        text += &format!(", {mark}publ. {:.1}", published.active_lanes_mean);
     }
     Bar {
         series,
@@ -127,7 +129,7 @@ pub(super) fn series(part: &SummaryPart, shown: impl Fn(&SummaryRow) -> bool) ->
         .filter(|device| device.rows.iter().any(&shown))
         .map(|device| match device.width {
             Some(width) if !device.simulated => {
-                format!("{}, W = {width}", device.label)
+                format!("{}, {width} lanes", device.label)
             }
             _ => device.label.clone(),
         })

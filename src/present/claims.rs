@@ -129,7 +129,11 @@ fn doubt_text(doubt: &Verdict) -> String {
 
 fn other_verdict(judged: &[Judged], id: &str) -> String {
     let found = judged.iter().find(|claim| claim.claim.id == id);
-    found.map_or_else(String::new, |other| format!(", which {}", verdict_text(&other.verdict)))
+    found.map_or_else(String::new, |other| {
+        let verdict = verdict_text(&other.verdict);
+        let is = if verdict.starts_with("holds") { "" } else { "is " };
+        format!(", which {is}{verdict}")
+    })
 }
 
 /// A figure as a sentence.

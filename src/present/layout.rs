@@ -3,7 +3,7 @@
 //! Input: a table, and the terminal's columns where it is one. Output: text that is no wider than the
 //! terminal, and without one as wide as it must be. What is said of a row is tried in this order: all in
 //! one line; words at its end in a line beneath; then all but the intervals of figures; then these too; then
-//! cards. No line is drawn between rows.
+//! the same with a kernel's name and what its rows share in a heading; then cards. No line is drawn between rows.
 
 use comfy_table::{CellAlignment, ContentArrangement, presets::NOTHING};
 
@@ -67,7 +67,10 @@ impl Table {
             FORMS.into_iter().find(|form| columns.is_none_or(|room| self.width(*form) <= room));
         match form {
             Some(form) => self.to_lines(form, columns),
-            None => self.to_cards(columns),
+            None => match self.grouped_by_kernel() {
+                Some(table) => table.to_text(columns),
+                None => self.to_cards(columns),
+            },
         }
     }
 

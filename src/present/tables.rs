@@ -188,7 +188,9 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
         Cell::from_option(row.active_lanes_mean, Cell::Lanes),
         Cell::from_option(row.active_lanes_mean_expected, Cell::Lanes),
         Cell::from_option(row.active_lanes_mean_simulated, Cell::Lanes),
-        Cell::from_option(published, |figure| published_cell(figure, row.active_lanes_mean)),
+        Cell::from_option(published, |figure| {
+            published_cell(figure, row.published_is_contradicted())
+        }),
         Cell::from_option(row.efficiency, Cell::Percent),
         Cell::from_option(row.time, |time| {
             Cell::Measured(time.median, time.interval, Some(time.noise))
@@ -201,15 +203,10 @@ fn summary_cells(row: &SummaryRow) -> Vec<Cell> {
     ]
 }
 
-/// How far a published mean of lanes may lie from what was counted before it is marked, as a share: machine code of
-/// the same kernels has up to 9 % more than their source.
-const PUBLISHED_SHARE_MAX: f64 = 0.1;
-
 /// A published mean of lanes, with a mark where what was counted contradicts it.
-fn published_cell(figure: &Published, counted: Option<f64>) -> Cell {
+fn published_cell(figure: &Published, contradicted: bool) -> Cell {
     let published = figure.active_lanes_mean;
-    let off = |counted: f64| (published / counted - 1.0).abs() > PUBLISHED_SHARE_MAX;
-    if counted.is_some_and(off) {
+    if contradicted {
         let lanes = Cell::Lanes(published).to_text();
         return Cell::text(format!("≠ {lanes}")).with(format!("{}, contradicted", figure.hardware));
     }
