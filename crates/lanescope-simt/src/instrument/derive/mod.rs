@@ -48,7 +48,7 @@ use crate::program::trips::{constant_turns, leaves};
 use crate::program::visit::effect;
 use crate::program::walk::Exits;
 use crate::program::{Body, Case, Node, Program, Straight};
-use shape::{Shape, call_sites, constructs};
+use shape::{Shape, call_sites};
 
 /// Makes the plan; at most `registers_max` private variables, the rest counts in memory. `light`
 /// says that what is added at the end needs no carry.
@@ -435,7 +435,7 @@ impl<'a> Planner<'a> {
     ) -> (Class, ClassFlow) {
         // All that is inside, this construct too.
         let number = self.construct;
-        let end = number + constructs(node);
+        let end = number + node.constructs();
         let parts = (number..end).any(|inner| !self.shape.is_uniform(self.function, inner));
         let construct = self.next_construct();
         let uniform = self.shape.is_uniform(self.function, construct);
@@ -506,7 +506,7 @@ impl<'a> Planner<'a> {
             .iter()
             .scan(first_construct, |next, (body, _)| {
                 let start = *next;
-                *next += body.nodes.iter().map(constructs).sum::<usize>();
+                *next += body.nodes.iter().map(Node::constructs).sum::<usize>();
                 Some(start)
             })
             .collect();
@@ -648,7 +648,7 @@ impl<'a> Planner<'a> {
         let [in_body, in_continuing] = planned.nested[index].as_mut_slice() else { return };
         self.turns(node, [in_body, in_continuing], inside, left);
         self.around.pop();
-        debug_assert_eq!(self.construct, construct + constructs(node));
+        debug_assert_eq!(self.construct, construct + node.constructs());
     }
 
     /// Plans body and `continuing` of the innermost loop around.
