@@ -173,6 +173,8 @@ fn held(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>) -> String {
         let key = (constant.group, constant.binding);
         let index = sizes.keys().position(|found| *found == key).unwrap();
         let (name, size) = (&constant.name, constant.size);
+        let all = size * constant.copies;
+        writeln!(text, "    static_assert(sizeof(wgsl::{name}) == {all});").unwrap();
         for copy in 0..constant.copies {
             let to = format!("(char*)&wgsl::{name} + {copy} * {size}");
             writeln!(text, "    memcpy({to}, addresses[{index}], {size});").unwrap();

@@ -36,7 +36,7 @@ pub(super) fn compiler_missing() -> Option<String> {
 }
 
 /// Builds a library from C.
-fn build(folder: &Path, source: &Path, name: &str) -> PathBuf {
+pub(super) fn build(folder: &Path, source: &Path, name: &str) -> PathBuf {
     let library = folder.join(name);
     let mut command = Command::new("cc");
     command.args(["-shared", "-fPIC", "-O1", "-w", "-o"]).arg(&library).arg(source);
@@ -54,9 +54,16 @@ fn beside(driver: &Driver, manifests: &[&Path]) -> Vec<(String, String)> {
     environment
 }
 
-/// The manifest of a driver that a file of C is.
-fn manifest(folder: &Path, name: &str, source: &Path) -> PathBuf {
-    build(folder, source, &format!("lib{name}.so"));
+/// What a driver does that prints eighty megabytes on standard output.
+const PRINTS: &str = r#"for (int i = 0; i < 2000000; i++) puts("{\"opened\":garbage} xxxxxxxxxxxxxxxxxxxx");
+    fflush(stdout);"#;
+
+/// The manifest of a driver that does something when it is loaded.
+fn manifest(folder: &Path, name: &str, does: &str) -> PathBuf {
+    let source = folder.join(format!("{name}.c"));
+    let text = "#include <stdio.h>\n#include <unistd.h>\nstatic void __attribute__((constructor))";
+    program::write(&source, format!("{text} f(void) {{ {does} }}\n"));
+    build(folder, &source, &format!("lib{name}.so"));
     let manifest = folder.join(format!("{name}.json"));
     let text = format!(
         r#"{{"file_format_version":"1.0.0","ICD":{{"library_path":"./lib{name}.so","api_version":"1.1.0"}}}}"#
@@ -76,13 +83,8 @@ fn doctor_names(ended: &Ended, what: &str, did: &str) {
 
 fn bad_drivers(driver: &Driver) {
     let folder = TempDir::new().unwrap();
-    let exits = folder.path().join("exits.c");
-    program::write(
-        &exits,
-        "#include <unistd.h>\nstatic void __attribute__((constructor)) f(void){ _exit(0); }\n",
-    );
-    let trap = manifest(folder.path(), "trap", &input("driver-trap.c"));
-    let exits = manifest(folder.path(), "exits", &exits);
+    let trap = manifest(folder.path(), "trap", "__builtin_trap();");
+    let exits = manifest(folder.path(), "exits", "_exit(0);");
     let broken = folder.path().join("broken.json");
     program::write(&broken, "{ no JSON");
     let doctor = |manifest: &Path| {
@@ -107,7 +109,7 @@ fn bad_drivers(driver: &Driver) {
 
 fn printing(driver: &Driver) {
     let folder = TempDir::new().unwrap();
-    let prints = manifest(folder.path(), "prints", &input("driver-prints.c"));
+    let prints = manifest(folder.path(), "prints", PRINTS);
     let environment = beside(driver, &[&prints]);
     let ended = run(
         &folder,
@@ -122,7 +124,7 @@ fn printing(driver: &Driver) {
 
 fn hanging(driver: &Driver) {
     let folder = TempDir::new().unwrap();
-    let sleeps = manifest(folder.path(), "sleeps", &input("driver-sleeps.c"));
+    let sleeps = manifest(folder.path(), "sleeps", "for (;;) sleep(1000);");
     let environment = beside(driver, &[&sleeps]);
     let ended = run(&folder, &environment, &["doctor", "--device", "wgpu:0"], 60);
     doctor_names(&ended, "sleeps", "listing the devices of wgpu: nothing was heard for 10 s");
@@ -130,29 +132,39 @@ fn hanging(driver: &Driver) {
 }
 
 /// The variables that put the layer over a driver.
-fn with_layer(driver: &Driver, folder: &Path, variable: &str, at: u32) -> Vec<(String, String)> {
+pub(super) fn with_layer(
+    driver: &Driver,
+    folder: &Path,
+    variable: &str,
+    value: &str,
+) -> Vec<(String, String)> {
     let mut environment = driver.environment();
     environment.extend(
         [
             ("VK_LAYER_PATH", folder.display().to_string()),
             ("VK_INSTANCE_LAYERS", "VK_LAYER_LANESCOPE_test".to_owned()),
-            (variable, at.to_string()),
+            (variable, value.to_owned()),
         ]
         .map(|(name, value)| (name.to_owned(), value)),
     );
     environment
 }
 
-fn lost(driver: &Driver) {
-    let folder = TempDir::new().unwrap();
+/// Builds the layer and its manifest.
+pub(super) fn build_layer(folder: &Path) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/layer.c");
-    build(folder.path(), &source, "libtest.so");
+    build(folder, &source, "libtest.so");
     program::write(
-        &folder.path().join("test.json"),
+        &folder.join("test.json"),
         r#"{"file_format_version":"1.1.2","layer":{"name":"VK_LAYER_LANESCOPE_test","type":"GLOBAL",
            "library_path":"./libtest.so","api_version":"1.3.0","implementation_version":"1",
            "description":"for tests"}}"#,
     );
+}
+
+fn lost(driver: &Driver) {
+    let folder = TempDir::new().unwrap();
+    build_layer(folder.path());
     let mut lost = 0;
     for (variable, at) in [
         ("LANESCOPE_TEST_LOST_AT", 1),
@@ -162,7 +174,7 @@ fn lost(driver: &Driver) {
         ("LANESCOPE_TEST_MEMORY_AT", 1),
         ("LANESCOPE_TEST_MEMORY_AT", 4),
     ] {
-        let environment = with_layer(driver, folder.path(), variable, at);
+        let environment = with_layer(driver, folder.path(), variable, &at.to_string());
         let out = format!("{variable}-{at}");
         let arguments = ["five_patterns/uniform", "five_patterns/early_exit", "--quick"];
         let devices = ["--device", "wgpu:0", "--device", "sim:8", "--out", &out];
