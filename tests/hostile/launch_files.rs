@@ -117,14 +117,14 @@ fn bounded() {
         let arguments = ["profile", "s.wgsl", "--device", "sim:8", "--launch", "l.toml"];
         run(&folder, &[], &[&arguments[..], more].concat(), 60)
     };
-    let dispatch = "[[dispatches]]\nentry_point=\"main\"\n";
-    let most = format!("{dispatch}workgroups=[65535,65535,65535]\n");
-    let random = format!("{dispatch}indirect={{buffer=\"a\"}}\n");
-    let doubling = "[[replacements]]\ntext=\"+=\"\nwith=\"+= 1u; o[id.x] +=\"\n".repeat(30);
     let over = "(--operations raises it)";
-    profile(&most, &[]).says("wg_max", 5, over);
-    profile(&random, &["--operations", "2M"]).says("ind_self", 5, over);
-    profile(&doubling, &[]).says("repl_chain", 2, "at most 16777216");
+    let largest = "[[dispatches]]\nentry_point=\"main\"\nworkgroups=[65535,65535,65535]\n";
+    profile(largest, &[]).says("the largest dispatch", 5, over);
+    let written_by_itself = "[[dispatches]]\nentry_point=\"main\"\nindirect={buffer=\"a\"}\n";
+    profile(written_by_itself, &["--operations", "2M"]).says("its own arguments", 5, over);
+    // Each makes two of what it replaces.
+    let doubled = "[[replacements]]\ntext=\"+=\"\nwith=\"+= 1u; o[id.x] +=\"\n".repeat(30);
+    profile(&doubled, &[]).says("a chain of replacements", 2, "at most 16777216");
     let align = input("align.wgsl");
     let ended = run(&folder, &[], &["profile", align.to_str().unwrap(), "--device", "sim:8"], 20);
     ended.says("align", 2, "`big` alone 1073741824");

@@ -44,7 +44,8 @@ fn system(library: &Path, variable: &str, value: &str) -> Vec<(String, String)> 
 
 fn library(folder: &TempDir) -> std::path::PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/system.c");
-    build(folder.path(), &source, "libsystem.so")
+    build(folder.path(), &source, "libsystem.so", &["-ldl"]);
+    folder.path().join("libsystem.so")
 }
 
 fn full_disk(_: &Driver) {
