@@ -285,7 +285,12 @@ impl Runner for Lockstep {
                 return Err(RunError::new(RunErrorKind::Unsupported, "an indirect dispatch"));
             };
             let counts = counted(program, method, &mut contents, launch, grid)?;
-            dispatches.push(CountedDispatch { workgroups: Some(grid), counts, calls: Vec::new() });
+            dispatches.push(CountedDispatch {
+                workgroups: Some(grid),
+                counts,
+                calls: Vec::new(),
+                iterations_max: None,
+            });
         }
         contents.retain(|name, _| launch.buffers.iter().any(|b| b.output && b.name == *name));
         Ok(vec![Counted {

@@ -3,6 +3,8 @@
 //! Input: a command and a limit of time. Output: [`Ended`], and whether that is an end that the
 //! documentation knows ([`Ended::unsound`]). It asserts nothing.
 
+#![expect(clippy::unwrap_used, reason = "what runs a program and cannot go on fails")]
+
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

@@ -2,6 +2,8 @@
 //!
 //! Input: a size. Output: the text of a shader, of a launch file, or a record made of another.
 
+#![expect(clippy::unwrap_used, reason = "what runs a program and cannot go on fails")]
+
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};

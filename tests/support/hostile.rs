@@ -4,6 +4,8 @@
 //! program; and what is wrong with how such a run ended ([`Case::run`]). The same for a seed, on every
 //! machine. Nothing here knows what the program makes of it.
 
+#![expect(clippy::unwrap_used, reason = "what runs a program and cannot go on fails")]
+
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -717,7 +719,7 @@ fn record(any: &mut Any, stock: &Stock) -> Case {
 
 // Environments.
 
-const VARIABLES: [&str; 24] = [
+const VARIABLES: [&str; 23] = [
     "RAYON_NUM_THREADS",
     "COLUMNS",
     "LINES",
@@ -734,7 +736,6 @@ const VARIABLES: [&str; 24] = [
     "WGPU_BACKEND",
     "WGPU_ADAPTER_NAME",
     "NO_COLOR",
-    "CLICOLOR_FORCE",
     "RUST_BACKTRACE",
     "RUST_LOG",
     "LANESCOPE_NVRTC",

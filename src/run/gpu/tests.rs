@@ -181,7 +181,7 @@ fn a_launch_that_cannot_be_repeated_begins_anew_in_every_sample() {
     };
     assert!(samples(Stamps::Around) >= 3 && samples(Stamps::Between) >= 24, "{log:?}");
     // The launch's own time and those of its dispatches, of which setting up has none.
-    let time = timed.time.unwrap();
+    let time = timed.time.clone().unwrap();
     let [None, Some(plan), Some(add)] = timed.dispatches[..] else { panic!("{timed:?}") };
     for dispatch in [plan, add] {
         let [low, high] = dispatch.ci95_ns;
