@@ -102,7 +102,7 @@ fn timestamps(driver: &Driver) {
         let (folder, ended) = quick(&environment, &["--device", "wgpu:0", "--budget", "2"]);
         assert_eq!(ended.code, Some(0), "{times}: {}", ended.stderr);
         let run = record(&folder);
-        assert_eq!(run.measurements.len(), 2, "{times}: {}", ended.stderr);
+        assert!(run.measurements.len() >= 2, "{times}: {}", ended.stderr);
         let untimed = run.devices[0].flags.iter().any(|flag| flag.tag == Tag::NoTimestamps);
         // Ticks that never move are no timer.
         assert_eq!(
