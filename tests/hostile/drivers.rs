@@ -15,7 +15,7 @@ use crate::support::drivers::Driver;
 use crate::support::program;
 
 /// A check that needs lavapipe and a C compiler.
-type Check = (&'static str, fn(&Driver));
+pub(super) type Check = (&'static str, fn(&Driver));
 
 /// Every check.
 pub(super) const CHECKS: &[Check] = &[
@@ -124,7 +124,7 @@ fn hanging(driver: &Driver) {
 }
 
 /// The variables that put the layer over a driver.
-pub(super) fn with_layer(
+fn with_layer(
     driver: &Driver,
     folder: &Path,
     variable: &str,
@@ -143,7 +143,7 @@ pub(super) fn with_layer(
 }
 
 /// Builds the layer and its manifest.
-pub(super) fn build_layer(folder: &Path) {
+fn build_layer(folder: &Path) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile/layer.c");
     build(folder, &source, "libtest.so", &[]);
     program::write(

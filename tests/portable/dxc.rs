@@ -128,7 +128,7 @@ pub(super) fn finds() -> Result<(), String> {
     let program = build(folder.path())?;
     let cases = cases();
     let (_, path) = write(folder.path(), (0, &cases[0])).swap_remove(0);
-    let good = compile(&program, &[path.clone()])?;
+    let good = compile(&program, std::slice::from_ref(&path))?;
     let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
     std::fs::write(&path, text.trim_end().trim_end_matches('}')).map_err(|e| e.to_string())?;
     let bad = compile(&program, &[path])?;
