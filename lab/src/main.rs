@@ -8,6 +8,8 @@ mod answers;
 mod embed_ptx;
 mod findings;
 mod generated;
+mod growth;
+mod hostile;
 mod index;
 mod overhead;
 mod pages;
@@ -38,6 +40,10 @@ enum Task {
     EmbedPtx(embed_ptx::Arguments),
     /// Writes the page of findings: a verdict for each claim.
     Findings(generated::Arguments),
+    /// What large inputs cost, in doublings.
+    Growth(growth::Arguments),
+    /// Runs the program on hostile inputs.
+    Hostile(hostile::Arguments),
     /// Writes the index of the committed records.
     Index(generated::Arguments),
     /// What counting costs on a device.
@@ -73,6 +79,8 @@ fn main() -> anyhow::Result<ExitCode> {
         Task::Answers(arguments) => answers::run(&arguments),
         Task::EmbedPtx(arguments) => embed_ptx::run(&arguments),
         Task::Findings(arguments) => findings::run(&arguments),
+        Task::Growth(arguments) => growth::run(&arguments),
+        Task::Hostile(arguments) => hostile::run(&arguments),
         Task::Index(arguments) => index::run(&arguments),
         Task::Overhead(arguments) => overhead::run(&arguments),
         Task::Pages(arguments) => pages::run(&arguments),

@@ -167,8 +167,11 @@ fn flags<'a>(
     let mut flags = Vec::new();
     flags.extend(counted.iter().flat_map(|counted| counted.flags.iter().cloned()));
     flags.extend(timed.iter().flat_map(|timed| timed.flags.iter().cloned()));
-    for (program, dispatch) in dispatches {
-        let cut = cut_loops(device, program, dispatch, counted);
+    for (index, (program, dispatch)) in dispatches.enumerate() {
+        let iterations_max = counted
+            .and_then(|counted| counted.dispatches.get(index))
+            .and_then(|dispatch| dispatch.iterations_max);
+        let cut = cut_loops(device, program, dispatch, counted, iterations_max);
         flags.extend(cut.certain.iter().map(|line| Flag::at(Tag::LoopCutOff, [*line])));
         flags.extend(cut.possible.iter().map(|line| Flag::at(Tag::LoopMayBeCutOff, [*line])));
     }
@@ -183,6 +186,7 @@ fn cut_loops(
     program: &Program,
     dispatch: &Dispatch,
     counted: Option<&Counted>,
+    iterations_max: Option<u64>,
 ) -> CutLoops {
     if dispatch.blocks.len() != program.blocks().len() {
         return CutLoops::default();
@@ -202,6 +206,7 @@ fn cut_loops(
             lanes: &lanes,
             invocations,
             limit: device.loop_limit,
+            iterations_max,
         },
     )
 }

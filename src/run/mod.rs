@@ -221,6 +221,9 @@ pub struct CountedDispatch {
     /// them; empty where nobody told them apart.
     #[serde(default)]
     pub calls: Vec<Call>,
+    /// What no subgroup's iterations of all loops together exceed; nothing where that was not asked.
+    #[serde(default)]
+    pub iterations_max: Option<u64>,
 }
 
 /// What timing gave.

@@ -370,7 +370,12 @@ impl SimulatorRunner {
             };
             let calls = outcome.calls.iter().map(to_call).collect();
             let counts = outcome.blocks.into_iter().map(count).collect();
-            dispatches.push(CountedDispatch { workgroups: Some(workgroups), counts, calls });
+            dispatches.push(CountedDispatch {
+                workgroups: Some(workgroups),
+                counts,
+                calls,
+                iterations_max: None,
+            });
         }
         let outputs: BTreeMap<String, Vec<u8>> = outputs(launch)
             .filter_map(|name| buffers.get(name).map(|taken| (name.to_owned(), taken.to_bytes())))

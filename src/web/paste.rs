@@ -403,6 +403,7 @@ impl Shader {
                     workgroups: direct(&dispatch.workgroups),
                     counts: counts(blocks),
                     calls: Vec::new(),
+                    iterations_max: None,
                 })
                 .collect(),
             outputs_sha256: BTreeMap::new(),

@@ -172,6 +172,8 @@ fn held(translated: &Translated, sizes: &BTreeMap<(u32, u32), u64>) -> String {
         let key = (constant.group, constant.binding);
         let index = sizes.keys().position(|found| *found == key).unwrap();
         let (name, size) = (&constant.name, constant.size);
+        let all = size * constant.copies;
+        writeln!(text, "    static_assert(sizeof(wgsl::{name}) == {all});").unwrap();
         for copy in 0..constant.copies {
             let to = format!("(char*)&wgsl::{name} + {copy} * {size}");
             writeln!(text, "    memcpy({to}, addresses[{index}], {size});").unwrap();
@@ -282,7 +284,12 @@ impl Runner for Lockstep {
                 return Err(RunError::new(RunErrorKind::Unsupported, "an indirect dispatch"));
             };
             let counts = counted(program, method, &mut contents, launch, grid)?;
-            dispatches.push(CountedDispatch { workgroups: Some(grid), counts, calls: Vec::new() });
+            dispatches.push(CountedDispatch {
+                workgroups: Some(grid),
+                counts,
+                calls: Vec::new(),
+                iterations_max: None,
+            });
         }
         contents.retain(|name, _| launch.buffers.iter().any(|b| b.output && b.name == *name));
         Ok(vec![Counted {

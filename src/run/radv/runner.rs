@@ -186,6 +186,7 @@ impl RadvRunner {
             workgroups: Some(dispatch.workgroups),
             counts: Vec::new(),
             calls: Vec::new(),
+            iterations_max: None,
         });
         Ok(Counted {
             answer_ns: None,

@@ -26,13 +26,34 @@ use naga::{
 
 use super::source::{Location, Text};
 use super::visit::{Control, Jump, effect};
+use super::walk::Exits;
 use crate::units::BlockId;
 
 /// A structured body as a tree.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Body {
     /// What it consists of, in order.
     pub nodes: Vec<Node>,
+    /// How lanes leave it. Kept here, since whoever asks at each depth of a chain of `else if`s would
+    /// else walk the rest of the chain each time.
+    pub(super) exits: Exits,
+    /// The constructs in it, those inside them included.
+    pub(super) constructs: usize,
+}
+
+impl Body {
+    /// A body of these nodes.
+    fn new(nodes: Vec<Node>) -> Self {
+        let exits = nodes.iter().map(Exits::of_node).fold(Exits::THROUGH, Exits::then);
+        let constructs = nodes.iter().map(Node::constructs).sum();
+        Self { nodes, exits, constructs }
+    }
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
 }
 
 /// A part of a body.
@@ -187,7 +208,7 @@ impl<'a> BlockWalk<'a> {
         let mut straight = Vec::new();
         self.collect(block, outermost, &mut straight, &mut nodes);
         self.close(&mut straight, &mut nodes, outermost, Span::UNDEFINED);
-        Body { nodes }
+        Body::new(nodes)
     }
 
     /// Appends a block's statements, seeing through nested plain blocks, up to the first jump; says

@@ -3,7 +3,6 @@
 //! Input: a body, with class and flow of its beginning. Output: classes of its blocks, and what is to
 //! be done before and behind each node. Where counts come from is the planner's to say.
 
-use super::shape::constructs;
 use super::{Around, Class, ClassFlow, CountSource, Planner};
 use crate::instrument::plan::{Bits, CounterAction, Loop, Planned};
 use crate::program::trips::{constant_turns, leaves};
@@ -65,7 +64,7 @@ impl Planner<'_> {
     ) -> (Class, ClassFlow) {
         // All that is inside, this construct too.
         let number = self.construct;
-        let end = number + constructs(node);
+        let end = number + node.constructs();
         let parts = (number..end).any(|inner| !self.shape.is_uniform(self.function, inner));
         let construct = self.next_construct();
         let uniform = self.shape.is_uniform(self.function, construct);
@@ -136,7 +135,7 @@ impl Planner<'_> {
             .iter()
             .scan(first_construct, |next, (body, _)| {
                 let start = *next;
-                *next += body.nodes.iter().map(constructs).sum::<usize>();
+                *next += body.nodes.iter().map(Node::constructs).sum::<usize>();
                 Some(start)
             })
             .collect();
@@ -278,7 +277,7 @@ impl Planner<'_> {
         let [in_body, in_continuing] = planned.nested[index].as_mut_slice() else { return };
         self.turns(node, [in_body, in_continuing], inside, left);
         self.around.pop();
-        debug_assert_eq!(self.construct, construct + constructs(node));
+        debug_assert_eq!(self.construct, construct + node.constructs());
     }
 
     /// Plans body and `continuing` of the innermost loop around.
